@@ -1,6 +1,6 @@
 /**
- * How soon alerts arrive, and how many a second: a dispatcher, a receiver on this machine, and 20 channels. Receiver and dispatcher share a
- * process, so both pay for the receiver.
+ * How soon alerts arrive, and how many a second: a dispatcher, a receiver on this machine, and 20 channels. Receiver
+ * and dispatcher share a process, so both pay for the receiver.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDispatcher } from "../server/alerts/delivery/dispatcher.js";
@@ -9,12 +9,7 @@ import { makePoster, type Poster } from "../server/alerts/delivery/post.js";
 import { deliveryRules } from "../server/alerts/delivery/rules.js";
 import type { Pool } from "../shared/database/pool.js";
 import { tick } from "../server/engine/tick.js";
-import {
-  addChannel,
-  happened,
-  native,
-  sealing,
-} from "../test/support/alerts.js";
+import { addChannel, happened, native, sealing } from "../test/support/alerts.js";
 import { until } from "../test/support/until.js";
 import { type Receiver, startReceiver } from "../simulator/receiver.js";
 import { type Figure, spreadOf } from "./figure.js";
@@ -34,8 +29,7 @@ export async function benchAlerts(): Promise<Figure[]> {
   const hanging = await startReceiver({ react: () => "hang" });
   const poster = makePoster({ allowLoopback: true });
   try {
-    for (let i = 0; i < channels; i += 1)
-      await addChannel(pool, { to: native(`${receiver.origin}/${i}`) });
+    for (let i = 0; i < channels; i += 1) await addChannel(pool, { to: native(`${receiver.origin}/${i}`) });
     const dispatcher = start(pool, poster);
     const soon = await openingsArrive(pool, receiver, dispatcher.wake);
     const alone = await openingsArrive(pool, receiver, () => {});
@@ -56,11 +50,10 @@ export async function benchAlerts(): Promise<Figure[]> {
         value: bare,
         what: "the same requests, 20 at once, without a database",
       }),
-      perSecond(
-        `a storm of ${stormIncidents} incidents, and one more channel that hangs`,
-        whole.perSecond,
-        { value: quiet.perSecond, what: "without it" },
-      ),
+      perSecond(`a storm of ${stormIncidents} incidents, and one more channel that hangs`, whole.perSecond, {
+        value: quiet.perSecond,
+        what: "without it",
+      }),
       {
         what: "behind when half of them had come, slowest channel",
         value: whole.slowestShare,
@@ -96,11 +89,7 @@ function start(pool: Pool, poster: Poster) {
 }
 
 /** Milliseconds from the commit of each opening to its first byte at each of the channels. */
-async function openingsArrive(
-  pool: Pool,
-  receiver: Receiver,
-  wake: () => void,
-): Promise<number[]> {
+async function openingsArrive(pool: Pool, receiver: Receiver, wake: () => void): Promise<number[]> {
   const tookMs: number[] = [];
   for (let i = 0; i < openings; i += 1) {
     const before = receiver.arrivals.length;
@@ -110,11 +99,7 @@ async function openingsArrive(
     const committedAtMs = performance.timeOrigin + performance.now();
     wake();
     // its closing follows it in each line
-    await until(
-      () => receiver.arrivals.length === before + 2 * channels,
-      30_000,
-      1,
-    );
+    await until(() => receiver.arrivals.length === before + 2 * channels, 30_000, 1);
     const firsts = new Map<string, number>();
     for (const { path, atMs } of receiver.arrivals.slice(before))
       if (!firsts.has(path)) firsts.set(path, atMs - committedAtMs);
@@ -141,14 +126,8 @@ async function barePosts(receiver: Receiver, poster: Poster): Promise<number> {
   return (1_000 * channels * each) / (performance.now() - begunMs);
 }
 
-async function storm(
-  pool: Pool,
-  poster: Poster,
-  receiver: Receiver,
-  incidents: number,
-) {
-  for (let i = 0; i < incidents; i += 1)
-    await happened(pool, { kinds: ["opened", "closed"] });
+async function storm(pool: Pool, poster: Poster, receiver: Receiver, incidents: number) {
+  for (let i = 0; i < incidents; i += 1) await happened(pool, { kinds: ["opened", "closed"] });
   const before = receiver.arrivals.length;
   const requests = channels * incidents * 2;
   const begunMs = performance.now();
@@ -191,10 +170,6 @@ function openingFigures(what: string, tookMs: number[]): Figure[] {
   ];
 }
 
-function perSecond(
-  what: string,
-  value: number,
-  floor: { value: number; what: string },
-): Figure {
+function perSecond(what: string, value: number, floor: { value: number; what: string }): Figure {
   return { what, value, unit: "/s", floor };
 }

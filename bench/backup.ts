@@ -1,6 +1,7 @@
 /**
- * What backups cost, on a server of its own that is made as compose.yaml makes it: WAL at the registry's load by each kind of compression, the archive, a
- * base backup of a history of BACKUP_DAYS (7), and a restore. Where PostgreSQL's programs are; the load is played faster than it would come.
+ * What backups cost, on a server of its own that is made as compose.yaml makes it: WAL at the registry's load by each
+ * kind of compression, the archive, a base backup of a history of BACKUP_DAYS (7), and a restore. Where PostgreSQL's
+ * programs are; the load is played faster than it would come.
  */
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -19,7 +20,10 @@ import { measuredSeries, work } from "./growth.js";
 import { log } from "./stage.js";
 
 const days = Number(process.env.BACKUP_DAYS ?? 7);
-/** As long as production/postgresql.conf has from one checkpoint to the next: first changes of a page after each are written whole. */
+/**
+ * As long as production/postgresql.conf has from one checkpoint to the next: first changes of a page after each are
+ * written whole.
+ */
 const playedMs = 15 * 60_000;
 
 export async function benchBackup(): Promise<Figure[]> {
@@ -29,10 +33,7 @@ export async function benchBackup(): Promise<Figure[]> {
     return [];
   }
   const ends: (() => unknown)[] = [];
-  const place = await composePlace(
-    { teardown: (end: () => unknown) => void ends.unshift(end) },
-    programs,
-  );
+  const place = await composePlace({ teardown: (end: () => unknown) => void ends.unshift(end) }, programs);
   try {
     await place.sh("docker compose up --detach --wait");
     return await measure(place);
@@ -41,12 +42,7 @@ export async function benchBackup(): Promise<Figure[]> {
   }
 }
 
-async function measure({
-  folder,
-  sh,
-  urlOf,
-  secret,
-}: Awaited<ReturnType<typeof composePlace>>): Promise<Figure[]> {
+async function measure({ folder, sh, urlOf, secret }: Awaited<ReturnType<typeof composePlace>>): Promise<Figure[]> {
   const url = urlOf("postgres", await secret("owner_password"));
   const options = {
     applicationName: "bench",
@@ -59,9 +55,7 @@ async function measure({
   const from = new Date(Date.now() - 5 * playedMs);
   await makeHistory(pool, { days, now: from, log });
 
-  const backupSeconds = await seconds(() =>
-    sh("docker compose exec -T backup /etc/venuewatch/base-backup.sh"),
-  );
+  const backupSeconds = await seconds(() => sh("docker compose exec -T backup /etc/venuewatch/base-backup.sh"));
   const [name] = readdirSync(join(folder, "backups/base"));
   const figures: Figure[] = [
     {
@@ -117,20 +111,14 @@ async function compressions(pool: Pool): Promise<string[]> {
   const [row] = await pool.query<{ values: string[] }>(
     sql`select enumvals as values from pg_settings where name = 'wal_compression'`,
   );
-  return ["off", "pglz", "lz4", "zstd"].filter((one) =>
-    row!.values.includes(one),
-  );
+  return ["off", "pglz", "lz4", "zstd"].filter((one) => row!.values.includes(one));
 }
 
 /** Bytes. */
-async function walOf(
-  pool: Pool,
-  registry: Registry,
-  fromMs: number,
-): Promise<number> {
+async function walOf(pool: Pool, registry: Registry, fromMs: number): Promise<number> {
   await pool.script("checkpoint");
   const before = await position(pool);
-  await work(pool, registry, await measuredSeries(pool, registry), fromMs, fromMs + playedMs); // prettier-ignore
+  await work(pool, registry, await measuredSeries(pool, registry), fromMs, fromMs + playedMs);
   return (await position(pool)) - before;
 }
 
@@ -147,7 +135,7 @@ async function archivedShare(pool: Pool, folder: string): Promise<number> {
     sql`select pg_walfile_name(pg_current_wal_lsn() - 2 * 16777216) as segment`,
   );
   const file = join(folder, "backups/wal", `${last!.segment}.gz`);
-  await until(() => Promise.resolve(readdirSync(join(folder, "backups/wal")).includes(`${last!.segment}.gz`)), 60_000); // prettier-ignore
+  await until(() => Promise.resolve(readdirSync(join(folder, "backups/wal")).includes(`${last!.segment}.gz`)), 60_000);
   return (megabytes(file) * 1e6) / 16_777_216;
 }
 

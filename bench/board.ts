@@ -40,9 +40,7 @@ async function measure({ pool }: Stage, url: string): Promise<Figure[]> {
   await nextTick();
   const uncached = spreadOf(await timesMs(30, () => read(url), nextTick));
   const cached = spreadOf(await timesMs(200, () => read(url)));
-  const roundTrip = spreadOf(
-    await timesMs(200, () => pool.query(sql`select 1`)),
-  );
+  const roundTrip = spreadOf(await timesMs(200, () => pool.query(sql`select 1`)));
   const body = await read(url);
   const bare = spreadOf(await bareTimes(body));
   const roundTripIs = "a round trip to the database, select 1";
@@ -81,7 +79,9 @@ async function bareTimes(body: Buffer): Promise<number[]> {
   return times;
 }
 
-/** Until its last byte, as it is: unpacking and decoding it takes Node's fetch 3 ms, which is no wait for the server. */
+/**
+ * Until its last byte, as it is: unpacking and decoding it takes Node's fetch 3 ms, which is no wait for the server.
+ */
 async function read(url: string): Promise<Buffer> {
   const { statusCode, body } = await request(url);
   if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}`);

@@ -1,4 +1,7 @@
-/** How fast a board is sent that is made already: plain and compressed, against a bare server that sends the same bytes, head and body. */
+/**
+ * How fast a board is sent that is made already: plain and compressed, against a bare server that sends the same bytes,
+ * head and body.
+ */
 import { createServer, type OutgoingHttpHeaders } from "node:http";
 import { request } from "undici";
 import { makeWebMetrics } from "../server/api/web-metrics.js";
@@ -23,8 +26,7 @@ export async function benchCached(): Promise<Figure[]> {
     await recordHistory(stage);
     await tick(stage.pool, new Date());
     const figures: Figure[] = [];
-    for (const encoding of ["identity", "gzip", "br"])
-      figures.push(await cachedBoard(stage, encoding));
+    for (const encoding of ["identity", "gzip", "br"]) figures.push(await cachedBoard(stage, encoding));
     return figures;
   } finally {
     await stage.close();
@@ -32,10 +34,7 @@ export async function benchCached(): Promise<Figure[]> {
 }
 
 /** By turns, so that whatever else the machine does slows both. */
-async function cachedBoard(
-  { pool, registry }: Stage,
-  encoding: string,
-): Promise<Figure> {
+async function cachedBoard({ pool, registry }: Stage, encoding: string): Promise<Figure> {
   const web = await startWeb({
     pool,
     registry,
@@ -53,8 +52,7 @@ async function cachedBoard(
   const same = await answerOf(web.port, encoding);
   const bare = await startBare(same);
   const rates: Record<"ours" | "bare", number[]> = { ours: [], bare: [] };
-  for (const { port } of [web, bare])
-    await load(port, path, connections, 1, encoding);
+  for (const { port } of [web, bare]) await load(port, path, connections, 1, encoding);
   for (let round = 0; round < rounds; round++)
     for (const [name, { port }] of [
       ["ours", web],

@@ -72,34 +72,21 @@ async function startDemo(dataDir: string, port: number): Promise<ChildProcess> {
     // it is asked for the board until that is measured
     RATE_LIMIT: "0",
   };
-  return spawn(
-    process.execPath,
-    ["--enable-source-maps", packagedFile("dist/server/cli.js"), "demo"],
-    {
-      env: { PATH: process.env["PATH"], DATA_DIR: dataDir, ...ports },
-      stdio: ["ignore", "ignore", "inherit"],
-    },
-  );
+  return spawn(process.execPath, ["--enable-source-maps", packagedFile("dist/server/cli.js"), "demo"], {
+    env: { PATH: process.env["PATH"], DATA_DIR: dataDir, ...ports },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
 }
 
 function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode === null && signalCode === null;
 }
 
-async function secondsToBoard(
-  demo: ChildProcess,
-  port: number,
-  begunMs: number,
-): Promise<number> {
+async function secondsToBoard(demo: ChildProcess, port: number, begunMs: number): Promise<number> {
   while (!(await isMeasured(`http://localhost:${port}`))) {
-    if (!isRunning(demo))
-      throw new Error(
-        `the demo ended with ${demo.signalCode ?? `code ${demo.exitCode}`}`,
-      );
+    if (!isRunning(demo)) throw new Error(`the demo ended with ${demo.signalCode ?? `code ${demo.exitCode}`}`);
     if (performance.now() - begunMs > giveUpMs)
-      throw new Error(
-        `a measured board was expected within ${giveUpMs} ms, and did not come`,
-      );
+      throw new Error(`a measured board was expected within ${giveUpMs} ms, and did not come`);
     await sleep(250);
   }
   return (performance.now() - begunMs) / 1000;
@@ -108,9 +95,7 @@ async function secondsToBoard(
 async function isMeasured(url: string): Promise<boolean> {
   try {
     const { venues } = await readBoard(url);
-    const { regions } = await get<{ regions: { reporting: boolean }[] }>(
-      `${url}/v1/regions`,
-    );
+    const { regions } = await get<{ regions: { reporting: boolean }[] }>(`${url}/v1/regions`);
     return (
       venues.length === 15 &&
       venues.every(
@@ -124,23 +109,19 @@ async function isMeasured(url: string): Promise<boolean> {
   }
 }
 
-/** A program of its own fills in the rest beside the service, and notes its end. What that costs is no part of running. */
+/**
+ * A program of its own fills in the rest beside the service, and notes its end. What that costs is no part of running.
+ */
 async function historyIsComplete(dir: string): Promise<void> {
   const begunMs = performance.now();
   while (!readHistoryNote(dir)?.isComplete) {
     if (performance.now() - begunMs > giveUpMs)
-      throw new Error(
-        `the whole history was expected within ${giveUpMs} ms, and did not come`,
-      );
+      throw new Error(`the whole history was expected within ${giveUpMs} ms, and did not come`);
     await sleep(250);
   }
 }
 
-function figuresOfStart(
-  installSeconds: number | null,
-  boardSeconds: number,
-  historySeconds: number,
-): Figure[] {
+function figuresOfStart(installSeconds: number | null, boardSeconds: number, historySeconds: number): Figure[] {
   const floor = {
     value: promised.seconds,
     what: "promised, with a warm package cache",
@@ -189,9 +170,7 @@ async function figuresOfRunning(pid: number): Promise<Figure[]> {
     });
   }
   const seconds = (performance.now() - begunMs) / 1000;
-  const cores = programs.map(
-    (program, i) => (cpuSecondsOf(program) - cpuBefore[i]!) / seconds,
-  );
+  const cores = programs.map((program, i) => (cpuSecondsOf(program) - cpuBefore[i]!) / seconds);
   return [
     {
       what: `the whole demo without the world: processor, mean of ${watchedSeconds} s`,
@@ -242,8 +221,7 @@ function cpuSecondsOf({ pid }: RunningProgram): number {
 function memoryMiBOf({ pid }: RunningProgram): number {
   const smaps = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
   const kiB = /^Pss:\s+(\d+)/m.exec(smaps)?.[1];
-  if (kiB === undefined)
-    throw new Error(`expected Pss in /proc/${pid}/smaps_rollup, got ${smaps}`);
+  if (kiB === undefined) throw new Error(`expected Pss in /proc/${pid}/smaps_rollup, got ${smaps}`);
   return Number(kiB) / 1024;
 }
 

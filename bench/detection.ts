@@ -1,7 +1,7 @@
 /**
- * How soon is a hard fault, seen by all regions, an open incident? From its first bad slot until another connection can read
- * the incident, with core at its usual pace. Samples come in as from probes: a refused connection at once, one that hangs
- * after its timeout.
+ * How soon is a hard fault, seen by all regions, an open incident? From its first bad slot until another connection can
+ * read the incident, with core at its usual pace. Samples come in as from probes: a refused connection at once, one
+ * that hangs after its timeout.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPool, sql } from "../shared/database/pool.js";
@@ -30,17 +30,11 @@ export async function benchDetection(): Promise<Figure[]> {
     const runs = stage.registry.venues.map((venue, nth): Run => ({
       venue: venue.id,
       fault: nth % 3 === 0 ? "timeout" : "connect",
-      phaseMs: Math.floor(
-        ((nth + 0.5) * cadenceMs) / stage.registry.venues.length,
-      ),
+      phaseMs: Math.floor(((nth + 0.5) * cadenceMs) / stage.registry.venues.length),
     }));
-    const tookMs = await Promise.all(
-      runs.map(async (run) => ({ ...run, tookMs: await detect(stage, run) })),
-    );
+    const tookMs = await Promise.all(runs.map(async (run) => ({ ...run, tookMs: await detect(stage, run) })));
     return (["connect", "timeout"] as const).flatMap((fault): Figure[] => {
-      const times = tookMs
-        .filter((one) => one.fault === fault)
-        .map((one) => one.tookMs);
+      const times = tookMs.filter((one) => one.fault === fault).map((one) => one.tookMs);
       const what =
         fault === "connect"
           ? "a refused connection is an open incident"
@@ -85,11 +79,7 @@ async function detect(stage: Stage, { venue, fault, phaseMs }: Run) {
       const knownMs = slotMs + (bad && fault === "timeout" ? timeoutMs : 100);
       await sleep(Math.max(0, knownMs - Date.now()));
       const sample = goodSample(venue, "rest:ticker", new Date(slotMs));
-      await record(
-        stage,
-        region,
-        bad ? { ...sample, good: false, fault, latencyUs: null } : sample,
-      );
+      await record(stage, region, bad ? { ...sample, good: false, fault, latencyUs: null } : sample);
     }
   });
   const openedMs = await firstOpenMs(stage, venue, firstBadMs);
@@ -108,8 +98,7 @@ async function firstOpenMs({ pool }: Stage, venue: string, fromMs: number) {
       select from incident join component using (component_id) join venue using (venue_id) where venue = ${venue}
     `);
     if (open) return Date.now();
-    if (Date.now() - fromMs > 60_000)
-      throw new Error(`no incident of ${venue} opened`);
+    if (Date.now() - fromMs > 60_000) throw new Error(`no incident of ${venue} opened`);
     await sleep(50);
   }
 }

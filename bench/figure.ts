@@ -17,13 +17,8 @@ export function printFigures(title: string, figures: readonly Figure[]): void {
     floor?.what ?? "",
   ]);
   const all = [[title, "measured", "against", "ratio", "which is"], ...rows];
-  const widths = all[0]!.map((_, column) =>
-    Math.max(...all.map((row) => row[column]!.length)),
-  );
-  for (const row of all)
-    console.log(
-      row.map((cell, column) => cell.padEnd(widths[column]!)).join("  "),
-    );
+  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
+  for (const row of all) console.log(row.map((cell, column) => cell.padEnd(widths[column]!)).join("  "));
   console.log();
 }
 
@@ -57,7 +52,5 @@ export async function timesMs(
 
 /** Three digits. */
 export function short(value: number): string {
-  return value >= 1000
-    ? value.toFixed(0)
-    : String(Number(value.toPrecision(3)));
+  return value >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }

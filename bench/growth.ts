@@ -1,11 +1,13 @@
 /**
- * How a data directory of the embedded database grows while it is at work: GROWTH_HOURS of the registry's venues from three regions, in
- * accelerated time, with every sample in a batch as it would come, every instant decided, and core's own upkeep at its own pace in that time.
- * GROWTH_PER_S samples a second instead of what the registry's cadences make: with copies of its venues.
+ * How a data directory of the embedded database grows while it is at work: GROWTH_HOURS of the registry's venues from
+ * three regions, in accelerated time, with every sample in a batch as it would come, every instant decided, and core's
+ * own upkeep at its own pace in that time. GROWTH_PER_S samples a second instead of what the registry's cadences make:
+ * with copies of its venues.
  *
- * An hour of accelerated time takes minutes, and the directory is largest two hours after a midnight that ends sixteen hours of minutes: these, and 26 of
- * components and venues, wait to be compressed. It is every other one, such as that before 2026-11-21. GROWTH_TO (an instant, instead of now) and
- * GROWTH_FILLED_HOURS, which are filled in quickly before, show that: five hours to 03:20 of such a day, with 22 filled.
+ * An hour of accelerated time takes minutes, and the directory is largest two hours after a midnight that ends sixteen
+ * hours of minutes: these, and 26 of components and venues, wait to be compressed. It is every other one, such as that
+ * before 2026-11-21. GROWTH_TO (an instant, instead of now) and GROWTH_FILLED_HOURS, which are filled in quickly
+ * before, show that: five hours to 03:20 of such a day, with 22 filled.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +23,7 @@ import { migrate } from "../server/database/migrate.js";
 import { packagedFile } from "../shared/config/package.js";
 import { recordSamples } from "../server/database/record-samples.js";
 import { componentsOf, type Registry } from "../shared/registry/registry.js";
-import { loadRegistry } from "../shared/registry/load-registry.js"; // prettier-ignore
+import { loadRegistry } from "../shared/registry/load-registry.js";
 import type { Figure } from "./figure.js";
 import { keepHistory } from "./history.js";
 import { manyComponents } from "./many-components.js";
@@ -29,9 +31,7 @@ import { goodSample, log } from "./stage.js";
 
 /** An hour's chunk is compressed two hours after its end: five hours show all of that. */
 const hours = Number(process.env.GROWTH_HOURS ?? 1);
-const perSecond = process.env.GROWTH_PER_S
-  ? Number(process.env.GROWTH_PER_S)
-  : null;
+const perSecond = process.env.GROWTH_PER_S ? Number(process.env.GROWTH_PER_S) : null;
 const filledHours = Number(process.env.GROWTH_FILLED_HOURS ?? 0);
 const stepMs = 2_000;
 const sizesAnHour = 12;
@@ -41,11 +41,9 @@ const promisedMB = 300;
 
 export async function benchGrowth(): Promise<Figure[]> {
   const directory = await mkdtemp(join(tmpdir(), "venuewatch-bench-"));
-  const host = spawn(
-    process.execPath,
-    [packagedFile("dist/test/support/embedded-process.js"), directory],
-    { stdio: ["ignore", "pipe", "ignore"] },
-  );
+  const host = spawn(process.execPath, [packagedFile("dist/test/support/embedded-process.js"), directory], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   const exited = once(host, "exit");
   const [url] = (await once(createInterface(host.stdout), "line")) as [string];
   const pool = openPool(url, { applicationName: "bench", log });
@@ -67,38 +65,25 @@ interface Size {
   compressed: number;
 }
 
-async function grow(
-  pool: Pool,
-  registry: Registry,
-  directory: string,
-): Promise<Figure[]> {
+async function grow(pool: Pool, registry: Registry, directory: string): Promise<Figure[]> {
   const series = await measuredSeries(pool, registry);
   const { GROWTH_TO } = process.env;
   const endMs = GROWTH_TO ? Date.parse(GROWTH_TO) : Date.now();
   const toMs = Math.floor(endMs / stepMs) * stepMs;
   const fromMs = toMs - hours * hourMs;
   const begun = await sizeOf(pool, directory);
-  if (filledHours > 0)
-    await keepHistory(pool, fromMs - filledHours * hourMs, new Date(fromMs));
+  if (filledHours > 0) await keepHistory(pool, fromMs - filledHours * hourMs, new Date(fromMs));
   const sizes: Size[] = [];
-  const samples = await work(
-    pool,
-    registry,
-    series,
-    fromMs,
-    toMs,
-    async (atMs) => {
-      if ((atMs - fromMs) % (hourMs / sizesAnHour) === 0)
-        sizes.push(await sizeOf(pool, directory));
-    },
-  );
+  const samples = await work(pool, registry, series, fromMs, toMs, async (atMs) => {
+    if ((atMs - fromMs) % (hourMs / sizesAnHour) === 0) sizes.push(await sizeOf(pool, directory));
+  });
   const last = await sizeOf(pool, directory);
   sizes.push(last);
   const room = ({ all, compressed }: Size) => all - compressed;
   const most = sizes.reduce((a, b) => (room(b) > room(a) ? b : a));
   const hourBefore = sizes.at(-1 - sizesAnHour) ?? begun;
   return [
-    { what: `samples in ${hours} hours`, value: samples / 1e6, unit: "million" }, // prettier-ignore
+    { what: `samples in ${hours} hours`, value: samples / 1e6, unit: "million" },
     { what: "a new directory", value: begun.all, unit: "MB" },
     {
       what: "the directory when it was largest",
@@ -109,7 +94,7 @@ async function grow(
         what: "promised: 300 MB and what is compressed",
       },
     },
-    { what: "of it write-ahead log, at the most", value: Math.max(...sizes.map(({ wal }) => wal)), unit: "MB" }, // prettier-ignore
+    { what: "of it write-ahead log, at the most", value: Math.max(...sizes.map(({ wal }) => wal)), unit: "MB" },
     {
       what: "what the last hour added",
       value: last.all - hourBefore.all,
@@ -120,7 +105,8 @@ async function grow(
 }
 
 /**
- * What probes and core do in that time: every sample in a batch as it would come, every instant decided, upkeep at its own pace.
+ * What probes and core do in that time: every sample in a batch as it would come, every instant decided, upkeep at its
+ * own pace.
  *
  * @returns how many samples
  */
@@ -141,14 +127,11 @@ export async function work(
   for (; atMs < toMs; atMs += stepMs) {
     for (const { id: region } of registry.regions) {
       const due = series.flatMap(({ venue, component, cadenceMs, phaseMs }) => {
-        const slotMs = Math.ceil((atMs - stepMs - phaseMs) / cadenceMs) * cadenceMs + phaseMs; // prettier-ignore
-        return slotMs < atMs
-          ? [goodSample(venue, component, new Date(slotMs))]
-          : [];
+        const slotMs = Math.ceil((atMs - stepMs - phaseMs) / cadenceMs) * cadenceMs + phaseMs;
+        return slotMs < atMs ? [goodSample(venue, component, new Date(slotMs))] : [];
       });
       for (let i = 0; i < due.length; i += 1000)
-        samples += (await recordSamples(pool, region, due.slice(i, i + 1000)))
-          .stored;
+        samples += (await recordSamples(pool, region, due.slice(i, i + 1000))).stored;
     }
     accepted(await tick(pool, new Date(atMs), { anew: atMs === fromMs }));
     await upkeep.doWhatIsDue(() => true);
@@ -165,10 +148,7 @@ interface Series {
   phaseMs: number;
 }
 
-export async function measuredSeries(
-  pool: Pool,
-  registry: Registry,
-): Promise<Series[]> {
+export async function measuredSeries(pool: Pool, registry: Registry): Promise<Series[]> {
   const cadenceMs = 5_000;
   const own = registry.venues.flatMap((venue) =>
     componentsOf(venue).map(({ id, cadenceMs }) => ({
@@ -179,13 +159,8 @@ export async function measuredSeries(
   );
   const many =
     perSecond &&
-    (await manyComponents(
-      { pool, registry },
-      Math.ceil((perSecond * cadenceMs) / 1000 / registry.regions.length),
-    ));
-  const series = many
-    ? many.map(([venue, component]) => ({ venue, component, cadenceMs }))
-    : own;
+    (await manyComponents({ pool, registry }, Math.ceil((perSecond * cadenceMs) / 1000 / registry.regions.length)));
+  const series = many ? many.map(([venue, component]) => ({ venue, component, cadenceMs })) : own;
   return series.map((one, i) => ({
     ...one,
     phaseMs: (i * 777) % one.cadenceMs,

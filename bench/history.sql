@@ -1,10 +1,10 @@
 -- Samples as a fleet leaves them, of every component from every region at its cadence, between two instants.
 --
--- $1 from, $2 to (exclusive).
--- What costs room is noise, so there is as much of it as in life: latencies vary by a tenth about a level that drifts over the day, one in
--- a hundred is several times that; the first byte comes some tenths of a millisecond before the last; every twelfth connection is new,
--- with phases and a certificate; heads rise with the clock; of streams the number of frames, the longest silence and the age of the newest event
--- vary each by itself; one slot in five hundred is bad, and one in a thousand late.
+-- $1 from, $2 to (exclusive). What costs room is noise, so there is as much of it as in life: latencies vary by a tenth
+-- about a level that drifts over the day, one in a hundred is several times that; the first byte comes some tenths of a
+-- millisecond before the last; every twelfth connection is new, with phases and a certificate; heads rise with the
+-- clock; of streams the number of frames, the longest silence and the age of the newest event vary each by itself; one
+-- slot in five hundred is bad, and one in a thousand late.
 with series as (
   select
     c.component_id,

@@ -1,7 +1,7 @@
 /**
- * What history costs: bytes of what is kept, and what it takes to read, to refresh and to open it, with HISTORY_DAYS whole days of raw samples
- * of the registry's venues and what there is of today, kept up by core's own procedures: eight, or on the embedded database one, and another where whole
- * chunks take two.
+ * What history costs: bytes of what is kept, and what it takes to read, to refresh and to open it, with HISTORY_DAYS
+ * whole days of raw samples of the registry's venues and what there is of today, kept up by core's own procedures:
+ * eight, or on the embedded database one, and another where whole chunks take two.
  */
 import { readFile } from "node:fs/promises";
 import { type Pool, sql } from "../shared/database/pool.js";
@@ -15,7 +15,10 @@ import { withoutClock } from "./web.js";
 const isServer = Boolean(process.env.DATABASE_URL);
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Sizes are those of whole chunks: of minutes these are a day, or on the embedded database sixteen hours, three of which are two days. */
+/**
+ * Sizes are those of whole chunks: of minutes these are a day, or on the embedded database sixteen hours, three of
+ * which are two days.
+ */
 const alignedDays = isServer ? 1 : 2;
 const today = Math.floor(Date.now() / dayMs);
 const leastDays = Number(process.env.HISTORY_DAYS ?? (isServer ? 8 : 1));
@@ -65,38 +68,28 @@ export async function benchHistory(): Promise<Figure[]> {
   }
 }
 
-/** As it comes about: a stretch comes in, is rolled up, and what is old enough is compressed. Resolves with how many samples there are. */
-export async function keepHistory(
-  pool: Pool,
-  from: number,
-  to: Date,
-): Promise<number> {
+/**
+ * As it comes about: a stretch comes in, is rolled up, and what is old enough is compressed. Resolves with how many
+ * samples there are.
+ */
+export async function keepHistory(pool: Pool, from: number, to: Date): Promise<number> {
   const insert = await readFile(packagedFile("bench/history.sql"), "utf8");
   const stretchMs = isServer ? dayMs / 4 : hourMs / 4;
   for (let atMs = from; atMs < +to; atMs += stretchMs) {
-    const span = [
-      new Date(atMs),
-      new Date(Math.min(atMs + stretchMs, +to)),
-    ] as const;
+    const span = [new Date(atMs), new Date(Math.min(atMs + stretchMs, +to))] as const;
     await pool.text(insert, span);
     await pool.query(sql`call upkeep.refresh_all(${span[0]}, ${span[1]})`);
     while (await compressed(pool, span[1])) await pool.script("checkpoint");
-    for (const { name } of await pool.query<{ name: string }>(
-      sql`select upkeep.rewritten() as name`,
-    ))
+    for (const { name } of await pool.query<{ name: string }>(sql`select upkeep.rewritten() as name`))
       await pool.script(`vacuum ${name}`);
   }
   await pool.query(sql`call upkeep.refresh_hours(${to})`);
-  const [row] = await pool.query<{ samples: number }>(
-    sql`select count(*) as samples from sample`,
-  );
+  const [row] = await pool.query<{ samples: number }>(sql`select count(*) as samples from sample`);
   return row!.samples;
 }
 
 async function compressed(pool: Pool, at: Date): Promise<boolean> {
-  const [row] = await pool.query<{ chunk: string | null }>(
-    sql`select upkeep.compress_next(${at}) as chunk`,
-  );
+  const [row] = await pool.query<{ chunk: string | null }>(sql`select upkeep.compress_next(${at}) as chunk`);
   return row!.chunk !== null;
 }
 
@@ -121,17 +114,12 @@ async function compressedSize(pool: Pool, level: string): Promise<Size> {
     ) held
     where coalesce(a.view_name, c.hypertable_name) = ${level} and c.is_compressed
   `);
-  if (!size || size.rows === 0)
-    throw new Error(`expected compressed chunks of ${level}, there are none`);
+  if (!size || size.rows === 0) throw new Error(`expected compressed chunks of ${level}, there are none`);
   return size;
 }
 
 /** Rows that are not compressed yet, of a table whose time is in a column of this name. */
-async function runningSize(
-  pool: Pool,
-  level: string,
-  time: string,
-): Promise<Size> {
+async function runningSize(pool: Pool, level: string, time: string): Promise<Size> {
   const [size] = await pool.query<Size>(sql`
     select
       sum(pg_total_relation_size(format('%I.%I', c.chunk_schema, c.chunk_name)::regclass))::bigint as bytes,
@@ -207,8 +195,8 @@ async function sizes(pool: Pool): Promise<Figure[]> {
 }
 
 /**
- * The days of this history once more before it, so that there are whole chunks of hours and days, with as many rows as in life, and none of what
- * the making of it left in them.
+ * The days of this history once more before it, so that there are whole chunks of hours and days, with as many rows as
+ * in life, and none of what the making of it left in them.
  */
 async function fillChunks(pool: Pool): Promise<void> {
   const hours = (await tableOf(pool, "sample_hour")).ident;
@@ -238,7 +226,10 @@ async function fillChunks(pool: Pool): Promise<void> {
   `);
 }
 
-/** All that is kept of a venue over a hundred days, but its raw samples: computed from the sizes of rows, of the mean venue and of the largest. */
+/**
+ * All that is kept of a venue over a hundred days, but its raw samples: computed from the sizes of rows, of the mean
+ * venue and of the largest.
+ */
 async function ofAVenue(pool: Pool): Promise<Figure[]> {
   const venues = await pool.query<VenueRows>(sql`
     with region_count as (select count(*) as regions from region where published),
@@ -276,9 +267,7 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
   await fillChunks(pool);
   const bytes = {
     sample_minute: await bytesOfRow(compressedSize(pool, "sample_minute")),
-    component_minute: await bytesOfRow(
-      compressedSize(pool, "component_minute"),
-    ),
+    component_minute: await bytesOfRow(compressedSize(pool, "component_minute")),
     venue_minute: await bytesOfRow(compressedSize(pool, "venue_minute")),
     venue_day: await bytesOfRow(uncompressedSize(pool, "venue_day")),
     sample_hour: await bytesOfRow(uncompressedSize(pool, "sample_hour")),
@@ -301,34 +290,22 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
     sample_hour: await bytesOfRow(compressedSize(pool, "sample_hour")),
     latency_day: await bytesOfRow(compressedSize(pool, "latency_day")),
   };
-  const megabytes = ({
-    components,
-    series,
-    distribution,
-    milliseconds,
-    streamHours,
-  }: VenueRows) =>
+  const megabytes = ({ components, series, distribution, milliseconds, streamHours }: VenueRows) =>
     (keptDays *
       (1440 * series * bytes.sample_minute +
         1440 * components * bytes.component_minute +
         1440 * bytes.venue_minute +
         bytes.venue_day) +
-      weekDays *
-        (milliseconds * bytes.latency_hour + streamHours * bytes.stream_hour) +
-      24 *
-        series *
-        (openDays.sample_hour * bytes.sample_hour +
-          (keptDays - openDays.sample_hour) * later.sample_hour) +
+      weekDays * (milliseconds * bytes.latency_hour + streamHours * bytes.stream_hour) +
+      24 * series * (openDays.sample_hour * bytes.sample_hour + (keptDays - openDays.sample_hour) * later.sample_hour) +
       distribution *
-        (openDays.latency_day * bytes.latency_day +
-          (keptDays - openDays.latency_day) * later.latency_day)) /
+        (openDays.latency_day * bytes.latency_day + (keptDays - openDays.latency_day) * later.latency_day)) /
     1e6;
   const all = venues.map(megabytes);
   const mean = all.reduce((sum, one) => sum + one, 0) / all.length;
   const floor = { value: promised.venueBytes / 1e6, what: "promised" };
   const { venue, components } = venues[0]!;
-  const meanSeries =
-    venues.reduce((sum, { series }) => sum + series, 0) / venues.length;
+  const meanSeries = venues.reduce((sum, { series }) => sum + series, 0) / venues.length;
   return [
     {
       what: "latency_hour, compressed, a row",
@@ -359,12 +336,7 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
     },
     {
       what: "more, of the mean venue, for minutes that are not compressed yet, at the most",
-      value:
-        (1440 *
-          meanSeries *
-          openMinutes.days *
-          (openMinutes.bytes - bytes.sample_minute)) /
-        1e6,
+      value: (1440 * meanSeries * openMinutes.days * (openMinutes.bytes - bytes.sample_minute)) / 1e6,
       unit: "MB",
     },
   ];

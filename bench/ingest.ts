@@ -80,9 +80,7 @@ function rateOf({ size, tookMs }: Contender): number {
 
 /** No two of their samples have a key in common. */
 function batches({ registry }: Stage): (size: number) => Sample[] {
-  const keys = registry.venues.flatMap((venue) =>
-    componentsOf(venue).map(({ id }) => [venue.id, id] as const),
-  );
+  const keys = registry.venues.flatMap((venue) => componentsOf(venue).map(({ id }) => [venue.id, id] as const));
   let atMs = Date.now() - 30 * 60_000;
   return (size) => {
     atMs += 1000;

@@ -1,14 +1,8 @@
 /**
- * Whether normal jitter opens incidents, over a thousand random component-days; and how soon a component that fails a share of its requests
- * in all regions has one. Minutes of the world's time, no database.
+ * Whether normal jitter opens incidents, over a thousand random component-days; and how soon a component that fails a
+ * share of its requests in all regions has one. Minutes of the world's time, no database.
  */
-import {
-  firstOpeningS,
-  jitter,
-  randomSlots,
-  regions,
-  type Trouble,
-} from "../test/support/jitter.js";
+import { firstOpeningS, jitter, randomSlots, regions, type Trouble } from "../test/support/jitter.js";
 import { rulesOfTheBook } from "../test/support/random-runs.js";
 import { randomFrom } from "../test/support/random-samples.js";
 import { type Figure, spreadOf } from "./figure.js";
@@ -47,9 +41,7 @@ function delays(errorShare: number): Figure[] {
   const trouble = { errorShare, timeoutShare: 0 };
   const delaysS: number[] = [];
   for (let i = 0; i < troubled; i += 1) {
-    const seen = regions.map(() =>
-      randomSlots(random, healthySlots + troubledSlots, trouble, healthySlots),
-    );
+    const seen = regions.map(() => randomSlots(random, healthySlots + troubledSlots, trouble, healthySlots));
     const openedS = firstOpeningS(seen, i % 2, rulesOfTheBook);
     if (openedS !== null) delaysS.push(openedS - healthySlots * 5);
   }

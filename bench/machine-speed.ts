@@ -1,4 +1,6 @@
-/** How fast this machine is now. Shared ones differ by a third from one hour to the next, and processor time with them. */
+/**
+ * How fast this machine is now. Shared ones differ by a third from one hour to the next, and processor time with them.
+ */
 import type { Figure } from "./figure.js";
 
 const steps = 200_000_000;

@@ -6,9 +6,7 @@ export async function manyComponents(
   { pool, registry }: { pool: Pool; registry: Registry },
   wanted: number,
 ): Promise<(readonly [venue: string, component: string])[]> {
-  const own = registry.venues.flatMap((venue) =>
-    componentsOf(venue).map(({ id }) => [venue.id, id] as const),
-  );
+  const own = registry.venues.flatMap((venue) => componentsOf(venue).map(({ id }) => [venue.id, id] as const));
   const copies = Math.ceil(wanted / own.length);
   await pool.query(sql`
     with copy as (
@@ -24,10 +22,7 @@ export async function manyComponents(
   `);
   await pool.script("analyze");
   return Array.from({ length: copies }, (_, i) =>
-    own.map(
-      ([venue, id]) =>
-        [i === 0 ? venue : `${venue}-copy-${i + 1}`, id] as const,
-    ),
+    own.map(([venue, id]) => [i === 0 ? venue : `${venue}-copy-${i + 1}`, id] as const),
   )
     .flat()
     .slice(0, wanted);

@@ -44,13 +44,11 @@ async function feedsOfAll(pool: Pool): Promise<void> {
 }
 
 /**
- * Written to where a refresh puts it. Of whole days the day says enough, so only those with a gap have their minutes: one in ten, in which
- * four hours are missing. Now and then a minute is missing, as in reality.
+ * Written to where a refresh puts it. Of whole days the day says enough, so only those with a gap have their minutes:
+ * one in ten, in which four hours are missing. Now and then a minute is missing, as in reality.
  */
 async function measuredAllDays(pool: Pool): Promise<void> {
-  const [days, minutes] = await Promise.all(
-    ["venue_day", "venue_minute"].map((view) => materialized(pool, view)),
-  );
+  const [days, minutes] = await Promise.all(["venue_day", "venue_minute"].map((view) => materialized(pool, view)));
   await pool.query(sql`
     insert into ${days!} (day, venue_id, measured_minutes, down_minutes, degraded_minutes)
     select t.day, v.venue_id, case when n % 10 = 0 then 1200 else 1440 - n % 2 end, 3, 5
@@ -75,7 +73,10 @@ async function materialized(pool: Pool, view: string) {
   return sql.ident(row!.schema, row!.name);
 }
 
-/** Spread over the venues and the days, in bursts: an outage befalls several components, and a notice seldom comes alone. */
+/**
+ * Spread over the venues and the days, in bursts: an outage befalls several components, and a notice seldom comes
+ * alone.
+ */
 async function manyOfBoth(pool: Pool): Promise<void> {
   await pool.query(sql`select setseed(0.5)`);
   await pool.query(sql`
@@ -130,9 +131,7 @@ async function cold({ pool, registry }: Stage): Promise<Figure[]> {
     log,
   });
   const ask = async (path: string) => {
-    const { statusCode, body } = await request(
-      `http://127.0.0.1:${web.port}${path}`,
-    );
+    const { statusCode, body } = await request(`http://127.0.0.1:${web.port}${path}`);
     const answer = await body.json();
     if (statusCode !== 200) throw new Error(`${path}: ${statusCode}`);
     return answer;
@@ -141,9 +140,7 @@ async function cold({ pool, registry }: Stage): Promise<Figure[]> {
   const expected = `${incidents} of ours and ${notices} of theirs`;
   // some notices fell into the hours that nobody measured
   if (fleet.oursCompared !== incidents || fleet.theirsCompared < 0.97 * notices)
-    throw new Error(
-      `expected ${expected}, got ${fleet.oursCompared} and ${fleet.theirsCompared}`,
-    );
+    throw new Error(`expected ${expected}, got ${fleet.oursCompared} and ${fleet.theirsCompared}`);
   const floor = await timesMs(15, () =>
     pool.query(sql`
       select count(*) from incident i join component c using (component_id)
@@ -151,11 +148,7 @@ async function cold({ pool, registry }: Stage): Promise<Figure[]> {
     `),
   );
   const figures: Figure[] = [];
-  for (const path of [
-    "/v1/detection?days=90",
-    "/v1/detection?days=7",
-    `/v1/targets/${registry.venues[0]!.id}`,
-  ]) {
+  for (const path of ["/v1/detection?days=90", "/v1/detection?days=7", `/v1/targets/${registry.venues[0]!.id}`]) {
     const times = await timesMs(15, () => ask(path));
     const { p50 } = spreadOf(times);
     figures.push(
@@ -185,8 +178,6 @@ function neverHeld(pool: Pool): Pool {
   return {
     ...pool,
     file: <Row>(name: string, values?: readonly unknown[]) =>
-      name === "clock"
-        ? Promise.resolve([{ generated_at: new Date(8.64e15) } as Row])
-        : pool.file<Row>(name, values),
+      name === "clock" ? Promise.resolve([{ generated_at: new Date(8.64e15) } as Row]) : pool.file<Row>(name, values),
   };
 }

@@ -1,4 +1,7 @@
-/** One process of the benchmark of REST measurements: the server, the bare loop, or the probe. It does one job, and tells what came of it. */
+/**
+ * One process of the benchmark of REST measurements: the server, the bare loop, or the probe. It does one job, and
+ * tells what came of it.
+ */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { Client } from "undici";
@@ -65,15 +68,16 @@ function done(job: Job): Promise<Report[keyof Report]> {
   }
 }
 
-/** Answers `/<anything>/<delay>` after so many milliseconds, and says how long it took by its own clock, in microseconds. */
+/**
+ * Answers `/<anything>/<delay>` after so many milliseconds, and says how long it took by its own clock, in
+ * microseconds.
+ */
 async function serve(): Promise<Report["serve"]> {
   const server = createServer({ noDelay: true }, (socket) => {
     socket.on("error", () => {});
     socket.on("data", (head) => {
       const cameMs = performance.now();
-      const [, delay] = /^[A-Z]+ \/[^/ ]*\/(\d+)/.exec(
-        head.toString("latin1"),
-      )!;
+      const [, delay] = /^[A-Z]+ \/[^/ ]*\/(\d+)/.exec(head.toString("latin1"))!;
       const answer = () => {
         const date = new Date().toUTCString();
         const tookUs = Math.round((performance.now() - cameMs) * 1000);
@@ -137,23 +141,16 @@ function probeLoop(port: number, requests: number): Promise<Report["probe"]> {
   const { signal } = new AbortController();
   return cpuOf(
     tasks.map((task) => async (turn) => {
-      const outcome = await task.measure(
-        new Date(turn * task.cadenceMs),
-        signal,
-      );
+      const outcome = await task.measure(new Date(turn * task.cadenceMs), signal);
       // withheld on a busy machine, it was measured all the same
-      const isMeasured =
-        "good" in outcome ? outcome.good : outcome.unmeasured === "starved";
+      const isMeasured = "good" in outcome ? outcome.good : outcome.unmeasured === "starved";
       if (!isMeasured) throw new Error(`not good: ${JSON.stringify(outcome)}`);
     }),
     requests,
   );
 }
 
-async function cpuOf(
-  asks: ((turn: number) => Promise<void>)[],
-  requests: number,
-): Promise<{ cpuUs: number }> {
+async function cpuOf(asks: ((turn: number) => Promise<void>)[], requests: number): Promise<{ cpuUs: number }> {
   async function run(turns: number) {
     await Promise.all(
       asks.map(async (ask) => {
@@ -170,11 +167,7 @@ async function cpuOf(
 }
 
 /** The schedule of a region with so many measurements a second. */
-async function slots({
-  port,
-  perSecond,
-  forMs,
-}: Extract<Job, { perSecond: number }>): Promise<Report["slots"]> {
+async function slots({ port, perSecond, forMs }: Extract<Job, { perSecond: number }>): Promise<Report["slots"]> {
   const cadenceMs = 5000;
   const count = perSecond * (cadenceMs / 1000);
   const probe = makeProbe(port, count, cadenceMs, (place) => 5 + (place % 60));
@@ -220,11 +213,7 @@ async function slots({
 }
 
 /** As many requests a second over bare sockets and timers: no instrument in such a process can be earlier or nearer. */
-async function echo({
-  port,
-  perSecond,
-  forMs,
-}: Extract<Job, { perSecond: number }>): Promise<Report["echo"]> {
+async function echo({ port, perSecond, forMs }: Extract<Job, { perSecond: number }>): Promise<Report["echo"]> {
   const count = 10;
   const everyMs = (1000 * count) / perSecond;
   const lateMs: number[] = [];
@@ -236,17 +225,13 @@ async function echo({
       await once(socket, "connect");
       let dueMs = performance.now() + (everyMs * i) / count;
       while (dueMs < untilMs) {
-        await new Promise((resolve) =>
-          setTimeout(resolve, Math.max(0, dueMs - performance.now())),
-        );
+        await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
         lateMs.push(Math.max(0, performance.now() - dueMs));
         const answered = once(socket, "data");
         const sentMs = performance.now();
         socket.write(`GET /${i}/5 HTTP/1.1\r\n\r\n`);
         const [answer] = (await answered) as [Buffer];
-        const tookUs = Number(
-          /"tookUs":(\d+)/.exec(answer.toString("latin1"))![1],
-        );
+        const tookUs = Number(/"tookUs":(\d+)/.exec(answer.toString("latin1"))![1]);
         biasMs.push(performance.now() - sentMs - tookUs / 1000);
         dueMs = Math.max(dueMs + everyMs, performance.now());
       }

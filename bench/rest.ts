@@ -1,6 +1,7 @@
 /**
- * What measuring costs beyond asking: processor time per REST measurement against a bare undici loop that makes the same requests,
- * how late slots come at five hundred measurements a second, and how far recorded latencies are from what the server knows.
+ * What measuring costs beyond asking: processor time per REST measurement against a bare undici loop that makes the
+ * same requests, how late slots come at five hundred measurements a second, and how far recorded latencies are from
+ * what the server knows.
  *
  * The server, the loop and the probe are processes of their own, each on one core where `taskset` is to be had.
  */
@@ -18,8 +19,7 @@ export async function benchRest(): Promise<Figure[]> {
     const { port } = await asked(server, { does: "serve" });
     const cost = await costs(port);
     const paced = await pacedRounds(port);
-    const of = <R>(all: R[], figure: (round: R) => number) =>
-      median(all.map(figure));
+    const of = <R>(all: R[], figure: (round: R) => number) => median(all.map(figure));
     const { slots, echo } = paced;
     const rate = `at ${Math.round(of(slots, ({ perSecond }) => perSecond))} measurements a second`;
     const echoBiasMs = of(echo, ({ biasMs }) => biasMs);
@@ -68,11 +68,7 @@ export async function benchRest(): Promise<Figure[]> {
   }
 }
 
-function against(
-  what: string,
-  value: number,
-  floors: Record<string, number>,
-): Figure[] {
+function against(what: string, value: number, floors: Record<string, number>): Figure[] {
   return Object.entries(floors).map(([name, floor]) => ({
     what,
     value,
@@ -81,9 +77,7 @@ function against(
   }));
 }
 
-async function costs(
-  port: number,
-): Promise<{ bare: number[]; probe: number[] }> {
+async function costs(port: number): Promise<{ bare: number[]; probe: number[] }> {
   const cost = { bare: [] as number[], probe: [] as number[] };
   // by turns, so that what else the machine does meets both
   for (let round = 0; round < rounds; round += 1)
@@ -94,9 +88,7 @@ async function costs(
   return cost;
 }
 
-async function pacedRounds(
-  port: number,
-): Promise<{ slots: Report["slots"][]; echo: Report["echo"][] }> {
+async function pacedRounds(port: number): Promise<{ slots: Report["slots"][]; echo: Report["echo"][] }> {
   const load = { port, perSecond, forMs: 6000 };
   const reports: Awaited<ReturnType<typeof pacedRounds>> = {
     slots: [],
@@ -127,20 +119,14 @@ function start(): ChildProcess {
   });
   const core = started === 0 ? 0 : 1;
   started += 1;
-  if (cpus().length > 1)
-    spawnSync("taskset", ["-a", "-cp", String(core), String(child.pid)]);
+  if (cpus().length > 1) spawnSync("taskset", ["-a", "-cp", String(core), String(child.pid)]);
   return child;
 }
 
-function asked<J extends Job>(
-  child: ChildProcess,
-  job: J,
-): Promise<Report[J["does"]]> {
+function asked<J extends Job>(child: ChildProcess, job: J): Promise<Report[J["does"]]> {
   return new Promise((resolve, reject) => {
     child.once("message", (report) => resolve(report as Report[J["does"]]));
-    child.once("exit", (code) =>
-      reject(new Error(`the process for ${job.does} ended with ${code}`)),
-    );
+    child.once("exit", (code) => reject(new Error(`the process for ${job.does} ended with ${code}`)));
     child.send(job);
   });
 }

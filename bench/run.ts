@@ -1,7 +1,7 @@
 /**
  * `make bench`: every benchmark, or those that are named as arguments. Each figure stands beside its floor, which was
- * measured in the same run on the same machine: the ratio is what compares from one machine to another. With `--write` they are
- * written into docs/benchmarks.md.
+ * measured in the same run on the same machine: the ratio is what compares from one machine to another. With `--write`
+ * they are written into docs/benchmarks.md.
  */
 import { cpus, loadavg } from "node:os";
 import { benchAlerts } from "./alerts.js";
@@ -50,28 +50,20 @@ const benches: Record<string, () => Promise<Figure[]>> = {
 const [writes, names] = readArguments(process.argv.slice(2));
 const unknown = names.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0) {
-  console.error(
-    `there is no benchmark ${unknown.join(", ")}, there are ${Object.keys(benches).join(", ")}`,
-  );
+  console.error(`there is no benchmark ${unknown.join(", ")}, there are ${Object.keys(benches).join(", ")}`);
   process.exit(2);
 }
 
 const load = loadavg()[0]!;
-console.log(
-  `Node ${process.versions.node}, ${cpus().length} cores, load ${load.toFixed(1)} before the start\n`,
-);
+console.log(`Node ${process.versions.node}, ${cpus().length} cores, load ${load.toFixed(1)} before the start\n`);
 for (const [name, bench] of Object.entries(benches))
   if (names.length === 0 || names.includes(name)) {
     const figures = await bench();
     printFigures(name, figures);
-    if (writes)
-      writeFigures(packagedFile("docs/benchmarks.md"), name, figures, load);
+    if (writes) writeFigures(packagedFile("docs/benchmarks.md"), name, figures, load);
   }
 
 /** `--write`: the figures go into docs/benchmarks.md, too, where it has a place for them. */
 function readArguments(args: string[]): [writes: boolean, names: string[]] {
-  return [
-    args.includes("--write"),
-    args.filter((argument) => argument !== "--write"),
-  ];
+  return [args.includes("--write"), args.filter((argument) => argument !== "--write")];
 }

@@ -1,6 +1,6 @@
 /**
- * What the benchmarks of the database stand on: the embedded one in a process of its own, or a database of their own on the
- * server that DATABASE_URL names; at this build's schema.
+ * What the benchmarks of the database stand on: the embedded one in a process of its own, or a database of their own on
+ * the server that DATABASE_URL names; at this build's schema.
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -26,15 +26,16 @@ export interface Stage {
   url: string;
   registry: Registry;
   pool: Pool;
-  /** Embedded only: `down` ends its host, `up` resolves when a new one has read the newest sample. The pool is of no use after. */
+  /**
+   * Embedded only: `down` ends its host, `up` resolves when a new one has read the newest sample. The pool is of no use
+   * after.
+   */
   host: { down: () => Promise<void>; up: () => Promise<void> } | null;
   close: () => Promise<void>;
 }
 
 export async function openStage(): Promise<Stage> {
-  const { url, host, end } = process.env.DATABASE_URL
-    ? await onServer(process.env.DATABASE_URL)
-    : await embedded();
+  const { url, host, end } = process.env.DATABASE_URL ? await onServer(process.env.DATABASE_URL) : await embedded();
   const pool = openPool(url, { applicationName: "bench", log });
   const registry = await loadRegistry(packagedFile("registry.json"));
   await migrate(pool, registry, log);
@@ -100,11 +101,9 @@ async function embedded(): Promise<Database> {
 }
 
 async function startHost(directory: string) {
-  const child = spawn(
-    process.execPath,
-    [packagedFile("dist/test/support/embedded-process.js"), directory],
-    { stdio: ["ignore", "pipe", "ignore"] },
-  );
+  const child = spawn(process.execPath, [packagedFile("dist/test/support/embedded-process.js"), directory], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   const exited = once(child, "exit");
   const [url] = (await once(createInterface(child.stdout), "line")) as [string];
   return { child, exited, url };
@@ -116,22 +115,15 @@ export async function recordHistory(stage: Stage): Promise<void> {
   const liveFrom = new Date(now - 15 * 60_000);
   await makeHistory(stage.pool, { days: 90, now: liveFrom, log });
   await recordLive(stage, liveFrom, new Date(now));
-  await stage.pool.query(
-    sql`call upkeep.refresh_all(${liveFrom}, ${new Date(now)})`,
-  );
+  await stage.pool.query(sql`call upkeep.refresh_all(${liveFrom}, ${new Date(now)})`);
   await stage.pool.script("analyze");
 }
 
 /** Good samples of every component from every region, at their cadences. */
-export async function recordLive(
-  { pool, registry }: Stage,
-  from: Date,
-  to: Date,
-): Promise<void> {
+export async function recordLive({ pool, registry }: Stage, from: Date, to: Date): Promise<void> {
   for (const { id: region } of registry.regions) {
     const samples = samplesOf(registry, from, to);
-    for (let i = 0; i < samples.length; i += 500)
-      await recordSamples(pool, region, samples.slice(i, i + 500));
+    for (let i = 0; i < samples.length; i += 500) await recordSamples(pool, region, samples.slice(i, i + 500));
   }
 }
 
@@ -139,16 +131,11 @@ function samplesOf({ venues }: Registry, from: Date, to: Date): Sample[] {
   const samples: Sample[] = [];
   for (const venue of venues)
     for (const { id, cadenceMs } of componentsOf(venue))
-      for (let at = +from; at < +to; at += cadenceMs)
-        samples.push(goodSample(venue.id, id, new Date(at)));
+      for (let at = +from; at < +to; at += cadenceMs) samples.push(goodSample(venue.id, id, new Date(at)));
   return samples;
 }
 
-export function goodSample(
-  venue: string,
-  component: string,
-  slotAt: Date,
-): Sample {
+export function goodSample(venue: string, component: string, slotAt: Date): Sample {
   const isRest = component.startsWith("rest:");
   return {
     venue,

@@ -1,4 +1,7 @@
-/** In a process of its own: sends the same frames over and over to whoever connects and asks, as fast as it is read or at a rate. */
+/**
+ * In a process of its own: sends the same frames over and over to whoever connects and asks, as fast as it is read or
+ * at a rate.
+ */
 import { createServer, type AddressInfo } from "node:net";
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
@@ -108,8 +111,6 @@ function frame(opcode: number, text: string): Buffer {
 
 function upgradeOf(request: string): string {
   const key = /sec-websocket-key: (\S+)/i.exec(request)![1]!;
-  const accept = createHash("sha1")
-    .update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
-    .digest("base64");
+  const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
   return `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`;
 }

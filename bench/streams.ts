@@ -41,7 +41,10 @@ const kinds = [
 ] as const;
 
 const turns = 7;
-/** A socket is listened to for hours. Of its first tenth of a second the compiler takes a good part, and more of much code than of little. */
+/**
+ * A socket is listened to for hours. Of its first tenth of a second the compiler takes a good part, and more of much
+ * code than of little.
+ */
 const turnMs = 500;
 /** Where frames come at the registry's rate, they are few. */
 const pacedTurnMs = 3000;
@@ -70,15 +73,12 @@ export async function benchStreams(): Promise<Figure[]> {
       floor: { value: bare, what: "a bare client that counts them" },
     });
   }
-  const secondsOf = (rates: number[]) =>
-    rates.reduce((sum, perSecond) => sum + 1 / perSecond, 0);
+  const secondsOf = (rates: number[]) => rates.reduce((sum, perSecond) => sum + 1 / perSecond, 0);
   return [
     ...figures,
     {
       what: "as many frames of each kind, by their medians",
-      value:
-        secondsOf(figures.map(({ floor }) => floor!.value)) /
-        secondsOf(figures.map(({ value }) => value)),
+      value: secondsOf(figures.map(({ floor }) => floor!.value)) / secondsOf(figures.map(({ value }) => value)),
       unit: "",
     },
     {
@@ -94,9 +94,7 @@ export async function benchStreams(): Promise<Figure[]> {
     },
     {
       what: "what reading them takes beyond a bare client",
-      value:
-        pctOf(paced.map(({ ours }) => ours)) -
-        pctOf(paced.map(({ bare }) => bare)),
+      value: pctOf(paced.map(({ ours }) => ours)) - pctOf(paced.map(({ bare }) => bare)),
       unit: "% of a core",
     },
   ];
@@ -107,9 +105,7 @@ export async function benchStreams(): Promise<Figure[]> {
 }
 
 function framesPerSecond({ venues }: Registry): number {
-  const rates = venues.flatMap(({ socket }) =>
-    (socket?.streams ?? []).map(({ typicalPerMinute }) => typicalPerMinute),
-  );
+  const rates = venues.flatMap(({ socket }) => (socket?.streams ?? []).map(({ typicalPerMinute }) => typicalPerMinute));
   return rates.reduce((sum, perMinute) => sum + perMinute, 0) / 60;
 }
 
@@ -146,12 +142,7 @@ async function measure(registry: Registry, id: string, said: Said) {
 }
 
 /** Of the processor, for each frame, where so many come a second: most of it is the system's, which wakes for each. */
-async function pacedSeconds(
-  registry: Registry,
-  id: string,
-  said: Said,
-  perSecond: number,
-) {
+async function pacedSeconds(registry: Registry, id: string, said: Said, perSecond: number) {
   const { server, url } = await serve({ ...said, perSecond });
   const startBoth = {
     bare: () => startBare(url),
@@ -169,9 +160,7 @@ async function pacedSeconds(
 }
 
 async function serve(said: Said) {
-  const server = fork(
-    fileURLToPath(new URL("streams-server.js", import.meta.url)),
-  );
+  const server = fork(fileURLToPath(new URL("streams-server.js", import.meta.url)));
   server.send(said);
   const [port] = (await once(server, "message")) as [number];
   return { server, url: `ws://127.0.0.1:${port}` };
@@ -183,10 +172,7 @@ interface Client {
 }
 
 /** Frames for each second that this process's processor worked on them. */
-async function perCpuSecond(
-  start: () => Promise<Client>,
-  forMs: number,
-): Promise<number> {
+async function perCpuSecond(start: () => Promise<Client>, forMs: number): Promise<number> {
   const client = await start();
   const before = { cpu: process.cpuUsage(), counted: client.counted() };
   await new Promise((passed) => setTimeout(passed, forMs));
@@ -209,15 +195,8 @@ async function startBare(url: string): Promise<Client> {
 }
 
 /** As the probe does it, but for the bound on what a venue may send. */
-async function startOurs(
-  registry: Registry,
-  id: string,
-  name: string,
-  url: string,
-): Promise<Client> {
-  const { keepAlive, streams } = registry.venues.find(
-    (venue) => venue.id === id,
-  )!.socket!;
+async function startOurs(registry: Registry, id: string, name: string, url: string): Promise<Client> {
+  const { keepAlive, streams } = registry.venues.find((venue) => venue.id === id)!.socket!;
   const feeds = streams.map(makeSubscription);
   let counted = 0;
   const line = startReconnectingSocket({
@@ -228,24 +207,18 @@ async function startOurs(
   let readMs = performance.now();
   function count() {
     const nowMs = performance.now();
-    for (const { meter } of feeds)
-      counted += meter.read(nowMs, nowMs - readMs)?.messages ?? 0;
+    for (const { meter } of feeds) counted += meter.read(nowMs, nowMs - readMs)?.messages ?? 0;
     readMs = nowMs;
     return counted;
   }
   // Streams are asked for one after the other, and what comes unasked is not counted.
   const measured = feeds.find(({ stream }) => stream.name === name)!;
-  while (!measured.meter.isSubscribed())
-    await new Promise((passed) => setTimeout(passed, 10));
+  while (!measured.meter.isSubscribed()) await new Promise((passed) => setTimeout(passed, 10));
   return { counted: count, close: () => line.close() };
 }
 
 /** What the world's player of the venue says on this stream. */
-async function saidBy(
-  registry: Registry,
-  id: string,
-  name: string,
-): Promise<Said> {
+async function saidBy(registry: Registry, id: string, name: string): Promise<Said> {
   const venue = registry.venues.find((one) => one.id === id)!;
   const world = await startWorld({
     registry: { ...registry, venues: [{ ...venue, rest: [] }] },
@@ -273,8 +246,7 @@ async function saidBy(
       if (isData) said.isBinary = isBinary;
       else channels = withChannel(value, channels, 1);
     });
-    while (said.frames.length <= differentFrames)
-      await new Promise((passed) => setTimeout(passed, 10));
+    while (said.frames.length <= differentFrames) await new Promise((passed) => setTimeout(passed, 10));
     client.ws.terminate();
     // The first may be a snapshot, which comes once.
     return { ...said, frames: said.frames.slice(1) };

@@ -1,7 +1,7 @@
 /**
- * How many samples a second get in for a minute on end, by way of the real spools and ships of three regions, while the roll-ups are kept up at
- * core's pace. Components are those of the registry, copied until their cadences make up the rate. Short of processor time the
- * samples wait in the spools: what waits at the end tells whether the rate was kept.
+ * How many samples a second get in for a minute on end, by way of the real spools and ships of three regions, while the
+ * roll-ups are kept up at core's pace. Components are those of the registry, copied until their cadences make up the
+ * rate. Short of processor time the samples wait in the spools: what waits at the end tells whether the rate was kept.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -37,10 +37,7 @@ async function sustain(stage: Stage): Promise<Figure[]> {
   const regions = registry.regions.map(({ id }) => id);
   const batchMs: number[] = [];
   const directory = await mkdtemp(join(tmpdir(), "venuewatch-bench-spool-"));
-  const components = await manyComponents(
-    stage,
-    Math.ceil((perSecond * cadenceMs) / 1000 / regions.length),
-  );
+  const components = await manyComponents(stage, Math.ceil((perSecond * cadenceMs) / 1000 / regions.length));
   const probes = await Promise.all(
     regions.map(async (region) => {
       const spool = await openSpool({
@@ -67,9 +64,7 @@ async function sustain(stage: Stage): Promise<Figure[]> {
     while (!stopping.signal.aborted) {
       const waitMs = await upkeep.doWhatIsDue(() => !stopping.signal.aborted);
       refreshes += 1;
-      await sleep(waitMs, undefined, { signal: stopping.signal }).catch(
-        () => {},
-      );
+      await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   })();
 
@@ -95,13 +90,10 @@ async function sustain(stage: Stage): Promise<Figure[]> {
   for (const ship of probes) await ship.close(60_000);
   stopping.abort();
   await keeping;
-  const [row] = await pool.query<{ samples: number }>(
-    sql`select count(*)::int as samples from sample`,
-  );
+  const [row] = await pool.query<{ samples: number }>(sql`select count(*)::int as samples from sample`);
   await rm(directory, { recursive: true });
   const all = given * regions.length;
-  if (row!.samples !== all)
-    throw new Error(`expected ${all} samples, found ${row!.samples}`);
+  if (row!.samples !== all) throw new Error(`expected ${all} samples, found ${row!.samples}`);
   batchMs.sort((a, b) => a - b);
   const what = isServer ? "a server" : "the embedded database";
   return [

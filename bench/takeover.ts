@@ -1,4 +1,7 @@
-/** How long nothing is decided when the core that leads is killed. Two cores, processes of their own, at their usual pace. */
+/**
+ * How long nothing is decided when the core that leads is killed. Two cores, processes of their own, at their usual
+ * pace.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -43,11 +46,7 @@ export async function benchTakeover(): Promise<Figure[]> {
 }
 
 function startCore(url: string): ChildProcess {
-  return spawn(
-    process.execPath,
-    [packagedFile("dist/test/support/core-process.js"), url],
-    { stdio: "ignore" },
-  );
+  return spawn(process.execPath, [packagedFile("dist/test/support/core-process.js"), url], { stdio: "ignore" });
 }
 
 interface Led {
@@ -70,16 +69,13 @@ async function killLeader(
     );
     return row;
   };
-  const isOf = (core: ChildProcess, holder: string) =>
-    holder.split(":")[1] === String(core.pid);
+  const isOf = (core: ChildProcess, holder: string) => holder.split(":")[1] === String(core.pid);
 
   // both are there, and the one has decided something
   await until(
     async () => {
       const now = await led();
-      return (
-        Boolean(now?.ticked_at) && cores.some((one) => isOf(one, now!.holder))
-      );
+      return Boolean(now?.ticked_at) && cores.some((one) => isOf(one, now!.holder));
     },
     withinMs,
     20,

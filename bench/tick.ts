@@ -65,10 +65,7 @@ export async function benchTick(): Promise<Figure[]> {
       },
     );
   }
-  const [small, large] = [
-    usPerSeries.get(2_001)!,
-    [...usPerSeries.values()].at(-1)!,
-  ];
+  const [small, large] = [usPerSeries.get(2_001)!, [...usPerSeries.values()].at(-1)!];
   const largest = [...usPerSeries.keys()].at(-1)!;
   figures.push({
     what: `a tick per series, at ${largest}`,
@@ -130,31 +127,24 @@ interface Opening {
 async function massOpening(pool: Pool, fromMs: number): Promise<Opening> {
   const untilMs = fromMs + 8 * rulesRow.step_ms;
   let worst: Opening = { atMs: fromMs, untilMs, opened: 0, tookMs: 0 };
-  for (
-    let atMs = fromMs + rulesRow.step_ms;
-    atMs <= untilMs;
-    atMs += rulesRow.step_ms
-  ) {
+  for (let atMs = fromMs + rulesRow.step_ms; atMs <= untilMs; atMs += rulesRow.step_ms) {
     await measured(pool, atMs - rulesRow.step_ms, atMs, 10);
     const begunMs = performance.now();
     const { opened } = accepted(await tick(pool, new Date(atMs)));
     const tookMs = performance.now() - begunMs;
-    if (opened.length > worst.opened)
-      worst = { atMs, untilMs, opened: opened.length, tookMs };
+    if (opened.length > worst.opened) worst = { atMs, untilMs, opened: opened.length, tookMs };
   }
   if (worst.opened === 0) throw new Error("no incident opened");
   return worst;
 }
 
-/** Good samples of just before the opening turn up late: it was none. Returns how long the tick took that takes them back. */
-async function massRetraction(
-  pool: Pool,
-  { atMs: openedAtMs, untilMs, opened }: Opening,
-): Promise<number> {
+/**
+ * Good samples of just before the opening turn up late: it was none. Returns how long the tick took that takes them
+ * back.
+ */
+async function massRetraction(pool: Pool, { atMs: openedAtMs, untilMs, opened }: Opening): Promise<number> {
   const lateS = rulesRow.late_sample_ms / 1000 + 1;
-  const atMs =
-    Math.ceil((openedAtMs + lateS * 1000) / rulesRow.retraction_every_ms) *
-    rulesRow.retraction_every_ms;
+  const atMs = Math.ceil((openedAtMs + lateS * 1000) / rulesRow.retraction_every_ms) * rulesRow.retraction_every_ms;
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, latency_us, received_after_s)
     -- no series has a slot at half a millisecond
@@ -167,8 +157,7 @@ async function massRetraction(
   const begunMs = performance.now();
   const { retracted } = accepted(await tick(pool, new Date(atMs)));
   const tookMs = performance.now() - begunMs;
-  if (retracted.length !== opened)
-    throw new Error(`${retracted.length} of ${opened} were retracted`);
+  if (retracted.length !== opened) throw new Error(`${retracted.length} of ${opened} were retracted`);
   return tookMs;
 }
 
@@ -194,12 +183,7 @@ async function makeFleet(pool: Pool, components: number): Promise<void> {
 }
 
 /** Samples at the cadence between two instants. One in five hundred failed; of every so manyth component all did. */
-async function measured(
-  pool: Pool,
-  fromMs: number,
-  toMs: number,
-  everyNthFails = 0,
-): Promise<void> {
+async function measured(pool: Pool, fromMs: number, toMs: number, everyNthFails = 0): Promise<void> {
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
     select

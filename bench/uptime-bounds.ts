@@ -1,6 +1,7 @@
 /**
- * How often do the bounds of an uptime contain the truth? Of random histories that were measured in part, by how they were measured,
- * by window, for other kinds of venues than those that the method was tuned on, and for fleets; and how long a board's bounds take.
+ * How often do the bounds of an uptime contain the truth? Of random histories that were measured in part, by how they
+ * were measured, by window, for other kinds of venues than those that the method was tuned on, and for fleets; and how
+ * long a board's bounds take.
  */
 import { sql } from "../shared/database/pool.js";
 import {
@@ -23,12 +24,7 @@ const ofEach = 400;
 export async function benchUptimeBounds(): Promise<Figure[]> {
   const stage = await openStage();
   try {
-    return [
-      ...(await usual(stage)),
-      ...(await otherVenues(stage)),
-      ...(await fleets(stage)),
-      await ofBoard(stage),
-    ];
+    return [...(await usual(stage)), ...(await otherVenues(stage)), ...(await fleets(stage)), await ofBoard(stage)];
   } finally {
     await stage.close();
   }
@@ -36,20 +32,15 @@ export async function benchUptimeBounds(): Promise<Figure[]> {
 
 async function usual({ pool }: Stage): Promise<Figure[]> {
   const judged = await judgedHistories(pool, randomFrom(1), ofEach);
-  const of = (what: string, some: (one: Judged) => boolean) =>
-    contained(what, judged.filter(some));
+  const of = (what: string, some: (one: Judged) => boolean) => contained(what, judged.filter(some));
   return [
     contained("all histories", judged, {
       value: 95,
       what: "wanted, 93 to 97",
     }),
     of("those in which something was down", ({ truth }) => truth < 100),
-    ...[1, 7, 30, 90].map((window) =>
-      of(`windows of ${window} days`, ({ days }) => days === window),
-    ),
-    ...Object.keys(patterns).map((name) =>
-      of(name, ({ pattern }) => pattern === name),
-    ),
+    ...[1, 7, 30, 90].map((window) => of(`windows of ${window} days`, ({ days }) => days === window)),
+    ...Object.keys(patterns).map((name) => of(name, ({ pattern }) => pattern === name)),
     {
       what: "truth below the low bound",
       value: sharePct(judged, ({ truth, low }) => truth < low),
@@ -74,17 +65,15 @@ async function otherVenues({ pool }: Stage): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [what, differs] of Object.entries(others)) {
     const population = { ...usualPopulation, ...differs };
-    figures.push(
-      contained(
-        what,
-        await judgedHistories(pool, randomFrom(2), ofEach / 4, population),
-      ),
-    );
+    figures.push(contained(what, await judgedHistories(pool, randomFrom(2), ofEach / 4, population)));
   }
   return figures;
 }
 
-/** Fifteen venues over a week: all measured in the same way, as by probes that are away together, or each in a way of its own. */
+/**
+ * Fifteen venues over a week: all measured in the same way, as by probes that are away together, or each in a way of
+ * its own.
+ */
 async function fleets({ pool }: Stage): Promise<Figure[]> {
   const random = randomFrom(3);
   const ways = Object.values(patterns);
@@ -131,11 +120,7 @@ async function ofBoard({ pool }: Stage): Promise<Figure> {
   };
 }
 
-function contained(
-  what: string,
-  judged: readonly Judged[],
-  floor?: Figure["floor"],
-): Figure {
+function contained(what: string, judged: readonly Judged[], floor?: Figure["floor"]): Figure {
   const figure = {
     what: `${what} (${judged.length})`,
     value: containedPct(judged),
@@ -144,9 +129,6 @@ function contained(
   return floor ? { ...figure, floor } : figure;
 }
 
-function sharePct(
-  judged: readonly Judged[],
-  some: (one: Judged) => boolean,
-): number {
+function sharePct(judged: readonly Judged[], some: (one: Judged) => boolean): number {
   return (100 * judged.filter(some).length) / judged.length;
 }

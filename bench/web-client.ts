@@ -1,6 +1,7 @@
 /**
  * A client in a process of its own, so that what it costs is not the server's: asks `path` of `port` over so many
- * connections for so many seconds (0: each once) in that encoding, and tells its parent how many answers and bytes came.
+ * connections for so many seconds (0: each once) in that encoding, and tells its parent how many answers and bytes
+ * came.
  */
 import { connect, type Socket } from "node:net";
 

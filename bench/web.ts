@@ -28,19 +28,16 @@ export async function benchWeb(): Promise<Figure[]> {
     const ofDemo = await coldPages(stage, " (the demo's data)");
     await rollUpAllOfIt(stage.pool);
     await tick(stage.pool, new Date());
-    return [
-      ...ofDemo,
-      ...(await coldPages(stage, "")),
-      ...(await longList(stage)),
-    ];
+    return [...ofDemo, ...(await coldPages(stage, "")), ...(await longList(stage))];
   } finally {
     await stage.close();
   }
 }
 
 /**
- * The demo's history has a few samples a day, and a service of that age has every hour of every endpoint. So many samples would take
- * the better part of a day; what they are rolled up to takes seconds, written to where a refresh puts it.
+ * The demo's history has a few samples a day, and a service of that age has every hour of every endpoint. So many
+ * samples would take the better part of a day; what they are rolled up to takes seconds, written to where a refresh
+ * puts it.
  */
 async function rollUpAllOfIt(pool: Pool): Promise<void> {
   const kept = await pool.query<{ view: string; schema: string; name: string }>(
@@ -83,19 +80,11 @@ async function rollUpAllOfIt(pool: Pool): Promise<void> {
       )
   `);
   // what stands on the two, and they themselves not: they have no samples
-  await pool.query(
-    sql`call upkeep.refresh('venue_latency_day', null, time_bucket('1 day', now()) + interval '1 day')`,
-  );
-  await pool.query(
-    sql`call upkeep.refresh('usual_hour', null, time_bucket('5 days', now()))`,
-  );
-  const [usual] = await pool.query<{ hours: number }>(
-    sql`select sum(hours) as hours from usual_hour where is_p50`,
-  );
+  await pool.query(sql`call upkeep.refresh('venue_latency_day', null, time_bucket('1 day', now()) + interval '1 day')`);
+  await pool.query(sql`call upkeep.refresh('usual_hour', null, time_bucket('5 days', now()))`);
+  const [usual] = await pool.query<{ hours: number }>(sql`select sum(hours) as hours from usual_hour where is_p50`);
   if (!usual || usual.hours < 300_000)
-    throw new Error(
-      `expected 300,000 hours in usual_hour and more, got ${usual?.hours}`,
-    );
+    throw new Error(`expected 300,000 hours in usual_hour and more, got ${usual?.hours}`);
   // in this order, as core does
   await pool.script("analyze");
   await pool.script("vacuum");
@@ -115,10 +104,7 @@ async function serve(app: Express) {
 }
 
 /** Nothing that is kept holds: each answer is made anew. */
-async function coldPages(
-  { pool, registry }: Stage,
-  data: string,
-): Promise<Figure[]> {
+async function coldPages({ pool, registry }: Stage, data: string): Promise<Figure[]> {
   const { counted, trips } = withoutClock(pool);
   const web = await startWeb({
     pool: counted,
@@ -167,17 +153,10 @@ async function pagesOf(pool: Pool, registry: Registry): Promise<string[]> {
   const pages = operations(registry, "http://localhost")
     .filter(({ asksDatabase }) => asksDatabase)
     .flatMap(({ path, table }) => {
-      const filled = path
-        .replace("{venue}", venue)
-        .replace("{slug}", newest.slug);
+      const filled = path.replace("{venue}", venue).replace("{slug}", newest.slug);
       return table ? [filled, `${filled}?format=csv`] : [filled];
     });
-  return [
-    ...pages,
-    `/v1/exchanges/${venue}?range=7d`,
-    "/v1/incidents?limit=200",
-    "/v1/incidents?limit=200&format=csv",
-  ];
+  return [...pages, `/v1/exchanges/${venue}?range=7d`, "/v1/incidents?limit=200", "/v1/incidents?limit=200&format=csv"];
 }
 
 /** To whoever asks whether a kept body still holds, much time has passed, and the database is not asked. */
@@ -186,8 +165,7 @@ export function withoutClock(pool: Pool) {
   const counted: Pool = {
     ...pool,
     file: <Row>(name: string, values?: readonly unknown[]) => {
-      if (name === "clock")
-        return Promise.resolve([{ generated_at: new Date(8.64e15) } as Row]);
+      if (name === "clock") return Promise.resolve([{ generated_at: new Date(8.64e15) } as Row]);
       trips++;
       return pool.file<Row>(name, values);
     },
@@ -206,11 +184,7 @@ async function longList({ pool }: Stage): Promise<Figure[]> {
   await pool.script("analyze incident");
   const holdMs = 300_000;
   const open = () =>
-    pool.rows(
-      "incidents_csv",
-      [null, null, "all", 365, csvRows, null, null, "http://localhost"],
-      { holdMs },
-    );
+    pool.rows("incidents_csv", [null, null, "all", 365, csvRows, null, null, "http://localhost"], { holdMs });
   const app = express();
   app.get("/", async (_request, response) => {
     await sendCsv(response, await open(), "bench");
@@ -220,8 +194,7 @@ async function longList({ pool }: Stage): Promise<Figure[]> {
   const readOnly = async () => {
     const rows = await open();
     let read = 0;
-    for (let batch = await rows.next(); batch; batch = await rows.next())
-      read += batch.length;
+    for (let batch = await rows.next(); batch; batch = await rows.next()) read += batch.length;
     if (read !== csvRows) throw new Error(`expected ${csvRows}, got ${read}`);
   };
   let bytes = 0;

@@ -38,22 +38,14 @@ export function makeProbeMetrics(
   const counts: [name: string, help: string, key: CountedKey][] = [
     ["taken", "Samples measured, bad ones included.", "taken"],
     ["delivered", "Samples that are in the database.", "shipped"],
-    [
-      "duplicate",
-      "Samples delivered that were in the database already.",
-      "duplicates",
-    ],
+    ["duplicate", "Samples delivered that were in the database already.", "duplicates"],
     [
       "restored",
       "Samples that the database had acknowledged, lost in a failover, and stored when they were sent again.",
       "restored",
     ],
     ["refused", "Samples that the database did not take.", "refused"],
-    [
-      "lost",
-      "Samples given up, the oldest, for want of room in the spool.",
-      "dropped",
-    ],
+    ["lost", "Samples given up, the oldest, for want of room in the spool.", "dropped"],
     ["corrupt", "Samples found broken in the spool.", "corrupt"],
   ];
   for (const [name, help, key] of counts)
@@ -73,8 +65,7 @@ export function makeProbeMetrics(
     registers,
     collect() {
       this.reset();
-      for (const [reason, slots] of Object.entries(status().unmeasured))
-        this.inc({ reason }, slots);
+      for (const [reason, slots] of Object.entries(status().unmeasured)) this.inc({ reason }, slots);
     },
   });
   new Gauge({
@@ -152,8 +143,7 @@ export function makeProbeMetrics(
     registers,
     collect() {
       const lasting = new Set(status().troubles.map(({ kind }) => kind));
-      for (const kind of troubleKinds)
-        this.set({ kind }, lasting.has(kind) ? 1 : 0);
+      for (const kind of troubleKinds) this.set({ kind }, lasting.has(kind) ? 1 : 0);
     },
   });
   new Gauge({
@@ -186,11 +176,4 @@ export function makeProbeMetrics(
   };
 }
 
-type CountedKey =
-  | "taken"
-  | "shipped"
-  | "duplicates"
-  | "restored"
-  | "refused"
-  | "dropped"
-  | "corrupt";
+type CountedKey = "taken" | "shipped" | "duplicates" | "restored" | "refused" | "dropped" | "corrupt";

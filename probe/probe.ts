@@ -1,10 +1,5 @@
 import type { Log } from "../shared/log/log.js";
-import {
-  hostsOf,
-  type Registry,
-  type RestEndpoint,
-  type Venue,
-} from "../shared/registry/registry.js";
+import { hostsOf, type Registry, type RestEndpoint, type Venue } from "../shared/registry/registry.js";
 import type { ClockError } from "./lease/heartbeat.js";
 import type { Trouble } from "../shared/measurement/trouble.js";
 import { makeAnswerVerdict } from "./rest/answer-verdict.js";
@@ -12,31 +7,17 @@ import { makeChainHeads } from "./rest/chain-heads.js";
 import { makeClockWatch, type ClockWatch } from "./network/clock-error.js";
 import { systemClock, type Clock } from "./schedule/clock.js";
 import { makeCounterpart, type Counterpart } from "./stream/counterpart.js";
-import {
-  bearableMs,
-  startEventLoopWatch,
-  type EventLoopWatch,
-} from "./schedule/event-loop-watch.js";
+import { bearableMs, startEventLoopWatch, type EventLoopWatch } from "./schedule/event-loop-watch.js";
 import { isUnmeasured, type MeasurementOutcome } from "./rest/measurement.js";
 import { makeResolver } from "./network/resolver.js";
 import { restTasks } from "./schedule/rest-tasks.js";
 import { makeRest } from "./rest/rest.js";
 import { makeSchedule, type Task } from "./schedule/schedule.js";
-import {
-  makeSeenCertificates,
-  type SeenCertificate,
-} from "./network/seen-certificates.js";
-import {
-  startShip,
-  type RecordSamples,
-  type ShipStatus,
-} from "./delivery/ship.js";
+import { makeSeenCertificates, type SeenCertificate } from "./network/seen-certificates.js";
+import { startShip, type RecordSamples, type ShipStatus } from "./delivery/ship.js";
 import type { Spool } from "./delivery/spool.js";
 import { startStreams } from "./stream/stream.js";
-import {
-  startSlotCounters,
-  type SlotCounts,
-} from "./schedule/slot-counters.js";
+import { startSlotCounters, type SlotCounts } from "./schedule/slot-counters.js";
 import { isBeyondBearing, makeTroubles } from "./network/troubles.js";
 
 export interface ProbeOptions {
@@ -136,13 +117,13 @@ export function startProbe(options: ProbeOptions): Probe {
     beginWanted();
   }
 
-  /** One that has just been let go begins again when its last measurement is over: there are never two of one component. */
+  /**
+   * One that has just been let go begins again when its last measurement is over: there are never two of one component.
+   */
   function beginWanted() {
     registry.venues
       .filter(({ id }) => wanted.has(id) && !watched.has(id) && !ending.has(id))
-      .forEach((venue, place) =>
-        watched.set(venue.id, begin(venue, place * betweenVenuesMs)),
-      );
+      .forEach((venue, place) => watched.set(venue.id, begin(venue, place * betweenVenuesMs)));
   }
 
   function begin(venue: Venue, openAfterMs: number): Watched {
@@ -170,10 +151,9 @@ export function startProbe(options: ProbeOptions): Probe {
         log,
       });
     const endTasks = schedule.begin(
-      [
-        ...restTasks(venue, rest, watch, verdictOn),
-        ...(streams?.tasks.map(slotWatched(watch)) ?? []),
-      ].map(inRightTime(clockWatch)),
+      [...restTasks(venue, rest, watch, verdictOn), ...(streams?.tasks.map(slotWatched(watch)) ?? [])].map(
+        inRightTime(clockWatch),
+      ),
     );
     return {
       socketsOpen: () => streams?.socketsOpen() ?? 0,
@@ -193,16 +173,11 @@ export function startProbe(options: ProbeOptions): Probe {
     status: () => ({
       ...tally.status(),
       ...ship.status(),
-      socketsOpen: [...watched.values()].reduce(
-        (sum, { socketsOpen }) => sum + socketsOpen(),
-        0,
-      ),
+      socketsOpen: [...watched.values()].reduce((sum, { socketsOpen }) => sum + socketsOpen(), 0),
       watching: [...watched.keys()],
       troubles: troubles.read(),
       clock: clockWatch.read(),
-      certificates: certificates
-        .all()
-        .filter(({ venue }) => watched.has(venue)),
+      certificates: certificates.all().filter(({ venue }) => watched.has(venue)),
     }),
     watch: watchOnly,
     async close() {
@@ -218,11 +193,7 @@ export function startProbe(options: ProbeOptions): Probe {
 
 /** The endpoints that show what is newest at the venue, by their names. */
 function counterpartsOf({ rest }: Venue): ReadonlyMap<string, Counterpart> {
-  return new Map(
-    rest
-      .filter(({ newest }) => newest)
-      .map(({ name, cadenceMs }) => [name, makeCounterpart(cadenceMs)]),
-  );
+  return new Map(rest.filter(({ newest }) => newest).map(({ name, cadenceMs }) => [name, makeCounterpart(cadenceMs)]));
 }
 
 /** The slot of a stream lies before its scheduled instant, and so may a standstill of ours that made its silence. */
@@ -231,10 +202,7 @@ function slotWatched(watch: EventLoopWatch) {
     ...task,
     async measure(slotAt, signal) {
       const outcome = await task.measure(slotAt, signal);
-      return watch.stoodStillSince(
-        performance.now() - task.cadenceMs,
-        bearableMs.silence,
-      )
+      return watch.stoodStillSince(performance.now() - task.cadenceMs, bearableMs.silence)
         ? { unmeasured: "starved" }
         : outcome;
     },
@@ -242,8 +210,8 @@ function slotWatched(watch: EventLoopWatch) {
 }
 
 /**
- * A sample with a wrong time would stand in the place of another: the venue is measured all the same, which tells when the
- * clock is right again. Below that, a head says how wrong it was: another probe's are compared with it.
+ * A sample with a wrong time would stand in the place of another: the venue is measured all the same, which tells when
+ * the clock is right again. Below that, a head says how wrong it was: another probe's are compared with it.
  */
 function inRightTime(clock: ClockWatch) {
   return (task: Task): Task => ({
@@ -252,8 +220,7 @@ function inRightTime(clock: ClockWatch) {
       const outcome = await task.measure(slotAt, signal);
       const error = clock.read();
       if (isBeyondBearing(error)) return { unmeasured: "clock" };
-      if (isUnmeasured(outcome) || outcome.head === null || !error)
-        return outcome;
+      if (isUnmeasured(outcome) || outcome.head === null || !error) return outcome;
       return {
         ...outcome,
         clockErrorMs: Math.round(error.errorMs),

@@ -1,14 +1,15 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** Whether these bytes, as they came and before they are parsed, were signed with this secret in the last 300 seconds. */
+/**
+ * Whether these bytes, as they came and before they are parsed, were signed with this secret in the last 300 seconds.
+ */
 export function isSigned(
   body: Uint8Array,
   header: string | string[] | undefined,
   secret: string,
   now = new Date(),
 ): boolean {
-  if (!secret.startsWith("whsec_"))
-    throw new Error("expected the channel's secret, which begins with whsec_");
+  if (!secret.startsWith("whsec_")) throw new Error("expected the channel's secret, which begins with whsec_");
   const [time = "", ...signatures] = String(header).split(",");
   const seconds = /^t=(\d{1,12})$/.exec(time)?.[1];
   if (seconds === undefined) return false;

@@ -58,9 +58,7 @@ export function ask(
 }
 
 /** `status`, or the code of the error. */
-export async function outcomeOf(
-  ...request: Parameters<typeof ask>
-): Promise<number | string> {
+export async function outcomeOf(...request: Parameters<typeof ask>): Promise<number | string> {
   try {
     return (await ask(...request)).status;
   } catch (error) {
@@ -72,18 +70,16 @@ export interface VenueClient {
   ws: WebSocket;
   /** Every frame so far, as text. */
   frames: string[];
-  /** Resolves with the first frame, past or future, that is `wanted`; fails where the socket closes before it has come. */
+  /**
+   * Resolves with the first frame, past or future, that is `wanted`; fails where the socket closes before it has come.
+   */
   frame(wanted: (text: string) => boolean): Promise<string>;
   /** Resolves with the code of the close, 1006 where none was sent. */
   closed: Promise<number>;
 }
 
 /** @param autoPong false: server's pings stay unanswered */
-export async function connect(
-  url: string,
-  region?: string,
-  autoPong = true,
-): Promise<VenueClient> {
+export async function connect(url: string, region?: string, autoPong = true): Promise<VenueClient> {
   const ws = new WebSocket(url, {
     autoPong,
     headers: { "user-agent": userAgent(region) },
@@ -119,9 +115,5 @@ export async function connect(
 /** Sends as the registry writes it: texts as they are, the rest as JSON with the time filled in. */
 export function send({ ws }: VenueClient, message: unknown): void {
   const unixSeconds = String(Math.floor(Date.now() / 1000));
-  ws.send(
-    typeof message === "string"
-      ? message
-      : JSON.stringify(message).replace('"{unixSeconds}"', unixSeconds),
-  );
+  ws.send(typeof message === "string" ? message : JSON.stringify(message).replace('"{unixSeconds}"', unixSeconds));
 }

@@ -2,41 +2,27 @@
 import { addChannel } from "../server/alerts/channels/add-channel.js";
 import { channelsOf } from "../server/alerts/channels/channels.js";
 import { credentialOf } from "../server/alerts/channels/credential.js";
-import {
-  openDestination,
-  type SealedDestination,
-} from "../server/alerts/channels/open-destination.js";
+import { openDestination, type SealedDestination } from "../server/alerts/channels/open-destination.js";
 import { removeChannel } from "../server/alerts/channels/remove-channel.js";
 import type { Sealing } from "../server/alerts/channels/sealing.js";
 import type { Pool } from "../shared/database/pool.js";
 import type { Log } from "../shared/log/log.js";
 import { UserError } from "../shared/process/user-error.js";
-import {
-  demoAddresses,
-  type DemoReceiver,
-  demoReceivers,
-  tellSecrets,
-} from "./demo-receivers.js";
+import { demoAddresses, type DemoReceiver, demoReceivers, tellSecrets } from "./demo-receivers.js";
 
 /**
- * Each receiver has one channel afterwards: the one that it has, or a new one where there is none, or where it leads elsewhere or cannot be
- * read with this key any more.
+ * Each receiver has one channel afterwards: the one that it has, or a new one where there is none, or where it leads
+ * elsewhere or cannot be read with this key any more.
  *
  * @param dir where the world has left its receivers' addresses, and finds their secrets
  */
-export async function addDemoChannels(
-  pool: Pool,
-  sealing: Sealing,
-  dir: string,
-  log: Log,
-): Promise<void> {
+export async function addDemoChannels(pool: Pool, sealing: Sealing, dir: string, log: Log): Promise<void> {
   const addresses = await demoAddresses(dir);
   const secrets: Record<string, string> = {};
   for (const receiver of demoReceivers) {
     const url = addresses[receiver.name]!;
     const secret =
-      (await secretOfStanding(pool, sealing, receiver, url, log)) ??
-      (await add(pool, sealing, receiver, url, log));
+      (await secretOfStanding(pool, sealing, receiver, url, log)) ?? (await add(pool, sealing, receiver, url, log));
     if (secret !== "") secrets[receiver.name] = secret;
   }
   await tellSecrets(dir, secrets);
@@ -53,9 +39,7 @@ async function secretOfStanding(
   let found: string | null = null;
   for (const { id, description } of await channelsOf(pool, {})) {
     if (description !== wanted.description) continue;
-    const [sealed] = await pool.file<SealedDestination>("channel_destination", [
-      id,
-    ]);
+    const [sealed] = await pool.file<SealedDestination>("channel_destination", [id]);
     const to = opened(sealed!, sealing);
     if (found === null && to?.url === url) found = to.secret;
     else {

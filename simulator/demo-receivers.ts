@@ -6,12 +6,7 @@ import { isSigned } from "../receiving/verify.js";
 import type { NewChannel } from "../server/alerts/channels/add-channel.js";
 import type { Alert } from "../server/alerts/formats/alert.js";
 import type { Log } from "../shared/log/log.js";
-import {
-  type ReceivedAlert,
-  type Reaction,
-  type Receiver,
-  startReceiver,
-} from "./receiver.js";
+import { type ReceivedAlert, type Reaction, type Receiver, startReceiver } from "./receiver.js";
 
 export interface DemoReceiver {
   name: string;
@@ -25,8 +20,8 @@ export interface DemoReceiver {
 }
 
 /**
- * Ten attempts, over and over: a failure of nearly two minutes, an answer that is late, none at all, and one that says when to
- * come again. Never so many in a row that the channel would be switched off.
+ * Ten attempts, over and over: a failure of nearly two minutes, an answer that is late, none at all, and one that says
+ * when to come again. Never so many in a row that the channel would be switched off.
  */
 const troubles: Reaction[] = [
   { status: 503 },
@@ -85,10 +80,7 @@ type ByName = Partial<Record<string, string>>;
  *
  * @param dir where their addresses are kept, and where the secrets are that `tellSecrets` has left
  */
-export async function startDemoReceivers(
-  dir: string,
-  log: Log,
-): Promise<{ close: () => Promise<void> }> {
+export async function startDemoReceivers(dir: string, log: Log): Promise<{ close: () => Promise<void> }> {
   const before = await demoAddresses(dir);
   const started: Receiver[] = [];
   const addresses: ByName = {};
@@ -141,10 +133,7 @@ async function startReceiverAt(
 function heard({ name, channel, react }: DemoReceiver, dir: string, log: Log) {
   const read = channel.format === "native" ? signedAlert : chatMessage;
   let n = 0;
-  return ({
-    headers,
-    body,
-  }: Pick<ReceivedAlert, "headers" | "body">): Reaction => {
+  return ({ headers, body }: Pick<ReceivedAlert, "headers" | "body">): Reaction => {
     const what = read(headers, body, secretsIn(dir)[name]);
     if (typeof what === "number") {
       log.warn("refused what is no alert for this receiver", {
@@ -160,11 +149,7 @@ function heard({ name, channel, react }: DemoReceiver, dir: string, log: Log) {
 }
 
 /** What is to be logged of it, or the status with which it is refused. */
-function signedAlert(
-  headers: ReceivedAlert["headers"],
-  body: Buffer,
-  secret: string | undefined,
-) {
+function signedAlert(headers: ReceivedAlert["headers"], body: Buffer, secret: string | undefined) {
   if (secret === undefined) return 401;
   if (!isSigned(body, headers["x-svc-signature"], secret)) return 401;
   const alert = JSON.parse(body.toString()) as Alert;

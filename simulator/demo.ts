@@ -14,20 +14,20 @@ import { startWorld, type World } from "./world.js";
 const script = new URL("../../simulator/demo.txt", import.meta.url);
 
 export interface DemoWorldOptions {
-  /** What is to survive a restart of the world, such as the addresses that the probes were given, needs fixed ones, best below the range that the system hands out (32768 on Linux). */
+  /**
+   * What is to survive a restart of the world, such as the addresses that the probes were given, needs fixed ones, best
+   * below the range that the system hands out (32768 on Linux).
+   */
   ports?: Record<string, number>;
   /** Where it is kept when it ran, and where it is written when the history ends. Absent: nothing was before. */
   dir?: string;
 }
 
 /**
- * The script counts from the first request of a probe, since between the world's start and the probes' a history is made,
- * which takes as long as the machine wants. What lasts for ever is there from the start.
+ * The script counts from the first request of a probe, since between the world's start and the probes' a history is
+ * made, which takes as long as the machine wants. What lasts for ever is there from the start.
  */
-export async function startDemoWorld(
-  registry: Registry,
-  { ports, dir }: DemoWorldOptions = {},
-): Promise<World> {
+export async function startDemoWorld(registry: Registry, { ports, dir }: DemoWorldOptions = {}): Promise<World> {
   const text = await readFile(script, "utf8");
   const atStart = parseScript(text, new Date());
   checkPosts(atStart.posts, registry);
@@ -49,8 +49,7 @@ export async function startDemoWorld(
     if (world.requests() === 0) return;
     clearInterval(waiting);
     const now = new Date();
-    for (const fault of parseScript(text, now).faults)
-      if (fault.from) world.fault(fault);
+    for (const fault of parseScript(text, now).faults) if (fault.from) world.fault(fault);
     begun = runs.begin(now);
   }
 
@@ -59,11 +58,7 @@ export async function startDemoWorld(
     past ??= dir === undefined ? [] : pastPostsOf(dir);
     const ofRuns = runs
       .all()
-      .flatMap(({ from, to }) =>
-        parseScript(text, from).posts.map((post) =>
-          to ? { ...post, until: to } : post,
-        ),
-      );
+      .flatMap(({ from, to }) => parseScript(text, from).posts.map((post) => (to ? { ...post, until: to } : post)));
     return [...(past ?? []), ...ofRuns];
   }
 
@@ -78,7 +73,10 @@ export async function startDemoWorld(
   };
 }
 
-/** What went wrong before the history ends, and what the venues posted about it, go together. Null: no history was begun. */
+/**
+ * What went wrong before the history ends, and what the venues posted about it, go together. Null: no history was
+ * begun.
+ */
 function pastPostsOf(dir: string): ScriptedPost[] | null {
   const note = readHistoryNote(dir);
   return note && pastPosts(note.now);

@@ -1,39 +1,20 @@
 /** Refuses faults that the world cannot play. */
-import {
-  componentsOf,
-  type Registry,
-  type Venue,
-} from "../shared/registry/registry.js";
+import { componentsOf, type Registry, type Venue } from "../shared/registry/registry.js";
 import { feedServer } from "./notices/feed-server.js";
-import {
-  actsOn,
-  faultKinds,
-  placesOf,
-  rules,
-  type FaultDetails,
-  type ScriptedFault,
-} from "./faults.js";
+import { actsOn, faultKinds, placesOf, rules, type FaultDetails, type ScriptedFault } from "./faults.js";
 
 /** @throws Error that names everything that is wrong with the faults */
-export function checkFaults(
-  faults: readonly ScriptedFault[],
-  registry: Registry,
-): void {
+export function checkFaults(faults: readonly ScriptedFault[], registry: Registry): void {
   const problems = faults.flatMap((fault, index) =>
     problemsOf(fault, registry).map(
-      (problem) =>
-        `fault ${index + 1} (${fault.venue} ${fault.component ?? "*"} ${fault.kind}): ${problem}`,
+      (problem) => `fault ${index + 1} (${fault.venue} ${fault.component ?? "*"} ${fault.kind}): ${problem}`,
     ),
   );
-  if (problems.length > 0)
-    throw new Error(
-      `The world cannot play its script:\n${problems.join("\n")}`,
-    );
+  if (problems.length > 0) throw new Error(`The world cannot play its script:\n${problems.join("\n")}`);
 }
 
 function problemsOf(fault: ScriptedFault, registry: Registry): string[] {
-  if (!(fault.kind in rules))
-    return [`the kind is unknown; expected one of ${faultKinds.join(", ")}`];
+  if (!(fault.kind in rules)) return [`the kind is unknown; expected one of ${faultKinds.join(", ")}`];
   return [
     ...venueProblems(fault, registry.venues),
     ...chainProblems(fault, registry.venues),
@@ -47,14 +28,10 @@ function problemsOf(fault: ScriptedFault, registry: Registry): string[] {
 function venueProblems({ venue, component }: ScriptedFault, venues: Venue[]) {
   const meant = venues.filter(({ id }) => venue === "*" || id === venue);
   if (meant.length === 0)
-    return [
-      `the venue is not in the registry; expected * or one of ${venues.map(({ id }) => id).join(", ")}`,
-    ];
+    return [`the venue is not in the registry; expected * or one of ${venues.map(({ id }) => id).join(", ")}`];
   const known = new Set(meant.flatMap((one) => namesOf(one, venues)));
   if (component === undefined || known.has(component)) return [];
-  return [
-    `${venue} has no component ${component}; expected one of ${[...known].join(", ")}`,
-  ];
+  return [`${venue} has no component ${component}; expected one of ${[...known].join(", ")}`];
 }
 
 function chainProblems({ kind, venue }: ScriptedFault, venues: Venue[]) {
@@ -62,9 +39,7 @@ function chainProblems({ kind, venue }: ScriptedFault, venues: Venue[]) {
   const readers = venues.filter(({ chain }) => chain !== null);
   return venue === "*" || readers.some(({ id }) => id === venue)
     ? []
-    : [
-        `${venue} reads no chain; expected * or one of ${readers.map(({ id }) => id).join(", ")}`,
-      ];
+    : [`${venue} reads no chain; expected * or one of ${readers.map(({ id }) => id).join(", ")}`];
 }
 
 function namesOf(venue: Venue, venues: Venue[]): string[] {
@@ -79,26 +54,18 @@ function regionProblems({ regions }: ScriptedFault, registry: Registry) {
   const known = registry.regions.map(({ id }) => id);
   return (regions ?? [])
     .filter((region) => !known.includes(region))
-    .map(
-      (region) =>
-        `the region ${region} is not in the registry; expected some of ${known.join(", ")}`,
-    );
+    .map((region) => `the region ${region} is not in the registry; expected some of ${known.join(", ")}`);
 }
 
 function reachProblems({ kind, component, regions }: ScriptedFault) {
   const { places } = rules[kind];
   if (places.length === 0)
     return component || regions
-      ? [
-          "a closed listener refuses every region and the whole venue; leave regions and component out, or use reset",
-        ]
+      ? ["a closed listener refuses every region and the whole venue; leave regions and component out, or use reset"]
       : [];
-  if (component === "official" && regions)
-    return ["who reads a status feed names no region; leave regions out"];
+  if (component === "official" && regions) return ["who reads a status feed names no region; leave regions out"];
   if (component === undefined)
-    return String(places) === "official"
-      ? [`${kind} acts on official only: name it as the component`]
-      : [];
+    return String(places) === "official" ? [`${kind} acts on official only: name it as the component`] : [];
   return placesOf(component).some((place) => actsOn(kind, place))
     ? []
     : [`${kind} acts on ${places.join(" and ")} only, not on ${component}`];
@@ -118,9 +85,7 @@ function detailProblems(fault: ScriptedFault): string[] {
     .filter((name) => fault[name] !== undefined)
     .flatMap((name) => {
       if (!takes.includes(name)) return [`${fault.kind} takes no ${name}`];
-      return isFine[name](Number(fault[name]))
-        ? []
-        : [`${name} is out of range: ${fault[name]}`];
+      return isFine[name](Number(fault[name])) ? [] : [`${name} is out of range: ${fault[name]}`];
     });
 }
 
@@ -134,6 +99,5 @@ const isFine: Record<keyof FaultDetails, (value: number) => boolean> = {
   blocks: (value) => Number.isSafeInteger(value) && value > 0,
   // Those that a WebSocket may send.
   closeCode: (value) =>
-    (value >= 1000 && value <= 1014 && ![1004, 1005, 1006].includes(value)) ||
-    (value >= 3000 && value <= 4999),
+    (value >= 1000 && value <= 1014 && ![1004, 1005, 1006].includes(value)) || (value >= 3000 && value <= 4999),
 };

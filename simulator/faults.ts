@@ -1,5 +1,8 @@
 /** What can go wrong in the world, for whom, and from when to when. */
-/** Where a kind of fault acts: on REST answers, on connections of the socket, on the streams that flow through it, on the status feed. */
+/**
+ * Where a kind of fault acts: on REST answers, on connections of the socket, on the streams that flow through it, on
+ * the status feed.
+ */
 export type FaultPlace = "rest" | "connection" | "stream" | "official";
 
 interface KindRules {
@@ -33,7 +36,10 @@ export const rules = {
   "error-inside": { places: ["rest", "official"], takes: [] },
   /** Good answers, of the chain as it was `blocks` (default 3) ago. */
   lags: { places: ["rest"], takes: ["blocks"] },
-  /** Good answers, every second of them of the chain as it was `blocks` (default 3) ago: two nodes take turns behind one address. */
+  /**
+   * Good answers, every second of them of the chain as it was `blocks` (default 3) ago: two nodes take turns behind one
+   * address.
+   */
   "head-back": { places: ["rest"], takes: ["blocks"] },
   /** Good answers that name a head `blocks` (default 10^15) ahead of the chain. */
   "false-head": { places: ["rest"], takes: ["blocks"] },
@@ -45,15 +51,18 @@ export const rules = {
   endless: { places: ["rest", "official"], takes: [] },
   /** Well-formed JSON of a Statuspage that is another product's: its id, its address, its incidents. */
   "other-product": { places: ["official"], takes: [] },
-  /** Entries lack what they were before: status, impact, when they began and were posted; the status of what holds now lacks, too. */
+  /**
+   * Entries lack what they were before: status, impact, when they began and were posted; the status of what holds now
+   * lacks, too.
+   */
   "lost-fields": { places: ["official"], takes: [] },
   /** What the feed said `behindMs` ago (default a day): its time stamp is older, and the newest notices are missing. */
   "back-in-time": { places: ["official"], takes: ["behindMs"] },
   /** Nothing stands on the feed any more. One that keeps no list (Binance, KuCoin) says what it would say. */
   "empty-list": { places: ["official"], takes: [] },
   /**
-   * Good answers and frames as of when it began: the price, the time, the newest trade and the head of the chain stand still, while
-   * answers and frames go on. Trades that stand still beside a stream that is silent are a quiet market.
+   * Good answers and frames as of when it began: the price, the time, the newest trade and the head of the chain stand
+   * still, while answers and frames go on. Trades that stand still beside a stream that is silent are a quiet market.
    */
   frozen: { places: ["rest", "stream"], takes: [] },
   /** No data, while the socket, its pings and its acknowledgements live. */
@@ -86,8 +95,8 @@ export interface ScriptedFault extends FaultDetails {
   /** Registry id, or `*`. */
   venue: string;
   /**
-   * `rest:<name>`, `rest:*`, `ws:<name>`, `ws:conn`, `ws:*`, `official`. Absent: everything of the venue that this kind can
-   * befall, but for its status feed: that stands elsewhere, and falls only when it is named.
+   * `rest:<name>`, `rest:*`, `ws:<name>`, `ws:conn`, `ws:*`, `official`. Absent: everything of the venue that this kind
+   * can befall, but for its status feed: that stands elsewhere, and falls only when it is named.
    */
   component?: string;
   /** Absent: all, and clients that name no region. */
@@ -114,29 +123,20 @@ export function faultOf(
   among?: readonly FaultKind[],
 ): ScriptedFault | undefined {
   return faults.find(
-    (fault) =>
-      (!among || among.includes(fault.kind)) &&
-      befalls(fault, target) &&
-      underWay(fault, at),
+    (fault) => (!among || among.includes(fault.kind)) && befalls(fault, target) && underWay(fault, at),
   );
 }
 
 function befalls(fault: ScriptedFault, { venue, component, region }: Target) {
   if (fault.venue !== "*" && fault.venue !== venue) return false;
-  if (fault.regions && !(region && fault.regions.includes(region)))
-    return false;
+  if (fault.regions && !(region && fault.regions.includes(region))) return false;
   if (rules[fault.kind].places.length === 0) return true;
-  return (
-    placesOf(component).some((place) => actsOn(fault.kind, place)) &&
-    covers(fault.component, component)
-  );
+  return placesOf(component).some((place) => actsOn(fault.kind, place)) && covers(fault.component, component);
 }
 
 function covers(pattern: string | undefined, component: string): boolean {
   if (pattern === undefined) return component !== "official";
-  return pattern.endsWith("*")
-    ? component.startsWith(pattern.slice(0, -1))
-    : component === pattern;
+  return pattern.endsWith("*") ? component.startsWith(pattern.slice(0, -1)) : component === pattern;
 }
 
 /** `ws:*` may mean connections and streams. */
@@ -168,14 +168,15 @@ export function nextChange(fault: ScriptedFault, at: Date): number {
   return at.getTime() < to ? to : next;
 }
 
-/** Beginning and end of the occurrence that is under way or, between two, that is over; and the beginning of the next. */
+/**
+ * Beginning and end of the occurrence that is under way or, between two, that is over; and the beginning of the next.
+ */
 function phaseOf({ from, to, everyMs }: ScriptedFault, at: Date) {
   const first = {
     from: from?.getTime() ?? -Infinity,
     to: to?.getTime() ?? Infinity,
   };
-  if (everyMs === undefined || at.getTime() < first.from)
-    return { ...first, next: Infinity };
+  if (everyMs === undefined || at.getTime() < first.from) return { ...first, next: Infinity };
   const passed = Math.floor((at.getTime() - first.from) / everyMs) * everyMs;
   return {
     from: first.from + passed,

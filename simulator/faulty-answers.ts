@@ -7,7 +7,9 @@ export function slowness(fault: ScriptedFault | undefined): number {
   return fault?.kind === "slow" ? (fault.latencyMs ?? 3000) : 0;
 }
 
-/** By what they are sent as. Without an entry (`slow`, and what only a feed can say wrong), the caller makes the answer. */
+/**
+ * By what they are sent as. Without an entry (`slow`, and what only a feed can say wrong), the caller makes the answer.
+ */
 export const faultyAnswers: Partial<
   Record<
     FaultKind,
@@ -29,10 +31,8 @@ export const faultyAnswers: Partial<
     response.setHeader("retry-after", Math.ceil(retryAfterS));
     sendJson(response, 429, { msg: "Too many requests" });
   },
-  "wrong-body": (response) =>
-    sendHtml(response, 200, "<h1>We will be back soon</h1>"),
-  "error-inside": (response, _fault, errorInside) =>
-    sendJson(response, 200, errorInside),
+  "wrong-body": (response) => sendHtml(response, 200, "<h1>We will be back soon</h1>"),
+  "error-inside": (response, _fault, errorInside) => sendJson(response, 200, errorInside),
   drip,
   endless,
 };

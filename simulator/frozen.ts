@@ -2,12 +2,11 @@
 import { begunAt, type ScriptedFault } from "./faults.js";
 import type { Tick } from "./market.js";
 
-/** @returns the event to tell of: where the fault is under way that of its beginning, whoever asks, else the one that `make` makes */
-export type Freeze = (
-  fault: ScriptedFault | undefined,
-  at: Date,
-  make: () => Tick,
-) => Tick;
+/**
+ * @returns the event to tell of: where the fault is under way that of its beginning, whoever asks, else the one that
+ * `make` makes
+ */
+export type Freeze = (fault: ScriptedFault | undefined, at: Date, make: () => Tick) => Tick;
 
 export function makeFreeze(): Freeze {
   const held = new WeakMap<ScriptedFault, { fromMs: number; tick: Tick }>();

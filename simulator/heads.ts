@@ -14,10 +14,7 @@ export function headAt(chain: string | null, ms: number): number {
  *
  * @param turn of the same endpoint and region, from zero
  */
-export function blocksOff(
-  fault: ScriptedFault | undefined,
-  turn: number,
-): number {
+export function blocksOff(fault: ScriptedFault | undefined, turn: number): number {
   switch (fault?.kind) {
     case "lags":
       return -(fault.blocks ?? 3);

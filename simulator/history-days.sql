@@ -1,5 +1,5 @@
--- The days of a history before the one that runs, as they would have been counted had every minute been measured: samples of all of them would be
--- three hundred million. They are noted as days whose minutes are not kept.
+-- The days of a history before the one that runs, as they would have been counted had every minute been measured:
+-- samples of all of them would be three hundred million. They are noted as days whose minutes are not kept.
 --
 -- $1 the first day, $2 the day that runs, $3 past faults, as history.sql has them.
 with faults as materialized (

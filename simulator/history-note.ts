@@ -17,9 +17,7 @@ export interface HistoryNote {
 export function readHistoryNote(dir: string): HistoryNote | null {
   const file = fileIn(dir);
   if (!existsSync(file)) return null;
-  const { now, days, filledFrom, isComplete } = JSON.parse(
-    readFileSync(file, "utf8"),
-  ) as {
+  const { now, days, filledFrom, isComplete } = JSON.parse(readFileSync(file, "utf8")) as {
     now: string;
     days?: number;
     filledFrom?: string | null;
@@ -33,10 +31,7 @@ export function readHistoryNote(dir: string): HistoryNote | null {
   };
 }
 
-export async function writeHistoryNote(
-  dir: string,
-  note: HistoryNote,
-): Promise<void> {
+export async function writeHistoryNote(dir: string, note: HistoryNote): Promise<void> {
   const file = fileIn(dir);
   await writeFile(`${file}.new`, JSON.stringify(note));
   await rename(`${file}.new`, file);

@@ -1,8 +1,9 @@
 -- Samples as a fleet would have left them: between two instants, at a given step, for one venue or all.
 --
 -- $1 from, $2 to (exclusive), $3 step in milliseconds or null (each component's own cadence), $4 venue or null,
--- $5 past faults [{venue, component, regions, shows, slowMs, from, to}] as past.ts explains them, $6 the usual latency from
--- each region [{venue, region, ms}], $7 what is measured at cadences [{venue, from, to}], where a step leaves out its samples.
+-- $5 past faults [{venue, component, regions, shows, slowMs, from, to}] as past.ts explains them, $6 the usual latency
+-- from each region [{venue, region, ms}], $7 what is measured at cadences [{venue, from, to}], where a step leaves out
+-- its samples.
 with faults as materialized (
   select f.*
   from jsonb_to_recordset($5::jsonb) as f (

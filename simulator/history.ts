@@ -24,24 +24,18 @@ export interface HistoryOptions {
 }
 
 /** Fills an empty database. */
-export async function makeHistory(
-  pool: Pool,
-  options: HistoryOptions,
-): Promise<void> {
+export async function makeHistory(pool: Pool, options: HistoryOptions): Promise<void> {
   await makeRecentHistory(pool, options);
   await fillEarlier(pool, { ...options, filledFrom: options.now });
   await pool.script("analyze");
 }
 
 /**
- * Fills an empty database with what must be there before the engine runs, since that decides no instant before its last: all incidents. Besides,
- * the uptime of all days before the one that runs, and samples of the last eight, of which core's upkeep makes roll-ups. The rest is left to
- * `fillEarlier`.
+ * Fills an empty database with what must be there before the engine runs, since that decides no instant before its
+ * last: all incidents. Besides, the uptime of all days before the one that runs, and samples of the last eight, of
+ * which core's upkeep makes roll-ups. The rest is left to `fillEarlier`.
  */
-export async function makeRecentHistory(
-  pool: Pool,
-  { days, now, log }: HistoryOptions,
-): Promise<void> {
+export async function makeRecentHistory(pool: Pool, { days, now, log }: HistoryOptions): Promise<void> {
   const startedAt = performance.now();
   const from = beginningOf(days, now);
   const recentFrom = recentBeginningOf(from, now);
@@ -59,9 +53,7 @@ export async function makeRecentHistory(
   await pool.query(sql`call upkeep.mend('sample_hour', ${recentFrom}, ${now})`);
   await withKeptPlans(pool, () => decideAll(pool, faults, now));
   // earlier days are those that were noted
-  await pool.query(
-    sql`update rollups_made set made_from = ${new Date(startOfDay(now))}`,
-  );
+  await pool.query(sql`update rollups_made set made_from = ${new Date(startOfDay(now))}`);
   await takeOutOfLine(pool);
 
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
@@ -76,13 +68,11 @@ export interface EarlierOptions extends HistoryOptions {
 }
 
 /**
- * Adds the measurements that are missing: those of the day that runs, and those before the last eight days, from which latencies come. The newest come
- * first. Each statement takes a tenth of a second or two of the embedded database, so a service can run meanwhile. A piece that was cut off may be repeated.
+ * Adds the measurements that are missing: those of the day that runs, and those before the last eight days, from which
+ * latencies come. The newest come first. Each statement takes a tenth of a second or two of the embedded database, so a
+ * service can run meanwhile. A piece that was cut off may be repeated.
  */
-export async function fillEarlier(
-  pool: Pool,
-  { days, now, log, filledFrom, onFilled }: EarlierOptions,
-): Promise<void> {
+export async function fillEarlier(pool: Pool, { days, now, log, filledFrom, onFilled }: EarlierOptions): Promise<void> {
   const startedAt = performance.now();
   const from = beginningOf(days, now);
   const recentFrom = recentBeginningOf(from, now);
@@ -98,12 +88,8 @@ export async function fillEarlier(
   // core has done most of it, where it runs
   await pool.query(sql`call upkeep.refresh_all(${recentFrom}, ${now})`);
   // of five days each, so it has no piece of its own
-  await pool.query(
-    sql`call upkeep.refresh('usual_hour', null, time_bucket('5 days', ${now}::timestamptz))`,
-  );
-  await pool.query(
-    sql`update leader set expires_at = '-infinity' where office = ${historyRefresh}`,
-  );
+  await pool.query(sql`call upkeep.refresh('usual_hour', null, time_bucket('5 days', ${now}::timestamptz))`);
+  await pool.query(sql`update leader set expires_at = '-infinity' where office = ${historyRefresh}`);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   log.info("the history is complete", { days, seconds });
 }
@@ -115,29 +101,19 @@ interface Piece {
   samples: { partMs: number; stepMs: number } | null;
 }
 
-/** Latest first: hours of the day that runs, the last eight days, of which the samples are there, and the days before these. */
-function piecesOf(
-  from: Date,
-  recentFrom: Date,
-  filledFrom: Date,
-  now: Date,
-): Piece[] {
+/**
+ * Latest first: hours of the day that runs, the last eight days, of which the samples are there, and the days before
+ * these.
+ */
+function piecesOf(from: Date, recentFrom: Date, filledFrom: Date, now: Date): Piece[] {
   const today = startOfDay(now);
   const recent = startOfDay(recentFrom);
-  const pieces = (
-    first: number,
-    end: number,
-    lengthMs: number,
-    samples: Piece["samples"],
-  ) =>
-    Array.from(
-      { length: Math.max(0, Math.ceil((end - first) / lengthMs)) },
-      (_, i) => ({
-        from: new Date(Math.max(first, end - (i + 1) * lengthMs)),
-        to: new Date(end - i * lengthMs),
-        samples,
-      }),
-    );
+  const pieces = (first: number, end: number, lengthMs: number, samples: Piece["samples"]) =>
+    Array.from({ length: Math.max(0, Math.ceil((end - first) / lengthMs)) }, (_, i) => ({
+      from: new Date(Math.max(first, end - (i + 1) * lengthMs)),
+      to: new Date(end - i * lengthMs),
+      samples,
+    }));
   const until = (end: number) => Math.min(+filledFrom, end);
   return [
     ...pieces(today, +filledFrom, hourMs, {
@@ -152,21 +128,10 @@ function piecesOf(
   ];
 }
 
-async function fillPiece(
-  pool: Pool,
-  insert: Insert,
-  { from, to, samples }: Piece,
-  today: Date,
-) {
+async function fillPiece(pool: Pool, insert: Insert, { from, to, samples }: Piece, today: Date) {
   if (samples)
     for (let at = +from; at < +to; at += samples.partMs)
-      await insertInDays(
-        pool,
-        insert,
-        at,
-        Math.min(at + samples.partMs, +to),
-        samples.stepMs,
-      );
+      await insertInDays(pool, insert, at, Math.min(at + samples.partMs, +to), samples.stepMs);
   for (const rollup of rollups)
     await pool.query(
       from >= today
@@ -176,13 +141,7 @@ async function fillPiece(
 }
 
 /** In one transaction, so that a chunk that a probe makes meanwhile is as long as usual. */
-function insertInDays(
-  pool: Pool,
-  insert: Insert,
-  from: number,
-  to: number,
-  stepMs: number,
-): Promise<void> {
+function insertInDays(pool: Pool, insert: Insert, from: number, to: number, stepMs: number): Promise<void> {
   return pool.transaction(async (tx) => {
     await chunksOf(tx, "1 day");
     await insert(from, to, stepMs, null, tx);
@@ -231,7 +190,9 @@ export async function holdRetention(pool: Pool): Promise<void> {
 
 const historyRefresh = "refresh of the history";
 
-/** Takes back what a history that was cut off has left: it ended at another instant, and the engine decides none twice. */
+/**
+ * Takes back what a history that was cut off has left: it ended at another instant, and the engine decides none twice.
+ */
 export async function forgetHistory(pool: Pool): Promise<void> {
   await pool.script(`
     truncate sample, sample_minute, sample_hour, component_minute, venue_minute, venue_day, latency_day,
@@ -244,19 +205,11 @@ export async function forgetHistory(pool: Pool): Promise<void> {
 }
 
 /**
- * Every day before the one that runs is told as a day: too many samples would be needed to measure half of its minutes, below which no uptime is
- * shown.
+ * Every day before the one that runs is told as a day: too many samples would be needed to measure half of its minutes,
+ * below which no uptime is shown.
  */
-async function noteDays(
-  pool: Pool,
-  faults: PastFault[],
-  from: Date,
-  now: Date,
-): Promise<void> {
-  const text = await readFile(
-    packagedFile("simulator/history-days.sql"),
-    "utf8",
-  );
+async function noteDays(pool: Pool, faults: PastFault[], from: Date, now: Date): Promise<void> {
+  const text = await readFile(packagedFile("simulator/history-days.sql"), "utf8");
   const today = new Date(startOfDay(now));
   const firstDay = new Date(startOfDay(from));
   await pool.text(text, [firstDay, today, JSON.stringify(faults)]);
@@ -267,26 +220,14 @@ async function noteDays(
 /** As upkeep does. */
 async function leaveOutImpaired(pool: Pool): Promise<void> {
   for (let more = true; more;) {
-    const [row] = await pool.query<{ more: boolean }>(
-      sql`call upkeep.exclude_next()`,
-    );
+    const [row] = await pool.query<{ more: boolean }>(sql`call upkeep.exclude_next()`);
     more = row!.more;
   }
 }
 
-type Insert = (
-  from: number,
-  to: number,
-  stepMs: number | null,
-  venue?: string | null,
-  db?: Db,
-) => Promise<void>;
+type Insert = (from: number, to: number, stepMs: number | null, venue?: string | null, db?: Db) => Promise<void>;
 
-async function inserter(
-  pool: Pool,
-  faults: PastFault[],
-  now: Date,
-): Promise<Insert> {
+async function inserter(pool: Pool, faults: PastFault[], now: Date): Promise<Insert> {
   const text = await readFile(packagedFile("simulator/history.sql"), "utf8");
   const latencies = await usualLatencies(pool);
   const closely = closelyMeasured(faults, now);
@@ -325,8 +266,7 @@ async function insertSparsely(insert: Insert, from: Date, now: Date) {
 }
 
 async function insertClosely(insert: Insert, faults: PastFault[], now: Date) {
-  for (const { venue, from, to } of closelyMeasured(faults, now))
-    await insert(+from, +to, null, venue);
+  for (const { venue, from, to } of closelyMeasured(faults, now)) await insert(+from, +to, null, venue);
 }
 
 interface Measured {
@@ -337,20 +277,17 @@ interface Measured {
 }
 
 /**
- * Around its beginning and its end the venue of a fault is measured at its real cadences, so that the engine sees what it
- * would have seen. It has decided these minutes, so nothing may be added to them. So is everything in the last two minutes: without them the
- * states of endpoints with slow cadences would be unknown until the probes have measured for half a minute.
+ * Around its beginning and its end the venue of a fault is measured at its real cadences, so that the engine sees what
+ * it would have seen. It has decided these minutes, so nothing may be added to them. So is everything in the last two
+ * minutes: without them the states of endpoints with slow cadences would be unknown until the probes have measured for
+ * half a minute.
  */
 function closelyMeasured(faults: PastFault[], now: Date): Measured[] {
   const last = { venue: null, from: new Date(+now - 2 * minuteMs), to: now };
   const aroundFaults = faults.flatMap(({ venue, from, to, holdMs }) => {
     const begunMs = Math.min(+from + 15 * minuteMs, +to);
     const spans = [[+from - 6 * minuteMs, begunMs]];
-    if (to < now)
-      spans.push([
-        Math.max(begunMs, +to - 6 * minuteMs),
-        +to + holdMs + 3 * minuteMs,
-      ]);
+    if (to < now) spans.push([Math.max(begunMs, +to - 6 * minuteMs), +to + holdMs + 3 * minuteMs]);
     return spans.map(([first, end]) => ({
       venue,
       from: new Date(first!),
@@ -370,8 +307,8 @@ interface Span {
 }
 
 /**
- * Most of an instant's time is planning how its samples are read, which the engine does anew because a real database has hundreds of chunks. So short a
- * history has some twenty, and one plan for all instants halves the time.
+ * Most of an instant's time is planning how its samples are read, which the engine does anew because a real database
+ * has hundreds of chunks. So short a history has some twenty, and one plan for all instants halves the time.
  */
 async function withKeptPlans(pool: Pool, work: () => Promise<void>) {
   await pool.script(`
@@ -387,8 +324,8 @@ async function withKeptPlans(pool: Pool, work: () => Promise<void>) {
 }
 
 /**
- * The engine decides the instants at which something happens, and the last one of all, from where the demo goes on. At those
- * between them, and where one region alone sees a venue fail, it would find nothing to decide.
+ * The engine decides the instants at which something happens, and the last one of all, from where the demo goes on. At
+ * those between them, and where one region alone sees a venue fail, it would find nothing to decide.
  */
 async function decideAll(pool: Pool, faults: PastFault[], now: Date) {
   const spans = faults
@@ -415,7 +352,8 @@ async function decideAll(pool: Pool, faults: PastFault[], now: Date) {
 
 /**
  * With 5 to 15 s from sample to sample and a window of a minute, an incident opens, worsens, or an impaired region is
- * recognised 10 to 30 s after the beginning; all is confirmed to be well 30 to 46 s after the end, and closed a hold later.
+ * recognised 10 to 30 s after the beginning; all is confirmed to be well 30 to 46 s after the end, and closed a hold
+ * later.
  */
 function spansOf({ from, to, holdMs }: PastFault, now: Date): Span[] {
   const isKept = +from > +now - 8 * dayMs;
@@ -438,13 +376,7 @@ function spansOf({ from, to, holdMs }: PastFault, now: Date): Span[] {
 }
 
 /** In one statement: one by one, the same takes half as long again. */
-async function decide(
-  pool: Pool,
-  fromMs: number,
-  toMs: number,
-  stepMs: number,
-  anew: boolean,
-) {
+async function decide(pool: Pool, fromMs: number, toMs: number, stepMs: number, anew: boolean) {
   const instants = instantsOf(fromMs, toMs, stepMs);
   const rows = await pool.query<{ decided: Decided | Refused }>(sql`
     select
@@ -458,15 +390,14 @@ async function decide(
 }
 
 /**
- * The first, and those to which a sample has come since the one before. At the others nothing changes: deciding them as well takes two thirds longer and
- * finds the same incidents and alerts.
+ * The first, and those to which a sample has come since the one before. At the others nothing changes: deciding them as
+ * well takes two thirds longer and finds the same incidents and alerts.
  */
 function instantsOf(fromMs: number, toMs: number, stepMs: number): Date[] {
   const samplesUntil = (ms: number) => Math.floor(ms / (5 * secondMs));
   const instants: Date[] = [];
   for (let ms = fromMs; ms <= toMs; ms += stepMs)
-    if (ms === fromMs || samplesUntil(ms) > samplesUntil(ms - stepMs))
-      instants.push(new Date(ms));
+    if (ms === fromMs || samplesUntil(ms) > samplesUntil(ms - stepMs)) instants.push(new Date(ms));
   return instants;
 }
 

@@ -2,20 +2,14 @@
 import type { VenueSession, Timer } from "./player.js";
 
 /** Pings by protocol; a client that leaves a ping unanswered for `pongWithinMs` is dropped. */
-export function pingOrDrop(
-  session: VenueSession,
-  everyMs: number,
-  pongWithinMs: number,
-): void {
+export function pingOrDrop(session: VenueSession, everyMs: number, pongWithinMs: number): void {
   let awaited: Timer | null = null;
   session.ws.on("pong", pongCame);
   session.every(everyMs, pingNow);
 
   function pingNow() {
     session.ping();
-    awaited ??= session.after(pongWithinMs, () =>
-      session.drop(`no pong within ${pongWithinMs} ms of a ping`, null),
-    );
+    awaited ??= session.after(pongWithinMs, () => session.drop(`no pong within ${pongWithinMs} ms of a ping`, null));
   }
   function pongCame() {
     awaited?.cancel();
@@ -44,9 +38,7 @@ export function dropAfter(
   code: number | null,
   reason?: string,
 ): () => void {
-  const timer = session.after(withinMs, () =>
-    session.drop(`${missed} for ${withinMs} ms`, code, reason),
-  );
+  const timer = session.after(withinMs, () => session.drop(`${missed} for ${withinMs} ms`, code, reason));
   return () => timer.refresh();
 }
 
@@ -58,7 +50,6 @@ export function limitFrames(session: VenueSession, perSecond: number): void {
 
   function count() {
     frames += 1;
-    if (frames === perSecond + 1)
-      session.drop(`more than ${perSecond} frames in a second`, 1008);
+    if (frames === perSecond + 1) session.drop(`more than ${perSecond} frames in a second`, 1008);
   }
 }

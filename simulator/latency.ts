@@ -4,11 +4,7 @@ import { createHash } from "node:crypto";
 export type Latency = "none" | "plausible";
 
 /** Milliseconds that an answer takes, 10–180 by venue and region with a jitter of a tenth; 0 for `none`. */
-export function latencyMs(
-  latency: Latency,
-  venue: string,
-  region: string | null,
-): number {
+export function latencyMs(latency: Latency, venue: string, region: string | null): number {
   if (latency === "none") return 0;
   return usualLatencyMs(venue, region) * (0.95 + Math.random() * 0.1);
 }

@@ -1,4 +1,7 @@
-/** One venue's door on 127.0.0.1. It can be shut, so that connecting is really refused, and opened on the same port again. */
+/**
+ * One venue's door on 127.0.0.1. It can be shut, so that connecting is really refused, and opened on the same port
+ * again.
+ */
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -12,10 +15,7 @@ export interface Listener {
 }
 
 /** @param port 0: any that is free */
-export async function startListener(
-  server: Server,
-  port: number,
-): Promise<Listener> {
+export async function startListener(server: Server, port: number): Promise<Listener> {
   const sockets = new Set<Socket>();
   server.on("connection", remember);
   await listen(port);
@@ -41,7 +41,9 @@ export async function startListener(
     await opening;
   }
 
-  /** While the door was shut, another socket of this machine may have been given its port: then wait until that is gone. */
+  /**
+   * While the door was shut, another socket of this machine may have been given its port: then wait until that is gone.
+   */
   async function reopen() {
     while (wantedOpen && !server.listening) {
       try {

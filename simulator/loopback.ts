@@ -1,20 +1,12 @@
 /** The registry as the world's clients see it: every address leads to the world, every time runs on its scale. */
-import type {
-  KeepAlive,
-  Registry,
-  Venue,
-} from "../shared/registry/registry.js";
+import type { KeepAlive, Registry, Venue } from "../shared/registry/registry.js";
 import { feedServer } from "./notices/feed-server.js";
 
 /**
  * @param portOf the port on 127.0.0.1 that plays a venue
  * @param timeScale the keep-alive times are divided by it
  */
-export function loopbackRegistry(
-  registry: Registry,
-  portOf: (venue: string) => number,
-  timeScale: number,
-): Registry {
+export function loopbackRegistry(registry: Registry, portOf: (venue: string) => number, timeScale: number): Registry {
   return {
     ...registry,
     venues: registry.venues.map((venue) => ({
@@ -51,11 +43,7 @@ function loopbackVenue(venue: Venue, port: number, timeScale: number): Venue {
 }
 
 /** Venues that share a feed share it here, too: the same addresses, at whoever serves it. */
-function loopbackOfficial(
-  venue: Venue,
-  venues: Venue[],
-  portOf: (venue: string) => number,
-): Venue["official"] {
+function loopbackOfficial(venue: Venue, venues: Venue[], portOf: (venue: string) => number): Venue["official"] {
   const { official } = venue;
   const port = portOf((feedServer(venue, venues) ?? venue).id);
   return (
@@ -68,9 +56,7 @@ function loopbackOfficial(
 }
 
 function scaledSend(send: KeepAlive["send"], timeScale: number) {
-  return "everyMs" in send
-    ? { ...send, everyMs: divided(send.everyMs, timeScale) }
-    : send;
+  return "everyMs" in send ? { ...send, everyMs: divided(send.everyMs, timeScale) } : send;
 }
 
 function divided(ms: number, timeScale: number): number {

@@ -42,10 +42,7 @@ export function makeMarket(now: () => Date): Market {
 
 /** A small step, drawn back to 64,000 so that a world that runs for weeks keeps a plausible price. */
 function walked(price: number): number {
-  return rounded(
-    price + (Math.random() - 0.5) * 4 + (64_000 - price) * 0.001,
-    2,
-  );
+  return rounded(price + (Math.random() - 0.5) * 4 + (64_000 - price) * 0.001, 2);
 }
 
 function rounded(value: number, digits = 5): number {

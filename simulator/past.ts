@@ -1,6 +1,6 @@
 /**
- * What went wrong before the demo began: now and then in its ninety days, and in the last twenty-four hours every kind of
- * trouble that is typical.
+ * What went wrong before the demo began: now and then in its ninety days, and in the last twenty-four hours every kind
+ * of trouble that is typical.
  */
 import { rulesRow } from "../server/engine/rules.js";
 import type { Fault } from "../shared/measurement/sample.js";
@@ -77,9 +77,7 @@ function lastDay(now: Date): PastFault[] {
     // a socket that is open in name only
     fault("kraken", "ws:conn", null, "timeout", after(12, 0, 6)),
     // flapping: three incidents, the last of them with two bad spells
-    ...[0, 3].map((minute) =>
-      fault("gemini", "rest:ticker", null, "http", after(14, minute, 0.5)),
-    ),
+    ...[0, 3].map((minute) => fault("gemini", "rest:ticker", null, "http", after(14, minute, 0.5))),
     ...[6, 9].map((minute) => ({
       ...fault("gemini", "rest:ticker", null, "http", after(14, minute, 0.5)),
       holdMs: rulesRow.flap_hold_ms,

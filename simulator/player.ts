@@ -44,7 +44,10 @@ export interface VenueSession {
   onPush(listener: () => void): void;
   after(ms: number, run: () => void): Timer;
   every(ms: number, run: () => void): void;
-  /** Records that the client broke a rule, and closes the socket as the venue would; `code` null: without a closing frame. */
+  /**
+   * Records that the client broke a rule, and closes the socket as the venue would; `code` null: without a closing
+   * frame.
+   */
   drop(missed: string, code: number | null, reason?: string): void;
   /** Records that the client broke a rule that the venue does not enforce. */
   note(missed: string): void;

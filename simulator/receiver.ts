@@ -1,18 +1,15 @@
-/** Receivers of alerts: real servers on 127.0.0.1 that answer, fail, hang, break off and come too late, as they are told. */
-import {
-  createServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
+/**
+ * Receivers of alerts: real servers on 127.0.0.1 that answer, fail, hang, break off and come too late, as they are
+ * told.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { startListener } from "./listener.js";
 
 /** What a receiver does with a request once it has read it. */
 export type Reaction =
   /** An answer, perhaps late. */
-  | { status: number; afterMs?: number; headers?: Record<string, string> }
-  | "hang"
-  | "reset";
+  { status: number; afterMs?: number; headers?: Record<string, string> } | "hang" | "reset";
 
 export interface ReceivedAlert {
   /** Of the URL: which channel it came for. */
@@ -47,8 +44,7 @@ export async function startReceiver({
   keep = true,
 }: ReceiverOptions = {}): Promise<Receiver> {
   const arrivals: ReceivedAlert[] = [];
-  const answer = (request: IncomingMessage, response: ServerResponse) =>
-    void receive(request, response);
+  const answer = (request: IncomingMessage, response: ServerResponse) => void receive(request, response);
   const server = tls ? createTlsServer(tls, answer) : createServer(answer);
   const listener = await startListener(server, port);
 

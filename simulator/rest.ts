@@ -23,15 +23,9 @@ export function serveRest(
     readBody(request, (body) => answer(request, response, body));
   };
 
-  function answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    body: string,
-  ) {
+  function answer(request: IncomingMessage, response: ServerResponse, body: string) {
     if (feed?.isAsked(request)) return feed.answer(request, response);
-    const endpoint = stage.venue.rest.find((candidate) =>
-      isFor(candidate, request, body),
-    );
+    const endpoint = stage.venue.rest.find((candidate) => isFor(candidate, request, body));
     if (!endpoint) return notFound(request, response, stage);
     const region = regionOf(request);
     const component = `rest:${endpoint.name}`;
@@ -50,40 +44,22 @@ export function serveRest(
     return turn;
   }
 
-  function deliver(
-    response: ServerResponse,
-    endpoint: RestEndpoint,
-    fault: ScriptedFault | undefined,
-    turn: number,
-  ) {
+  function deliver(response: ServerResponse, endpoint: RestEndpoint, fault: ScriptedFault | undefined, turn: number) {
     const faulty = fault && faultyAnswers[fault.kind];
     if (faulty) return faulty(response, fault, stage.player.errorInside);
-    sendJson(
-      response,
-      endpoint.expectStatus,
-      goodBody(endpoint, fault, blocksOff(fault, turn)),
-    );
+    sendJson(response, endpoint.expectStatus, goodBody(endpoint, fault, blocksOff(fault, turn)));
   }
 
-  function goodBody(
-    endpoint: RestEndpoint,
-    fault: ScriptedFault | undefined,
-    off: number,
-  ): unknown {
+  function goodBody(endpoint: RestEndpoint, fault: ScriptedFault | undefined, off: number): unknown {
     // one address, one answer, whoever asks
     if (feed && endpoint.url === stage.venue.official?.api) return feed.body();
     const make = stage.player.rest[endpoint.name];
     const tick = stage.freeze(fault, stage.now(), () => stage.market.tick());
-    return make
-      ? make(tick)
-      : bodyOf(endpoint, tick, headAt(stage.venue.chain, tick.ms) + off);
+    return make ? make(tick) : bodyOf(endpoint, tick, headAt(stage.venue.chain, tick.ms) + off);
   }
 }
 
-function readBody(
-  request: IncomingMessage,
-  then: (body: string) => void,
-): void {
+function readBody(request: IncomingMessage, then: (body: string) => void): void {
   let body = "";
   request.setEncoding("utf8");
   request.on("data", (text: string) => {
@@ -94,11 +70,7 @@ function readBody(
 }
 
 /** Several JSON-RPC endpoints share one address: there the request's body decides. */
-function isFor(
-  { method, url, body: expected }: RestEndpoint,
-  request: IncomingMessage,
-  body: string,
-): boolean {
+function isFor({ method, url, body: expected }: RestEndpoint, request: IncomingMessage, body: string): boolean {
   return (
     method === request.method &&
     worldPath(url) === request.url &&
@@ -106,15 +78,9 @@ function isFor(
   );
 }
 
-function notFound(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { venue }: Stage,
-): void {
+function notFound(request: IncomingMessage, response: ServerResponse, { venue }: Stage): void {
   sendJson(response, 404, {
     error: `${venue.id} has no ${request.method} ${request.url} with that body`,
-    expected: venue.rest.map(
-      ({ method, url }) => `${method} ${worldPath(url)}`,
-    ),
+    expected: venue.rest.map(({ method, url }) => `${method} ${worldPath(url)}`),
   });
 }

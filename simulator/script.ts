@@ -7,10 +7,10 @@
  * A fault: venue, component and regions (`*`: all), the kind with its number, then from when to when, counted from the
  * start of the world.
  *
- * A post: venue, `notice`, title and impact in the words of the feed (notices/words.ts). It appears at `from`, and at `to`
- * it is posted that it is over. `started=` where it began earlier or begins later, `about=` its components, `deleted=` when
- * it vanishes, `says=` what the page shows meanwhile (`says=none`: operational). A status is posted by its name
- * (`monitoring=3m`); `impact=3m:critical` and `title=3m:"…"` are edits.
+ * A post: venue, `notice`, title and impact in the words of the feed (notices/words.ts). It appears at `from`, and at
+ * `to` it is posted that it is over. `started=` where it began earlier or begins later, `about=` its components,
+ * `deleted=` when it vanishes, `says=` what the page shows meanwhile (`says=none`: operational). A status is posted by
+ * its name (`monitoring=3m`); `impact=3m:critical` and `title=3m:"…"` are edits.
  *
  * Quotes hold spaces together. A `#` outside of them begins a comment.
  */
@@ -40,8 +40,7 @@ export function parseScript(text: string, startedAt: Date): Script {
       problems.push(`line ${index + 1}: ${(error as Error).message}`);
     }
   }
-  if (problems.length > 0)
-    throw new Error(`The script has errors:\n${problems.join("\n")}`);
+  if (problems.length > 0) throw new Error(`The script has errors:\n${problems.join("\n")}`);
   return script;
 }
 
@@ -54,9 +53,7 @@ function wordsIn(line: string): string[] {
 function faultFrom(words: string[], startedAt: Date): ScriptedFault {
   const [venue, component, regions, kind, ...settings] = words;
   if (!venue || !component || !regions || !kind)
-    throw new Error(
-      `expected "venue component regions kind …", got "${words.join(" ")}"`,
-    );
+    throw new Error(`expected "venue component regions kind …", got "${words.join(" ")}"`);
   const fault: ScriptedFault = {
     ...kindFrom(kind),
     venue,
@@ -71,9 +68,7 @@ function faultFrom(words: string[], startedAt: Date): ScriptedFault {
 function kindFrom(word: string): Pick<ScriptedFault, "kind"> {
   const [name = "", value] = word.split("=");
   if (!(faultKinds as string[]).includes(name))
-    throw new Error(
-      `unknown kind ${name}; expected one of ${faultKinds.join(", ")}`,
-    );
+    throw new Error(`unknown kind ${name}; expected one of ${faultKinds.join(", ")}`);
   const kind = name as FaultKind;
   if (value === undefined) return { kind };
   const readDetail = details[kind];
@@ -81,9 +76,7 @@ function kindFrom(word: string): Pick<ScriptedFault, "kind"> {
   return { kind, ...readDetail(value) };
 }
 
-const details: Partial<
-  Record<FaultKind, (value: string) => Partial<ScriptedFault>>
-> = {
+const details: Partial<Record<FaultKind, (value: string) => Partial<ScriptedFault>>> = {
   status: (value) => ({ status: wholeNumber(value) }),
   "handshake-refused": (value) => ({ status: wholeNumber(value) }),
   "socket-closed": (value) => ({ closeCode: wholeNumber(value) }),
@@ -103,18 +96,13 @@ function apply(setting: string, fault: ScriptedFault, startedAt: Date): void {
   else if (name === "to") fault.to = fromStart();
   else if (name === "every") fault.everyMs = durationMs(value);
   else if (name === "location") fault.location = value;
-  else
-    throw new Error(
-      `unknown setting ${setting}; expected from=, to=, every= or location=`,
-    );
+  else throw new Error(`unknown setting ${setting}; expected from=, to=, every= or location=`);
 }
 
 function postFrom(words: string[], startedAt: Date): ScriptedPost {
   const [venue = "", , title = "", impact = "", ...settings] = words;
   if (!/^".+"$/.test(title) || !/^[a-z]+$/.test(impact))
-    throw new Error(
-      `expected "venue notice "title" impact from=…", got "${words.join(" ")}"`,
-    );
+    throw new Error(`expected "venue notice "title" impact from=…", got "${words.join(" ")}"`);
   const post: Partial<ScriptedPost> = {};
   for (const setting of settings) applyToPost(setting, post, startedAt);
   const { postedAt } = post;
@@ -124,15 +112,10 @@ function postFrom(words: string[], startedAt: Date): ScriptedPost {
 
 const statuses = Object.values(wordsOf).flatMap((words) => words.statuses);
 
-function applyToPost(
-  setting: string,
-  post: Partial<ScriptedPost>,
-  startedAt: Date,
-): void {
+function applyToPost(setting: string, post: Partial<ScriptedPost>, startedAt: Date): void {
   const [name = "", ...rest] = setting.split("=");
   const value = rest.join("=");
-  const after = (text: string) =>
-    new Date(startedAt.getTime() + durationMs(text));
+  const after = (text: string) => new Date(startedAt.getTime() + durationMs(text));
   if (name === "from") post.postedAt = after(value);
   else if (name === "started") post.startedAt = after(value);
   else if (name === "to") post.endedAt = after(value);
@@ -140,8 +123,7 @@ function applyToPost(
   else if (name === "every") post.everyMs = durationMs(value);
   else if (name === "about") post.components = unquoted(value).split(",");
   else if (name === "says") post.indicator = value;
-  else if (statuses.includes(name))
-    (post.changes ??= []).push({ at: after(value), status: name });
+  else if (statuses.includes(name)) (post.changes ??= []).push({ at: after(value), status: name });
   else if (name === "impact" || name === "title") {
     const [, at = "", text = ""] = /^([^:]*):(.+)$/.exec(value) ?? [];
     (post.changes ??= []).push({ at: after(at), [name]: unquoted(text) });
@@ -165,15 +147,11 @@ const unitsMs: Record<string, number> = {
 
 function durationMs(text: string): number {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
-  if (!number || !unit)
-    throw new Error(
-      `expected a duration such as 500ms, 90s or 15m, got ${text}`,
-    );
+  if (!number || !unit) throw new Error(`expected a duration such as 500ms, 90s or 15m, got ${text}`);
   return Number(number) * unitsMs[unit]!;
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\d+$/.test(text))
-    throw new Error(`expected a whole number, got ${text}`);
+  if (!/^\d+$/.test(text)) throw new Error(`expected a whole number, got ${text}`);
   return Number(text);
 }

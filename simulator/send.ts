@@ -1,11 +1,7 @@
 /** Answers of the world's servers, sent whole. */
 import type { ServerResponse } from "node:http";
 
-export function sendJson(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-) {
+export function sendJson(response: ServerResponse, status: number, body: unknown) {
   const text = JSON.stringify(body);
   response.writeHead(status, {
     "content-type": "application/json",
@@ -14,11 +10,7 @@ export function sendJson(
   response.end(text);
 }
 
-export function sendHtml(
-  response: ServerResponse,
-  status: number,
-  text: string,
-) {
+export function sendHtml(response: ServerResponse, status: number, text: string) {
   response.writeHead(status, { "content-type": "text/html" });
   response.end(`<!doctype html><title>venue</title>${text}`);
 }

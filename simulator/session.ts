@@ -1,11 +1,8 @@
-/** One client's socket at one venue: control frames, data at the rate of the registry, deadlines on the venue's clock. */
+/**
+ * One client's socket at one venue: control frames, data at the rate of the registry, deadlines on the venue's clock.
+ */
 import type { RawData, WebSocket } from "ws";
-import type {
-  Conversation,
-  FrameMaker,
-  VenueSession,
-  Timer,
-} from "./player.js";
+import type { Conversation, FrameMaker, VenueSession, Timer } from "./player.js";
 import type { Stage } from "./stage.js";
 
 /** A client that does not read gets nothing more until it does. */
@@ -15,11 +12,7 @@ const maxBufferedBytes = 1_048_576;
 const longestTimerMs = 2 ** 31 - 1;
 
 /** Lets the venue's player talk to the client until the socket ends. */
-export function startSession(
-  stage: Stage,
-  ws: WebSocket,
-  region: string | null,
-): void {
+export function startSession(stage: Stage, ws: WebSocket, region: string | null): void {
   const { market, timeScale, venue, player } = stage;
   const rules = player.socket;
   if (!rules) throw new Error(`the world has no socket player for ${venue.id}`);
@@ -50,8 +43,7 @@ export function startSession(
 
   function receive(conversation: Conversation, frame: string) {
     try {
-      if (frame.startsWith("{") || frame.startsWith("["))
-        conversation.message(JSON.parse(frame));
+      if (frame.startsWith("{") || frame.startsWith("[")) conversation.message(JSON.parse(frame));
       else if (conversation.text) conversation.text(frame);
       else throw new Error("expected JSON");
     } catch (error) {
@@ -90,8 +82,7 @@ export function startSession(
   }
 
   function send(text: string, binary: boolean) {
-    if (ws.readyState === ws.OPEN && !isDead())
-      ws.send(binary ? Buffer.from(text) : text, { binary });
+    if (ws.readyState === ws.OPEN && !isDead()) ws.send(binary ? Buffer.from(text) : text, { binary });
   }
 
   function isDead() {
@@ -114,10 +105,7 @@ export function startSession(
 
   function limitLifetime() {
     const lifetimeMs = venue.socket?.maxConnectionMs;
-    if (lifetimeMs)
-      after(lifetimeMs, () =>
-        drop(`a connection older than ${lifetimeMs} ms`, 1000),
-      );
+    if (lifetimeMs) after(lifetimeMs, () => drop(`a connection older than ${lifetimeMs} ms`, 1000));
   }
 
   function after(ms: number, run: () => void): Timer {

@@ -35,9 +35,7 @@ export function serveSockets(stage: Stage): Sockets {
     stage.count("ws:conn", region);
     const fault = stage.faultOf("ws:conn", region);
     if (fault?.kind === "timeout") return leaveWaiting(raw);
-    const waitMs =
-      stage.latencyMs(region) +
-      (fault?.kind === "slow" ? (fault.latencyMs ?? 3000) : 0);
+    const waitMs = stage.latencyMs(region) + (fault?.kind === "slow" ? (fault.latencyMs ?? 3000) : 0);
     if (waitMs === 0) return decide();
     const timer = setTimeout(decide, waitMs);
     raw.once("close", () => clearTimeout(timer));
@@ -60,11 +58,7 @@ export function serveSockets(stage: Stage): Sockets {
   }
 
   function befall(ws: WebSocket, raw: Socket, region: string | null) {
-    const fault = stage.faultOf("ws:conn", region, [
-      "socket-closed",
-      "reset",
-      "dead-socket",
-    ]);
+    const fault = stage.faultOf("ws:conn", region, ["socket-closed", "reset", "dead-socket"]);
     if (fault?.kind === "socket-closed") ws.close(fault.closeCode ?? 1012);
     else if (fault?.kind === "reset") raw.resetAndDestroy();
     // Unread, it does not even answer a closing handshake.
@@ -73,15 +67,11 @@ export function serveSockets(stage: Stage): Sockets {
   }
 
   function open(region?: string | null) {
-    return [...live.values()].filter(
-      (one) => region === undefined || one.region === region,
-    ).length;
+    return [...live.values()].filter((one) => region === undefined || one.region === region).length;
   }
 
   function isSocketPath(path: string | undefined): boolean {
-    const urls = venue.socket
-      ? [venue.socket.url, ...venue.socket.streams.map(({ url }) => url)]
-      : [];
+    const urls = venue.socket ? [venue.socket.url, ...venue.socket.streams.map(({ url }) => url)] : [];
     return urls.some((url) => url !== undefined && worldPath(url) === path);
   }
 }
@@ -97,8 +87,7 @@ function refusal(raw: Socket, fault: ScriptedFault): boolean {
   if (fault.kind === "reset") raw.resetAndDestroy();
   else if (fault.kind === "status" || fault.kind === "handshake-refused")
     refuse(raw, fault.status ?? 503, location(fault));
-  else if (fault.kind === "limited")
-    refuse(raw, 429, `Retry-After: ${Math.ceil(fault.retryAfterS ?? 30)}\r\n`);
+  else if (fault.kind === "limited") refuse(raw, 429, `Retry-After: ${Math.ceil(fault.retryAfterS ?? 30)}\r\n`);
   else return false;
   return true;
 }
@@ -108,7 +97,5 @@ function location({ location }: ScriptedFault): string {
 }
 
 function refuse(raw: Socket, status: number, header = ""): void {
-  raw.end(
-    `HTTP/1.1 ${status} Refused\r\n${header}Connection: close\r\nContent-Length: 0\r\n\r\n`,
-  );
+  raw.end(`HTTP/1.1 ${status} Refused\r\n${header}Connection: close\r\nContent-Length: 0\r\n\r\n`);
 }

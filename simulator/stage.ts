@@ -17,11 +17,7 @@ export interface Stage {
   messagesPerMinuteCap: number;
   latencyMs(region: string | null): number;
   /** The fault under way for a component of this venue, if any. */
-  faultOf(
-    component: string,
-    region: string | null,
-    among?: readonly FaultKind[],
-  ): ScriptedFault | undefined;
+  faultOf(component: string, region: string | null, among?: readonly FaultKind[]): ScriptedFault | undefined;
   /** What stands, stood or will stand on the venue's status feed. */
   posts(): ScriptedPost[];
   /** Of the script. */

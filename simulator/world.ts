@@ -27,7 +27,9 @@ import type { Stage } from "./stage.js";
 export interface WorldOptions {
   registry: Registry;
   faults?: ScriptedFault[];
-  /** What the venues say on their status feeds. A function is asked at each reading, and what it gives is not checked. */
+  /**
+   * What the venues say on their status feeds. A function is asked at each reading, and what it gives is not checked.
+   */
   posts?: ScriptedPost[] | (() => ScriptedPost[]);
   /** No stream sends more than this. Default: its typical rate. */
   messagesPerMinuteCap?: number;
@@ -56,8 +58,8 @@ export interface World {
   /** Ends every fault; resolves when all venues listen again. What was posted stays. */
   clear(): Promise<void>;
   /**
-   * REST requests, upgrades (`ws:conn`) and subscriptions (`ws:<name>`) so far. Those of status feeds (`official`) count only
-   * where they are asked for: nobody is measured by them.
+   * REST requests, upgrades (`ws:conn`) and subscriptions (`ws:<name>`) so far. Those of status feeds (`official`)
+   * count only where they are asked for: nobody is measured by them.
    */
   requests(of?: Partial<Observed>): number;
   openSockets(of?: Partial<Pick<Observed, "venue" | "region">>): number;
@@ -153,14 +155,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       timeScale,
       messagesPerMinuteCap,
       latencyMs: (region) => latencyMs(latency, venue.id, region),
-      faultOf: (component, region, among) =>
-        faultOf(faults, { venue: venue.id, component, region }, now(), among),
+      faultOf: (component, region, among) => faultOf(faults, { venue: venue.id, component, region }, now(), among),
       posts: () => postsOf(venue.id),
       now,
-      count: (component, region) =>
-        count({ venue: venue.id, component, region }),
-      violated: (missed, region, dropped) =>
-        violated({ at: now(), venue: venue.id, region, missed, dropped }),
+      count: (component, region) => count({ venue: venue.id, component, region }),
+      violated: (missed, region, dropped) => violated({ at: now(), venue: venue.id, region, missed, dropped }),
     };
   }
 
@@ -191,15 +190,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     if (closed) return;
     const at = now();
     const nextAt = Math.min(...faults.map((fault) => nextChange(fault, at)));
-    if (nextAt < Infinity)
-      timer = setTimeout(
-        () => void applyFaults(),
-        Math.min(nextAt - at.getTime(), 2 ** 31 - 1),
-      );
+    if (nextAt < Infinity) timer = setTimeout(() => void applyFaults(), Math.min(nextAt - at.getTime(), 2 ** 31 - 1));
     for (const { sockets } of standing) sockets.faultsChanged();
-    await Promise.all(
-      standing.map(({ id, listener }) => listener.setOpen(!isRefused(id, at))),
-    );
+    await Promise.all(standing.map(({ id, listener }) => listener.setOpen(!isRefused(id, at))));
   }
 
   function isRefused(venue: string, at: Date): boolean {
@@ -217,11 +210,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   function requests({ venue, component, region }: Partial<Observed> = {}) {
     return [...counts.values()]
       .filter((one) => venue === undefined || one.venue === venue)
-      .filter((one) =>
-        component === undefined
-          ? one.component !== "official"
-          : one.component === component,
-      )
+      .filter((one) => (component === undefined ? one.component !== "official" : one.component === component))
       .filter((one) => region === undefined || one.region === region)
       .reduce((sum, one) => sum + one.count, 0);
   }

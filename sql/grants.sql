@@ -1,8 +1,9 @@
--- Who may read and write which tables (roles.sql has the roles). Table by table, so that what holds secrets is never readable by being
--- forgotten here. Of alerts the log of what was sent is read; where they go, and what the receivers answered, is for core and its operators alone.
+-- Who may read and write which tables (roles.sql has the roles). Table by table, so that what holds secrets is never
+-- readable by being forgotten here. Of alerts the log of what was sent is read; where they go, and what the receivers
+-- answered, is for core and its operators alone.
 --
--- Only what is missing: a grant rewrites the rows of a table and of all its chunks in the catalogue, and what makes a chunk at that
--- moment, a refresh or a probe's insert, would fail with "tuple concurrently updated".
+-- Only what is missing: a grant rewrites the rows of a table and of all its chunks in the catalogue, and what makes a
+-- chunk at that moment, a refresh or a probe's insert, would fail with "tuple concurrently updated".
 do $$
 declare
   missing text;
@@ -18,7 +19,8 @@ begin
         hours_kept,typical_week,open_hour,shown_probe,probe,engine_clock,region_state,component_state,venue_state,incident,typical_latency,impairment,outlier,
         alert_event,timeline,rules_in_force,official_source,official_reading,official_incident,official_change,delivery,watch,retracted_in_confidence
       }'),
-      -- where all probes of a region are: each keeps it up with its sign of life, and each tick says from when on what it found holds
+      -- where all probes of a region are: each keeps it up with its sign of life, and each tick says from when on what
+      -- it found holds
       ('{vw_core}', '{update}', '{region_vantage}'),
       ('{vw_core}', '{select,insert,update}', '{service_address}'),
       ('{vw_probe}', '{insert}', '{sample,region_vantage}'),

@@ -1,8 +1,9 @@
--- Logins: what one of each role must have. From its role a login inherits the rights, but no settings, so it gets these itself.
+-- Logins: what one of each role must have. From its role a login inherits the rights, but no settings, so it gets these
+-- itself.
 --
--- They are the last barrier, for what a program forgets or a person tries: our programs set shorter times for themselves.
--- A user may set its own times again, but neither its connections nor temp_file_limit. The connections of all roles together
--- fit into the hundred that a server has by default: fifteen probes, three cores, six web processes.
+-- They are the last barrier, for what a program forgets or a person tries: our programs set shorter times for
+-- themselves. A user may set its own times again, but neither its connections nor temp_file_limit. The connections of
+-- all roles together fit into the hundred that a server has by default: fifteen probes, three cores, six web processes.
 
 create function logins.role_of(kind text) returns name
 language sql immutable
@@ -43,7 +44,8 @@ language sql stable
 return (select p.context <> 'superuser' or has_parameter_privilege(p.name, 'set') from pg_settings p where p.name = may_set.setting);
 
 -- Makes a login, or changes one: afterwards it is a member of the role of its kind and of no other of ours, and has the
--- settings and the password. `replica` is no member of any: it may stream the log of the whole server, and nothing else.
+-- settings and the password. `replica` is no member of any: it may stream the log of the whole server, and nothing
+-- else.
 --
 -- Requires a superuser, or CREATEROLE with ADMIN on our roles. Returns how many connections it may have.
 create function logins.keep(login name, kind text, verifier text, connections integer) returns integer
@@ -125,8 +127,8 @@ begin
 end;
 $$;
 
--- The statements that a superuser has yet to run for a login, since who made it may not: settings that take one, and those left of another
--- kind. In order. Volatile, so that the statement that made the login sees it.
+-- The statements that a superuser has yet to run for a login, since who made it may not: settings that take one, and
+-- those left of another kind. In order. Volatile, so that the statement that made the login sees it.
 create function logins.left_to_superuser(login name, kind text) returns text[]
 language sql volatile
 return (
@@ -149,8 +151,9 @@ return (
 
 revoke execute on all routines in schema logins from public;
 
--- The same settings for people who log in as vw_analyst itself. In this database alone, since what holds for the whole server would be
--- written by all that migrate on it at once. Where an administrator made the roles, who migrates may not alter them.
+-- The same settings for people who log in as vw_analyst itself. In this database alone, since what holds for the whole
+-- server would be written by all that migrate on it at once. Where an administrator made the roles, who migrates may
+-- not alter them.
 do $$
 declare
   wanted record;

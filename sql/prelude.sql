@@ -3,7 +3,8 @@
 set local search_path = venuewatch, public;
 set local client_min_messages = warning;
 
--- Roles belong to the whole server. Another database that is migrated at the same time may make them first. What each may do: roles.sql.
+-- Roles belong to the whole server. Another database that is migrated at the same time may make them first. What each
+-- may do: roles.sql.
 do $$
 declare
   wanted    text;
@@ -18,8 +19,8 @@ begin
       end;
     end if;
   end loop;
-  -- An owner who is no superuser must be a member of the roles that own something. PostgreSQL 16 and newer grants a role's creator ADMIN, but
-  -- neither its privileges nor its objects.
+  -- An owner who is no superuser must be a member of the roles that own something. PostgreSQL 16 and newer grants a
+  -- role's creator ADMIN, but neither its privileges nor its objects.
   foreach wanted in array array['vw_core', 'vw_definer'] loop
     if not pg_has_role(wanted, 'usage') or (case when knows_set then not pg_has_role(wanted, 'set') end) then
       begin
@@ -53,7 +54,8 @@ create table if not exists venuewatch.definition (
   made_at     timestamptz not null default now()
 );
 
--- The views and functions that stand, as objects: another one once any of them was dropped, added, or dropped and made again.
+-- The views and functions that stand, as objects: another one once any of them was dropped, added, or dropped and made
+-- again.
 create or replace function venuewatch.definitions_fingerprint() returns text language sql stable
 begin atomic
   select md5(coalesce(string_agg(made.oid::text, ' ' order by made.oid), ''))

@@ -6,12 +6,12 @@
 -- vw_web      answers: reads the api and what its functions stand on, and writes nothing
 -- vw_analyst  asks by psql: reads the views of schema analytics, and nothing else
 --
--- The fifth one has no logins: vw_definer owns the functions that run with their owner's rights (security definer). It may read
--- what vw_web may. They are not vw_web's own, since every web login could drop or replace them then.
+-- The fifth one has no logins: vw_definer owns the functions that run with their owner's rights (security definer). It
+-- may read what vw_web may. They are not vw_web's own, since every web login could drop or replace them then.
 --
 -- TimescaleDB lets only the owner refresh, compress and drop, and PostgreSQL only the owner vacuum. So what core keeps
--- up is owned by vw_core (queries/not_yet_owned.sql): it could alter or drop those tables too. The alternative, membership in the role that
--- migrates, would give it everything that this role may do, which often is a superuser.
+-- up is owned by vw_core (queries/not_yet_owned.sql): it could alter or drop those tables too. The alternative,
+-- membership in the role that migrates, would give it everything that this role may do, which often is a superuser.
 
 grant usage on schema venuewatch to vw_probe, vw_core, vw_web;
 grant usage on schema upkeep to vw_probe, vw_core;
@@ -74,8 +74,8 @@ begin
 end;
 $$;
 
--- Temporary tables fill the disk, and no limit of temporary files counts them. Nor may core make a temporary function, which a trigger on its
--- tables would run with the rights of any user who writes them. Until 0.9 core could.
+-- Temporary tables fill the disk, and no limit of temporary files counts them. Nor may core make a temporary function,
+-- which a trigger on its tables would run with the rights of any user who writes them. Until 0.9 core could.
 do $$
 begin
   -- the embedded one cannot alter the rights on a database

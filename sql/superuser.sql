@@ -1,15 +1,17 @@
--- What only a superuser of the server may do for venuewatch. A migration by a superuser runs it; where the migration has fewer rights, an
--- administrator runs it once after the first migration, and again after logins were made:
---   psql -X -v ON_ERROR_STOP=1 -d venuewatch -f sql/superuser.sql
--- Everything works without it. What is missing then are limits on what a login can do to others on the server. Safe to repeat.
+-- What only a superuser of the server may do for venuewatch. A migration by a superuser runs it; where the migration
+-- has fewer rights, an administrator runs it once after the first migration, and again after logins were made:
+-- psql -X -v ON_ERROR_STOP=1 -d venuewatch -f sql/superuser.sql Everything works without it. What is missing then are
+-- limits on what a login can do to others on the server. Safe to repeat.
 --
--- The database's owner could change every function and view of ours, and the search path, to become a superuser when this runs. So nothing
--- outside pg_catalog is used here.
+-- The database's owner could change every function and view of ours, and the search path, to become a superuser when
+-- this runs. So nothing outside pg_catalog is used here.
 
--- What PostgreSQL and TimescaleDB let everybody do who may connect: fill the disk with large objects, and with messages in the log that replicas and archives
--- get, even from a transaction that is read only; leave jobs behind that run on their own; queue notifications, gigabytes of them while one listener does not read; and take advisory locks, of which one session exhausts the
--- memory that the locks of all share, or holds ours. Nobody here needs that, but for some of these locks who takes turns by them. The statement NOTIFY asks
--- for no right, so only the server bounds it (max_notify_queue_pages in compose.yaml).
+-- What PostgreSQL and TimescaleDB let everybody do who may connect: fill the disk with large objects, and with messages
+-- in the log that replicas and archives get, even from a transaction that is read only; leave jobs behind that run on
+-- their own; queue notifications, gigabytes of them while one listener does not read; and take advisory locks, of which
+-- one session exhausts the memory that the locks of all share, or holds ours. Nobody here needs that, but for some of
+-- these locks who takes turns by them. The statement NOTIFY asks for no right, so only the server bounds it
+-- (max_notify_queue_pages in compose.yaml).
 do $$
 declare
   given regprocedure;
@@ -58,8 +60,8 @@ begin
 end;
 $$;
 
--- Settings that only a superuser may give (logins.setting has them all): how much a login may write to temporary files, and what of its doings
--- is logged.
+-- Settings that only a superuser may give (logins.setting has them all): how much a login may write to temporary files,
+-- and what of its doings is logged.
 do $$
 declare
   wanted record;

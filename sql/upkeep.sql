@@ -3,10 +3,10 @@
 -- There are no background policies: the embedded database has no workers to run them, and the order is what keeps a
 -- refresh from erasing what raw samples no longer back.
 --
--- THE DANGER: a refresh recomputes its whole window from what is below it. Where raw samples were dropped, it finds none
--- and erases the roll-up, silently. So three numbers belong together: samples older than 7 days are refused at the door
--- (queries/record_samples.sql), a routine refresh reaches back half a day further, so that what was just accepted is
--- found even when core was away for hours, and raw samples live 8 days, half a day more than any refresh looks for.
+-- THE DANGER: a refresh recomputes its whole window from what is below it. Where raw samples were dropped, it finds
+-- none and erases the roll-up, silently. So three numbers belong together: samples older than 7 days are refused at the
+-- door (queries/record_samples.sql), a routine refresh reaches back half a day further, so that what was just accepted
+-- is found even when core was away for hours, and raw samples live 8 days, half a day more than any refresh looks for.
 
 create function upkeep.refused_after() returns interval language sql immutable return interval '7 days';
 create function upkeep.late_window() returns interval language sql immutable return interval '7 days 12 hours';
@@ -16,8 +16,8 @@ create function upkeep.minutes_kept() returns interval language sql immutable re
 create function upkeep.probes_kept() returns interval language sql immutable return interval '1 day';
 create function upkeep.alerts_kept() returns interval language sql immutable return interval '90 days';
 
--- No refresh takes longer than this. One that looks as far back as its source may be dropped within that time says so in the table
--- `leader`, and nothing is dropped meanwhile; where it broke off, this is how long its word holds.
+-- No refresh takes longer than this. One that looks as far back as its source may be dropped within that time says so
+-- in the table `leader`, and nothing is dropped meanwhile; where it broke off, this is how long its word holds.
 create function upkeep.longest_refresh() returns interval language sql immutable return interval '1 hour';
 -- Held for the moment of saying so, and while something is dropped: whichever comes second sees the first.
 create function upkeep.retention_lock() returns bigint language sql immutable return 7338142;
@@ -29,8 +29,9 @@ create function upkeep.compressed_after() returns interval language sql immutabl
 create function upkeep.samples_compressed_after() returns interval language sql immutable
 return case when is_embedded() then interval '1 hour' else upkeep.compressed_after() end;
 
--- TimescaleDB's views are named in strings alone, here and everywhere: a body that is parsed at once (begin atomic) and a view of ours would
--- depend on them, and `alter extension timescaledb update`, which drops and remakes them, would be refused.
+-- TimescaleDB's views are named in strings alone, here and everywhere: a body that is parsed at once (begin atomic) and
+-- a view of ours would depend on them, and `alter extension timescaledb update`, which drops and remakes them, would be
+-- refused.
 
 -- The start of the oldest chunk that a roll-up is made from; null where there is none.
 create function upkeep.oldest_source_at(rollup name) returns timestamptz
@@ -43,9 +44,10 @@ as $$
   where ca.view_schema = 'venuewatch' and ca.view_name = rollup;
 $$;
 
--- Whether less than half of the samples that were rolled up from a time are still there. Counted are two dozen series, picked alike
--- each time from all components and regions: after a move or a restore every chunk of samples is asked this every ten minutes, and counting all
--- of thirty million rows takes the embedded database fourteen seconds. How many rows a compressed chunk has, only private tables know.
+-- Whether less than half of the samples that were rolled up from a time are still there. Counted are two dozen series,
+-- picked alike each time from all components and regions: after a move or a restore every chunk of samples is asked
+-- this every ten minutes, and counting all of thirty million rows takes the embedded database fourteen seconds. How
+-- many rows a compressed chunk has, only private tables know.
 create function upkeep.most_samples_lost(from_at timestamptz, to_at timestamptz) returns boolean
 language sql stable
 as $$
@@ -88,14 +90,15 @@ return case
   else interval '1 day'
 end;
 
--- The times whose source is there, within a window: nothing else may be refreshed. Where a chunk was dropped, at the beginning of the
--- history or in the midst of it, a refresh would find nothing and erase the roll-up.
+-- The times whose source is there, within a window: nothing else may be refreshed. Where a chunk was dropped, at the
+-- beginning of the history or in the midst of it, a refresh would find nothing and erase the roll-up.
 --
--- A bucket that is wider than a chunk is made of all its chunks or not at all. One that is not there, in which hours were measured, was dropped; in
--- any other there was nothing yet.
+-- A bucket that is wider than a chunk is made of all its chunks or not at all. One that is not there, in which hours
+-- were measured, was dropped; in any other there was nothing yet.
 --
--- A chunk of samples that was made after its time is looked at closely: samples that came later may have made it again after it was
--- dropped. Where it holds less than half of what was rolled up, it backs nothing. (A roll-up that is wrong by as much is not mended then.)
+-- A chunk of samples that was made after its time is looked at closely: samples that came later may have made it again
+-- after it was dropped. Where it holds less than half of what was rolled up, it backs nothing. (A roll-up that is wrong
+-- by as much is not mended then.)
 create function upkeep.backed(rollup name, from_at timestamptz, to_at timestamptz) returns tstzmultirange
 language plpgsql stable
 as $$
@@ -136,9 +139,10 @@ begin
 end;
 $$;
 
--- What was published of a time from an instant on is changed by this transaction: whatever is shown from its commit on is of another instant.
--- Null: from the beginning. To be called right before the commit, since the next tick waits for it; and it waits for a tick that is under way, so that
--- a minute is not published meanwhile in the form that it had before.
+-- What was published of a time from an instant on is changed by this transaction: whatever is shown from its commit on
+-- is of another instant. Null: from the beginning. To be called right before the commit, since the next tick waits for
+-- it; and it waits for a tick that is under way, so that a minute is not published meanwhile in the form that it had
+-- before.
 create procedure upkeep.published_past_changed(from_at timestamptz default null)
 language plpgsql
 as $$
@@ -153,8 +157,9 @@ begin
 end;
 $$;
 
--- What a refresh writes is noted in its own transaction, which nobody else can end: by a trigger on what each roll-up is kept in, after the rows are
--- there, so that the clock is held only until they are committed. Roll-ups that a later schema file makes get theirs here.
+-- What a refresh writes is noted in its own transaction, which nobody else can end: by a trigger on what each roll-up
+-- is kept in, after the rows are there, so that the clock is held only until they are committed. Roll-ups that a later
+-- schema file makes get theirs here.
 do $$
 declare
   kept_in text;
@@ -177,8 +182,8 @@ begin
 end;
 $$;
 
--- From which instant on may be shown what this transaction has counted: none that was shown already, and none before now. Held until the commit,
--- as above.
+-- From which instant on may be shown what this transaction has counted: none that was shown already, and none before
+-- now. Held until the commit, as above.
 create function upkeep.next_instant() returns timestamptz
 language plpgsql
 as $$
@@ -191,14 +196,16 @@ end;
 $$;
 
 -- Refresh one roll-up over the buckets that lie wholly within the window, but never over a time whose source is gone.
--- `from_at` null: from the beginning, where nothing drops the source.
--- `force`: also where nothing is known to have changed; it writes the window's rows again.
--- `unasked`: without asking whether the source is there, since the catalogue is slow with hundreds of chunks; for what runs every few seconds
--- and reaches no further back than a day, of which only somebody's hand drops anything.
+-- `from_at` null: from the beginning, where nothing drops the source. `force`: also where nothing is known to have
+-- changed; it writes the window's rows again. `unasked`: without asking whether the source is there, since the
+-- catalogue is slow with hundreds of chunks; for what runs every few seconds and reaches no further back than a day, of
+-- which only somebody's hand drops anything.
 --
--- `remaking`: also what a schema file has replaced and upkeep has not made again yet. Others leave that alone: all at once it would take minutes.
+-- `remaking`: also what a schema file has replaced and upkeep has not made again yet. Others leave that alone: all at
+-- once it would take minutes.
 --
--- A window that reaches to what may be dropped meanwhile holds the dropping off: what was seen to be there must be there to the end.
+-- A window that reaches to what may be dropped meanwhile holds the dropping off: what was seen to be there must be
+-- there to the end.
 create procedure upkeep.refresh(
   rollup name,
   from_at timestamptz,
@@ -250,8 +257,9 @@ begin
     call refresh_continuous_aggregate(
       format('venuewatch.%I', rollup)::regclass, lower(span), upper(span), force => force, options => '{"buckets_per_batch": 0}'
     );
-    -- What changed here is noted at the commit: without it, 2.23 leaves the level above as it was until the next refresh. A refresh ends its
-    -- transaction by itself, so this cannot be part of it: what is published of the past has another instant from here on.
+    -- What changed here is noted at the commit: without it, 2.23 leaves the level above as it was until the next
+    -- refresh. A refresh ends its transaction by itself, so this cannot be part of it: what is published of the past
+    -- has another instant from here on.
     if not unasked then
       update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at);
     end if;
@@ -271,7 +279,8 @@ begin
 end;
 $$;
 
--- How long what is counted again and again is kept beside its newer versions: longer than an engine may hang before it counts as silent.
+-- How long what is counted again and again is kept beside its newer versions: longer than an engine may hang before it
+-- counts as silent.
 create function upkeep.versions_kept() returns interval language sql immutable return interval '15 minutes';
 
 -- What is typical of the last seven days, from what was just refreshed: the next instant shows it.
@@ -295,7 +304,8 @@ begin
 end;
 $$;
 
--- The hours that run, or ended a few minutes ago, as the board shows them until they are published: the next instant shows them.
+-- The hours that run, or ended a few minutes ago, as the board shows them until they are published: the next instant
+-- shows them.
 create procedure upkeep.keep_open_hours()
 language plpgsql
 as $$
@@ -329,9 +339,9 @@ begin
 end;
 $$;
 
--- After a tick, in its transaction: the probes as they are now, for all that shows its instant, or a later one if they were heard since. Both are needed:
--- a tick is decided half a second after its instant, and a probe that speaks as often as the engine ticks might never be found at its last word before
--- one.
+-- After a tick, in its transaction: the probes as they are now, for all that shows its instant, or a later one if they
+-- were heard since. Both are needed: a tick is decided half a second after its instant, and a probe that speaks as
+-- often as the engine ticks might never be found at its last word before one.
 create procedure upkeep.show_probes(at timestamptz)
 language sql
 begin atomic
@@ -376,8 +386,8 @@ begin
 end;
 $$;
 
--- Every twelve seconds: the minute that runs, and the few before it, whose last samples come a deadline late. No minute of them is published yet
--- (api.clock), unless this takes more than a minute.
+-- Every twelve seconds: the minute that runs, and the few before it, whose last samples come a deadline late. No minute
+-- of them is published yet (api.clock), unless this takes more than a minute.
 create procedure upkeep.refresh_newest(at timestamptz)
 language plpgsql
 as $$
@@ -391,8 +401,8 @@ begin
 end;
 $$;
 
--- Every minute: the hour that runs and the one that ended, whose last minutes still change, recomputed whole; and, once they are over, the hours and
--- days of minutes.
+-- Every minute: the hour that runs and the one that ended, whose last minutes still change, recomputed whole; and, once
+-- they are over, the hours and days of minutes.
 create procedure upkeep.refresh_open_buckets(at timestamptz)
 language plpgsql
 as $$
@@ -437,11 +447,12 @@ begin
 end;
 $$;
 
--- An hour is kept when it has been over for so long: its last samples come a deadline late, and until then it is read raw.
+-- An hour is kept when it has been over for so long: its last samples come a deadline late, and until then it is read
+-- raw.
 create function upkeep.kept_after() returns interval language sql immutable return interval '2 minutes';
 
--- The oldest hour of the last week that is over and not kept yet, if there is one: one at a time, so that others have their turn. After the
--- migration that brings them these are all.
+-- The oldest hour of the last week that is over and not kept yet, if there is one: one at a time, so that others have
+-- their turn. After the migration that brings them these are all.
 create function upkeep.hour_to_keep(at timestamptz) returns table (from_at timestamptz, kept_at timestamptz)
 language sql stable
 begin atomic
@@ -458,8 +469,8 @@ begin atomic
     and n.hour + interval '1 hour' + upkeep.kept_after() <= hour_to_keep.at;
 end;
 
--- What a venue's week is read from: the hours that are kept at an instant and no others, since of the one that runs every refresh would write all rows
--- again. Never with a gap before them, whichever hours are asked for.
+-- What a venue's week is read from: the hours that are kept at an instant and no others, since of the one that runs
+-- every refresh would write all rows again. Never with a gap before them, whichever hours are asked for.
 create procedure upkeep.refresh_over_hours(from_at timestamptz, at timestamptz)
 language plpgsql
 as $$
@@ -483,11 +494,12 @@ begin
 end;
 $$;
 
--- Hours and days are added up from minutes when they have been over for so long: until then their newest minutes are rolled up every few seconds.
+-- Hours and days are added up from minutes when they have been over for so long: until then their newest minutes are
+-- rolled up every few seconds.
 create function upkeep.added_up_after() returns interval language sql immutable return interval '5 minutes';
 
--- What has ended since the last time. What is published reads all hours before `hours_to` and all days before `days_to` as they are added up here, and
--- the minutes after them; so these move on only when everything before them is there.
+-- What has ended since the last time. What is published reads all hours before `hours_to` and all days before `days_to`
+-- as they are added up here, and the minutes after them; so these move on only when everything before them is there.
 create procedure upkeep.add_up(at timestamptz)
 language plpgsql
 as $$
@@ -530,19 +542,22 @@ begin
   call upkeep.refresh('component_day', day_start, least(day_end, made.days_to));
   call upkeep.refresh('venue_day', day_start, least(day_end, made.days_to));
   call upkeep.refresh('latency_day', day_start, day_end);
-  -- From the beginning, since a migration made them on a database that has a history; what changed nothing is passed over.
+  -- From the beginning, since a migration made them on a database that has a history; what changed nothing is passed
+  -- over.
   call upkeep.refresh('venue_latency_day', null, day_end);
-  -- Of this one only buckets that are over: of one that runs every refresh would write all its rows again, and its hours are read
-  -- quickly. A reader takes whatever is before its newest bucket for complete.
+  -- Of this one only buckets that are over: of one that runs every refresh would write all its rows again, and its
+  -- hours are read quickly. A reader takes whatever is before its newest bucket for complete.
   call upkeep.refresh('usual_hour', null, time_bucket('5 days', least(to_at, now() - upkeep.kept_after())));
 end;
 $$;
 
--- Minutes of impaired regions are left out, and so is what stands on them, also in hindsight: an impairment begins before it is recognised. An hour at
--- a time, the oldest first, so that others have their turn; whether there is more. An impairment that goes on has lasted until the newest instant that the engine decided.
+-- Minutes of impaired regions are left out, and so is what stands on them, also in hindsight: an impairment begins
+-- before it is recognised. An hour at a time, the oldest first, so that others have their turn; whether there is more.
+-- An impairment that goes on has lasted until the newest instant that the engine decided.
 --
--- Only of impairments that have shown to be the region's own (api.own_impairment), two minutes after they are recognised at the latest. A minute is
--- published four minutes after it ended: that is in time for what began less than two minutes before it was recognised. Else it is corrected in hindsight.
+-- Only of impairments that have shown to be the region's own (api.own_impairment), two minutes after they are
+-- recognised at the latest. A minute is published four minutes after it ended: that is in time for what began less than
+-- two minutes before it was recognised. Else it is corrected in hindsight.
 create procedure upkeep.exclude_next(inout more boolean default false)
 language plpgsql
 as $$
@@ -610,8 +625,8 @@ begin atomic
   select time_bucket('1 day', m.made_from + interval '1 day' - interval '1 microsecond') from rollups_made m;
 end;
 
--- Make the newest measured hour again that is not made yet, and with the first one of a day that day: one at a time, so that others have their turn. Whether
--- there is more. Whatever ends it, the next one goes on.
+-- Make the newest measured hour again that is not made yet, and with the first one of a day that day: one at a time, so
+-- that others have their turn. Whether there is more. Whatever ends it, the next one goes on.
 create procedure upkeep.remake_next(inout more boolean default false)
 language plpgsql
 as $$
@@ -634,7 +649,8 @@ begin
     more := false;
     return;
   end if;
-  -- days in which nothing was measured are passed over, and so are such hours, but for the last piece of a day, which adds it up
+  -- days in which nothing was measured are passed over, and so are such hours, but for the last piece of a day, which
+  -- adds it up
   if newest < day and made.made_from = day + interval '24 hours' then
     made.made_from := time_bucket('1 day', newest) + interval '24 hours';
     day := time_bucket('1 day', newest);
@@ -663,7 +679,8 @@ begin
 end;
 $$;
 
--- What is to be made again where these differ from the samples: they, and whatever stands on them, from the lowest level upwards.
+-- What is to be made again where these differ from the samples: they, and whatever stands on them, from the lowest
+-- level upwards.
 create function upkeep.to_mend(damaged text[]) returns setof text
 language sql immutable
 as $$
@@ -723,13 +740,13 @@ return (
   from (values (share * (cardinality(sorted) - 1))) as of (place)
 );
 
--- Compress the oldest chunk that is due: raw first, then the roll-ups. One a call, so that nobody waits long. When there is none, one that was
--- compressed and has had rows since: they lie beside the compressed ones until then, at ten times the size. Returns its name, or null when
--- nothing is due.
+-- Compress the oldest chunk that is due: raw first, then the roll-ups. One a call, so that nobody waits long. When
+-- there is none, one that was compressed and has had rows since: they lie beside the compressed ones until then, at ten
+-- times the size. Returns its name, or null when nothing is due.
 --
--- A day of a series' minutes goes into one batch, where TimescaleDB takes more than a thousand rows: 6.1 bytes a row, against 7.5 in two, since
--- most columns are nearly constant and each takes as much in a small batch as in a large one. Not so samples: a reader of the last
--- minutes of a day would unpack more.
+-- A day of a series' minutes goes into one batch, where TimescaleDB takes more than a thousand rows: 6.1 bytes a row,
+-- against 7.5 in two, since most columns are nearly constant and each takes as much in a small batch as in a large one.
+-- Not so samples: a reader of the last minutes of a day would unpack more.
 create function upkeep.compress_next(at timestamptz) returns text
 language plpgsql
 as $$
@@ -760,8 +777,9 @@ begin
 end;
 $$;
 
--- What is rewritten all the time and vacuumed by nobody: on the embedded database, which has no autovacuum, the open chunks of roll-ups, whose
--- newest rows are made again every few seconds (40 MB an hour of the registry's venues without it), and the catalogue.
+-- What is rewritten all the time and vacuumed by nobody: on the embedded database, which has no autovacuum, the open
+-- chunks of roll-ups, whose newest rows are made again every few seconds (40 MB an hour of the registry's venues
+-- without it), and the catalogue.
 create function upkeep.rewritten() returns setof text
 language sql stable
 as $$
@@ -782,7 +800,8 @@ as $$
     )
 $$;
 
--- Nothing is dropped while a refresh is under way that looks at it: of a chunk that is dropped before it comes there it would find nothing.
+-- Nothing is dropped while a refresh is under way that looks at it: of a chunk that is dropped before it comes there it
+-- would find nothing.
 create function upkeep.expect_no_refresh() returns void
 language plpgsql
 as $$
@@ -794,15 +813,17 @@ begin
 end;
 $$;
 
--- Drop what is too old. Days, hours, the distribution of latencies by day, incidents and notices are kept. What was typical is kept
--- as long as the raw samples that were judged by it. Alerts and the log of their deliveries go after ninety days: an incident's
--- own columns tell its history. Kept are those that may still be asked for, of an incident that is open, and late openings, of
--- which few are made: a late one keeps its incident from having a lead over the venue's notice.
+-- Drop what is too old. Days, hours, the distribution of latencies by day, incidents and notices are kept. What was
+-- typical is kept as long as the raw samples that were judged by it. Alerts and the log of their deliveries go after
+-- ninety days: an incident's own columns tell its history. Kept are those that may still be asked for, of an incident
+-- that is open, and late openings, of which few are made: a late one keeps its incident from having a lead over the
+-- venue's notice.
 --
--- Chunks go in transactions of their own, those of each table in another. A drop holds their locks until it is committed, and a tick holds the clock's row while
--- it makes plans, for which it wants locks of all chunks: were the clock, or another table's chunks, waited for meanwhile, each would wait for the other.
--- (The clock first, and then the drop: then ticks would wait as long as the drop does for readers.) So until the clock moves on,
--- soon after, a page of an old incident may be shown of one instant with its samples and without them. Where core dies in between it is no
+-- Chunks go in transactions of their own, those of each table in another. A drop holds their locks until it is
+-- committed, and a tick holds the clock's row while it makes plans, for which it wants locks of all chunks: were the
+-- clock, or another table's chunks, waited for meanwhile, each would wait for the other. (The clock first, and then the
+-- drop: then ticks would wait as long as the drop does for readers.) So until the clock moves on, soon after, a page of
+-- an old incident may be shown of one instant with its samples and without them. Where core dies in between it is no
 -- longer: every tick has another instant, and so has every ten seconds without one.
 create procedure upkeep.retain(at timestamptz, inout dropped integer default 0)
 language plpgsql

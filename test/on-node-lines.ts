@@ -1,6 +1,6 @@
 /**
- * Runs a core of the tests on each supported line of Node, and on the oldest release that `engines` allows. The npm registry has Node's
- * binaries as packages, which `.nodes/` keeps. Arguments choose lines, or releases: `24 26.10.0`.
+ * Runs a core of the tests on each supported line of Node, and on the oldest release that `engines` allows. The npm
+ * registry has Node's binaries as packages, which `.nodes/` keeps. Arguments choose lines, or releases: `24 26.10.0`.
  *
  * dist/ is compiled once: what is tested is whether the same files run everywhere.
  */
@@ -10,7 +10,10 @@ import { delimiter, join } from "node:path";
 import { nodeLines } from "../server/commands/doctor/node-lines.js";
 import { packagedFile } from "../shared/config/package.js";
 
-/** What leans most on Node itself: sockets, TLS, HTTP on both sides, worker threads and WebAssembly, child processes and signals, files, cryptography. */
+/**
+ * What leans most on Node itself: sockets, TLS, HTTP on both sides, worker threads and WebAssembly, child processes and
+ * signals, files, cryptography.
+ */
 const core = [
   ...["cli", "supervisor", "lifecycle", "up", "demo"],
   ...["embedded", "embedded-limits", "directory-lock", "pool", "login"],
@@ -21,10 +24,7 @@ const core = [
 ];
 
 const asked = process.argv.slice(2);
-const releases =
-  asked.length > 0
-    ? asked
-    : [oldestRelease(), ...nodeLines.map(({ major }) => String(major))];
+const releases = asked.length > 0 ? asked : [oldestRelease(), ...nodeLines.map(({ major }) => String(major))];
 const failed = releases.filter((release) => !passesOn(installed(release)));
 if (failed.length > 0) {
   console.error(`the core tests failed on Node ${failed.join(", ")}`);
@@ -32,9 +32,7 @@ if (failed.length > 0) {
 }
 
 function oldestRelease(): string {
-  const { engines } = JSON.parse(
-    readFileSync(packagedFile("package.json"), "utf8"),
-  ) as { engines: { node: string } };
+  const { engines } = JSON.parse(readFileSync(packagedFile("package.json"), "utf8")) as { engines: { node: string } };
   return engines.node.replace(/^>=/, "");
 }
 
@@ -61,17 +59,13 @@ function passesOn(directory: string): boolean {
   const node = join(directory, "node");
   const version = execFileSync(node, ["--version"], { encoding: "utf8" });
   console.log(`== Node ${version.trim()}`);
-  const { status } = spawnSync(
-    node,
-    ["--enable-source-maps", packagedFile("dist/test/run.js"), ...core],
-    {
-      stdio: ["ignore", "inherit", "inherit"],
-      env: {
-        ...process.env,
-        // for what tests start by the name `node`
-        PATH: [directory, process.env["PATH"]].join(delimiter),
-      },
+  const { status } = spawnSync(node, ["--enable-source-maps", packagedFile("dist/test/run.js"), ...core], {
+    stdio: ["ignore", "inherit", "inherit"],
+    env: {
+      ...process.env,
+      // for what tests start by the name `node`
+      PATH: [directory, process.env["PATH"]].join(delimiter),
     },
-  );
+  });
   return status === 0;
 }

@@ -1,22 +1,18 @@
 /**
- * Runs all tests, those that take longest first, and ends with what failed and a plain line of tap's own count:
- * `N passed, N failed`. What is run is told by the sources: dist/ may still hold the compiled test of a source that is gone.
+ * Runs all tests, those that take longest first, and ends with what failed and a plain line of tap's own count: `N
+ * passed, N failed`. What is run is told by the sources: dist/ may still hold the compiled test of a source that is
+ * gone.
  *
- * Each file runs as a plain program, and tap reads and counts afterwards what they wrote. Tap's own runner would follow the
- * modules of every process that a test starts, though nobody asks for coverage: 0.4 s of the processor for each.
+ * Each file runs as a plain program, and tap reads and counts afterwards what they wrote. Tap's own runner would follow
+ * the modules of every process that a test starts, though nobody asks for coverage: 0.4 s of the processor for each.
  *
- * Arguments name the tests to run: `cli` stands for `test/server/cli/cli.test.ts`, `probe/stream` for all of a folder. Without any, all are run.
+ * Arguments name the tests to run: `cli` stands for `test/server/cli/cli.test.ts`, `probe/stream` for all of a folder.
+ * Without any, all are run.
  */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 
@@ -64,22 +60,14 @@ function compiledTests(): string[] {
     .sort();
   const first = long.flatMap((name) => {
     const found = paths.filter((path) => isNamed(path, name));
-    if (found.length !== 1)
-      throw new Error(`expected one test named ${name}, got ${found.length}`);
+    if (found.length !== 1) throw new Error(`expected one test named ${name}, got ${found.length}`);
     return found;
   });
   const asked = process.argv.slice(2);
-  const unknown = asked.filter(
-    (name) => !paths.some((path) => isNamed(path, name)),
-  );
-  if (unknown.length > 0)
-    throw new Error(
-      `expected names of tests or of their folders, got ${unknown.join(", ")}`,
-    );
+  const unknown = asked.filter((name) => !paths.some((path) => isNamed(path, name)));
+  if (unknown.length > 0) throw new Error(`expected names of tests or of their folders, got ${unknown.join(", ")}`);
   return [...new Set([...first, ...paths])]
-    .filter(
-      (path) => asked.length === 0 || asked.some((name) => isNamed(path, name)),
-    )
+    .filter((path) => asked.length === 0 || asked.some((name) => isNamed(path, name)))
     .map((path) => `dist/test/${path}.test.js`);
 }
 
@@ -89,8 +77,7 @@ function isNamed(path: string, name: string): boolean {
 }
 
 async function runWaiting(): Promise<void> {
-  for (let test = waiting.shift(); test; test = waiting.shift())
-    await runTest(test);
+  for (let test = waiting.shift(); test; test = waiting.shift()) await runTest(test);
 }
 
 async function runTest(test: string): Promise<void> {
@@ -105,10 +92,7 @@ async function runTest(test: string): Promise<void> {
     timeout: (limitS + 30) * 1000,
     killSignal: "SIGKILL",
   });
-  const [code, signal] = (await once(running, "close")) as [
-    number | null,
-    NodeJS.Signals | null,
-  ];
+  const [code, signal] = (await once(running, "close")) as [number | null, NodeJS.Signals | null];
   await output.close();
   let written = readFileSync(kept, "utf8");
   // Whatever its tests say: it may have been killed after the last of them. After their count tap would not read it.
@@ -118,18 +102,16 @@ async function runTest(test: string): Promise<void> {
   }
   const seconds = ((performance.now() - begunMs) / 1000).toFixed(1);
   console.log(`${code === 0 ? "ok" : "not ok"} ${test} ${seconds} s`);
-  for (const { line, details } of failuresIn(written))
-    console.log(`${line}\n${details}`);
+  for (const { line, details } of failuresIn(written)) console.log(`${line}\n${details}`);
 }
 
 /** @returns tap's exit code; 1 where a signal ended it */
 async function replay(): Promise<number> {
   const output = await open(report, "w");
-  const tap = spawn(
-    "node_modules/.bin/tap",
-    ["replay", "--reporter=tap", ...tests],
-    { cwd: root, stdio: ["ignore", output.fd, "inherit"] },
-  );
+  const tap = spawn("node_modules/.bin/tap", ["replay", "--reporter=tap", ...tests], {
+    cwd: root,
+    stdio: ["ignore", output.fd, "inherit"],
+  });
   const [code] = (await once(tap, "close")) as [number | null];
   await output.close();
   return code ?? 1;
@@ -137,21 +119,20 @@ async function replay(): Promise<number> {
 
 /** Those around a failure come after it and further to the left, as tap writes them. */
 function failuresIn(tap: string): { line: string; details: string }[] {
-  const failure =
-    /^( *)(not ok (?!.* # TODO).*)\n((?:\1 {2}---\n[^]*?^\1 {2}\.\.\.\n)?)/gm;
+  const failure = /^( *)(not ok (?!.* # TODO).*)\n((?:\1 {2}---\n[^]*?^\1 {2}\.\.\.\n)?)/gm;
   return [...tap.matchAll(failure)].map(([, indent, line, details]) => ({
     line: `${indent}${line}`,
     details: details!,
   }));
 }
 
-/** From tap's last comment: `# { total: 9, pass: 5, fail: 3, skip: 1 }`. Kinds that did not occur are left out there. */
+/**
+ * From tap's last comment: `# { total: 9, pass: 5, fail: 3, skip: 1 }`. Kinds that did not occur are left out there.
+ */
 function countIn(tap: string): string {
   const summary = /^# \{ total: .*\}$/m.exec(tap)?.[0];
-  if (summary === undefined)
-    throw new Error(`tap wrote no summary into ${report}: it was cut short`);
-  const of = (kind: string) =>
-    Number(new RegExp(` ${kind}: (\\d+)`).exec(summary)?.[1] ?? 0);
+  if (summary === undefined) throw new Error(`tap wrote no summary into ${report}: it was cut short`);
+  const of = (kind: string) => Number(new RegExp(` ${kind}: (\\d+)`).exec(summary)?.[1] ?? 0);
   const skipped = of("skip") + of("todo");
   if (skipped > 0) console.log(`${skipped} skipped or to do`);
   return `${of("pass")} passed, ${of("fail")} failed`;

@@ -1,8 +1,10 @@
 /**
- * What the database has acknowledged lately. With asynchronous replication a failover loses the last of it: the new primary is on another
- * timeline, and is sent all of this once more. What it has already, its unique key keeps it from storing twice.
+ * What the database has acknowledged lately. With asynchronous replication a failover loses the last of it: the new
+ * primary is on another timeline, and is sent all of this once more. What it has already, its unique key keeps it from
+ * storing twice.
  *
- * It is kept in memory: a probe that is restarted within these seconds before a failover does not resend what it sent before.
+ * It is kept in memory: a probe that is restarted within these seconds before a failover does not resend what it sent
+ * before.
  */
 import type { Sample } from "../../shared/measurement/sample.js";
 import type { Batch } from "./backlog.js";
@@ -10,7 +12,9 @@ import type { Batch } from "./backlog.js";
 export interface AcknowledgedOptions {
   /** Counted back from the newest acknowledgement, so that nothing is forgotten while a failover takes its time. */
   keepMs?: number;
-  /** Samples. Beyond it the oldest are forgotten; at 500 a second, the most of one process, these are a hundred seconds. */
+  /**
+   * Samples. Beyond it the oldest are forgotten; at 500 a second, the most of one process, these are a hundred seconds.
+   */
   keepAtMost?: number;
 }
 
@@ -24,10 +28,7 @@ export interface Acknowledged {
   next: (size: number) => Batch | null;
 }
 
-export function makeAcknowledged({
-  keepMs = 90_000,
-  keepAtMost = 50_000,
-}: AcknowledgedOptions = {}): Acknowledged {
+export function makeAcknowledged({ keepMs = 90_000, keepAtMost = 50_000 }: AcknowledgedOptions = {}): Acknowledged {
   /** Oldest first. */
   let kept: { samples: readonly Sample[]; atMs: number }[] = [];
   let keptSamples = 0;
@@ -35,10 +36,7 @@ export function makeAcknowledged({
   let known: string | null = null;
 
   function forgetOld(nowMs: number): void {
-    while (
-      kept.length > 1 &&
-      (nowMs - kept[0]!.atMs > keepMs || keptSamples > keepAtMost)
-    )
+    while (kept.length > 1 && (nowMs - kept[0]!.atMs > keepMs || keptSamples > keepAtMost))
       keptSamples -= kept.shift()!.samples.length;
   }
 

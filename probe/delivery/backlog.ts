@@ -1,8 +1,9 @@
 /**
  * Samples in files that wait to be delivered: the segments of one directory, oldest first, read from the front.
  *
- * A segment is a file of lines (spool-record.ts). It is deleted when all of it has been delivered, and not before: after a crash
- * what was delivered of the oldest one is delivered again, which the database's key makes harmless. No position is kept on disk.
+ * A segment is a file of lines (spool-record.ts). It is deleted when all of it has been delivered, and not before:
+ * after a crash what was delivered of the oldest one is delivered again, which the database's key makes harmless. No
+ * position is kept on disk.
  */
 import type { FileHandle } from "node:fs/promises";
 import { open, readdir, unlink } from "node:fs/promises";
@@ -45,10 +46,7 @@ export interface Backlog {
    *
    * @param growing which segment is being written, at any time: it stays also when all of it was delivered
    */
-  next: (
-    size: number,
-    growing?: () => Segment | undefined,
-  ) => Promise<Batch | null>;
+  next: (size: number, growing?: () => Segment | undefined) => Promise<Batch | null>;
   /** Deletes the oldest segment that is not deleted yet, but for what of it is just being delivered. */
   drop: () => Promise<{ segment: Segment; samples: number } | null>;
   /** The files stay. */
@@ -82,10 +80,7 @@ export async function segmentsIn(directory: string): Promise<number[]> {
 }
 
 /** Finds what an earlier process left in a directory, which no other may have at the same time. */
-export async function openBacklog(
-  directory: string,
-  log: Log,
-): Promise<Backlog> {
+export async function openBacklog(directory: string, log: Log): Promise<Backlog> {
   const segments: Segment[] = [];
   let corrupt = 0;
   let flying: { segment: Segment; samples: number } | null = null;
@@ -102,10 +97,7 @@ export async function openBacklog(
     }
   }
 
-  async function next(
-    size: number,
-    growing: () => Segment | undefined = () => undefined,
-  ): Promise<Batch | null> {
+  async function next(size: number, growing: () => Segment | undefined = () => undefined): Promise<Batch | null> {
     flying = null;
     for (let segment = segments[0]; segment; segment = segments[0]) {
       await readMore(segment, size);
@@ -193,10 +185,10 @@ export async function openBacklog(
     await closeReading(segment);
     await unlink(segment.path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT")
-        log.warn(
-          "a file of the spool cannot be deleted; what is in it was delivered, and will be once more",
-          { file: segment.path, error },
-        );
+        log.warn("a file of the spool cannot be deleted; what is in it was delivered, and will be once more", {
+          file: segment.path,
+          error,
+        });
     });
   }
 
@@ -268,9 +260,7 @@ async function nextChunk(segment: Segment): Promise<Buffer> {
   const { bytesRead } = await segment.reading.read(chunk, 0, length, from);
   if (segment.bytes < from + length) return Buffer.alloc(0);
   if (bytesRead < length)
-    throw new Error(
-      `expected ${length} bytes at ${from}, got ${bytesRead}: something else has cut the file`,
-    );
+    throw new Error(`expected ${length} bytes at ${from}, got ${bytesRead}: something else has cut the file`);
   return chunk;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Samples of what the database does not know: a venue or component of a newer registry than it was migrated with. They hold up
- * nobody and are not given up, but wait in a spool of their own, and are tried again every minute.
+ * Samples of what the database does not know: a venue or component of a newer registry than it was migrated with. They
+ * hold up nobody and are not given up, but wait in a spool of their own, and are tried again every minute.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../shared/log/log.js";
@@ -10,8 +10,8 @@ import type { Spool } from "./spool.js";
 
 export interface Quarantine {
   /**
-   * Resolves when they are on the disk, or wait in memory for want of one. Where they came from they are given up then, by
-   * `done`, and not before: a crash between the two costs a duplicate, and no sample.
+   * Resolves when they are on the disk, or wait in memory for want of one. Where they came from they are given up then,
+   * by `done`, and not before: a crash between the two costs a duplicate, and no sample.
    */
   put: (samples: readonly Sample[], done: () => void) => Promise<void>;
   /** How many are here and where they came from. */
@@ -29,11 +29,7 @@ const writtenWithinMs = 1_000;
  * @param of whose samples they are
  * @param tryEveryMs from the end of one round to the next
  */
-export function makeQuarantine(
-  of: Pick<Spool, "below" | "status">,
-  log: Log,
-  tryEveryMs: number,
-): Quarantine {
+export function makeQuarantine(of: Pick<Spool, "below" | "status">, log: Log, tryEveryMs: number): Quarantine {
   let spool: Spool | null = null;
   let looked = false;
   /** Of the round that is under way. */

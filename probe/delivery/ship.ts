@@ -15,7 +15,10 @@ export type RecordSamples = (samples: readonly Sample[]) => Promise<{
   refused: number;
   /** Not stored, since the database does not know their components yet; none where it is not given. */
   unknown?: readonly Sample[];
-  /** Of the database, which begins another one when it is failed over; where it is not given, nothing is sent again after that. */
+  /**
+   * Of the database, which begins another one when it is failed over; where it is not given, nothing is sent again
+   * after that.
+   */
   timeline?: string;
 }>;
 
@@ -50,7 +53,10 @@ export interface Ship {
   close(withinMs?: number): Promise<void>;
 }
 
-/** A statement costs as much as some hundred rows: of a plain insert's rate five hundred at once reach 0.65, so many 0.77. */
+/**
+ * A statement costs as much as some hundred rows: of a plain insert's rate five hundred at once reach 0.65, so many
+ * 0.77.
+ */
 export const batchSize = 1000;
 
 const longestRetryMs = 15_000;
@@ -87,10 +93,7 @@ export function startShip({
 
   function deliverSoon() {
     if (waiting() > 0 && !stopped.signal.aborted)
-      timer ??= setTimeout(
-        () => void deliver(),
-        flushEveryMs ?? untilWantedMs(Date.now()),
-      );
+      timer ??= setTimeout(() => void deliver(), flushEveryMs ?? untilWantedMs(Date.now()));
   }
 
   function deliver(): Promise<void> {
@@ -134,24 +137,14 @@ export function startShip({
    * @param isAgain it was acknowledged, and counted, before a failover
    * @returns false where nothing waits
    */
-  async function deliverBatch(
-    batch: Batch | null,
-    isAgain = false,
-  ): Promise<boolean> {
+  async function deliverBatch(batch: Batch | null, isAgain = false): Promise<boolean> {
     if (!batch) return false;
     try {
-      const {
-        stored,
-        duplicates,
-        refused,
-        unknown = [],
-        timeline,
-      } = await record(batch.samples);
+      const { stored, duplicates, refused, unknown = [], timeline } = await record(batch.samples);
       size = Math.min(size * 2, batchSize);
       if (isAgain) {
         counts.restored += stored;
-        if (stored > 0)
-          log.warn("stored again what a failover had lost", { stored });
+        if (stored > 0) log.warn("stored again what a failover had lost", { stored });
       } else {
         counts.shipped += stored + duplicates;
         counts.duplicates += duplicates;
@@ -171,10 +164,7 @@ export function startShip({
   function remember(samples: readonly Sample[], timeline: string) {
     const again = acknowledged.add(samples, timeline);
     if (again > 0)
-      log.warn(
-        "the database was failed over; what it acknowledged lately is sent again",
-        { timeline, samples: again },
-      );
+      log.warn("the database was failed over; what it acknowledged lately is sent again", { timeline, samples: again });
   }
 
   /** Tried again as it is, such a batch would hold up all others for good. */
@@ -238,17 +228,15 @@ export function startShip({
       // a disk that hangs keeps nobody from ending
       const lost = await Promise.race([closeSpools(), sleep(closeWithinMs)]);
       if (lost !== 0)
-        log.error(
-          "samples lost at the end: neither the database nor the disk took them",
-          { lost: lost ?? waiting() },
-        );
+        log.error("samples lost at the end: neither the database nor the disk took them", { lost: lost ?? waiting() });
     },
   };
 }
 
 /**
- * The engine decides an instant every two seconds, half a second after it. What was measured by then comes to it in one batch: a statement
- * more between two instants shows nobody anything sooner, and costs the embedded database 5 ms. Sent any later, a batch that is slow is late.
+ * The engine decides an instant every two seconds, half a second after it. What was measured by then comes to it in one
+ * batch: a statement more between two instants shows nobody anything sooner, and costs the embedded database 5 ms. Sent
+ * any later, a batch that is slow is late.
  */
 const stepMs = 2000;
 const wantedAtMs = 250;
@@ -276,7 +264,5 @@ function pause(delayMs: number, signal: AbortSignal): Promise<void> {
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) =>
-    signal.addEventListener("abort", () => resolve(), { once: true }),
-  );
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -1,21 +1,12 @@
 /**
- * Where a probe's samples wait: a directory of its own below that of its region, the first that no living process has. It holds
- * the probe's identity, which so outlives the process.
+ * Where a probe's samples wait: a directory of its own below that of its region, the first that no living process has.
+ * It holds the probe's identity, which so outlives the process.
  */
 import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  DirectoryInUse,
-  type DirectoryLock,
-  lockDirectory,
-} from "../../shared/process/directory-lock.js";
+import { DirectoryInUse, type DirectoryLock, lockDirectory } from "../../shared/process/directory-lock.js";
 import type { Log } from "../../shared/log/log.js";
-import {
-  type Backlog,
-  emptySegment,
-  openBacklog,
-  segmentsIn,
-} from "./backlog.js";
+import { type Backlog, emptySegment, openBacklog, segmentsIn } from "./backlog.js";
 
 export interface SpoolPlace {
   directory: string;
@@ -50,11 +41,7 @@ async function take(directory: string, log: Log): Promise<SpoolPlace | null> {
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The identity of the process that has the directory; where none is written there, the one that is given. */
-export async function identityIn(
-  directory: string,
-  log: Log,
-  fresh: string,
-): Promise<string> {
+export async function identityIn(directory: string, log: Log, fresh: string): Promise<string> {
   const path = join(directory, "process");
   const written = await readFile(path, "utf8").catch(() => "");
   if (uuid.test(written.trim())) return written.trim();
@@ -72,12 +59,7 @@ export async function identityIn(
  *
  * @param settledMs a process that is being restarted takes its own within this time
  */
-export async function adoptPlaces(
-  root: string,
-  own: string,
-  log: Log,
-  settledMs: number,
-): Promise<SpoolPlace[]> {
+export async function adoptPlaces(root: string, own: string, log: Log, settledMs: number): Promise<SpoolPlace[]> {
   const adopted: SpoolPlace[] = [];
   for (const name of await readdir(root)) {
     const directory = join(root, name);
@@ -100,9 +82,7 @@ export async function adoptPlaces(
 async function isLeft(directory: string, settledMs: number): Promise<boolean> {
   let newestMs = -Infinity;
   for (const number of await segmentsIn(directory)) {
-    const file = await stat(emptySegment(directory, number).path).catch(
-      ignoreMissing,
-    );
+    const file = await stat(emptySegment(directory, number).path).catch(ignoreMissing);
     if (file && file.size > 0) newestMs = Math.max(newestMs, file.mtimeMs);
   }
   // also of a clock that was set back

@@ -3,9 +3,9 @@
  *
  * `3f6a1c07 {"venue":"kraken","component":"rest:ticker","slotAt":1790000000000,"latencyUs":80000,"httpStatus":200}`
  *
- * Each value stands under its name, and what is null is left out. So a line needs no header that tells its columns, builds before
- * and after this one read what they know of it, and no field is ever taken for another. A field whose meaning changes needs
- * another name.
+ * Each value stands under its name, and what is null is left out. So a line needs no header that tells its columns,
+ * builds before and after this one read what they know of it, and no field is ever taken for another. A field whose
+ * meaning changes needs another name.
  */
 import { crc32 } from "node:zlib";
 import type { Sample } from "../../shared/measurement/sample.js";
@@ -17,9 +17,10 @@ const nothing: Omit<Sample, "venue" | "component" | "slotAt"> = {
 };
 
 /** All but `good`, which `fault` tells. */
-const fields = ["venue", "component", "slotAt", ...Object.keys(nothing)].filter(
-  (name) => name !== "good",
-) as Exclude<keyof Sample, "good">[];
+const fields = ["venue", "component", "slotAt", ...Object.keys(nothing)].filter((name) => name !== "good") as Exclude<
+  keyof Sample,
+  "good"
+>[];
 
 const dates = ["slotAt", "certificateExpiresAt"] as const;
 
@@ -32,8 +33,7 @@ export function lineOf(sample: Sample): string {
   const told: Record<string, unknown> = {};
   for (const name of fields) {
     const value = sample[name];
-    if (value !== null)
-      told[name] = typeof value === "string" ? value : plain(value);
+    if (value !== null) told[name] = typeof value === "string" ? value : plain(value);
   }
   const text = JSON.stringify(told);
   return `${checksumOf(text)} ${text}\n`;
@@ -42,20 +42,16 @@ export function lineOf(sample: Sample): string {
 /** JSON has no NaN, and would make a null of it: as text it reaches the database, which refuses it loudly. */
 function plain(value: number | boolean | Date): unknown {
   const bare = value instanceof Date ? value.getTime() : value;
-  return typeof bare === "number" && !Number.isFinite(bare)
-    ? String(bare)
-    : bare;
+  return typeof bare === "number" && !Number.isFinite(bare) ? String(bare) : bare;
 }
 
 /** @param line without the newline; null where it is broken, or is no sample */
 export function sampleOf(line: Buffer): Sample | null {
   const text = line.subarray(checksumDigits + 1);
   if (line[checksumDigits] !== space) return null;
-  if (line.toString("latin1", 0, checksumDigits) !== checksumOf(text))
-    return null;
+  if (line.toString("latin1", 0, checksumDigits) !== checksumOf(text)) return null;
   const told = parsed(text.toString());
-  if (typeof told.venue !== "string" || typeof told.component !== "string")
-    return null;
+  if (typeof told.venue !== "string" || typeof told.component !== "string") return null;
   const sample = { ...nothing, ...told, good: (told.fault ?? null) === null };
   for (const name of dates) {
     const value = told[name] ?? null;

@@ -1,9 +1,10 @@
 /**
- * The queue between the schedule and the database. It is a file at all times, not only in trouble: what happens while the
- * database is away is what happens every second, memory holds a tenth of a second's samples, and a process that is killed
- * loses no more than those.
+ * The queue between the schedule and the database. It is a file at all times, not only in trouble: what happens while
+ * the database is away is what happens every second, memory holds a tenth of a second's samples, and a process that is
+ * killed loses no more than those.
  *
- * It is written to the kernel and not fsynced: a crash of the operating system or a power failure may cost its last half minute.
+ * It is written to the kernel and not fsynced: a crash of the operating system or a power failure may cost its last
+ * half minute.
  *
  * Where the disk does not take them, samples wait in memory, bounded, and go to the database from there.
  */
@@ -14,12 +15,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { type Batch, emptySegment, type Segment } from "./backlog.js";
-import {
-  adoptPlaces,
-  identityIn,
-  type SpoolPlace,
-  takePlace,
-} from "./spool-place.js";
+import { adoptPlaces, identityIn, type SpoolPlace, takePlace } from "./spool-place.js";
 import { lineOf } from "./spool-record.js";
 
 export interface SpoolOptions {
@@ -27,8 +23,9 @@ export interface SpoolOptions {
   directory: string;
   log: Log;
   /**
-   * What waits on the disk at most; beyond it the oldest go. A usual region of fifteen venues takes six days for a gibibyte, and
-   * after seven the database refuses a sample anyway; at 500 samples a second it is four hours and a half.
+   * What waits on the disk at most; beyond it the oldest go. A usual region of fifteen venues takes six days for a
+   * gibibyte, and after seven the database refuses a sample anyway; at 500 samples a second it is four hours and a
+   * half.
    */
   maxBytes?: number;
   /** After a crash at most so much is delivered twice. */
@@ -71,7 +68,9 @@ export interface Spool {
   /** A spool of its own in a directory below this one's; null where there is none and it is not to be made. */
   below: (name: string, make: boolean) => Promise<Spool | null>;
   status: () => SpoolStatus;
-  /** Ends the writing, and lets others have the directory. Returns how many samples are only in memory, and so are lost. */
+  /**
+   * Ends the writing, and lets others have the directory. Returns how many samples are only in memory, and so are lost.
+   */
   close: () => Promise<number>;
 }
 
@@ -79,7 +78,10 @@ export interface Spool {
 const writeAtOnce = 500;
 const retryEveryMs = 1_000;
 
-/** Never fails for the sake of a disk: a probe can measure without one. What is wrong with it stands in `status().trouble`. */
+/**
+ * Never fails for the sake of a disk: a probe can measure without one. What is wrong with it stands in
+ * `status().trouble`.
+ */
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const {
     directory: root,
@@ -188,12 +190,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     const { segment, file } = current ?? (await begin(directory));
     try {
       for (let done = 0; done < bytes.length;) {
-        const { bytesWritten } = await file.write(
-          bytes,
-          done,
-          bytes.length - done,
-          segment.bytes + done,
-        );
+        const { bytesWritten } = await file.write(bytes, done, bytes.length - done, segment.bytes + done);
         done += bytesWritten;
       }
     } catch (error) {
@@ -207,10 +204,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
   function isOver(segment: Segment): boolean {
     // also where it could not be read, and was passed over
-    return (
-      segment.bytes >= segmentBytes ||
-      !place!.backlog.segments.includes(segment)
-    );
+    return segment.bytes >= segmentBytes || !place!.backlog.segments.includes(segment);
   }
 
   async function begin(directory: string) {
@@ -232,8 +226,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   async function cut(): Promise<void> {
     if (!place || !current || current.segment.bytes === 0) return;
     const { segment, file } = current;
-    if (place.backlog.samples() > 0 || place.backlog.segments[0] !== segment)
-      return;
+    if (place.backlog.samples() > 0 || place.backlog.segments[0] !== segment) return;
     try {
       await file.truncate(0);
       segment.bytes = segment.readTo = 0;
@@ -294,10 +287,10 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
   function failed(error: unknown): void {
     if (!broken)
-      log.error(
-        "samples cannot be written to the disk: they wait in memory until it is put right",
-        { directory: place?.directory ?? root, error },
-      );
+      log.error("samples cannot be written to the disk: they wait in memory until it is put right", {
+        directory: place?.directory ?? root,
+        error,
+      });
     broken = error as Error;
     if (!closed) arm(retryEveryMs);
     listener();
@@ -310,9 +303,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
   async function next(size: number): Promise<Batch | null> {
     const own = () => ownBatch(size);
-    const [first, second] = adoptedTurn
-      ? [() => adoptedBatch(size), own]
-      : [own, () => adoptedBatch(size)];
+    const [first, second] = adoptedTurn ? [() => adoptedBatch(size), own] : [own, () => adoptedBatch(size)];
     return (await first()) ?? (await second());
   }
 
@@ -394,8 +385,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
   function status(): SpoolStatus {
     const places = [...(place ? [place] : []), ...adopted];
-    const sum = (of: (one: SpoolPlace) => number) =>
-      places.reduce((total, one) => total + of(one), 0);
+    const sum = (of: (one: SpoolPlace) => number) => places.reduce((total, one) => total + of(one), 0);
     return {
       waiting: memory.length + sum(({ backlog }) => backlog.samples()),
       dropped,
@@ -434,9 +424,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
       const there = make || (await stat(directory).catch(() => null));
       // what is read there is written to its end again: little of it may be there twice after a restart
       const small = Math.min(segmentBytes, 2 ** 16);
-      return there
-        ? openSpool({ ...options, directory, segmentBytes: small })
-        : null;
+      return there ? openSpool({ ...options, directory, segmentBytes: small }) : null;
     },
     status,
     async close() {

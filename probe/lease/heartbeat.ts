@@ -35,7 +35,8 @@ export interface ProbeReport {
 export const leaseMs = 6_000;
 
 /**
- * Says that a probe is alive, and takes what is its share of the region's venues. What others took of it is no longer in the answer.
+ * Says that a probe is alive, and takes what is its share of the region's venues. What others took of it is no longer
+ * in the answer.
  *
  * @param mayTakeOver whether what another one held that seems to be dead may be taken, too
  * @returns ids of the venues to measure; null where the database does not know the region
@@ -47,50 +48,36 @@ export async function sendHeartbeat(
   forMs = leaseMs,
 ): Promise<string[] | null> {
   const { region, process, clock, vantage } = report;
-  const [kept] = await pool.file<{ venues: string[]; settled: boolean }>(
-    "keep_probe",
-    [
-      region,
-      process,
-      report.version,
-      report.startedAt,
-      forMs,
-      JSON.stringify(occurring(report.unmeasured)),
-      JSON.stringify(report.troubles),
-      clock?.errorMs ?? null,
-      clock?.withinMs ?? null,
-      report.known,
-      vantage?.name ?? null,
-      vantage?.place ?? null,
-      vantage?.network ?? null,
-      report.machine,
-    ],
-  );
+  const [kept] = await pool.file<{ venues: string[]; settled: boolean }>("keep_probe", [
+    region,
+    process,
+    report.version,
+    report.startedAt,
+    forMs,
+    JSON.stringify(occurring(report.unmeasured)),
+    JSON.stringify(report.troubles),
+    clock?.errorMs ?? null,
+    clock?.withinMs ?? null,
+    report.known,
+    vantage?.name ?? null,
+    vantage?.place ?? null,
+    vantage?.network ?? null,
+    report.machine,
+  ]);
   if (!kept) return null;
   if (kept.settled) return kept.venues;
   return pool.transaction(async (tx) => {
     await tx.file("hold_watch", [region]);
-    const [shared] = await tx.file<{ venues: string[] }>("share_watch", [
-      region,
-      process,
-      report.known,
-      mayTakeOver,
-    ]);
+    const [shared] = await tx.file<{ venues: string[] }>("share_watch", [region, process, report.known, mayTakeOver]);
     return shared!.venues;
   });
 }
 
 /** Says goodbye, so that others take at once what a probe holds. */
-export async function endLease(
-  db: Db,
-  region: string,
-  process: string,
-): Promise<void> {
+export async function endLease(db: Db, region: string, process: string): Promise<void> {
   await db.file("leave_watch", [region, process]);
 }
 
 function occurring(counts: ProbeReport["unmeasured"]): typeof counts {
-  return Object.fromEntries(
-    Object.entries(counts).filter(([, count]) => count > 0),
-  );
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

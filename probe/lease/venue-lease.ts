@@ -37,8 +37,8 @@ const goodbyeMs = 500;
 /**
  * Holds this probe's share of the region's venues, by a lease that is renewed three times in its length.
  *
- * Without the database it goes on with what it held. Others that can reach it may take that over meanwhile; what both measure
- * is stored once, by the key of the samples.
+ * Without the database it goes on with what it held. Others that can reach it may take that over meanwhile; what both
+ * measure is stored once, by the key of the samples.
  */
 export function startVenueLease({
   keep,

@@ -13,7 +13,10 @@ export interface ClockWatch {
     sentAtMs: number,
     firstByteAtMs: number,
   ): void;
-  /** Our clock less that of most venues, and how far off that may be; null while fewer than three hosts agree, or no majority does. */
+  /**
+   * Our clock less that of most venues, and how far off that may be; null while fewer than three hosts agree, or no
+   * majority does.
+   */
   read(): ClockError | null;
 }
 
@@ -81,12 +84,9 @@ export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
   }
 
   function read(nowMs: number): ClockError | null {
-    for (const [host, { atMs }] of boundsOf)
-      if (nowMs - atMs > keepMs) boundsOf.delete(host);
+    for (const [host, { atMs }] of boundsOf) if (nowMs - atMs > keepMs) boundsOf.delete(host);
     // Until it is read again, it must stay true.
-    const all = [...boundsOf.values()].map((bounds) =>
-      asOf(bounds, nowMs + readAgainMs),
-    );
+    const all = [...boundsOf.values()].map((bounds) => asOf(bounds, nowMs + readAgainMs));
     return agreed(all, Math.max(fewestHosts, Math.floor(all.length / 2) + 1));
   }
 
@@ -108,8 +108,7 @@ export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
     },
     read() {
       const { nowMs } = look();
-      if (!latest || nowMs >= latest.untilMs)
-        latest = { reading: read(nowMs), untilMs: nowMs + readAgainMs };
+      if (!latest || nowMs >= latest.untilMs) latest = { reading: read(nowMs), untilMs: nowMs + readAgainMs };
       return latest.reading;
     },
   };
@@ -136,7 +135,10 @@ function asOf({ lowMs, highMs, atMs }: Bounds, nowMs: number): Bounds {
   return { lowMs: lowMs - driftMs, highMs: highMs + driftMs, atMs: nowMs };
 }
 
-/** Null where they exclude each other: the host's clock was set, or others answer in its name. Then the newer one counts. */
+/**
+ * Null where they exclude each other: the host's clock was set, or others answer in its name. Then the newer one
+ * counts.
+ */
 function both(a: Bounds, b: Bounds): Bounds | null {
   const lowMs = Math.max(a.lowMs, b.lowMs);
   const highMs = Math.min(a.highMs, b.highMs);

@@ -17,13 +17,10 @@ export interface ConnectivityMonitor {
   /**
    * Whether the way was open while `host` owed us something, from `sinceMs` until now.
    *
-   * At once where others are answered all the time; else when the next one is, or has been silent for longer than is usual.
+   * At once where others are answered all the time; else when the next one is, or has been silent for longer than is
+   * usual.
    */
-  wayOut(
-    host: string,
-    sinceMs: number,
-    signal?: AbortSignal,
-  ): Promise<Connectivity>;
+  wayOut(host: string, sinceMs: number, signal?: AbortSignal): Promise<Connectivity>;
 }
 
 /** So long without any answer may be chance, however many are asked. */
@@ -73,9 +70,7 @@ interface Silence {
 
 const monotonicClock: Clock = { ...systemClock, now: () => performance.now() };
 
-export function makeConnectivityMonitor(
-  clock: Clock = monotonicClock,
-): ConnectivityMonitor {
+export function makeConnectivityMonitor(clock: Clock = monotonicClock): ConnectivityMonitor {
   const now = () => clock.now();
   const hosts = new Map<string, Host>();
   const waiting = new Set<() => void>();
@@ -86,9 +81,7 @@ export function makeConnectivityMonitor(
   function silence(toMs: number): Silence {
     const fromMs = sentMs ?? toMs;
     const lively = [...hosts].flatMap(([name, host]): Silence["lively"] =>
-      host.usualMs !== null && fromMs - host.sentMs <= patience(host.usualMs)
-        ? [[name, host.usualMs]]
-        : [],
+      host.usualMs !== null && fromMs - host.sentMs <= patience(host.usualMs) ? [[name, host.usualMs]] : [],
     );
     return { fromMs, toMs, lively };
   }
@@ -135,9 +128,7 @@ export function makeConnectivityMonitor(
     answered(name, askedMs) {
       const nowMs = now();
       if (isAnswered && nowMs - sentMs! >= shortestMs)
-        silences = silences
-          .filter(({ toMs }) => toMs > nowMs - keepMs)
-          .concat(silence(nowMs));
+        silences = silences.filter(({ toMs }) => toMs > nowMs - keepMs).concat(silence(nowMs));
       const known = hosts.get(name) ?? neverAnswered;
       if (nowMs - known.sentMs >= beatMs) {
         const usualMs = usual(known, nowMs);
@@ -155,11 +146,8 @@ export function makeConnectivityMonitor(
       const enough = sinceMs + Math.min(enoughMs, (now() - sinceMs) / 2);
       while (!signal?.aborted) {
         const quiet = silence(now());
-        const touching = silences.filter(
-          ({ toMs }) => toMs > Math.max(sinceMs, now() - keepMs),
-        );
-        if ([...touching, quiet].some((one) => isShut(host, one)))
-          return "shut";
+        const touching = silences.filter(({ toMs }) => toMs > Math.max(sinceMs, now() - keepMs));
+        if ([...touching, quiet].some((one) => isShut(host, one))) return "shut";
         if (isAnswered && sentMs! >= enough) return "open";
         const bearableMs = patienceFor(host, quiet);
         if (bearableMs === null) return "unknown";
@@ -175,10 +163,7 @@ function patience(usualMs: number): number {
   return Math.max(shortestMs, usualMs * margin);
 }
 
-function usual(
-  { sentMs, usualMs, hasFailed }: Host,
-  nowMs: number,
-): number | null {
+function usual({ sentMs, usualMs, hasFailed }: Host, nowMs: number): number | null {
   if (hasFailed || sentMs === -Infinity) return usualMs;
   return Math.max(nowMs - sentMs, (usualMs ?? 0) * shrink);
 }

@@ -1,5 +1,6 @@
 /**
- * Which machine this probe runs on, as a fingerprint. Probes with the same one share a network, whatever their regions are called.
+ * Which machine this probe runs on, as a fingerprint. Probes with the same one share a network, whatever their regions
+ * are called.
  *
  * It tells nobody the machine's id: that is hashed, with a text of ours, as machine-id(5) asks for.
  */
@@ -20,8 +21,8 @@ interface IdentityFile {
 }
 
 /**
- * In this order. A container mostly has no machine id of its own; all containers of a host run on one kernel, whose boot id
- * tells that they do. It changes with each start of the host.
+ * In this order. A container mostly has no machine id of its own; all containers of a host run on one kernel, whose
+ * boot id tells that they do. It changes with each start of the host.
  */
 const identityFiles: readonly IdentityFile[] = [
   { path: "/etc/machine-id", source: "machine id" },
@@ -35,10 +36,7 @@ const identityFiles: readonly IdentityFile[] = [
 const idPattern = /^[0-9a-f]{32}$/;
 
 /** @param files where a machine's id may be; the first that has one is taken */
-export async function thisMachine(
-  files = identityFiles,
-  name = hostname(),
-): Promise<Machine> {
+export async function thisMachine(files = identityFiles, name = hostname()): Promise<Machine> {
   for (const { path, source } of files) {
     const id = await idIn(path);
     if (id !== null) return machineOf(source, id);

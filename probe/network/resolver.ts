@@ -1,18 +1,15 @@
 import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { threadsOfNode } from "../../shared/config/settings.js";
-import {
-  makeConnectivityMonitor,
-  type ConnectivityMonitor,
-} from "./connectivity.js";
+import { makeConnectivityMonitor, type ConnectivityMonitor } from "./connectivity.js";
 
 /** What tells the venues' troubles from those of our own network. */
 export interface Resolver extends ConnectivityMonitor {
   /** Name to address, for the sockets of the probe. */
   lookup: LookupFunction;
   /**
-   * Whether any other watched name resolves, when this one did not since `sinceMs` (as of `performance.now()`): if none does, it is our own
-   * trouble. So it is where this look-up had to wait for its turn.
+   * Whether any other watched name resolves, when this one did not since `sinceMs` (as of `performance.now()`): if none
+   * does, it is our own trouble. So it is where this look-up had to wait for its turn.
    */
   othersResolve(host: string, sinceMs: number): Promise<boolean>;
 }
@@ -39,10 +36,7 @@ export function makeResolver(
 
   function tried(host: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new Error("no answer")),
-        patienceMs,
-      );
+      const timer = setTimeout(() => reject(new Error("no answer")), patienceMs);
       lookup(host, { all: true }, (error) => {
         clearTimeout(timer);
         if (error) return reject(error);
@@ -58,10 +52,7 @@ export function makeResolver(
     async othersResolve(host, sinceMs) {
       if (isWaiting(host)) return false;
       const others = watched.filter((other) => other !== host);
-      if (
-        others.some((other) => (resolvedAtMs.get(other) ?? -Infinity) > sinceMs)
-      )
-        return true;
+      if (others.some((other) => (resolvedAtMs.get(other) ?? -Infinity) > sinceMs)) return true;
       const attempts = spread(others, names).map(tried);
       return Promise.any(attempts).then(
         () => true,
@@ -100,9 +91,7 @@ function oneAtATime(systemsLookup: LookupFunction, turns: number) {
   return {
     lookup,
     /** Whether the oldest look-up of the name that has not come back did not get its turn at once either. */
-    isWaiting: (host: string) =>
-      [...pending.values()].find((one) => one.host === host)?.hadToWait ??
-      false,
+    isWaiting: (host: string) => [...pending.values()].find((one) => one.host === host)?.hadToWait ?? false,
   };
 }
 

@@ -8,18 +8,14 @@ export interface SeenCertificate {
 }
 
 export interface SeenCertificates {
-  see(
-    sample: Pick<Sample, "venue" | "component" | "certificateExpiresAt">,
-  ): void;
+  see(sample: Pick<Sample, "venue" | "component" | "certificateExpiresAt">): void;
   all(): SeenCertificate[];
 }
 
 /** Connections are opened far more often; a component that had none for so long is another process's by now. */
 const keepMs = 25 * 60 * 60_000;
 
-export function makeSeenCertificates(
-  now: () => number = () => performance.now(),
-): SeenCertificates {
+export function makeSeenCertificates(now: () => number = () => performance.now()): SeenCertificates {
   const seen = new Map<string, SeenCertificate & { atMs: number }>();
   return {
     see({ venue, component, certificateExpiresAt: expiresAt }) {
@@ -32,8 +28,7 @@ export function makeSeenCertificates(
         });
     },
     all() {
-      for (const [key, { atMs }] of seen)
-        if (now() - atMs > keepMs) seen.delete(key);
+      for (const [key, { atMs }] of seen) if (now() - atMs > keepMs) seen.delete(key);
       return [...seen.values()];
     },
   };

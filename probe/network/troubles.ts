@@ -28,10 +28,12 @@ const words: Record<"network" | "sockets" | "resolver" | "starved", string> = {
 };
 
 /** Where it is, and what the system says of it, is for the log. */
-const spoolWords =
-  "samples cannot be kept on this machine's disk, or no more of them";
+const spoolWords = "samples cannot be kept on this machine's disk, or no more of them";
 
-/** What of a probe's own keeps it from measuring. It is told to operators and on `/v1/regions`, and never booked on a venue. */
+/**
+ * What of a probe's own keeps it from measuring. It is told to operators and on `/v1/regions`, and never booked on a
+ * venue.
+ */
 export interface Troubles {
   /** Slots without a sample: some of the reasons are a trouble. */
   unmeasured(reason: UnmeasuredReason, slots: number, venue: string): void;
@@ -56,12 +58,7 @@ interface LostSlots {
   venues: Set<string>;
 }
 
-export function makeTroubles({
-  clockError,
-  spoolTrouble,
-  log,
-  now = Date.now,
-}: TroublesOptions): Troubles {
+export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: TroublesOptions): Troubles {
   const lost = new Map<keyof typeof words, LostSlots>();
   /** Since when what is asked for at each reading is so. */
   const asked = new Map<TroubleKind, Date>();
@@ -89,11 +86,7 @@ export function makeTroubles({
   }
 
   /** @param forLog what is said there, where the public is not to read it */
-  function standing(
-    kind: TroubleKind,
-    detail: string | null,
-    forLog = detail,
-  ): Trouble[] {
+  function standing(kind: TroubleKind, detail: string | null, forLog = detail): Trouble[] {
     const since = asked.get(kind);
     if (detail === null) {
       if (asked.delete(kind)) over(kind);
@@ -143,9 +136,7 @@ function clockTrouble(clockError: ClockError | null): string | null {
   const { errorMs, withinMs } = clockError!;
   const side = errorMs > 0 ? "ahead of" : "behind";
   const detail = `this clock is ${Math.abs(Math.round(errorMs))} ms ${side} the venues', give or take ${Math.ceil(withinMs)}`;
-  return isBeyondBearing(clockError)
-    ? `${detail}: nothing is recorded until it is set right`
-    : detail;
+  return isBeyondBearing(clockError) ? `${detail}: nothing is recorded until it is set right` : detail;
 }
 
 /** What of the error is beyond doubt. */

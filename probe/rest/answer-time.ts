@@ -1,9 +1,5 @@
 import { parsePath } from "../../shared/registry/json-path.js";
-import {
-  milliseconds,
-  type Newest,
-  type TimeUnit,
-} from "../../shared/registry/registry.js";
+import { milliseconds, type Newest, type TimeUnit } from "../../shared/registry/registry.js";
 
 /** The newest thing in an answer: when it was, milliseconds since 1970, or a mark that is another for each. */
 export type NewestThing = { atMs: number } | { id: string };
@@ -24,11 +20,7 @@ export function compileTime({
 }
 
 /** Finds the newest thing in a parsed answer; null where it has none, as a list of trades in a quiet minute. */
-export function compileNewest({
-  path,
-  list,
-  unit,
-}: Newest): (answer: unknown) => NewestThing | null {
+export function compileNewest({ path, list, unit }: Newest): (answer: unknown) => NewestThing | null {
   if (unit === "id") {
     const idOf = parsePath(path);
     return (answer) => markOf(idOf(answer));
@@ -39,10 +31,7 @@ export function compileNewest({
   return (answer) => {
     const entries = listOf(answer);
     if (!Array.isArray(entries)) return null;
-    const newestMs = entries.reduce<number>(
-      (newest, entry) => Math.max(newest, timeOf(entry) ?? -Infinity),
-      -Infinity,
-    );
+    const newestMs = entries.reduce<number>((newest, entry) => Math.max(newest, timeOf(entry) ?? -Infinity), -Infinity);
     return at(newestMs);
   };
 }
@@ -52,14 +41,11 @@ function at(atMs: number | null): NewestThing | null {
 }
 
 function markOf(id: unknown): NewestThing | null {
-  return typeof id === "string" || typeof id === "number"
-    ? { id: String(id) }
-    : null;
+  return typeof id === "string" || typeof id === "number" ? { id: String(id) } : null;
 }
 
 function timeMs(value: unknown, unit: TimeUnit): number | null {
-  const ms =
-    unit === "iso" ? isoMs(value) : numberIn(value) * milliseconds[unit];
+  const ms = unit === "iso" ? isoMs(value) : numberIn(value) * milliseconds[unit];
   return Number.isFinite(ms) ? ms : null;
 }
 
@@ -70,8 +56,7 @@ function isoMs(value: unknown): number {
 /** Venues write the same number as a number or as a text. */
 function numberIn(value: unknown): number {
   if (typeof value === "number") return value;
-  const isNumber =
-    typeof value === "string" && /^(\d+(\.\d+)?|0x[0-9a-f]+)$/i.test(value);
+  const isNumber = typeof value === "string" && /^(\d+(\.\d+)?|0x[0-9a-f]+)$/i.test(value);
   return isNumber ? Number(value) : NaN;
 }
 

@@ -66,7 +66,8 @@ export function makeAnswerVerdict({
     if (chain === null || head === null) return null;
     const named = { chain, provider, head, askedMs, endedMs };
     const staleMs = heads.staleMs(named);
-    // Other venues read the chain through a node that is somebody else's: where it stands still, that is no fault of theirs.
+    // Other venues read the chain through a node that is somebody else's: where it stands still, that is no fault of
+    // theirs.
     return category === "rpc" ? staleMs : null;
   }
 

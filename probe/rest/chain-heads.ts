@@ -16,7 +16,9 @@ export interface ChainHeads {
   staleMs(named: NamedHead): number | null;
 }
 
-/** As in the lag that is published (docs/methodology.md): a head further off than this is of another chain, or made up. */
+/**
+ * As in the lag that is published (docs/methodology.md): a head further off than this is of another chain, or made up.
+ */
 const farthest = 100_000;
 
 /** For as long at least an answer tells how high a chain was. */
@@ -37,25 +39,15 @@ interface Ceiling {
  * this answer was above it. So a head that stands still is found as well as one
  * that trails behind others.
  */
-export function makeChainHeads(
-  chains: NonNullable<Registry["chains"]>,
-): ChainHeads {
-  const byChain = new Map(
-    Object.entries(chains).map(([chain, { blockMs }]) => [
-      chain,
-      makeChain(blockMs),
-    ]),
-  );
+export function makeChainHeads(chains: NonNullable<Registry["chains"]>): ChainHeads {
+  const byChain = new Map(Object.entries(chains).map(([chain, { blockMs }]) => [chain, makeChain(blockMs)]));
   return {
     staleMs: (named) => byChain.get(named.chain)?.staleMs(named) ?? null,
   };
 }
 
 function makeChain(blockMs: number): ChainHeads {
-  const limitMs = Math.max(
-    limits.stale_head_floor_ms,
-    limits.stale_head_blocks * blockMs,
-  );
+  const limitMs = Math.max(limits.stale_head_floor_ms, limits.stale_head_blocks * blockMs);
   let remembered: NamedHead[] = [];
   let ceiling: Ceiling | null = null;
 
@@ -66,11 +58,8 @@ function makeChain(blockMs: number): ChainHeads {
    * other, by the second of its answers that are borne out.
    */
   function ageMs({ provider, head, askedMs }: NamedHead): number {
-    const before = remembered.filter(
-      (had) => had.endedMs <= askedMs && Math.abs(had.head - head) <= farthest,
-    );
-    const ageBy = (had: NamedHead) =>
-      had.head < head ? 0 : askedMs - had.endedMs + (had.head - head) * blockMs;
+    const before = remembered.filter((had) => had.endedMs <= askedMs && Math.abs(had.head - head) <= farthest);
+    const ageBy = (had: NamedHead) => (had.head < head ? 0 : askedMs - had.endedMs + (had.head - head) * blockMs);
     const of = (one: string) => before.filter((had) => had.provider === one);
     const others = new Set(before.map((had) => had.provider));
     others.delete(provider);
@@ -91,18 +80,12 @@ function makeChain(blockMs: number): ChainHeads {
     const possible = answers.filter((had) => ceiling && isWithin(ceiling, had));
     return possible.filter(({ head, endedMs }) =>
       possible.some(
-        (later) =>
-          later.endedMs > endedMs &&
-          later.head > head &&
-          isWithin({ head, atMs: endedMs }, later),
+        (later) => later.endedMs > endedMs && later.head > head && isWithin({ head, atMs: endedMs }, later),
       ),
     );
   }
 
-  function isWithin(
-    { head, atMs }: Ceiling,
-    { head: named, endedMs }: NamedHead,
-  ) {
+  function isWithin({ head, atMs }: Ceiling, { head: named, endedMs }: NamedHead) {
     const mayGrowMs = (endedMs - atMs) / quickest + limitMs;
     return (named - head) * blockMs <= mayGrowMs;
   }
@@ -115,8 +98,7 @@ function makeChain(blockMs: number): ChainHeads {
   function raise({ provider, head, endedMs }: NamedHead) {
     const newest = new Map<string, NamedHead>();
     for (const had of remembered)
-      if (had.provider !== provider && Math.abs(had.head - head) <= farthest)
-        newest.set(had.provider, had);
+      if (had.provider !== provider && Math.abs(had.head - head) <= farthest) newest.set(had.provider, had);
     for (const had of newest.values()) {
       const expected = had.head + (endedMs - had.endedMs) / blockMs;
       const agree = Math.abs(head - expected) * blockMs <= limitMs;

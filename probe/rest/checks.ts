@@ -1,10 +1,4 @@
-import {
-  brotliDecompressSync,
-  gunzipSync,
-  inflateSync,
-  type InputType,
-  type ZlibOptions,
-} from "node:zlib";
+import { brotliDecompressSync, gunzipSync, inflateSync, type InputType, type ZlibOptions } from "node:zlib";
 import { parsePath } from "../../shared/registry/json-path.js";
 import {
   conditionsOf,
@@ -26,10 +20,7 @@ export interface Verdict {
   dataMs: number | null;
 }
 
-export type AnswerCheck = (
-  body: Buffer,
-  contentEncoding: string | string[] | undefined,
-) => Verdict;
+export type AnswerCheck = (body: Buffer, contentEncoding: string | string[] | undefined) => Verdict;
 
 /** Channel name to channel number, as Bitfinex gives them out again on each connection. */
 export type ChannelNumbers = ReadonlyMap<string, unknown>;
@@ -39,10 +30,7 @@ export type FrameCheck = (frame: unknown, channels: ChannelNumbers) => boolean;
 /** No answer is read beyond this, nor decompressed. */
 export const maxBodyBytes = 1024 * 1024;
 
-const decompressors: Record<
-  string,
-  (body: InputType, options: ZlibOptions) => Buffer
-> = {
+const decompressors: Record<string, (body: InputType, options: ZlibOptions) => Buffer> = {
   gzip: gunzipSync,
   deflate: inflateSync,
   br: brotliDecompressSync,
@@ -61,8 +49,7 @@ export function compileAnswerCheck({
 
   return function checkAnswer(body, contentEncoding) {
     const answer = parsedAnswer(body, contentEncoding);
-    if (answer === undefined || !isProven(answer))
-      return { good: false, head: null, newest: null, dataMs: null };
+    if (answer === undefined || !isProven(answer)) return { good: false, head: null, newest: null, dataMs: null };
     return {
       good: true,
       head: head && headOf ? height(headOf(answer), head.encoding) : null,
@@ -76,15 +63,11 @@ export function compileAnswerCheck({
 function compileProof(proof: Proof): (answer: unknown) => boolean {
   // asks for JSON and nothing more, and null is JSON
   if (proof === "$") return () => true;
-  return compileConditions(
-    typeof proof === "string" ? [{ path: proof }] : conditionsOf(proof),
-  );
+  return compileConditions(typeof proof === "string" ? [{ path: proof }] : conditionsOf(proof));
 }
 
 /** Tells whether all conditions hold of a value. */
-export function compileConditions(
-  conditions: readonly Condition[],
-): (value: unknown) => boolean {
+export function compileConditions(conditions: readonly Condition[]): (value: unknown) => boolean {
   const tests = conditions.map(compileCondition);
   return (value) => tests.every((test) => test(value));
 }
@@ -117,7 +100,10 @@ export function compileMatch(match: Match): FrameCheck {
 /** An event further off than this says that the stamp is wrong, not how old the data is. */
 const longestAgeMs = 24 * 60 * 60_000;
 
-/** How old an event is at `nowMs`, whole milliseconds, negative ahead of our clock; null where its time is none to believe. */
+/**
+ * How old an event is at `nowMs`, whole milliseconds, negative ahead of our clock; null where its time is none to
+ * believe.
+ */
 export function eventAge(eventMs: number | null, nowMs: number): number | null {
   if (eventMs === null) return null;
   const ageMs = Math.round(nowMs - eventMs);
@@ -125,10 +111,7 @@ export function eventAge(eventMs: number | null, nowMs: number): number | null {
 }
 
 /** Undefined when the body is no JSON, or grows beyond its bound. */
-function parsedAnswer(
-  body: Buffer,
-  contentEncoding: string | string[] | undefined,
-): unknown {
+function parsedAnswer(body: Buffer, contentEncoding: string | string[] | undefined): unknown {
   try {
     return JSON.parse(decoded(body, contentEncoding).toString("utf8"));
   } catch {
@@ -138,10 +121,7 @@ function parsedAnswer(
 }
 
 /** We ask for no encoding; a server that compresses all the same is understood, within bounds. */
-function decoded(
-  body: Buffer,
-  contentEncoding: string | string[] | undefined = "identity",
-): Buffer {
+function decoded(body: Buffer, contentEncoding: string | string[] | undefined = "identity"): Buffer {
   const encoding = String(contentEncoding).trim().toLowerCase();
   if (encoding === "identity" || encoding === "") return body;
   const decompress = decompressors[encoding];
@@ -151,9 +131,7 @@ function decoded(
 
 function height(value: unknown, encoding: "hex" | "integer"): number | null {
   const isHex = typeof value === "string" && /^0x[0-9a-f]+$/i.test(value);
-  const isInteger =
-    typeof value === "number" ||
-    (typeof value === "string" && /^\d+$/.test(value));
+  const isInteger = typeof value === "number" || (typeof value === "string" && /^\d+$/.test(value));
   if (encoding === "hex" ? !isHex : !isInteger) return null;
   const number = Number(value);
   return Number.isSafeInteger(number) && number >= 0 ? number : null;

@@ -62,8 +62,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   socket.setNoDelay(true);
   socket.on("lookup", (error: Error | null) => {
     // With several addresses the event comes once for each.
-    if (!error && connection.phase === "dns")
-      connection.dnsUs = endPhase("connect");
+    if (!error && connection.phase === "dns") connection.dnsUs = endPhase("connect");
   });
   socket.once("connect", () => {
     connection.connectUs = endPhase(secure ? "tls" : "exchange");

@@ -16,12 +16,6 @@ export function correctedAge(ageMs: number, clock: ClockError | null): number {
  * @param freshestMs of a clock that cannot be compared: the age, by it, of data
  * that may be taken for fresh
  */
-export function leastAge(
-  ageMs: number,
-  clock: ClockError | null,
-  freshestMs: number,
-): number {
-  return clock
-    ? ageMs - clock.errorMs - clock.withinMs
-    : ageMs - Math.max(0, freshestMs);
+export function leastAge(ageMs: number, clock: ClockError | null, freshestMs: number): number {
+  return clock ? ageMs - clock.errorMs - clock.withinMs : ageMs - Math.max(0, freshestMs);
 }

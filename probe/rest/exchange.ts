@@ -1,16 +1,11 @@
 import { Client, type Dispatcher } from "undici";
 import { makeBody, type AnswerBody } from "./body.js";
-import {
-  openConnection,
-  type Connection,
-  type ConnectionOptions,
-} from "./connection.js";
+import { openConnection, type Connection, type ConnectionOptions } from "./connection.js";
 import { abortListenersOf } from "../schedule/abort-listeners.js";
 
-export type RestRequest = Pick<
-  Dispatcher.DispatchOptions,
-  "method" | "path" | "body"
-> & { headers: Record<string, string> };
+export type RestRequest = Pick<Dispatcher.DispatchOptions, "method" | "path" | "body"> & {
+  headers: Record<string, string>;
+};
 
 export interface ExchangeLimits {
   /** From before connecting to the last byte. */
@@ -38,8 +33,7 @@ export interface RestExchange {
   body: AnswerBody;
 }
 
-export type RequestFailure =
-  { kind: "deadline" } | { kind: "oversize" } | { kind: "error"; error: Error };
+export type RequestFailure = { kind: "deadline" } | { kind: "oversize" } | { kind: "error"; error: Error };
 
 /**
  * A lane is a client with at most one connection, for one request at a time.
@@ -48,11 +42,7 @@ export type RequestFailure =
  * it opened a connection, and so the phases could not be booked on one.
  */
 export interface Lane {
-  exchange(
-    request: RestRequest,
-    limits: ExchangeLimits,
-    signal: AbortSignal,
-  ): Promise<RestExchange>;
+  exchange(request: RestRequest, limits: ExchangeLimits, signal: AbortSignal): Promise<RestExchange>;
   /** Ends the connection, wherever it is. */
   close(): Promise<void>;
 }
@@ -93,7 +83,8 @@ export function makeLane(
       socket.once("connect", () => onAnswered(openedMs));
       socket.once(secure ? "secureConnect" : "connect", () => {
         socket.off("error", onError);
-        // Undici does not count what is no body and no header: a reason phrase or a chunk's extension may be without end.
+        // Undici does not count what is no body and no header: a reason phrase or a chunk's extension may be without
+        // end.
         socket.on("readable", () => onWire?.(socket.bytesRead));
         callback(null, socket);
       });

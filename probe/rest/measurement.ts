@@ -2,10 +2,7 @@ import type { Fault, Sample } from "../../shared/measurement/sample.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 
 /** A sample but for its place: what one measurement found. */
-export type Measurement = Omit<
-  Sample,
-  "venue" | "component" | "slotAt" | "lateMs"
->;
+export type Measurement = Omit<Sample, "venue" | "component" | "slotAt" | "lateMs">;
 
 export interface Unmeasured {
   unmeasured: UnmeasuredReason;

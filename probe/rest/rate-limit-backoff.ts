@@ -9,15 +9,16 @@ const longestMs = 2 * 60_000;
 /** Pauses that venues asked for. They ration by address, so that a pause holds for all of an origin. */
 export interface RateLimitBackoff {
   isPaused(origin: string): boolean;
-  /** @param askedMs how long the venue asked for; 0 where it did not say: half a minute then, twice as long each time, at most two minutes */
+  /**
+   * @param askedMs how long the venue asked for; 0 where it did not say: half a minute then, twice as long each time,
+   * at most two minutes
+   */
   limited(origin: string, askedMs: number): void;
   /** The origin serves us again. */
   served(origin: string): void;
 }
 
-export function makeRateLimitBackoff(
-  now: () => number = () => performance.now(),
-): RateLimitBackoff {
+export function makeRateLimitBackoff(now: () => number = () => performance.now()): RateLimitBackoff {
   const pauses = new Map<string, { untilMs: number; unsaidMs: number }>();
 
   function isPaused(origin: string) {
@@ -27,8 +28,7 @@ export function makeRateLimitBackoff(
   return {
     isPaused,
     limited(origin, askedMs) {
-      const { untilMs = -Infinity, unsaidMs = firstMs } =
-        pauses.get(origin) ?? {};
+      const { untilMs = -Infinity, unsaidMs = firstMs } = pauses.get(origin) ?? {};
       // Answers to what was under way already are no second refusal.
       const isSame = isPaused(origin) && askedMs === 0;
       if (isSame) return;

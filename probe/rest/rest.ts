@@ -2,32 +2,11 @@ import type { RestEndpoint } from "../../shared/registry/registry.js";
 import { retryAfterMs } from "../../shared/measurement/retry-after.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 import type { AnswerVerdict } from "./answer-verdict.js";
-import {
-  causeOf,
-  causeOfRefusal,
-  unlessOurNetwork,
-  type Cause,
-} from "./cause.js";
-import {
-  compileAnswerCheck,
-  maxBodyBytes,
-  type AnswerCheck,
-} from "./checks.js";
+import { causeOf, causeOfRefusal, unlessOurNetwork, type Cause } from "./cause.js";
+import { compileAnswerCheck, maxBodyBytes, type AnswerCheck } from "./checks.js";
 import { stampOf, type ClockWatch } from "../network/clock-error.js";
-import {
-  makeLane,
-  type RestExchange,
-  type ExchangeLimits,
-  type Lane,
-  type RestRequest,
-} from "./exchange.js";
-import {
-  isUnmeasured,
-  nothingMeasured,
-  unservedBy,
-  type Measurement,
-  type MeasurementOutcome,
-} from "./measurement.js";
+import { makeLane, type RestExchange, type ExchangeLimits, type Lane, type RestRequest } from "./exchange.js";
+import { isUnmeasured, nothingMeasured, unservedBy, type Measurement, type MeasurementOutcome } from "./measurement.js";
 import { makeRateLimitBackoff } from "./rate-limit-backoff.js";
 import type { Resolver } from "../network/resolver.js";
 
@@ -51,10 +30,7 @@ export interface Rest {
 }
 
 /** @param fresh whether to open a connection for it although one from earlier is there */
-export type Measure = (
-  signal: AbortSignal,
-  fresh?: boolean,
-) => Promise<MeasurementOutcome>;
+export type Measure = (signal: AbortSignal, fresh?: boolean) => Promise<MeasurementOutcome>;
 
 /** What one endpoint needs, prepared once. */
 interface Plan {
@@ -68,22 +44,13 @@ interface Plan {
 }
 
 /** Measures REST endpoints over connections that are kept, and shared by the endpoints of an origin. */
-export function makeRest({
-  userAgent,
-  resolver,
-  clock,
-  ca,
-}: RestOptions): Rest {
+export function makeRest({ userAgent, resolver, clock, ca }: RestOptions): Rest {
   const way = { lookup: resolver.lookup, ...(ca !== undefined && { ca }) };
   const lanes = new Set<Lane>();
   const idleLanes = new Map<string, Lane[]>();
   const pauses = makeRateLimitBackoff();
 
-  async function measure(
-    plan: Plan,
-    signal: AbortSignal,
-    fresh: boolean,
-  ): Promise<RestExchange> {
+  async function measure(plan: Plan, signal: AbortSignal, fresh: boolean): Promise<RestExchange> {
     const { origin, host } = plan;
     const idle = idleOf(origin);
     const replaces = fresh && idle.length > 0;
@@ -109,9 +76,7 @@ export function makeRest({
   }
 
   function openLane({ origin, host }: Plan): Lane {
-    const lane = makeLane(origin, way, (sentMs) =>
-      resolver.answered(host, sentMs),
-    );
+    const lane = makeLane(origin, way, (sentMs) => resolver.answered(host, sentMs));
     lanes.add(lane);
     return lane;
   }
@@ -126,11 +91,7 @@ export function makeRest({
     await Promise.all(idleOf(origin).splice(0).map(dropLane));
   }
 
-  async function outcomeOf(
-    exchange: RestExchange,
-    plan: Plan,
-    signal: AbortSignal,
-  ): Promise<MeasurementOutcome> {
+  async function outcomeOf(exchange: RestExchange, plan: Plan, signal: AbortSignal): Promise<MeasurementOutcome> {
     const cause = exchange.failure
       ? await cleared(causeOfFailure(exchange, plan), exchange, plan, signal)
       : causeOfStatus(exchange, plan.endpoint);
@@ -148,9 +109,7 @@ export function makeRest({
   ): Promise<Cause> {
     if (isUnmeasured(cause) || !mayBeOurs.has(cause.fault)) return cause;
     if (cause.fault === "dns")
-      return (await resolver.othersResolve(host, begunMs))
-        ? cause
-        : { unmeasured: "resolver" };
+      return (await resolver.othersResolve(host, begunMs)) ? cause : { unmeasured: "resolver" };
     const error = failure?.kind === "error" ? failure.error : undefined;
     const unanswered = { host, sinceMs: begunMs, error, signal };
     return unlessOurNetwork(cause, unanswered, resolver);
@@ -160,7 +119,8 @@ export function makeRest({
     endpoint(endpoint, verdict) {
       const plan = planOf(endpoint, userAgent, verdict ?? null);
       const { origin } = plan;
-      // Once stale, a new connection until it is good: a good endpoint of the same origin would lend it one to be stale on again.
+      // Once stale, a new connection until it is good: a good endpoint of the same origin would lend it one to be stale
+      // on again.
       let wantsFresh = false;
 
       return async (signal, fresh = false) => {
@@ -174,8 +134,7 @@ export function makeRest({
         const isServed = outcome.good || outcome.fault === "stale";
         if (isServed) wantsFresh = false;
         if (isClosedToNewcomers(exchange)) await dropIdle(origin);
-        if (outcome.fault === "limited")
-          pauses.limited(origin, askedPauseMs(exchange));
+        if (outcome.fault === "limited") pauses.limited(origin, askedPauseMs(exchange));
         if (isServed) pauses.served(origin);
         return outcome;
       };
@@ -186,14 +145,9 @@ export function makeRest({
   };
 }
 
-function planOf(
-  endpoint: RestEndpoint,
-  userAgent: string,
-  verdict: AnswerVerdict | null,
-): Plan {
+function planOf(endpoint: RestEndpoint, userAgent: string, verdict: AnswerVerdict | null): Plan {
   const { origin, hostname, pathname, search } = new URL(endpoint.url);
-  const body =
-    endpoint.body === undefined ? null : JSON.stringify(endpoint.body);
+  const body = endpoint.body === undefined ? null : JSON.stringify(endpoint.body);
   const headers = {
     "user-agent": userAgent,
     accept: "application/json",
@@ -217,15 +171,11 @@ function planOf(
 }
 
 /** Faults that trouble of our own may have made; all others are something that the venue said. */
-const mayBeOurs: ReadonlySet<Fault> = new Set([
-  ...(["dns", "connect", "tls", "timeout", "closed"] as const),
-]);
+const mayBeOurs: ReadonlySet<Fault> = new Set([...(["dns", "connect", "tls", "timeout", "closed"] as const)]);
 
 /** Its name, its door or its certificate failed it: a connection from earlier would hide that. */
 function isClosedToNewcomers({ connection, failure }: RestExchange): boolean {
-  return (
-    failure !== null && connection !== null && connection.phase !== "exchange"
-  );
+  return failure !== null && connection !== null && connection.phase !== "exchange";
 }
 
 /** Both instants by the wall clock as it stands now. */
@@ -237,19 +187,10 @@ function compareClock(
   if (sentMs === null || firstByteMs === null) return;
   const { date, age } = headers;
   const partMs = Date.now() - performance.now();
-  clock.answered(
-    origin,
-    date?.toString(),
-    age?.toString(),
-    partMs + sentMs,
-    partMs + firstByteMs,
-  );
+  clock.answered(origin, date?.toString(), age?.toString(), partMs + sentMs, partMs + firstByteMs);
 }
 
-function causeOfStatus(
-  { status }: RestExchange,
-  { expectStatus }: RestEndpoint,
-): Cause | null {
+function causeOfStatus({ status }: RestExchange, { expectStatus }: RestEndpoint): Cause | null {
   if (status === null || status === expectStatus) return null;
   return causeOfRefusal(status) ?? { fault: "http" };
 }
@@ -259,9 +200,7 @@ function causeOfFailure(exchange: RestExchange, { endpoint }: Plan): Cause {
   const phase = connection?.phase ?? "exchange";
   // A refusal counts as one however badly it is put.
   const orStatus = (cause: Cause) =>
-    "fault" in cause && cause.fault === "body"
-      ? (causeOfStatus(exchange, endpoint) ?? cause)
-      : cause;
+    "fault" in cause && cause.fault === "body" ? (causeOfStatus(exchange, endpoint) ?? cause) : cause;
   switch (failure?.kind) {
     case "deadline":
       // Our own resolver may hang as well as fail, so this one is looked into like other DNS faults.
@@ -296,8 +235,7 @@ function judged(
   const checked = check(body.bytes(), headers["content-encoding"]);
   const { good, head } = checked;
   if (!good) return { ...timed, good, fault: "body", head };
-  if (!verdict || sentMs === null || endedMs === null)
-    return { ...timed, good, head };
+  if (!verdict || sentMs === null || endedMs === null) return { ...timed, good, head };
   const serverMs = stampOf(headers.date?.toString());
   const answer = { ...checked, askedMs: sentMs, endedMs, serverMs };
   const { eventAgeMs, staleMs } = verdict(answer);
@@ -325,13 +263,8 @@ function timesOf(exchange: RestExchange): Partial<Measurement> {
   };
 }
 
-function microsecondsBetween(
-  fromMs: number | null,
-  toMs: number | null,
-): number | null {
-  return fromMs === null || toMs === null
-    ? null
-    : Math.round((toMs - fromMs) * 1000);
+function microsecondsBetween(fromMs: number | null, toMs: number | null): number | null {
+  return fromMs === null || toMs === null ? null : Math.round((toMs - fromMs) * 1000);
 }
 
 function askedPauseMs({ headers }: RestExchange): number {

@@ -1,6 +1,9 @@
 const stopsOfSignals = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** What is under way until a signal: a listener of its own for each would be looked for among all the others when it is over. */
+/**
+ * What is under way until a signal: a listener of its own for each would be looked for among all the others when it is
+ * over.
+ */
 export function abortListenersOf(signal: AbortSignal): Set<() => void> {
   const known = stopsOfSignals.get(signal);
   if (known) return known;

@@ -6,16 +6,17 @@ const shortestMs = 100;
 const keepMs = 10 * 60_000;
 
 /**
- * Standstills of this process up to which a measurement counts: by so much a latency, or a silence, may be too long. What is slow is slow by half a
- * second and more, and no stream stalls before ten; shorter standstills are many on a machine that does other things, too. Up to `memory` it is known
- * well enough what a stream brought before: an event time that is too old by so much makes no silence of ten seconds a fault.
+ * Standstills of this process up to which a measurement counts: by so much a latency, or a silence, may be too long.
+ * What is slow is slow by half a second and more, and no stream stalls before ten; shorter standstills are many on a
+ * machine that does other things, too. Up to `memory` it is known well enough what a stream brought before: an event
+ * time that is too old by so much makes no silence of ten seconds a fault.
  */
 export const bearableMs = { answer: 250, silence: 500, memory: 5_000 };
 
 export interface EventLoopWatch {
   /**
-   * Whether this process stood still for longer than `forMs` at a stretch, or its clock was moved by more, at any time since
-   * `sinceMs` (as of `performance.now()`).
+   * Whether this process stood still for longer than `forMs` at a stretch, or its clock was moved by more, at any time
+   * since `sinceMs` (as of `performance.now()`).
    */
   stoodStillSince(sinceMs: number, forMs: number): boolean;
   close(): void;
@@ -46,18 +47,14 @@ export function startEventLoopWatch(): EventLoopWatch {
     // A clock that was set back passed a time that was none.
     const lastedMs = Math.max(passedMs, Math.abs(wallPassedMs)) - everyMs;
     if (lastedMs < shortestMs) return;
-    standstills = standstills
-      .filter(({ endedMs }) => endedMs > seenMs - keepMs)
-      .concat({ endedMs: seenMs, lastedMs });
+    standstills = standstills.filter(({ endedMs }) => endedMs > seenMs - keepMs).concat({ endedMs: seenMs, lastedMs });
   }
 
   return {
     stoodStillSince(sinceMs, forMs) {
       // The question may come before the watch itself had its turn again.
       look();
-      return standstills.some(
-        ({ endedMs, lastedMs }) => endedMs >= sinceMs && lastedMs > forMs,
-      );
+      return standstills.some(({ endedMs, lastedMs }) => endedMs >= sinceMs && lastedMs > forMs);
     },
     close: () => clearInterval(timer),
   };

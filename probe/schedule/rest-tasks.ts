@@ -26,9 +26,7 @@ export function restTasks(
       async measure(slotAt, signal) {
         const begunMs = performance.now();
         const outcome = await measure(signal, isFresh(slotAt));
-        return watch.stoodStillSince(begunMs, bearableMs.answer)
-          ? { unmeasured: "starved" }
-          : outcome;
+        return watch.stoodStillSince(begunMs, bearableMs.answer) ? { unmeasured: "starved" } : outcome;
       },
     };
   });

@@ -3,21 +3,14 @@ import type { Log } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import type { Clock } from "./clock.js";
-import {
-  fitted,
-  isUnmeasured,
-  type MeasurementOutcome,
-} from "../rest/measurement.js";
+import { fitted, isUnmeasured, type MeasurementOutcome } from "../rest/measurement.js";
 
 /** One component and how it is measured. `measure` does not reject; what the venue does wrong is in the outcome. */
 export interface Task {
   venue: string;
   component: string;
   cadenceMs: number;
-  measure(
-    slotAt: Date,
-    signal: AbortSignal,
-  ): Promise<MeasurementOutcome> | MeasurementOutcome;
+  measure(slotAt: Date, signal: AbortSignal): Promise<MeasurementOutcome> | MeasurementOutcome;
 }
 
 export interface ScheduleOptions {
@@ -25,11 +18,7 @@ export interface ScheduleOptions {
   clock: Clock;
   log: Log;
   onSample: (sample: Sample) => void;
-  onUnmeasured: (
-    reason: UnmeasuredReason,
-    slots: number,
-    venue: string,
-  ) => void;
+  onUnmeasured: (reason: UnmeasuredReason, slots: number, venue: string) => void;
   /** The turn of a slot has come, so long after its scheduled instant. */
   onTurn?: (lateMs: number) => void;
 }
@@ -80,10 +69,7 @@ export function makeSchedule(options: ScheduleOptions): Schedule {
 }
 
 /** Spreads components over their cadence, the same way after every restart. */
-export function phaseMsOf(
-  region: string,
-  { venue, component, cadenceMs }: Omit<Task, "measure">,
-): number {
+export function phaseMsOf(region: string, { venue, component, cadenceMs }: Omit<Task, "measure">): number {
   const hash = createHash("sha256").update(`${region} ${venue} ${component}`);
   return hash.digest().readUInt32BE(0) % cadenceMs;
 }
@@ -124,9 +110,7 @@ function runTask(
     onTurn?.(nowMs - slotMs);
     if (nowMs - slotMs > lateAfterMs) return onUnmeasured("late", 1, venue);
     if (running) return onUnmeasured("overlap", 1, venue);
-    running = measure(new Date(slotMs), lateMsOf(nowMs - slotMs)).finally(
-      () => (running = null),
-    );
+    running = measure(new Date(slotMs), lateMsOf(nowMs - slotMs)).finally(() => (running = null));
   }
 
   async function measure(slotAt: Date, lateMs: number | null) {

@@ -1,8 +1,5 @@
 import type { Log } from "../../shared/log/log.js";
-import {
-  unmeasuredReasons,
-  type UnmeasuredReason,
-} from "../../shared/measurement/unmeasured.js";
+import { unmeasuredReasons, type UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 
 export type UnmeasuredCounts = { [reason in UnmeasuredReason]: number };
 
@@ -31,12 +28,9 @@ export function startSlotCounters(log: Log): {
   const timer = setInterval(summarise, summaryEveryMs);
 
   function summarise() {
-    const counts = Object.entries(sinceSummary).filter(
-      ([, slots]) => slots > 0,
-    );
+    const counts = Object.entries(sinceSummary).filter(([, slots]) => slots > 0);
     sinceSummary = noCounts();
-    if (counts.length > 0)
-      log.warn("slots not measured", Object.fromEntries(counts));
+    if (counts.length > 0) log.warn("slots not measured", Object.fromEntries(counts));
   }
 
   return {

@@ -1,6 +1,7 @@
 /**
- * Polite to a venue that is down, and yet soon there when it is back: until then its slots are bad. Four or five attempts a minute keep to the
- * strictest venues' limits (15 a minute and address at Kraken), also of three probes at one address.
+ * Polite to a venue that is down, and yet soon there when it is back: until then its slots are bad. Four or five
+ * attempts a minute keep to the strictest venues' limits (15 a minute and address at Kraken), also of three probes at
+ * one address.
  */
 const firstMs = 1000;
 const longestMs = 20_000;

@@ -72,12 +72,8 @@ function isNew(newest: NewestThing, known: readonly News[]): boolean {
  * come out of a cache.
  */
 function isNewer(one: News, { atMs, eventMs }: Heard, byMs: number): boolean {
-  if (eventMs !== null && "atMs" in one.newest)
-    return timeOf(one) > eventMs + byMs;
-  return (
-    one.afterMs >= atMs + limits.counterpart_settle_ms &&
-    one.askedMs > atMs + byMs
-  );
+  if (eventMs !== null && "atMs" in one.newest) return timeOf(one) > eventMs + byMs;
+  return one.afterMs >= atMs + limits.counterpart_settle_ms && one.askedMs > atMs + byMs;
 }
 
 function timeOf({ newest }: News): number {

@@ -3,7 +3,8 @@ import { compileMatch, type FrameCheck } from "../rest/checks.js";
 
 /**
  * Containers and members of objects take up to thirty times as much memory as text: a frame of 4 MiB of brackets stops
- * the program for a second, and some of them fill it. A book of a thousand levels on each side has less than ten thousand.
+ * the program for a second, and some of them fill it. A book of a thousand levels on each side has less than ten
+ * thousand.
  */
 const maxParts = 50_000;
 
@@ -22,14 +23,10 @@ export function parsedFrame(frame: Buffer): unknown {
 }
 
 /** Tells whether a parsed frame is data of a stream: all of `match` holds, and `ignore` does not. */
-export function compileFrameMatch({
-  match,
-  ignore,
-}: Pick<Stream, "match" | "ignore">): FrameCheck {
+export function compileFrameMatch({ match, ignore }: Pick<Stream, "match" | "ignore">): FrameCheck {
   const tests = conditionsOf(match).map(compileMatch);
   const isIgnored = ignore ? compileMatch(ignore) : () => false;
-  return (frame, channels) =>
-    tests.every((test) => test(frame, channels)) && !isIgnored(frame, channels);
+  return (frame, channels) => tests.every((test) => test(frame, channels)) && !isIgnored(frame, channels);
 }
 
 /** Of opening brackets and colons, which those within texts are counted among. */
@@ -40,6 +37,4 @@ function hasTooManyParts(frame: Buffer): boolean {
   return parts > maxParts;
 }
 
-const opensPart = Uint8Array.from({ length: 256 }, (_, byte) =>
-  "[{:".includes(String.fromCharCode(byte)) ? 1 : 0,
-);
+const opensPart = Uint8Array.from({ length: 256 }, (_, byte) => ("[{:".includes(String.fromCharCode(byte)) ? 1 : 0));

@@ -30,9 +30,7 @@ export const noAges: EventAges = {
   newestMs: null,
 };
 
-export function makeFrameTimes(
-  eventTime: NonNullable<Stream["eventTime"]>,
-): FrameTimes {
+export function makeFrameTimes(eventTime: NonNullable<Stream["eventTime"]>): FrameTimes {
   const timeMsOf = compileTime(eventTime);
   let ages = noAges;
   let settledMs = -Infinity;

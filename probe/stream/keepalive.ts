@@ -38,8 +38,7 @@ export function startKeepAlive(
     replyTimer ??= setTimeout(() => {
       replyTimer = undefined;
       onceRead(() => {
-        if (heardMs < sentMs)
-          actions.onDead(`nothing came back within ${withinMs} ms of a ping`);
+        if (heardMs < sentMs) actions.onDead(`nothing came back within ${withinMs} ms of a ping`);
       });
     }, withinMs);
   }
@@ -49,8 +48,7 @@ export function startKeepAlive(
     silenceTimer = setTimeout(
       () =>
         onceRead(() => {
-          if (performance.now() - heardMs >= limitMs)
-            actions.onDead(`no frame for ${limitMs} ms`);
+          if (performance.now() - heardMs >= limitMs) actions.onDead(`no frame for ${limitMs} ms`);
           else watchSilence(limitMs);
         }),
       Math.ceil(leftMs),

@@ -3,14 +3,19 @@ import type { Arrival } from "./socket.js";
 
 /** What a stream did within one slot. */
 export interface StreamMeasurement {
-  /** Whether the stream was subscribed all through the slot, and the slot is of its usual length: only then it is measured. */
+  /**
+   * Whether the stream was subscribed all through the slot, and the slot is of its usual length: only then it is
+   * measured.
+   */
   isWhole: boolean;
   messages: number;
   /** The longest silence that touches the slot; it may have begun before, and may last on. */
   quietMs: number;
   /** Since when the stream is subscribed, and expected to speak. */
   subscribedMs: number;
-  /** When the last frame came, of this slot or one before; of a stream that has not spoken yet, when it was subscribed. */
+  /**
+   * When the last frame came, of this slot or one before; of a stream that has not spoken yet, when it was subscribed.
+   */
   heardMs: number;
   ages: EventAges;
   /** How often a number was not the one that follows. */
@@ -86,9 +91,7 @@ export function makeMeter(times: FrameTimes | null = null): Meter {
       };
       const ages = beginSlot(atMs);
       if (subscribedMs === null) return null;
-      const isWhole =
-        subscribedMs <= atMs - slotMs + toleranceMs &&
-        countedMs <= slotMs * 1.5;
+      const isWhole = subscribedMs <= atMs - slotMs + toleranceMs && countedMs <= slotMs * 1.5;
       return { isWhole, ...reading, subscribedMs, ages };
     },
   };

@@ -25,7 +25,9 @@ export interface ReconnectingSocketOptions {
   flow?: Flow;
 }
 
-/** One address of a venue, kept connected: the socket is reopened when it falls, and replaced before it grows too old. */
+/**
+ * One address of a venue, kept connected: the socket is reopened when it falls, and replaced before it grows too old.
+ */
 export interface ReconnectingSocket {
   /** The socket in use; null while there is none. */
   opened(): VenueSocket["opened"];
@@ -38,24 +40,24 @@ export interface ReconnectingSocket {
 const stableMs = 30_000;
 
 export interface Overlap {
-  /** How long a new socket that speaks may take until all its streams did, before it replaces the old one all the same. */
+  /**
+   * How long a new socket that speaks may take until all its streams did, before it replaces the old one all the same.
+   */
   overlapMs: number;
 }
 
 const usualOverlapMs = 15_000;
 
 /**
- * How long the old socket goes on being counted once all streams spoke on the new one: a frame comes by both, one after the other, and must be
- * counted once. No stream has a period of which this is a multiple.
+ * How long the old socket goes on being counted once all streams spoke on the new one: a frame comes by both, one after
+ * the other, and must be counted once. No stream has a period of which this is a multiple.
  */
 const settleMs = 350;
 
 /** Timers of Node end at 2^31 ms (24.8 days) and fire at once beyond it; Bitstamp's 90 days do not fit. */
 const longestMs = 20 * 24 * 60 * 60_000;
 
-export function startReconnectingSocket(
-  options: ReconnectingSocketOptions,
-): ReconnectingSocket {
+export function startReconnectingSocket(options: ReconnectingSocketOptions): ReconnectingSocket {
   const { url, feeds, log } = options;
   const { overlapMs = usualOverlapMs } = options.patience ?? {};
   const backoff = makeBackoff();
@@ -63,7 +65,10 @@ export function startReconnectingSocket(
   let next: StreamSession | null = null;
   let down: Cause | null = null;
   let isSettling = false;
-  /** The newest socket that was open fell silent, or never spoke. Until something comes on the next one, it may be as mute. */
+  /**
+   * The newest socket that was open fell silent, or never spoke. Until something comes on the next one, it may be as
+   * mute.
+   */
   let fellSilent = false;
   const falls = makeOutage(
     log,
@@ -169,17 +174,15 @@ export function startReconnectingSocket(
     hear(feed);
   }
 
-  /** Where the socket in use fell before, what came by neither of the two is not counted as silence: it begins as a new subscription does. */
+  /**
+   * Where the socket in use fell before, what came by neither of the two is not counted as silence: it begins as a new
+   * subscription does.
+   */
   function hear({ meter }: Subscription) {
     if (!meter.isSubscribed()) meter.subscribed(performance.now());
   }
 
-  function onData(
-    session: StreamSession,
-    feed: Subscription,
-    frame: unknown,
-    arrival: Arrival,
-  ) {
+  function onData(session: StreamSession, feed: Subscription, frame: unknown, arrival: Arrival) {
     if (session === current) count(feed, frame, arrival);
     else if (!isSettling && session.heard.size === feeds.length) {
       isSettling = true;
@@ -187,27 +190,19 @@ export function startReconnectingSocket(
     }
   }
 
-  function onTrouble(
-    session: StreamSession,
-    feed: Subscription,
-    trouble: SubscriptionError,
-  ) {
+  function onTrouble(session: StreamSession, feed: Subscription, trouble: SubscriptionError) {
     const { kind, words } = trouble;
     const said = words === null ? {} : { words };
     // it is asked again every twenty seconds, and mostly refused as before
     const line = `${told[kind]} ${words}`;
-    if (saidOf.get(feed) !== line)
-      log.warn(told[kind], { url, stream: feed.stream.name, ...said });
+    if (saidOf.get(feed) !== line) log.warn(told[kind], { url, stream: feed.stream.name, ...said });
     saidOf.set(feed, line);
     if (session !== current) return;
     feed.meter.lost();
     feed.trouble = trouble;
   }
 
-  function onDown(
-    session: StreamSession,
-    { cause, detail, retryAfterMs }: Down,
-  ) {
+  function onDown(session: StreamSession, { cause, detail, retryAfterMs }: Down) {
     tellDown(cause, detail);
     if (session === current) return onCurrentDown(session, cause, retryAfterMs);
     next = null;
@@ -223,11 +218,7 @@ export function startReconnectingSocket(
     else falls.failed("attempts", { ...cause, detail });
   }
 
-  function onCurrentDown(
-    session: StreamSession,
-    cause: Cause,
-    retryAfterMs: number,
-  ) {
+  function onCurrentDown(session: StreamSession, cause: Cause, retryAfterMs: number) {
     const openedMs = session.opened()?.atMs ?? Infinity;
     if (performance.now() - openedMs >= stableMs) backoff.reset();
     current = null;
@@ -263,10 +254,6 @@ const told: Record<SubscriptionError["kind"], string> = {
   unanswered: "subscription neither acknowledged nor followed by data in time",
 };
 
-function count(
-  { meter, sequence }: Subscription,
-  frame: unknown,
-  arrival: Arrival,
-) {
+function count({ meter, sequence }: Subscription, frame: unknown, arrival: Arrival) {
   meter.frame(frame, arrival, sequence?.isGap(frame));
 }

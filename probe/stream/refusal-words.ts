@@ -13,8 +13,7 @@ const places = ["code", "error", "message", "msg", "reason", "ret_msg", "data"];
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
 
 /** Addresses: a venue that blocks us may name ours. */
-const addresses =
-  /\b\d{1,3}(\.\d{1,3}){3}\b|\b[0-9a-f]{1,4}(:[0-9a-f]{1,4})*(::[0-9a-f:]*|(:[0-9a-f]{1,4}){5,})/gi;
+const addresses = /\b\d{1,3}(\.\d{1,3}){3}\b|\b[0-9a-f]{1,4}(:[0-9a-f]{1,4})*(::[0-9a-f:]*|(:[0-9a-f]{1,4}){5,})/gi;
 
 /** Marks of a connection or a client, and all that looks like a key: long, and letters and digits mixed. */
 const marks = /\b(?=\w*\d)(?=\w*[a-z])[\w-]{24,}\b/gi;
@@ -38,20 +37,15 @@ export function refusalWords(frame: unknown): string {
 const deepest = 3;
 
 function reasonsIn(value: unknown, depth = 0): string[] {
-  if (typeof value === "string" || typeof value === "number")
-    return value === "" ? [] : [String(value)];
+  if (typeof value === "string" || typeof value === "number") return value === "" ? [] : [String(value)];
   if (!isFields(value) || depth > deepest) return [];
-  return places.flatMap((place) =>
-    Object.hasOwn(value, place) ? reasonsIn(value[place], depth + 1) : [],
-  );
+  return places.flatMap((place) => (Object.hasOwn(value, place) ? reasonsIn(value[place], depth + 1) : []));
 }
 
 /** The frame itself, where it gives no reason. */
 function outlined(frame: unknown): string {
   if (!isFields(frame)) return "";
-  const fields = Object.entries(frame).map(
-    ([key, value]) => `${key}: ${brief(value)}`,
-  );
+  const fields = Object.entries(frame).map(([key, value]) => `${key}: ${brief(value)}`);
   return `{${fields.join(", ")}}`;
 }
 

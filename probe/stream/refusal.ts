@@ -27,14 +27,8 @@ export function refusedFeed(
 }
 
 /** Whether a refusal says nothing of what it refuses, so that it may be any of those. */
-export function namesNone(
-  frame: unknown,
-  asked: readonly Subscription[],
-): boolean {
-  return (
-    isFields(frame) &&
-    !asked.some((feed) => names(frame, feed.stream.subscribe))
-  );
+export function namesNone(frame: unknown, asked: readonly Subscription[]): boolean {
+  return isFields(frame) && !asked.some((feed) => names(frame, feed.stream.subscribe));
 }
 
 /** Whether a frame refuses something. */
@@ -71,9 +65,7 @@ function names(frame: Fields, subscribe: unknown): boolean {
 /** Whether what came names what we sent; arguments are a word, or fields with words in them. */
 function echoes(came: unknown, sent: unknown): boolean {
   if (!isFields(sent) || !isFields(came)) return came === sent;
-  return Object.entries(sent).every(
-    ([key, word]) => Object.hasOwn(came, key) && came[key] === word,
-  );
+  return Object.entries(sent).every(([key, word]) => Object.hasOwn(came, key) && came[key] === word);
 }
 
 function isFields(value: unknown): value is Fields {

@@ -27,8 +27,7 @@ export function watchSequence(sequence: Sequence): SequenceWatch {
       // Beyond 2^53 a number cannot be told from the next one.
       if (!Number.isSafeInteger(last)) return false;
       // A frame that names none before it begins again: a snapshot.
-      const begins =
-        Number.isNaN(newest) || (kind !== "counter" && Number.isNaN(before));
+      const begins = Number.isNaN(newest) || (kind !== "counter" && Number.isNaN(before));
       const isGap = !begins && !follows(last, before);
       newest = last;
       return isGap;
@@ -39,12 +38,13 @@ export function watchSequence(sequence: Sequence): SequenceWatch {
   };
 }
 
-/** What a frame says of the one before: the first number that it covers itself, or the last of that frame; NaN where it says none. */
+/**
+ * What a frame says of the one before: the first number that it covers itself, or the last of that frame; NaN where it
+ * says none.
+ */
 function compileNumberBefore(sequence: Sequence): (frame: unknown) => number {
   if (sequence.kind === "counter") return () => NaN;
-  return compileNumber(
-    sequence.kind === "range" ? sequence.first : sequence.previous,
-  );
+  return compileNumber(sequence.kind === "range" ? sequence.first : sequence.previous);
 }
 
 /** A number, or a text as `Number()` reads it; NaN for what is neither. */
@@ -52,8 +52,6 @@ function compileNumber(path: string): (frame: unknown) => number {
   const valueOf = parsePath(path);
   return (frame) => {
     const value = valueOf(frame);
-    return typeof value === "number" || typeof value === "string"
-      ? Number(value)
-      : NaN;
+    return typeof value === "number" || typeof value === "string" ? Number(value) : NaN;
   };
 }

@@ -1,24 +1,14 @@
 import type { Log } from "../../shared/log/log.js";
 import type { Condition, KeepAlive } from "../../shared/registry/registry.js";
 import { compileAcknowledgement } from "./acknowledgement.js";
-import {
-  compileConditions,
-  compileMatch,
-  type ChannelNumbers,
-} from "../rest/checks.js";
+import { compileConditions, compileMatch, type ChannelNumbers } from "../rest/checks.js";
 import type { Subscription, SubscriptionError } from "./subscription.js";
 import { compileFrameMatch, parsedFrame } from "./frame-match.js";
 import { messageText, startKeepAlive } from "./keepalive.js";
 import { isRefusal, namesNone, refusedFeed } from "./refusal.js";
 import { refusalWords } from "./refusal-words.js";
 import type { Resolver } from "../network/resolver.js";
-import {
-  openSocket,
-  type Arrival,
-  type Down,
-  type Flow,
-  type VenueSocket,
-} from "./socket.js";
+import { openSocket, type Arrival, type Down, type Flow, type VenueSocket } from "./socket.js";
 import { makeSubscriptionRetries } from "./subscription-retries.js";
 
 export interface SessionOptions {
@@ -38,17 +28,8 @@ export interface SessionOptions {
   /** The stream is served: its subscription was acknowledged, or it spoke, for the first time or after trouble. */
   onServed(session: StreamSession, feed: Subscription): void;
   /** `frame` is parsed. */
-  onData(
-    session: StreamSession,
-    feed: Subscription,
-    frame: unknown,
-    arrival: Arrival,
-  ): void;
-  onTrouble(
-    session: StreamSession,
-    feed: Subscription,
-    trouble: SubscriptionError,
-  ): void;
+  onData(session: StreamSession, feed: Subscription, frame: unknown, arrival: Arrival): void;
+  onTrouble(session: StreamSession, feed: Subscription, trouble: SubscriptionError): void;
   onDown(session: StreamSession, down: Down): void;
   patience?: Partial<Patience>;
   /** What is taken from the peer; not to be changed but to measure how fast we are. */
@@ -113,9 +94,7 @@ export function startSession(options: SessionOptions): StreamSession {
   const patience = { ...usualPatience, ...options.patience };
   const { send, respond } = options.keepAlive;
   const mustAnswer = respond ? compileMatch(respond.when) : () => false;
-  const isDataOf = new Map(
-    feeds.map((feed) => [feed, compileFrameMatch(feed.stream)]),
-  );
+  const isDataOf = new Map(feeds.map((feed) => [feed, compileFrameMatch(feed.stream)]));
   const acknowledged = compileAcknowledgement(feeds);
   const isWelcome = options.welcome && compileConditions(options.welcome);
   let channels: ChannelNumbers = new Map();
@@ -128,10 +107,7 @@ export function startSession(options: SessionOptions): StreamSession {
   const served = new Set<Subscription>();
   const heard = new Set<Subscription>();
   const troubles = new Map<Subscription, SubscriptionError>();
-  const turns = makeSubscriptionRetries(
-    patience.askAgainFirstMs,
-    patience.askAgainMs,
-  );
+  const turns = makeSubscriptionRetries(patience.askAgainFirstMs, patience.askAgainMs);
   /** Those that will be sent again. */
   const waiting = new Map<Subscription, NodeJS.Timeout>();
   const timers = new Set<NodeJS.Timeout>();
@@ -270,9 +246,7 @@ export function startSession(options: SessionOptions): StreamSession {
     const nowMs = performance.now();
     [...troubles.keys()]
       .filter((feed) => waiting.has(feed) && turns.mayHurry(nowMs))
-      .forEach((feed, place) =>
-        askAgainIn((place + 1) * betweenMessagesMs, feed),
-      );
+      .forEach((feed, place) => askAgainIn((place + 1) * betweenMessagesMs, feed));
   }
 
   /** What a frame breaks in us costs its socket, never the program. */
@@ -305,8 +279,7 @@ export function startSession(options: SessionOptions): StreamSession {
 
   function onNotice(frame: unknown) {
     if (!isWelcomed && isWelcome?.(frame)) welcomed();
-    if (respond && mustAnswer(frame, channels))
-      socket.send(messageText(respond.message));
+    if (respond && mustAnswer(frame, channels)) socket.send(messageText(respond.message));
     channels = withChannel(frame, channels, feeds.length);
     const silent = [...asked.keys()].filter((feed) => !heard.has(feed));
     if (isRefusal(frame)) return onRefusal(frame, silent);
@@ -317,8 +290,7 @@ export function startSession(options: SessionOptions): StreamSession {
 
   function onRefusal(frame: unknown, silent: Subscription[]) {
     const feed = refusedFeed(frame, [...asked.keys()], silent);
-    if (!feed && namesNone(frame, [...asked.keys()]))
-      unnamedWords = refusalWords(frame);
+    if (!feed && namesNone(frame, [...asked.keys()])) unnamedWords = refusalWords(frame);
     if (!feed || troubles.get(feed)?.kind === "refused") return;
     // It was sent again before its answer came: the venue says that once is enough.
     if (served.has(feed) && timesAsked.get(feed)! > 1) return;
@@ -349,11 +321,7 @@ export function startSession(options: SessionOptions): StreamSession {
 }
 
 /** Bitfinex tells a channel's number once, and by nothing else are its frames known. */
-export function withChannel(
-  frame: unknown,
-  channels: ChannelNumbers,
-  atMost: number,
-): ChannelNumbers {
+export function withChannel(frame: unknown, channels: ChannelNumbers, atMost: number): ChannelNumbers {
   const { event, channel, chanId } = Object(frame) as Record<string, unknown>;
   if (event !== "subscribed" || typeof channel !== "string") return channels;
   if (!channels.has(channel) && channels.size >= atMost) return channels;

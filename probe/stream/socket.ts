@@ -1,12 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { retryAfterMs } from "../../shared/measurement/retry-after.js";
-import {
-  causeOf,
-  causeOfRefusal,
-  unlessOurNetwork,
-  type Cause,
-} from "../rest/cause.js";
+import { causeOf, causeOfRefusal, unlessOurNetwork, type Cause } from "../rest/cause.js";
 import { makeBucket, type Allowance } from "./bucket.js";
 import { openConnection, type Connection } from "../rest/connection.js";
 import { isUnmeasured } from "../rest/measurement.js";
@@ -36,7 +31,9 @@ export interface Arrival {
   readonly unixMs: number;
 }
 
-/** What a peer may send: so much at once, and then so much a second. Beyond that the socket is ended, whatever was sent. */
+/**
+ * What a peer may send: so much at once, and then so much a second. Beyond that the socket is ended, whatever was sent.
+ */
 export type Flow = Record<"frames" | "bytes", Allowance>;
 
 /** Why a socket is not, or no longer, open. */
@@ -150,13 +147,8 @@ export function openSocket(options: SocketOptions): VenueSocket {
     ws.terminate();
   });
   ws.on("close", (code, reason) => {
-    if (broken)
-      return end(causeOfSocketError(broken), broken.message, { error: broken });
-    end(
-      { fault: "closed" },
-      `closed by the peer, ${code} ${reason.toString()}`,
-      { isSaid: code !== unsaid },
-    );
+    if (broken) return end(causeOfSocketError(broken), broken.message, { error: broken });
+    end({ fault: "closed" }, `closed by the peer, ${code} ${reason.toString()}`, { isSaid: code !== unsaid });
   });
 
   const socket: VenueSocket = {
@@ -233,10 +225,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
     setImmediate(() => {
       if (socket.opened) return;
       const isUnresolved = connection?.phase === "dns";
-      end(
-        { fault: isUnresolved ? "dns" : "timeout" },
-        `not open within ${openWithinMs} ms`,
-      );
+      end({ fault: isUnresolved ? "dns" : "timeout" }, `not open within ${openWithinMs} ms`);
     });
   }
 
@@ -254,8 +243,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
     const cause = causeOf(error, connection?.phase ?? "connect");
     if (isUnmeasured(cause)) return cause;
     if (socket.opened) return { fault: "closed" };
-    const isUpgradeAnswer =
-      connection?.phase === "exchange" && !("code" in error);
+    const isUpgradeAnswer = connection?.phase === "exchange" && !("code" in error);
     if (isUpgradeAnswer) return { fault: "handshake" };
     return cause.fault === "body" ? { fault: "handshake" } : cause;
   }
@@ -284,9 +272,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
 
   async function cleared(cause: Cause, error: unknown): Promise<Cause> {
     if ("fault" in cause && cause.fault === "dns")
-      return (await resolver.othersResolve(hostname, begunMs))
-        ? cause
-        : { unmeasured: "resolver" };
+      return (await resolver.othersResolve(hostname, begunMs)) ? cause : { unmeasured: "resolver" };
     const { signal } = closing;
     const unanswered = { host: hostname, sinceMs: heard.atMs, error, signal };
     return unlessOurNetwork(cause, unanswered, resolver);

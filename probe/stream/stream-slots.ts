@@ -1,7 +1,4 @@
-import {
-  bearableMs,
-  type EventLoopWatch,
-} from "../schedule/event-loop-watch.js";
+import { bearableMs, type EventLoopWatch } from "../schedule/event-loop-watch.js";
 import type { Meter, StreamMeasurement } from "./meter.js";
 import type { StreamFault, StreamVerdict } from "./stream-verdict.js";
 
@@ -27,13 +24,12 @@ export function makeReadSlot(
     const reading = meter.read(nowMs, slotMs);
     if (!reading) return null;
     if (stoodStill) {
-      // What came meanwhile is read at once, in pieces, or was lost with the machine's network: it begins as a new subscription does.
+      // What came meanwhile is read at once, in pieces, or was lost with the machine's network: it begins as a new
+      // subscription does.
       meter.subscribed(nowMs);
       return null;
     }
     verdict.follow(reading, nowMs);
-    return reading.isWhole
-      ? { reading, fault: verdict.judge(reading, nowMs) }
-      : null;
+    return reading.isWhole ? { reading, fault: verdict.judge(reading, nowMs) } : null;
   };
 }

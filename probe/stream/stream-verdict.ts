@@ -29,9 +29,7 @@ export function makeStreamVerdict(
 ): StreamVerdict {
   const { stall, staleAfterMs } = stream;
   const isEstimate = stallBasis(stream) === "estimate";
-  const staleMs =
-    staleAfterMs ??
-    Math.max(limits.stale_event_ms, limits.stale_event_stalls * stall.afterMs);
+  const staleMs = staleAfterMs ?? Math.max(limits.stale_event_ms, limits.stale_event_stalls * stall.afterMs);
   /** The newest event of the last slot that had one, by the venue's clock. */
   let eventMs: number | null = null;
   /** When an event was newer than all before it, `performance.now()`. */
@@ -41,10 +39,7 @@ export function makeStreamVerdict(
   let before: StreamFault | null = null;
   let subscribedMs = -Infinity;
 
-  function isStalled(
-    { quietMs, heardMs }: StreamMeasurement,
-    nowMs: number,
-  ): boolean {
+  function isStalled({ quietMs, heardMs }: StreamMeasurement, nowMs: number): boolean {
     const { afterMs } = stall;
     if (quietMs <= afterMs) return false;
     if (!counterpart) return !isEstimate;
@@ -55,10 +50,7 @@ export function makeStreamVerdict(
     return wentOn ?? isBeyondWaiting(counterpart, nowMs - heardMs - afterMs);
   }
 
-  function isStale(
-    { ages, messages }: StreamMeasurement,
-    nowMs: number,
-  ): boolean {
+  function isStale({ ages, messages }: StreamMeasurement, nowMs: number): boolean {
     const { behindMs, newestMs } = ages;
     // After a day without a move the times are none to believe any more.
     if (behindMs === null) return before === "stale" && messages > 0;
@@ -71,9 +63,7 @@ export function makeStreamVerdict(
 
   /** Its counterpart is not answered. */
   function isBeyondWaiting({ cadenceMs }: Counterpart, waitedMs: number) {
-    return (
-      !isEstimate && waitedMs > limits.counterpart_wait_cadences * cadenceMs
-    );
+    return !isEstimate && waitedMs > limits.counterpart_wait_cadences * cadenceMs;
   }
 
   function follow({ ages, ...reading }: StreamMeasurement, nowMs: number) {

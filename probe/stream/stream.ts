@@ -1,22 +1,11 @@
 import type { Log } from "../../shared/log/log.js";
-import {
-  componentsOf,
-  type SocketConfig,
-  type Venue,
-} from "../../shared/registry/registry.js";
+import { componentsOf, type SocketConfig, type Venue } from "../../shared/registry/registry.js";
 import { unlessOurNetwork } from "../rest/cause.js";
 import type { ClockWatch } from "../network/clock-error.js";
 import type { Counterpart } from "./counterpart.js";
 import { correctedAge } from "../rest/data-age.js";
-import {
-  makeSubscription,
-  type Subscription,
-  type SubscriptionError,
-} from "./subscription.js";
-import {
-  startReconnectingSocket,
-  type ReconnectingSocket,
-} from "./reconnecting-socket.js";
+import { makeSubscription, type Subscription, type SubscriptionError } from "./subscription.js";
+import { startReconnectingSocket, type ReconnectingSocket } from "./reconnecting-socket.js";
 import type { EventLoopWatch } from "../schedule/event-loop-watch.js";
 import {
   isUnmeasured,
@@ -61,18 +50,13 @@ export function startStreams(options: StreamsOptions): Streams {
   const { venue, socket, resolver } = options;
   const feeds = socket.streams.map(makeSubscription);
   const lines = openLines(options, feeds);
-  const cadences = new Map(
-    componentsOf(venue).map(({ id, cadenceMs }) => [id, cadenceMs]),
-  );
+  const cadences = new Map(componentsOf(venue).map(({ id, cadenceMs }) => [id, cadenceMs]));
 
   const opening = makeOpening();
 
   function task(
     name: string,
-    measure: (
-      cadenceMs: number,
-      signal: AbortSignal,
-    ) => MeasurementOutcome | Promise<MeasurementOutcome>,
+    measure: (cadenceMs: number, signal: AbortSignal) => MeasurementOutcome | Promise<MeasurementOutcome>,
   ): Task {
     const component = `ws:${name}`;
     const cadenceMs = cadences.get(component)!;
@@ -147,15 +131,12 @@ function measuredSocket(
 }
 
 /**
- * Time to open, for a socket that opened within the slot. Slots are read at no exact distance, so it is one that opened since the
- * reading before: none is told twice, or by neither of two.
+ * Time to open, for a socket that opened within the slot. Slots are read at no exact distance, so it is one that opened
+ * since the reading before: none is told twice, or by neither of two.
  */
 function makeOpening() {
   let readAtMs = -Infinity;
-  return (
-    lines: readonly ReconnectingSocket[],
-    slotMs: number,
-  ): Partial<Measurement> => {
+  return (lines: readonly ReconnectingSocket[], slotMs: number): Partial<Measurement> => {
     const nowMs = performance.now();
     const isNext = nowMs - readAtMs < 1.5 * slotMs;
     const sinceMs = isNext ? readAtMs : nowMs - slotMs;
@@ -172,10 +153,7 @@ function makeOpening() {
 }
 
 /** Nothing came, and the venue did not say so itself; what brought a socket down was looked into when it fell. */
-function mayBeOurSilence(
-  outcome: MeasurementOutcome,
-  { trouble }: Subscription,
-): outcome is Measurement {
+function mayBeOurSilence(outcome: MeasurementOutcome, { trouble }: Subscription): outcome is Measurement {
   if (isUnmeasured(outcome) || outcome.unserved) return false;
   const isSilent = outcome.fault === "stall" || outcome.fault === "handshake";
   return isSilent && trouble?.kind !== "refused";
@@ -187,11 +165,7 @@ function measuring(
 ): (slotMs: number) => MeasurementOutcome {
   const { stream } = feed;
   const { counterpart = "" } = stream;
-  const verdict = makeStreamVerdict(
-    stream,
-    counterparts?.get(counterpart) ?? null,
-    () => clock.read(),
-  );
+  const verdict = makeStreamVerdict(stream, counterparts?.get(counterpart) ?? null, () => clock.read());
   const readSlot = makeReadSlot(feed.meter, verdict, watch);
   const component = `ws:${stream.name}`;
   const tell = makeVerdictLog(log, { venue: venue.id, component });
@@ -226,24 +200,21 @@ function measuredStream(
     fault,
     messages,
     quietMs,
-    eventAgeMs:
-      ages.ageMs === null ? null : correctedAge(ages.ageMs, clock.read()),
+    eventAgeMs: ages.ageMs === null ? null : correctedAge(ages.ageMs, clock.read()),
     sequenceGaps: sequence && gaps,
   };
 }
 
-/** The stream was not heard for the whole slot. It is the venue's doing where it brought the socket down in it, or before and it is not back yet. */
+/**
+ * The stream was not heard for the whole slot. It is the venue's doing where it brought the socket down in it, or
+ * before and it is not back yet.
+ */
 function unheard({ fall }: Subscription): MeasurementOutcome {
-  return fall && !isUnmeasured(fall)
-    ? unservedBy(fall.fault)
-    : { unmeasured: "subscribing" };
+  return fall && !isUnmeasured(fall) ? unservedBy(fall.fault) : { unmeasured: "subscribing" };
 }
 
 /** Nothing came, ever since it was asked for. */
-function silentSince(
-  { askedMs, words }: SubscriptionError,
-  nowMs: number,
-): Measurement {
+function silentSince({ askedMs, words }: SubscriptionError, nowMs: number): Measurement {
   return {
     ...nothingMeasured,
     refusal: words,

@@ -15,10 +15,7 @@ const hurries = { burst: 6, perSecond: 30 / 3600 };
  * Soon at first, and each time after twice as long; then one subscription of the
  * socket after the other has its turn.
  */
-export function makeSubscriptionRetries(
-  firstMs: number,
-  betweenMs: number,
-): SubscriptionRetries {
+export function makeSubscriptionRetries(firstMs: number, betweenMs: number): SubscriptionRetries {
   const hurriesLeft = makeBucket(hurries);
   let lastTurnMs = -Infinity;
 

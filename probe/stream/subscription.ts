@@ -10,7 +10,10 @@ export interface Subscription {
   meter: Meter;
   /** Null where the venue does not number the frames. */
   sequence: SequenceWatch | null;
-  /** Why the venue does not serve the stream on the socket in use, and has sent nothing since; null: it does, or may yet. */
+  /**
+   * Why the venue does not serve the stream on the socket in use, and has sent nothing since; null: it does, or may
+   * yet.
+   */
   trouble: SubscriptionError | null;
   /** What brought its socket down, until the stream is heard for a whole slot again; null: nothing did. */
   fall: Cause | null;

@@ -14,25 +14,17 @@ export function queryOf(request: Request): URLSearchParams {
 }
 
 /** Sends a body that is JSON text already. */
-export function answerJson(
-  response: Response,
-  { body }: { body: Body },
-  cache: string = dataCache,
-): Promise<void> {
+export function answerJson(response: Response, { body }: { body: Body }, cache: string = dataCache): Promise<void> {
   return answerBody(response, body, "application/json; charset=utf-8", cache);
 }
 
-/** Sends a body in the form that the client likes best, or 304 where it has that already; Express leaves it out for HEAD. */
-export async function answerBody(
-  response: Response,
-  body: Body,
-  type: string,
-  cache: string,
-): Promise<void> {
+/**
+ * Sends a body in the form that the client likes best, or 304 where it has that already; Express leaves it out for
+ * HEAD.
+ */
+export async function answerBody(response: Response, body: Body, type: string, cache: string): Promise<void> {
   const asked = response.req.headers["accept-encoding"];
-  const { bytes, etag, encoding } = await body.as(
-    chosenEncoding(typeof asked === "string" ? asked : undefined),
-  );
+  const { bytes, etag, encoding } = await body.as(chosenEncoding(typeof asked === "string" ? asked : undefined));
   response.setHeader("Content-Type", type);
   response.setHeader("Cache-Control", cache);
   response.setHeader("Vary", "Accept-Encoding");

@@ -19,10 +19,13 @@ export interface AppOptions {
   /** Told of every request when it is over. */
   onAnswered?: (answered: AnsweredRequest) => void;
   /**
-   * How long a reading of the database's clock is good for: so much later than a tick its bodies may be shown. Under load the
-   * database is then asked a few times a second, and not between any two answers. Absent: 0.
+   * How long a reading of the database's clock is good for: so much later than a tick its bodies may be shown. Under
+   * load the database is then asked a few times a second, and not between any two answers. Absent: 0.
    */
   clockTrustedMs?: number;
-  /** How old a body may be that is answered while the database keeps everybody waiting. Absent: 0, and such answers wait. */
+  /**
+   * How old a body may be that is answered while the database keeps everybody waiting. Absent: 0, and such answers
+   * wait.
+   */
   heldMs?: number;
 }

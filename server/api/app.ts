@@ -1,10 +1,6 @@
 import { type AppOptions } from "./app-options.js";
 import type { IncomingMessage } from "node:http";
-import express, {
-  type Express,
-  type RequestHandler,
-  type Response,
-} from "express";
+import express, { type Express, type RequestHandler, type Response } from "express";
 import { healthBody, readinessOf } from "../health/health.js";
 import { type Boards, makeBoards } from "./boards.js";
 import { type DatabaseClock, makeClock } from "./clock.js";
@@ -43,21 +39,13 @@ export interface Shared {
   failures: WeakMap<IncomingMessage, unknown>;
 }
 
-export function makeShared({
-  pool,
-  registry,
-  rateLimit,
-  clockTrustedMs,
-  heldMs = 0,
-  log,
-}: AppOptions): Shared {
+export function makeShared({ pool, registry, rateLimit, clockTrustedMs, heldMs = 0, log }: AppOptions): Shared {
   const clock = makeClock(pool, clockTrustedMs);
   const busy = makeOutage(log, busyWords, {
     level: "warn",
     endsByItself: true,
   });
-  const onHeld = (error?: unknown) =>
-    busy.failed("answers", error === undefined ? {} : { error });
+  const onHeld = (error?: unknown) => busy.failed("answers", error === undefined ? {} : { error });
   const whileBusy = { heldMs, patienceMs, onHeld };
   return {
     clock,
@@ -96,8 +84,7 @@ export function makeApp(
   app.set("trust proxy", [...options.trustProxy]);
 
   app.use((_request, response, next) => {
-    for (const [name, value] of Object.entries(publicHeaders))
-      response.setHeader(name, value);
+    for (const [name, value] of Object.entries(publicHeaders)) response.setHeader(name, value);
     next();
   });
   app.use(onlyWholeRequests);
@@ -116,10 +103,7 @@ export function makeApp(
   if (limit) app.use(limiter(limit));
   app.use((request, _response, next) => next(failures.get(request)));
   app.get("/v1/status", statusRoute(boards));
-  app.get(
-    ["/v1/exchanges/:venue", "/v1/targets/:venue"],
-    venueRoute(registry, boards, answerCsv),
-  );
+  app.get(["/v1/exchanges/:venue", "/v1/targets/:venue"], venueRoute(registry, boards, answerCsv));
   app.get("/v1/regions", regionsRoute(boards));
   app.get("/v1/thresholds", thresholdsRoute(registry));
   app.get("/v1/reliability", reliabilityRoute(windows, answerCsv));
@@ -130,8 +114,7 @@ export function makeApp(
   // apart, for its key changes with time: one body at a time is of use
   const metrics = makeSnapshots(pool, one, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));
-  for (const [path, file] of Object.entries(pages))
-    app.get(path, pageRoute(file));
+  for (const [path, file] of Object.entries(pages)) app.get(path, pageRoute(file));
   app.use(notFound);
   app.use(answerErrors(log));
   return app;

@@ -1,10 +1,6 @@
 import type { Pool } from "../../shared/database/pool.js";
 import { rulesRow } from "../engine/rules.js";
-import {
-  categories,
-  type Category,
-  type Registry,
-} from "../../shared/registry/registry.js";
+import { categories, type Category, type Registry } from "../../shared/registry/registry.js";
 import type { DatabaseClock } from "./clock.js";
 import { makeSnapshots, type Snapshot, type WhileBusy } from "./snapshot.js";
 
@@ -13,11 +9,7 @@ export interface Boards {
   /** @param category null: all venues */
   status(category: Category | null): Promise<Snapshot | null>;
   /** @returns null where the database does not have the venue */
-  venue(
-    id: string,
-    range: "24h" | "7d",
-    region: string | null,
-  ): Promise<Snapshot | null>;
+  venue(id: string, range: "24h" | "7d", region: string | null): Promise<Snapshot | null>;
   /** The region of a page whose request names none; null where there is none. */
   usualRegion: string | null;
   regions(): Promise<Snapshot | null>;
@@ -34,19 +26,9 @@ export function makeBoards(
   const snapshots = makeSnapshots(pool, bodies, clock, whileBusy);
   return {
     usualRegion: registry.regions[0]?.id ?? null,
-    status: (category) =>
-      snapshots(
-        "status",
-        [category],
-        [category, categories, registry.probeIntervalMs],
-      ),
+    status: (category) => snapshots("status", [category], [category, categories, registry.probeIntervalMs]),
     venue: (id, range, region) =>
-      snapshots(
-        "venue",
-        [id, range, region],
-        [id, range, region],
-        range === "7d" ? weekHeldMs : 0,
-      ),
+      snapshots("venue", [id, range, region], [id, range, region], range === "7d" ? weekHeldMs : 0),
     regions: () => snapshots("regions", [], [rulesRow.quorum_min_regions]),
     notify: () => snapshots("notify", [], []),
   };

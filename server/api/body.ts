@@ -3,7 +3,9 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { type Encoding } from "./encoding.js";
 
-/** A finished body in every form that a client may ask for; the compressed ones are made when first asked for, and once. */
+/**
+ * A finished body in every form that a client may ask for; the compressed ones are made when first asked for, and once.
+ */
 export interface Body {
   plain: Buffer;
   /** The bytes, and their strong ETag: other bytes, another tag. */
@@ -46,7 +48,10 @@ export function makeBody(text: string): Body {
 
 const brotli = promisify(brotliCompress);
 
-/** On threads of their own. Of a venue's 115 kB, brotli's best takes 300 ms, its fourth level 2 ms for a tenth more bytes. */
+/**
+ * On threads of their own. Of a venue's 115 kB, brotli's best takes 300 ms, its fourth level 2 ms for a tenth more
+ * bytes.
+ */
 const compress: Record<Encoding, (plain: Buffer) => Promise<Buffer>> = {
   identity: (plain) => Promise.resolve(plain),
   gzip: promisify<Buffer, Buffer>(gzip),

@@ -29,10 +29,7 @@ export interface DatabaseClock {
  *
  * @param trustedMs how long a reading serves later readers. 0: it serves only those who asked while it was read
  */
-export function makeClock(
-  pool: Pick<Pool, "file">,
-  trustedMs = 0,
-): DatabaseClock {
+export function makeClock(pool: Pick<Pool, "file">, trustedMs = 0): DatabaseClock {
   let last: ClockReading | null = null;
   const ask = singleFlight(async () => {
     const askedAtMs = performance.now();

@@ -11,7 +11,10 @@ export interface CsvTable {
   file: string;
   /** Of the statement; the address of the methodology page is added as the last one. */
   values: readonly unknown[];
-  /** What it shows, as part of a file's name: `okx-days-90`. Tables that differ in their parameters should differ in this. */
+  /**
+   * What it shows, as part of a file's name: `okx-days-90`. Tables that differ in their parameters should differ in
+   * this.
+   */
   name: string;
   /** Thrown where there is no row; absent, such a table is its header alone. */
   empty?: () => Error;
@@ -20,10 +23,7 @@ export interface CsvTable {
 export type AnswerCsv = (response: Response, table: CsvTable) => Promise<void>;
 
 /** Makes the function by which every route answers `format=csv`. */
-export function csvAnswerer(options: {
-  pool: Pick<Pool, "rows">;
-  siteUrl: string;
-}): AnswerCsv {
+export function csvAnswerer(options: { pool: Pick<Pool, "rows">; siteUrl: string }): AnswerCsv {
   const methodologyUrl = `${options.siteUrl}/methodology`;
   return async (response, { file, values, name, empty }) => {
     const rows = await options.pool.rows(file, [...values, methodologyUrl]);
@@ -33,24 +33,16 @@ export function csvAnswerer(options: {
 }
 
 /** Writes rows as fast as the client takes them; the rows' own limit is how long a slow one may hold the database. */
-export async function sendCsv(
-  response: Response,
-  rows: RowStream,
-  name: string,
-): Promise<void> {
+export async function sendCsv(response: Response, rows: RowStream, name: string): Promise<void> {
   response.setHeader("Cache-Control", dataCache);
   response.setHeader("Content-Type", "text/csv; charset=utf-8; header=present");
-  response.setHeader(
-    "Content-Disposition",
-    attachment(name, instantOf(rows).slice(0, 10)),
-  );
+  response.setHeader("Content-Disposition", attachment(name, instantOf(rows).slice(0, 10)));
   try {
     if (response.req.method === "HEAD") response.end();
     else await pipeline(csvOf(rows), response);
   } catch (error) {
     // who has left needs no answer, and it is no fault of ours
-    if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE")
-      throw error;
+    if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
   } finally {
     rows.close();
   }
@@ -69,6 +61,5 @@ function instantOf({ columns, first }: RowStream): string {
 
 async function* csvOf(rows: RowStream): AsyncGenerator<string> {
   yield csvText([rows.columns]);
-  for (let batch = await rows.next(); batch; batch = await rows.next())
-    yield csvText(batch);
+  for (let batch = await rows.next(); batch; batch = await rows.next()) yield csvText(batch);
 }

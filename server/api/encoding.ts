@@ -4,8 +4,9 @@ export const encodings = ["br", "gzip", "identity"] as const;
 export type Encoding = (typeof encodings)[number];
 
 /**
- * What a client likes best of what we have, by its `Accept-Encoding` (RFC 9110, 12.5.3); of what it likes equally well, the
- * one with the fewest bytes. One that refuses all of them gets the plain bytes: it can do without our answer only itself.
+ * What a client likes best of what we have, by its `Accept-Encoding` (RFC 9110, 12.5.3); of what it likes equally well,
+ * the one with the fewest bytes. One that refuses all of them gets the plain bytes: it can do without our answer only
+ * itself.
  */
 export function chosenEncoding(accepted: string | undefined): Encoding {
   if (!accepted) return "identity";
@@ -34,8 +35,7 @@ function weightsOf(accepted: string): Map<string, number> {
     const q = parameters.find((parameter) => /^q\s*=/.test(parameter));
     const weight = q === undefined ? 1 : Number(q.slice(q.indexOf("=") + 1));
     // what is not understood is not liked
-    if (name)
-      weights.set(alias[name] ?? name, weight >= 0 && weight <= 1 ? weight : 0);
+    if (name) weights.set(alias[name] ?? name, weight >= 0 && weight <= 1 ? weight : 0);
   }
   return weights;
 }

@@ -1,6 +1,6 @@
 /**
- * The constants of published figures: each number once, with its unit and its reason. `/v1/thresholds` prints them after the engine's
- * rules; the SQL functions of the same names in schema api apply them.
+ * The constants of published figures: each number once, with its unit and its reason. `/v1/thresholds` prints them
+ * after the engine's rules; the SQL functions of the same names in schema api apply them.
  */
 import type { Rule } from "../../shared/measurement/rule.js";
 

@@ -8,30 +8,22 @@ import type { Snapshots } from "./snapshot.js";
 export const incidentCache = { open: "public, max-age=5", closed: longCache };
 
 /** The shape of every slug that the engine gives. */
-export const slugPattern =
-  /^[a-z0-9]+(-[a-z0-9]+)*-\d{4}-\d\d-\d\d-(rest|ws)-(degraded|outage)(-\d{1,9})?$/;
+export const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*-\d{4}-\d\d-\d\d-(rest|ws)-(degraded|outage)(-\d{1,9})?$/;
 
 /** `/v1/incidents/{slug}`: one incident with its evidence. */
-export function incidentRoute(
-  pool: Pick<Pool, "file">,
-  snapshots: Snapshots,
-): RequestHandler<{ slug: string }> {
+export function incidentRoute(pool: Pick<Pool, "file">, snapshots: Snapshots): RequestHandler<{ slug: string }> {
   return async (request, response) => {
     const { slug } = request.params;
     const known = slug.length < 200 && slugPattern.test(slug);
     const incident = known ? await snapshots("incident", [slug], [slug]) : null;
-    if (!incident)
-      throw (known && (await goneOf(pool, slug))) || noSuchIncident(slug);
+    if (!incident) throw (known && (await goneOf(pool, slug))) || noSuchIncident(slug);
     const cache = incidentCache[incident.closed ? "closed" : "open"];
     await answerJson(response, incident, cache);
   };
 }
 
 function noSuchIncident(slug: string): Problem {
-  return new Problem(
-    404,
-    `There is no incident ${JSON.stringify(shortened(slug))}. /v1/incidents lists them.`,
-  );
+  return new Problem(404, `There is no incident ${JSON.stringify(shortened(slug))}. /v1/incidents lists them.`);
 }
 
 interface RetractedRow {
@@ -40,11 +32,11 @@ interface RetractedRow {
   reason: string | null;
 }
 
-/** What is said of an incident that was retracted; null where none of that name was. It cannot be undone, so it may be kept as long as a closed one. */
-async function goneOf(
-  pool: Pick<Pool, "file">,
-  slug: string,
-): Promise<Problem | null> {
+/**
+ * What is said of an incident that was retracted; null where none of that name was. It cannot be undone, so it may be
+ * kept as long as a closed one.
+ */
+async function goneOf(pool: Pick<Pool, "file">, slug: string): Promise<Problem | null> {
   const [row] = await pool.file<RetractedRow>("retracted", [slug]);
   if (!row) return null;
   const { retracted_at: retractedAt, reason } = row;

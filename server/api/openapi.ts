@@ -25,24 +25,18 @@ import { tableExample, tableText } from "./schemas/table.js";
 import { alertWebhook } from "./webhook.js";
 
 /** `/openapi.json`: what this API answers, in OpenAPI 3.1, made of the schemas and parameters that it works with. */
-export function openapiRoute(
-  options: Pick<AppOptions, "registry" | "baseUrl" | "siteUrl">,
-): RequestHandler {
+export function openapiRoute(options: Pick<AppOptions, "registry" | "baseUrl" | "siteUrl">): RequestHandler {
   let made: Body | undefined;
   return (_request, response) => {
-    // once, when first asked for: nothing of it changes while the program runs, and it is not limited. Made for each request,
-    // it would take this process some 5 ms, so that 200 a second would leave no time for others
+    // once, when first asked for: nothing of it changes while the program runs, and it is not limited. Made for each
+    // request, it would take this process some 5 ms, so that 200 a second would leave no time for others
     made ??= makeBody(JSON.stringify(openapiDocument(options, new Date())));
     return answerJson(response, { body: made }, longCache);
   };
 }
 
 export function openapiDocument(
-  {
-    registry,
-    baseUrl,
-    siteUrl,
-  }: Pick<AppOptions, "registry" | "baseUrl" | "siteUrl">,
+  { registry, baseUrl, siteUrl }: Pick<AppOptions, "registry" | "baseUrl" | "siteUrl">,
   madeAt: Date,
 ): OpenAPIObject {
   const described = operations(registry, siteUrl);
@@ -70,16 +64,11 @@ How each number is made is at ${siteUrl}/methodology, how samples become inciden
       name,
       description,
     })),
-    paths: Object.fromEntries(
-      described.map((operation) => [operation.path, { get: get(operation) }]),
-    ),
+    paths: Object.fromEntries(described.map((operation) => [operation.path, { get: get(operation) }])),
     webhooks: { alert: alertWebhook(siteUrl) },
     components: {
       schemas: Object.fromEntries(
-        [...namedSchemas].map(([name, schema]) => [
-          name,
-          { ...partsOf(schema), ...enumNames(name, schema) },
-        ]),
+        [...namedSchemas].map(([name, schema]) => [name, { ...partsOf(schema), ...enumNames(name, schema) }]),
       ),
       examples: examplesOf(described),
       responses: otherAnswers,
@@ -89,13 +78,12 @@ How each number is made is at ${siteUrl}/methodology, how samples become inciden
 }
 
 /**
- * What generators call the constants of a named enumeration. Without that Go's has one `OUTAGE` for each enumeration that has the word,
- * all in one package, and what it made does not compile.
+ * What generators call the constants of a named enumeration. Without that Go's has one `OUTAGE` for each enumeration
+ * that has the word, all in one package, and what it made does not compile.
  */
 function enumNames(name: string, schema: Schema) {
   if (!("enum" in schema) || !Array.isArray(schema.enum)) return {};
-  const named = (value: unknown) =>
-    `${name}_${String(value)}`.replace(/\W+/g, "_").toUpperCase();
+  const named = (value: unknown) => `${name}_${String(value)}`.replace(/\W+/g, "_").toUpperCase();
   return { "x-enum-varnames": schema.enum.map(named) };
 }
 
@@ -125,25 +113,20 @@ function parametersOf({ names, parameters }: Operation): ParameterObject[] {
       const example = exampleOf({ ...schema, examples });
       return { name, in: "path", required: true, description, schema, example };
     }),
-    ...Object.entries(parameters ?? {}).map(
-      ([name, { description, schema }]) => ({
-        name,
-        in: "query",
-        description,
-        schema,
-        example: exampleOf(schema),
-      }),
-    ),
+    ...Object.entries(parameters ?? {}).map(([name, { description, schema }]) => ({
+      name,
+      in: "query",
+      description,
+      schema,
+      example: exampleOf(schema),
+    })),
   ] as ParameterObject[];
 }
 
 function contentOf({ answers, table }: Operation): ContentObject {
   return {
     ...Object.fromEntries(
-      Object.entries(answers).map(([type, schema]) => [
-        type,
-        { schema: partOf(schema), ...exampleIn(schema) },
-      ]),
+      Object.entries(answers).map(([type, schema]) => [type, { schema: partOf(schema), ...exampleIn(schema) }]),
     ),
     ...(table && {
       "text/csv": {
@@ -162,19 +145,11 @@ function exampleIn(schema: Schema): Partial<MediaTypeObject> {
 }
 
 function examplesOf(described: Operation[]) {
-  const named = described
-    .flatMap(({ answers }) => Object.values(answers))
-    .filter(({ title }) => title !== undefined);
-  return Object.fromEntries(
-    named.map((schema) => [schema.title!, { value: exampleOf(schema) }]),
-  );
+  const named = described.flatMap(({ answers }) => Object.values(answers)).filter(({ title }) => title !== undefined);
+  return Object.fromEntries(named.map((schema) => [schema.title!, { value: exampleOf(schema) }]));
 }
 
-function headersOf({
-  cache,
-  limited,
-  table,
-}: Operation): Record<string, HeaderObject | ReferenceObject> {
+function headersOf({ cache, limited, table }: Operation): Record<string, HeaderObject | ReferenceObject> {
   return {
     "Cache-Control": cacheHeader("How long a cache may keep it.", cache),
     ...(isKept(cache) && bodyHeaders),
@@ -204,11 +179,7 @@ function othersOf({
   const others: [string, boolean, keyof typeof otherAnswers][] = [
     ["304", isKept(cache), limited ? "Answer304" : "Answer304Unlimited"],
     ["400", parameters !== undefined || names !== undefined, "Answer400"],
-    [
-      "404",
-      names !== undefined,
-      retractable ? "Answer404Retracted" : "Answer404",
-    ],
+    ["404", names !== undefined, retractable ? "Answer404Retracted" : "Answer404"],
     ["405", true, "Answer405"],
     ["429", limited, "Answer429"],
     ["503", asksDatabase, "Answer503"],
@@ -216,10 +187,7 @@ function othersOf({
   ];
   return others
     .filter(([, occurs]) => occurs)
-    .map(([status, , name]) => [
-      status,
-      { $ref: `#/components/responses/${name}` },
-    ]);
+    .map(([status, , name]) => [status, { $ref: `#/components/responses/${name}` }]);
 }
 
 const headers = {
@@ -227,10 +195,7 @@ const headers = {
     "Strong: the same for the same bytes, and another for each Content-Encoding. Send it back as If-None-Match. Not with text/csv.",
     '"Yk0Xq1Q3v1Jt3p8n5E4c2wW7d6M-br"',
   ),
-  Vary: textHeader(
-    "What of the request the form of the body goes by. Not with text/csv.",
-    "Accept-Encoding",
-  ),
+  Vary: textHeader("What of the request the form of the body goes by. Not with text/csv.", "Accept-Encoding"),
   ContentEncoding: {
     description:
       "How the body is compressed. Absent where it is not: where the client accepts neither, below 1000 bytes, and with text/csv.",
@@ -316,8 +281,7 @@ const otherAnswers = {
     {
       title: "Not Found",
       status: 404,
-      detail:
-        'There is no venue "mtgox". /v1/status lists those that are watched.',
+      detail: 'There is no venue "mtgox". /v1/status lists those that are watched.',
     },
     limitHeaders,
   ),
@@ -334,10 +298,7 @@ const otherAnswers = {
     },
     {
       ...limitHeaders,
-      "Cache-Control": cacheHeader(
-        "That it was retracted may be kept; other errors are not.",
-        ["no-store", longCache],
-      ),
+      "Cache-Control": cacheHeader("That it was retracted may be kept; other errors are not.", ["no-store", longCache]),
     },
   ),
   Answer405: problemAnswer(
@@ -354,8 +315,7 @@ const otherAnswers = {
     {
       title: "Too Many Requests",
       status: 429,
-      detail:
-        "More than 120 requests within a minute came from your address. Wait as long as Retry-After says.",
+      detail: "More than 120 requests within a minute came from your address. Wait as long as Retry-After says.",
     },
     { ...limitHeaders, "Retry-After": header("RetryAfter") },
   ),
@@ -364,8 +324,7 @@ const otherAnswers = {
     {
       title: "Service Unavailable",
       status: 503,
-      detail:
-        "The data cannot be read at the moment. Try again in a few seconds.",
+      detail: "The data cannot be read at the moment. Try again in a few seconds.",
     },
     { ...limitHeaders, "Retry-After": header("RetryAfter") },
   ),
@@ -386,11 +345,7 @@ function anyRequest(headers?: HeadersObject): ResponseObject {
   );
 }
 
-function problemAnswer(
-  description: string,
-  example: object,
-  more?: HeadersObject,
-): ResponseObject {
+function problemAnswer(description: string, example: object, more?: HeadersObject): ResponseObject {
   return {
     description,
     headers: {
@@ -425,9 +380,7 @@ function partsOf(schema: SchemaObject): SchemaObject {
   return {
     ...schema,
     ...(properties && {
-      properties: Object.fromEntries(
-        Object.entries(properties).map(([name, one]) => [name, partOf(one)]),
-      ),
+      properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, partOf(one)])),
     }),
     ...(items && { items: partOf(items) }),
     ...(anyOf && { anyOf: anyOf.map(partOf) }),

@@ -6,27 +6,15 @@ import { incidentsParameters } from "./incidents.js";
 import type { Parameters } from "./parameters.js";
 import { reliabilityParameters } from "./reliability.js";
 import { detectionResponse } from "./schemas/detection.js";
-import {
-  incidentDetailResponse,
-  incidentsResponse,
-} from "./schemas/incident.js";
+import { incidentDetailResponse, incidentsResponse } from "./schemas/incident.js";
 import { notifyResponse } from "./schemas/notify.js";
 import { reliabilityResponse } from "./schemas/reliability.js";
-import {
-  healthResponse,
-  openapiResponse,
-  regionsResponse,
-  thresholdsResponse,
-} from "./schemas/service.js";
+import { healthResponse, openapiResponse, regionsResponse, thresholdsResponse } from "./schemas/service.js";
 import { exampleOf } from "./schemas/example.js";
 import { type Schema, slug, text, venueId } from "./schemas/shapes.js";
 import { statusResponse } from "./schemas/status.js";
 import type { TableSchema } from "./schemas/table.js";
-import {
-  incidentsTable,
-  reliabilityTable,
-  venueTable,
-} from "./schemas/tables.js";
+import { incidentsTable, reliabilityTable, venueTable } from "./schemas/tables.js";
 import { exchangeResponse } from "./schemas/venue.js";
 import { statusParameters } from "./status.js";
 import { venueParameters } from "./venue.js";
@@ -114,8 +102,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       id: "getExchange",
       path: "/v1/exchanges/{venue}",
       summary: "The same bytes as /v1/targets/{venue}",
-      description:
-        "The older name. It stays; /v1/targets/{venue} is preferred for what is new.",
+      description: "The older name. It stays; /v1/targets/{venue} is preferred for what is new.",
       ...venuePage,
     },
     {

@@ -4,7 +4,9 @@ import { packagedFile } from "../../shared/config/package.js";
 import { answerBody, longCache } from "./answer.js";
 import { makeBody } from "./body.js";
 
-/** The documents that answers point to below `SITE_URL`, which is this API's own address unless a site stands elsewhere. */
+/**
+ * The documents that answers point to below `SITE_URL`, which is this API's own address unless a site stands elsewhere.
+ */
 export const pages = {
   "/methodology": "docs/methodology.md",
   "/rulebook": "docs/rulebook.md",

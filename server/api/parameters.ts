@@ -1,11 +1,6 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import type { SchemaObject } from "openapi3-ts/oas31";
-import {
-  instantExpected,
-  instantPattern,
-  isOnCalendar,
-  spelledOut,
-} from "../../shared/text/instant.js";
+import { instantExpected, instantPattern, isOnCalendar, spelledOut } from "../../shared/text/instant.js";
 import { categories, type Registry } from "../../shared/registry/registry.js";
 import { presentIds } from "./venue-ids.js";
 import { badParameters, type BadParameter, shortened } from "./problem.js";
@@ -45,11 +40,7 @@ export function venueFilter(registry: Registry): Parameter<string | null> {
   const ids = presentIds(registry);
   const present = registry.venues.map(({ id }) => id);
   return {
-    ...choice(
-      "Only this venue, by its id or a former one.",
-      [...ids.keys()],
-      null,
-    ),
+    ...choice("Only this venue, by its id or a former one.", [...ids.keys()], null),
     read: (text) => ids.get(text) ?? text,
     expected: `one of ${present.join(", ")}`,
   };
@@ -95,8 +86,8 @@ export function integer<Fallback extends number | null>(
 }
 
 /**
- * An instant in ISO 8601 and UTC, up to microseconds; kept as text, since a Date would cut them off. However it is written, its
- * value is the same text: what is kept of answers is kept by the values of their parameters.
+ * An instant in ISO 8601 and UTC, up to microseconds; kept as text, since a Date would cut them off. However it is
+ * written, its value is the same text: what is kept of answers is kept by the values of their parameters.
  */
 export function instant(description: string): Parameter<string | null> {
   return {
@@ -107,8 +98,7 @@ export function instant(description: string): Parameter<string | null> {
       examples: ["2026-01-31T12:00:00Z"],
     },
     description,
-    read: (text) =>
-      isInstant.test(text) && isOnCalendar(text) ? spelledOut(text) : undefined,
+    read: (text) => (isInstant.test(text) && isOnCalendar(text) ? spelledOut(text) : undefined),
     expected: instantExpected,
     absent: null,
   };
@@ -140,10 +130,8 @@ export function parameterReader<Set extends Parameters>(parameters: Set) {
         continue;
       }
       const [text] = texts;
-      const value =
-        text === undefined ? parameter.absent : parameter.read(text);
-      const good =
-        text === undefined || (value !== undefined && checks[name]!(value));
+      const value = text === undefined ? parameter.absent : parameter.read(text);
+      const good = text === undefined || (value !== undefined && checks[name]!(value));
       if (good) values[name] = value;
       else
         errors.push({
@@ -157,19 +145,13 @@ export function parameterReader<Set extends Parameters>(parameters: Set) {
 }
 
 function textsOf(query: URLSearchParams, name: string) {
-  for (const key of query.keys())
-    if (key.startsWith(`${name}[`)) return "structured";
+  for (const key of query.keys()) if (key.startsWith(`${name}[`)) return "structured";
   return query.getAll(name);
 }
 
 function compiled(parameters: Parameters): Record<string, ValidateFunction> {
   const ajv = new Ajv({ formats: { "date-time": true } });
-  return Object.fromEntries(
-    Object.entries(parameters).map(([name, { schema }]) => [
-      name,
-      ajv.compile(schema),
-    ]),
-  );
+  return Object.fromEntries(Object.entries(parameters).map(([name, { schema }]) => [name, ajv.compile(schema)]));
 }
 
 function fallback(value: unknown): SchemaObject {

@@ -14,9 +14,7 @@ type ProblemBody = TypeOf<typeof problem>;
 export type BadParameter = NonNullable<ProblemBody["errors"]>[number];
 
 /** What is said of an incident that is gone. */
-export type RetractedIncident = Required<
-  Pick<ProblemBody, "slug" | "retractedAt" | "reason">
->;
+export type RetractedIncident = Required<Pick<ProblemBody, "slug" | "retractedAt" | "reason">>;
 
 interface MoreToSay {
   errors?: BadParameter[];
@@ -38,21 +36,19 @@ export class Problem extends Error {
 
 export function badParameters(errors: BadParameter[]): Problem {
   const names = errors.map(({ parameter }) => parameter).join(", ");
-  return new Problem(
-    400,
-    `${errors.length === 1 ? "A parameter is" : "Parameters are"} not usable: ${names}.`,
-    { errors },
-  );
+  return new Problem(400, `${errors.length === 1 ? "A parameter is" : "Parameters are"} not usable: ${names}.`, {
+    errors,
+  });
 }
 
 export const notFound: RequestHandler = (request) => {
-  throw new Problem(
-    404,
-    `There is nothing at ${shortened(request.path)}. /openapi.json lists all that can be asked.`,
-  );
+  throw new Problem(404, `There is nothing at ${shortened(request.path)}. /openapi.json lists all that can be asked.`);
 };
 
-/** The one place where errors become answers. What is neither a Problem nor a client's malformed request is our bug: it is logged whole. */
+/**
+ * The one place where errors become answers. What is neither a Problem nor a client's malformed request is our bug: it
+ * is logged whole.
+ */
 export function answerErrors(log: Log): ErrorRequestHandler {
   const crowded = makeOutage(
     log,
@@ -66,8 +62,7 @@ export function answerErrors(log: Log): ErrorRequestHandler {
   const otherSchema = makeOutage(
     log,
     {
-      begun:
-        "answered 503: the database does not have this build's schema; run venuewatch migrate",
+      begun: "answered 503: the database does not have this build's schema; run venuewatch migrate",
       lasts: "answers 503: the database still lacks this build's schema",
       over: "no longer answers 503 for want of this build's schema",
     },
@@ -78,19 +73,13 @@ export function answerErrors(log: Log): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     // half an answer cannot be taken back; that the connection ends before it does tells its reader
     if (response.headersSent) {
-      if (!countsAsAway(log, "answers cut off", error))
-        log.warn("cut off an answer", { path: request.path, error });
+      if (!countsAsAway(log, "answers cut off", error)) log.warn("cut off an answer", { path: request.path, error });
       response.destroy();
       return;
     }
-    if (error instanceof Problem)
-      return sendProblem(response, error.status, error.detail, error.more);
+    if (error instanceof Problem) return sendProblem(response, error.status, error.detail, error.more);
     if (isMalformedRequest(error))
-      return sendProblem(
-        response,
-        400,
-        "The request's path or query is not correctly percent-encoded.",
-      );
+      return sendProblem(response, 400, "The request's path or query is not correctly percent-encoded.");
     const { path } = request;
     if (error instanceof QueueTimeout) {
       crowded.failed("answers", { path, error });
@@ -148,32 +137,26 @@ export function problemBody(
 
 function sendUnavailable(response: Response): void {
   response.setHeader("Retry-After", "5");
-  sendProblem(
-    response,
-    503,
-    "The data cannot be read at the moment. Try again in a few seconds.",
-  );
+  sendProblem(response, 503, "The data cannot be read at the moment. Try again in a few seconds.");
 }
 
 function isMalformedRequest(error: unknown): boolean {
   return error instanceof URIError;
 }
 
-/** A statement that took too long or too much memory, a replica's conflict with recovery, a deadlock with a migration: of this statement alone. */
+/**
+ * A statement that took too long or too much memory, a replica's conflict with recovery, a deadlock with a migration:
+ * of this statement alone.
+ */
 function isOver(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = "" } = error as NodeJS.ErrnoException;
-  return (
-    /^(57014|53200|53400|40001|40P01)$/.test(code) || isMigrating(error, code)
-  );
+  return /^(57014|53200|53400|40001|40P01)$/.test(code) || isMigrating(error, code);
 }
 
 /** A migration makes views and functions anew. What was planned over the old ones then fails, once. */
 function isMigrating({ message }: Error, code: string): boolean {
-  return (
-    code === "XX000" &&
-    /^(cache lookup failed|could not open relation)/.test(message)
-  );
+  return code === "XX000" && /^(cache lookup failed|could not open relation)/.test(message);
 }
 
 /** No such schema, table, column or function: the database was not migrated yet, or by another build. */

@@ -9,17 +9,13 @@ const patienceMs = 10_000;
 export class QueueTimeout extends Error {}
 
 /**
- * Lets a pool run only one of some statements at a time, in the order in which they were asked; all others pass. They are
- * those that cost a good part of a second and that anybody can ask in hundreds of ways: running side by side they would
- * hold every connection, and the board would wait for them.
+ * Lets a pool run only one of some statements at a time, in the order in which they were asked; all others pass. They
+ * are those that cost a good part of a second and that anybody can ask in hundreds of ways: running side by side they
+ * would hold every connection, and the board would wait for them.
  *
  * @throws (the pool's methods) TurnTooLate where a turn has not come within `waitMs`; it is then given up
  */
-export function queued<P extends Readers>(
-  pool: P,
-  files: ReadonlySet<string>,
-  waitMs = patienceMs,
-): P {
+export function queued<P extends Readers>(pool: P, files: ReadonlySet<string>, waitMs = patienceMs): P {
   let last: Promise<void> = Promise.resolve();
   function wait<T>(name: string, run: () => Promise<T>): Promise<T> {
     if (!files.has(name)) return run();
@@ -40,7 +36,6 @@ export function queued<P extends Readers>(
   return {
     ...pool,
     file: (name, values) => wait(name, () => pool.file(name, values)),
-    rows: (name, values, reading) =>
-      wait(name, () => pool.rows(name, values, reading)),
+    rows: (name, values, reading) => wait(name, () => pool.rows(name, values, reading)),
   };
 }

@@ -10,14 +10,13 @@ export const reliabilityParameters = {
   format,
 };
 
-/** Where every hour was measured this takes 50 ms on a server, 90 on the embedded database, and it changes by the hour. */
+/**
+ * Where every hour was measured this takes 50 ms on a server, 90 on the embedded database, and it changes by the hour.
+ */
 const heldMs = 30_000;
 
 /** `/v1/reliability`: the venues compared over a window. */
-export function reliabilityRoute(
-  snapshots: Snapshots,
-  answerCsv: AnswerCsv,
-): RequestHandler {
+export function reliabilityRoute(snapshots: Snapshots, answerCsv: AnswerCsv): RequestHandler {
   const read = parameterReader(reliabilityParameters);
   return async (request, response) => {
     const { days, category, format } = read(queryOf(request));

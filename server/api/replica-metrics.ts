@@ -7,10 +7,7 @@ import type { ReplicaState } from "../database/replica.js";
  *
  * @param state asked at every scrape; null while the database does not answer
  */
-export function makeReplicaMetrics(
-  registry: OwnMetrics,
-  state: () => Promise<ReplicaState | null>,
-): void {
+export function makeReplicaMetrics(registry: OwnMetrics, state: () => Promise<ReplicaState | null>): void {
   for (const [name, help, value] of gauges)
     new Gauge({
       name: `venuewatch_replica_${name}`,
@@ -25,11 +22,7 @@ export function makeReplicaMetrics(
     });
 }
 
-const gauges: [
-  name: string,
-  help: string,
-  value: (of: ReplicaState) => number | null,
-][] = [
+const gauges: [name: string, help: string, value: (of: ReplicaState) => number | null][] = [
   [
     "lag_seconds",
     "How far the replica may be behind: since the newest transaction that it has replayed, or since its primary last said that there is no other.",
@@ -40,9 +33,5 @@ const gauges: [
     "What the primary has, as far as the replica knows, and the replica has not replayed.",
     (of) => of.behind_bytes,
   ],
-  [
-    "receiving",
-    "1 while the primary sends to the replica, else 0.",
-    (of) => (of.receiving ? 1 : 0),
-  ],
+  ["receiving", "1 while the primary sends to the replica, else 0.", (of) => (of.receiving ? 1 : 0)],
 ];

@@ -21,9 +21,7 @@ export function onRequestEnd(
   response.on("close", () => {
     tell({
       route: routeOf(request),
-      status: response.writableFinished
-        ? String(response.statusCode)
-        : "aborted",
+      status: response.writableFinished ? String(response.statusCode) : "aborted",
       tookMs: performance.now() - begunMs,
     });
   });

@@ -24,13 +24,14 @@ export type Addressed = IncomingMessage & {
 };
 
 /**
- * Answers the boards at their usual addresses without Express, whose middleware takes four times as long as Node needs to send
- * a body that is made already. The answers are the same, header by header.
+ * Answers the boards at their usual addresses without Express, whose middleware takes four times as long as Node needs
+ * to send a body that is made already. The answers are the same, header by header.
  *
  * @param limit null: no limit
  * @param addressOf the client's address, as the app finds it
  * @param failures where an error is left for the app, which answers it
- * @returns a function that answers a request and resolves with true; with false, nothing has been sent, and the request is
+ * @returns a function that answers a request and resolves with true; with false, nothing has been sent, and the request
+ * is
  *   the app's, which answers all errors and refusals
  */
 export function makeShortcut(
@@ -43,11 +44,7 @@ export function makeShortcut(
   const addresses = addressesOf(registry, boards);
   const encodingOf = remembered(chosenEncoding);
 
-  async function answer(
-    request: Addressed,
-    response: ServerResponse,
-    { route, ask }: Address,
-  ): Promise<boolean> {
+  async function answer(request: Addressed, response: ServerResponse, { route, ask }: Address): Promise<boolean> {
     const taken = limit && (await take(limit, addressOf(request)));
     if (taken?.refused) return false;
     request.route = { path: route };
@@ -72,26 +69,15 @@ export function makeShortcut(
     return encodingOf(typeof asked === "string" ? asked : undefined);
   }
 
-  return function shortcut(
-    request: Addressed,
-    response: ServerResponse,
-  ): Promise<boolean> | false {
-    const address =
-      request.method === "GET" ? addresses.get(request.url!) : undefined;
-    return (
-      address !== undefined &&
-      isPlain(request) &&
-      answer(request, response, address)
-    );
+  return function shortcut(request: Addressed, response: ServerResponse): Promise<boolean> | false {
+    const address = request.method === "GET" ? addresses.get(request.url!) : undefined;
+    return address !== undefined && isPlain(request) && answer(request, response, address);
   };
 }
 
 export type Shortcut = ReturnType<typeof makeShortcut>;
 
-function addressesOf(
-  { venues }: Registry,
-  boards: Boards,
-): ReadonlyMap<string, Address> {
+function addressesOf({ venues }: Registry, boards: Boards): ReadonlyMap<string, Address> {
   const status = "/v1/status";
   const addresses = new Map<string, Address>([
     [status, { route: status, ask: () => boards.status(null) }],
@@ -120,8 +106,7 @@ function isPlain(request: IncomingMessage): boolean {
     headFault(request) === null &&
     headers.expect === undefined &&
     headers["if-modified-since"] === undefined &&
-    (known === undefined ||
-      (headers["cache-control"] === undefined && /^"[\w-]+"$/.test(known)))
+    (known === undefined || (headers["cache-control"] === undefined && /^"[\w-]+"$/.test(known)))
   );
 }
 
@@ -133,10 +118,7 @@ async function take({ store, perMinute }: RateLimit, ip: string) {
     return { key, refused: true, headers: [] };
   }
   // as express-rate-limit writes them for draft 7
-  const resetSeconds = Math.max(
-    0,
-    Math.ceil((+resetTime! - Date.now()) / 1000),
-  );
+  const resetSeconds = Math.max(0, Math.ceil((+resetTime! - Date.now()) / 1000));
   const headers = [
     "RateLimit-Policy",
     `${perMinute};w=60`,
@@ -146,12 +128,7 @@ async function take({ store, perMinute }: RateLimit, ip: string) {
   return { key, refused: false, headers };
 }
 
-function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  encoded: Encoded,
-  limitHeaders: string[],
-): void {
+function send(request: IncomingMessage, response: ServerResponse, encoded: Encoded, limitHeaders: string[]): void {
   const isKnown = request.headers["if-none-match"] === encoded.etag;
   const headers = (isKnown ? headersOfKnown : headersOf)(encoded);
   response.writeHead(isKnown ? 304 : 200, headers.concat(limitHeaders));

@@ -42,8 +42,8 @@ interface UnderWay {
 /**
  * Answers of one engine tick are made once, by one statement each: all who ask within a tick get the same bytes, and
  * who asks while a body is being made waits for it. Whether a kept one still holds, a small statement tells. It stands
- * apart because PostgreSQL plans most of the large ones whole before it finds that there is nothing to do: 4 to 35 ms, by how
- * many chunks there are, where the small one takes 1 ms.
+ * apart because PostgreSQL plans most of the large ones whole before it finds that there is nothing to do: 4 to 35 ms,
+ * by how many chunks there are, where the small one takes 1 ms.
  *
  * @param bounds of what is kept; the least recently used goes first
  */
@@ -79,7 +79,10 @@ export function makeSnapshots(
     return begun;
   }
 
-  /** The kept body if nothing had moved since it when the database answered last, and it is not too old. By the database's clock: this machine's may be wrong. */
+  /**
+   * The kept body if nothing had moved since it when the database answered last, and it is not too old. By the
+   * database's clock: this machine's may be wrong.
+   */
   function heldBody(key: string): Snapshot | null {
     const before = kept.get(key);
     const last = clock.last();
@@ -112,7 +115,10 @@ export function makeSnapshots(
     return made;
   }
 
-  /** What most requests get: it needs neither the database nor a timer, which would cost as much as all else that we do for one. */
+  /**
+   * What most requests get: it needs neither the database nor a timer, which would cost as much as all else that we do
+   * for one.
+   */
   function atHand(key: string, holdMs: number): Snapshot | null {
     const before = kept.get(key);
     const now = clock.trusted();
@@ -127,8 +133,7 @@ export function makeSnapshots(
     forget(key);
     kept.set(key, snapshot);
     keptBytes += weightOf(snapshot);
-    while (kept.size > bounds.bodies || keptBytes > bounds.bytes)
-      forget(kept.keys().next().value!);
+    while (kept.size > bounds.bodies || keptBytes > bounds.bytes) forget(kept.keys().next().value!);
   }
 
   function forget(key: string): void {

@@ -21,7 +21,9 @@ function appliedBy<By extends string>(by: By, some: readonly Rule[]) {
   return some.map((rule) => ({ ...rule, appliedBy: by }));
 }
 
-/** `/v1/thresholds`: these rules and the stall threshold of every stream, as this build has them. No database is asked. */
+/**
+ * `/v1/thresholds`: these rules and the stall threshold of every stream, as this build has them. No database is asked.
+ */
 export function thresholdsRoute(registry: Registry): RequestHandler {
   const published: TypeOf<typeof thresholdsResponse> = {
     // the rules change with a deployment, and so does this instant

@@ -3,16 +3,12 @@ import type { OwnMetrics } from "../../shared/log/own-metrics.js";
 import type { AnsweredRequest } from "./request-log.js";
 
 /** Tells operators of a web program how long its answers take. */
-export function makeWebMetrics(
-  registry: OwnMetrics,
-): (answered: AnsweredRequest) => void {
+export function makeWebMetrics(registry: OwnMetrics): (answered: AnsweredRequest) => void {
   const requests = new Histogram({
     name: "venuewatch_web_request_seconds",
     help: "One request, from its headers to the end of its answer, by route and status.",
     labelNames: ["route", "status"],
-    buckets: [
-      0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
-    ],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],
   });
   // checking the labels takes longer than counting, and there are a few dozen
@@ -20,8 +16,7 @@ export function makeWebMetrics(
   return ({ route, status, tookMs }) => {
     const name = `${route} ${status}`;
     let labelled = checked.get(name);
-    if (!labelled)
-      checked.set(name, (labelled = requests.labels(route, status)));
+    if (!labelled) checked.set(name, (labelled = requests.labels(route, status)));
     labelled.observe(tookMs / 1000);
   };
 }

@@ -1,9 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type ServerResponse,
-  STATUS_CODES,
-} from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Request, Response } from "express";
 import { listen } from "../../shared/config/listen.js";
@@ -35,23 +30,16 @@ const closeWithinMs = 2_000;
  *
  * @param options `port` 0 takes a free one; `host` is an IP address
  */
-export async function startWeb(
-  options: AppOptions & { port: number; host: string },
-): Promise<Web> {
+export async function startWeb(options: AppOptions & { port: number; host: string }): Promise<Web> {
   const { onAnswered, registry } = options;
   const shared = makeShared(options);
   const app = makeApp(options, shared);
   // Express' own reading of a request, which goes by the proxies that the app trusts
   const ipOf = (request: IncomingMessage) => {
-    const ip: unknown = Reflect.get(
-      app.request,
-      "ip",
-      Object.assign(request, { app }),
-    );
+    const ip: unknown = Reflect.get(app.request, "ip", Object.assign(request, { app }));
     return typeof ip === "string" ? ip : undefined;
   };
-  const clientOf = (request: IncomingMessage) =>
-    clientAddress(request, () => ipOf(request));
+  const clientOf = (request: IncomingMessage) => clientAddress(request, () => ipOf(request));
   const { boards, limit, failures } = shared;
   const shortcut = makeShortcut(registry, boards, limit, clientOf, failures);
   const answers = new WeakMap<Duplex, ServerResponse>();
@@ -104,10 +92,7 @@ export async function startWeb(
     port,
     close: () =>
       new Promise<void>((resolve) => {
-        const impatient = setTimeout(
-          () => server.closeAllConnections(),
-          closeWithinMs,
-        );
+        const impatient = setTimeout(() => server.closeAllConnections(), closeWithinMs);
         server.close(() => {
           clearTimeout(impatient);
           resolve();
@@ -128,14 +113,10 @@ function refusePathless(response: ServerResponse): void {
 }
 
 /**
- * What is no HTTP, too long, or too slow never becomes a request; who sent it is told why, as everybody else is. Not where
- * it followed upon a request that is still being answered: what we say would be taken for its answer.
+ * What is no HTTP, too long, or too slow never becomes a request; who sent it is told why, as everybody else is. Not
+ * where it followed upon a request that is still being answered: what we say would be taken for its answer.
  */
-function refuseUnreadable(
-  error: NodeJS.ErrnoException,
-  socket: Duplex,
-  owed: ServerResponse | null,
-): void {
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, owed: ServerResponse | null): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;
@@ -144,20 +125,12 @@ function refuseUnreadable(
     owed.once("close", () => socket.end());
     return;
   }
-  const [status, detail] = refusals[error.code ?? ""] ?? [
-    400,
-    "This is not a request in HTTP/1.1.",
-  ];
+  const [status, detail] = refusals[error.code ?? ""] ?? [400, "This is not a request in HTTP/1.1."];
   sayRefused(socket, status, detail);
 }
 
 function refuseTunnel(socket: Duplex): void {
-  sayRefused(
-    socket,
-    405,
-    "This is no proxy: use GET.",
-    "Allow: GET, HEAD, OPTIONS\r\n",
-  );
+  sayRefused(socket, 405, "This is no proxy: use GET.", "Allow: GET, HEAD, OPTIONS\r\n");
 }
 
 /** Without Express, which has not been asked. */
@@ -179,8 +152,5 @@ function sayRefused(socket: Duplex, status: number, detail: string, more = "") {
 
 const refusals: Record<string, [status: number, detail: string]> = {
   HPE_HEADER_OVERFLOW: [431, "Path and headers together may have 16 KiB."],
-  ERR_HTTP_REQUEST_TIMEOUT: [
-    408,
-    `The request did not come within ${requestWithinMs / 1000} seconds.`,
-  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, `The request did not come within ${requestWithinMs / 1000} seconds.`],
 };

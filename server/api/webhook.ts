@@ -1,8 +1,4 @@
-import type {
-  ParameterObject,
-  PathItemObject,
-  ResponseObject,
-} from "openapi3-ts/oas31";
+import type { ParameterObject, PathItemObject, ResponseObject } from "openapi3-ts/oas31";
 import { alert } from "./schemas/alert.js";
 import { exampleOf } from "./schemas/example.js";
 
@@ -42,12 +38,7 @@ const headers = [
     "^(evt|test)_\\d+$",
     "evt_8123",
   ),
-  header(
-    "webhook-timestamp",
-    "Of Standard Webhooks: when it was sent, in Unix seconds.",
-    "^\\d+$",
-    "1769859681",
-  ),
+  header("webhook-timestamp", "Of Standard Webhooks: when it was sent, in Unix seconds.", "^\\d+$", "1769859681"),
   header(
     "webhook-signature",
     "Of Standard Webhooks: `v1,<base64>`, of `<webhook-id>.<webhook-timestamp>.<raw body>`; with a space between, while there are two.",
@@ -56,12 +47,7 @@ const headers = [
   ),
 ];
 
-function header(
-  name: string,
-  description: string,
-  pattern: string,
-  example: string,
-): ParameterObject {
+function header(name: string, description: string, pattern: string, example: string): ParameterObject {
   const schema = { type: "string", pattern } as const;
   return { name, in: "header", required: true, description, schema, example };
 }
@@ -69,12 +55,10 @@ function header(
 const responses: Record<string, ResponseObject> = {
   "2XX": { description: "Taken: it is not sent again." },
   "410": {
-    description:
-      "Nobody is there any more: the channel is switched off at once.",
+    description: "Nobody is there any more: the channel is switched off at once.",
   },
   "429": {
-    description:
-      "Too many: it is sent again after Retry-After, within ten minutes.",
+    description: "Too many: it is sent again after Retry-After, within ten minutes.",
   },
   default: {
     description:

@@ -4,13 +4,7 @@
  * files in a folder of its name.
  */
 
-import {
-  type Runnable,
-  type Actions,
-  type Options,
-  type Given,
-  type Entry,
-} from "./command.js";
+import { type Runnable, type Actions, type Options, type Given, type Entry } from "./command.js";
 import { parseArgs } from "node:util";
 
 import { masked } from "../../shared/text/masked-text.js";
@@ -99,8 +93,7 @@ export async function runCommandLine(args: string[]): Promise<void> {
 }
 
 async function run([name, ...args]: string[]): Promise<void> {
-  if (name === undefined)
-    throw new UserError(`a command is missing\n\n${helpOfAll()}`);
+  if (name === undefined) throw new UserError(`a command is missing\n\n${helpOfAll()}`);
   if (name === "--help" || name === "-h") return say(helpOfAll());
   if (name === "--version") return say(version);
   const entry = entryOf(commands, name);
@@ -113,13 +106,8 @@ async function run([name, ...args]: string[]): Promise<void> {
   else await runOne(name, command, args);
 }
 
-async function runAction(
-  name: string,
-  { help, actions }: Actions,
-  [action, ...args]: string[],
-): Promise<void> {
-  if (action === "--help" || action === "-h")
-    return say(helpOfActions(name, help, actions));
+async function runAction(name: string, { help, actions }: Actions, [action, ...args]: string[]): Promise<void> {
+  if (action === "--help" || action === "-h") return say(helpOfActions(name, help, actions));
   const entry = entryOf(actions, action ?? "");
   if (entry === undefined)
     throw new UserError(
@@ -144,9 +132,7 @@ function parse(name: string, command: Runnable, args: string[]): Given {
   const { options = {}, words = [] } = command;
   const given = parsed(name, options, args);
   const isSecret = Object.values(options).some(({ secret }) => secret);
-  const came = isSecret
-    ? `${given.words.length}`
-    : masked(given.words.join(" "));
+  const came = isSecret ? `${given.words.length}` : masked(given.words.join(" "));
   const expected = words.length === 0 ? "no words" : words.join(" ");
   if (!given.values["help"] && !fits(given.words.length, words))
     throw new UserError(
@@ -171,10 +157,7 @@ function parsed(name: string, options: Options, args: string[]): Given {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (!code?.startsWith("ERR_PARSE_ARGS")) throw error;
-    throw new UserError(
-      `${name}: ${message}; venuewatch ${name} --help lists the options`,
-      { cause: error },
-    );
+    throw new UserError(`${name}: ${message}; venuewatch ${name} --help lists the options`, { cause: error });
   }
 }
 
@@ -189,11 +172,7 @@ function helpOfAll(): string {
   ].join("\n");
 }
 
-function helpOfActions(
-  name: string,
-  help: string,
-  actions: Record<string, Entry>,
-): string {
+function helpOfActions(name: string, help: string, actions: Record<string, Entry>): string {
   return [
     `usage: venuewatch ${name} <action> [options]`,
     "",
@@ -213,19 +192,15 @@ function helpOf(name: string, { help, options = {}, words = [] }: Runnable) {
     ...options,
     help: { type: "boolean", help: "print this" },
   };
-  const lines = Object.entries(all).map(
-    ([option, { type, help }]): [string, string] => [
-      type === "string" ? `--${option} <value>` : `--${option}`,
-      help,
-    ],
-  );
+  const lines = Object.entries(all).map(([option, { type, help }]): [string, string] => [
+    type === "string" ? `--${option} <value>` : `--${option}`,
+    help,
+  ]);
   return [usage, "", help, "", ...aligned(lines)].join("\n");
 }
 
 function listed(entries: Record<string, Entry>): string[] {
-  return aligned(
-    Object.entries(entries).map(([name, { summary }]) => [name, summary]),
-  );
+  return aligned(Object.entries(entries).map(([name, { summary }]) => [name, summary]));
 }
 
 function aligned(lines: [string, string][]): string[] {

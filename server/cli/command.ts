@@ -22,7 +22,9 @@ export type Options = Record<
   {
     type: "string" | "boolean";
     help: string;
-    /** Whoever has the value can do harm. Then no word is repeated in a message: it may be one that missed its option. */
+    /**
+     * Whoever has the value can do harm. Then no word is repeated in a message: it may be one that missed its option.
+     */
     secret?: boolean;
   }
 >;

@@ -2,11 +2,7 @@ import { databaseFault } from "../../shared/database/fault.js";
 import { connect, type Pool } from "../../shared/database/pool.js";
 import { type Life, runToEnd } from "../process/lifecycle.js";
 import { type Log, makeLog } from "../../shared/log/log.js";
-import {
-  databaseUrlOf,
-  readSettings,
-  type Settings,
-} from "../../shared/config/settings.js";
+import { databaseUrlOf, readSettings, type Settings } from "../../shared/config/settings.js";
 
 /** What stands ready for a task. */
 export interface OnDatabase {
@@ -16,10 +12,16 @@ export interface OnDatabase {
   life: Life;
 }
 
-/** An operator's statements take milliseconds, and wait for a tick at the most. On a server that vanished one would wait for a quarter of an hour. */
+/**
+ * An operator's statements take milliseconds, and wait for a tick at the most. On a server that vanished one would wait
+ * for a quarter of an hour.
+ */
 const statementTimeoutMs = 30_000;
 
-/** Whoever stops a command in the middle, or whose machine is gone, must not keep the rows of its transaction from the engine and the dispatchers. */
+/**
+ * Whoever stops a command in the middle, or whose machine is gone, must not keep the rows of its transaction from the
+ * engine and the dispatchers.
+ */
 const idleInTransactionMs = 5_000;
 
 /**
@@ -28,10 +30,7 @@ const idleInTransactionMs = 5_000;
  * @param name of the command, for the log
  * @param task may throw whatever the database does: what the user can put right is told in a sentence
  */
-export async function runOnDatabase(
-  name: string,
-  task: (here: OnDatabase) => Promise<void>,
-): Promise<never> {
+export async function runOnDatabase(name: string, task: (here: OnDatabase) => Promise<void>): Promise<never> {
   const settings = readSettings();
   const log = makeLog(name, settings.logLevel);
   return runToEnd(log, async (life) => {

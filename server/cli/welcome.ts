@@ -17,10 +17,7 @@ export function welcome(
     ["metrics of all venues", `${web}/metrics`],
     ["readiness", `${web}/readyz`],
     ["health of core", `${core}/healthz`],
-    ...[...probes].map(([region, url]) => [
-      `health of probe ${region}`,
-      `${url}/healthz`,
-    ]),
+    ...[...probes].map(([region, url]) => [`health of probe ${region}`, `${url}/healthz`]),
     ["database", psql ?? 'psql "$DATABASE_URL"'],
     ...more,
   ] as const;
@@ -29,12 +26,13 @@ export function welcome(
   return `\nvenuewatch is up\n${lines.join("")}  Ctrl-C stops it\n${note}\n`;
 }
 
-/** A quorum of regions that stand on one machine is none against trouble of its network; empty where there is one region alone. */
+/**
+ * A quorum of regions that stand on one machine is none against trouble of its network; empty where there is one region
+ * alone.
+ */
 function vantageNote(regions: readonly string[], isEmbedded: boolean): string {
   if (regions.length < 2) return "";
-  const first = isEmbedded
-    ? "move to a database server (docs/moving.md), which probes elsewhere can reach; then "
-    : "";
+  const first = isEmbedded ? "move to a database server (docs/moving.md), which probes elsewhere can reach; then " : "";
   return `
   These ${regions.length} regions are probed from this one machine, so they are one vantage: trouble of its network may look like
   trouble of the venues. To look from other places, ${first}run

@@ -28,7 +28,9 @@ Several may run: one leads, and another takes over when it dies; all of them sen
  */
 const statementTimeoutMs = 120_000;
 
-/** On the embedded database a renewal waits for the statement that is under way, of which the longest took six seconds. */
+/**
+ * On the embedded database a renewal waits for the statement that is under way, of which the longest took six seconds.
+ */
 const renewalTimeoutMs = 15_000;
 
 /** Readiness is told within five seconds: what has not answered by then is of no use to anybody. */
@@ -37,8 +39,7 @@ const readinessTimeoutMs = 5_000;
 export async function run(): Promise<void> {
   const settings = readSettings();
   const log = makeLog("core", settings.logLevel, undefined, {
-    withoutDatabase:
-      "nothing is decided and no alert is sent until it is back; then what was missed is caught up on",
+    withoutDatabase: "nothing is decided and no alert is sent until it is back; then what was missed is caught up on",
   });
   await runUntilStopped(log, async (life) => {
     await requirePorts(portsOf(settings, "core"));
@@ -101,15 +102,9 @@ export async function run(): Promise<void> {
       db: alertsPool,
       poster,
       sealing: channelKey && makeSealing(channelKey),
-      write: (to, alert, sent) =>
-        formatAlert(to, alert, { ...sent, baseUrl, userAgent }),
+      write: (to, alert, sent) => formatAlert(to, alert, { ...sent, baseUrl, userAgent }),
       log,
-      metrics: makeAlertMetrics(
-        metrics,
-        readinessPool,
-        log,
-        channelKey !== null,
-      ),
+      metrics: makeAlertMetrics(metrics, readinessPool, log, channelKey !== null),
     });
     life.onClose("alerts", dispatcher.close);
     const keepingAddress = startKeepingAddress(pool, settings, log);

@@ -5,13 +5,7 @@ import { join, relative } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { World } from "../../simulator/world.js";
 import { makeSealing } from "../alerts/channels/sealing.js";
-import {
-  migrateDatabase,
-  program,
-  startCore,
-  startDatabase,
-  startWebAndProbes,
-} from "../process/all-programs.js";
+import { migrateDatabase, program, startCore, startDatabase, startWebAndProbes } from "../process/all-programs.js";
 import { makeDataDir } from "../process/data-dir.js";
 import type { Given } from "../cli/command.js";
 import { connect, type Pool, sql } from "../../shared/database/pool.js";
@@ -23,12 +17,7 @@ import { packagedFile } from "../../shared/config/package.js";
 import { portsOfAll, requirePorts } from "../process/ports.js";
 import { type Registry } from "../../shared/registry/registry.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import {
-  channelKeyOf,
-  databaseUrlOf,
-  readSettings,
-  type Settings,
-} from "../../shared/config/settings.js";
+import { channelKeyOf, databaseUrlOf, readSettings, type Settings } from "../../shared/config/settings.js";
 import { makeSupervisor } from "../process/supervisor.js";
 import { stackOf, UserError } from "../../shared/process/user-error.js";
 import { welcome } from "../cli/welcome.js";
@@ -45,7 +34,10 @@ export const options = {
   },
 } as const;
 
-/** The world is loaded by the parts that play it: the supervisor needs none of it, and the production image does not have it. */
+/**
+ * The world is loaded by the parts that play it: the supervisor needs none of it, and the production image does not
+ * have it.
+ */
 const parts: Record<string, (days: number) => Promise<void>> = {
   world,
   history,
@@ -57,29 +49,20 @@ export async function run({ values }: Given): Promise<void> {
   const { part, days = "90" } = values;
   const wanted = daysOf(String(days));
   if (part === undefined) return demo(wanted);
-  const chosen = Object.hasOwn(parts, String(part))
-    ? parts[String(part)]
-    : undefined;
-  if (!chosen)
-    throw new UserError(
-      `demo --part: expected ${Object.keys(parts).join(" or ")}, got ${String(part)}`,
-    );
+  const chosen = Object.hasOwn(parts, String(part)) ? parts[String(part)] : undefined;
+  if (!chosen) throw new UserError(`demo --part: expected ${Object.keys(parts).join(" or ")}, got ${String(part)}`);
   await chosen(wanted);
 }
 
 function daysOf(text: string): number {
   const days = /^\d+$/.test(text) ? Number(text) : NaN;
   if (days >= 1 && days <= 90) return days;
-  throw new UserError(
-    `demo --days: expected a whole number from 1 to 90, got ${text}`,
-  );
+  throw new UserError(`demo --days: expected a whole number from 1 to 90, got ${text}`);
 }
 
 async function demo(days: number): Promise<void> {
   if (!isInstalled())
-    throw new UserError(
-      `the demo runs on the embedded database, which is not installed: ${howToInstall}`,
-    );
+    throw new UserError(`the demo runs on the embedded database, which is not installed: ${howToInstall}`);
   const settings = readSettings();
   if (settings.databaseUrl !== null)
     throw new UserError(
@@ -100,23 +83,17 @@ async function demo(days: number): Promise<void> {
       // where its receivers are
       ALERT_LOOPBACK: "on",
     };
-    // first of all, because it alone refuses a directory where another demo runs, whose registry the world would replace
-    const { embedded, changes: found } = await startDatabase(
-      supervisor,
-      settings,
-      own,
-    );
+    // first of all, because it alone refuses a directory where another demo runs, whose registry the world would
+    // replace
+    const { embedded, changes: found } = await startDatabase(supervisor, settings, own);
     const keyFile = settings.channelKey ? null : keyFileIn(dataDir);
-    const changes = keyFile
-      ? { ...found, CHANNEL_KEY: await keptKey(keyFile) }
-      : found;
-    await supervisor.start(
-      program(["demo", "--part", "world"], { DATA_DIR: dataDir }, "world"),
-    );
+    const changes = keyFile ? { ...found, CHANNEL_KEY: await keptKey(keyFile) } : found;
+    await supervisor.start(program(["demo", "--part", "world"], { DATA_DIR: dataDir }, "world"));
     await migrateDatabase(supervisor, changes);
     const part = (name: string, ...more: string[]) =>
       supervisor.run(program(["demo", "--part", name, ...more], changes, name));
-    // Probes measure while the history is made. Core decides no instant before its last, and sends: it comes after both.
+    // Probes measure while the history is made. Core decides no instant before its last, and sends: it comes after
+    // both.
     const [others, core] = await Promise.all([
       startWebAndProbes(supervisor, settings, regionIds, changes),
       part("history", "--days", String(days))
@@ -126,17 +103,14 @@ async function demo(days: number): Promise<void> {
     const services = { core, ...others };
     const psql = embedded && analystCommand(embedded, dataDir);
     const besides = besideIt(dataDir, registry, embedded, keyFile);
-    process.stdout.write(
-      welcome(psql, services, [["commands beside it need", besides]]),
-    );
+    process.stdout.write(welcome(psql, services, [["commands beside it need", besides]]));
     if (await isEarlierMissing(dataDir)) {
       process.stdout.write(earlierNote);
       // not awaited: it goes on behind the service
       part("earlier").catch((error: unknown) => {
-        log.error(
-          "the earlier part of the history was not completed; the next start continues it",
-          { stack: stackOf(error) },
-        );
+        log.error("the earlier part of the history was not completed; the next start continues it", {
+          stack: stackOf(error),
+        });
       });
     }
     return services.web;
@@ -149,20 +123,16 @@ const earlierNote = `
 
 `;
 
-/** A line for a shell, by which commands find this demo: its database, its venues, and the key of its channels where it has made one. */
-function besideIt(
-  dataDir: string,
-  registry: string,
-  embedded: string | null,
-  keyFile: string | null,
-): string {
+/**
+ * A line for a shell, by which commands find this demo: its database, its venues, and the key of its channels where it
+ * has made one.
+ */
+function besideIt(dataDir: string, registry: string, embedded: string | null, keyFile: string | null): string {
   const set = [
     `DATA_DIR=${quoted(relative("", dataDir))}`,
     `REGISTRY=${quoted(relative("", registry))}`,
     ...(embedded ? [`EMBEDDED_PORT=${new URL(embedded).port}`] : []),
-    ...(keyFile
-      ? [`CHANNEL_KEY="$(cat ${quoted(relative("", keyFile))})"`]
-      : []),
+    ...(keyFile ? [`CHANNEL_KEY="$(cat ${quoted(relative("", keyFile))})"`] : []),
   ];
   return `export ${set.join(" ")}`;
 }
@@ -182,10 +152,12 @@ function keyFileIn(dataDir: string): string {
   return join(dataDir, "channel.key");
 }
 
-/** The venues, and who is told of alerts. They stay where they are over a restart of this part: probes and core have read the registry. */
+/**
+ * The venues, and who is told of alerts. They stay where they are over a restart of this part: probes and core have
+ * read the registry.
+ */
 async function world(): Promise<void> {
-  const { startDemoReceivers } =
-    await import("../../simulator/demo-receivers.js");
+  const { startDemoReceivers } = await import("../../simulator/demo-receivers.js");
   const settings = readSettings();
   const log = makeLog("world", settings.logLevel);
   await runUntilStopped(log, async (life) => {
@@ -199,10 +171,7 @@ async function world(): Promise<void> {
   });
 }
 
-async function startWhereItWas(
-  real: Registry,
-  settings: Settings,
-): Promise<World> {
+async function startWhereItWas(real: Registry, settings: Settings): Promise<World> {
   const ports = (await portsIn(registryFile(settings))) ?? quietPorts(real);
   const dir = settings.dataDir;
   const { startDemoWorld } = await import("../../simulator/demo.js");
@@ -215,7 +184,10 @@ async function startWhereItWas(
   }
 }
 
-/** Below the range that systems hand out to clients (32768 on Linux): nothing takes one while its venue refuses connections. */
+/**
+ * Below the range that systems hand out to clients (32768 on Linux): nothing takes one while its venue refuses
+ * connections.
+ */
 function quietPorts({ venues }: Registry): Record<string, number> {
   return Object.fromEntries(venues.map(({ id }, i) => [id, 20_100 + i]));
 }
@@ -225,9 +197,7 @@ async function portsIn(file: string): Promise<Record<string, number> | null> {
   if (!existsSync(file)) return null;
   const { venues } = await loadRegistry(file);
   return Object.fromEntries(
-    venues.flatMap(({ id, rest }) =>
-      rest.slice(0, 1).map(({ url }) => [id, Number(new URL(url).port)]),
-    ),
+    venues.flatMap(({ id, rest }) => rest.slice(0, 1).map(({ url }) => [id, Number(new URL(url).port)])),
   );
 }
 
@@ -237,18 +207,14 @@ function registryFile({ dataDir }: Settings): string {
 
 /** Once: a demo that is started again continues where it was. One that was stopped before it was up makes another. */
 async function history(days: number): Promise<void> {
-  const { readHistoryNote, writeHistoryNote } =
-    await import("../../simulator/history-note.js");
-  const { forgetHistory, holdRetention, makeRecentHistory } =
-    await import("../../simulator/history.js");
+  const { readHistoryNote, writeHistoryNote } = await import("../../simulator/history-note.js");
+  const { forgetHistory, holdRetention, makeRecentHistory } = await import("../../simulator/history.js");
   await onDatabase("history", async (pool, { dataDir }, log) => {
     const note = readHistoryNote(dataDir);
     // earlier releases noted no days, and started no probe before the history was made
     const [{ isMade } = { isMade: false }] = await pool.query<{
       isMade: boolean;
-    }>(
-      sql`select ${note?.filledFrom != null} or ${note?.days == null} and exists (select from probe) as "isMade"`,
-    );
+    }>(sql`select ${note?.filledFrom != null} or ${note?.days == null} and exists (select from probe) as "isMade"`);
     if (isMade) {
       // before core starts, which drops old samples
       if (await isEarlierMissing(dataDir)) await holdRetention(pool);
@@ -265,20 +231,16 @@ async function history(days: number): Promise<void> {
 
 /** Behind a service that runs: what the history still lacks. */
 async function earlier(): Promise<void> {
-  const { readHistoryNote, writeHistoryNote } =
-    await import("../../simulator/history-note.js");
+  const { readHistoryNote, writeHistoryNote } = await import("../../simulator/history-note.js");
   const { fillEarlier } = await import("../../simulator/history.js");
   await onDatabase("earlier", async (pool, { dataDir }, log) => {
-    const { now, days, filledFrom, isComplete } =
-      readHistoryNote(dataDir) ?? {};
-    if (!now || !days || !filledFrom || isComplete)
-      return log.info("nothing of the history is missing");
+    const { now, days, filledFrom, isComplete } = readHistoryNote(dataDir) ?? {};
+    if (!now || !days || !filledFrom || isComplete) return log.info("nothing of the history is missing");
     const made = { now, days, isComplete: false };
     await engineHasCaughtUp(pool);
     await fillEarlier(pool, {
       ...{ now, days, filledFrom, log },
-      onFilled: (filledFrom) =>
-        writeHistoryNote(dataDir, { ...made, filledFrom }),
+      onFilled: (filledFrom) => writeHistoryNote(dataDir, { ...made, filledFrom }),
     });
     await writeHistoryNote(dataDir, { ...made, filledFrom, isComplete: true });
   });

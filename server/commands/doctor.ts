@@ -29,11 +29,7 @@ export async function run({ values }: Given): Promise<void> {
   await runToEnd(log, async () => {
     const findings = await examine(log);
     const failed = findings.filter(({ grade }) => grade === "failure");
-    print(
-      values["json"],
-      { ok: failed.length === 0, findings },
-      findings.map(textOf).join(""),
-    );
+    print(values["json"], { ok: failed.length === 0, findings }, findings.map(textOf).join(""));
     if (failed.length > 0)
       throw new UserError(
         `doctor: ${failed.length} of ${findings.length} checks failed: ${failed.map(({ check }) => check).join(", ")}`,
@@ -67,10 +63,7 @@ async function examine(log: Log): Promise<Finding[]> {
   ];
 }
 
-async function reach(
-  registry: Registry,
-  { region, siteUrl }: Settings,
-): Promise<Finding[]> {
+async function reach(registry: Registry, { region, siteUrl }: Settings): Promise<Finding[]> {
   const userAgent = `venuewatch/${version} (+${siteUrl}; region=${region ?? "none"})`;
   const [resolver, { findings, clock }] = await Promise.all([
     resolverFound(registry),
@@ -79,10 +72,7 @@ async function reach(
   return [resolver, clock, ...findings];
 }
 
-function valueOrFinding<Value>(
-  check: string,
-  read: () => Value,
-): { value: Value } | { finding: Finding } {
+function valueOrFinding<Value>(check: string, read: () => Value): { value: Value } | { finding: Finding } {
   try {
     return { value: read() };
   } catch (error) {
@@ -90,10 +80,7 @@ function valueOrFinding<Value>(
   }
 }
 
-async function loaded({
-  registry: path,
-  region,
-}: Settings): Promise<{ value: Registry | null; finding: Finding }> {
+async function loaded({ registry: path, region }: Settings): Promise<{ value: Registry | null; finding: Finding }> {
   try {
     const registry = await loadRegistry(path);
     const ids = registry.regions.map(({ id }) => id);
@@ -101,11 +88,7 @@ async function loaded({
     const finding =
       region === null || ids.includes(region)
         ? ok("registry", found)
-        : failure(
-            "registry",
-            `${found}, but not REGION=${region}`,
-            `set REGION to one of ${ids.join(", ")}`,
-          );
+        : failure("registry", `${found}, but not REGION=${region}`, `set REGION to one of ${ids.join(", ")}`);
     return { value: registry, finding };
   } catch (error) {
     return { value: null, finding: wrong("registry", error) };

@@ -43,7 +43,9 @@ export const options = {
   },
 } satisfies Options;
 
-/** A window takes a fraction of a second. On a server that vanished, a statement would wait for a quarter of an hour. */
+/**
+ * A window takes a fraction of a second. On a server that vanished, a statement would wait for a quarter of an hour.
+ */
 const statementTimeoutMs = 60_000;
 
 type Texts = Partial<Record<keyof typeof options, string>>;
@@ -51,16 +53,10 @@ type Texts = Partial<Record<keyof typeof options, string>>;
 export async function run({ values }: Given): Promise<void> {
   const { output, format = "csv" } = values as Texts;
   const wanted = wantedBy(values);
-  const form = oneOf(
-    "--format",
-    Object.keys(exportFormats) as ExportFormatName[],
-    format,
-  );
+  const form = oneOf("--format", Object.keys(exportFormats) as ExportFormatName[], format);
   const resume = values["resume"] === true;
   if (resume && output === undefined)
-    throw new UserError(
-      "--resume: expected a file that is gone on with, by --output",
-    );
+    throw new UserError("--resume: expected a file that is gone on with, by --output");
   const settings = readSettings();
   const log = makeLog("export", settings.logLevel);
   await runToEnd(log, async (life) => {
@@ -91,9 +87,7 @@ export async function run({ values }: Given): Promise<void> {
     });
     await writing.catch((error: unknown) => {
       if ((error as Error).name === "AbortError" && stopping.signal.aborted)
-        return log.warn(
-          output === undefined ? "stopped" : "stopped; go on by --resume",
-        );
+        return log.warn(output === undefined ? "stopped" : "stopped; go on by --resume");
       throw databaseFault(error, url) ?? error;
     });
   });
@@ -102,14 +96,10 @@ export async function run({ values }: Given): Promise<void> {
 function wantedBy(values: Given["values"]): RecordFilter {
   const { what, from, to, venue } = values as Texts;
   const period = { from: timeOf("--from", from), to: timeOf("--to", to) };
-  if (period.from >= period.to)
-    throw new UserError(
-      `export --to: expected a time after --from ${from}, got ${to}`,
-    );
+  if (period.from >= period.to) throw new UserError(`export --to: expected a time after --from ${from}, got ${to}`);
   const kind = oneOf("--what", Object.keys(datasets) as DatasetName[], what);
   const retracted = values["retracted"] === true;
-  if (retracted && kind !== "incidents")
-    throw new UserError(`--retracted: only incidents are, not ${kind}`);
+  if (retracted && kind !== "incidents") throw new UserError(`--retracted: only incidents are, not ${kind}`);
   return { what: kind, period, venue: venue ?? null, retracted };
 }
 
@@ -124,9 +114,7 @@ function timeOf(option: string, text: string | undefined): Date {
 
 /** Where the records themselves are not on the same screen. */
 function showsProgress(output: string | undefined): boolean {
-  return (
-    process.stderr.isTTY && !(output === undefined && process.stdout.isTTY)
-  );
+  return process.stderr.isTTY && !(output === undefined && process.stdout.isTTY);
 }
 
 /** A line that is written over, and gone at the end. */
@@ -136,8 +124,6 @@ function showProgress(what: DatasetName): (share: number) => void {
     const percent = Math.floor(share * 100);
     if (percent === shown) return;
     shown = percent;
-    process.stderr.write(
-      `\r\x1b[K${percent < 100 ? `exporting ${what}, ${percent} %` : ""}`,
-    );
+    process.stderr.write(`\r\x1b[K${percent < 100 ? `exporting ${what}, ${percent} %` : ""}`);
   };
 }

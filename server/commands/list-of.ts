@@ -4,7 +4,5 @@ import { UserError } from "../../shared/process/user-error.js";
 export function listOf(option: string, value: string): string[] {
   const items = value.split(",").map((item) => item.trim());
   if (!items.includes("")) return [...new Set(items)];
-  throw new UserError(
-    `${option}: expected one or more with commas between, got ${JSON.stringify(value)}`,
-  );
+  throw new UserError(`${option}: expected one or more with commas between, got ${JSON.stringify(value)}`);
 }

@@ -38,10 +38,7 @@ export const options = {
 export async function run({ values, words }: Given): Promise<void> {
   const given = values as Partial<Record<keyof typeof options, string>>;
   const login = loginName(words[0]!);
-  if (given.role === undefined)
-    throw new UserError(
-      `login: --role is missing; it takes ${kinds.join(", ")}`,
-    );
+  if (given.role === undefined) throw new UserError(`login: --role is missing; it takes ${kinds.join(", ")}`);
   const role = oneOf("--role", kinds, given.role);
   const connections = connectionsOf(given.connections);
   const verifier = scramVerifier(await passwordOf(given["password-file"]));
@@ -53,9 +50,7 @@ export async function run({ values, words }: Given): Promise<void> {
     const [kept] = await pool
       .file<Kept>("keep_login", [login, role, verifier, connections])
       .catch(async (error: unknown) => {
-        throw (
-          (await refusalOf(pool, { login, role, connections }, error)) ?? error
-        );
+        throw (await refusalOf(pool, { login, role, connections }, error)) ?? error;
       });
     print(values["json"], { login, role, ...kept }, told(login, role, kept!));
   });
@@ -84,9 +79,7 @@ function loginName(word: string): string {
 function connectionsOf(text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
-  throw new UserError(
-    `--connections: expected a whole number from 1 to 9999, got ${JSON.stringify(text)}`,
-  );
+  throw new UserError(`--connections: expected a whole number from 1 to 9999, got ${JSON.stringify(text)}`);
 }
 
 async function passwordOf(file: string | undefined): Promise<string> {
@@ -94,8 +87,7 @@ async function passwordOf(file: string | undefined): Promise<string> {
     throw new UserError(
       "login: --password-file is missing; openssl rand -hex 32 makes a password, and - reads it from standard input",
     );
-  const password =
-    file === "-" ? await secretValue("--password-file", file) : inFile(file);
+  const password = file === "-" ? await secretValue("--password-file", file) : inFile(file);
   // programs agree on how to sign in with other characters only where all of them prepare them alike
   if (!/^[\x21-\x7e]{12,200}$/.test(password))
     throw new UserError(
@@ -109,25 +101,18 @@ function inFile(path: string): string {
     return secretIn(path);
   } catch (error) {
     if (!(error instanceof WrongValue)) throw error;
-    throw new UserError(
-      `--password-file: expected ${error.expected}, got ${JSON.stringify(path)}`,
-    );
+    throw new UserError(`--password-file: expected ${error.expected}, got ${JSON.stringify(path)}`);
   }
 }
 
 /** What the user can put right, besides what any command's user can. */
-async function refusalOf(
-  pool: Pool,
-  wanted: Wanted,
-  error: unknown,
-): Promise<UserError | null> {
+async function refusalOf(pool: Pool, wanted: Wanted, error: unknown): Promise<UserError | null> {
   const { login } = wanted;
   const { code, message, hint } = error as Partial<DatabaseError>;
   if (code === "42939")
-    return new UserError(
-      `login: ${login} cannot be a login of ours, ${message}; choose another name`,
-      { cause: error },
-    );
+    return new UserError(`login: ${login} cannot be a login of ours, ${message}; choose another name`, {
+      cause: error,
+    });
   if (code === "42501") {
     const statements = await statementsFor(pool, wanted);
     return new UserError(
@@ -142,25 +127,19 @@ async function refusalOf(
       { cause: error },
     );
   if (code === "3F000")
-    return new UserError(
-      "login: the database was not migrated by this build; run venuewatch migrate first",
-      { cause: error },
-    );
+    return new UserError("login: the database was not migrated by this build; run venuewatch migrate first", {
+      cause: error,
+    });
   return null;
 }
 
-async function statementsFor(
-  pool: Pool,
-  { login, role, connections }: Wanted,
-): Promise<string[]> {
+async function statementsFor(pool: Pool, { login, role, connections }: Wanted): Promise<string[]> {
   const [found] = await pool.query<{ here: boolean; limit: number }>(sql`
     select to_regrole(${login}) is not null as here, coalesce(${connections}::int, logins.connections_of(${role})) as limit
   `);
   const made = `${found!.here ? "alter" : "create"} role ${login} login`;
   const limit = `connection limit ${found!.limit}`;
-  return role === "replica"
-    ? [`${made} replication ${limit}`]
-    : [`${made} ${limit}`, `grant vw_${role} to ${login}`];
+  return role === "replica" ? [`${made} replication ${limit}`] : [`${made} ${limit}`, `grant vw_${role} to ${login}`];
 }
 
 function told(login: string, role: string, kept: Kept) {

@@ -7,10 +7,7 @@ import { type Log, makeLog } from "../../shared/log/log.js";
 import { type Moved, move } from "../move/move.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { readSettings, type Settings } from "../../shared/config/settings.js";
-import {
-  parseDatabaseUrl,
-  WrongValue,
-} from "../../shared/config/setting-values.js";
+import { parseDatabaseUrl, WrongValue } from "../../shared/config/setting-values.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { plainTable } from "./plain-table.js";
 import { secretValue } from "./secret-value.js";
@@ -32,7 +29,10 @@ export const options = {
   },
 } satisfies Options;
 
-/** A day of samples is rolled up in half a minute. On a server that vanished, a statement would wait for a quarter of an hour. */
+/**
+ * A day of samples is rolled up in half a minute. On a server that vanished, a statement would wait for a quarter of an
+ * hour.
+ */
 const statementTimeoutMs = 600_000;
 
 export async function run({ values }: Given): Promise<void> {
@@ -41,9 +41,7 @@ export async function run({ values }: Given): Promise<void> {
   const log = makeLog("move", settings.logLevel);
   await runToEnd(log, async (life) => {
     if (values["to"] !== "-" && new URL(addressesOf(to)[0]!).password !== "")
-      log.warn(
-        "whoever may list this machine's processes reads the password in --to; give it by --to - or ~/.pgpass",
-      );
+      log.warn("whoever may list this machine's processes reads the password in --to; give it by --to - or ~/.pgpass");
     const registry = await loadRegistry(settings.registry);
     const target = await open(life, "target", to, log);
     const source = await openSource(life, settings, log);
@@ -86,12 +84,11 @@ async function targetUrl(given: unknown): Promise<string> {
   }
 }
 
-/** The embedded one is hosted here, on a port that nobody knows: the lock on its directory keeps the service from running. */
-async function openSource(
-  life: Life,
-  { databaseUrl, dataDir }: Settings,
-  log: Log,
-): Promise<Pool> {
+/**
+ * The embedded one is hosted here, on a port that nobody knows: the lock on its directory keeps the service from
+ * running.
+ */
+async function openSource(life: Life, { databaseUrl, dataDir }: Settings, log: Log): Promise<Pool> {
   if (databaseUrl !== null) return open(life, "source", databaseUrl, log);
   const database = await startEmbedded({ dataDir, port: 0, log });
   life.onClose("embedded database", database.close);
@@ -100,12 +97,7 @@ async function openSource(
   return open(life, "source", database.url, log);
 }
 
-async function open(
-  life: Life,
-  name: "source" | "target",
-  url: string,
-  log: Log,
-): Promise<Pool> {
+async function open(life: Life, name: "source" | "target", url: string, log: Log): Promise<Pool> {
   const pool = await connect(
     url,
     // a migration that waits for a lock asks by the second one who holds it

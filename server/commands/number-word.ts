@@ -9,7 +9,5 @@ export function numberWord(of: string, word: string): number {
   if (/^[1-9]\d{0,8}$/.test(word)) return Number(word);
   // a long word may be a secret that missed its option
   const came = word.length > 20 ? "something else" : JSON.stringify(word);
-  throw new UserError(
-    `expected the number of a ${of}, got ${came}; venuewatch ${of} list shows them`,
-  );
+  throw new UserError(`expected the number of a ${of}, got ${came}; venuewatch ${of} list shows them`);
 }

@@ -1,8 +1,6 @@
 /** Columns of text, as wide as they need to be. */
 export function plainTable(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, at) =>
-    Math.max(...rows.map((row) => [...row[at]!].length)),
-  );
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => [...row[at]!].length)));
   return rows
     .map((row) =>
       row

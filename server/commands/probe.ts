@@ -1,8 +1,5 @@
 import { join } from "node:path";
-import {
-  startVenueLease,
-  type VenueLease,
-} from "../../probe/lease/venue-lease.js";
+import { startVenueLease, type VenueLease } from "../../probe/lease/venue-lease.js";
 import { thisMachine } from "../../probe/network/machine.js";
 import { makeProbeMetrics } from "../../probe/metrics.js";
 import { startProbe } from "../../probe/probe.js";
@@ -39,8 +36,7 @@ export async function run(): Promise<void> {
   const registry = await loadRegistry(settings.registry);
   const region = knownRegion(settings.region, registry);
   const log = makeLog(`probe ${region}`, settings.logLevel, undefined, {
-    withoutDatabase:
-      "the probe goes on measuring, and keeps the samples on its disk until it is back",
+    withoutDatabase: "the probe goes on measuring, and keeps the samples on its disk until it is back",
   });
   await runUntilStopped(log, async (life) => {
     await requirePorts(portsOf(settings, "probe"));

@@ -15,7 +15,10 @@ export const options = {
   json: { type: "boolean", help: "print JSON" },
 } satisfies Options;
 
-/** Making a day again took six seconds at the most. On a server that vanished, a statement would wait for a quarter of an hour. */
+/**
+ * Making a day again took six seconds at the most. On a server that vanished, a statement would wait for a quarter of
+ * an hour.
+ */
 const statementTimeoutMs = 120_000;
 
 export async function run({ values }: Given): Promise<void> {
@@ -63,7 +66,5 @@ export async function run({ values }: Given): Promise<void> {
 /** A line that is written over, and gone at the end. */
 function showProgress(share: number): void {
   const percent = Math.floor(share * 100);
-  process.stderr.write(
-    `\r\x1b[K${percent < 100 ? `reconciling, ${percent} %` : ""}`,
-  );
+  process.stderr.write(`\r\x1b[K${percent < 100 ? `reconciling, ${percent} %` : ""}`);
 }

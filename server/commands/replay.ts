@@ -30,13 +30,14 @@ export const options = {
   json: { type: "boolean", help: "print JSON" },
 } satisfies Options;
 
-/** Copying a piece of a large compressed chunk takes seconds. On a server that vanished, a statement would wait for a quarter of an hour. */
+/**
+ * Copying a piece of a large compressed chunk takes seconds. On a server that vanished, a statement would wait for a
+ * quarter of an hour.
+ */
 const statementTimeoutMs = 120_000;
 
 export async function run({ values }: Given): Promise<void> {
-  const { from, to, venue, rules, json } = values as Partial<
-    Record<keyof typeof options, string>
-  >;
+  const { from, to, venue, rules, json } = values as Partial<Record<keyof typeof options, string>>;
   const period = {
     from: instantOf("--from", from),
     to: to === undefined ? null : instantOf("--to", to),
@@ -68,11 +69,7 @@ export async function run({ values }: Given): Promise<void> {
     });
     const done = await replaying;
     if (!done) return;
-    process.stdout.write(
-      json
-        ? `${JSON.stringify({ ...done, totals: totalsOf(done) }, null, 2)}\n`
-        : replayText(done),
-    );
+    process.stdout.write(json ? `${JSON.stringify({ ...done, totals: totalsOf(done) }, null, 2)}\n` : replayText(done));
   });
 }
 
@@ -91,8 +88,6 @@ function showProgress(): NonNullable<ReplayOptions["onProgress"]> {
     const percent = Math.floor(share * 100);
     if (percent === shown) return;
     shown = percent;
-    process.stderr.write(
-      `\r\x1b[K${percent < 100 ? `replaying, ${percent} %` : ""}`,
-    );
+    process.stderr.write(`\r\x1b[K${percent < 100 ? `replaying, ${percent} %` : ""}`);
   };
 }

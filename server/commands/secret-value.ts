@@ -4,21 +4,14 @@ import { UserError } from "../../shared/process/user-error.js";
 const mostCharacters = 10_000;
 
 /**
- * The value of an option that is secret: `-` stands for the first line of standard input, since every user of the machine sees
- * the arguments of its programs.
+ * The value of an option that is secret: `-` stands for the first line of standard input, since every user of the
+ * machine sees the arguments of its programs.
  */
-export async function secretValue(
-  option: string,
-  value: string,
-): Promise<string> {
+export async function secretValue(option: string, value: string): Promise<string> {
   if (value !== "-") return value;
-  if (process.stdin.isTTY)
-    process.stderr.write(`${option}, and Enter (it is shown): `);
+  if (process.stdin.isTTY) process.stderr.write(`${option}, and Enter (it is shown): `);
   const line = await firstLine();
-  if (line === "")
-    throw new UserError(
-      `${option} -: expected a line of standard input, got none`,
-    );
+  if (line === "") throw new UserError(`${option} -: expected a line of standard input, got none`);
   return line;
 }
 

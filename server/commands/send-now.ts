@@ -8,7 +8,8 @@ import { version } from "../../shared/config/package.js";
 import { channelKeyOf } from "../../shared/config/settings.js";
 
 /**
- * Sends alerts for an operator who waits for it. When the command is stopped, what is under way is cut, noted so, and waited for.
+ * Sends alerts for an operator who waits for it. When the command is stopped, what is under way is cut, noted so, and
+ * waited for.
  *
  * Links in them are those of the service, whatever BASE_URL this shell has.
  *

@@ -1,8 +1,4 @@
-import {
-  migrateDatabase,
-  startDatabase,
-  startServices,
-} from "../process/all-programs.js";
+import { migrateDatabase, startDatabase, startServices } from "../process/all-programs.js";
 import { analystCommand } from "../embedded/analyst.js";
 import { runUntilStopped } from "../process/lifecycle.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -27,12 +23,7 @@ export async function run(): Promise<void> {
     life.onClose("programs", supervisor.close);
     const { embedded, changes } = await startDatabase(supervisor, settings);
     await migrateDatabase(supervisor, changes);
-    const services = await startServices(
-      supervisor,
-      settings,
-      regions,
-      changes,
-    );
+    const services = await startServices(supervisor, settings, regions, changes);
     const psql = embedded && analystCommand(embedded, settings.dataDir);
     process.stdout.write(welcome(psql, services));
     return services.web;

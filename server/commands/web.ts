@@ -19,10 +19,16 @@ export const help = `Serves the public API at PORT, and its own health at HEALTH
 /** A page that takes longer is given up: its reader has gone long before. */
 const statementTimeoutMs = 10_000;
 
-/** A fortieth of the time between two ticks, and a hundredth of the five seconds for which readers' caches may keep a body. */
+/**
+ * A fortieth of the time between two ticks, and a hundredth of the five seconds for which readers' caches may keep a
+ * body.
+ */
 export const clockTrustedMs = 50;
 
-/** As long as caches may show a body after it has expired. By a statement of its own the embedded database is kept for less. */
+/**
+ * As long as caches may show a body after it has expired. By a statement of its own the embedded database is kept for
+ * less.
+ */
 const heldMs = 30_000;
 
 export async function run(): Promise<void> {
@@ -43,12 +49,7 @@ export async function run(): Promise<void> {
     });
     life.onClose("database connections", pool.close);
     // it starts without a database too, and says so: /healthz must answer, and the database may come later
-    await warnUnlessReachable(
-      pool,
-      url,
-      log,
-      ofReplica ? "DATABASE_READ_URL" : "DATABASE_URL",
-    );
+    await warnUnlessReachable(pool, url, log, ofReplica ? "DATABASE_READ_URL" : "DATABASE_URL");
     const metrics = makeOwnMetrics("web");
     const onAnswered = makeWebMetrics(metrics);
     if (ofReplica)

@@ -1,29 +1,28 @@
 /**
- * Transactions that change what others use. Whoever comes later queues behind one that waits for a lock, so it waits briefly, gives way, and comes
- * again. It gives way before the database looks for deadlocks (`deadlock_timeout`, a second), so that nobody else is ever ended for one.
+ * Transactions that change what others use. Whoever comes later queues behind one that waits for a lock, so it waits
+ * briefly, gives way, and comes again. It gives way before the database looks for deadlocks (`deadlock_timeout`, a
+ * second), so that nobody else is ever ended for one.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { UserError } from "../../shared/process/user-error.js";
 
-/** With as much again for the work under the lock, a reader that came at the worst instant waits well below a second. */
+/**
+ * With as much again for the work under the lock, a reader that came at the worst instant waits well below a second.
+ */
 export const lockTimeoutMs = 300;
 
 const firstPauseMs = 250;
 const longestPauseMs = 5_000;
 
 /**
- * SQLSTATEs of what is over when it is tried again: no lock within the time, a deadlock, and a row of the catalogue that somebody else has changed
- * meanwhile, such as by a vacuum (it has no code of its own).
+ * SQLSTATEs of what is over when it is tried again: no lock within the time, a deadlock, and a row of the catalogue
+ * that somebody else has changed meanwhile, such as by a vacuum (it has no code of its own).
  */
 function gaveWay(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };
-  return (
-    code === "55P03" ||
-    code === "40P01" ||
-    (code === "XX000" && message === "tuple concurrently updated")
-  );
+  return code === "55P03" || code === "40P01" || (code === "XX000" && message === "tuple concurrently updated");
 }
 
 interface Blocker {
@@ -34,8 +33,8 @@ interface Blocker {
 }
 
 /**
- * Runs a step in a transaction of its own, one migrator at a time. On a server the pool needs a second connection, by which it is seen who is in
- * the way.
+ * Runs a step in a transaction of its own, one migrator at a time. On a server the pool needs a second connection, by
+ * which it is seen who is in the way.
  *
  * @param step what it is, for the log
  * @param work whatever it has done is undone where it is tried again
@@ -67,14 +66,9 @@ export async function withLockRetry<Result>(
   }
 }
 
-type Attempt<Result> =
-  { result: Result } | { error: unknown; blockers: Blocker[] };
+type Attempt<Result> = { result: Result } | { error: unknown; blockers: Blocker[] };
 
-async function tryOnce<Result>(
-  pool: Pool,
-  log: Log,
-  work: (tx: Db) => Promise<Result>,
-): Promise<Attempt<Result>> {
+async function tryOnce<Result>(pool: Pool, log: Log, work: (tx: Db) => Promise<Result>): Promise<Attempt<Result>> {
   const watch = makeWatch(pool, log);
   try {
     const result = await pool.transaction(async (tx) => {
@@ -97,9 +91,7 @@ async function tryOnce<Result>(
  * @returns the backend; null on the embedded database, where a transaction has the only one and waits for nobody
  */
 async function takeTurn(tx: Db): Promise<number | null> {
-  await tx.query(
-    sql`select pg_advisory_xact_lock(hashtextextended('venuewatch.migration', 0))`,
-  );
+  await tx.query(sql`select pg_advisory_xact_lock(hashtextextended('venuewatch.migration', 0))`);
   const [backend] = await tx.query<{ pid: number; alone: boolean }>(sql`
     select
       pg_backend_pid() as pid,

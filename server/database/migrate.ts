@@ -2,12 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { withLockRetry } from "./lock-retry.js";
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
-import {
-  applyAs,
-  asCore,
-  type MigratingRole,
-  migratingRole,
-} from "./migrating-role.js";
+import { applyAs, asCore, type MigratingRole, migratingRole } from "./migrating-role.js";
 import { version } from "../../shared/config/package.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import { requireExtension } from "./require-extension.js";
@@ -24,26 +19,28 @@ import { syncRegistry } from "./sync-registry.js";
 import { UserError } from "../../shared/process/user-error.js";
 
 /** A step, tried until it has its locks: a transaction of its own, in which our names are found. */
-type Step = <Result>(
-  name: string,
-  work: (tx: Db) => Promise<Result>,
-) => Promise<Result>;
+type Step = <Result>(name: string, work: (tx: Db) => Promise<Result>) => Promise<Result>;
 
-/** What stood before is dropped at the next migration too, so it is not worth waiting long for whoever still reads it. */
+/**
+ * What stood before is dropped at the next migration too, so it is not worth waiting long for whoever still reads it.
+ */
 const formerPatienceMs = 10_000;
 
 /**
- * Brings a database to the schema of this build, and its tables of venues to the registry, while others read and write it.
+ * Brings a database to the schema of this build, and its tables of venues to the registry, while others read and write
+ * it.
  *
- * What holds data (`schema/`) runs once, in order, and is never edited after. What only defines (`upkeep.sql`, `kept-plans/`, `engine/`, `views/`,
- * `grants.sql`, `roles.sql`, `logins.sql`) is made again where it is not what these files make. Each step is a transaction of its own that looks first what is left to
- * do: it may be killed anywhere and the next run goes on, and two migrators at once take turns. Where nothing is left to do, nothing is
- * locked that anybody waits for.
+ * What holds data (`schema/`) runs once, in order, and is never edited after. What only defines (`upkeep.sql`,
+ * `kept-plans/`, `engine/`, `views/`, `grants.sql`, `roles.sql`, `logins.sql`) is made again where it is not what these
+ * files make. Each step is a transaction of its own that looks first what is left to do: it may be killed anywhere and
+ * the next run goes on, and two migrators at once take turns. Where nothing is left to do, nothing is locked that
+ * anybody waits for.
  *
  * @param pool of two connections at least
  * @param folder where the SQL files are
  * @param patienceMs for how long a step tries to get its locks
- * @throws UserError when the user has not the rights, when there is no TimescaleDB that serves, when an applied schema file was edited, when the
+ * @throws UserError when the user has not the rights, when there is no TimescaleDB that serves, when an applied schema
+ * file was edited, when the
  *   database is newer than this build, or when somebody else keeps a lock
  */
 export async function migrate(
@@ -65,30 +62,26 @@ export async function migrate(
 
   refuseOthers(schema, await appliedFiles(pool));
   if (!(await areMade(pool, definitions)))
-    await step("what migrations stand on", (tx) =>
-      tx.script(definitions.prelude),
-    );
+    await step("what migrations stand on", (tx) => tx.script(definitions.prelude));
   const applied = await appliedFiles(pool);
   if (applied.size === 0)
     log.info("creating the tables of venuewatch in an empty database", {
       files: schema.length,
     });
-  for (const file of schema)
-    if (!applied.has(file.name)) await applyFile(step, log, role, schema, file);
+  for (const file of schema) if (!applied.has(file.name)) await applyFile(step, log, role, schema, file);
   await giveToOwners(pool, step);
-  if (!(await areMade(pool, definitions)))
-    await makeDefinitions(pool, step, log, role, schema, definitions);
+  if (!(await areMade(pool, definitions))) await makeDefinitions(pool, step, log, role, schema, definitions);
   const formerMs = Math.min(patienceMs, formerPatienceMs);
   await dropFormer(pool, stepWithin(formerMs), log, formerMs);
   await step("the registry", (tx) => syncAsCore(tx, registry));
 }
 
-/** As the prelude sets the database, for connections that are older; the embedded one has a single connection for all. */
+/**
+ * As the prelude sets the database, for connections that are older; the embedded one has a single connection for all.
+ */
 function inOurNames<Result>(work: (tx: Db) => Promise<Result>) {
   return async (tx: Db) => {
-    await tx.script(
-      "set local search_path = venuewatch, public; set local client_min_messages = warning",
-    );
+    await tx.script("set local search_path = venuewatch, public; set local client_min_messages = warning");
     return work(tx);
   };
 }
@@ -106,8 +99,8 @@ async function appliedFiles(db: Db): Promise<Map<string, string>> {
 }
 
 /**
- * Views and functions stand meanwhile as they are. Only where a file takes away what they stand on, they are dropped with it, and what
- * needs them fails until they are made again.
+ * Views and functions stand meanwhile as they are. Only where a file takes away what they stand on, they are dropped
+ * with it, and what needs them fails until they are made again.
  */
 async function applyFile(
   step: Step,
@@ -143,18 +136,15 @@ async function applyFile(
     if (isOurs) log.info("applied schema file", { name: file.name, tookMs });
   } catch (error) {
     if (error instanceof UserError) throw error;
-    throw new Error(
-      `The schema file ${file.name} failed and was undone: ${(error as Error).message}`,
-      { cause: error },
-    );
+    throw new Error(`The schema file ${file.name} failed and was undone: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 
 async function textFor(tx: Db, { text, online }: SchemaFile): Promise<string> {
   if (online === undefined) return text;
-  const [history] = await tx.query<{ begun: boolean }>(
-    sql`select exists (select from venuewatch.sample) as begun`,
-  );
+  const [history] = await tx.query<{ begun: boolean }>(sql`select exists (select from venuewatch.sample) as begun`);
   return history!.begun ? online : text;
 }
 
@@ -236,25 +226,16 @@ async function giveToOwners(pool: Pool, step: Step): Promise<void> {
 
 /** Core may not write the tables of the registry, but for this transaction. */
 async function syncAsCore(tx: Db, registry: Registry): Promise<void> {
-  await tx.script(
-    "grant insert, update on region, venue, component to vw_core",
-  );
+  await tx.script("grant insert, update on region, venue, component to vw_core");
   await asCore(tx, () => syncRegistry(tx, registry));
-  await tx.script(
-    "revoke insert, update on region, venue, component from vw_core",
-  );
+  await tx.script("revoke insert, update on region, venue, component from vw_core");
 }
 
 /**
- * Drops what stood before, once every statement is over that may have found it by its name. It is in nobody's way, so where somebody
- * reads it for longer, as a dump does, it is left to the next migration.
+ * Drops what stood before, once every statement is over that may have found it by its name. It is in nobody's way, so
+ * where somebody reads it for longer, as a dump does, it is left to the next migration.
  */
-async function dropFormer(
-  pool: Pool,
-  step: Step,
-  log: Log,
-  patienceMs: number,
-): Promise<void> {
+async function dropFormer(pool: Pool, step: Step, log: Log, patienceMs: number): Promise<void> {
   const [former] = await pool.query<{ stand: boolean }>(sql`
     select exists (select from pg_namespace where starts_with(nspname, 'venuewatch_former_')) as stand
   `);
@@ -306,13 +287,8 @@ function refuseNewerDatabase(files: SchemaFile[], applied: string[]): void {
     );
 }
 
-function refuseEditedFiles(
-  files: SchemaFile[],
-  applied: Map<string, string>,
-): void {
-  const edited = files.filter(
-    ({ name, checksum }) => applied.has(name) && applied.get(name) !== checksum,
-  );
+function refuseEditedFiles(files: SchemaFile[], applied: Map<string, string>): void {
+  const edited = files.filter(({ name, checksum }) => applied.has(name) && applied.get(name) !== checksum);
   if (edited.length > 0)
     throw new UserError(
       `A schema file must never change once applied, but ${edited.map(({ name }) => name).join(", ")} ` +

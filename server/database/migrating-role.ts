@@ -23,16 +23,17 @@ interface Rights {
 }
 
 /**
- * A superuser, or the owner of the database with CREATEROLE or membership in our roles. Asked before anything is changed.
+ * A superuser, or the owner of the database with CREATEROLE or membership in our roles. Asked before anything is
+ * changed.
  *
  * A superuser does not migrate what another owner migrated: that owner's functions would run as the superuser.
  *
- * @throws UserError with the statements to ask an administrator for, when the user may not migrate; also when another user migrated it before
+ * @throws UserError with the statements to ask an administrator for, when the user may not migrate; also when another
+ * user migrated it before
  */
 export async function migratingRole(pool: Pool): Promise<MigratingRole> {
   const [rights] = await pool.file<Rights>("migrating_role");
-  const { name, database, is_superuser, is_owner, migrated_by, asked } =
-    rights!;
+  const { name, database, is_superuser, is_owner, migrated_by, asked } = rights!;
   if (migrated_by !== null)
     throw new UserError(
       `${migrated_by} migrated this database before and owns the schema. Migrate as ${migrated_by}, ` +
@@ -52,9 +53,10 @@ export async function migratingRole(pool: Pool): Promise<MigratingRole> {
 }
 
 /**
- * Runs a schema file as vw_core. Nobody but a superuser could give vw_core what TimescaleDB keeps beneath hypertables and roll-ups, in a
- * schema of its own, so they are vw_core's from the beginning. And what core has hung on its tables, a default or a check, runs as whoever
- * writes them: never as a superuser. The embedded database has no logins of core, and cannot alter the rights on a database.
+ * Runs a schema file as vw_core. Nobody but a superuser could give vw_core what TimescaleDB keeps beneath hypertables
+ * and roll-ups, in a schema of its own, so they are vw_core's from the beginning. And what core has hung on its tables,
+ * a default or a check, runs as whoever writes them: never as a superuser. The embedded database has no logins of core,
+ * and cannot alter the rights on a database.
  */
 export async function applyAs(
   { isEmbedded, database }: MigratingRole,
@@ -72,17 +74,12 @@ export async function applyAs(
 }
 
 /** @param tx a transaction */
-export async function asCore(
-  tx: Db,
-  work: () => Promise<unknown>,
-): Promise<void> {
+export async function asCore(tx: Db, work: () => Promise<unknown>): Promise<void> {
   await tx.script("set local role vw_core");
   await work();
   await tx.script("set local role none");
 }
 
 function quoted(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name)
-    ? name
-    : `"${name.replaceAll('"', '""')}"`;
+  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

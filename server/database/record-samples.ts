@@ -1,7 +1,10 @@
 import type { Db } from "../../shared/database/pool.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 
-/** What became of a batch. A duplicate was sent before; a refused one is too old, or too far ahead of the database's clock. */
+/**
+ * What became of a batch. A duplicate was sent before; a refused one is too old, or too far ahead of the database's
+ * clock.
+ */
 export interface Recorded {
   stored: number;
   duplicates: number;
@@ -18,13 +21,8 @@ export interface Recorded {
  * @param region id of the region that measured them
  * @throws Error where the database does not know the region
  */
-export async function recordSamples(
-  db: Db,
-  region: string,
-  samples: readonly Sample[],
-): Promise<Recorded> {
-  const column = <Key extends keyof Sample>(key: Key) =>
-    samples.map((sample) => sample[key]);
+export async function recordSamples(db: Db, region: string, samples: readonly Sample[]): Promise<Recorded> {
+  const column = <Key extends keyof Sample>(key: Key) => samples.map((sample) => sample[key]);
   const [row] = await db.file<{
     timeline: string;
     knows_region: boolean;

@@ -18,8 +18,9 @@ export interface ReplicaState {
 }
 
 /**
- * Beyond this a web program calls itself not ready, so that a proxy asks another one. Caches may show for as long what they have
- * (`stale-while-revalidate`), so nobody expects fresher answers; after five minutes of an older tick every state reads unknown in any case.
+ * Beyond this a web program calls itself not ready, so that a proxy asks another one. Caches may show for as long what
+ * they have (`stale-while-revalidate`), so nobody expects fresher answers; after five minutes of an older tick every
+ * state reads unknown in any case.
  */
 export const replicaMayLagSeconds = 30;
 
@@ -29,8 +30,7 @@ export async function replicaState(db: Db): Promise<ReplicaState> {
 }
 
 export function replicaCheck(state: ReplicaState): Readiness["checks"][string] {
-  if (!state.is_replica)
-    return { ok: true, detail: "is a primary, and behind nobody" };
+  if (!state.is_replica) return { ok: true, detail: "is a primary, and behind nobody" };
   const { behind_seconds: behind, silent_seconds: silent } = state;
   const ok = behind !== null && behind <= replicaMayLagSeconds;
   return {
@@ -41,13 +41,9 @@ export function replicaCheck(state: ReplicaState): Readiness["checks"][string] {
         : `${behind.toFixed(1)} s behind${ok ? "" : `, more than ${replicaMayLagSeconds}`}`,
       state.receiving ? null : "it receives nothing from its primary",
       state.paused ? "its replay is paused" : null,
-      state.behind_bytes
-        ? `${state.behind_bytes} bytes are not replayed yet`
-        : null,
+      state.behind_bytes ? `${state.behind_bytes} bytes are not replayed yet` : null,
       // the engine's own check says whose silence it is
-      ok && silent !== null && silent > replicaMayLagSeconds
-        ? `nothing was written for ${Math.floor(silent)} s`
-        : null,
+      ok && silent !== null && silent > replicaMayLagSeconds ? `nothing was written for ${Math.floor(silent)} s` : null,
     ]
       .filter((part) => part !== null)
       .join("; "),

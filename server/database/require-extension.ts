@@ -53,8 +53,7 @@ export function isTested(found: ServerVersions): boolean {
 
 /** What to do about versions that are not tested. */
 export function advice({ postgres, timescaledb }: ServerVersions): string {
-  if (parseInt(postgres) < tested.postgres.oldest)
-    return "upgrade PostgreSQL on the server";
+  if (parseInt(postgres) < tested.postgres.oldest) return "upgrade PostgreSQL on the server";
   if (isOlder(timescaledb, tested.timescaledb.oldest))
     return "install a newer TimescaleDB on the server, and run: alter extension timescaledb update";
   return "look for a newer release of venuewatch";
@@ -62,9 +61,7 @@ export function advice({ postgres, timescaledb }: ServerVersions): string {
 
 /** By major and minor number. */
 export function isOlder(version: string, than: string): boolean {
-  const [major = 0, minor = 0] = version
-    .split(".")
-    .map((part) => parseInt(part));
+  const [major = 0, minor = 0] = version.split(".").map((part) => parseInt(part));
   const [leastMajor = 0, leastMinor = 0] = than.split(".").map(Number);
   return major < leastMajor || (major === leastMajor && minor < leastMinor);
 }

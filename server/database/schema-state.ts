@@ -1,24 +1,16 @@
 /** What a database was made by, compared with what this build would make. */
 import { type Db, sql } from "../../shared/database/pool.js";
 import { version } from "../../shared/config/package.js";
-import {
-  readDefinitions,
-  schemaNames,
-  sqlFolder,
-} from "../../shared/database/sql-files.js";
+import { readDefinitions, schemaNames, sqlFolder } from "../../shared/database/sql-files.js";
 
 /** Which schema files this build has, and which of them the database lacks or has beyond them. */
-export async function schemaState(
-  db: Db,
-): Promise<{ missing: string[]; unknown: string[] }> {
+export async function schemaState(db: Db): Promise<{ missing: string[]; unknown: string[] }> {
   const files = await schemaNames(sqlFolder);
   const [table] = await db.query<{ here: boolean }>(
     sql`select to_regclass('venuewatch.migration') is not null as here`,
   );
   const rows = table?.here
-    ? await db.query<{ name: string }>(
-        sql`select name from venuewatch.migration order by name`,
-      )
+    ? await db.query<{ name: string }>(sql`select name from venuewatch.migration order by name`)
     : [];
   const applied = rows.map(({ name }) => name);
   return {
@@ -56,7 +48,5 @@ export async function definitionsFault(db: Db): Promise<string | null> {
   if (made === null) return "has no views and functions of this build";
   if (made.checksum !== (await ownChecksum))
     return `has the views and functions of another build: they are those of ${made.version}, and this is ${version}`;
-  return made.intact
-    ? null
-    : "has not the views and functions that were made: some were dropped or replaced";
+  return made.intact ? null : "has not the views and functions that were made: some were dropped or replaced";
 }

@@ -1,12 +1,8 @@
-/** What a PostgreSQL server keeps of a password (RFC 5802, RFC 7677): enough to know who knows it, and not the password. */
+/**
+ * What a PostgreSQL server keeps of a password (RFC 5802, RFC 7677): enough to know who knows it, and not the password.
+ */
 
-import {
-  createHash,
-  createHmac,
-  pbkdf2Sync,
-  randomBytes,
-  timingSafeEqual,
-} from "node:crypto";
+import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from "node:crypto";
 
 /** As many as the server itself takes by default. */
 const iterations = 4096;
@@ -23,10 +19,7 @@ export interface Verifier {
  *
  * @param password printable ASCII, which SASLprep leaves as it is
  */
-export function scramVerifier(
-  password: string,
-  salt = randomBytes(16),
-): string {
+export function scramVerifier(password: string, salt = randomBytes(16)): string {
   const { storedKey, serverKey } = keysOf(password, salt, iterations);
   return `SCRAM-SHA-256$${iterations}:${salt.toString("base64")}$${storedKey.toString("base64")}:${serverKey.toString("base64")}`;
 }
@@ -35,9 +28,11 @@ export function scramVerifier(
 export function parseVerifier(text: string): Verifier | null {
   const found = /^SCRAM-SHA-256\$(\d+):([^$:]+)\$([^$:]+):([^$:]+)$/.exec(text);
   if (!found) return null;
-  const [salt, storedKey, serverKey] = found
-    .slice(2)
-    .map((part) => Buffer.from(part, "base64")) as [Buffer, Buffer, Buffer];
+  const [salt, storedKey, serverKey] = found.slice(2).map((part) => Buffer.from(part, "base64")) as [
+    Buffer,
+    Buffer,
+    Buffer,
+  ];
   return { iterations: Number(found[1]), salt, storedKey, serverKey };
 }
 
@@ -49,11 +44,7 @@ export function isPasswordOf(verifier: string, password: string): boolean {
 }
 
 /** Whether the proof of a client was made with the password. */
-export function proves(
-  { storedKey }: Verifier,
-  message: string,
-  proof: Buffer,
-): boolean {
+export function proves({ storedKey }: Verifier, message: string, proof: Buffer): boolean {
   const signature = keyed(storedKey, message);
   if (proof.length !== signature.length) return false;
   const clientKey = Buffer.from(proof.map((byte, i) => byte ^ signature[i]!));
@@ -61,10 +52,7 @@ export function proves(
 }
 
 /** By which the server shows that it knows the verifier. */
-export function serverSignature(
-  { serverKey }: Verifier,
-  message: string,
-): Buffer {
+export function serverSignature({ serverKey }: Verifier, message: string): Buffer {
   return keyed(serverKey, message);
 }
 
@@ -75,9 +63,11 @@ export function serverSignature(
  */
 export function decoyVerifier(user: string, secret: string): Verifier {
   const key = hashed(Buffer.from(`decoys ${secret}`));
-  const [salt, storedKey, serverKey] = ["salt", "stored", "server"].map(
-    (part) => keyed(key, `${part} ${user}`),
-  ) as [Buffer, Buffer, Buffer];
+  const [salt, storedKey, serverKey] = ["salt", "stored", "server"].map((part) => keyed(key, `${part} ${user}`)) as [
+    Buffer,
+    Buffer,
+    Buffer,
+  ];
   return { iterations, salt: salt.subarray(0, 16), storedKey, serverKey };
 }
 

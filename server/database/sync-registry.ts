@@ -1,15 +1,10 @@
 import { type Db, sql } from "../../shared/database/pool.js";
-import {
-  componentsOf,
-  type Registry,
-  stallBasis,
-  type Venue,
-} from "../../shared/registry/registry.js";
+import { componentsOf, type Registry, stallBasis, type Venue } from "../../shared/registry/registry.js";
 import { UserError } from "../../shared/process/user-error.js";
 
 /**
- * Makes the tables of what is watched agree with the registry. What it no longer names is unpublished, never deleted; what it has renamed keeps
- * its history.
+ * Makes the tables of what is watched agree with the registry. What it no longer names is unpublished, never deleted;
+ * what it has renamed keeps its history.
  *
  * @param db a transaction: what is renamed and not synced would be unpublished by a registry from before
  * @throws UserError where a venue and one of its former ids have a history each
@@ -27,10 +22,7 @@ async function renameVenues(db: Db, { venues }: Registry): Promise<void> {
     .filter(({ formerIds }) => formerIds !== undefined)
     .map(({ id, formerIds }) => ({ venue: id, formerIds }));
   if (renamed.length === 0) return;
-  const several = await db.file<{ venue: string; rows: string[] }>(
-    "rename_venues",
-    [JSON.stringify(renamed)],
-  );
+  const several = await db.file<{ venue: string; rows: string[] }>("rename_venues", [JSON.stringify(renamed)]);
   if (several.length > 0)
     throw new UserError(
       [
@@ -73,10 +65,6 @@ function rowsOf(registry: Registry) {
 
 /** Nothing for an endpoint and for the socket: they fall silent otherwise. */
 function stallOf(venue: Venue, component: string) {
-  const stream = venue.socket?.streams.find(
-    ({ name }) => `ws:${name}` === component,
-  );
-  return stream
-    ? { stallAfterMs: stream.stall.afterMs, stallBasis: stallBasis(stream) }
-    : {};
+  const stream = venue.socket?.streams.find(({ name }) => `ws:${name}` === component);
+  return stream ? { stallAfterMs: stream.stall.afterMs, stallBasis: stallBasis(stream) } : {};
 }

@@ -2,10 +2,7 @@ import { type Db, sql } from "../../shared/database/pool.js";
 import { UserError } from "../../shared/process/user-error.js";
 
 /** The sentence for a slug that no incident has, with those that may be meant. */
-export async function unknownIncident(
-  db: Db,
-  slug: string,
-): Promise<UserError> {
+export async function unknownIncident(db: Db, slug: string): Promise<UserError> {
   const alike = await slugsAlike(db, slug);
   return new UserError(
     `there is no incident ${JSON.stringify(slug)}; ` +

@@ -1,4 +1,7 @@
-/** How people look into the embedded database: by a login that reads the views of schema analytics and nothing else (sql/roles.sql). */
+/**
+ * How people look into the embedded database: by a login that reads the views of schema analytics and nothing else
+ * (sql/roles.sql).
+ */
 
 import { relative } from "node:path";
 import { passFileOf } from "../../shared/config/embedded-passwords.js";

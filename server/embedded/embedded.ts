@@ -17,10 +17,7 @@ import { isPasswordOf, scramVerifier } from "../database/scram.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { owner } from "./session.js";
 import { makePrivate } from "../../shared/process/make-private.js";
-import {
-  keepOwnerPassword,
-  keepPassFile,
-} from "../../shared/config/embedded-passwords.js";
+import { keepOwnerPassword, keepPassFile } from "../../shared/config/embedded-passwords.js";
 import { startService, type EmbeddedService } from "./service.js";
 
 export interface EmbeddedOptions {
@@ -29,7 +26,10 @@ export interface EmbeddedOptions {
   /** On 127.0.0.1; 0 takes a free one. */
   port: number;
   log: Log;
-  /** Roles that log in besides the owner, with fewer rights. Made where they are missing; the password of each is in a file of its own (embedded-passwords.ts). */
+  /**
+   * Roles that log in besides the owner, with fewer rights. Made where they are missing; the password of each is in a
+   * file of its own (embedded-passwords.ts).
+   */
   logins?: readonly string[];
   /** How long a client may keep the database, in a transaction or without Sync, and do nothing. */
   idleTransactionMs?: number;
@@ -38,7 +38,10 @@ export interface EmbeddedOptions {
   /** From the connection to the end of the login; a minute, as PostgreSQL's authentication_timeout. */
   loginLimitMs?: number;
   maxClients?: number;
-  /** A superuser's statement that takes longer is cancelled, whatever its statement_timeout; who has set none, and is none of the service's programs, has 20 s (session.ts). */
+  /**
+   * A superuser's statement that takes longer is cancelled, whatever its statement_timeout; who has set none, and is
+   * none of the service's programs, has 20 s (session.ts).
+   */
   statementLimitMs?: number;
 }
 
@@ -52,10 +55,11 @@ export interface Embedded {
   close: () => Promise<void>;
 }
 
-/** Throws, in a sentence for people, when the package is not installed, the directory is held by another process or cannot be used, or the port is taken. */
-export async function startEmbedded(
-  options: EmbeddedOptions,
-): Promise<Embedded> {
+/**
+ * Throws, in a sentence for people, when the package is not installed, the directory is held by another process or
+ * cannot be used, or the port is taken.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   if (!isInstalled())
     throw new UserError(
       `the embedded database is not installed: expected DATABASE_URL, the address of a TimescaleDB server, or the optional package: ${howToInstall}`,
@@ -82,54 +86,37 @@ export async function startEmbedded(
 }
 
 /** A creation that was cut off starts again from nothing: no client has ever seen what it left. */
-async function openDatabase({
-  dataDir,
-  log,
-  statementLimitMs = 10 * 60_000,
-}: EmbeddedOptions): Promise<Backend> {
+async function openDatabase({ dataDir, log, statementLimitMs = 10 * 60_000 }: EmbeddedOptions): Promise<Backend> {
   const directory = join(dataDir, "pgdata");
   const unfinished = join(dataDir, "pgdata.unfinished");
-  if (await exists(unfinished))
-    await rm(directory, { recursive: true, force: true });
+  if (await exists(unfinished)) await rm(directory, { recursive: true, force: true });
   const isNew = !(await exists(directory));
   if (isNew) await writeFile(unfinished, "");
   log.info(
-    isNew
-      ? "creating a database, which takes some seconds; later starts only open it"
-      : "opens the embedded database",
+    isNew ? "creating a database, which takes some seconds; later starts only open it" : "opens the embedded database",
     { directory },
   );
   try {
     if (isNew) {
-      // what has made the directory refuses catalogues to all but superusers: it has read them before their rights were written
+      // what has made the directory refuses catalogues to all but superusers: it has read them before their rights were
+      // written
       await (await startBackend(directory, statementLimitMs)).close();
       await rm(unfinished);
     }
     // The build creates it with the umask's mode. It holds samples and verifiers.
     if (!(await makePrivate(directory, 0o700)).isPrivate)
-      log.warn(
-        "other users can read the database, and its mode could not be changed",
-        { directory },
-      );
+      log.warn("other users can read the database, and its mode could not be changed", { directory });
     return await startBackend(directory, statementLimitMs);
   } catch (error) {
-    throw new Error(
-      `The database in ${directory} cannot be opened: ${(error as Error).message}`,
-      { cause: error },
-    );
+    throw new Error(`The database in ${directory} cannot be opened: ${(error as Error).message}`, { cause: error });
   }
 }
 
-async function serve(
-  backend: Backend,
-  password: string,
-  options: EmbeddedOptions,
-): Promise<EmbeddedService> {
+async function serve(backend: Backend, password: string, options: EmbeddedOptions): Promise<EmbeddedService> {
   const { dataDir, log, logins = [] } = options;
   try {
     await admit(backend, owner, password);
-    for (const role of logins)
-      await admit(backend, role, await keepPassFile(dataDir, role, log));
+    for (const role of logins) await admit(backend, role, await keepPassFile(dataDir, role, log));
   } catch (error) {
     await backend.close();
     throw error;
@@ -138,11 +125,7 @@ async function serve(
 }
 
 /** Lets the role in by this password, and by no other that it had before. */
-async function admit(
-  backend: Backend,
-  role: string,
-  password: string,
-): Promise<void> {
+async function admit(backend: Backend, role: string, password: string): Promise<void> {
   const { verifier } = await backend.request({ kind: "verifier", user: role });
   if (verifier && isPasswordOf(verifier, password)) return;
   await backend.request({
@@ -152,11 +135,7 @@ async function admit(
   });
 }
 
-async function listen(
-  backend: Backend,
-  decoySecret: string,
-  options: EmbeddedOptions,
-): Promise<EmbeddedService> {
+async function listen(backend: Backend, decoySecret: string, options: EmbeddedOptions): Promise<EmbeddedService> {
   const { port, log } = options;
   const { idleTransactionMs = 10_000, maxClients = 100 } = options;
   const { loginLimitMs = 60_000 } = options;

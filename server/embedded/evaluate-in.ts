@@ -1,6 +1,6 @@
 /**
- * Evaluates JavaScript in a worker thread that is busy, even amid WebAssembly that does not return. A message would wait until the
- * thread is idle; the inspector interrupts it, as a signal would.
+ * Evaluates JavaScript in a worker thread that is busy, even amid WebAssembly that does not return. A message would
+ * wait until the thread is idle; the inspector interrupts it, as a signal would.
  */
 import { Session } from "node:inspector";
 import type { Worker } from "node:worker_threads";
@@ -15,10 +15,7 @@ interface Evaluated {
 }
 
 /** @throws where the thread has ended, or the expression throws */
-export async function evaluateIn(
-  worker: Worker,
-  expression: string,
-): Promise<unknown> {
+export async function evaluateIn(worker: Worker, expression: string): Promise<unknown> {
   const session = new Session();
   session.connect();
   const ended = new AbortController();
@@ -37,27 +34,19 @@ async function attach(session: Session, worker: Worker): Promise<string> {
   let sessionId: string | undefined;
   session.on("NodeWorker.attachedToWorker", ({ params }) => {
     // its workerId counts within this session; the title begins with the thread's
-    if (params.workerInfo.title.startsWith(`[worker ${worker.threadId}]`))
-      sessionId = params.sessionId;
+    if (params.workerInfo.title.startsWith(`[worker ${worker.threadId}]`)) sessionId = params.sessionId;
   });
   await new Promise<void>((resolve, reject) => {
     // those that run are attached to before the answer comes
-    session.post(
-      "NodeWorker.enable",
-      { waitForDebuggerOnStart: false },
-      (error) => (error ? reject(asError(error)) : resolve()),
+    session.post("NodeWorker.enable", { waitForDebuggerOnStart: false }, (error) =>
+      error ? reject(asError(error)) : resolve(),
     );
   });
   if (sessionId === undefined) throw new Error("the thread has ended");
   return sessionId;
 }
 
-function evaluate(
-  session: Session,
-  sessionId: string,
-  expression: string,
-  ended: AbortSignal,
-): Promise<unknown> {
+function evaluate(session: Session, sessionId: string, expression: string, ended: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     ended.addEventListener("abort", () => reject(ended.reason as Error));
     session.on("NodeWorker.receivedMessageFromWorker", ({ params }) => {
@@ -73,11 +62,7 @@ function evaluate(
       method: "Runtime.evaluate",
       params: { expression, returnByValue: true },
     });
-    session.post(
-      "NodeWorker.sendMessageToWorker",
-      { sessionId, message },
-      (error) => error && reject(asError(error)),
-    );
+    session.post("NodeWorker.sendMessageToWorker", { sessionId, message }, (error) => error && reject(asError(error)));
   });
 }
 

@@ -88,7 +88,5 @@ export function makeInbox(): Inbox {
 }
 
 function wrongLength(length: number): Error {
-  return new Error(
-    `a message of 4 to ${messageLimitBytes} bytes was expected, one of ${length} was announced`,
-  );
+  return new Error(`a message of 4 to ${messageLimitBytes} bytes was expected, one of ${length} was announced`);
 }

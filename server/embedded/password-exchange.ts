@@ -1,16 +1,11 @@
 /**
- * The server's side of SCRAM-SHA-256 (RFC 5802, RFC 7677): the client proves that it knows the password, which never passes the
- * wire, and learns that the server knows its verifier.
+ * The server's side of SCRAM-SHA-256 (RFC 5802, RFC 7677): the client proves that it knows the password, which never
+ * passes the wire, and learns that the server knows its verifier.
  */
 
 import { randomBytes } from "node:crypto";
 
-import {
-  decoyVerifier,
-  parseVerifier,
-  proves,
-  serverSignature,
-} from "../database/scram.js";
+import { decoyVerifier, parseVerifier, proves, serverSignature } from "../database/scram.js";
 
 export const mechanism = "SCRAM-SHA-256";
 
@@ -32,15 +27,12 @@ export interface PasswordExchange {
 export class ProtocolViolation extends Error {}
 
 /**
- * @param verifier as PostgreSQL keeps it in pg_authid; null for a user who may not log in, whose exchange looks like any other's and
- * fails at its end, so that nobody learns which users there are
- * @param decoySecret the challenges of unknown users are derived from it; they look real if it lasts as long as the database
+ * @param verifier as PostgreSQL keeps it in pg_authid; null for a user who may not log in, whose exchange looks like
+ * any other's and fails at its end, so that nobody learns which users there are
+ * @param decoySecret the challenges of unknown users are derived from it; they look real if it lasts as long as the
+ * database
  */
-export function startPasswordExchange(
-  user: string,
-  verifier: string | null,
-  decoySecret: string,
-): PasswordExchange {
+export function startPasswordExchange(user: string, verifier: string | null, decoySecret: string): PasswordExchange {
   const known = verifier === null ? null : parseVerifier(verifier);
   const shown = known ?? decoyVerifier(user, decoySecret);
   let header = "";
@@ -49,10 +41,9 @@ export function startPasswordExchange(
 
   return {
     challenge(clientFirst) {
-      // n or y: no channel binding, which needs TLS. The user in n= is ignored, as in PostgreSQL: the start-up packet named it.
-      const found = /^([ny],,)(n=[^,]*,r=([\x21-\x2b\x2d-\x7e]+))$/.exec(
-        clientFirst,
-      );
+      // n or y: no channel binding, which needs TLS. The user in n= is ignored, as in PostgreSQL: the start-up packet
+      // named it.
+      const found = /^([ny],,)(n=[^,]*,r=([\x21-\x2b\x2d-\x7e]+))$/.exec(clientFirst);
       if (!found) throw unexpected("client-first-message");
       const [, gs2, bare, clientNonce] = found as unknown as string[];
       header = gs2!;
@@ -65,12 +56,8 @@ export function startPasswordExchange(
     confirm(clientFinal) {
       const found = /^(c=([^,]+),r=([^,]+)),p=([^,]+)$/.exec(clientFinal);
       if (!found) throw unexpected("client-final-message");
-      const [, withoutProof, binding, repeated, proof] =
-        found as unknown as string[];
-      if (
-        binding !== Buffer.from(header).toString("base64") ||
-        repeated !== nonce
-      )
+      const [, withoutProof, binding, repeated, proof] = found as unknown as string[];
+      if (binding !== Buffer.from(header).toString("base64") || repeated !== nonce)
         throw unexpected("client-final-message");
       const message = `${signed},${withoutProof}`;
       const isRight = proves(shown, message, Buffer.from(proof!, "base64"));
@@ -81,7 +68,5 @@ export function startPasswordExchange(
 }
 
 function unexpected(name: string): ProtocolViolation {
-  return new ProtocolViolation(
-    `a ${name} of ${mechanism} was expected, something else came`,
-  );
+  return new ProtocolViolation(`a ${name} of ${mechanism} was expected, something else came`);
 }

@@ -21,8 +21,7 @@ function refusalOfText(body: Buffer): Complaint | null {
   for (const statement of statementsOf(sql)) {
     if (/^copy\b.*\bfrom stdin\b/.test(statement)) return copyFromStdin;
     if (/^listen\b/.test(statement)) return listen;
-    if (/^set (?:session |local )?max_stack_depth\b/.test(statement))
-      return stackDepth;
+    if (/^set (?:session |local )?max_stack_depth\b/.test(statement)) return stackDepth;
   }
   return null;
 }
@@ -46,8 +45,7 @@ const listen: Complaint = {
 const stackDepth: Complaint = {
   severity: "ERROR",
   code: "0A000",
-  message:
-    "max_stack_depth cannot be changed: the embedded database has a stack of a fixed size",
+  message: "max_stack_depth cannot be changed: the embedded database has a stack of a fixed size",
 };
 
 const namedStatement: Complaint = {
@@ -62,15 +60,17 @@ const namedStatement: Complaint = {
 const token =
   /\s+|--[^\n]*|(\/\*)|[eE]'(?:\\.|''|[^'\\])*'|'(?:''|[^'])*'|"(?:""|[^"])*"|(\$(?:[A-Za-z_\x80-\xff][\w\x80-\xff]*)?\$)|([A-Za-z_\x80-\xff][\w$\x80-\xff]*)|[^]/y;
 
-/** The unquoted words of each statement in lower case, joined by a space. Comments, literals and quoted names are left out. */
+/**
+ * The unquoted words of each statement in lower case, joined by a space. Comments, literals and quoted names are left
+ * out.
+ */
 function statementsOf(sql: string): string[] {
   const statements: string[][] = [[]];
   token.lastIndex = 0;
   for (let found = token.exec(sql); found; found = token.exec(sql)) {
     const [whole, comment, dollarTag, word] = found;
     if (comment) token.lastIndex = endOfComment(sql, token.lastIndex);
-    else if (dollarTag)
-      token.lastIndex = endOfLiteral(sql, dollarTag, token.lastIndex);
+    else if (dollarTag) token.lastIndex = endOfLiteral(sql, dollarTag, token.lastIndex);
     else if (word) statements.at(-1)!.push(word.toLowerCase());
     else if (whole === ";") statements.push([]);
   }

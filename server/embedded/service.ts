@@ -34,10 +34,7 @@ const closeDeadlineMs = 20_000;
 const checkpointEveryMs = 5_000;
 
 /** The socket side: clients on loopback take turns with the backend. */
-export async function startService(
-  backend: Backend,
-  options: ServiceOptions,
-): Promise<EmbeddedService> {
+export async function startService(backend: Backend, options: ServiceOptions): Promise<EmbeddedService> {
   const { log, maxClients } = options;
   const { decoySecret, loginLimitMs, idleTransactionMs, turnLimitMs } = options;
   const turns = makeBackendMutex(fail);

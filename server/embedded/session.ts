@@ -40,8 +40,9 @@ const defaults = `
 export const owner = "postgres";
 
 /**
- * Of a superuser who has named no statement_timeout. A statement that somebody forgot in psql must not keep the board for the ten minutes
- * that a migration may need; web answers its newest board for longer than this. The service's programs bound themselves.
+ * Of a superuser who has named no statement_timeout. A statement that somebody forgot in psql must not keep the board
+ * for the ten minutes that a migration may need; web answers its newest board for longer than this. The service's
+ * programs bound themselves.
  */
 const ownersTimeout = "20s";
 const ofService = /^venuewatch /;
@@ -75,31 +76,26 @@ export interface SessionBackend {
  * What the user's password is known by; null where there is no such user, or none who may log in by a password.
  * The session in place must have been left.
  */
-export async function verifierOf(
-  backend: SessionBackend,
-  user: string,
-): Promise<string | null> {
+export async function verifierOf(backend: SessionBackend, user: string): Promise<string | null> {
   await resetSession(backend);
-  const [row] = await backend.run(
-    `SELECT rolpassword FROM pg_authid WHERE rolname = ${literal(user)} AND rolcanlogin`,
-  );
+  const [row] = await backend.run(`SELECT rolpassword FROM pg_authid WHERE rolname = ${literal(user)} AND rolcanlogin`);
   return row?.[0] ?? null;
 }
 
 /**
- * Takes away what would let any login end the database. To be called at every start: a directory may come from an older version.
+ * Takes away what would let any login end the database. To be called at every start: a directory may come from an older
+ * version.
  *
  * Functions and blocks are for superusers: one that catches its cancellation cannot be ended but with the database.
  *
- * The libraries that convert between encodings are not in this build, and calling one is a trap. Without a default conversion
- * PostgreSQL refuses the encoding instead. CREATE CONVERSION calls the function, too, so it is for superusers alone.
+ * The libraries that convert between encodings are not in this build, and calling one is a trap. Without a default
+ * conversion PostgreSQL refuses the encoding instead. CREATE CONVERSION calls the function, too, so it is for
+ * superusers alone.
  */
 export async function removeTraps(backend: SessionBackend): Promise<void> {
   await resetSession(backend);
   await backend.run("REVOKE USAGE ON LANGUAGE plpgsql, sql FROM PUBLIC");
-  await backend.run(
-    "UPDATE pg_catalog.pg_conversion SET condefault = false WHERE condefault",
-  );
+  await backend.run("UPDATE pg_catalog.pg_conversion SET condefault = false WHERE condefault");
   await backend.run(`
     DO $$ DECLARE conversion regprocedure; BEGIN
       FOR conversion IN
@@ -110,21 +106,18 @@ export async function removeTraps(backend: SessionBackend): Promise<void> {
 }
 
 /** Lets a role log in by the password of this verifier. Makes the role where it is missing. */
-export async function admit(
-  backend: SessionBackend,
-  role: string,
-  verifier: string,
-): Promise<void> {
+export async function admit(backend: SessionBackend, role: string, verifier: string): Promise<void> {
   await resetSession(backend);
-  const [found] = await backend.run(
-    `SELECT 1 FROM pg_roles WHERE rolname = ${literal(role)}`,
-  );
+  const [found] = await backend.run(`SELECT 1 FROM pg_roles WHERE rolname = ${literal(role)}`);
   const name = identifier(role);
   if (!found) await backend.run(`CREATE ROLE ${name}`);
   await backend.run(`ALTER ROLE ${name} LOGIN PASSWORD ${literal(verifier)}`);
 }
 
-/** Of a user who has shown the password. The session has the rights of that role, and no way to others unless they are a superuser's. */
+/**
+ * Of a user who has shown the password. The session has the rights of that role, and no way to others unless they are a
+ * superuser's.
+ */
 export async function openSession(
   backend: SessionBackend,
   user: string,
@@ -135,15 +128,12 @@ export async function openSession(
     `SELECT oid, rolsuper FROM pg_authid WHERE oid = quote_ident(${literal(user)})::regrole`,
   );
   const isFixed = row![1] !== "t";
-  const isBounded =
-    !isFixed && !ofService.test(settings["application_name"] ?? "");
+  const isBounded = !isFixed && !ofService.test(settings["application_name"] ?? "");
   const session: ClientSession = {
     user,
     oid: Number(row![0]),
     isFixed,
-    initial: isBounded
-      ? { statement_timeout: ownersTimeout, ...settings }
-      : settings,
+    initial: isBounded ? { statement_timeout: ownersTimeout, ...settings } : settings,
     own: {},
     touched: false,
     statementTimeoutMs: 0,
@@ -168,41 +158,31 @@ export async function enterSession(
 }
 
 /**
- * Between two programs of the service nothing is reset, only what differs is set: they have the same rights, and leave nothing behind but what
- * `pg_settings` shows. They take turns seven times a second, and a reset takes 0.7 ms.
+ * Between two programs of the service nothing is reset, only what differs is set: they have the same rights, and leave
+ * nothing behind but what `pg_settings` shows. They take turns seven times a second, and a reset takes 0.7 ms.
  */
 function areOfService(...sessions: ClientSession[]): boolean {
   return sessions.every(
     ({ isFixed, user, initial }) =>
-      !isFixed &&
-      user === sessions[0]!.user &&
-      ofService.test(initial["application_name"] ?? ""),
+      !isFixed && user === sessions[0]!.user && ofService.test(initial["application_name"] ?? ""),
   );
 }
 
 /** Null where the previous one has set what the next one has not: only a reset takes that back. */
-function changesBetween(
-  previous: ClientSession,
-  next: ClientSession,
-): Record<string, string> | null {
+function changesBetween(previous: ClientSession, next: ClientSession): Record<string, string> | null {
   const before = settingsOf(previous);
   const after = settingsOf(next);
-  if (Object.keys(before).some((name) => after[name] === undefined))
-    return null;
-  return Object.fromEntries(
-    Object.entries(after).filter(([name, value]) => before[name] !== value),
-  );
+  if (Object.keys(before).some((name) => after[name] === undefined)) return null;
+  return Object.fromEntries(Object.entries(after).filter(([name, value]) => before[name] !== value));
 }
 
 /**
  * Keeps what the client has set. To be called between transactions.
  *
- * It asks with the client's own rights and search_path: names and operators without a schema may lead to what the client has made.
+ * It asks with the client's own rights and search_path: names and operators without a schema may lead to what the
+ * client has made.
  */
-export async function readSettings(
-  run: RunSql,
-  session: ClientSession,
-): Promise<void> {
+export async function readSettings(run: RunSql, session: ClientSession): Promise<void> {
   const timeout = `name ${equals} 'statement_timeout'`;
   const rows = await run(
     session.isFixed
@@ -214,9 +194,7 @@ export async function readSettings(
     UNION ALL SELECT 'session_authorization', session_user, 'session'
     UNION ALL SELECT 'role', pg_catalog.current_setting('role'), 'session'`,
   );
-  session.own = Object.fromEntries(
-    rows.filter(([, , source]) => source === "session"),
-  ) as Record<string, string>;
+  session.own = Object.fromEntries(rows.filter(([, , source]) => source === "session")) as Record<string, string>;
   const [, milliseconds] = rows.find(([name]) => name === "statement_timeout")!;
   session.statementTimeoutMs = Number(milliseconds);
   session.touched = false;
@@ -243,9 +221,7 @@ const reported = [
 ];
 
 /** Name and value of each setting that a client gets at the start. */
-export async function reportedSettings(
-  run: RunSql,
-): Promise<[string, string][]> {
+export async function reportedSettings(run: RunSql): Promise<[string, string][]> {
   const values = reported.map((name) => `current_setting(${literal(name)})`);
   const [row] = await run(`SELECT ${values.join(", ")}, session_user`);
   const names = [...reported, "session_authorization"];
@@ -253,8 +229,9 @@ export async function reportedSettings(
 }
 
 /**
- * All of DISCARD ALL but DISCARD PLANS. What functions in PL/pgSQL have planned is no client's own, and is good for the next: PostgreSQL plans
- * again when a table or the search path changes. Without it every turn planned the board and a venue's page from the beginning, 20 to 80 ms.
+ * All of DISCARD ALL but DISCARD PLANS. What functions in PL/pgSQL have planned is no client's own, and is good for the
+ * next: PostgreSQL plans again when a table or the search path changes. Without it every turn planned the board and a
+ * venue's page from the beginning, 20 to 80 ms.
  *
  * RESET and DISCARD do not undo SET SESSION AUTHORIZATION in this build.
  */
@@ -268,20 +245,14 @@ const reset = `
   DISCARD SEQUENCES;
   DISCARD TEMP`;
 
-export async function resetSession({
-  run,
-  unfixRole,
-}: SessionBackend): Promise<void> {
+export async function resetSession({ run, unfixRole }: SessionBackend): Promise<void> {
   unfixRole();
   // in one message: each costs as much as four of these statements
   await run(`${reset};${defaults}`);
 }
 
 /** Settings come after the user: they are set with the user's rights. What a superuser has become since comes last. */
-async function apply(
-  backend: SessionBackend,
-  { user, oid, isFixed, initial, own }: ClientSession,
-): Promise<void> {
+async function apply(backend: SessionBackend, { user, oid, isFixed, initial, own }: ClientSession): Promise<void> {
   if (user !== owner) await setAll(backend, { session_authorization: user });
   if (isFixed) backend.fixRole(oid);
   await setAll(backend, { ...initial, ...own });
@@ -290,9 +261,7 @@ async function apply(
 /** By their names in lower case: `timezone`, as a start-up names it, and `TimeZone`, as `pg_settings` does, are one. */
 function settingsOf({ initial, own }: ClientSession): Record<string, string> {
   const settings = [...Object.entries(initial), ...Object.entries(own)];
-  return Object.fromEntries(
-    settings.map(([name, value]) => [name.toLowerCase(), value]),
-  );
+  return Object.fromEntries(settings.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 async function setAll(

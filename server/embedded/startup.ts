@@ -22,17 +22,11 @@ const encryptionRequests = [80877103, 80877104];
 
 /** Throws when the packet is none of the protocol, version 3. */
 export function readFirstPacket(packet: Buffer): FirstPacket {
-  if (packet.length < 8)
-    throw new Error(
-      `a start-up packet of 8 bytes or more was expected, ${packet.length} came`,
-    );
+  if (packet.length < 8) throw new Error(`a start-up packet of 8 bytes or more was expected, ${packet.length} came`);
   const code = packet.readInt32BE(4);
   if (encryptionRequests.includes(code)) return { kind: "encryption" };
   if (code === cancelRequest) return readCancel(packet);
-  if (code >> 16 !== 3)
-    throw new Error(
-      `protocol version 3 was expected, version ${code >> 16}.${code & 0xffff} came`,
-    );
+  if (code >> 16 !== 3) throw new Error(`protocol version 3 was expected, version ${code >> 16}.${code & 0xffff} came`);
   const parameters = readParameters(packet.toString("utf8", 8));
   return {
     kind: "startup",
@@ -41,10 +35,7 @@ export function readFirstPacket(packet: Buffer): FirstPacket {
 }
 
 function readCancel(packet: Buffer): FirstPacket {
-  if (packet.length !== 16)
-    throw new Error(
-      `a cancel request of 16 bytes was expected, ${packet.length} came`,
-    );
+  if (packet.length !== 16) throw new Error(`a cancel request of 16 bytes was expected, ${packet.length} came`);
   return {
     kind: "cancel",
     client: packet.readInt32BE(8),
@@ -55,20 +46,13 @@ function readCancel(packet: Buffer): FirstPacket {
 function readParameters(body: string): Map<string, string> {
   const words = body.split("\0");
   const parameters = new Map<string, string>();
-  for (let i = 0; i + 1 < words.length && words[i] !== ""; i += 2)
-    parameters.set(words[i]!, words[i + 1]!);
+  for (let i = 0; i + 1 < words.length && words[i] !== ""; i += 2) parameters.set(words[i]!, words[i + 1]!);
   return parameters;
 }
 
 /** The database's name is ignored: there is one. */
 function split(parameters: Map<string, string>): Omit<Startup, "newer"> {
-  const {
-    user = "",
-    database,
-    options,
-    replication,
-    ...settings
-  } = Object.fromEntries(parameters);
+  const { user = "", database, options, replication, ...settings } = Object.fromEntries(parameters);
   void database;
   if (replication && !/^(false|off|no|0)$/i.test(replication))
     throw new Error("the embedded database does not do replication");
@@ -77,9 +61,7 @@ function split(parameters: Map<string, string>): Omit<Startup, "newer"> {
   for (const name of protocolOptions) delete settings[name];
   const allSettings = { ...readOptions(options ?? ""), ...settings };
   if (Object.keys(allSettings).some((name) => /^max_stack_depth$/i.test(name)))
-    throw new Error(
-      "max_stack_depth cannot be changed: the embedded database has a stack of a fixed size",
-    );
+    throw new Error("max_stack_depth cannot be changed: the embedded database has a stack of a fixed size");
   return {
     user,
     settings: allSettings,
@@ -87,7 +69,9 @@ function split(parameters: Map<string, string>): Omit<Startup, "newer"> {
   };
 }
 
-/** `-c name=value`, `-cname=value` and `--name=value`, as PGOPTIONS has them; a backslash keeps a space within a value. */
+/**
+ * `-c name=value`, `-cname=value` and `--name=value`, as PGOPTIONS has them; a backslash keeps a space within a value.
+ */
 function readOptions(options: string): Record<string, string> {
   const words = options.match(/(?:\\.|\S)+/g) ?? [];
   const plain = words.map((word) => word.replace(/\\(.)/g, "$1"));
@@ -95,10 +79,7 @@ function readOptions(options: string): Record<string, string> {
   for (let i = 0; i < plain.length; i++) {
     const word = plain[i] === "-c" ? `-c${plain[++i] ?? ""}` : plain[i]!;
     const found = /^(?:-c|--)([^=]+)=(.*)$/s.exec(word);
-    if (!found)
-      throw new Error(
-        `options of the form "-c name=value" were expected, "${word}" came`,
-      );
+    if (!found) throw new Error(`options of the form "-c name=value" were expected, "${word}" came`);
     settings[found[1]!.replaceAll("-", "_")] = found[2]!;
   }
   return settings;

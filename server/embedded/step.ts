@@ -19,8 +19,8 @@ const ofCopy = new Set(["d", "c", "f"]);
 
 /**
  * The backend reads as much at a time. When a message ends just where its buffer does, this build takes the buffer for
- * empty and what follows in the same call for nothing: no answer comes to it, and everybody waits for ever. So such a message is
- * the last of its call.
+ * empty and what follows in the same call for nothing: no answer comes to it, and everybody waits for ever. So such a
+ * message is the last of its call.
  */
 const receiveBufferBytes = 8192;
 
@@ -48,12 +48,9 @@ function specialStep(message: Message): ProtocolStep | null {
   const { type } = message;
   if (type === "X") return { kind: "terminate" };
   const complaint = refusalOf(message);
-  if (complaint)
-    return { kind: "refuse", type: type === "Q" ? "Q" : "P", complaint };
+  if (complaint) return { kind: "refuse", type: type === "Q" ? "Q" : "P", complaint };
   const known = [endsExchange, withinExchange, ofCopy];
-  return known.some((types) => types.has(type))
-    ? null
-    : { kind: "violation", type };
+  return known.some((types) => types.has(type)) ? null : { kind: "violation", type };
 }
 
 /** In memory of its own, because it will be handed over to another thread. */

@@ -35,7 +35,9 @@ export interface ComparisonLine {
   recorded: Incident | null;
   replayed: Incident | null;
   differences: IncidentDifference[];
-  /** Slugs of the other side that an incident of one side alone lies within: several there are one here, or the reverse. */
+  /**
+   * Slugs of the other side that an incident of one side alone lies within: several there are one here, or the reverse.
+   */
   within: string[];
 }
 
@@ -79,10 +81,7 @@ function pairOf(recorded: Incident, replayed: Incident): ComparisonLine {
   return { verdict, recorded, replayed, differences, within: [] };
 }
 
-function alone(
-  verdict: ComparisonLine["verdict"],
-  within: string[],
-): ComparisonLine {
+function alone(verdict: ComparisonLine["verdict"], within: string[]): ComparisonLine {
   return { verdict, recorded: null, replayed: null, differences: [], within };
 }
 
@@ -91,25 +90,16 @@ function byNearness(
   replayed: readonly Incident[],
   endsAt: Date,
 ): [Incident, Incident][] {
-  const apartMs = ([one, other]: [Incident, Incident]) =>
-    Math.abs(+one.openedAt - +other.openedAt);
+  const apartMs = ([one, other]: [Incident, Incident]) => Math.abs(+one.openedAt - +other.openedAt);
   return recorded
     .flatMap((one) =>
-      replayed
-        .filter((other) => wereTogether(one, other, endsAt))
-        .map((other): [Incident, Incident] => [one, other]),
+      replayed.filter((other) => wereTogether(one, other, endsAt)).map((other): [Incident, Incident] => [one, other]),
     )
     .sort((a, b) => apartMs(a) - apartMs(b));
 }
 
-function slugsAround(
-  one: Incident,
-  others: readonly Incident[],
-  endsAt: Date,
-): string[] {
-  return others
-    .filter((other) => wereTogether(one, other, endsAt))
-    .map(({ slug }) => slug);
+function slugsAround(one: Incident, others: readonly Incident[], endsAt: Date): string[] {
+  return others.filter((other) => wereTogether(one, other, endsAt)).map(({ slug }) => slug);
 }
 
 function wereTogether(one: Incident, other: Incident, endsAt: Date): boolean {
@@ -125,18 +115,9 @@ export function endOf({ closedAt, retractedAt }: Incident, endsAt: Date): Date {
   return closedAt ?? retractedAt ?? endsAt;
 }
 
-function differencesBetween(
-  recorded: Incident,
-  replayed: Incident,
-): IncidentDifference[] {
+function differencesBetween(recorded: Incident, replayed: Incident): IncidentDifference[] {
   const found: IncidentDifference[] = [];
-  for (const what of [
-    "started",
-    "opened",
-    "escalated",
-    "closed",
-    "retracted",
-  ] as const) {
+  for (const what of ["started", "opened", "escalated", "closed", "retracted"] as const) {
     const [before, after] = [recorded[`${what}At`], replayed[`${what}At`]];
     if (before?.getTime() === after?.getTime()) continue;
     found.push({
@@ -147,8 +128,7 @@ function differencesBetween(
     });
   }
   for (const what of ["severity", "peakSeverity", "flapping"] as const)
-    if (recorded[what] !== replayed[what])
-      found.push({ what, recorded: recorded[what], replayed: replayed[what] });
+    if (recorded[what] !== replayed[what]) found.push({ what, recorded: recorded[what], replayed: replayed[what] });
   return found;
 }
 

@@ -10,12 +10,7 @@ import { makeOutage } from "../../shared/log/outage.js";
 import { stackOf } from "../../shared/process/user-error.js";
 import type { EngineMetrics } from "./metrics.js";
 import { type RulesRow, rulesRow } from "./rules.js";
-import {
-  makeUpkeep,
-  type Upkeep,
-  type UpkeepPace,
-  usualUpkeepPace,
-} from "./upkeep.js";
+import { makeUpkeep, type Upkeep, type UpkeepPace, usualUpkeepPace } from "./upkeep.js";
 
 export interface CorePace extends UpkeepPace {
   /** How long after an instant it is decided. */
@@ -26,8 +21,8 @@ export interface CorePace extends UpkeepPace {
 export const usualPace: CorePace = {
   // a batch of samples is inserted in some tens of milliseconds
   settleMs: 500,
-  // a leader that has not renewed for this long is taken for dead, so that another has taken over within two ticks. One that
-  // was only slow loses its office, and nothing else: the fence keeps it from writing.
+  // a leader that has not renewed for this long is taken for dead, so that another has taken over within two ticks. One
+  // that was only slow loses its office, and nothing else: the fence keeps it from writing.
   leaseMs: 2_000,
   ...usualUpkeepPace,
 };
@@ -71,8 +66,8 @@ interface Office {
 }
 
 /**
- * Runs the engine and the upkeep of the history, and reads the venues' own feeds, as long as this core is the leader. All that
- * goes on side by side, so that neither a long refresh nor a slow feed keeps the lease or an incident waiting.
+ * Runs the engine and the upkeep of the history, and reads the venues' own feeds, as long as this core is the leader.
+ * All that goes on side by side, so that neither a long refresh nor a slow feed keeps the lease or an incident waiting.
  */
 export function startCore({
   pool,
@@ -157,7 +152,10 @@ export function startCore({
     return mine.upkeep.doWhatIsDue(() => office === mine && !closing);
   });
 
-  /** A core that leads no more ends its reading all the same: nobody else reads that feed meanwhile. Closing ends it at once. */
+  /**
+   * A core that leads no more ends its reading all the same: nobody else reads that feed meanwhile. Closing ends it at
+   * once.
+   */
   const reading = Array.from({ length: readNextFeed ? readersAtOnce : 0 }, () =>
     startLoop(async () => {
       if (!office) return rules.step_ms;
@@ -204,10 +202,7 @@ export function startCore({
       ending.abort();
       // at once: whoever takes over need not wait for what is under way here
       const handedOver = renewing.end().then(handOver);
-      await Promise.all([
-        handedOver,
-        ...[deciding, keepingUp, ...reading].map((loop) => loop.end()),
-      ]);
+      await Promise.all([handedOver, ...[deciding, keepingUp, ...reading].map((loop) => loop.end())]);
     },
   };
 }

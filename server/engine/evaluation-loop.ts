@@ -42,8 +42,7 @@ interface Next {
  * @returns when to come again; null when the office is another's by now
  */
 export async function evaluateDue(deciding: Deciding): Promise<Next | null> {
-  const { pool, log, rules, settleMs, term, goesOn, metrics, onAlert } =
-    deciding;
+  const { pool, log, rules, settleMs, term, goesOn, metrics, onAlert } = deciding;
   const { ahead } = deciding;
   const askedAtMs = performance.now();
   const { now, upTo, tickedAt, hoursAreDue } = await clocks(pool, settleMs);
@@ -85,8 +84,8 @@ export async function evaluateDue(deciding: Deciding): Promise<Next | null> {
 }
 
 /**
- * After a pause nobody has rolled up yet the hours that typical latencies are made of. An engine that cannot do it decides
- * nonetheless, by those that are there.
+ * After a pause nobody has rolled up yet the hours that typical latencies are made of. An engine that cannot do it
+ * decides nonetheless, by those that are there.
  *
  * @returns false while another core is about it
  */
@@ -107,10 +106,7 @@ function isAlert({ opened, escalated, closed }: Decided): boolean {
   return [opened, escalated, closed].some((slugs) => slugs.length > 0);
 }
 
-function tell(
-  log: Log,
-  { at, opened, escalated, closed, retracted }: Decided,
-): void {
+function tell(log: Log, { at, opened, escalated, closed, retracted }: Decided): void {
   for (const slug of retracted) log.warn("incident retracted", { slug, at });
   for (const slug of closed) log.info("incident closed", { slug, at });
   for (const slug of escalated) log.info("incident escalated", { slug, at });

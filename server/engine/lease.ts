@@ -15,12 +15,7 @@ export interface LeaseTerm {
 }
 
 /** @param lastsMs how long it lasts without being renewed */
-export function makeLease(
-  pool: Pool,
-  office: string,
-  holder: string,
-  lastsMs: number,
-): Lease {
+export function makeLease(pool: Pool, office: string, holder: string, lastsMs: number): Lease {
   let seenOver: string | null = null;
   return {
     async take() {

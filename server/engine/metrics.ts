@@ -3,12 +3,7 @@ import { queryAtScrape } from "../health/scrape-query.js";
 import type { Db } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import type { OwnMetrics } from "../../shared/log/own-metrics.js";
-import {
-  type ReconcileMetrics,
-  reconciled,
-  rollupsOfDays,
-  rollupsOfHours,
-} from "./reconcile.js";
+import { type ReconcileMetrics, reconciled, rollupsOfDays, rollupsOfHours } from "./reconcile.js";
 import { rulesRow } from "./rules.js";
 import type { Decided } from "./tick.js";
 
@@ -31,15 +26,12 @@ interface EngineState {
 }
 
 /**
- * Tells operators of a core what it decides, and, asking the database at every scrape, how far the engine as a whole is.
+ * Tells operators of a core what it decides, and, asking the database at every scrape, how far the engine as a whole
+ * is.
  *
  * @param db apart from the engine's connections
  */
-export function makeEngineMetrics(
-  registry: OwnMetrics,
-  db: Db,
-  log: Log,
-): EngineMetrics {
+export function makeEngineMetrics(registry: OwnMetrics, db: Db, log: Log): EngineMetrics {
   const registers = [registry];
   const leading = new Gauge({
     name: "venuewatch_engine_leading",
@@ -96,8 +88,7 @@ export function makeEngineMetrics(
     labelNames: ["rollup"],
     registers,
   });
-  for (const rollup of [...rollupsOfHours, ...rollupsOfDays])
-    compared.inc({ rollup }, 0);
+  for (const rollup of [...rollupsOfHours, ...rollupsOfDays]) compared.inc({ rollup }, 0);
   for (const rollup of reconciled) differences.inc({ rollup }, 0);
   addState(registry, db, log);
 
@@ -105,8 +96,7 @@ export function makeEngineMetrics(
     leads: (leads) => leading.set(leads ? 1 : 0),
     decided(decided, tookMs) {
       ticks.observe(tookMs / 1000);
-      for (const event of events)
-        incidents.inc({ event }, decided[event].length);
+      for (const event of events) incidents.inc({ event }, decided[event].length);
     },
     choresBegin(begun) {
       for (const { name: chore, everyMs } of begun) {
@@ -133,25 +123,14 @@ const events = ["opened", "escalated", "closed", "retracted"] as const;
 
 /** While the database does not answer, nothing is known of it but that. */
 function addState(registry: OwnMetrics, db: Db, log: Log): void {
-  const state = queryAtScrape(
-    () => db.file<EngineState>("engine_state", [rulesRow.step_ms]),
-    log,
-  );
-  const gauges: [
-    name: string,
-    help: string,
-    value: (state: EngineState) => number,
-  ][] = [
+  const state = queryAtScrape(() => db.file<EngineState>("engine_state", [rulesRow.step_ms]), log);
+  const gauges: [name: string, help: string, value: (state: EngineState) => number][] = [
     [
       "engine_behind_seconds",
       "Since the newest instant that any core decided; before the first, since there is this database.",
       (of) => of.behind_seconds,
     ],
-    [
-      "engine_instants_behind",
-      "Instants that have passed since then.",
-      (of) => of.instants_behind,
-    ],
+    ["engine_instants_behind", "Instants that have passed since then.", (of) => of.instants_behind],
     ["incidents_open", "Open incidents.", (of) => of.incidents_open],
   ];
   new Gauge({

@@ -1,10 +1,10 @@
 /**
- * Recomputes windows of the roll-ups from the samples, and mends what differs. What makes a difference is a fault of ours or of
- * TimescaleDB's, and nobody else would notice it.
+ * Recomputes windows of the roll-ups from the samples, and mends what differs. What makes a difference is a fault of
+ * ours or of TimescaleDB's, and nobody else would notice it.
  *
- * Samples are only ever added. So where there are as many at the end as there were before a refresh, that refresh saw all of them, and what
- * the roll-ups say otherwise is wrong; where there are more, some came late meanwhile, and nothing is said of it. That holds whatever
- * else refreshes, and takes no lock.
+ * Samples are only ever added. So where there are as many at the end as there were before a refresh, that refresh saw
+ * all of them, and what the roll-ups say otherwise is wrong; where there are more, some came late meanwhile, and
+ * nothing is said of it. That holds whatever else refreshes, and takes no lock.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Pool, sql } from "../../shared/database/pool.js";
@@ -73,13 +73,7 @@ export const rollupsOfHours = [
   "component_hour",
   "venue_hour",
 ] as const;
-export const rollupsOfDays = [
-  "component_day",
-  "venue_day",
-  "latency_day",
-  "venue_latency_day",
-  "usual_hour",
-] as const;
+export const rollupsOfDays = ["component_day", "venue_day", "latency_day", "venue_latency_day", "usual_hour"] as const;
 
 /** What may differ, those and the samples themselves, where they are lost. */
 export const reconciled = ["sample", ...rollupsOfHours, ...rollupsOfDays];
@@ -112,10 +106,7 @@ export function makeReconciler(
     async step(at) {
       const [part, ...rest] = planned;
       if (!part) {
-        const [window] = await pool.file<ReconciledWindow>("reconcile_window", [
-          at,
-          random(),
-        ]);
+        const [window] = await pool.file<ReconciledWindow>("reconcile_window", [at, random()]);
         failures = 0;
         if (window) planned = partsOf({ pool, log, metrics }, window);
         return;
@@ -131,7 +122,10 @@ export function makeReconciler(
   };
 }
 
-/** Every part of a window, one after the other. One that is refused since another refreshes the same is done again, and no other. */
+/**
+ * Every part of a window, one after the other. One that is refused since another refreshes the same is done again, and
+ * no other.
+ */
 export async function reconcile(
   pool: Pool,
   log: Log,
@@ -139,8 +133,7 @@ export async function reconcile(
   metrics?: ReconcileMetrics,
 ): Promise<void> {
   let planned = partsOf({ pool, log, metrics }, window);
-  for (let part; (part = planned.shift());)
-    planned = [...(await untilAlone(part)), ...planned];
+  for (let part; (part = planned.shift());) planned = [...(await untilAlone(part)), ...planned];
 }
 
 async function untilAlone(part: Part): Promise<Part[]> {
@@ -171,7 +164,10 @@ interface Look extends Means {
 /** What is added up of the hours of a window, each counted once. */
 interface Added {
   samples: number;
-  /** Whether the roll-ups of every hour held all of them: what came while an hour was looked at is not in what days are made of. */
+  /**
+   * Whether the roll-ups of every hour held all of them: what came while an hour was looked at is not in what days are
+   * made of.
+   */
   settled: boolean;
   /** By roll-up and bucket, then by key. */
   sums: Map<string, Map<string, number[]>>;
@@ -187,12 +183,7 @@ function partsOf(means: Means, window: ReconciledWindow): Part[] {
   ];
 }
 
-function hourPart(
-  look: Look,
-  hour: Date,
-  rollups: string[],
-  added: Added,
-): Part {
+function hourPart(look: Look, hour: Date, rollups: string[], added: Added): Part {
   return async () => {
     const recomputed = await reconcileHour(look, hour, rollups);
     if (!recomputed) look.lost = true;
@@ -205,10 +196,7 @@ function nothingAdded(): Added {
   return { samples: 0, settled: true, sums: new Map() };
 }
 
-function add(
-  added: Added,
-  { samples, differences, counts }: RecomputedHours,
-): void {
+function add(added: Added, { samples, differences, counts }: RecomputedHours): void {
   added.samples += samples;
   if (differences.length > 0) added.settled = false;
   for (const one of counts) {
@@ -228,11 +216,7 @@ function placeOf(rollup: string, bucket: number): string {
 }
 
 /** @returns what its days are added up from; null where samples are lost */
-async function reconcileHour(
-  look: Look,
-  from: Date,
-  rollups: string[],
-): Promise<RecomputedHours | null> {
+async function reconcileHour(look: Look, from: Date, rollups: string[]): Promise<RecomputedHours | null> {
   const { pool, window, metrics } = look;
   const to = new Date(+from + hourMs);
   const first = await recomputeHour(pool, window, from, to, rollups);
@@ -247,8 +231,7 @@ async function reconcileHour(
   }
   await pool.query(sql`call upkeep.refresh_all(${from}, ${to})`);
   const refreshed = await recomputeHour(pool, window, from, to, rollups);
-  const unchanged =
-    refreshed.samples === first.samples && (await backed(pool, [from]));
+  const unchanged = refreshed.samples === first.samples && (await backed(pool, [from]));
   // what came meanwhile is looked at when this window is chosen again
   if (!unchanged) return refreshed;
   metrics?.compared(rollupsOfHours);
@@ -256,8 +239,7 @@ async function reconcileHour(
 
   await mend(look, refreshed.differences);
   const mended = await recomputeHour(pool, window, from, to, rollups);
-  if (mended.samples === first.samples)
-    expectMended(window, mended.differences);
+  if (mended.samples === first.samples) expectMended(window, mended.differences);
   return mended;
 }
 
@@ -271,9 +253,7 @@ function sumPart(look: Look, sum: Sum, added: Added): Part {
     }
     const again = nothingAdded();
     return [
-      ...hoursOf(look.window, sum).map((hour) =>
-        hourPart(look, hour, sum.rollups, again),
-      ),
+      ...hoursOf(look.window, sum).map((hour) => hourPart(look, hour, sum.rollups, again)),
       async () => {
         if (!look.lost) await reconcileSum(look, sum, again);
         return [];
@@ -291,24 +271,19 @@ async function reconcileSum(look: Look, sum: Sum, added: Added): Promise<void> {
   await pool.query(sql`call upkeep.refresh_days(${from}, ${to})`);
   const differences = await recomputeSum(look, sum, added);
   const unchanged =
-    added.settled &&
-    (await samplesIn(pool, window, hours)) === added.samples &&
-    (await backed(pool, hours));
+    added.settled && (await samplesIn(pool, window, hours)) === added.samples && (await backed(pool, hours));
   if (!unchanged) return;
   metrics?.compared(sum.rollups);
   if (differences.length === 0) return;
 
   await mend(look, differences);
   const left = await recomputeSum(look, sum, added);
-  if ((await samplesIn(pool, window, hours)) === added.samples)
-    expectMended(window, left);
+  if ((await samplesIn(pool, window, hours)) === added.samples) expectMended(window, left);
 }
 
 function hoursOf({ hours }: ReconciledWindow, sum: Sum): Date[] {
   const fromMs = Date.parse(sum.from);
-  return hours.filter(
-    (hour) => +hour >= fromMs && +hour < fromMs + widthMs(sum),
-  );
+  return hours.filter((hour) => +hour >= fromMs && +hour < fromMs + widthMs(sum));
 }
 
 function widthMs({ rollups }: Sum): number {
@@ -322,12 +297,7 @@ async function recomputeHour(
   to: Date,
   rollups: string[],
 ): Promise<RecomputedHours> {
-  const [row] = await pool.file<RecomputedHours>("reconcile_hours", [
-    venue_id,
-    from,
-    to,
-    rollups,
-  ]);
+  const [row] = await pool.file<RecomputedHours>("reconcile_hours", [venue_id, from, to, rollups]);
   return row!;
 }
 
@@ -338,23 +308,19 @@ async function recomputeSum(
 ): Promise<RollupDifference[]> {
   const own = rollups.map((rollup) => [
     rollup,
-    Object.fromEntries(
-      sums.get(placeOf(rollup, Date.parse(from) / 1000)) ?? [],
-    ),
+    Object.fromEntries(sums.get(placeOf(rollup, Date.parse(from) / 1000)) ?? []),
   ]);
-  const [row] = await pool.file<{ differences: RollupDifference[] }>(
-    "reconcile_days",
-    [window.venue_id, from, rollups, JSON.stringify(Object.fromEntries(own))],
-  );
+  const [row] = await pool.file<{ differences: RollupDifference[] }>("reconcile_days", [
+    window.venue_id,
+    from,
+    rollups,
+    JSON.stringify(Object.fromEntries(own)),
+  ]);
   return row!.differences;
 }
 
 /** Hour by hour: the embedded database serves others between them. */
-async function samplesIn(
-  pool: Pool,
-  { venue_id }: ReconciledWindow,
-  hours: Date[],
-): Promise<number> {
+async function samplesIn(pool: Pool, { venue_id }: ReconciledWindow, hours: Date[]): Promise<number> {
   let samples = 0;
   for (const from of hours) {
     const [row] = await pool.query<{ samples: number }>(sql`
@@ -390,10 +356,12 @@ function tellLost(look: Look, from: Date, to: Date, rows: number): void {
     example: { kept: null, recomputed: null },
   };
   if (isNew(look, lost))
-    look.log.error(
-      "raw samples are missing that roll-ups have seen; the roll-ups are left as they are",
-      { venue: look.window.venue, samples: rows, from, to },
-    );
+    look.log.error("raw samples are missing that roll-ups have seen; the roll-ups are left as they are", {
+      venue: look.window.venue,
+      samples: rows,
+      from,
+      to,
+    });
 }
 
 /** Counts it, once in a window. */
@@ -405,10 +373,7 @@ function isNew({ told, metrics }: Look, difference: RollupDifference): boolean {
   return true;
 }
 
-async function mend(
-  look: Look,
-  differences: RollupDifference[],
-): Promise<void> {
+async function mend(look: Look, differences: RollupDifference[]): Promise<void> {
   const { pool, log, window } = look;
   for (const difference of differences)
     if (isNew(look, difference))
@@ -420,19 +385,12 @@ async function mend(
   const to = Math.max(...differences.map((one) => Date.parse(one.to)));
   const damaged = differences.map(({ rollup }) => rollup);
   // level by level: the embedded database serves others between them
-  const levels = await pool.query<{ rollup: string }>(
-    sql`select upkeep.to_mend(${damaged}) as rollup`,
-  );
+  const levels = await pool.query<{ rollup: string }>(sql`select upkeep.to_mend(${damaged}) as rollup`);
   for (const { rollup } of levels)
-    await pool.query(
-      sql`call upkeep.mend(${rollup}, ${new Date(from)}, ${new Date(to + minuteMs)})`,
-    );
+    await pool.query(sql`call upkeep.mend(${rollup}, ${new Date(from)}, ${new Date(to + minuteMs)})`);
 }
 
-function expectMended(
-  { venue }: ReconciledWindow,
-  differences: RollupDifference[],
-): void {
+function expectMended({ venue }: ReconciledWindow, differences: RollupDifference[]): void {
   const [left] = differences;
   if (left)
     throw new Error(

@@ -1,11 +1,5 @@
 /** A replay, as text for people. */
-import {
-  type IncidentDifference,
-  endOf,
-  incidentOf,
-  type Incident,
-  type ComparisonLine,
-} from "./compare-incidents.js";
+import { type IncidentDifference, endOf, incidentOf, type Incident, type ComparisonLine } from "./compare-incidents.js";
 import type { ChangedRule } from "./rule-overrides.js";
 import type { Replay } from "./replay.js";
 
@@ -29,19 +23,15 @@ export function totalsOf({ lines, from, to }: Replay): Totals {
   const of = (side: "recorded" | "replayed"): SideTotals => {
     const incidents = lines.flatMap((line) => line[side] ?? []);
     const kept = incidents.filter(({ retractedAt }) => !retractedAt);
-    const ms = kept.map(
-      (one) => +endOf(one, to) - Math.max(+one.startedAt, +from),
-    );
+    const ms = kept.map((one) => +endOf(one, to) - Math.max(+one.startedAt, +from));
     return {
       incidents: incidents.length,
       retracted: incidents.length - kept.length,
       openings: incidents.filter(({ openedAt }) => openedAt >= from).length,
-      incidentMinutes:
-        Math.round(ms.reduce((sum, one) => sum + one, 0) / 6_000) / 10,
+      incidentMinutes: Math.round(ms.reduce((sum, one) => sum + one, 0) / 6_000) / 10,
     };
   };
-  const count = (verdict: ComparisonLine["verdict"]) =>
-    lines.filter((line) => line.verdict === verdict).length;
+  const count = (verdict: ComparisonLine["verdict"]) => lines.filter((line) => line.verdict === verdict).length;
   return {
     recorded: of("recorded"),
     replayed: of("replayed"),
@@ -57,47 +47,21 @@ export function totalsOf({ lines, from, to }: Replay): Totals {
 export function replayText(replay: Replay): string {
   const lines = tableOf(replay.lines);
   const none = "  no incidents, neither recorded nor in the replay";
-  return [
-    ...headOf(replay),
-    "",
-    ...(lines.length > 0 ? lines : [none]),
-    "",
-    ...footOf(replay),
-    "",
-  ].join("\n");
+  return [...headOf(replay), "", ...(lines.length > 0 ? lines : [none]), "", ...footOf(replay), ""].join("\n");
 }
 
-function headOf({
-  from,
-  to,
-  cut,
-  venue,
-  changed,
-  instants,
-  tookMs,
-}: Replay): string[] {
+function headOf({ from, to, cut, venue, changed, instants, tookMs }: Replay): string[] {
   return [
     `Replay of ${second(from)} to ${second(to)}, ${venue ?? "all venues"}`,
-    ...(cut
-      ? ["It ends there because the engine has not decided anything later"]
-      : []),
+    ...(cut ? ["It ends there because the engine has not decided anything later"] : []),
     ...(changed.length === 0
       ? ["The present rules, without a change"]
-      : [
-          "Rules that are tried:",
-          ...changed.map((rule) => `  ${ruleText(rule)}`),
-        ]),
+      : ["Rules that are tried:", ...changed.map((rule) => `  ${ruleText(rule)}`)]),
     `${instants} instants decided in ${lasting(tookMs)}`,
   ];
 }
 
-function ruleText({
-  name,
-  present,
-  tried,
-  unit,
-  matters,
-}: ChangedRule): string {
+function ruleText({ name, present, tried, unit, matters }: ChangedRule): string {
   const of = unit === "share" ? "" : ` ${unit}`;
   const note = matters ? "" : " (without effect on a replay)";
   return `${name} ${tried} instead of ${present}${of}${note}`;
@@ -106,9 +70,7 @@ function ruleText({
 /** Columns, as wide as their widest. */
 function tableOf(lines: ComparisonLine[]): string[] {
   const slugs = Math.max(...lines.map((one) => incidentOf(one).slug.length));
-  const components = Math.max(
-    ...lines.map((one) => incidentOf(one).component.length),
-  );
+  const components = Math.max(...lines.map((one) => incidentOf(one).component.length));
   return lines.map((line) => {
     const { startedAt, slug, component } = incidentOf(line);
     return `  ${second(startedAt)}  ${slug.padEnd(slugs)}  ${component.padEnd(components)}  ${saidOf(line)}`;
@@ -119,8 +81,7 @@ function saidOf(line: ComparisonLine): string {
   const { recorded, replayed, differences } = line;
   const { retractedAt, byHand } = incidentOf(line);
   const said = [verdictText(line)];
-  if (recorded && replayed && recorded.slug !== replayed.slug)
-    said.push(`named ${replayed.slug} there`);
+  if (recorded && replayed && recorded.slug !== replayed.slug) said.push(`named ${replayed.slug} there`);
   if (byHand) said.push(`retracted by hand: ${byHand}`);
   else if (retractedAt && !differences.some(({ what }) => what === "retracted"))
     said.push(`retracted ${second(retractedAt)}`);
@@ -130,8 +91,7 @@ function saidOf(line: ComparisonLine): string {
 function verdictText(line: ComparisonLine): string {
   const { verdict, differences, within } = line;
   if (verdict === "same") return "same";
-  if (verdict === "different")
-    return differences.map(differenceText).join(", ");
+  if (verdict === "different") return differences.map(differenceText).join(", ");
   const others = within.join(" and ");
   if (verdict === "only recorded")
     return `only recorded: ${others ? `part of ${others} there` : "these rules do not open it"}`;
@@ -139,26 +99,15 @@ function verdictText(line: ComparisonLine): string {
 }
 
 function lifeText({ peakSeverity, openedAt, closedAt }: Incident): string {
-  const open = closedAt
-    ? `for ${lasting(+closedAt - +openedAt)}`
-    : "at the end";
+  const open = closedAt ? `for ${lasting(+closedAt - +openedAt)}` : "at the end";
   return `${peakSeverity}, open ${open}`;
 }
 
-function differenceText({
-  what,
-  recorded,
-  replayed,
-  laterMs,
-}: IncidentDifference): string {
-  if (laterMs !== undefined)
-    return `${what} ${lasting(Math.abs(laterMs))} ${laterMs < 0 ? "earlier" : "later"}`;
-  if (what === "flapping")
-    return replayed ? "flapping there" : "not flapping there";
-  if (what === "severity")
-    return `opened as ${String(replayed)} instead of ${String(recorded)}`;
-  if (what === "peakSeverity")
-    return `peak ${String(replayed)} instead of ${String(recorded)}`;
+function differenceText({ what, recorded, replayed, laterMs }: IncidentDifference): string {
+  if (laterMs !== undefined) return `${what} ${lasting(Math.abs(laterMs))} ${laterMs < 0 ? "earlier" : "later"}`;
+  if (what === "flapping") return replayed ? "flapping there" : "not flapping there";
+  if (what === "severity") return `opened as ${String(replayed)} instead of ${String(recorded)}`;
+  if (what === "peakSeverity") return `peak ${String(replayed)} instead of ${String(recorded)}`;
   return replayed === null ? `not ${what}` : `${what} only there`;
 }
 
@@ -167,14 +116,9 @@ function lasting(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (ms < 10_000 && ms % 1000 !== 0) return `${(ms / 1000).toFixed(1)} s`;
   if (seconds < 60) return `${seconds} s`;
-  const [hours, minutes] = [
-    Math.floor(seconds / 3600),
-    Math.floor(seconds / 60) % 60,
-  ];
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   const parts =
-    hours > 0
-      ? [`${hours} h`, minutes && `${minutes} min`]
-      : [`${minutes} min`, seconds % 60 && `${seconds % 60} s`];
+    hours > 0 ? [`${hours} h`, minutes && `${minutes} min`] : [`${minutes} min`, seconds % 60 && `${seconds % 60} s`];
   return parts.filter(Boolean).join(" ");
 }
 

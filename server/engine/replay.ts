@@ -8,18 +8,11 @@ import type { Log } from "../../shared/log/log.js";
 import { schemaState } from "../database/schema-state.js";
 import { version } from "../../shared/config/package.js";
 import { UserError } from "../../shared/process/user-error.js";
-import {
-  compareIncidents,
-  type Incident,
-  type ComparisonLine,
-} from "./compare-incidents.js";
+import { compareIncidents, type Incident, type ComparisonLine } from "./compare-incidents.js";
 import { type ChangedRule, changedRules } from "./rule-overrides.js";
 import { type PoolPace, throttled } from "./throttled-pool.js";
 import { type RulesRow, rulesRow } from "./rules.js";
-import {
-  makeTemporarySchema,
-  type TemporarySchema,
-} from "./temporary-schema.js";
+import { makeTemporarySchema, type TemporarySchema } from "./temporary-schema.js";
 import { accepted, type Decided, dueInstants, type Refused } from "./tick.js";
 
 export interface ReplayOptions {
@@ -59,15 +52,11 @@ const pieceMs = 3_600_000;
  * @returns null when it was ended early
  * @throws UserError where this period, this venue or these rules cannot be replayed
  */
-export async function replay(
-  pool: Pool,
-  options: ReplayOptions,
-): Promise<Replay | null> {
+export async function replay(pool: Pool, options: ReplayOptions): Promise<Replay | null> {
   const begunMs = performance.now();
   await requireSchema(pool);
   const plan = await planOf(pool, options);
-  const { signal = new AbortController().signal, onProgress = () => {} } =
-    options;
+  const { signal = new AbortController().signal, onProgress = () => {} } = options;
 
   const scratch = await makeTemporarySchema(pool);
   try {
@@ -91,10 +80,7 @@ export async function replay(
     };
   } finally {
     await scratch.drop().catch((error: unknown) => {
-      options.log.warn(
-        "the scratch tables are still there; the next replay drops them",
-        { error },
-      );
+      options.log.warn("the scratch tables are still there; the next replay drops them", { error });
     });
   }
 }
@@ -133,10 +119,7 @@ interface Bounds {
 /** The longest that a rule can be. */
 const longestMs = 2 ** 31 - 1;
 
-async function planOf(
-  pool: Pool,
-  { from, to, venue, rules: others }: ReplayOptions,
-): Promise<Plan> {
+async function planOf(pool: Pool, { from, to, venue, rules: others }: ReplayOptions): Promise<Plan> {
   const rules = {
     ...rulesRow,
     ...others,
@@ -144,24 +127,14 @@ async function planOf(
     catch_up_ms: longestMs,
   };
   if (venue !== null) await requireVenue(pool, venue, others);
-  const [bounds] = await pool.file<Bounds>("replay_bounds", [
-    JSON.stringify(rules),
-    venue,
-  ]);
-  const { ticked_at, kept_since, raw_kept_ms, longest_span_ms, components } =
-    bounds!;
+  const [bounds] = await pool.file<Bounds>("replay_bounds", [JSON.stringify(rules), venue]);
+  const { ticked_at, kept_since, raw_kept_ms, longest_span_ms, components } = bounds!;
   if (ticked_at === null || kept_since === null)
-    throw new UserError(
-      "There is nothing to replay: the engine has not decided anything yet",
-    );
+    throw new UserError("There is nothing to replay: the engine has not decided anything yet");
   if (to !== null && to <= from)
-    throw new UserError(
-      `--to should be later than --from, but ${iso(to)} is not later than ${iso(from)}`,
-    );
+    throw new UserError(`--to should be later than --from, but ${iso(to)} is not later than ${iso(from)}`);
   if (from >= ticked_at)
-    throw new UserError(
-      `--from ${iso(from)}: the engine has decided up to ${iso(ticked_at)}; begin earlier`,
-    );
+    throw new UserError(`--from ${iso(from)}: the engine has decided up to ${iso(ticked_at)}; begin earlier`);
 
   const asked = to ?? ticked_at;
   const step = rules.step_ms;
@@ -174,12 +147,7 @@ async function planOf(
   // the longest that a state's past matters
   const warmMs =
     Math.ceil(
-      Math.max(
-        rules.recovery_hold_ms,
-        rules.flap_hold_ms,
-        rules.impaired_within_ms,
-        rules.outlier_after_ms,
-      ) / step,
+      Math.max(rules.recovery_hold_ms, rules.flap_hold_ms, rules.impaired_within_ms, rules.outlier_after_ms) / step,
     ) * step;
   const plan = {
     from: new Date(first),
@@ -187,15 +155,11 @@ async function planOf(
     cut: asked > ticked_at,
     warmFrom: new Date(first - warmMs),
     reachMs: rules.retraction_ms + longest_span_ms,
-    samplesFrom: new Date(
-      first - Math.max(warmMs, rules.retraction_ms) - longest_span_ms,
-    ),
+    samplesFrom: new Date(first - Math.max(warmMs, rules.retraction_ms) - longest_span_ms),
     venue,
     components,
     rules,
-    typicalAnew: changedRules(others).some(({ name }) =>
-      name.startsWith("typical"),
-    ),
+    typicalAnew: changedRules(others).some(({ name }) => name.startsWith("typical")),
   };
   requireSamples(plan, kept_since, new Date(+ticked_at - raw_kept_ms));
   return plan;
@@ -209,11 +173,7 @@ async function decideAnew(run: Run): Promise<number> {
   for (let at = +run.from; at < +run.to || instants === 0; at += pieceMs) {
     const upTo = new Date(Math.min(at + pieceMs, +run.to));
     const isFirst = at === +run.from;
-    await load(
-      run,
-      isFirst ? run.samplesFrom : new Date(at - run.reachMs),
-      upTo,
-    );
+    await load(run, isFirst ? run.samplesFrom : new Date(at - run.reachMs), upTo);
     if (isFirst) await warmUp(run, pace);
     instants += await decideUntil(run, upTo, deeds, pace);
     if (run.signal.aborted) break;
@@ -221,18 +181,10 @@ async function decideAnew(run: Run): Promise<number> {
   return instants;
 }
 
-async function begin({
-  scratch,
-  from,
-  warmFrom,
-  samplesFrom,
-  venue,
-  ...run
-}: Run): Promise<void> {
+async function begin({ scratch, from, warmFrom, samplesFrom, venue, ...run }: Run): Promise<void> {
   await scratch.within(async (tx) => {
     await tx.query(sql`select engine.make_replay_tables()`);
-    if (venue !== null)
-      await tx.query(sql`select engine.watch_in_replay(${venue})`);
+    if (venue !== null) await tx.query(sql`select engine.watch_in_replay(${venue})`);
     await tx.file("replay_begin", [
       eveOf(from),
       warmFrom,
@@ -253,15 +205,9 @@ async function deedsIn({ pool, from, to }: Run): Promise<Date[]> {
 }
 
 /** Samples later than the one instant, up to the other, instead of those that were copied before. */
-async function load(
-  { scratch, components, signal }: Run,
-  after: Date,
-  upTo: Date,
-): Promise<void> {
+async function load({ scratch, components, signal }: Run, after: Date, upTo: Date): Promise<void> {
   // named in full: emptying the wrong one would be the end of the recorded samples
-  await scratch.within((tx) =>
-    tx.query(sql`truncate ${sql.ident(scratch.name, "sample")}`),
-  );
+  await scratch.within((tx) => tx.query(sql`truncate ${sql.ident(scratch.name, "sample")}`));
   await throttled(components, { items: 4 }, signal, (some) =>
     scratch.within(async (tx) => {
       await tx.file("replay_load", [some, after, upTo]);
@@ -270,10 +216,7 @@ async function load(
   await scratch.within((tx) => tx.script("analyze sample"));
 }
 
-async function warmUp(
-  { scratch, from, rules, signal }: Run,
-  pace: PoolPace,
-): Promise<void> {
+async function warmUp({ scratch, from, rules, signal }: Run, pace: PoolPace): Promise<void> {
   const due = await scratch.within((tx) => dueInstants(tx, eveOf(from), rules));
   const instants = due.map(({ at }) => at);
   await throttled(instants, pace, signal, (some) =>
@@ -282,23 +225,12 @@ async function warmUp(
     }),
   );
   // the plans of a tick are made for tables with something in them
-  await scratch.within((tx) =>
-    tx.script(
-      "analyze region_state; analyze component_state; analyze typical_latency",
-    ),
-  );
+  await scratch.within((tx) => tx.script("analyze region_state; analyze component_state; analyze typical_latency"));
 }
 
 /** @param deeds those that are left; the ones that are done are taken away */
-async function decideUntil(
-  run: Run,
-  upTo: Date,
-  deeds: Date[],
-  pace: PoolPace,
-): Promise<number> {
-  const all = await run.scratch.within((tx) =>
-    dueInstants(tx, upTo, run.rules),
-  );
+async function decideUntil(run: Run, upTo: Date, deeds: Date[], pace: PoolPace): Promise<number> {
+  const all = await run.scratch.within((tx) => dueInstants(tx, upTo, run.rules));
   let due = all.map(({ at }) => at);
   const instants = due.length;
   while (deeds[0] && deeds[0] <= upTo && !run.signal.aborted) {
@@ -322,11 +254,7 @@ async function decideAll(
 ): Promise<void> {
   await throttled(instants, pace, signal, async (some) => {
     const rows = await scratch.within((tx) =>
-      tx.file<{ decided: Decided | Refused }>("replay_decide", [
-        some,
-        JSON.stringify(rules),
-        version,
-      ]),
+      tx.file<{ decided: Decided | Refused }>("replay_decide", [some, JSON.stringify(rules), version]),
     );
     for (const { decided } of rows) accepted(decided);
     onProgress((+some.at(-1)! - +from) / Math.max(1, +to - +from));
@@ -345,55 +273,32 @@ async function incidentsOf(
   { from, to }: Plan,
 ): Promise<[recorded: Incident[], replayed: Incident[]]> {
   const rows = await scratch.within((tx) =>
-    tx.file<Incident & { side: "recorded" | "replayed" }>("replay_incidents", [
-      from,
-      to,
-    ]),
+    tx.file<Incident & { side: "recorded" | "replayed" }>("replay_incidents", [from, to]),
   );
   const of = (wanted: string) => rows.filter(({ side }) => side === wanted);
   return [of("recorded"), of("replayed")];
 }
 
-async function unwatchedIn(
-  pool: Pool,
-  { from, to, venue }: Plan,
-): Promise<number> {
-  const [row] = await pool.file<{ incidents: number }>("replay_unwatched", [
-    from,
-    to,
-    venue,
-  ]);
+async function unwatchedIn(pool: Pool, { from, to, venue }: Plan): Promise<number> {
+  const [row] = await pool.file<{ incidents: number }>("replay_unwatched", [from, to, venue]);
   return row!.incidents;
 }
 
 async function requireSchema(pool: Pool): Promise<void> {
   const { missing, unknown } = await schemaState(pool);
-  if (missing.length > 0)
-    throw new UserError(
-      `The database lacks ${missing.join(", ")}: run venuewatch migrate`,
-    );
+  if (missing.length > 0) throw new UserError(`The database lacks ${missing.join(", ")}: run venuewatch migrate`);
   if (unknown.length > 0)
     throw new UserError(
       `The database was migrated by a newer build, it has ${unknown.join(", ")}: run the replay of that build`,
     );
 }
 
-async function requireVenue(
-  pool: Pool,
-  venue: string,
-  others: Partial<RulesRow>,
-): Promise<void> {
-  const rows = await pool.query<{ venue: string }>(
-    sql`select venue from venue where published order by position`,
-  );
+async function requireVenue(pool: Pool, venue: string, others: Partial<RulesRow>): Promise<void> {
+  const rows = await pool.query<{ venue: string }>(sql`select venue from venue where published order by position`);
   const venues = rows.map((row) => row.venue);
   if (!venues.includes(venue))
-    throw new UserError(
-      `--venue: there is no ${venue}, the venues are ${venues.join(", ")}`,
-    );
-  const ofRegions = changedRules(others).filter(({ name }) =>
-    name.startsWith("impaired"),
-  );
+    throw new UserError(`--venue: there is no ${venue}, the venues are ${venues.join(", ")}`);
+  const ofRegions = changedRules(others).filter(({ name }) => name.startsWith("impaired"));
   if (ofRegions.length > 0)
     throw new UserError(
       `One venue alone cannot show that a region is impaired: leave out --venue to try ${ofRegions.map(({ name }) => name).join(", ")}`,
@@ -401,15 +306,9 @@ async function requireVenue(
 }
 
 /** @param droppedBefore what is older may have been dropped */
-function requireSamples(
-  { from, samplesFrom }: Plan,
-  keptSince: Date,
-  droppedBefore: Date,
-): void {
+function requireSamples({ from, samplesFrom }: Plan, keptSince: Date, droppedBefore: Date): void {
   const missesSome = samplesFrom < keptSince && samplesFrom < droppedBefore;
-  const earliest = missesSome
-    ? new Date(+keptSince + +from - +samplesFrom)
-    : keptSince;
+  const earliest = missesSome ? new Date(+keptSince + +from - +samplesFrom) : keptSince;
   if (from < earliest)
     throw new UserError(
       `--from: samples are kept since ${iso(keptSince)}, so that a replay can begin at ${iso(earliest)} at the earliest, not at ${iso(from)}`,
@@ -418,10 +317,7 @@ function requireSamples(
 
 /** Old samples may have been dropped meanwhile, before they were copied. */
 async function requireSamplesStill(pool: Pool, plan: Plan): Promise<void> {
-  const [bounds] = await pool.file<Bounds>("replay_bounds", [
-    JSON.stringify(plan.rules),
-    plan.venue,
-  ]);
+  const [bounds] = await pool.file<Bounds>("replay_bounds", [JSON.stringify(plan.rules), plan.venue]);
   const { kept_since, ticked_at, raw_kept_ms } = bounds!;
   requireSamples(plan, kept_since!, new Date(+ticked_at! - raw_kept_ms));
 }
@@ -429,12 +325,10 @@ async function requireSamplesStill(pool: Pool, plan: Plan): Promise<void> {
 function tooLarge(error: unknown, others: Partial<RulesRow>): UserError | null {
   const { code } = error as { code?: string };
   const changed = changedRules(others).map(({ name }) => name);
-  if (!["22003", "22008"].includes(code ?? "") || changed.length === 0)
-    return null;
-  return new UserError(
-    `One of the rules is too large to reckon with (${changed.join(", ")}): take a smaller one`,
-    { cause: error },
-  );
+  if (!["22003", "22008"].includes(code ?? "") || changed.length === 0) return null;
+  return new UserError(`One of the rules is too large to reckon with (${changed.join(", ")}): take a smaller one`, {
+    cause: error,
+  });
 }
 
 /** The last moment before the first instant; recorded instants are whole milliseconds too. */

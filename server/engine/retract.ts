@@ -30,16 +30,13 @@ export interface AlertsLeft {
 const longestReason = 500;
 
 /**
- * Takes an incident back, open or closed: it is kept with the reason, which its permalink tells, shown nowhere else, and its alerts that have not left are
- * dropped.
+ * Takes an incident back, open or closed: it is kept with the reason, which its permalink tells, shown nowhere else,
+ * and its alerts that have not left are dropped.
  *
- * @throws UserError when there is no such incident, when it is retracted already, or when the reason is empty or too long
+ * @throws UserError when there is no such incident, when it is retracted already, or when the reason is empty or too
+ * long
  */
-export async function retractIncident(
-  pool: Pool,
-  slug: string,
-  reason: string,
-): Promise<Retraction> {
+export async function retractIncident(pool: Pool, slug: string, reason: string): Promise<Retraction> {
   const why = reason.trim();
   if (why === "" || why.length > longestReason)
     throw new UserError(
@@ -50,29 +47,20 @@ export async function retractIncident(
     await tx.query(sql`set local idle_in_transaction_session_timeout = '5s'`);
     // the engine does so too: a tick that is under way ends first, and the next one sees all of this
     await tx.query(sql`select from engine_clock for update`);
-    // A dispatcher that puts them in line at this moment ends first: what is in line then is seen, and dropped. The lock lets pass who
-    // adds a channel, and refers to these events while this waits for it.
+    // A dispatcher that puts them in line at this moment ends first: what is in line then is seen, and dropped. The
+    // lock lets pass who adds a channel, and refers to these events while this waits for it.
     await tx.query(sql`
       select from alert_event where incident_id = (select incident_id from incident where slug = ${slug})
       order by event_id for no key update
     `);
-    const [row] = await tx.file<{ incident_id: number; was_open: boolean }>(
-      "retract",
-      [slug, why],
-    );
+    const [row] = await tx.file<{ incident_id: number; was_open: boolean }>("retract", [slug, why]);
     if (!row) throw await whyNot(tx, slug);
     return afterwards(tx, row.incident_id, row.was_open);
   });
 }
 
-async function afterwards(
-  tx: Db,
-  id: number,
-  wasOpen: boolean,
-): Promise<Retraction> {
-  const [component] = await tx.query<
-    Pick<Retraction, "venue" | "component" | "state">
-  >(sql`
+async function afterwards(tx: Db, id: number, wasOpen: boolean): Promise<Retraction> {
+  const [component] = await tx.query<Pick<Retraction, "venue" | "component" | "state">>(sql`
     select v.venue, c.component, s.state
     from incident i
     join component c using (component_id)
@@ -88,9 +76,6 @@ async function whyNot(db: Db, slug: string): Promise<UserError> {
   const [before] = await db.query<{ at: string; reason: string }>(sql`
     select api.iso(retracted_at) as at, retraction_reason as reason from incident where slug = ${slug}
   `);
-  if (before)
-    return new UserError(
-      `${slug} was retracted already, at ${before.at}: ${before.reason}`,
-    );
+  if (before) return new UserError(`${slug} was retracted already, at ${before.at}: ${before.reason}`);
   return unknownIncident(db, slug);
 }

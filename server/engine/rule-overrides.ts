@@ -18,42 +18,30 @@ export interface ChangedRule {
 const withoutEffect = ["catch_up_ms", "late_alert_ms", "silent_after_ms"];
 
 /**
- * Reads a file of rules: `{"openingBadRun": 2, …}`, or an answer of `/v1/thresholds`. What it leaves out stays as it is.
+ * Reads a file of rules: `{"openingBadRun": 2, …}`, or an answer of `/v1/thresholds`. What it leaves out stays as it
+ * is.
  *
  * @returns fields of `engine.rules` with their values
  * @throws UserError with all that is wrong with it
  */
-export async function readRuleOverrides(
-  path: string,
-): Promise<Partial<RulesRow>> {
+export async function readRuleOverrides(path: string): Promise<Partial<RulesRow>> {
   const value = await readJsonFile(path, "The file of rules");
   const problems: string[] = [];
   const others: Partial<RulesRow> = {};
   for (const [name, given] of entriesOf(value, path)) {
-    const rule = rules.find((one) =>
-      [one.name, publicName(one.name)].includes(name),
-    );
+    const rule = rules.find((one) => [one.name, publicName(one.name)].includes(name));
     if (!rule) {
       problems.push(`${name}: there is no such rule`);
       continue;
     }
     const expected = expectedOf(rule);
-    if (!expected.test(given))
-      problems.push(
-        `${name}: expected ${expected.text}, got ${JSON.stringify(given)}`,
-      );
+    if (!expected.test(given)) problems.push(`${name}: expected ${expected.text}, got ${JSON.stringify(given)}`);
     else if (rule.name in others) problems.push(`${name}: is given twice`);
     else others[rule.name] = given as number;
   }
   if (problems.length === 0) return others;
   const known = rules.map(({ name }) => publicName(name)).join(", ");
-  throw new UserError(
-    [
-      `The file of rules ${path} is wrong:`,
-      ...problems,
-      `The rules are ${known}`,
-    ].join("\n  "),
-  );
+  throw new UserError([`The file of rules ${path} is wrong:`, ...problems, `The rules are ${known}`].join("\n  "));
 }
 
 export function changedRules(others: Partial<RulesRow>): ChangedRule[] {
@@ -78,9 +66,7 @@ function entriesOf(value: unknown, path: string): [string, unknown][] {
     const { rules: list } = value;
     if (!Array.isArray(list)) return Object.entries(value);
     if (list.every((one) => isObject(one) && typeof one["name"] === "string"))
-      return list
-        .filter(isOfEngine)
-        .map((one: { name: string; value: unknown }) => [one.name, one.value]);
+      return list.filter(isOfEngine).map((one: { name: string; value: unknown }) => [one.name, one.value]);
   }
   throw new UserError(
     `The file of rules ${path} should hold an object like {"openingBadRun": 2}, or an answer of /v1/thresholds`,
@@ -109,9 +95,6 @@ function expectedOf({ name, unit }: Rule) {
   return {
     text: `a ${whole ? "whole " : ""}number from ${least} to ${most}`,
     test: (value: unknown) =>
-      typeof value === "number" &&
-      value >= least &&
-      value <= most &&
-      (!whole || Number.isInteger(value)),
+      typeof value === "number" && value >= least && value <= most && (!whole || Number.isInteger(value)),
   };
 }

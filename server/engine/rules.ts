@@ -1,6 +1,6 @@
 /**
- * The constants of the engine: each number once, with its unit and its reason. What they do is written down in docs/rulebook.md.
- * `engine.rules` in SQL has the same fields; core hands them to every tick.
+ * The constants of the engine: each number once, with its unit and its reason. What they do is written down in
+ * docs/rulebook.md. `engine.rules` in SQL has the same fields; core hands them to every tick.
  */
 import type { Rule } from "../../shared/measurement/rule.js";
 
@@ -23,15 +23,13 @@ export const rules = [
     name: "window_cadences",
     value: 6,
     unit: "cadences",
-    reason:
-      "A slow endpoint is judged by its last six samples, since its last minute would hold too few.",
+    reason: "A slow endpoint is judged by its last six samples, since its last minute would hold too few.",
   },
   {
     name: "min_samples",
     value: 3,
     unit: "samples",
-    reason:
-      "With fewer samples in the window a single one would decide: the state is unknown.",
+    reason: "With fewer samples in the window a single one would decide: the state is unknown.",
   },
   {
     name: "degraded_bad_share",
@@ -85,8 +83,7 @@ export const rules = [
     name: "typical_min_hours",
     value: 6,
     unit: "hours",
-    reason:
-      "With fewer measured hours nobody knows what is typical, and nothing is called slow.",
+    reason: "With fewer measured hours nobody knows what is typical, and nothing is called slow.",
   },
   {
     name: "opening_bad_run",
@@ -106,15 +103,13 @@ export const rules = [
     name: "vote_max_age_ms",
     value: 60_000,
     unit: "ms",
-    reason:
-      "A region whose newest sample is a minute old does not report, and has no vote.",
+    reason: "A region whose newest sample is a minute old does not report, and has no vote.",
   },
   {
     name: "vote_max_age_cadences",
     value: 2,
     unit: "cadences",
-    reason:
-      "A slow endpoint may miss one of its slots before its region counts as silent.",
+    reason: "A slow endpoint may miss one of its slots before its region counts as silent.",
   },
   {
     name: "quorum_min_regions",
@@ -196,8 +191,7 @@ export const rules = [
     name: "retraction_every_ms",
     value: 10_000,
     unit: "ms",
-    reason:
-      "Openings are judged anew every ten seconds: what is learnt in hindsight is learnt over minutes.",
+    reason: "Openings are judged anew every ten seconds: what is learnt in hindsight is learnt over minutes.",
   },
   {
     name: "late_sample_ms",
@@ -232,9 +226,7 @@ export const rules = [
 /** The rules as one row of `engine.rules`. */
 export type RulesRow = Record<(typeof rules)[number]["name"], number>;
 
-export const rulesRow = Object.fromEntries(
-  rules.map(({ name, value }) => [name, value]),
-) as RulesRow;
+export const rulesRow = Object.fromEntries(rules.map(({ name, value }) => [name, value])) as RulesRow;
 
 /** As `/v1/thresholds` prints it. */
 export function publicName(name: string): string {

@@ -18,8 +18,8 @@ export interface TemporarySchema {
 const prefix = "venuewatch_replay_";
 
 /**
- * Whoever has not said for this long that it is alive was killed, and its schema may go. A turn takes a fraction of a second,
- * and no statement more than two minutes.
+ * Whoever has not said for this long that it is alive was killed, and its schema may go. A turn takes a fraction of a
+ * second, and no statement more than two minutes.
  */
 const leftAfter = "10 minutes";
 
@@ -28,9 +28,7 @@ const leftAfter = "10 minutes";
  *
  * @throws UserError when the database's user may not make one
  */
-export async function makeTemporarySchema(
-  pool: Pool,
-): Promise<TemporarySchema> {
+export async function makeTemporarySchema(pool: Pool): Promise<TemporarySchema> {
   await dropLeft(pool);
   const name = `${prefix}${randomBytes(6).toString("hex")}`;
   await create(pool, name);
@@ -39,13 +37,11 @@ export async function makeTemporarySchema(
     name,
     within: (work) =>
       pool.transaction(async (tx) => {
-        // A schema that is gone is passed over in a search path, and the real tables would be found. So this comes first: it
-        // fails then, and until the end of the transaction it keeps others from dropping the schema.
+        // A schema that is gone is passed over in a search path, and the real tables would be found. So this comes
+        // first: it fails then, and until the end of the transaction it keeps others from dropping the schema.
         await sayAlive(tx, name);
         // local: on the embedded database all clients share a session
-        await tx.query(
-          sql`set local search_path = ${sql.ident(name)}, venuewatch, public`,
-        );
+        await tx.query(sql`set local search_path = ${sql.ident(name)}, venuewatch, public`);
         return work(tx);
       }),
     drop: () => drop(pool, name),
@@ -56,12 +52,8 @@ async function create(pool: Pool, name: string): Promise<void> {
   try {
     await pool.transaction(async (tx) => {
       await tx.query(sql`create schema ${sql.ident(name)}`);
-      await tx.query(
-        sql`create unlogged table ${sql.ident(name, "run")} (alive_at timestamptz not null)`,
-      );
-      await tx.query(
-        sql`insert into ${sql.ident(name, "run")} values (clock_timestamp())`,
-      );
+      await tx.query(sql`create unlogged table ${sql.ident(name, "run")} (alive_at timestamptz not null)`);
+      await tx.query(sql`insert into ${sql.ident(name, "run")} values (clock_timestamp())`);
     });
   } catch (error) {
     if ((error as { code?: string }).code !== "42501") throw error;
@@ -74,9 +66,7 @@ async function create(pool: Pool, name: string): Promise<void> {
 
 async function sayAlive(tx: Db, name: string): Promise<void> {
   try {
-    await tx.query(
-      sql`update ${sql.ident(name, "run")} set alive_at = clock_timestamp()`,
-    );
+    await tx.query(sql`update ${sql.ident(name, "run")} set alive_at = clock_timestamp()`);
   } catch (error) {
     if ((error as { code?: string }).code !== "42P01") throw error;
     throw new UserError(
@@ -95,17 +85,13 @@ async function dropLeft(pool: Pool): Promise<void> {
   for (const { name } of schemas)
     await pool.transaction(async (tx) => {
       // two that clean up at once would drop the same schema
-      await tx.query(
-        sql`select pg_advisory_xact_lock(hashtextextended('venuewatch.replay', 0))`,
-      );
+      await tx.query(sql`select pg_advisory_xact_lock(hashtextextended('venuewatch.replay', 0))`);
       if (await isLeft(tx, name)) await drop(tx, name);
     });
 }
 
 async function isLeft(tx: Db, name: string): Promise<boolean> {
-  const [table] = await tx.query<{ here: boolean }>(
-    sql`select to_regclass(${`${name}.run`}) is not null as here`,
-  );
+  const [table] = await tx.query<{ here: boolean }>(sql`select to_regclass(${`${name}.run`}) is not null as here`);
   if (!table?.here) return true;
   // a crash of the server empties the table, since it is not logged
   const [run] = await tx.query<{ left: boolean }>(sql`

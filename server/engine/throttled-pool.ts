@@ -19,10 +19,7 @@ export async function throttled<Item>(
     await work(some);
     const eachMs = (performance.now() - begunMs) / some.length;
     // twice as many at the most: the first ones may have been the cheap ones
-    pace.items = Math.max(
-      1,
-      Math.min(2 * pace.items, Math.round(turnMs / eachMs)),
-    );
+    pace.items = Math.max(1, Math.min(2 * pace.items, Math.round(turnMs / eachMs)));
     from += some.length;
   }
 }

@@ -13,8 +13,8 @@ export interface Decided {
 }
 
 /**
- * Nothing was changed: the lease was lost, this instant or a later one was decided before, or the database was failed over shortly before
- * (sql/engine/075-timeline.sql).
+ * Nothing was changed: the lease was lost, this instant or a later one was decided before, or the database was failed
+ * over shortly before (sql/engine/075-timeline.sql).
  */
 export interface Refused {
   refused: "not the leader" | "new timeline" | "decided before";
@@ -23,8 +23,8 @@ export interface Refused {
 export interface TickOptions {
   rules?: Record<string, number>;
   /**
-   * When it is decided, which may be long after the instant; alerts are then marked late. Null: by the database's clock. By
-   * default at the instant.
+   * When it is decided, which may be long after the instant; alerts are then marked late. Null: by the database's
+   * clock. By default at the instant.
    */
   now?: Date | null;
   /** The lease under which it is done; null: none is needed. */
@@ -60,24 +60,19 @@ interface DueInstant {
 }
 
 /** The instants up to a time that are still to be decided, in order. */
-export async function dueInstants(
-  db: Db,
-  upTo: Date,
-  rules: Record<string, number> = rulesRow,
-): Promise<DueInstant[]> {
+export async function dueInstants(db: Db, upTo: Date, rules: Record<string, number> = rulesRow): Promise<DueInstant[]> {
   return db.file<DueInstant>("due_instants", [upTo, JSON.stringify(rules)]);
 }
 
 /** What a tick must not refuse: only one engine runs, and time goes forward. */
 export function accepted(decided: Decided | Refused): Decided {
-  if ("refused" in decided)
-    throw new Error(`the engine refused to tick: ${decided.refused}`);
+  if ("refused" in decided) throw new Error(`the engine refused to tick: ${decided.refused}`);
   return decided;
 }
 
 /**
- * Decides every instant up to a time that is still to be decided, one by one, each in a transaction of its own: so whoever
- * is interrupted has lost nothing, and readers see time pass. Ends after a refusal, which it yields.
+ * Decides every instant up to a time that is still to be decided, one by one, each in a transaction of its own: so
+ * whoever is interrupted has lost nothing, and readers see time pass. Ends after a refusal, which it yields.
  */
 export async function* decideUpTo(
   db: Db,

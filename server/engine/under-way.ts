@@ -1,6 +1,7 @@
 /**
- * A core that led before, or an operator, may still be at a refresh: two of one roll-up at once fail, and nothing is dropped that one
- * looks at. A migration may be giving rights on the table of which a chunk is made. Nothing is wrong then.
+ * A core that led before, or an operator, may still be at a refresh: two of one roll-up at once fail, and nothing is
+ * dropped that one looks at. A migration may be giving rights on the table of which a chunk is made. Nothing is wrong
+ * then.
  */
 export function underWayElsewhere(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };

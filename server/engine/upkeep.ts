@@ -19,19 +19,23 @@ export interface UpkeepPace {
 }
 
 export const usualUpkeepPace: UpkeepPace = {
-  // A minute is published when it is four minutes old (sql/views/010-clock.sql), so it is counted three times in its last minute before that. Every
-  // four seconds it showed nobody anything sooner, and took the embedded database an eighth of what it does.
+  // A minute is published when it is four minutes old (sql/views/010-clock.sql), so it is counted three times in its
+  // last minute before that. Every four seconds it showed nobody anything sooner, and took the embedded database an
+  // eighth of what it does.
   newestMs: 20_000,
   openBucketsMs: minuteMs,
   lateMs: 10 * minuteMs,
   compressMs: 10 * minuteMs,
   retainMs: 60 * minuteMs,
-  // An hour of a venue, at a tenth of a second: of fifteen venues each day's turn comes every two days on average, four times before its samples are
-  // dropped. Every ten seconds it took the embedded database a tenth of what it does.
+  // An hour of a venue, at a tenth of a second: of fifteen venues each day's turn comes every two days on average, four
+  // times before its samples are dropped. Every ten seconds it took the embedded database a tenth of what it does.
   reconcileMs: 40_000,
 };
 
-/** Where more is due, but others have their turn first: compressing a chunk keeps the embedded database from everybody for a second. */
+/**
+ * Where more is due, but others have their turn first: compressing a chunk keeps the embedded database from everybody
+ * for a second.
+ */
 const nextPieceMs = minuteMs;
 
 /** After this long a chore is tried again that another core or an operator was about. */
@@ -62,7 +66,10 @@ interface Chore {
   firstAfterMs?: number;
   /** Where something else is under way. */
   retryMs?: number;
-  /** Resolves with `in part` where more is due at once, after the others, and with `more later` where it is due in a minute. */
+  /**
+   * Resolves with `in part` where more is due at once, after the others, and with `more later` where it is due in a
+   * minute.
+   */
   run: (at: Date) => Promise<"in part" | "more later" | void>;
 }
 
@@ -87,8 +94,7 @@ export function makeUpkeep(
 
   async function doChore(chore: Chore): Promise<number> {
     const begunMs = performance.now();
-    const tell = (failed: boolean) =>
-      metrics?.choreDone(chore.name, failed, performance.now() - begunMs);
+    const tell = (failed: boolean) => metrics?.choreDone(chore.name, failed, performance.now() - begunMs);
     try {
       const done = await chore.run(await clock.now());
       tell(false);
@@ -97,8 +103,7 @@ export function makeUpkeep(
       if (done === "more later") return Math.min(nextPieceMs, chore.everyMs);
     } catch (error) {
       if (error instanceof NotYet || underWayElsewhere(error)) {
-        if (!waiting.has(chore))
-          log.info(`${chore.name} waits for what is under way elsewhere`);
+        if (!waiting.has(chore)) log.info(`${chore.name} waits for what is under way elsewhere`);
         waiting.add(chore);
         return chore.retryMs ?? retryMs;
       }
@@ -115,8 +120,7 @@ export function makeUpkeep(
     async doWhatIsDue(goesOn) {
       for (const one of due) {
         const begunMs = clock.passedMs();
-        if (begunMs >= one.atMs && goesOn())
-          one.atMs = begunMs + (await doChore(one.chore));
+        if (begunMs >= one.atMs && goesOn()) one.atMs = begunMs + (await doChore(one.chore));
       }
       const nextAtMs = Math.min(...due.map(({ atMs }) => atMs));
       return Math.max(0, nextAtMs - clock.passedMs());
@@ -125,15 +129,10 @@ export function makeUpkeep(
 }
 
 /**
- * What need not be done at every tick, in the order that upkeep.sql explains: nothing is dropped before what is late was
- * rolled up, and not while that fails.
+ * What need not be done at every tick, in the order that upkeep.sql explains: nothing is dropped before what is late
+ * was rolled up, and not while that fails.
  */
-function chores(
-  pool: Pool,
-  log: Log,
-  pace: UpkeepPace,
-  metrics?: EngineMetrics,
-): Chore[] {
+function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics): Chore[] {
   let late: "rolled up" | "waits" | "failed" = "waits";
   const reconciler = makeReconciler(pool, log, metrics);
 
@@ -224,38 +223,26 @@ async function keepNextHour(pool: Pool, at: Date): Promise<"in part" | void> {
     sql`select from_at, kept_at from upkeep.hour_to_keep(${at})`,
   );
   if (!hour) return;
-  await pool.query(
-    sql`call upkeep.refresh_over_hours(${hour.from_at}, ${hour.kept_at})`,
-  );
+  await pool.query(sql`call upkeep.refresh_over_hours(${hour.from_at}, ${hour.kept_at})`);
   return "in part";
 }
 
 /** @param piece a procedure that does one piece, and tells whether there is more */
-async function inPart(
-  piece: Promise<{ more: boolean }[]>,
-): Promise<"in part" | void> {
+async function inPart(piece: Promise<{ more: boolean }[]>): Promise<"in part" | void> {
   const [row] = await piece;
   if (row!.more) return "in part";
 }
 
 /** Finding out that nothing is due takes the embedded database 200 ms: its catalogue has some four hundred chunks. */
-async function compressNext(
-  pool: Pool,
-  log: Log,
-  at: Date,
-): Promise<"more later" | void> {
-  const [row] = await pool.query<{ chunk: string | null }>(
-    sql`select upkeep.compress_next(${at}) as chunk`,
-  );
+async function compressNext(pool: Pool, log: Log, at: Date): Promise<"more later" | void> {
+  const [row] = await pool.query<{ chunk: string | null }>(sql`select upkeep.compress_next(${at}) as chunk`);
   if (!row?.chunk) return;
   log.debug("compressed", { chunk: row.chunk });
   return "more later";
 }
 
 async function retain(pool: Pool, log: Log, at: Date): Promise<void> {
-  const [row] = await pool.query<{ dropped: number }>(
-    sql`call upkeep.retain(${at})`,
-  );
+  const [row] = await pool.query<{ dropped: number }>(sql`call upkeep.retain(${at})`);
   if (row?.dropped) log.info("dropped old chunks", { chunks: row.dropped });
 }
 
@@ -271,9 +258,9 @@ const rewritten = [
  * The embedded database has no autovacuum: plans go wrong without statistics (the board four times slower), and the
  * tables that every tick rewrites grow. On a server this costs next to nothing.
  *
- * Statistics come first. A vacuum writes a table's size into the catalogue, but the embedded backend keeps the size that it has cached, and an
- * analyze that finds the same size there does not make it look again: small tables then count as ten pages until the directory is opened
- * anew, and the board takes half as long again.
+ * Statistics come first. A vacuum writes a table's size into the catalogue, but the embedded backend keeps the size
+ * that it has cached, and an analyze that finds the same size there does not make it look again: small tables then
+ * count as ten pages until the directory is opened anew, and the board takes half as long again.
  */
 async function vacuum(pool: Pool): Promise<void> {
   await pool.script(`analyze ${rewritten.join(", ")}`);
@@ -281,20 +268,19 @@ async function vacuum(pool: Pool): Promise<void> {
   await pool.script("analyze");
 }
 
-/** One by one, so that others have their turn between them. Without statistics: these have ten pages and more, whose rows are guessed well. */
+/**
+ * One by one, so that others have their turn between them. Without statistics: these have ten pages and more, whose
+ * rows are guessed well.
+ */
 async function vacuumRewritten(pool: Pool): Promise<void> {
-  const tables = await pool.query<{ name: string }>(
-    sql`select upkeep.rewritten() as name`,
-  );
+  const tables = await pool.query<{ name: string }>(sql`select upkeep.rewritten() as name`);
   for (const { name } of tables) await pool.script(`vacuum ${name}`);
 }
 
 function clockOf(pool: Pool): UpkeepClock {
   return {
     async now() {
-      const [row] = await pool.query<{ now: Date }>(
-        sql`select clock_timestamp() as now`,
-      );
+      const [row] = await pool.query<{ now: Date }>(sql`select clock_timestamp() as now`);
       return row!.now;
     },
     passedMs: () => performance.now(),

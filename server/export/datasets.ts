@@ -11,8 +11,8 @@ export interface Dataset {
   /** A statement asks for no more time: what it looks through where little is found, of a venue for example. */
   widestMs: number;
   /**
-   * So many rows are read by a statement, and are in memory at once: what a server sorts without its disk, and the embedded
-   * database in a fraction of a second, in which it answers nobody else.
+   * So many rows are read by a statement, and are in memory at once: what a server sorts without its disk, and the
+   * embedded database in a fraction of a second, in which it answers nobody else.
    */
   pageRows: number;
   /** For how long it is kept, in words; null: for ever. */
@@ -73,18 +73,21 @@ export interface Period {
   to: Date;
 }
 
-/** The time in which there is anything; null where there is nothing at all. Incidents are known until now, even if there were none. */
-export async function periodKept(
-  db: Db,
-  what: DatasetName,
-): Promise<Period | null> {
+/**
+ * The time in which there is anything; null where there is nothing at all. Incidents are known until now, even if there
+ * were none.
+ */
+export async function periodKept(db: Db, what: DatasetName): Promise<Period | null> {
   const [kept] = await periods[what](db);
   return kept!.from && { from: kept!.from, to: kept!.to };
 }
 
 type Kept = { from: null; to: null } | Period;
 
-/** Of what is kept by chunks; the oldest of all is found by an index, where its minimum would be looked for in all of them. */
+/**
+ * Of what is kept by chunks; the oldest of all is found by an index, where its minimum would be looked for in all of
+ * them.
+ */
 const periods: Record<DatasetName, (db: Db) => Promise<Kept[]>> = {
   samples: (db) =>
     db.query<Kept>(sql`

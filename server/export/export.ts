@@ -2,22 +2,10 @@ import type { Writable } from "node:stream";
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { UserError } from "../../shared/process/user-error.js";
-import {
-  writeResumeFile,
-  removeResumeFile,
-  requireSameExport,
-} from "./resume-file.js";
+import { writeResumeFile, removeResumeFile, requireSameExport } from "./resume-file.js";
 import { type ExportFormatName, exportFormats } from "./format.js";
 import { datasets, type Period, periodKept } from "./datasets.js";
-import {
-  beginning,
-  isFilled,
-  type OutputPosition,
-  placeIn,
-  unwritable,
-  writeFileFrom,
-  writeTo,
-} from "./output.js";
+import { beginning, isFilled, type OutputPosition, placeIn, unwritable, writeFileFrom, writeTo } from "./output.js";
 import { columnsOf, recordsOf, type RecordFilter } from "./records.js";
 
 export interface ExportOptions {
@@ -35,7 +23,8 @@ export interface ExportOptions {
 /**
  * Writes what is wanted. Whoever reads it slowly holds nobody up, and makes nothing grow.
  *
- * @throws UserError where there is no such venue, where nothing of the period can be there, or where the file will not do
+ * @throws UserError where there is no such venue, where nothing of the period can be there, or where the file will not
+ * do
  */
 export async function writeExport(
   pool: Pool,
@@ -50,12 +39,10 @@ export async function writeExport(
   async function* text({ at, after }: OutputPosition): AsyncGenerator<string> {
     if (at === 0) yield form.head(columns);
     const there = { ...wanted, period };
-    for await (const rows of recordsOf(pool, there, after, onProgress))
-      yield form.text(columns, rows);
+    for await (const rows of recordsOf(pool, there, after, onProgress)) yield form.text(columns, rows);
     onProgress?.(1);
   }
-  if (typeof output !== "string")
-    return writeTo(output, text(beginning), signal);
+  if (typeof output !== "string") return writeTo(output, text(beginning), signal);
   const path = output;
   const place = await placeOf();
   try {
@@ -69,31 +56,21 @@ export async function writeExport(
   async function placeOf(): Promise<OutputPosition> {
     if (!(await isFilled(path))) return beginning;
     if (!resume)
-      throw new UserError(
-        `--output: ${path} is there already; go on with it by --resume, or name another file`,
-      );
+      throw new UserError(`--output: ${path} is there already; go on with it by --resume, or name another file`);
     await requireSameExport(path, wanted, format);
     return placeIn(path, form, columns, wanted.what);
   }
 }
 
 async function refuseUnknownVenue(db: Db, venue: string): Promise<void> {
-  const rows = await db.query<{ venue: string }>(
-    sql`select venue from analytics.venues order by venue`,
-  );
+  const rows = await db.query<{ venue: string }>(sql`select venue from analytics.venues order by venue`);
   const ids = rows.map(({ venue }) => venue);
   if (!ids.includes(venue))
-    throw new UserError(
-      `--venue: there is no ${JSON.stringify(venue)}; there are ${ids.join(", ")}`,
-    );
+    throw new UserError(`--venue: there is no ${JSON.stringify(venue)}; there are ${ids.join(", ")}`);
 }
 
 /** What can be there of a period: beyond it nothing need be looked for. */
-async function periodThere(
-  db: Db,
-  { what, period }: RecordFilter,
-  log: Log,
-): Promise<Period> {
+async function periodThere(db: Db, { what, period }: RecordFilter, log: Log): Promise<Period> {
   const kept = await periodKept(db, what);
   const { keptFor, maybeNone } = datasets[what];
   const since = keptFor === null ? "" : `, which are kept for ${keptFor}`;

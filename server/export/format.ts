@@ -12,10 +12,7 @@ export interface ExportFormat {
    *
    * @throws Error where it is none
    */
-  values: (
-    columns: readonly string[],
-    record: string,
-  ) => Record<string, unknown>;
+  values: (columns: readonly string[], record: string) => Record<string, unknown>;
 }
 
 export const exportFormats = {
@@ -24,13 +21,9 @@ export const exportFormats = {
     text: (_, rows) => csvText(rows),
     quotes: true,
     values(columns, record) {
-      const fields = [
-        ...record.matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(,|\r\n)/g),
-      ];
+      const fields = [...record.matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(,|\r\n)/g)];
       if (fields.length !== columns.length) throw new Error("another table");
-      return Object.fromEntries(
-        fields.map(([, field = ""], i) => [columns[i]!, unquoted(field)]),
-      );
+      return Object.fromEntries(fields.map(([, field = ""], i) => [columns[i]!, unquoted(field)]));
     },
   },
   ndjson: {
@@ -39,8 +32,7 @@ export const exportFormats = {
     quotes: false,
     values(columns, record) {
       const values = JSON.parse(record) as Record<string, unknown>;
-      if (Object.keys(values).join() !== columns.join())
-        throw new Error("another table");
+      if (Object.keys(values).join() !== columns.join()) throw new Error("another table");
       return values;
     },
   },
@@ -55,7 +47,5 @@ function jsonLine(columns: readonly string[], row: unknown[]): string {
 }
 
 function unquoted(field: string): string {
-  return field.startsWith('"')
-    ? field.slice(1, -1).replaceAll('""', '"')
-    : field;
+  return field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field;
 }

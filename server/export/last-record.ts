@@ -11,15 +11,12 @@ const lineFeed = 0x0a;
 const quote = 0x22;
 
 /**
- * Finds the last record that was written whole. It reads the file from its beginning: whether a line feed ends a record or stands
- * within quotes is not known from the end.
+ * Finds the last record that was written whole. It reads the file from its beginning: whether a line feed ends a record
+ * or stands within quotes is not known from the end.
  *
  * @param quotes whether line feeds may stand within quotes
  */
-export async function lastRecord(
-  path: string,
-  quotes: boolean,
-): Promise<LastRecord> {
+export async function lastRecord(path: string, quotes: boolean): Promise<LastRecord> {
   const last = { from: 0, to: 0 };
   let [at, within] = [0, false];
   function ends(to: number): void {
@@ -46,11 +43,7 @@ export async function lastRecord(
 }
 
 /** Its bytes between the two places. */
-export async function readPart(
-  path: string,
-  from: number,
-  to: number,
-): Promise<string> {
+export async function readPart(path: string, from: number, to: number): Promise<string> {
   const file = await open(path);
   try {
     const bytes = Buffer.alloc(to - from);

@@ -34,26 +34,13 @@ export async function placeIn(
   const headEnd = Buffer.byteLength(head);
   if (to === 0) return beginning;
   const begins = await readPart(path, 0, Math.min(headEnd, to));
-  if (begins !== head)
-    throw ofAnother(path, "it does not begin with this one's columns");
+  if (begins !== head) throw ofAnother(path, "it does not begin with this one's columns");
   if (to === headEnd) return { at: to, after: null };
-  const after = keyOf(
-    path,
-    form,
-    columns,
-    what,
-    await readPart(path, from, to),
-  );
+  const after = keyOf(path, form, columns, what, await readPart(path, from, to));
   return { at: to, after };
 }
 
-function keyOf(
-  path: string,
-  form: ExportFormat,
-  columns: readonly string[],
-  what: DatasetName,
-  record: string,
-): Key {
+function keyOf(path: string, form: ExportFormat, columns: readonly string[], what: DatasetName, record: string): Key {
   let values: Record<string, unknown>;
   try {
     values = form.values(columns, record);
@@ -95,16 +82,11 @@ export async function writeFileFrom(
  *
  * @throws UserError where it cannot be written
  */
-export async function writeTo(
-  output: Writable,
-  text: AsyncIterable<string>,
-  signal: AbortSignal,
-): Promise<void> {
+export async function writeTo(output: Writable, text: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   try {
     await pipeline(text, output, { signal, end: false });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPIPE")
-      throw outputFault(error) ?? error;
+    if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw outputFault(error) ?? error;
   }
 }
 

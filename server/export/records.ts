@@ -1,10 +1,5 @@
 import type { Pool } from "../../shared/database/pool.js";
-import {
-  type Dataset,
-  datasets,
-  type Period,
-  type DatasetName,
-} from "./datasets.js";
+import { type Dataset, datasets, type Period, type DatasetName } from "./datasets.js";
 
 /** Values of a row's key, as the database gave them or as a file has them. */
 export type Key = readonly unknown[];
@@ -20,10 +15,7 @@ export interface RecordFilter {
 
 const shortestWindowMs = 1_000;
 
-export async function columnsOf(
-  pool: Pool,
-  wanted: RecordFilter,
-): Promise<string[]> {
+export async function columnsOf(pool: Pool, wanted: RecordFilter): Promise<string[]> {
   const { from } = wanted.period;
   const rows = await openWindow(pool, wanted, { from, to: from }, null);
   rows.close();
@@ -33,8 +25,8 @@ export async function columnsOf(
 /**
  * The rows of a period by pages, in the order of their key, in memory that does not grow with their number.
  *
- * A page is read at once, and its connection given back, before anybody sees it: whoever reads slowly holds nobody up. On the
- * embedded database an open cursor would keep everybody else waiting.
+ * A page is read at once, and its connection given back, before anybody sees it: whoever reads slowly holds nobody up.
+ * On the embedded database an open cursor would keep everybody else waiting.
  *
  * @param after only those that come after this key
  * @param onWindow called before each window, with the share of the period that lies before it
@@ -57,8 +49,7 @@ export async function* recordsOf(
     after = page.last ?? after;
     if (page.isAll) {
       at = end;
-      if (page.rows.length < pageRows / 4)
-        windowMs = Math.min(2 * windowMs, widestMs);
+      if (page.rows.length < pageRows / 4) windowMs = Math.min(2 * windowMs, widestMs);
     } else {
       at = timeOf(after!);
       windowMs = Math.max(windowMs / 2, shortestWindowMs);
@@ -67,12 +58,7 @@ export async function* recordsOf(
 }
 
 /** The first rows of a window: all of them, or as many as a page has. */
-async function readPage(
-  pool: Pool,
-  wanted: RecordFilter,
-  window: Period,
-  after: Key | null,
-) {
+async function readPage(pool: Pool, wanted: RecordFilter, window: Period, after: Key | null) {
   const { key, pageRows } = datasets[wanted.what];
   const rows = await openWindow(pool, wanted, window, after);
   const page: unknown[][] = [];
@@ -97,20 +83,11 @@ export function timeOf([time]: Key): Date {
   return new Date(time as Date | string);
 }
 
-function openWindow(
-  pool: Pool,
-  { what, venue, retracted }: RecordFilter,
-  { from, to }: Period,
-  after: Key | null,
-) {
+function openWindow(pool: Pool, { what, venue, retracted }: RecordFilter, { from, to }: Period, after: Key | null) {
   const { file, key } = datasets[what];
   return pool.rows(
     file,
-    [
-      ...[from, to, venue],
-      ...(after ?? key.map(() => null)),
-      ...(what === "incidents" ? [retracted] : []),
-    ],
+    [...[from, to, venue], ...(after ?? key.map(() => null)), ...(what === "incidents" ? [retracted] : [])],
     { batchRows: 1_000, holdMs: Infinity },
   );
 }

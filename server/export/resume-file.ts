@@ -10,10 +10,7 @@ type Given = Record<string, string | boolean | null>;
 /** Stands beside a file for as long as that is not finished, and has the options that it was begun with. */
 const noteOf = (path: string) => `${path}.unfinished`;
 
-function givenBy(
-  { what, period, venue, retracted }: RecordFilter,
-  form: ExportFormatName,
-) {
+function givenBy({ what, period, venue, retracted }: RecordFilter, form: ExportFormatName) {
   return {
     "--what": what,
     "--from": period.from.toISOString(),
@@ -25,11 +22,7 @@ function givenBy(
 }
 
 /** Before anything is in the file: without it that cannot be gone on with. */
-export async function writeResumeFile(
-  path: string,
-  wanted: RecordFilter,
-  form: ExportFormatName,
-): Promise<void> {
+export async function writeResumeFile(path: string, wanted: RecordFilter, form: ExportFormatName): Promise<void> {
   const given = JSON.stringify(givenBy(wanted, form));
   await writeFile(noteOf(path), `${given}\n`, { flush: true });
 }
@@ -39,16 +32,12 @@ export async function removeResumeFile(path: string): Promise<void> {
 }
 
 /**
- * The file's records do not say by which options they were chosen: of one venue or of all they look alike, and the database has lost old
- * ones and got late ones since.
+ * The file's records do not say by which options they were chosen: of one venue or of all they look alike, and the
+ * database has lost old ones and got late ones since.
  *
  * @throws UserError where a file was begun with other options, or is finished
  */
-export async function requireSameExport(
-  path: string,
-  wanted: RecordFilter,
-  form: ExportFormatName,
-): Promise<void> {
+export async function requireSameExport(path: string, wanted: RecordFilter, form: ExportFormatName): Promise<void> {
   const note = noteOf(path);
   if (!existsSync(note))
     throw new UserError(
@@ -68,10 +57,9 @@ async function readNote(note: string): Promise<Given> {
   try {
     return JSON.parse(await readFile(note, "utf8")) as Given;
   } catch (error) {
-    throw new UserError(
-      `--resume: ${note} does not say what it stands beside: remove both files, and begin anew`,
-      { cause: error },
-    );
+    throw new UserError(`--resume: ${note} does not say what it stands beside: remove both files, and begin anew`, {
+      cause: error,
+    });
   }
 }
 

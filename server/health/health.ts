@@ -4,11 +4,7 @@
  * if not, why; `/metrics` tells Prometheus how it does it.
  */
 
-import {
-  createServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
 import { listen } from "../../shared/config/listen.js";
 import { addressOf } from "../../shared/config/address.js";
@@ -50,8 +46,8 @@ const silentForMs = 65_000;
 const mostConnections = 64;
 
 /**
- * The small server for a program's operators, at `HEALTH_PORT`; nothing of it is for the public. However many ask at once,
- * one check is made for them.
+ * The small server for a program's operators, at `HEALTH_PORT`; nothing of it is for the public. However many ask at
+ * once, one check is made for them.
  */
 export async function startHealth(given: HealthOptions) {
   const options: Answering = {
@@ -78,9 +74,7 @@ export async function startHealth(given: HealthOptions) {
     port,
     url: addressOf(options.host, port),
     close: (): Promise<void> => {
-      const closed = new Promise<void>((resolve) =>
-        server.close(() => resolve()),
-      );
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       return closed;
     },
@@ -101,11 +95,7 @@ export function healthBody(service: Service) {
 }
 
 /** The check's answer, or `ready: false` where it throws (a bug, logged) or takes too long. */
-export async function readinessOf(
-  check: ReadinessCheck,
-  log: Log,
-  withinMs = readyWithinMs,
-): Promise<Readiness> {
+export async function readinessOf(check: ReadinessCheck, log: Log, withinMs = readyWithinMs): Promise<Readiness> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Readiness>((resolve) => {
     const detail = `no answer within ${withinMs} ms`;
@@ -136,17 +126,11 @@ async function answer(
 ): Promise<void> {
   const path = request.url?.split("?")[0];
   if (path !== "/healthz" && path !== "/readyz" && path !== "/metrics")
-    return refuse(
-      response,
-      404,
-      "Not Found",
-      "there are /healthz, /readyz and /metrics",
-    );
+    return refuse(response, 404, "Not Found", "there are /healthz, /readyz and /metrics");
   if (request.method !== "GET" && request.method !== "HEAD")
     return refuse(response, 405, "Method Not Allowed", "use GET");
   if (path === "/healthz") return send(response, 200, healthBody(service));
-  if (path === "/metrics")
-    return sendMetrics(response, metrics.contentType, exposition, log);
+  if (path === "/metrics") return sendMetrics(response, metrics.contentType, exposition, log);
   const readiness = await readinessOf(ready, log);
   send(response, readiness.ready ? 200 : 503, readiness);
 }
@@ -170,23 +154,13 @@ async function sendMetrics(
   }
 }
 
-function refuse(
-  response: ServerResponse,
-  status: number,
-  title: string,
-  detail: string,
-): void {
+function refuse(response: ServerResponse, status: number, title: string, detail: string): void {
   if (status === 405) response.setHeader("Allow", "GET, HEAD");
   const problem = { type: "about:blank", title, status, detail };
   send(response, status, problem, "application/problem+json");
 }
 
-function send(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  type = "application/json",
-): void {
+function send(response: ServerResponse, status: number, body: unknown, type = "application/json"): void {
   response.writeHead(status, {
     "Content-Type": `${type}; charset=utf-8`,
     "Cache-Control": "no-store",

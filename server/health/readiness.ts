@@ -8,10 +8,7 @@ import { definitionsFault, schemaState } from "../database/schema-state.js";
  *
  * @param ofReplica whether the database is meant to be a replica: then also, is it close enough behind its primary?
  */
-export async function readiness(
-  pool: Pool,
-  ofReplica = false,
-): Promise<Readiness> {
+export async function readiness(pool: Pool, ofReplica = false): Promise<Readiness> {
   const checks: Readiness["checks"] = {
     database: { ok: false, detail: "not reached" },
     schema: { ok: false, detail: "not known while the database is away" },

@@ -11,10 +11,7 @@ const answerWithinMs = 3_000;
  *
  * @returns null where the database does not answer, or not in time: nothing is known then
  */
-export function queryAtScrape<Row>(
-  ask: () => Promise<Row[]>,
-  log: Log,
-): () => Promise<Row | null> {
+export function queryAtScrape<Row>(ask: () => Promise<Row[]>, log: Log): () => Promise<Row | null> {
   return singleFlight(async () => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {

@@ -15,9 +15,9 @@ export interface ByTime {
 }
 
 /**
- * Copies what is not there yet of the samples or of a roll-up, each window in a transaction that also notes it: whatever kills
- * this, a window is there whole or not at all. Chunks that nothing more comes to are compressed on the way, so that the target
- * never holds much more than it will in the end.
+ * Copies what is not there yet of the samples or of a roll-up, each window in a transaction that also notes it:
+ * whatever kills this, a window is there whole or not at all. Chunks that nothing more comes to are compressed on the
+ * way, so that the target never holds much more than it will in the end.
  */
 export async function copyByTime(part: Timed, move: ByTime): Promise<void> {
   const { source, target, rawFrom, onWindow } = move;
@@ -35,10 +35,7 @@ export async function copyByTime(part: Timed, move: ByTime): Promise<void> {
     doneTo = window.to;
     // once a day; what is rolled up of raw samples that are kept is refreshed in the end, and compressed then
     if (dayOf(window.to) > dayOf(window.from))
-      await compress(
-        target,
-        part.kind === "samples" || doneTo < rawFrom ? doneTo : rawFrom,
-      );
+      await compress(target, part.kind === "samples" || doneTo < rawFrom ? doneTo : rawFrom);
   }
   if (part.kind === "samples") await target.file("move_chunks", [false]);
 }
@@ -48,32 +45,21 @@ function dayOf(at: Date): number {
 }
 
 /** @throws UserError where it was not done up to `from`: somebody else is at it */
-export async function advance(
-  tx: Db,
-  part: string,
-  from: Date | null,
-  to: Date,
-): Promise<void> {
+export async function advance(tx: Db, part: string, from: Date | null, to: Date): Promise<void> {
   const noted = await tx.file("move_advance", [part, from, to]);
   if (noted.length === 0)
-    throw new UserError(
-      "another move into the same database is at work; let it end, or stop it and start this again",
-    );
+    throw new UserError("another move into the same database is at work; let it end, or stop it and start this again");
 }
 
 export async function doneUntil(db: Db, part: string): Promise<Date | null> {
-  const [row] = await db.query<{ until_at: Date }>(
-    sql`select until_at from moving.done where part = ${part}`,
-  );
+  const [row] = await db.query<{ until_at: Date }>(sql`select until_at from moving.done where part = ${part}`);
   return row?.until_at ?? null;
 }
 
 /** Compresses every chunk that ends by then and is due. */
 export async function compress(target: Db, endsBy: Date): Promise<void> {
   for (;;) {
-    const [row] = await target.file<{ chunk: string | null }>("move_compress", [
-      endsBy,
-    ]);
+    const [row] = await target.file<{ chunk: string | null }>("move_compress", [endsBy]);
     if (row!.chunk === null) return;
   }
 }

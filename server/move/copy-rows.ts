@@ -13,12 +13,7 @@ const batchRows = 5_000;
  * @param tx the transaction on the target in which they are written
  * @returns how many
  */
-export async function copyRows(
-  source: Pool,
-  tx: Db,
-  part: Part,
-  window: CopiedWindow | null,
-): Promise<number> {
+export async function copyRows(source: Pool, tx: Db, part: Part, window: CopiedWindow | null): Promise<number> {
   const [condition, values] = within(part, window);
   const rows = await source.textRows(
     `select row(${part.columns})::text from ${part.reads} where ${condition}`,

@@ -11,14 +11,7 @@ export interface MoveSource {
 }
 
 /** Tables that a migration fills, most of them from the registry: the rows of the source take their place. */
-const filledByMigration = [
-  "region",
-  "venue",
-  "component",
-  "official_source",
-  "regions_published",
-  "rollups_made",
-];
+const filledByMigration = ["region", "venue", "component", "official_source", "regions_published", "rollups_made"];
 
 /**
  * Finds the source ready to be read.
@@ -36,9 +29,7 @@ export async function readSource(db: Db, isOurs: boolean): Promise<MoveSource> {
           : `lacks ${missing.join(", ")}; let this build migrate it first (venuewatch migrate, or venuewatch up)`),
     );
   const identity = await identityOf(db);
-  const [row] = await db.file<
-    Omit<MoveSource, "identity"> & { busy: string[] }
-  >("move_source");
+  const [row] = await db.file<Omit<MoveSource, "identity"> & { busy: string[] }>("move_source");
   const { busy, ...source } = row!;
   if (busy.length > 0 && !isOurs)
     throw new UserError(
@@ -49,17 +40,10 @@ export async function readSource(db: Db, isOurs: boolean): Promise<MoveSource> {
 }
 
 /** @returns when the move was finished; "begun" or "empty" where it was not */
-export async function readTarget(
-  db: Db,
-  source: MoveSource,
-): Promise<Date | "begun" | "empty"> {
-  const [here] = await db.file<{ isOurs: boolean; isMarked: boolean }>(
-    "move_target",
-  );
+export async function readTarget(db: Db, source: MoveSource): Promise<Date | "begun" | "empty"> {
+  const [here] = await db.file<{ isOurs: boolean; isMarked: boolean }>("move_target");
   if (here!.isOurs && (await identityOf(db)) === source.identity)
-    throw new UserError(
-      "--to: this is the database that would be moved, or a copy of it; name an empty one",
-    );
+    throw new UserError("--to: this is the database that would be moved, or a copy of it; name an empty one");
   if (!here!.isMarked) return "empty";
   const [state] = await db.query<{
     identity: string;
@@ -67,9 +51,7 @@ export async function readTarget(
     finished_at: Date | null;
   }>(sql`select identity, state, finished_at from moving.state`);
   if (state!.identity !== source.identity)
-    throw new UserError(
-      "--to: something else was moved into this database; name an empty one",
-    );
+    throw new UserError("--to: something else was moved into this database; name an empty one");
   if (state!.finished_at) return state!.finished_at;
   refuseChanged(state!.state, source.state);
   return "begun";
@@ -88,10 +70,7 @@ export function refuseChanged(before: string, now: string): void {
 export async function refuseFilled(db: Db, parts: Part[]): Promise<void> {
   for (const part of parts) {
     if (filledByMigration.includes(part.part)) continue;
-    const [row] = await db.text<{ filled: boolean }>(
-      `select exists (select from ${part.writes}) as filled`,
-      [],
-    );
+    const [row] = await db.text<{ filled: boolean }>(`select exists (select from ${part.writes}) as filled`, []);
     if (row!.filled)
       throw new UserError(
         `--to: this database has a history of its own (${part.part} has rows), and two cannot be put together; name an empty one`,
@@ -100,19 +79,14 @@ export async function refuseFilled(db: Db, parts: Part[]): Promise<void> {
 }
 
 /**
- * Lets roll-ups be complete up to a time, while they are still empty: what is written there afterwards stands by itself, and no
- * refresh looks for what it was made from. What comes after is rolled up at the end, from samples that are there.
+ * Lets roll-ups be complete up to a time, while they are still empty: what is written there afterwards stands by
+ * itself, and no refresh looks for what it was made from. What comes after is rolled up at the end, from samples that
+ * are there.
  */
-export async function sealHistory(
-  pool: Pool,
-  parts: Part[],
-  to: Date,
-): Promise<void> {
+export async function sealHistory(pool: Pool, parts: Part[], to: Date): Promise<void> {
   for (const { kind, reads } of parts.filter(isTimed))
     if (kind === "rollup")
-      await pool.query(
-        sql`call refresh_continuous_aggregate(${reads}::regclass, null, ${to}::timestamptz)`,
-      );
+      await pool.query(sql`call refresh_continuous_aggregate(${reads}::regclass, null, ${to}::timestamptz)`);
 }
 
 async function identityOf(db: Db): Promise<string> {

@@ -3,14 +3,7 @@ import type { Log } from "../../shared/log/log.js";
 import { migrate } from "../database/migrate.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import { advance, compress, copyByTime, doneUntil } from "./by-time.js";
-import {
-  readSource,
-  readTarget,
-  refuseChanged,
-  refuseFilled,
-  sealHistory,
-  type MoveSource,
-} from "./endpoints.js";
+import { readSource, readTarget, refuseChanged, refuseFilled, sealHistory, type MoveSource } from "./endpoints.js";
 import { isTimed, partsOf } from "./part.js";
 import { copyTables, mark } from "./tables.js";
 import { compare, type Verified, verifiedParts } from "./verify.js";
@@ -42,8 +35,8 @@ class Stopped extends Error {}
 /**
  * Carries everything to an empty database, or goes on where an earlier move into it was ended, however that was.
  *
- * The target's state says how far it is: nothing; begun; some windows of the samples, then of each roll-up; verified, with every table;
- * rolled up and compressed; finished.
+ * The target's state says how far it is: nothing; begun; some windows of the samples, then of each roll-up; verified,
+ * with every table; rolled up and compressed; finished.
  *
  * @returns null where it was told to stop
  * @throws UserError where the two databases are not what they have to be, or do not agree in the end
@@ -61,8 +54,7 @@ async function moveOn(options: MoveOptions): Promise<Moved> {
   const { source, target, sourceIsOurs } = options;
   const read = await readSource(source, sourceIsOurs);
   const found = await readTarget(target, read);
-  if (found instanceof Date)
-    return { verified: await verifiedParts(target), finishedBefore: found };
+  if (found instanceof Date) return { verified: await verifiedParts(target), finishedBefore: found };
   if (found === "empty") await begin(options, read);
 
   const [state] = await target.query<{ verified: boolean }>(
@@ -83,24 +75,14 @@ async function begin(options: MoveOptions, read: MoveSource): Promise<void> {
   await mark(source, target, parts, read);
 }
 
-async function copyAndVerify(
-  options: MoveOptions,
-  read: MoveSource,
-): Promise<void> {
+async function copyAndVerify(options: MoveOptions, read: MoveSource): Promise<void> {
   const { source, target } = options;
   const parts = await partsOf(target);
   const rawFrom = read.rawFrom ?? new Date();
-  if (!(await isAnythingDone(target)))
-    await sealHistory(target, parts, rawFrom);
+  if (!(await isAnythingDone(target))) await sealHistory(target, parts, rawFrom);
   const onWindow = stepper(options, "copying");
-  for (const part of parts.filter(isTimed))
-    await copyByTime(part, { source, target, rawFrom, onWindow });
-  const timed = await compare(
-    source,
-    target,
-    parts.filter(isTimed),
-    stepper(options, "comparing"),
-  );
+  for (const part of parts.filter(isTimed)) await copyByTime(part, { source, target, rawFrom, onWindow });
+  const timed = await compare(source, target, parts.filter(isTimed), stepper(options, "comparing"));
   stepper(options, "tables")("", 0);
   await copyTables(source, target, parts, timed, async () => {
     const { state } = await readSource(source, options.sourceIsOurs);
@@ -109,8 +91,8 @@ async function copyAndVerify(
 }
 
 /**
- * Rolls up what the samples say, day by day: what the source had not rolled up yet is then, and to the target every bucket is
- * complete. Then compresses what is due.
+ * Rolls up what the samples say, day by day: what the source had not rolled up yet is then, and to the target every
+ * bucket is complete. Then compresses what is due.
  */
 async function settle(options: MoveOptions, read: MoveSource): Promise<void> {
   const { target } = options;
@@ -133,9 +115,7 @@ async function settle(options: MoveOptions, read: MoveSource): Promise<void> {
 }
 
 async function isAnythingDone(target: Db): Promise<boolean> {
-  const [row] = await target.query<{ done: boolean }>(
-    sql`select exists (select from moving.done) as done`,
-  );
+  const [row] = await target.query<{ done: boolean }>(sql`select exists (select from moving.done) as done`);
   return row!.done;
 }
 

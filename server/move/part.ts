@@ -43,10 +43,7 @@ export function isTimed(part: Part): part is Timed {
 }
 
 /** The windows in which it has rows in the source, oldest first. They begin at whole multiples of their length. */
-export async function windowsOf(
-  source: Db,
-  part: Timed,
-): Promise<CopiedWindow[]> {
+export async function windowsOf(source: Db, part: Timed): Promise<CopiedWindow[]> {
   const [range] = await source.text<{ oldest: Date | null; newest: Date }>(
     `select min(${part.at}) as oldest, max(${part.at}) as newest from ${part.reads}`,
     [],
@@ -61,10 +58,7 @@ export async function windowsOf(
 }
 
 /** The condition that picks a window's rows, with `$1` and `$2`; of a table all of them. */
-export function within(
-  part: Part,
-  window: CopiedWindow | null,
-): [string, Date[]] {
+export function within(part: Part, window: CopiedWindow | null): [string, Date[]] {
   if (window === null || part.kind === "table") return ["true", []];
   return [`${part.at} >= $1 and ${part.at} < $2`, [window.from, window.to]];
 }

@@ -4,21 +4,17 @@ import type { MoveSource } from "./endpoints.js";
 import { isTable, type Part, type MovedTable } from "./part.js";
 import { compare, noteVerified, type Verified } from "./verify.js";
 
-/** Begins a move: whoever finds its mark goes on with it. Nobody can lead on the target from then on, until it is finished. */
-export async function mark(
-  source: Pool,
-  target: Pool,
-  parts: Part[],
-  { identity, state }: MoveSource,
-): Promise<void> {
+/**
+ * Begins a move: whoever finds its mark goes on with it. Nobody can lead on the target from then on, until it is
+ * finished.
+ */
+export async function mark(source: Pool, target: Pool, parts: Part[], { identity, state }: MoveSource): Promise<void> {
   const [fence] = await source.query<{ highest: number }>(
     sql`select coalesce(max(fence), 0) as highest from leader where office = 'engine'`,
   );
   await target.transaction(async (tx) => {
     await tx.file("move_begin");
-    await tx.query(
-      sql`insert into moving.state (identity, state) values (${identity}, ${state})`,
-    );
+    await tx.query(sql`insert into moving.state (identity, state) values (${identity}, ${state})`);
     // what a migration filled from the registry has other ids
     await tx.script(
       `truncate leader, ${parts
@@ -31,9 +27,9 @@ export async function mark(
 }
 
 /**
- * Copies every table, compares it, and notes that everything is there, in one transaction. They are small beside what is moved by
- * time, and come last: without venues and regions nobody can deliver samples, and there is no alert that a core could send. So what is
- * started on the target too early does no harm.
+ * Copies every table, compares it, and notes that everything is there, in one transaction. They are small beside what
+ * is moved by time, and come last: without venues and regions nobody can deliver samples, and there is no alert that a
+ * core could send. So what is started on the target too early does no harm.
  *
  * @param timed what was compared before
  * @param asItWas asked last of all. @throws where the source has changed since the move began
@@ -59,17 +55,11 @@ export async function copyTables(
 }
 
 /** From the newest number that was given out, also to rows that are gone. */
-async function goOnCounting(
-  source: Db,
-  tx: Db,
-  { reads, writes, identity }: MovedTable,
-): Promise<void> {
+async function goOnCounting(source: Db, tx: Db, { reads, writes, identity }: MovedTable): Promise<void> {
   if (identity === null) return;
   const [row] = await source.query<{ last: string | null }>(
     sql`select pg_sequence_last_value(pg_get_serial_sequence(${reads}, ${identity})::regclass)::text as last`,
   );
   if (row!.last !== null)
-    await tx.query(
-      sql`select setval(pg_get_serial_sequence(${writes}, ${identity}), ${row!.last}::bigint)`,
-    );
+    await tx.query(sql`select setval(pg_get_serial_sequence(${writes}, ${identity}), ${row!.last}::bigint)`);
 }

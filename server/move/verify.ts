@@ -1,12 +1,6 @@
 import { type Db, sql } from "../../shared/database/pool.js";
 import { UserError } from "../../shared/process/user-error.js";
-import {
-  isTimed,
-  type Part,
-  type CopiedWindow,
-  windowsOf,
-  within,
-} from "./part.js";
+import { isTimed, type Part, type CopiedWindow, windowsOf, within } from "./part.js";
 
 /** What both sides have of a part. */
 export interface Verified {
@@ -36,10 +30,7 @@ export async function compare(
     let differs = false;
     for (const [i, window] of windows.entries()) {
       onWindow(part.part, i / windows.length);
-      const [here, there] = await Promise.all([
-        sumOf(source, part, window),
-        sumOf(target, part, window),
-      ]);
+      const [here, there] = await Promise.all([sumOf(source, part, window), sumOf(target, part, window)]);
       if (!differs && (here.rows !== there.rows || here.sum !== there.sum)) {
         differs = true;
         differing.push(difference(part, window, here.rows, there.rows));
@@ -59,10 +50,7 @@ export async function compare(
   return verified;
 }
 
-export async function noteVerified(
-  tx: Db,
-  verified: Verified[],
-): Promise<void> {
+export async function noteVerified(tx: Db, verified: Verified[]): Promise<void> {
   const placed = verified.map((part, place) => ({ ...part, place }));
   await tx.query(sql`
     with verified as (
@@ -75,9 +63,7 @@ export async function noteVerified(
 
 /** What both sides had when they were compared. */
 export function verifiedParts(target: Db): Promise<Verified[]> {
-  return target.query<Verified>(
-    sql`select part, rows, checksum from moving.verified order by place`,
-  );
+  return target.query<Verified>(sql`select part, rows, checksum from moving.verified order by place`);
 }
 
 async function sumOf(db: Db, part: Part, window: CopiedWindow | null) {
@@ -92,21 +78,11 @@ async function sumOf(db: Db, part: Part, window: CopiedWindow | null) {
 
 /** Rows of the target at times at which the source has none. */
 async function beyond(target: Db, part: Part, expected: number) {
-  const [row] = await target.text<{ rows: number }>(
-    `select count(*) as rows from ${part.reads}`,
-    [],
-  );
-  return row!.rows > expected
-    ? [`${part.part}: ${row!.rows} rows instead of ${expected}`]
-    : [];
+  const [row] = await target.text<{ rows: number }>(`select count(*) as rows from ${part.reads}`, []);
+  return row!.rows > expected ? [`${part.part}: ${row!.rows} rows instead of ${expected}`] : [];
 }
 
-function difference(
-  { part }: Part,
-  window: CopiedWindow | null,
-  here: number,
-  there: number,
-): string {
+function difference({ part }: Part, window: CopiedWindow | null, here: number, there: number): string {
   const when = window ? ` from ${window.from.toISOString()}` : "";
   return here === there
     ? `${part}${when}: ${here} rows on both sides, but not the same`

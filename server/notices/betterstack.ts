@@ -73,9 +73,7 @@ const bodyFault = shape.faultFinder(
   }),
 );
 
-const typeFault = shape.faultFinder(
-  shape.object("an object with type", { type: shape.text }),
-);
+const typeFault = shape.faultFinder(shape.object("an object with type", { type: shape.text }));
 
 /** What is used of each type; others are there, too. */
 const faults = new Map<string, shape.FaultOf>([
@@ -127,14 +125,9 @@ function takeApart(body: unknown, source: FeedSource, at: Date): Taken {
   if (fault !== null) return notUnderstood(fault);
   const { data, included } = body as Body;
   const feedAt = new Date(data.attributes.updated_at);
-  const problem =
-    hostProblem(data.attributes, source) ?? feedTimeProblem(feedAt, source, at);
+  const problem = hostProblem(data.attributes, source) ?? feedTimeProblem(feedAt, source, at);
   if (problem !== null) return notUnderstood(problem);
-  const entries = partitionValid<{ type: string }>(
-    included,
-    "included",
-    faultOf,
-  );
+  const entries = partitionValid<{ type: string }>(included, "included", faultOf);
   return {
     problem: entries.problem,
     list: {
@@ -150,7 +143,10 @@ function takeApart(body: unknown, source: FeedSource, at: Date): Taken {
 /** Where pages are that have no domain of their own, each at its name (documented). */
 const vendorsDomain = ".betteruptime.com";
 
-/** Whether this is the page that we asked for. A name tells that at the vendor's domain only: whose domain it is begins with anything. */
+/**
+ * Whether this is the page that we asked for. A name tells that at the vendor's domain only: whose domain it is begins
+ * with anything.
+ */
 function hostProblem(page: PageAttributes, source: FeedSource): string | null {
   const host = new URL(source.api).hostname;
   const isVendors = host.endsWith(vendorsDomain);
@@ -158,11 +154,7 @@ function hostProblem(page: PageAttributes, source: FeedSource): string | null {
   const expected = isVendors ? host.slice(0, -vendorsDomain.length) : host;
   const name = page[property];
   if (name?.toLowerCase() === expected) return null;
-  return shape.mismatch(
-    `data.attributes.${property}`,
-    `${expected}, whose feed this should be`,
-    shape.shown(name),
-  );
+  return shape.mismatch(`data.attributes.${property}`, `${expected}, whose feed this should be`, shape.shown(name));
 }
 
 function faultOf(value: unknown, place?: string): string | null {
@@ -173,19 +165,15 @@ function faultOf(value: unknown, place?: string): string | null {
 }
 
 function noticesOf({ good }: Entries<{ type: string }>): Notice[] {
-  const ofType = (type: string): unknown[] =>
-    good.filter((entry) => entry.type === type);
+  const ofType = (type: string): unknown[] => good.filter((entry) => entry.type === type);
   const posted = firstUpdates(ofType("status_update") as Update[]);
   // Cleaned here, once: thousands of reports may be about one resource.
   const names = new Map(
     (ofType("status_page_resource") as Resource[]).map(
-      ({ id, attributes }) =>
-        [id, plainText(attributes.public_name, 200)] as const,
+      ({ id, attributes }) => [id, plainText(attributes.public_name, 200)] as const,
     ),
   );
-  return (ofType("status_report") as Report[]).map((report) =>
-    noticeOf(report, posted.get(report.id) ?? null, names),
-  );
+  return (ofType("status_report") as Report[]).map((report) => noticeOf(report, posted.get(report.id) ?? null, names));
 }
 
 /** A report is published with its first update. */
@@ -202,20 +190,14 @@ function firstUpdates(updates: Update[]): Map<string, number> {
 const overWords = new Set(["resolved", "operational"]);
 
 /** With the end that is announced, which may be still to come. */
-function noticeOf(
-  report: Report,
-  postedMs: number | null,
-  names: Map<string, string>,
-): Notice {
-  const { title, report_type, starts_at, ends_at, aggregate_state } =
-    report.attributes;
+function noticeOf(report: Report, postedMs: number | null, names: Map<string, string>): Notice {
+  const { title, report_type, starts_at, ends_at, aggregate_state } = report.attributes;
   return {
     id: report.id,
     kind: report_type === "maintenance" ? "maintenance" : "incident",
     title: plainText(title, 500),
     url: null,
-    status:
-      plainText(aggregate_state ?? "", 100) || plainText(report_type, 100),
+    status: plainText(aggregate_state ?? "", 100) || plainText(report_type, 100),
     impact: null,
     startedAt: new Date(starts_at),
     postedAt: postedMs === null ? null : new Date(postedMs),

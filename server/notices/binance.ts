@@ -28,9 +28,7 @@ interface Refusal {
   msg: string;
 }
 
-const refusalFault = shape.faultFinder(
-  shape.object("a refusal", { code: shape.code, msg: shape.textOrNull }),
-);
+const refusalFault = shape.faultFinder(shape.object("a refusal", { code: shape.code, msg: shape.textOrNull }));
 
 function takeApart(body: unknown): Taken {
   if (refusalFault(body) === null) {

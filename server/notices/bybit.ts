@@ -37,9 +37,7 @@ interface Entry {
   env?: string | number;
 }
 
-const envelopeFault = shape.faultFinder(
-  shape.object("an object with retCode and result", { retCode: shape.code }),
-);
+const envelopeFault = shape.faultFinder(shape.object("an object with retCode and result", { retCode: shape.code }));
 
 const bodyFault = shape.faultFinder(
   shape.object("an object with retCode and result", {
@@ -73,8 +71,7 @@ function takeApart(body: unknown, source: FeedSource, at: Date): Taken {
   const fault = envelopeFault(body);
   if (fault !== null) return notUnderstood(fault);
   const { retCode, retMsg } = body as { retCode: unknown; retMsg?: unknown };
-  if (String(retCode) !== "0")
-    return notUnderstood(errorAnswer(retCode, retMsg));
+  if (String(retCode) !== "0") return notUnderstood(errorAnswer(retCode, retMsg));
   const wrong = bodyFault(body);
   if (wrong !== null) return notUnderstood(wrong);
   const { result, time } = body as Body;
@@ -137,10 +134,7 @@ function noticeOf(entry: Entry): Notice {
 }
 
 function subjectsOf({ serviceTypes, product }: Entry): string[] {
-  return [
-    ...serviceTypes.slice(0, 100).map(serviceOf),
-    ...product.slice(0, 100).map(productOf),
-  ]
+  return [...serviceTypes.slice(0, 100).map(serviceOf), ...product.slice(0, 100).map(productOf)]
     .slice(0, 100)
     .map((name) => plainText(name, 200));
 }

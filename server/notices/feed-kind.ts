@@ -7,7 +7,10 @@ export interface FeedKind {
   documents(source: FeedSource): FeedDocument[];
 }
 
-/** What is fetched by one address. Several may be parts of one list, and then have its scope in common; of a notice that is in two, the first holds. */
+/**
+ * What is fetched by one address. Several may be parts of one list, and then have its scope in common; of a notice that
+ * is in two, the first holds.
+ */
 export interface FeedDocument {
   url: string;
   /** Address of a further page, counted from 1; null where there are none. */

@@ -16,8 +16,8 @@ export interface ReadFeed {
 const crowd = 3;
 
 /**
- * Logs when a feed becomes unreadable and readable again. When none answers, the network of this core is missing: that is logged once for
- * all of them, and each minute with counts.
+ * Logs when a feed becomes unreadable and readable again. When none answers, the network of this core is missing: that
+ * is logged once for all of them, and each minute with counts.
  */
 export function makeFeedLog(log: Log): (read: ReadFeed) => void {
   const network = makeOutage(log, {
@@ -46,10 +46,8 @@ export function makeFeedLog(log: Log): (read: ReadFeed) => void {
     }
     // a feed that was silent with all others, and is the only one now, has trouble of its own
     const isUntold = unreadableSince === null || ofNetwork.has(source.api);
-    if (problem !== null && isUntold)
-      log.warn("a venue's feed cannot be read", { ...feed, problem });
-    if (problem === null && unreadableSince !== null && !isUntold)
-      log.info("a venue's feed can be read again", feed);
+    if (problem !== null && isUntold) log.warn("a venue's feed cannot be read", { ...feed, problem });
+    if (problem === null && unreadableSince !== null && !isUntold) log.info("a venue's feed can be read again", feed);
     ofNetwork.delete(source.api);
   };
 }

@@ -10,14 +10,9 @@ const toleratedMs = 10 * 60_000;
  * One that is older than it was before is a stale copy, or another feed. One
  * from the future would make every later reading seem to have gone back.
  */
-export function feedTimeProblem(
-  feedAt: Date,
-  { feedAt: before }: FeedSource,
-  at: Date,
-): string | null {
+export function feedTimeProblem(feedAt: Date, { feedAt: before }: FeedSource, at: Date): string | null {
   if (before !== null && +before - +feedAt > toleratedMs)
     return `went back in time: it says it is of ${feedAt.toISOString()}, and was of ${before.toISOString()} before`;
-  if (+feedAt - +at > toleratedMs)
-    return `says it is of ${feedAt.toISOString()}, which is still to come`;
+  if (+feedAt - +at > toleratedMs) return `says it is of ${feedAt.toISOString()}, which is still to come`;
   return null;
 }

@@ -4,9 +4,15 @@ import type { Official } from "../../shared/registry/registry.js";
 
 export type NoticeKind = "incident" | "maintenance";
 
-/** One notice of a venue. Its texts are a stranger's: bounded, on one line, without control characters, and to be escaped where they are shown. */
+/**
+ * One notice of a venue. Its texts are a stranger's: bounded, on one line, without control characters, and to be
+ * escaped where they are shown.
+ */
 export interface Notice {
-  /** Name that the venue gave it, at most 200 characters; null where the feed tells only what holds now, and names nothing (Binance, KuCoin). */
+  /**
+   * Name that the venue gave it, at most 200 characters; null where the feed tells only what holds now, and names
+   * nothing (Binance, KuCoin).
+   */
   id: string | null;
   kind: NoticeKind;
   /** At most 500 characters, never empty. */
@@ -32,11 +38,16 @@ export interface Notice {
 
 /** One list that a feed keeps, whole or its newest part. */
 export interface NoticeList {
-  /** The same at each reading of a feed. `now`: what holds at this moment, so that an empty list says that nothing does. */
+  /**
+   * The same at each reading of a feed. `now`: what holds at this moment, so that an empty list says that nothing does.
+   */
   scope: "incidents" | "maintenances" | "notices" | "now";
   /** Newest first. No id comes twice. */
   notices: Notice[];
-  /** Every notice that was posted since then is in it; null: how far back it goes is not known. `new Date(0)`: it is whole. */
+  /**
+   * Every notice that was posted since then is in it; null: how far back it goes is not known. `new Date(0)`: it is
+   * whole.
+   */
   listedFrom: Date | null;
 }
 
@@ -52,11 +63,17 @@ export interface FeedSource {
 }
 
 export interface FeedPoll {
-  /** Null: the feed was read and understood whole. Else what went wrong, one plain line of at most 300 characters: what was expected, what came. */
+  /**
+   * Null: the feed was read and understood whole. Else what went wrong, one plain line of at most 300 characters: what
+   * was expected, what came.
+   */
   problem: string | null;
   /** No document of it was answered: that may be our own network's fault. */
   unanswered: boolean;
-  /** What was understood, even where there is a problem. At most 1,000 notices in all. A list that could not be read is not among them. */
+  /**
+   * What was understood, even where there is a problem. At most 1,000 notices in all. A list that could not be read is
+   * not among them.
+   */
   lists: NoticeList[];
   /** As of when the feed says it is; null where it does not say, or nothing of it was understood. */
   feedAt: Date | null;

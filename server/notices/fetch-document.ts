@@ -22,9 +22,7 @@ export interface Validators {
 }
 
 export type FetchedDocument =
-  | { kind: "body"; text: string; validators: Validators }
-  | { kind: "unchanged" }
-  | FetchFailure;
+  { kind: "body"; text: string; validators: Validators } | { kind: "unchanged" } | FetchFailure;
 
 interface Moved {
   kind: "moved";
@@ -48,12 +46,7 @@ export interface DocumentFetcher {
    * @param turn waits until the host may be asked; before each request, those of redirects included
    * @throws the signal's reason where it ends the asking; nothing for what a server does
    */
-  ask(
-    url: string,
-    known: Validators | null,
-    turn: () => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<FetchedDocument>;
+  ask(url: string, known: Validators | null, turn: () => Promise<void>, signal: AbortSignal): Promise<FetchedDocument>;
   /** Cuts what is under way. */
   close(): Promise<void>;
 }
@@ -106,15 +99,10 @@ export function makeDocumentFetcher({
         headers,
         signal: deadline.signal,
       });
-      return isRedirect(response)
-        ? redirect(response, address)
-        : await answerOf(response);
+      return isRedirect(response) ? redirect(response, address) : await answerOf(response);
     } catch (error) {
       signal.throwIfAborted();
-      if (deadline.isPast())
-        return unanswered(
-          `expected a whole answer within ${deadlineMs / 1000} s`,
-        );
+      if (deadline.isPast()) return unanswered(`expected a whole answer within ${deadlineMs / 1000} s`);
       return unanswered(problemOf(error));
     } finally {
       deadline.clear();
@@ -131,9 +119,7 @@ export function makeDocumentFetcher({
     };
   }
 
-  async function answerOf(
-    response: Dispatcher.ResponseData,
-  ): Promise<FetchedDocument> {
+  async function answerOf(response: Dispatcher.ResponseData): Promise<FetchedDocument> {
     const { statusCode, body } = response;
     if (statusCode !== 200) drop(body);
     if (statusCode === 304) return { kind: "unchanged" };
@@ -145,27 +131,18 @@ export function makeDocumentFetcher({
     return wholeBody(response);
   }
 
-  async function wholeBody(
-    response: Dispatcher.ResponseData,
-  ): Promise<FetchedDocument> {
+  async function wholeBody(response: Dispatcher.ResponseData): Promise<FetchedDocument> {
     const encoding = header(response, "content-encoding").trim().toLowerCase();
     const stream = decompressed(response.body, encoding);
     if (stream === null) {
       drop(response.body);
-      return failed(
-        `expected gzip, br or no content-encoding, got ${shown(encoding)}`,
-        200,
-      );
+      return failed(`expected gzip, br or no content-encoding, got ${shown(encoding)}`, 200);
     }
     const chunks: Buffer[] = [];
     let bytes = 0;
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > maxBodyBytes)
-        return failed(
-          `expected at most ${maxBodyBytes} bytes, got more`,
-          response.statusCode,
-        );
+      if (bytes > maxBodyBytes) return failed(`expected at most ${maxBodyBytes} bytes, got more`, response.statusCode);
       chunks.push(chunk);
     }
     return {
@@ -192,15 +169,11 @@ function unanswered(problem: string): FetchFailure {
   return { ...failed(problem), unanswered: true };
 }
 
-function redirect(
-  response: Dispatcher.ResponseData,
-  from: URL,
-): FetchFailure | Moved {
+function redirect(response: Dispatcher.ResponseData, from: URL): FetchFailure | Moved {
   const { statusCode } = response;
   drop(response.body);
   const to = redirectedTo(response, from);
-  if (to === null)
-    return failed(`answered ${statusCode} without an address to go to`);
+  if (to === null) return failed(`answered ${statusCode} without an address to go to`);
   // Who moves a feed elsewhere moves it to another owner, perhaps. The origin of `blob:` is that of the address within.
   if (to.origin !== from.origin || to.protocol !== from.protocol)
     return failed(`redirects to ${placeOf(to)}, which is not its own`);
@@ -212,11 +185,7 @@ const rations = new Set([418, 429, 503]);
 
 function refusal(response: Dispatcher.ResponseData): FetchFailure {
   const { statusCode } = response;
-  const waitMs = retryAfterMs(
-    response.headers["retry-after"],
-    Date.now(),
-    longestWaitMs,
-  );
+  const waitMs = retryAfterMs(response.headers["retry-after"], Date.now(), longestWaitMs);
   return {
     ...failed(`answered ${statusCode}`, statusCode),
     retryAfterMs: rations.has(statusCode) ? waitMs : 0,
@@ -234,10 +203,7 @@ function isRedirect({ statusCode }: Dispatcher.ResponseData): boolean {
   return [301, 302, 303, 307, 308].includes(statusCode);
 }
 
-function redirectedTo(
-  response: Dispatcher.ResponseData,
-  from: URL,
-): URL | null {
+function redirectedTo(response: Dispatcher.ResponseData, from: URL): URL | null {
   const location = header(response, "location");
   const isAddress = location !== "" && URL.canParse(location, from.href);
   return isAddress ? new URL(location, from.href) : null;
@@ -270,10 +236,7 @@ function decompressed(body: Readable, encoding: string): Readable | null {
 }
 
 /** Who reads the second gets the errors of both, and ends both. */
-function through<Through extends Readable & NodeJS.WritableStream>(
-  body: Readable,
-  next: Through,
-): Readable {
+function through<Through extends Readable & NodeJS.WritableStream>(body: Readable, next: Through): Readable {
   pipeline(body, next, () => {});
   return next;
 }
@@ -298,11 +261,13 @@ const words: Record<string, string> = {
   UND_ERR_SOCKET: "a connection that broke off",
 };
 
-/** Errors of networks, of HTTP and of compression have codes, but for some of undici's parser. @throws whatever else it is */
+/**
+ * Errors of networks, of HTTP and of compression have codes, but for some of undici's parser. @throws whatever else it
+ * is
+ */
 function problemOf(error: unknown): string {
   const { code, name } = error as NodeJS.ErrnoException;
-  if (name === "HTTPParserError")
-    return `expected an answer, got no HTTP (${code ?? name})`;
+  if (name === "HTTPParserError") return `expected an answer, got no HTTP (${code ?? name})`;
   if (typeof code !== "string" || bugs.test(code)) throw error;
   const isOfZlib = "errno" in (error as Error) && /^(Z_|ERR_)/.test(code);
   if (isOfZlib) return `expected a body that can be decompressed, got ${code}`;

@@ -2,19 +2,14 @@
 
 import { isOnCalendar } from "../../shared/text/instant.js";
 
-const iso =
-  /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
+const iso = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
 
 const firstMs = Date.parse("0001-01-02T00:00:00Z");
 const lastMs = Date.parse("9999-12-30T00:00:00Z");
 
 /** ISO 8601 with the offset of any time zone. */
 export function isInstant(text: string): boolean {
-  return (
-    iso.test(text) &&
-    isOnCalendar(text.slice(0, 10)) &&
-    isKept(Date.parse(text))
-  );
+  return iso.test(text) && isOnCalendar(text.slice(0, 10)) && isKept(Date.parse(text));
 }
 
 /** Milliseconds since 1970, as digits. */

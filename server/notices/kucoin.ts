@@ -17,9 +17,7 @@ interface Body {
   data: { status: "open" | "close" | "cancelonly"; msg?: string | null };
 }
 
-const envelopeFault = shape.faultFinder(
-  shape.object("an object with code and data", { code: shape.code }),
-);
+const envelopeFault = shape.faultFinder(shape.object("an object with code and data", { code: shape.code }));
 
 const bodyFault = shape.faultFinder(
   shape.object("an object with code and data", {

@@ -35,9 +35,7 @@ interface Entry {
   env: string | number;
 }
 
-const envelopeFault = shape.faultFinder(
-  shape.object("an object with code and data", { code: shape.code }),
-);
+const envelopeFault = shape.faultFinder(shape.object("an object with code and data", { code: shape.code }));
 
 const bodyFault = shape.faultFinder(
   shape.object("an object with code and data", {
@@ -117,8 +115,7 @@ const services = new Map(
 
 function noticeOf(entry: Entry): Notice {
   const { title, state, begin, end, href, serviceType, maintType } = entry;
-  const service =
-    services.get(String(serviceType)) ?? `serviceType ${serviceType}`;
+  const service = services.get(String(serviceType)) ?? `serviceType ${serviceType}`;
   // Until it has ended, the end is a plan.
   const ended = state === "completed" && end !== "";
   return {

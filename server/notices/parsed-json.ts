@@ -65,8 +65,7 @@ function sizeProblem(text: string): string | null {
         levels -= 1;
     }
   }
-  if (containers > mostContainers)
-    return tooMany(mostContainers, "objects and lists");
+  if (containers > mostContainers) return tooMany(mostContainers, "objects and lists");
   if (commas > mostCommas) return tooMany(mostCommas, "commas");
   return null;
 }

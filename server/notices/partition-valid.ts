@@ -16,11 +16,7 @@ export interface Entries<Entry> {
  * @param place of the list, as `incidents`
  * @param faultOf where it finds nothing, the value is an `Entry`
  */
-export function partitionValid<Entry>(
-  values: unknown[],
-  place: string,
-  faultOf: FaultOf,
-): Entries<Entry> {
+export function partitionValid<Entry>(values: unknown[], place: string, faultOf: FaultOf): Entries<Entry> {
   const good: Entry[] = [];
   let first: string | null = null;
   let bad = 0;

@@ -9,9 +9,15 @@ import type { NoticesMetrics } from "./metrics.js";
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 
-/** Pages and APIs are cached for about a minute, and their owners ask for one reading in one to two (venues' documentation). */
+/**
+ * Pages and APIs are cached for about a minute, and their owners ask for one reading in one to two (venues'
+ * documentation).
+ */
 const cadenceMs = 90 * secondMs;
-/** A feed that stays unreadable is asked more and more seldom, up to this: with what spreads it and a whole reading still sooner than it counts as silent. */
+/**
+ * A feed that stays unreadable is asked more and more seldom, up to this: with what spreads it and a whole reading
+ * still sooner than it counts as silent.
+ */
 const seldomestMs = 9 * minuteMs;
 /** Nobody else asks a feed for so long after somebody began to. A reading ends within two. */
 const patienceMs = 5 * minuteMs;
@@ -53,22 +59,15 @@ export interface Polling {
   readNext: (signal: AbortSignal, at?: Date | null) => Promise<number>;
 }
 
-/** Reads every feed that the registry names, each in a cadence of its own. The schedule is in the database, so a new leader goes on with it. */
-export function makePolling({
-  db,
-  reader,
-  log,
-  metrics,
-  random = Math.random,
-}: PollingOptions): Polling {
+/**
+ * Reads every feed that the registry names, each in a cadence of its own. The schedule is in the database, so a new
+ * leader goes on with it.
+ */
+export function makePolling({ db, reader, log, metrics, random = Math.random }: PollingOptions): Polling {
   const tell = makeFeedLog(log);
   return {
     async readNext(signal, at = null) {
-      const [row] = await db.file<Claimed>("claim_source", [
-        at,
-        patienceMs,
-        Object.keys(feedKinds),
-      ]);
+      const [row] = await db.file<Claimed>("claim_source", [at, patienceMs, Object.keys(feedKinds)]);
       const claimed = row!;
       if (claimed.source_id === null) return restMs(claimed);
       try {
@@ -91,9 +90,7 @@ export function makePolling({
     const begunMs = performance.now();
     const reading = await reader.read(source, known.at, signal);
     const tookMs = performance.now() - begunMs;
-    const dueAt = new Date(
-      +known.at + Math.max(pauseMs(known), tookMs + reading.retryAfterMs),
-    );
+    const dueAt = new Date(+known.at + Math.max(pauseMs(known), tookMs + reading.retryAfterMs));
     const kept = await storePoll(db, sourceId, known.at, reading, dueAt);
     tell({
       source,
@@ -106,34 +103,19 @@ export function makePolling({
     metrics?.read(kept.problem === null, tookMs, kept.added);
   }
 
-  function pauseMs({
-    at,
-    unreadable_since: since,
-  }: {
-    at: Date;
-    unreadable_since: Date | null;
-  }) {
+  function pauseMs({ at, unreadable_since: since }: { at: Date; unreadable_since: Date | null }) {
     const brokenMs = since === null ? 0 : +at - +since;
     const usualMs = Math.min(Math.max(cadenceMs, brokenMs / 4), seldomestMs);
     return usualMs * (0.8 + 0.4 * random());
   }
 
-  function tellCounts(
-    { kind, api }: FeedSource,
-    counts: Omit<StoredPoll, "problem">,
-  ) {
+  function tellCounts({ kind, api }: FeedSource, counts: Omit<StoredPoll, "problem">) {
     if (Object.values(counts).some((count) => count > 0))
       log.info("notices", { kind, host: new URL(api).host, ...counts });
   }
 }
 
-function restMs({
-  at,
-  due_at: dueAt,
-}: {
-  at: Date;
-  due_at: Date | null;
-}): number {
+function restMs({ at, due_at: dueAt }: { at: Date; due_at: Date | null }): number {
   if (dueAt === null) return longestRestMs;
   return Math.min(Math.max(+dueAt - +at, secondMs), longestRestMs);
 }

@@ -54,20 +54,12 @@ const farthestMs = 100 * 24 * 60 * 60_000;
 /** Feeds that left the registry are not asked for any more, and what is known of them is of no use. */
 const rememberedMs = 60 * 60_000;
 
-export function makeFeedReader({
-  pauseMs,
-  readingMs = 120_000,
-  ...options
-}: FeedReaderOptions): FeedReader {
+export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: FeedReaderOptions): FeedReader {
   const asking = makeDocumentFetcher(options);
   const pace = makePace();
   const memory = new Map<string, Remembered>();
 
-  async function read(
-    source: FeedSource,
-    at: Date,
-    signal: AbortSignal,
-  ): Promise<FeedPoll> {
+  async function read(source: FeedSource, at: Date, signal: AbortSignal): Promise<FeedPoll> {
     forget(at);
     const deadline = deadlineIn(readingMs, signal);
     /** Null where there is no time left. */
@@ -87,11 +79,7 @@ export function makeFeedReader({
   }
 
   /** The newest of each list first: a feed too slow to be read back to its beginning is read all the same. */
-  async function readDocuments(
-    source: FeedSource,
-    at: Date,
-    readPage: ReadPage,
-  ): Promise<Part[]> {
+  async function readDocuments(source: FeedSource, at: Date, readPage: ReadPage): Promise<Part[]> {
     const documents = feedKinds[source.kind].documents(source);
     const parts: Part[] = [];
     for (const document of documents) {
@@ -123,8 +111,7 @@ export function makeFeedReader({
     const answer = await asking.ask(url, marks, turn, signal);
     if (answer.kind === "failed") return failedPart(url, answer);
     if (answer.kind === "unchanged") {
-      if (known === undefined)
-        return understoodPart(url, notUnderstood(unasked));
+      if (known === undefined) return understoodPart(url, notUnderstood(unasked));
       const before = known.at;
       known.at = at;
       const wasKept = +before === source.readAt?.getTime();
@@ -136,16 +123,13 @@ export function makeFeedReader({
     const taken = takenFrom(answer.text, document, at);
     // Further pages are hardly asked for twice.
     const { validators } = answer;
-    const isMarked =
-      validators.etag !== null || validators.lastModified !== null;
-    if (taken.problem === null && isMarked && url === document.url)
-      memory.set(url, { validators, taken, at });
+    const isMarked = validators.etag !== null || validators.lastModified !== null;
+    if (taken.problem === null && isMarked && url === document.url) memory.set(url, { validators, taken, at });
     return understoodPart(url, asOf(document, taken, at));
   }
 
   function forget(now: Date): void {
-    for (const [url, { at }] of memory)
-      if (+now - +at > rememberedMs) memory.delete(url);
+    for (const [url, { at }] of memory) if (+now - +at > rememberedMs) memory.delete(url);
   }
 
   return { read, close: () => asking.close() };
@@ -159,12 +143,7 @@ type ReadPage = (document: FeedDocument, url: string) => Promise<Part | null>;
  * Goes back page by page, as long as pages bring anything, until `sinceMs`.
  * Where there is no time left, the list goes back less far, and says so.
  */
-async function readBack(
-  document: FeedDocument,
-  first: Part,
-  sinceMs: number,
-  readPage: ReadPage,
-): Promise<Part[]> {
+async function readBack(document: FeedDocument, first: Part, sinceMs: number, readPage: ReadPage): Promise<Part[]> {
   const parts: Part[] = [];
   const known = new Set(idsOf(first));
   for (let page = 2; page <= mostPages && document.pageUrl; page += 1) {
@@ -187,12 +166,7 @@ function asOf(document: FeedDocument, taken: Taken, at: Date): Taken {
   return { ...taken, list: document.asOf(taken.list, at) };
 }
 
-function saysTheSame(
-  document: FeedDocument,
-  taken: Taken,
-  before: Date,
-  now: Date,
-): boolean {
+function saysTheSame(document: FeedDocument, taken: Taken, before: Date, now: Date): boolean {
   const [then, today] = [before, now].map((at) => asOf(document, taken, at));
   return isDeepStrictEqual(then, today);
 }
@@ -204,10 +178,7 @@ function idsOf({ taken }: Part): (string | null)[] {
 /** So does a page of which nothing was understood: the next one would be no better. */
 function reachesBack({ list }: Taken, ms: number): boolean {
   const notices = list?.notices ?? [];
-  return (
-    notices.length === 0 ||
-    notices.some(({ postedAt }) => Number(postedAt) <= ms)
-  );
+  return notices.length === 0 || notices.some(({ postedAt }) => Number(postedAt) <= ms);
 }
 
 /** Pages are not documented, so that it is no fault to have none. */
@@ -215,10 +186,7 @@ function isNoPage({ failedStatus }: Part): boolean {
   return failedStatus === 400 || failedStatus === 404;
 }
 
-function failedPart(
-  url: string,
-  { problem, status, unanswered, retryAfterMs }: FetchFailure,
-): Part {
+function failedPart(url: string, { problem, status, unanswered, retryAfterMs }: FetchFailure): Part {
   return {
     ...understoodPart(url, notUnderstood(problem)),
     unanswered,
@@ -266,14 +234,13 @@ function takenFrom(text: string, document: FeedDocument, at: Date): Taken {
 
 function readingOf(parts: Part[]): FeedPoll {
   const problems = parts.flatMap(({ problem }) => problem ?? []);
-  const feedTimes = parts
-    .flatMap(({ taken }) => taken.feedAt ?? [])
-    .map(Number);
+  const feedTimes = parts.flatMap(({ taken }) => taken.feedAt ?? []).map(Number);
   return {
     problem: problemLine(problems),
     unanswered: parts.every(({ unanswered }) => unanswered),
     lists: newest(byScope(parts), mostNotices),
-    // The oldest part: the others may be cached for less long, and a feed must not seem to have gone back because of that.
+    // The oldest part: the others may be cached for less long, and a feed must not seem to have gone back because of
+    // that.
     feedAt: feedTimes.length === 0 ? null : new Date(Math.min(...feedTimes)),
     unchanged: parts.every(({ unchanged }) => unchanged),
     retryAfterMs: Math.max(...parts.map(({ retryAfterMs }) => retryAfterMs)),
@@ -284,8 +251,7 @@ function readingOf(parts: Part[]): FeedPoll {
 function problemLine([first, ...others]: string[]): string | null {
   if (first === undefined) return null;
   const documents = others.length === 1 ? "document" : "documents";
-  const more =
-    others.length > 0 ? `; and ${others.length} more ${documents}` : "";
+  const more = others.length > 0 ? `; and ${others.length} more ${documents}` : "";
   return plainText(first, 270) + more;
 }
 

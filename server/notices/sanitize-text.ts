@@ -6,16 +6,21 @@
 
 const breaks = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
 
-/** Marks that turn the direction of writing, and invisible ones; the joiners of emoji and of Indic scripts are none of them. */
+/**
+ * Marks that turn the direction of writing, and invisible ones; the joiners of emoji and of Indic scripts are none of
+ * them.
+ */
 const tricks = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
-/** A text of megabytes need not be cleaned to its end. One bound for all, so that what is empty at one length is at every other. */
+/**
+ * A text of megabytes need not be cleaned to its end. One bound for all, so that what is empty at one length is at
+ * every other.
+ */
 const mostCleaned = 10_000;
 
 /** At most `most` UTF-16 units, which are at least as many as characters. Empty where nothing is left. */
 export function plainText(text: string, most: number): string {
-  if (text.length <= most && /^[\x21-\x7e]*(?: [\x21-\x7e]+)*$/.test(text))
-    return text;
+  if (text.length <= most && /^[\x21-\x7e]*(?: [\x21-\x7e]+)*$/.test(text)) return text;
   const head = text.slice(0, mostCleaned);
   const clean = head.replace(tricks, "").replace(breaks, " ").trim();
   return cut(clean, most).trimEnd();

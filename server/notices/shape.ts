@@ -12,26 +12,20 @@ export interface NoticeSchema {
   required?: string[];
   items?: NoticeSchema;
   enum?: unknown[];
-  format?:
-    | "text"
-    | "id"
-    | "address"
-    | "instant"
-    | "milliseconds"
-    | "millisecondsOrEmpty";
+  format?: "text" | "id" | "address" | "instant" | "milliseconds" | "millisecondsOrEmpty";
   minimum?: number;
   maximum?: number;
 }
 
-/** An object of which every named property is required, but for those that may be null: venues leave them out as well. */
+/**
+ * An object of which every named property is required, but for those that may be null: venues leave them out as well.
+ */
 export function object(
   description: string,
   properties: Record<string, NoticeSchema>,
   optional: string[] = [],
 ): NoticeSchema {
-  const required = Object.keys(properties).filter(
-    (name) => !optional.includes(name) && !mayBeNull(properties[name]!),
-  );
+  const required = Object.keys(properties).filter((name) => !optional.includes(name) && !mayBeNull(properties[name]!));
   return { description, type: "object", properties, required };
 }
 
@@ -142,8 +136,7 @@ function faultText(error: ErrorObject, place: string): string {
   const node = error.parentSchema as NoticeSchema;
   const { missingProperty } = error.params as { missingProperty?: string };
   const path = place + pathText(error.instancePath);
-  if (missingProperty === undefined)
-    return mismatch(path, node.description, shown(error.data));
+  if (missingProperty === undefined) return mismatch(path, node.description, shown(error.data));
   const expected = node.properties![missingProperty]!.description;
   return mismatch(`${path}.${missingProperty}`, expected, "nothing");
 }

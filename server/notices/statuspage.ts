@@ -7,12 +7,7 @@
  */
 
 import { partitionValid, type Entries } from "./partition-valid.js";
-import {
-  notUnderstood,
-  type FeedDocument,
-  type FeedKind,
-  type Taken,
-} from "./feed-kind.js";
+import { notUnderstood, type FeedDocument, type FeedKind, type Taken } from "./feed-kind.js";
 import { feedTimeProblem } from "./feed-time.js";
 import type { Notice, NoticeKind, NoticeList, FeedSource } from "./feed.js";
 import * as shape from "./shape.js";
@@ -22,11 +17,7 @@ export const statuspage: FeedKind = {
   pauseMs: 1000,
   documents: (source) => [
     document(source, source.api, incidents),
-    document(
-      source,
-      new URL("scheduled-maintenances.json", source.api).href,
-      maintenances,
-    ),
+    document(source, new URL("scheduled-maintenances.json", source.api).href, maintenances),
   ],
 };
 
@@ -83,10 +74,7 @@ const entry: Record<string, shape.NoticeSchema> = {
   created_at: shape.instant,
   started_at: shape.instantOrNull,
   resolved_at: shape.instantOrNull,
-  components: shape.list(
-    "a list of components",
-    shape.object("a component", { name: shape.text }),
-  ),
+  components: shape.list("a list of components", shape.object("a component", { name: shape.text })),
 };
 
 const optional = ["components"];
@@ -116,16 +104,9 @@ const maintenances: Kind = {
     }),
   ),
   entryFault: shape.faultFinder(
-    shape.object(
-      "a maintenance",
-      { ...entry, scheduled_for: shape.instantOrNull },
-      optional,
-    ),
+    shape.object("a maintenance", { ...entry, scheduled_for: shape.instantOrNull }, optional),
   ),
-  startOf: (entry) =>
-    (entry as Maintenance).scheduled_for ??
-    entry.started_at ??
-    entry.created_at,
+  startOf: (entry) => (entry as Maintenance).scheduled_for ?? entry.started_at ?? entry.created_at,
 };
 
 function document(source: FeedSource, url: string, kind: Kind): FeedDocument {
@@ -141,23 +122,15 @@ function document(source: FeedSource, url: string, kind: Kind): FeedDocument {
   };
 }
 
-function takeApart(
-  body: unknown,
-  source: FeedSource,
-  at: Date,
-  kind: Kind,
-): Taken {
+function takeApart(body: unknown, source: FeedSource, at: Date, kind: Kind): Taken {
   const fault = kind.bodyFault(body);
   if (fault !== null) return notUnderstood(fault);
   const { page } = body as { page: Page };
   const feedAt = new Date(page.updated_at);
-  const problem =
-    hostProblem(page, source) ?? feedTimeProblem(feedAt, source, at);
+  const problem = hostProblem(page, source) ?? feedTimeProblem(feedAt, source, at);
   if (problem !== null) return notUnderstood(problem);
   const values = (body as Record<Kind["property"], unknown[]>)[kind.property];
-  const entries = partitionValid<Entry>(values, kind.property, (value, place) =>
-    entryFault(value, place!, page, kind),
-  );
+  const entries = partitionValid<Entry>(values, kind.property, (value, place) => entryFault(value, place!, page, kind));
   return {
     problem: entries.problem,
     list: listOf(entries, values.length < fullPage, page, kind),
@@ -179,12 +152,7 @@ function hostOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).host : null;
 }
 
-function entryFault(
-  value: unknown,
-  place: string,
-  page: Page,
-  kind: Kind,
-): string | null {
+function entryFault(value: unknown, place: string, page: Page, kind: Kind): string | null {
   const fault = kind.entryFault(value, place);
   if (fault !== null) return fault;
   const { page_id } = value as Entry;
@@ -193,12 +161,7 @@ function entryFault(
   return shape.mismatch(`${place}.page_id`, expected, shape.shown(page_id));
 }
 
-function listOf(
-  { good, problem }: Entries<Entry>,
-  isWhole: boolean,
-  page: Page,
-  kind: Kind,
-): NoticeList {
+function listOf({ good, problem }: Entries<Entry>, isWhole: boolean, page: Page, kind: Kind): NoticeList {
   const posted = good.map(({ created_at }) => Date.parse(created_at));
   const base = withoutSlashes(page.url);
   return {
@@ -213,9 +176,7 @@ function listOf(
 function listedFrom(posted: number[], isWhole: boolean): Date | null {
   if (isWhole) return new Date(0);
   // Where it is ordered by anything else, newer ones may have been cut off.
-  const isOrdered = posted.every(
-    (ms, index) => index === 0 || ms <= posted[index - 1]!,
-  );
+  const isOrdered = posted.every((ms, index) => index === 0 || ms <= posted[index - 1]!);
   return isOrdered ? new Date(posted.at(-1)!) : null;
 }
 
@@ -228,18 +189,14 @@ function noticeOf(entry: Entry, base: string, kind: Kind): Notice {
     id,
     kind: kind.kind,
     title: plainText(entry.name, 500),
-    url:
-      webAddress(shortlink ?? null) ??
-      webAddress(`${base}/incidents/${encodeURIComponent(id)}`),
+    url: webAddress(shortlink ?? null) ?? webAddress(`${base}/incidents/${encodeURIComponent(id)}`),
     status: plainText(status, 100),
     impact: plainText(impact ?? "", 100) || null,
     startedAt: new Date(kind.startOf(entry)),
     postedAt: new Date(created_at),
     resolvedAt: resolved_at ? new Date(resolved_at) : null,
     over: overWords.has(status),
-    subjects: (entry.components ?? [])
-      .slice(0, 100)
-      .map(({ name }) => plainText(name, 200)),
+    subjects: (entry.components ?? []).slice(0, 100).map(({ name }) => plainText(name, 200)),
     raw: rawText(entry),
   };
 }

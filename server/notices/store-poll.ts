@@ -31,10 +31,7 @@ export async function storePoll(
     sourceId,
     at,
     problem,
-    JSON.stringify(
-      unchanged ? lists.map((list) => ({ ...list, notices: null })) : lists,
-      asTheDatabaseTakesIt,
-    ),
+    JSON.stringify(unchanged ? lists.map((list) => ({ ...list, notices: null })) : lists, asTheDatabaseTakesIt),
     feedAt,
     dueAt,
     newADay,
@@ -42,9 +39,10 @@ export async function storePoll(
   return kept!;
 }
 
-/** PostgreSQL takes neither half a character nor the character 0: whatever a reader let through, it must not lose the reading. */
+/**
+ * PostgreSQL takes neither half a character nor the character 0: whatever a reader let through, it must not lose the
+ * reading.
+ */
 function asTheDatabaseTakesIt(_key: string, value: unknown): unknown {
-  return typeof value === "string"
-    ? value.replace(/\p{Surrogate}/gu, "\uFFFD").replaceAll("\0", "")
-    : value;
+  return typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\uFFFD").replaceAll("\0", "") : value;
 }

@@ -4,11 +4,7 @@ import type { Program } from "./child.js";
 import { ownerPasswordFile } from "../../shared/config/embedded-passwords.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { healthPorts } from "./ports.js";
-import {
-  environmentWith,
-  type SettingName,
-  type Settings,
-} from "../../shared/config/settings.js";
+import { environmentWith, type SettingName, type Settings } from "../../shared/config/settings.js";
 import type { Supervisor } from "./supervisor.js";
 
 type Changes = Partial<Record<SettingName, string>>;
@@ -17,7 +13,10 @@ type Changes = Partial<Record<SettingName, string>>;
 const withoutKey: Changes = { CHANNEL_KEY: "", CHANNEL_KEY_FILE: "" };
 
 export interface Database {
-  /** Where the embedded database answers, without its password; null where `DATABASE_URL` names a server, which is not ours. */
+  /**
+   * Where the embedded database answers, without its password; null where `DATABASE_URL` names a server, which is not
+   * ours.
+   */
   embedded: string | null;
   /** The settings with which the other programs find it. */
   changes: Changes;
@@ -38,11 +37,7 @@ export async function startDatabase(
   changes: Changes = {},
 ): Promise<Database> {
   const embedded =
-    databaseUrl === null
-      ? await supervisor.start(
-          program("database", { ...changes, ...withoutKey }),
-        )
-      : null;
+    databaseUrl === null ? await supervisor.start(program("database", { ...changes, ...withoutKey })) : null;
   if (embedded === null) return { embedded, changes };
   const DATABASE_PASSWORD_FILE = ownerPasswordFile(changes.DATA_DIR ?? dataDir);
   return {
@@ -52,10 +47,7 @@ export async function startDatabase(
 }
 
 /** Brings the schema up to date. */
-export async function migrateDatabase(
-  supervisor: Supervisor,
-  changes: Changes,
-): Promise<void> {
+export async function migrateDatabase(supervisor: Supervisor, changes: Changes): Promise<void> {
   await supervisor.run(program("migrate", { ...changes, ...withoutKey }));
 }
 
@@ -67,23 +59,12 @@ export async function startServices(
   changes: Changes,
 ): Promise<Addresses> {
   const core = await startCore(supervisor, settings, changes);
-  const others = await startWebAndProbes(
-    supervisor,
-    settings,
-    regions,
-    changes,
-  );
+  const others = await startWebAndProbes(supervisor, settings, regions, changes);
   return { core, ...others };
 }
 
-export function startCore(
-  supervisor: Supervisor,
-  { healthPort }: Settings,
-  changes: Changes,
-): Promise<string | null> {
-  return supervisor.start(
-    program("core", { ...changes, HEALTH_PORT: String(healthPort.core) }),
-  );
+export function startCore(supervisor: Supervisor, { healthPort }: Settings, changes: Changes): Promise<string | null> {
+  return supervisor.start(program("core", { ...changes, HEALTH_PORT: String(healthPort.core) }));
 }
 
 export async function startWebAndProbes(
@@ -95,9 +76,7 @@ export async function startWebAndProbes(
   const ports = healthPorts(healthPort.core, regions.length + 2).slice(1);
   const startProbe = async (REGION: string, i: number) => {
     const own = { ...changes, ...withoutKey, REGION, HEALTH_PORT: ports[i] };
-    const address = await supervisor.start(
-      program("probe", own, `probe ${REGION}`),
-    );
+    const address = await supervisor.start(program("probe", own, `probe ${REGION}`));
     return [REGION, address] as const;
   };
   const [web, ...probes] = await Promise.all([
@@ -113,12 +92,16 @@ export async function startWebAndProbes(
   return { web, probes: new Map(probes) };
 }
 
-/** Each name whose servers are silent holds one for up to half a minute: with Node's four, a few such venues would stop a probe from looking up any other. */
+/**
+ * Each name whose servers are silent holds one for up to half a minute: with Node's four, a few such venues would stop
+ * a probe from looking up any other.
+ */
 const threads = "32";
 
 /**
- * glibc keeps what is freed, in a heap of its own for each thread. These make it few heaps, and give pages back to the system: all programs of
- * the demo take 511 MiB together instead of 658, in the same time (two runs each). Other C libraries ignore them.
+ * glibc keeps what is freed, in a heap of its own for each thread. These make it few heaps, and give pages back to the
+ * system: all programs of the demo take 511 MiB together instead of 658, in the same time (two runs each). Other C
+ * libraries ignore them.
  */
 const allocator = {
   MALLOC_ARENA_MAX: "2",
@@ -127,11 +110,7 @@ const allocator = {
 };
 
 /** @param command with its options, if it needs any */
-export function program(
-  command: string | string[],
-  changes: Changes,
-  name = String(command),
-): Program {
+export function program(command: string | string[], changes: Changes, name = String(command)): Program {
   const cli = packagedFile("dist/server/cli.js");
   return {
     name,

@@ -1,4 +1,6 @@
-/** One child process of the supervisor: a program of this package that says when it is ready, and that can be stopped. */
+/**
+ * One child process of the supervisor: a program of this package that says when it is ready, and that can be stopped.
+ */
 
 import { spawn } from "node:child_process";
 
@@ -37,10 +39,7 @@ export interface Child {
  * still write to it. That it does not outlive us is the channel's doing, see
  * supervised.ts.
  */
-export function startChild(
-  { args, env }: Program,
-  onReady: (address: string | null) => void = () => {},
-): Child {
+export function startChild({ args, env }: Program, onReady: (address: string | null) => void = () => {}): Child {
   const startedAt = performance.now();
   const child = spawn(process.execPath, args, {
     env,

@@ -15,17 +15,8 @@ import { constants } from "node:os";
 
 import { makeShutdown } from "./shutdown.js";
 import type { Log } from "../../shared/log/log.js";
-import {
-  tellSupervisor,
-  whenSupervisorIsGone,
-} from "../../shared/process/supervised.js";
-import {
-  exitCodes,
-  outputFault,
-  stackOf,
-  tellWhy,
-  UserError,
-} from "../../shared/process/user-error.js";
+import { tellSupervisor, whenSupervisorIsGone } from "../../shared/process/supervised.js";
+import { exitCodes, outputFault, stackOf, tellWhy, UserError } from "../../shared/process/user-error.js";
 
 export interface Life {
   /** To be called on the line after opening. Closings run in reverse order, and share one deadline. */
@@ -88,10 +79,7 @@ async function live(
   process.exit(code === exitCodes.done && !clean ? exitCodes.bug : code);
 }
 
-function endFromOutside(
-  log: Log,
-  codeWhenStopped: (signal: Signal) => number,
-): Promise<End> {
+function endFromOutside(log: Log, codeWhenStopped: (signal: Signal) => number): Promise<End> {
   return new Promise((resolve) => {
     let signals = 0;
     function onSignal(signal: Signal) {
@@ -115,11 +103,7 @@ function endFromOutside(
   });
 }
 
-async function endOfWork(
-  log: Log,
-  working: Promise<void>,
-  closingBegun: () => boolean,
-): Promise<End> {
+async function endOfWork(log: Log, working: Promise<void>, closingBegun: () => boolean): Promise<End> {
   try {
     await working;
     return { exitCode: exitCodes.done };
@@ -144,9 +128,7 @@ function endOfOutput(): Promise<End> {
       if (refusal === null) throw error;
       resolve({ exitCode: exitCodes.userError, refusal });
     }
-    process.stdout.on("error", (error: Error) =>
-      onError(error, outputFault(error)),
-    );
+    process.stdout.on("error", (error: Error) => onError(error, outputFault(error)));
     process.stderr.on("error", (error: Error) => onError(error, null));
   });
 }

@@ -19,31 +19,24 @@ export interface WantedPort {
 }
 
 /**
- * The health ports of so many programs, as texts for their environment: one for each, upwards from the first; 0 stays 0, any free one.
+ * The health ports of so many programs, as texts for their environment: one for each, upwards from the first; 0 stays
+ * 0, any free one.
  */
 export function healthPorts(first: number, count: number): string[] {
-  return Array.from({ length: count }, (_, i) =>
-    String(first === 0 ? 0 : first + i),
-  );
+  return Array.from({ length: count }, (_, i) => String(first === 0 ? 0 : first + i));
 }
 
-/** The ports of everything that `up` and `demo` start: a probe for each region, and no database where `DATABASE_URL` names one. */
-export function portsOfAll(
-  settings: Settings,
-  regions: readonly string[],
-): WantedPort[] {
-  const programs = [
-    "core",
-    ...regions.map((region) => `the probe of ${region}`),
-    "web",
-  ];
+/**
+ * The ports of everything that `up` and `demo` start: a probe for each region, and no database where `DATABASE_URL`
+ * names one.
+ */
+export function portsOfAll(settings: Settings, regions: readonly string[]): WantedPort[] {
+  const programs = ["core", ...regions.map((region) => `the probe of ${region}`), "web"];
   const ports = healthPorts(settings.healthPort.core, programs.length);
   return [
     ...(settings.databaseUrl === null ? [embeddedPort(settings)] : []),
     publicPort(settings),
-    ...programs.map((program, i) =>
-      healthPort(settings, Number(ports[i]), program),
-    ),
+    ...programs.map((program, i) => healthPort(settings, Number(ports[i]), program)),
   ];
 }
 
@@ -66,34 +59,23 @@ export function embeddedPort({ embeddedPort: port }: Settings): WantedPort {
   };
 }
 
-function healthPort(
-  { healthHost: host }: Settings,
-  port: number,
-  program: string,
-): WantedPort {
+function healthPort({ healthHost: host }: Settings, port: number, program: string): WantedPort {
   return { port, host, setting: "HEALTH_PORT", for: `health of ${program}` };
 }
 
 /**
- * Checks that each port is wanted once, and that all of them are free at this moment. To be called before anything is started or
- * written: the program that comes last would find out much later, when the others are running.
+ * Checks that each port is wanted once, and that all of them are free at this moment. To be called before anything is
+ * started or written: the program that comes last would find out much later, when the others are running.
  *
  * @throws UserError with every problem and what to set
  */
-export async function requirePorts(
-  wanted: readonly WantedPort[],
-): Promise<void> {
+export async function requirePorts(wanted: readonly WantedPort[]): Promise<void> {
   const fixed = wanted.filter(({ port }) => port !== 0);
   const problems = [...impossible(fixed), ...shared(fixed)];
-  for (const one of fixed)
-    if (one.port <= highestPort) problems.push(...(await taken(one)));
+  for (const one of fixed) if (one.port <= highestPort) problems.push(...(await taken(one)));
   if (problems.length === 0) return;
   const [first] = problems;
-  throw new UserError(
-    problems.length === 1
-      ? first!
-      : ["these ports cannot be used:", ...problems].join("\n  "),
-  );
+  throw new UserError(problems.length === 1 ? first! : ["these ports cannot be used:", ...problems].join("\n  "));
 }
 
 const highestPort = 65_535;

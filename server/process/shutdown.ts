@@ -44,19 +44,11 @@ export function makeShutdown(log: Log, deadlineMs: number): Shutdown {
   };
 }
 
-async function closeOne(
-  log: Log,
-  name: string,
-  close: Close,
-  withinMs: number,
-): Promise<boolean> {
+async function closeOne(log: Log, name: string, close: Close, withinMs: number): Promise<boolean> {
   log.debug("closing", { name });
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`not closed within ${Math.round(withinMs)} ms`)),
-      withinMs,
-    );
+    timer = setTimeout(() => reject(new Error(`not closed within ${Math.round(withinMs)} ms`)), withinMs);
   });
   try {
     await Promise.race([Promise.resolve().then(close), tooLate]);

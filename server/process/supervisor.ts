@@ -17,19 +17,16 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 
-import {
-  startChild,
-  type Child,
-  type ChildEnd,
-  type Program,
-} from "./child.js";
+import { startChild, type Child, type ChildEnd, type Program } from "./child.js";
 import type { Log } from "../../shared/log/log.js";
 import { makeTimeBudget } from "./time-budget.js";
 import { exitCodes, UserError } from "../../shared/process/user-error.js";
 
 export interface SupervisorOptions {
   log: Log;
-  /** The first pause before a restart, its upper bound, and how long a program must live to have its failures forgotten. */
+  /**
+   * The first pause before a restart, its upper bound, and how long a program must live to have its failures forgotten.
+   */
   restart?: { firstMs: number; longestMs: number; stableMs: number };
   /** For all programs together. The supervisor's own life ends after ten seconds. */
   stopWithinMs?: number;
@@ -73,10 +70,7 @@ export function makeSupervisor({
     });
   }
 
-  async function keepRunning(
-    program: Program,
-    onReady: (address: string | null) => void,
-  ): Promise<void> {
+  async function keepRunning(program: Program, onReady: (address: string | null) => void): Promise<void> {
     function onReadyAgain(address: string | null) {
       place.wasReady = true;
       onReady(address);
@@ -87,8 +81,7 @@ export function makeSupervisor({
     for (let failures = 1; ; failures += 1) {
       const end = await place.child.ended;
       if (stopping.signal.aborted) return;
-      if (end.code === exitCodes.userError && !place.wasReady)
-        throw refusalOf(program, end);
+      if (end.code === exitCodes.userError && !place.wasReady) throw refusalOf(program, end);
       if (end.livedMs >= restart.stableMs) failures = 1;
       const restartInMs = pauseMs(failures, restart);
       log.error("ended unasked, will be started again", {
@@ -132,10 +125,9 @@ export function makeSupervisor({
     removePlace(place);
     if (end.code === exitCodes.userError) throw refusalOf(program, end);
     if (end.code !== exitCodes.done)
-      throw new Error(
-        `${program.name} ended with ${end.signal ?? `code ${end.code}`}; what it logged says why`,
-        { cause: end.error },
-      );
+      throw new Error(`${program.name} ended with ${end.signal ?? `code ${end.code}`}; what it logged says why`, {
+        cause: end.error,
+      });
   }
 
   async function close(): Promise<void> {
@@ -161,17 +153,11 @@ export function makeSupervisor({
 }
 
 function refusalOf({ name }: Program, { refused }: ChildEnd): UserError {
-  return new UserError(
-    refused ??
-      `${name} refused to start (exit code 2): put right what it wrote above`,
-  );
+  return new UserError(refused ?? `${name} refused to start (exit code 2): put right what it wrote above`);
 }
 
 /** Doubling, and spread over its upper half, so that programs that fell together do not come back together. */
-function pauseMs(
-  failures: number,
-  { firstMs, longestMs }: { firstMs: number; longestMs: number },
-): number {
+function pauseMs(failures: number, { firstMs, longestMs }: { firstMs: number; longestMs: number }): number {
   const fullMs = Math.min(longestMs, firstMs * 2 ** (failures - 1));
   return Math.round(fullMs * (0.5 + Math.random() / 2));
 }

@@ -1,23 +1,7 @@
 import type { Db } from "../../shared/database/pool.js";
-import type {
-  Registry,
-  StallThreshold,
-  Stream,
-} from "../../shared/registry/registry.js";
-import {
-  type Distribution,
-  distributionOf,
-  leastPeriods,
-  thresholdFrom,
-} from "./proposal.js";
-import {
-  added,
-  type Piece,
-  piecesOf,
-  readSilences,
-  type Silence,
-  totalOf,
-} from "./silences.js";
+import type { Registry, StallThreshold, Stream } from "../../shared/registry/registry.js";
+import { type Distribution, distributionOf, leastPeriods, thresholdFrom } from "./proposal.js";
+import { added, type Piece, piecesOf, readSilences, type Silence, totalOf } from "./silences.js";
 
 export interface StreamReport {
   /** Registry id. */
@@ -51,7 +35,9 @@ export interface MeasuredWindow {
   now: Date;
 }
 
-/** Measures every stream of the registry. Only reads, in many short statements: the database serves others meanwhile. */
+/**
+ * Measures every stream of the registry. Only reads, in many short statements: the database serves others meanwhile.
+ */
 export async function measureStalls(
   db: Db,
   registry: Registry,
@@ -62,8 +48,7 @@ export async function measureStalls(
   for (const { id, socket } of registry.venues)
     for (const stream of socket?.streams ?? []) {
       const heard = [];
-      for (const region of registry.regions)
-        heard.push(await hear(db, id, stream, region.id, pieces));
+      for (const region of registry.regions) heard.push(await hear(db, id, stream, region.id, pieces));
       reports.push(reportOf(id, stream, heard));
     }
   return reports;
@@ -95,23 +80,14 @@ async function hear(
   return { region, silences: added(parts), days };
 }
 
-function reportOf(
-  venue: string,
-  stream: Stream,
-  heard: readonly Heard[],
-): StreamReport {
+function reportOf(venue: string, stream: Stream, heard: readonly Heard[]): StreamReport {
   const silences = added(heard.map((one) => one.silences));
   const distribution = distributionOf(
     silences,
     heard.flatMap(({ days }) => days),
   );
-  const mostPeriods = Math.max(
-    ...heard.map((one) => totalOf(one.silences, "periods")),
-  );
-  const proposal =
-    distribution !== null && mostPeriods >= leastPeriods
-      ? thresholdFrom(distribution, stream)
-      : null;
+  const mostPeriods = Math.max(...heard.map((one) => totalOf(one.silences, "periods")));
+  const proposal = distribution !== null && mostPeriods >= leastPeriods ? thresholdFrom(distribution, stream) : null;
   const thresholds = {
     nowMs: stream.stall.afterMs,
     thenMs: proposal?.afterMs ?? stream.stall.afterMs,

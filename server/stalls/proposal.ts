@@ -18,7 +18,10 @@ export const readOffPerMille = 999;
  */
 export const margin = 2;
 
-/** At least so long, since a client that heard nothing for a shorter time has no reason yet to think that the stream is dead. */
+/**
+ * At least so long, since a client that heard nothing for a shorter time has no reason yet to think that the stream is
+ * dead.
+ */
 export const leastMs = 10_000;
 
 /**
@@ -32,10 +35,7 @@ export const leastPeriods = 10_000;
  * @param days on which quiet periods ended, in any order
  * @returns null where there was none
  */
-export function distributionOf(
-  silences: readonly Silence[],
-  days: readonly string[],
-): Distribution | null {
+export function distributionOf(silences: readonly Silence[], days: readonly string[]): Distribution | null {
   const inOrder = days.toSorted();
   const [from, to] = [inOrder.at(0), inOrder.at(-1)];
   if (from === undefined || to === undefined) return null;
@@ -49,21 +49,19 @@ export function distributionOf(
   };
 }
 
-/** By nearest rank: the shortest length that so many of a thousand periods do not exceed. Shares are whole numbers, as 0.999 is none that a float holds. */
+/**
+ * By nearest rank: the shortest length that so many of a thousand periods do not exceed. Shares are whole numbers, as
+ * 0.999 is none that a float holds.
+ */
 function percentile(silences: readonly Silence[], perMille: number): number {
   const all = totalOf(silences, "periods");
   let counted = 0;
-  const reached = silences.find(
-    ({ periods }) => (counted += periods) * 1000 >= all * perMille,
-  );
+  const reached = silences.find(({ periods }) => (counted += periods) * 1000 >= all * perMille);
   return reached!.quietMs;
 }
 
 /** Never shorter than a slot: it would call a slot stalled in which the stream fell silent, and then spoke again. */
-export function thresholdFrom(
-  distribution: Distribution,
-  { cadenceMs }: Stream,
-): StallThreshold {
+export function thresholdFrom(distribution: Distribution, { cadenceMs }: Stream): StallThreshold {
   const wantedMs = Math.max(margin * distribution.p999Ms, leastMs, cadenceMs);
   return { afterMs: Math.ceil(wantedMs / 1000) * 1000, distribution };
 }

@@ -57,14 +57,8 @@ function streamRow(report: StreamReport): string[] {
 }
 
 function proposalCells({ proposal, mostPeriods, regions }: StreamReport) {
-  if (proposal !== null)
-    return [
-      count.format(proposal.afterMs / 1000),
-      ...falseStalls(regions, "falseThen"),
-    ];
-  const [have, want] = [mostPeriods, leastPeriods].map((periods) =>
-    count.format(periods),
-  );
+  if (proposal !== null) return [count.format(proposal.afterMs / 1000), ...falseStalls(regions, "falseThen")];
+  const [have, want] = [mostPeriods, leastPeriods].map((periods) => count.format(periods));
   return ["-", "-", "-", `too few: ${have} of ${want} wanted`];
 }
 
@@ -76,26 +70,16 @@ function regionRows(reports: readonly StreamReport[]): string[][] {
     ["all streams", "false now", "a day", "as proposed", "a day"],
     ...ids.map((id) => {
       const one = all.filter(({ region }) => region === id);
-      return [
-        id,
-        ...falseStalls(one, "falseNow"),
-        ...falseStalls(one, "falseThen"),
-      ];
+      return [id, ...falseStalls(one, "falseNow"), ...falseStalls(one, "falseThen")];
     }),
   ];
 }
 
 /** How many, and how many a day. */
-function falseStalls(
-  regions: readonly RegionReport[],
-  which: "falseNow" | "falseThen",
-): [string, string] {
+function falseStalls(regions: readonly RegionReport[], which: "falseNow" | "falseThen"): [string, string] {
   const stalls = regions.reduce((sum, region) => sum + region[which], 0);
   const days = regions.reduce((sum, { measuredDays }) => sum + measuredDays, 0);
-  return [
-    count.format(stalls),
-    days === 0 ? "-" : threeDigits.format(stalls / days),
-  ];
+  return [count.format(stalls), days === 0 ? "-" : threeDigits.format(stalls / days)];
 }
 
 function seconds(ms: number | null | undefined): string {
@@ -104,17 +88,11 @@ function seconds(ms: number | null | undefined): string {
 
 /** Names to the left, numbers to the right, and as it is what stands beyond the header. */
 function table(rows: readonly string[][]): string {
-  const widths = rows[0]!.map((_, column) =>
-    Math.max(...rows.map((row) => row[column]!.length)),
-  );
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows
     .map((row) =>
       row
-        .map((cell, column) =>
-          column === 0
-            ? cell.padEnd(widths[column]!)
-            : cell.padStart(widths[column] ?? 0),
-        )
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column] ?? 0)))
         .join("  "),
     )
     .join("\n");

@@ -1,8 +1,8 @@
 import type { Db } from "../../shared/database/pool.js";
 
 /**
- * One length of silence, and how often it was met. Trouble is what is known to have been no usual silence: incidents of the
- * stream or its socket, and impairments of the region.
+ * One length of silence, and how often it was met. Trouble is what is known to have been no usual silence: incidents of
+ * the stream or its socket, and impairments of the region.
  */
 export interface Silence {
   quietMs: number;
@@ -34,14 +34,13 @@ export interface Piece {
 const dayMs = 24 * 3_600_000;
 
 /**
- * The last `days` times 24 hours, cut at midnight. A day at a time, a statement takes the embedded database about 40 ms;
- * eight days at once would keep all others waiting for half a second.
+ * The last `days` times 24 hours, cut at midnight. A day at a time, a statement takes the embedded database about 40
+ * ms; eight days at once would keep all others waiting for half a second.
  */
 export function piecesOf(days: number, now: Date): Piece[] {
   const begin = +now - days * dayMs;
   const midnights = [];
-  for (let at = Math.ceil(begin / dayMs) * dayMs; at < +now; at += dayMs)
-    midnights.push(at);
+  for (let at = Math.ceil(begin / dayMs) * dayMs; at < +now; at += dayMs) midnights.push(at);
   const edges = [...new Set([begin, ...midnights, +now])];
   return edges.slice(1).map((to, index) => {
     const from = new Date(edges[index]!);
@@ -49,20 +48,15 @@ export function piecesOf(days: number, now: Date): Piece[] {
   });
 }
 
-/** Shortest first. Pieces that follow each other add up, see `added`: a silence belongs to the piece in which it ended. */
+/**
+ * Shortest first. Pieces that follow each other add up, see `added`: a silence belongs to the piece in which it ended.
+ */
 export async function readSilences(
   db: Db,
   { venue, component, region, cadenceMs }: Series,
   { from, to }: Piece,
 ): Promise<Silence[]> {
-  return db.file("quiet_periods", [
-    venue,
-    component,
-    region,
-    from,
-    to,
-    cadenceMs,
-  ]);
+  return db.file("quiet_periods", [venue, component, region, from, to, cadenceMs]);
 }
 
 /** Shortest first, each length once. */
@@ -81,9 +75,6 @@ export function added(parts: readonly Silence[][]): Silence[] {
   return [...sums.values()].sort((a, b) => a.quietMs - b.quietMs);
 }
 
-export function totalOf(
-  silences: readonly Silence[],
-  what: "slots" | "periods" | "leftOut",
-): number {
+export function totalOf(silences: readonly Silence[], what: "slots" | "periods" | "leftOut"): number {
   return silences.reduce((sum, silence) => sum + silence[what], 0);
 }

@@ -1,13 +1,7 @@
 import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
-import {
-  type Registry,
-  type StallThreshold,
-} from "../../shared/registry/registry.js";
-import {
-  loadRegistry,
-  parseRegistry,
-} from "../../shared/registry/load-registry.js";
+import { type Registry, type StallThreshold } from "../../shared/registry/registry.js";
+import { loadRegistry, parseRegistry } from "../../shared/registry/load-registry.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { jsonSpans } from "./json-spans.js";
 
@@ -20,16 +14,13 @@ export interface Threshold {
 }
 
 /**
- * Puts thresholds into a registry file; every other byte stays. The file is replaced in one step, so that a program which
- * starts meanwhile reads the old one or the new one. What others changed in it since it was measured is kept, and
+ * Puts thresholds into a registry file; every other byte stays. The file is replaced in one step, so that a program
+ * which starts meanwhile reads the old one or the new one. What others changed in it since it was measured is kept, and
  * thresholds of streams that they took out are dropped.
  *
  * @throws UserError when the file cannot be read or written, or is no registry (any more)
  */
-export async function writeThresholds(
-  path: string,
-  thresholds: readonly Threshold[],
-): Promise<void> {
+export async function writeThresholds(path: string, thresholds: readonly Threshold[]): Promise<void> {
   // says what is wrong with a file that somebody broke since
   await loadRegistry(path);
   try {
@@ -51,11 +42,7 @@ export async function writeThresholds(
  * @param name stands for the registry in messages
  * @throws UserError when what comes out is no registry
  */
-export function withThresholds(
-  text: string,
-  thresholds: readonly Threshold[],
-  name: string,
-): string {
+export function withThresholds(text: string, thresholds: readonly Threshold[], name: string): string {
   const registry = parseRegistry(parsed(text), name);
   const stalls = putInto(registry, thresholds);
   const rewritten = replaced(text, stalls);
@@ -65,10 +52,7 @@ export function withThresholds(
 }
 
 /** @returns what was put, by its path in the registry */
-function putInto(
-  { venues }: Registry,
-  thresholds: readonly Threshold[],
-): Map<string, StallThreshold> {
+function putInto({ venues }: Registry, thresholds: readonly Threshold[]): Map<string, StallThreshold> {
   const put = new Map<string, StallThreshold>();
   for (const { venue: id, stream: name, stall } of thresholds) {
     const v = venues.findIndex((venue) => venue.id === id);
@@ -100,9 +84,7 @@ function parsed(text: string): unknown {
 /** As the registry writes small objects: `{ "afterMs": 10000, "distribution": null }`. */
 function oneLine(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const fields = Object.entries(value).map(
-    ([key, inner]) => `${JSON.stringify(key)}: ${oneLine(inner)}`,
-  );
+  const fields = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}: ${oneLine(inner)}`);
   return `{ ${fields.join(", ")} }`;
 }
 

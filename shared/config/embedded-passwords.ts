@@ -1,6 +1,6 @@
 /**
- * The passwords of the embedded database. Each is random, made at the first start, and kept in a file of the data directory that only
- * the directory's user reads. The database itself keeps verifiers.
+ * The passwords of the embedded database. Each is random, made at the first start, and kept in a file of the data
+ * directory that only the directory's user reads. The database itself keeps verifiers.
  */
 
 import { randomBytes } from "node:crypto";
@@ -32,11 +32,7 @@ export function keepOwnerPassword(dataDir: string, log: Log): Promise<string> {
  *
  * @throws UserError where the file is none of ours
  */
-export async function keepPassFile(
-  dataDir: string,
-  role: string,
-  log: Log,
-): Promise<string> {
+export async function keepPassFile(dataDir: string, role: string, log: Log): Promise<string> {
   const file = passFileOf(dataDir, role);
   const start = `127.0.0.1:*:*:${role}:`;
   const line = await keptLine(file, () => start + newPassword(), log);
@@ -51,11 +47,7 @@ function newPassword(): string {
 }
 
 /** Whole or not at all: it is renamed when it is written. */
-async function keptLine(
-  file: string,
-  make: () => string,
-  log: Log,
-): Promise<string> {
+async function keptLine(file: string, make: () => string, log: Log): Promise<string> {
   if (!existsSync(file)) {
     const unfinished = `${file}.new`;
     // one that was left there has its own mode, and perhaps readers

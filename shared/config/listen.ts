@@ -21,12 +21,7 @@ export type PortSetting = keyof typeof hostSettings;
  * @returns the port that was opened
  * @throws UserError where the port is in use or not allowed, or this machine does not have the address
  */
-export async function listen(
-  server: Server,
-  port: number,
-  host: string,
-  setting: PortSetting,
-): Promise<number> {
+export async function listen(server: Server, port: number, host: string, setting: PortSetting): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     function onError(error: NodeJS.ErrnoException) {
       const sentence = sentences[error.code ?? ""]?.(port, host, setting);
@@ -41,14 +36,10 @@ export async function listen(
   return (server.address() as AddressInfo).port;
 }
 
-const sentences: Record<
-  string,
-  (port: number, host: string, setting: PortSetting) => string
-> = {
+const sentences: Record<string, (port: number, host: string, setting: PortSetting) => string> = {
   EADDRINUSE: (port, _host, setting) =>
     `port ${port} is in use by another program: stop that one, or set ${setting} to a free port`,
-  EACCES: (port, _host, setting) =>
-    `this user may not open port ${port}: set ${setting} to a port above 1023`,
+  EACCES: (port, _host, setting) => `this user may not open port ${port}: set ${setting} to a port above 1023`,
   EADDRNOTAVAIL: notOurs,
   // `::` or `::1` where the system has no IPv6
   EAFNOSUPPORT: notOurs,

@@ -11,6 +11,7 @@ export function packagedFile(path: string): string {
 }
 
 /** `license` is an SPDX identifier. */
-export const { version, license } = JSON.parse(
-  readFileSync(packagedFile("package.json"), "utf8"),
-) as { version: string; license: string };
+export const { version, license } = JSON.parse(readFileSync(packagedFile("package.json"), "utf8")) as {
+  version: string;
+  license: string;
+};

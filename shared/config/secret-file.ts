@@ -1,4 +1,7 @@
-/** Secrets in files, as container engines and service managers hand them over: not seen in the environment, nor among arguments. */
+/**
+ * Secrets in files, as container engines and service managers hand them over: not seen in the environment, nor among
+ * arguments.
+ */
 
 import { readFileSync, statSync } from "node:fs";
 
@@ -16,8 +19,7 @@ export function secretIn(path: string): string {
   const text = textOf(path);
   const line = text.replace(/\r?\n$/, "");
   if (line === "") throw new WrongValue(`${oneLine}, and it is empty`);
-  if (/\p{Cc}/u.test(line))
-    throw new WrongValue(`${oneLine}, and it has more than that`);
+  if (/\p{Cc}/u.test(line)) throw new WrongValue(`${oneLine}, and it has more than that`);
   return line;
 }
 
@@ -26,8 +28,7 @@ const oneLine = "the path of a file with one line of text";
 function textOf(path: string): string {
   try {
     const { size } = statSync(path);
-    if (size > mostBytes)
-      throw new WrongValue(`${oneLine}, and it has ${size} bytes`);
+    if (size > mostBytes) throw new WrongValue(`${oneLine}, and it has ${size} bytes`);
     return readFileSync(path, "utf8");
   } catch (error) {
     if (error instanceof WrongValue) throw error;

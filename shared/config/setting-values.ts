@@ -25,9 +25,7 @@ export function parsePort(text: string): number {
 export function parseHost(text: string): string {
   // a zone, as in fe80::1%eth0, cannot be part of a URL
   if (isIP(text) === 0 || text.includes("%"))
-    throw new WrongValue(
-      "an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 or :: for all of them",
-    );
+    throw new WrongValue("an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 or :: for all of them");
   return text;
 }
 
@@ -46,8 +44,7 @@ export function parsePath(text: string): string {
   return resolve(text);
 }
 
-const databaseUrlShape =
-  "postgres://user:password@host:port/database, or several host:port with commas between";
+const databaseUrlShape = "postgres://user:password@host:port/database, or several host:port with commas between";
 
 /** Of the primary: where there are several hosts, the one that takes writes is looked for. */
 export function parseDatabaseUrl(text: string): string {
@@ -59,14 +56,15 @@ export function parseDatabaseReadUrl(text: string): string {
   return parseServerUrl(text, ["any"]);
 }
 
-/** @param targets what `target_session_attrs` may say, so that the address is also one for psql; we do that much without it */
+/**
+ * @param targets what `target_session_attrs` may say, so that the address is also one for psql; we do that much without
+ * it
+ */
 function parseServerUrl(text: string, targets: string[]): string {
   for (const address of addressesOf(text)) {
-    if (!["postgres:", "postgresql:"].includes(protocolOf(address)))
-      throw new WrongValue(databaseUrlShape, true);
+    if (!["postgres:", "postgresql:"].includes(protocolOf(address))) throw new WrongValue(databaseUrlShape, true);
     const { hostname, searchParams } = new URL(address);
-    if (address !== text && hostname === "")
-      throw new WrongValue(databaseUrlShape, true);
+    if (address !== text && hostname === "") throw new WrongValue(databaseUrlShape, true);
     if (["host", "port"].some((one) => searchParams.get(one)?.includes(",")))
       throw new WrongValue(
         "several hosts before the database's name (postgres://user@a:5432,b:5433/database), not in ?host= or ?port=",
@@ -74,10 +72,7 @@ function parseServerUrl(text: string, targets: string[]): string {
       );
     const target = searchParams.get("target_session_attrs");
     if (target !== null && !targets.includes(target))
-      throw new WrongValue(
-        `an address with target_session_attrs=${targets.join(" or ")}, or without it`,
-        true,
-      );
+      throw new WrongValue(`an address with target_session_attrs=${targets.join(" or ")}, or without it`, true);
   }
   return text;
 }
@@ -90,9 +85,7 @@ export function parseSiteUrl(text: string): string {
   const isWeb = ["http:", "https:"].includes(protocol);
   // it is published: a password in it would be, too
   if (!isWeb || /[?#]/.test(text) || username + password !== "")
-    throw new WrongValue(
-      "an http:// or https:// address without user name, ? and #",
-    );
+    throw new WrongValue("an http:// or https:// address without user name, ? and #");
   return text.replace(/\/+$/, "");
 }
 
@@ -101,15 +94,13 @@ function protocolOf(text: string): string {
 }
 
 export function parseRegion(text: string): string {
-  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text))
-    throw new WrongValue("the id of a region, such as eu-central");
+  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text)) throw new WrongValue("the id of a region, such as eu-central");
   return text;
 }
 
 export function parseRegions(text: string): readonly string[] {
   const regions = listOf(text).map(parseRegion);
-  if (new Set(regions).size < regions.length)
-    throw new WrongValue("each region once");
+  if (new Set(regions).size < regions.length) throw new WrongValue("each region once");
   return Object.freeze(regions);
 }
 
@@ -131,9 +122,7 @@ export function parseProxies(text: string): readonly string[] {
   const names = ["loopback", "linklocal", "uniquelocal"];
   const proxies = listOf(text);
   if (!proxies.every((proxy) => names.includes(proxy) || isNetwork(proxy)))
-    throw new WrongValue(
-      `addresses or networks (10.0.0.0/8), or ${names.join(", ")}, with commas between`,
-    );
+    throw new WrongValue(`addresses or networks (10.0.0.0/8), or ${names.join(", ")}, with commas between`);
   return Object.freeze(proxies);
 }
 
@@ -152,10 +141,7 @@ function listOf(text: string): string[] {
 /** Of 32 bytes, as `openssl rand -base64 32` writes them. */
 export function parseKey(text: string): Buffer {
   if (!/^[A-Za-z0-9+/]{43}=$/.test(text))
-    throw new WrongValue(
-      "32 bytes as base64, 44 characters (openssl rand -base64 32 makes them)",
-      true,
-    );
+    throw new WrongValue("32 bytes as base64, 44 characters (openssl rand -base64 32 makes them)", true);
   return Buffer.from(text, "base64");
 }
 

@@ -89,8 +89,7 @@ export const settingTable = [
   {
     name: "DATABASE_READ_URL",
     default: "`DATABASE_URL`",
-    meaning:
-      "address of a replica that the web program reads from; with several hosts, the first one that answers",
+    meaning: "address of a replica that the web program reads from; with several hosts, the first one that answers",
   },
   {
     name: "DATABASE_PASSWORD_FILE",
@@ -106,14 +105,12 @@ export const settingTable = [
   {
     name: "DATA_DIR",
     default: "`./data`",
-    meaning:
-      "directory of the embedded database and of everything else that is stored",
+    meaning: "directory of the embedded database and of everything else that is stored",
   },
   {
     name: "REGISTRY",
     default: "`./registry.json`",
-    meaning:
-      "file of venues and regions; if there is none, the one that comes with the package",
+    meaning: "file of venues and regions; if there is none, the one that comes with the package",
   },
   {
     name: "REGION",
@@ -129,8 +126,7 @@ export const settingTable = [
   {
     name: "REGIONS",
     default: "all of the registry",
-    meaning:
-      "regions for which `up` starts one probe each, separated by commas",
+    meaning: "regions for which `up` starts one probe each, separated by commas",
   },
   { name: "PORT", default: "`8080`", meaning: "port of the public API" },
   {
@@ -193,8 +189,7 @@ export const settingTable = [
   {
     name: "ALERT_LOOPBACK",
     default: "`off`",
-    meaning:
-      "for tests and trials: with `on`, alerts may go to addresses of this machine, also over http",
+    meaning: "for tests and trials: with `on`, alerts may go to addresses of this machine, also over http",
   },
   {
     name: "LOG_LEVEL",
@@ -255,15 +250,12 @@ export function readSettings(env: Environment = process.env): Settings {
     rateLimit: read("RATE_LIMIT", parseRate, 120),
     trustProxy: read("TRUST_PROXY", parseProxies, Object.freeze([])),
     channelKey:
-      read("CHANNEL_KEY", parseKey, null) ??
-      read("CHANNEL_KEY_FILE", (path) => parseKey(secretIn(path)), null),
+      read("CHANNEL_KEY", parseKey, null) ?? read("CHANNEL_KEY_FILE", (path) => parseKey(secretIn(path)), null),
     alertLoopback: read("ALERT_LOOPBACK", parseSwitch, false),
     logLevel: read("LOG_LEVEL", parseLogLevel, "info"),
   };
   if (settings.databaseReadUrl !== null && !env["DATABASE_URL"])
-    problems.push(
-      "DATABASE_READ_URL: is a replica of DATABASE_URL, which is not set; set both or neither",
-    );
+    problems.push("DATABASE_READ_URL: is a replica of DATABASE_URL, which is not set; set both or neither");
   problems.push(...contradictions(env));
   if (problems.length > 0) throw new UserError(allProblems(problems));
   return Object.freeze(settings);
@@ -278,23 +270,16 @@ function contradictions(env: Environment): string[] {
   ] as const) {
     if (!env[file]) continue;
     const [url = ""] = addressesOf(env[name] ?? "");
-    if (url === "")
-      problems.push(
-        `${file}: holds the password for ${name}, which is not set; set both or neither`,
-      );
+    if (url === "") problems.push(`${file}: holds the password for ${name}, which is not set; set both or neither`);
     else if (URL.canParse(url) && new URL(url).password !== "")
-      problems.push(
-        `${file}: ${name} has a password itself; take it out of there, or unset ${file}`,
-      );
+      problems.push(`${file}: ${name} has a password itself; take it out of there, or unset ${file}`);
     else if (URL.canParse(url) && new URL(url).hostname === "")
       problems.push(
         `${file}: ${name} names no host, and no password can be put into such an address; name one, or unset ${file}`,
       );
   }
   if (env["CHANNEL_KEY"] && env["CHANNEL_KEY_FILE"])
-    problems.push(
-      "CHANNEL_KEY_FILE: CHANNEL_KEY is set too; unset one of them",
-    );
+    problems.push("CHANNEL_KEY_FILE: CHANNEL_KEY is set too; unset one of them");
   return problems;
 }
 
@@ -350,9 +335,7 @@ export function embeddedUrl(port: number): string {
 }
 
 /** The environment for a program that this one starts: our own, some settings changed. */
-export function environmentWith(
-  changes: Partial<Record<SettingName, string>>,
-): Environment {
+export function environmentWith(changes: Partial<Record<SettingName, string>>): Environment {
   return { ...process.env, ...changes };
 }
 
@@ -376,9 +359,7 @@ function unknownSettings(env: Environment): string[] {
 }
 
 function problemOf(name: SettingName, text: string, wrong: WrongValue) {
-  const came = wrong.secret
-    ? "something else"
-    : JSON.stringify(maskedAddress(text));
+  const came = wrong.secret ? "something else" : JSON.stringify(maskedAddress(text));
   return `${name}: expected ${wrong.expected}, got ${came}; correct it, or unset it for the default`;
 }
 

@@ -1,6 +1,7 @@
 /**
- * An address may name several hosts, as one for libpq may: `postgres://user@a:5432,b:5433/database`. They are the servers of one cluster, of
- * which one is the primary. The settings refuse libpq's other form, `?host=a,b`, which node-postgres looks up as one name.
+ * An address may name several hosts, as one for libpq may: `postgres://user@a:5432,b:5433/database`. They are the
+ * servers of one cluster, of which one is the primary. The settings refuse libpq's other form, `?host=a,b`, which
+ * node-postgres looks up as one name.
  */
 
 const address = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;

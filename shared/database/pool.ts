@@ -4,12 +4,7 @@ import pg from "pg";
 import { countsAsAway } from "./away.js";
 import { databaseFault } from "./fault.js";
 import type { Log } from "../log/log.js";
-import {
-  openRowStream,
-  type BatchOptions,
-  type RowStream,
-  usualBatches,
-} from "./row-stream.js";
+import { openRowStream, type BatchOptions, type RowStream, usualBatches } from "./row-stream.js";
 import { type Connections, openConnections } from "./writable-host.js";
 import type { SettingName } from "../config/settings.js";
 import { sqlFolder } from "./sql-files.js";
@@ -36,17 +31,9 @@ export interface Pool extends Db {
   /** Runs `work` in one transaction on one connection; rolled back when it throws. */
   transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>;
   /** Rows of `sql/queries/<name>.sql`, by batches, of which the first is there already; see `Rows`. */
-  rows(
-    name: string,
-    values: readonly unknown[],
-    reading?: Partial<BatchOptions>,
-  ): Promise<RowStream>;
+  rows(name: string, values: readonly unknown[], reading?: Partial<BatchOptions>): Promise<RowStream>;
   /** The same, of a statement read from elsewhere. */
-  textRows(
-    text: string,
-    values: readonly unknown[],
-    reading?: Partial<BatchOptions>,
-  ): Promise<RowStream>;
+  textRows(text: string, values: readonly unknown[], reading?: Partial<BatchOptions>): Promise<RowStream>;
   close: () => Promise<void>;
 }
 
@@ -64,7 +51,9 @@ export interface PoolOptions {
   readOnly?: boolean;
 }
 
-/** Opens a pool; it connects only when it is asked something. Times are read as Date, bigints and numerics as numbers. */
+/**
+ * Opens a pool; it connects only when it is asked something. Times are read as Date, bigints and numerics as numbers.
+ */
 export function openPool(url: string, options: PoolOptions): Pool {
   const config: pg.PoolConfig = {
     application_name: `venuewatch ${options.applicationName}`,
@@ -73,8 +62,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
     statement_timeout: options.statementTimeoutMs,
     idle_in_transaction_session_timeout: options.idleInTransactionMs,
     // a server that vanished without a word does not even say that it gave up
-    query_timeout:
-      options.statementTimeoutMs && options.statementTimeoutMs + 1_000,
+    query_timeout: options.statementTimeoutMs && options.statementTimeoutMs + 1_000,
     // such a server is noticed on idle connections in minutes, not in hours
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -86,21 +74,11 @@ export function openPool(url: string, options: PoolOptions): Pool {
 
   const { succeeded } = options.log.database;
 
-  async function textRows(
-    text: string,
-    values: readonly unknown[],
-    reading: Partial<BatchOptions> = {},
-  ) {
-    const rows = await openRowStream(
-      await pool.connect(),
-      text,
-      values,
-      types,
-      {
-        ...usualBatches,
-        ...reading,
-      },
-    );
+  async function textRows(text: string, values: readonly unknown[], reading: Partial<BatchOptions> = {}) {
+    const rows = await openRowStream(await pool.connect(), text, values, types, {
+      ...usualBatches,
+      ...reading,
+    });
     succeeded();
     return rows;
   }
@@ -133,11 +111,7 @@ const sessionSettings = [
  * @param setting where the user has written the address
  * @throws UserError where it cannot be reached
  */
-export async function connect(
-  url: string,
-  options: PoolOptions,
-  setting?: string,
-): Promise<Pool> {
+export async function connect(url: string, options: PoolOptions, setting?: string): Promise<Pool> {
   const pool = openPool(url, options);
   try {
     await pool.query(sql`select`);
@@ -166,11 +140,7 @@ export async function warnUnlessReachable(
 type Ask = (text: string, values?: unknown[]) => Promise<pg.QueryResult>;
 
 /** On any connection; one on which something failed is thrown away, since nobody knows what state it is in. */
-async function askOnce(
-  pool: Connections,
-  text: string,
-  values?: unknown[],
-): Promise<pg.QueryResult> {
+async function askOnce(pool: Connections, text: string, values?: unknown[]): Promise<pg.QueryResult> {
   const client = await pool.connect();
   let broken: Error | undefined;
   // of a connection that is lost meanwhile the query itself fails
@@ -221,9 +191,7 @@ async function inTransaction<Result>(
   client.on("error", lost);
   try {
     await client.query("begin");
-    const result = await work(
-      asker((text, values) => client.query(text, values), succeeded),
-    );
+    const result = await work(asker((text, values) => client.query(text, values), succeeded));
     await client.query("commit");
     return result;
   } catch (error) {

@@ -5,9 +5,9 @@ import Cursor from "pg-cursor";
  * The rows of one statement, read by batches from a cursor: a list of any length takes the memory of two batches.
  *
  * Who reads slowly would hold the connection meanwhile, and on the embedded database, where an open cursor has the one
- * backend to itself, everybody else. Therefore the first batch is read before anything else is done, a connection goes back
- * as soon as the last row has been read from it, and `holdMs` after the first batch it is taken away. A list of fewer rows than a batch is
- * thus read whole, and its reader never holds a connection at all.
+ * backend to itself, everybody else. Therefore the first batch is read before anything else is done, a connection goes
+ * back as soon as the last row has been read from it, and `holdMs` after the first batch it is taken away. A list of
+ * fewer rows than a batch is thus read whole, and its reader never holds a connection at all.
  */
 export interface RowStream {
   columns: readonly string[];
@@ -51,9 +51,7 @@ export async function openRowStream(
   const lost = (error: Error) => giveBack((failure ??= error));
   client.on("error", lost);
   let late: NodeJS.Timeout | undefined;
-  const cursor = client.query(
-    new Cursor<unknown[]>(text, [...values], { rowMode: "array", types }),
-  );
+  const cursor = client.query(new Cursor<unknown[]>(text, [...values], { rowMode: "array", types }));
 
   /** One whose cursor was not read to its end is thrown away: closing it would wait for the statement. */
   function giveBack(broken?: Error): void {
@@ -68,19 +66,17 @@ export async function openRowStream(
   }
 
   function read() {
-    return new Promise<{ rows: unknown[][]; columns: string[] }>(
-      (resolve, reject) => {
-        giveUp = reject;
-        cursor.read(batchRows, (error, rows, result) => {
-          if (error) {
-            giveBack((failure ??= error));
-            return reject(failure);
-          }
-          if (rows.length < batchRows) giveBack();
-          resolve({ rows, columns: result.fields.map(({ name }) => name) });
-        });
-      },
-    );
+    return new Promise<{ rows: unknown[][]; columns: string[] }>((resolve, reject) => {
+      giveUp = reject;
+      cursor.read(batchRows, (error, rows, result) => {
+        if (error) {
+          giveBack((failure ??= error));
+          return reject(failure);
+        }
+        if (rows.length < batchRows) giveBack();
+        resolve({ rows, columns: result.fields.map(({ name }) => name) });
+      });
+    });
   }
 
   const first = await read();

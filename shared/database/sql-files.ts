@@ -11,7 +11,10 @@ export interface SchemaFile {
   name: string;
   text: string;
   checksum: string;
-  /** What does the same to a database with a history, and holds its locks more briefly. Few files need it: those of `online/`. */
+  /**
+   * What does the same to a database with a history, and holds its locks more briefly. Few files need it: those of
+   * `online/`.
+   */
   online?: string;
 }
 
@@ -38,9 +41,7 @@ export async function readSchema(folder: URL): Promise<SchemaFile[]> {
     names.map(async (name) => {
       const text = await read(folder, `schema/${name}`);
       const file = { name, text, checksum: checksumOf(text) };
-      return online.includes(name)
-        ? { ...file, online: await read(folder, `online/${name}`) }
-        : file;
+      return online.includes(name) ? { ...file, online: await read(folder, `online/${name}`) } : file;
     }),
   );
 }
@@ -49,9 +50,7 @@ export async function readDefinitions(folder: URL): Promise<Definitions> {
   const files = [
     "make-way.sql",
     "upkeep.sql",
-    ...(await sqlFiles(folder, "kept-plans")).map(
-      (name) => `kept-plans/${name}`,
-    ),
+    ...(await sqlFiles(folder, "kept-plans")).map((name) => `kept-plans/${name}`),
     ...(await sqlFiles(folder, "engine")).map((name) => `engine/${name}`),
     ...(await sqlFiles(folder, "views")).map((name) => `views/${name}`),
     "grants.sql",

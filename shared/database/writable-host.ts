@@ -15,7 +15,9 @@ export interface Connections {
   end: () => Promise<void>;
 }
 
-/** A host that is gone without a word must not keep those behind it waiting for as long as an address that has no other. */
+/**
+ * A host that is gone without a word must not keep those behind it waiting for as long as an address that has no other.
+ */
 const hostTimeoutMs = 3_000;
 
 class ImpatientClient extends pg.Client {
@@ -24,7 +26,9 @@ class ImpatientClient extends pg.Client {
   }
 }
 
-/** By address, for all pools of this program: the host that was right last, and whom to notify when it is another one. */
+/**
+ * By address, for all pools of this program: the host that was right last, and whom to notify when it is another one.
+ */
 const clusters = new Map<string, Cluster>();
 
 interface Cluster {
@@ -33,8 +37,9 @@ interface Cluster {
 }
 
 /**
- * Connections to an address that may name several hosts. Each new one goes to the host that was right last. Where that one fails, the host is
- * found once for all who wait: the next in their order that is right. node-postgres itself knows neither several hosts nor `target_session_attrs`.
+ * Connections to an address that may name several hosts. Each new one goes to the host that was right last. Where that
+ * one fails, the host is found once for all who wait: the next in their order that is right. node-postgres itself knows
+ * neither several hosts nor `target_session_attrs`.
  *
  * @param config of each pool, without the address
  * @param readOnly any host will do; otherwise the one that is no standby
@@ -51,16 +56,13 @@ export function openConnections(
     ...config,
     connectionString: address,
   }));
-  const pools = configs.map((one) =>
-    openPoolOf(one, { log, patient: !several, writable }),
-  );
+  const pools = configs.map((one) => openPoolOf(one, { log, patient: !several, writable }));
   if (!several) return pools[0]!;
 
   const key = `${readOnly ? "any" : "writable"} ${url}`;
   const cluster = clusters.get(key) ?? { place: null, movedTo: new Set() };
   clusters.set(key, cluster);
-  const leaveOthers = (place: number) =>
-    pools.forEach((pool, i) => i !== place && pool.abandon());
+  const leaveOthers = (place: number) => pools.forEach((pool, i) => i !== place && pool.abandon());
   cluster.movedTo.add(leaveOthers);
 
   function moveTo(place: number): void {
@@ -68,12 +70,10 @@ export function openConnections(
     const before = cluster.place;
     cluster.place = place;
     if (before === null) return;
-    log.warn(
-      readOnly
-        ? "another host of the database is read from now"
-        : "the database is on another host now",
-      { host: hostOf(addresses[place]!), before: hostOf(addresses[before]!) },
-    );
+    log.warn(readOnly ? "another host of the database is read from now" : "the database is on another host now", {
+      host: hostOf(addresses[place]!),
+      before: hostOf(addresses[before]!),
+    });
     for (const leave of cluster.movedTo) leave(place);
   }
 
@@ -124,10 +124,7 @@ export function openConnections(
 }
 
 /** @throws Error where the host cannot be used */
-async function tryHost(
-  config: pg.ClientConfig,
-  writable: boolean,
-): Promise<void> {
+async function tryHost(config: pg.ClientConfig, writable: boolean): Promise<void> {
   const client = new ImpatientClient(config);
   // of a connection that is lost meanwhile the statement itself fails
   client.on("error", () => {});
@@ -140,7 +137,10 @@ async function tryHost(
 }
 
 interface PoolOfHost extends Connections {
-  /** Another host is used instead: who waits for a connection is refused it. Of a writable host, what is under way is cut. */
+  /**
+   * Another host is used instead: who waits for a connection is refused it. Of a writable host, what is under way is
+   * cut.
+   */
   abandon: () => void;
 }
 
@@ -154,14 +154,12 @@ function openPoolOf(
     ...config,
     ...(!patient && { Client: ImpatientClient }),
     ...(writable && {
-      verify: (client, done) =>
-        void refuseStandby(client).then(() => done(), done),
+      verify: (client, done) => void refuseStandby(client).then(() => done(), done),
     }),
   });
   // a connection lost while idle is not an error of anybody's query: the pool makes a new one
   pool.on("error", (error) => {
-    if (!countsAsAway(log, "idle connections", error))
-      log.warn("lost an idle database connection", { error });
+    if (!countsAsAway(log, "idle connections", error)) log.warn("lost an idle database connection", { error });
   });
   pool.on("acquire", (client) => void inUse.add(client));
   pool.on("release", (_error, client) => void inUse.delete(client));
@@ -182,11 +180,11 @@ function openPoolOf(
       }),
     end: () => pool.end(),
     abandon() {
-      for (const refuse of waiting)
-        refuse(new Error("another host is used now"));
+      for (const refuse of waiting) refuse(new Error("another host is used now"));
       waiting.clear();
       if (!writable) return;
-      // What the former primary has not answered by now it never will, or must not: a standby was promoted because it is gone.
+      // What the former primary has not answered by now it never will, or must not: a standby was promoted because it
+      // is gone.
       for (const client of inUse) void client.end();
     },
   };

@@ -1,4 +1,7 @@
-/** Log lines for people and for `grep`: time, level, program, message, then `key=value` pairs. They go to standard error. */
+/**
+ * Log lines for people and for `grep`: time, level, program, message, then `key=value` pairs. They go to standard
+ * error.
+ */
 
 import { type LogFields } from "./log-fields.js";
 import { makeOutage, type Outage, type OutageClock } from "./outage.js";
@@ -6,10 +9,7 @@ import { makeOutage, type Outage, type OutageClock } from "./outage.js";
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export type Lines = Record<
-  LogLevel,
-  (message: string, fields?: LogFields) => void
->;
+export type Lines = Record<LogLevel, (message: string, fields?: LogFields) => void>;
 
 export interface Log extends Lines {
   /** The program's database, while it is away: all tasks that need it fail together, and are logged together. */

@@ -1,6 +1,6 @@
 /**
- * A fault that lasts and fails many tasks at once, such as a lost database: one line when it begins, one a minute while tasks go on failing,
- * one when it is over. A line for each failure would push out of a rotated log what led to it.
+ * A fault that lasts and fails many tasks at once, such as a lost database: one line when it begins, one a minute while
+ * tasks go on failing, one when it is over. A line for each failure would push out of a rotated log what led to it.
  */
 import type { LogFields } from "./log-fields.js";
 
@@ -52,8 +52,8 @@ const monotonicClock: OutageClock = {
 export const lastsEveryMs = 60_000;
 
 /**
- * An outage is over when nothing has failed for so long after a success. A database that restarts, or whose disk is full, serves some
- * tasks and refuses others, and no task waits for longer than 15 s before it tries again.
+ * An outage is over when nothing has failed for so long after a success. A database that restarts, or whose disk is
+ * full, serves some tasks and refuses others, and no task waits for longer than 15 s before it tries again.
  */
 export const steadyMs = 20_000;
 
@@ -70,17 +70,9 @@ interface Course {
 }
 
 export function makeOutage(
-  log: Record<
-    "error" | "warn" | "info",
-    (message: string, fields?: LogFields) => void
-  >,
+  log: Record<"error" | "warn" | "info", (message: string, fields?: LogFields) => void>,
   words: OutageWords,
-  {
-    clock = monotonicClock,
-    level = "error",
-    of = {},
-    endsByItself = false,
-  }: OutageOptions = {},
+  { clock = monotonicClock, level = "error", of = {}, endsByItself = false }: OutageOptions = {},
 ): Outage {
   let course: Course | null = null;
 

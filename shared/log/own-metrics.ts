@@ -2,20 +2,19 @@ import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { version } from "../config/package.js";
 import type { Service } from "../config/service.js";
 
-/** What a program tells its operators of itself, at `/metrics` of its health port. Every name begins with `venuewatch_`. */
+/**
+ * What a program tells its operators of itself, at `/metrics` of its health port. Every name begins with `venuewatch_`.
+ */
 export type OwnMetrics = Registry;
 
 /**
- * The lag is what passes between two looks, so a loop that is never late has one of this length. Every ten milliseconds, which is the default,
- * cost each program 0.004 of a core; so seldom they cost a tenth of that.
+ * The lag is what passes between two looks, so a loop that is never late has one of this length. Every ten
+ * milliseconds, which is the default, cost each program 0.004 of a core; so seldom they cost a tenth of that.
  */
 const eventLoopLooksApartMs = 100;
 
 /** @param labels on everything that it tells, such as the region of a probe */
-export function makeOwnMetrics(
-  service: Service,
-  labels: Record<string, string> = {},
-): OwnMetrics {
+export function makeOwnMetrics(service: Service, labels: Record<string, string> = {}): OwnMetrics {
   const registry = new Registry();
   registry.setDefaultLabels(labels);
   // the process, its memory, and how late its event loop is

@@ -1,6 +1,6 @@
 /**
- * The constants by which a probe decides that a stream has stalled and that data are stale: each number once, with its unit and its
- * reason. docs/methodology.md says what is done with them.
+ * The constants by which a probe decides that a stream has stalled and that data are stale: each number once, with its
+ * unit and its reason. docs/methodology.md says what is done with them.
  */
 import type { Rule } from "./rule.js";
 
@@ -57,6 +57,7 @@ export const probeRules = [
 ] as const satisfies readonly Rule[];
 
 /** The values by their names. */
-export const limits = Object.fromEntries(
-  probeRules.map(({ name, value }) => [name, value]),
-) as Record<(typeof probeRules)[number]["name"], number>;
+export const limits = Object.fromEntries(probeRules.map(({ name, value }) => [name, value])) as Record<
+  (typeof probeRules)[number]["name"],
+  number
+>;

@@ -1,12 +1,5 @@
 /** What of a probe's own keeps it from measuring, or from measuring right. */
-export const troubleKinds = [
-  "network",
-  "resolver",
-  "sockets",
-  "clock",
-  "starved",
-  "spool",
-] as const;
+export const troubleKinds = ["network", "resolver", "sockets", "clock", "starved", "spool"] as const;
 
 export type TroubleKind = (typeof troubleKinds)[number];
 

@@ -10,7 +10,8 @@
  * - `clock` this machine's clock is off by seconds, as the venues' answers say: the sample's time would be wrong
  * - `stale` a connection kept from earlier was closed just as it was used again
  * - `starting` a socket that is not open, and of which it is not known yet why
- * - `subscribing` a stream that was not subscribed for the whole slot, and not by a fault of the venue: its socket was just opened, or is down for trouble of our own
+ * - `subscribing` a stream that was not subscribed for the whole slot, and not by a fault of the venue: its socket was
+ *   just opened, or is down for trouble of our own
  * - `broken` a fault of the probe itself, logged as an error
  */
 export const unmeasuredReasons = [

@@ -62,9 +62,7 @@ async function makeClaim(directory: string): Promise<Claim> {
   const name = `lock.${unique}`;
   const server = createServer((socket) => socket.destroy());
   try {
-    await withSocketPath(directory, `claim.${unique}`, (path) =>
-      listenOn(server, path),
-    );
+    await withSocketPath(directory, `claim.${unique}`, (path) => listenOn(server, path));
     await rename(join(directory, `claim.${unique}`), join(directory, name));
   } catch (error) {
     // who tries again for hours must not gather sockets
@@ -90,10 +88,7 @@ async function listenOn(server: Server, path: string): Promise<void> {
 }
 
 /** The name of a living claim other than ours. Dead ones are removed on the way. */
-async function livingRival(
-  directory: string,
-  ours: string,
-): Promise<string | null> {
+async function livingRival(directory: string, ours: string): Promise<string | null> {
   for (const name of await readdir(directory)) {
     if (name.startsWith("claim.")) await sweepClaim(directory, name);
     if (!name.startsWith("lock.") || name === ours) continue;
@@ -108,14 +103,14 @@ const claimedWithinMs = 60_000;
 
 /**
  * Removes what a process left that was killed before its claim had its name. A young one that refuses connections may
- * be about to listen. Should an old one do so too, its process fails for want of the file; it cannot hold the directory.
+ * be about to listen. Should an old one do so too, its process fails for want of the file; it cannot hold the
+ * directory.
  */
 async function sweepClaim(directory: string, name: string): Promise<void> {
   const path = join(directory, name);
   const file = await stat(path).catch(ignoreMissing);
   if (!file || Date.now() - file.mtimeMs < claimedWithinMs) return;
-  if (!(await answers(directory, name)))
-    await unlink(path).catch(ignoreMissing);
+  if (!(await answers(directory, name))) await unlink(path).catch(ignoreMissing);
 }
 
 /** Refused: dead. Missing: withdrawn. Any other error, such as a lack of rights, is no proof of death. */
@@ -138,11 +133,7 @@ async function answers(directory: string, name: string): Promise<boolean> {
 const socketPathLimitBytes = 103;
 
 /** The kernel takes short paths only. On Linux a directory that is too deep can be named by a descriptor. */
-async function withSocketPath<T>(
-  directory: string,
-  name: string,
-  use: (path: string) => Promise<T>,
-): Promise<T> {
+async function withSocketPath<T>(directory: string, name: string, use: (path: string) => Promise<T>): Promise<T> {
   const path = join(directory, name);
   if (Buffer.byteLength(path) <= socketPathLimitBytes) return use(path);
   if (process.platform !== "linux")

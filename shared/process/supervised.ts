@@ -11,14 +11,10 @@ export type SupervisorMessage =
   | { refused: string };
 
 /** Resolves when the notice has left; false when nobody supervises. */
-export async function tellSupervisor(
-  notice: SupervisorMessage,
-): Promise<boolean> {
+export async function tellSupervisor(notice: SupervisorMessage): Promise<boolean> {
   if (!process.connected) return false;
   return new Promise((resolve) => {
-    process.send?.(notice, undefined, undefined, (error) =>
-      resolve(error === null),
-    );
+    process.send?.(notice, undefined, undefined, (error) => resolve(error === null));
   });
 }
 

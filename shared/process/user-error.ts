@@ -16,10 +16,9 @@ export class UserError extends Error {
 export function outputFault(error: unknown): UserError | null {
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (syscall !== "write") return null;
-  return new UserError(
-    `standard output cannot be written (${code}): look after where it goes, and the room there`,
-    { cause: error },
-  );
+  return new UserError(`standard output cannot be written (${code}): look after where it goes, and the room there`, {
+    cause: error,
+  });
 }
 
 export const exitCodes = { done: 0, bug: 1, userError: 2 } as const;
@@ -45,7 +44,5 @@ export async function tellWhy(error: unknown): Promise<ExitCode> {
 export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return `thrown: ${String(error)}`;
   const stack = error.stack ?? String(error);
-  return error.cause === undefined
-    ? stack
-    : `${stack}\ncaused by ${stackOf(error.cause)}`;
+  return error.cause === undefined ? stack : `${stack}\ncaused by ${stackOf(error.cause)}`;
 }

@@ -42,8 +42,8 @@ const token =
 const mostRepeated = 100;
 
 /**
- * Empty when the text is JSON, and no object in it has a name twice: of such two, one would be without effect. Otherwise the first hundred such names,
- * and last the place where the text stops being JSON, if it does.
+ * Empty when the text is JSON, and no object in it has a name twice: of such two, one would be without effect.
+ * Otherwise the first hundred such names, and last the place where the text stops being JSON, if it does.
  */
 export function jsonFaults(text: string): JsonFault[] {
   const repeated: JsonFault[] = [];
@@ -81,13 +81,10 @@ function follow(due: Expected, found: string, open: Open): Expected | null {
     return afterValue(open);
   }
   if (due.startsWith("a value")) return value(found, open);
-  if (due.startsWith("a property name"))
-    return found.startsWith('"') ? "a colon" : null;
+  if (due.startsWith("a property name")) return found.startsWith('"') ? "a colon" : null;
   if (due === "a colon") return found === ":" ? "a value" : null;
   if (due.startsWith("a comma") && found === ",")
-    return open.at(-1)?.by === "}"
-      ? "a property name in double quotes"
-      : "a value";
+    return open.at(-1)?.by === "}" ? "a property name in double quotes" : "a value";
   return null;
 }
 
@@ -105,9 +102,7 @@ function value(found: string, open: Open): Expected | null {
 
 function afterValue(open: Open): Expected {
   const closing = open.at(-1)?.by;
-  return closing === undefined
-    ? "the end of the text"
-    : `a comma or ${closing}`;
+  return closing === undefined ? "the end of the text" : `a comma or ${closing}`;
 }
 
 function faultAt(text: string, at: number, expected: string): JsonFault {
@@ -116,16 +111,12 @@ function faultAt(text: string, at: number, expected: string): JsonFault {
   // what stands before an @ may be the rest of a password that has a quote in it
   const shown = masked(line).replace(/^[^\s"]*@/, "***@");
   const brokenString = shown.startsWith('"') && match(token, text, at) === "";
-  const rest = (
-    brokenString ? shown.replace(/:\/\/(?!\*).*/, "://…") : shown
-  ).slice(0, 20);
+  const rest = (brokenString ? shown.replace(/:\/\/(?!\*).*/, "://…") : shown).slice(0, 20);
   return {
     ambiguous: false,
     line: before.split("\n").length,
     column: at - before.lastIndexOf("\n"),
-    expected: brokenString
-      ? "a string that ends on its line and has no escapes but those of JSON"
-      : expected,
+    expected: brokenString ? "a string that ends on its line and has no escapes but those of JSON" : expected,
     found: rest === "" ? "the end of the text" : rest,
   };
 }

@@ -12,15 +12,10 @@ const mostBytes = 4 * 1024 * 1024;
  * @param name what the file is, at the beginning of a sentence: `The registry`
  * @throws UserError that names the file and what kept it from being read, a name that an object has twice included
  */
-export async function readJsonFile(
-  path: string,
-  name: string,
-): Promise<unknown> {
+export async function readJsonFile(path: string, name: string): Promise<unknown> {
   const { value, repeated } = await readAmbiguousJson(path, name);
   if (repeated.length === 0) return value;
-  throw new UserError(
-    `${name} ${masked(path)} is ambiguous: ${repeated.join("\n")}`,
-  );
+  throw new UserError(`${name} ${masked(path)} is ambiguous: ${repeated.join("\n")}`);
 }
 
 /**
@@ -29,17 +24,11 @@ export async function readJsonFile(
  * @returns a sentence for each such name in `repeated`, for at most a hundred
  * @throws UserError that names the file and what kept it from being read
  */
-export async function readAmbiguousJson(
-  path: string,
-  name: string,
-): Promise<{ value: unknown; repeated: string[] }> {
+export async function readAmbiguousJson(path: string, name: string): Promise<{ value: unknown; repeated: string[] }> {
   const text = await textOf(path, name);
   const faults = jsonFaults(text);
   const broken = faults.find(({ ambiguous }) => !ambiguous);
-  if (broken)
-    throw new UserError(
-      `${name} ${masked(path)} is not JSON: ${sentence(broken)}`,
-    );
+  if (broken) throw new UserError(`${name} ${masked(path)} is not JSON: ${sentence(broken)}`);
   return { value: JSON.parse(text), repeated: faults.map(sentence) };
 }
 
@@ -51,10 +40,7 @@ async function textOf(path: string, name: string): Promise<string> {
   try {
     const file = await stat(path);
     if (!file.isFile()) throw new Error("it is not a file");
-    if (file.size > mostBytes)
-      throw new Error(
-        `it holds ${file.size} bytes, at most ${mostBytes} were expected`,
-      );
+    if (file.size > mostBytes) throw new Error(`it holds ${file.size} bytes, at most ${mostBytes} were expected`);
     const bytes = await readFile(path);
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {

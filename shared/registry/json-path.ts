@@ -10,8 +10,7 @@ export type JsonPath = (value: unknown) => unknown;
 /** A key of an object, or a place in an array. */
 type PathStep = string | number;
 
-const stepPattern =
-  /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]{0,8})\]|\['((?:[^'\\]|\\['\\])*)'\]/y;
+const stepPattern = /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]{0,8})\]|\['((?:[^'\\]|\\['\\])*)'\]/y;
 
 /**
  * @throws Error that names the character where the text stops being a path
@@ -44,14 +43,10 @@ function stepOf([, key, index, quoted = ""]: RegExpExecArray): PathStep {
 function taken(value: unknown, step: PathStep): unknown {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value) !== (typeof step === "number")) return undefined;
-  return Object.hasOwn(value, step)
-    ? (value as Record<PathStep, unknown>)[step]
-    : undefined;
+  return Object.hasOwn(value, step) ? (value as Record<PathStep, unknown>)[step] : undefined;
 }
 
 function refusal(text: string, at: number, expected: string): Error {
   const found = at < text.length ? JSON.stringify(text[at]) : "the end";
-  return new Error(
-    `expected ${expected} at character ${at + 1} of ${JSON.stringify(text)}, found ${found}`,
-  );
+  return new Error(`expected ${expected} at character ${at + 1} of ${JSON.stringify(text)}, found ${found}`);
 }

@@ -21,14 +21,8 @@ export async function loadRegistry(path: string): Promise<Registry> {
  * @param repeated what is wrong in the text that the value was read from
  * @throws UserError with all that is wrong, one line each
  */
-export function parseRegistry(
-  value: unknown,
-  name: string,
-  repeated: string[] = [],
-): Registry {
+export function parseRegistry(value: unknown, name: string, repeated: string[] = []): Registry {
   const problems = [...repeated, ...registryProblems(value)];
   if (problems.length === 0) return value as Registry;
-  throw new UserError(
-    [`The registry ${masked(name)} is wrong:`, ...problems].join("\n"),
-  );
+  throw new UserError([`The registry ${masked(name)} is wrong:`, ...problems].join("\n"));
 }

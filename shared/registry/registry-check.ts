@@ -6,11 +6,7 @@
 import { readFileSync } from "node:fs";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { maskedAddress } from "../text/masked-text.js";
-import {
-  registryRules,
-  type PlaceInRegistry,
-  type RegistryProblem,
-} from "./registry-rules.js";
+import { registryRules, type PlaceInRegistry, type RegistryProblem } from "./registry-rules.js";
 
 /** A file that is wrong all over is not explained better by its thousandth line. */
 const mostLines = 200;
@@ -19,9 +15,7 @@ const mostLines = 200;
 export function registryProblems(value: unknown): string[] {
   const shape = shapeProblems(value);
   const isSound = (place: PlaceInRegistry) =>
-    shape.every(
-      (problem) => !lies(problem.place, place) && !lies(place, problem.place),
-    );
+    shape.every((problem) => !lies(problem.place, place) && !lies(place, problem.place));
   const problems = [...shape, ...registryRules(value, isSound)];
   const lines = problems.map((problem) => line(problem, value));
   if (lines.length <= mostLines) return lines;
@@ -65,11 +59,7 @@ function shapeProblems(value: unknown): RegistryProblem[] {
   return [...byPlace.values()];
 }
 
-function problemOf(
-  error: ErrorObject,
-  value: unknown,
-  schema: SchemaNode,
-): RegistryProblem {
+function problemOf(error: ErrorObject, value: unknown, schema: SchemaNode): RegistryProblem {
   const place = placeOf(error.instancePath, value);
   const node = error.parentSchema as SchemaNode;
   const { missingProperty, tag, additionalProperty } = error.params as {
@@ -95,8 +85,7 @@ function problemOf(
 /** Every node of the schema describes what it expects; a test holds it to that. */
 function words(node: SchemaNode | undefined, schema: SchemaNode): string {
   const definition = node?.$ref?.replace("#/definitions/", "");
-  const target =
-    definition === undefined ? node : schema.definitions?.[definition];
+  const target = definition === undefined ? node : schema.definitions?.[definition];
   return target?.description ?? "another value";
 }
 
@@ -133,24 +122,16 @@ function line({ place, expected }: RegistryProblem, root: unknown): string {
 /** Names of properties, too: an address may have come to stand where a name should. */
 function maskedPart(part: unknown): unknown {
   if (typeof part === "string") return maskedAddress(part);
-  if (typeof part !== "object" || part === null || Array.isArray(part))
-    return part;
-  return Object.fromEntries(
-    Object.entries(part).map(([key, value]) => [maskedAddress(key), value]),
-  );
+  if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [maskedAddress(key), value]));
 }
 
 /** `venues[3] (okx).rest[1].cadenceMs` */
 function placeText(place: PlaceInRegistry, root: unknown): string {
   const steps = place.map((key, index) => {
-    if (typeof key === "string")
-      return /^\w+$/.test(key)
-        ? `.${key}`
-        : `[${JSON.stringify(maskedAddress(key))}]`;
+    if (typeof key === "string") return /^\w+$/.test(key) ? `.${key}` : `[${JSON.stringify(maskedAddress(key))}]`;
     const id = index === 1 ? valueAt(root, [...place.slice(0, 2), "id"]) : null;
-    return typeof id === "string"
-      ? `[${key}] (${maskedAddress(id).slice(0, 40)})`
-      : `[${key}]`;
+    return typeof id === "string" ? `[${key}] (${maskedAddress(id).slice(0, 40)})` : `[${key}]`;
   });
   return steps.join("").replace(/^\./, "") || "the whole file";
 }

@@ -28,14 +28,12 @@ export interface RegistryProblem {
 type Sound = (part: PlaceInRegistry) => boolean;
 
 /**
- * A rule is applied wherever the shape of what it reads is right, so that all problems are found at once, however many there are.
+ * A rule is applied wherever the shape of what it reads is right, so that all problems are found at once, however many
+ * there are.
  *
  * @param registry whatever was in the file
  */
-export function registryRules(
-  registry: unknown,
-  isSound: Sound,
-): RegistryProblem[] {
+export function registryRules(registry: unknown, isSound: Sound): RegistryProblem[] {
   const { regions, venues } = (registry ?? {}) as Record<string, unknown>;
   const regionList: unknown[] = Array.isArray(regions) ? regions : [];
   const venueList: unknown[] = Array.isArray(venues) ? venues : [];
@@ -44,9 +42,7 @@ export function registryRules(
     ...repeated(["venues"], venueList, "id"),
     ...formerIdRules(venueList),
     ...each(["venues"], venueList, (venue, place) =>
-      isObject(venue)
-        ? venueRules(venue as Partial<Venue>, at(isSound, place))
-        : [],
+      isObject(venue) ? venueRules(venue as Partial<Venue>, at(isSound, place)) : [],
     ),
   ];
 }
@@ -63,9 +59,7 @@ function formerIdRules(venues: unknown[]): RegistryProblem[] {
         return must(
           false,
           [],
-          holder === place.at(-1)
-            ? "another id than the venue has now"
-            : `another id than venues[${holder}] has`,
+          holder === place.at(-1) ? "another id than the venue has now" : `another id than venues[${holder}] has`,
         );
       const isNew = !seen.has(id);
       seen.add(id);
@@ -78,37 +72,18 @@ function venueRules(venue: Partial<Venue>, isSound: Sound): RegistryProblem[] {
   const { rest, socket, official } = venue as Venue;
   const endpoints = Array.isArray(rest) ? rest : [];
   return [
-    ...reading(isSound, ["category", "symbol", "quote"], () =>
-      instrumentRules(venue as Venue),
-    ),
-    ...must(
-      rest?.length !== 0 || socket !== null,
-      ["rest"],
-      "an endpoint, as the venue has no socket either",
-    ),
+    ...reading(isSound, ["category", "symbol", "quote"], () => instrumentRules(venue as Venue)),
+    ...must(rest?.length !== 0 || socket !== null, ["rest"], "an endpoint, as the venue has no socket either"),
     ...repeated(["rest"], endpoints, "name"),
     ...each(["rest"], endpoints, (endpoint, place) =>
       isObject(endpoint)
-        ? endpointRules(
-            endpoint,
-            isSound(["chain"]) ? (venue as Venue).chain : undefined,
-            at(isSound, place),
-          )
+        ? endpointRules(endpoint, isSound(["chain"]) ? (venue as Venue).chain : undefined, at(isSound, place))
         : [],
     ),
     ...(isObject(socket)
-      ? within(
-          ["socket"],
-          socketRules(
-            socket,
-            counterparts(endpoints, at(isSound, ["rest"])),
-            at(isSound, ["socket"]),
-          ),
-        )
+      ? within(["socket"], socketRules(socket, counterparts(endpoints, at(isSound, ["rest"])), at(isSound, ["socket"])))
       : []),
-    ...(isObject(official)
-      ? within(["official"], officialRules(official, at(isSound, ["official"])))
-      : []),
+    ...(isObject(official) ? within(["official"], officialRules(official, at(isSound, ["official"]))) : []),
   ];
 }
 
@@ -117,11 +92,7 @@ function isObject(value: unknown): value is object {
 }
 
 /** An exchange trades an instrument, an RPC provider none; the others may, and then it has a price in something. */
-function instrumentRules({
-  category,
-  symbol,
-  quote,
-}: Venue): RegistryProblem[] {
+function instrumentRules({ category, symbol, quote }: Venue): RegistryProblem[] {
   if (category === "exchange")
     return [
       ...must(symbol !== null, ["symbol"], "a text, as an exchange trades"),
@@ -139,26 +110,15 @@ function instrumentRules({
 }
 
 /** @param chain of the venue; undefined where it is not known to be what it should be */
-function endpointRules(
-  endpoint: RestEndpoint,
-  chain: string | null | undefined,
-  isSound: Sound,
-): RegistryProblem[] {
+function endpointRules(endpoint: RestEndpoint, chain: string | null | undefined, isSound: Sound): RegistryProblem[] {
   const { url, method, body, proof, head, newest, dataTime } = endpoint;
   const { cadenceMs, timeoutMs } = endpoint;
-  const when = (
-    parts: (keyof RestEndpoint)[],
-    rules: () => RegistryProblem[],
-  ) => reading(isSound, parts, rules);
+  const when = (parts: (keyof RestEndpoint)[], rules: () => RegistryProblem[]) => reading(isSound, parts, rules);
   return [
     ...when(["url"], () => urlRule(["url"], url)),
-    ...when(["method", "body"], () =>
-      must(method === "POST" || body === undefined, ["body"], "none with GET"),
-    ),
+    ...when(["method", "body"], () => must(method === "POST" || body === undefined, ["body"], "none with GET")),
     ...when(["proof"], () => within(["proof"], proofRules(proof))),
-    ...when(["newest"], () =>
-      within(["newest"], newest ? newestRules(newest) : []),
-    ),
+    ...when(["newest"], () => within(["newest"], newest ? newestRules(newest) : [])),
     ...when(["dataTime"], () => [
       ...pathRule(["dataTime", "path"], dataTime?.path),
       ...must(
@@ -169,11 +129,7 @@ function endpointRules(
     ]),
     ...when(["head"], () => [
       ...pathRule(["head", "path"], head?.path),
-      ...must(
-        head === undefined || chain !== null,
-        ["head"],
-        "none, as the venue names no chain",
-      ),
+      ...must(head === undefined || chain !== null, ["head"], "none, as the venue names no chain"),
     ]),
     ...when(["timeoutMs", "cadenceMs"], () =>
       must(
@@ -189,19 +145,13 @@ function newestRules({ path, list, unit }: Newest): RegistryProblem[] {
   return [
     ...pathRule(["path"], path),
     ...pathRule(["list"], list),
-    ...must(
-      list === undefined || unit !== "id",
-      ["list"],
-      "none with unit id, as ids have no greatest",
-    ),
+    ...must(list === undefined || unit !== "id", ["list"], "none with unit id, as ids have no greatest"),
   ];
 }
 
 function proofRules(proof: Proof): RegistryProblem[] {
   if (typeof proof === "string") return pathRule([], proof);
-  return Array.isArray(proof)
-    ? each([], proof, conditionRules)
-    : conditionRules(proof);
+  return Array.isArray(proof) ? each([], proof, conditionRules) : conditionRules(proof);
 }
 
 /** Each is one question: the schema lists the words, this says which go together. */
@@ -210,11 +160,7 @@ function conditionRules(condition: Condition): RegistryProblem[] {
     [word in "path" | "equals" | "is" | "unless"]?: Plain;
   };
   return [
-    ...must(
-      path !== undefined || unless !== undefined,
-      [],
-      "a condition with path or unless",
-    ),
+    ...must(path !== undefined || unless !== undefined, [], "a condition with path or unless"),
     ...must(
       path === undefined || unless === undefined,
       ["unless"],
@@ -240,79 +186,51 @@ function conditionRules(condition: Condition): RegistryProblem[] {
   ];
 }
 
-/** @param able names of the endpoints that may be a stream's counterpart; null where the endpoints are not known to be what they should be */
-function socketRules(
-  socket: SocketConfig,
-  able: string[] | null,
-  isSound: Sound,
-): RegistryProblem[] {
+/**
+ * @param able names of the endpoints that may be a stream's counterpart; null where the endpoints are not known to be
+ * what they should be
+ */
+function socketRules(socket: SocketConfig, able: string[] | null, isSound: Sound): RegistryProblem[] {
   const { url, welcome, keepAlive } = socket;
   const streams = Array.isArray(socket.streams) ? socket.streams : [];
   const channels = streams.flatMap(channelOf);
   const ofKeepAlive = at(isSound, ["keepAlive"]);
   return [
     ...reading(isSound, ["url"], () => urlRule(["url"], url)),
-    ...reading(isSound, ["welcome"], () =>
-      each(["welcome"], welcome ?? [], conditionRules),
-    ),
-    ...reading(ofKeepAlive, ["send", "replyWithinMs"], () =>
-      replyRules(keepAlive),
-    ),
+    ...reading(isSound, ["welcome"], () => each(["welcome"], welcome ?? [], conditionRules)),
+    ...reading(ofKeepAlive, ["send", "replyWithinMs"], () => replyRules(keepAlive)),
     ...reading(ofKeepAlive, ["respond"], () =>
-      matchRules(
-        ["keepAlive", "respond", "when"],
-        keepAlive.respond?.when,
-        channels,
-      ),
+      matchRules(["keepAlive", "respond", "when"], keepAlive.respond?.when, channels),
     ),
     ...repeated(["streams"], streams, "name"),
     ...each(["streams"], streams, (stream, place) =>
-      isObject(stream)
-        ? streamRules(stream, channels, able, at(isSound, place))
-        : [],
+      isObject(stream) ? streamRules(stream, channels, able, at(isSound, place)) : [],
     ),
   ];
 }
 
-function replyRules({
-  send,
-  replyWithinMs,
-}: SocketConfig["keepAlive"]): RegistryProblem[] {
+function replyRules({ send, replyWithinMs }: SocketConfig["keepAlive"]): RegistryProblem[] {
   const place = ["keepAlive", "replyWithinMs"];
   if (replyWithinMs === null) return [];
   return "everyMs" in send
-    ? must(
-        replyWithinMs <= send.everyMs,
-        place,
-        `at most ${send.everyMs}, its send.everyMs`,
-      )
+    ? must(replyWithinMs <= send.everyMs, place, `at most ${send.everyMs}, its send.everyMs`)
     : must(false, place, `null with send.kind ${send.kind}`);
 }
 
-function streamRules(
-  stream: Stream,
-  channels: string[],
-  able: string[] | null,
-  isSound: Sound,
-): RegistryProblem[] {
+function streamRules(stream: Stream, channels: string[], able: string[] | null, isSound: Sound): RegistryProblem[] {
   const { url, acknowledge, match, ignore, sequence } = stream;
   const { eventTime, staleAfterMs, counterpart } = stream;
-  const when = (parts: (keyof Stream)[], rules: () => RegistryProblem[]) =>
-    reading(isSound, parts, rules);
+  const when = (parts: (keyof Stream)[], rules: () => RegistryProblem[]) => reading(isSound, parts, rules);
   return [
     ...when(["url"], () => urlRule(["url"], url)),
-    ...when(["acknowledge"], () =>
-      each(["acknowledge"], acknowledge ?? [], conditionRules),
-    ),
+    ...when(["acknowledge"], () => each(["acknowledge"], acknowledge ?? [], conditionRules)),
     ...when(["match"], () =>
       Array.isArray(match)
         ? each(["match"], match, (one) => matchRules([], one, channels))
         : matchRules(["match"], match, channels),
     ),
     ...when(["ignore"], () => matchRules(["ignore"], ignore, channels)),
-    ...when(["eventTime"], () =>
-      pathRule(["eventTime", "path"], eventTime?.path),
-    ),
+    ...when(["eventTime"], () => pathRule(["eventTime", "path"], eventTime?.path)),
     ...when(["staleAfterMs"], () =>
       must(
         staleAfterMs === undefined || eventTime !== undefined,
@@ -320,21 +238,14 @@ function streamRules(
         "none without eventTime, as an event without a time has no age",
       ),
     ),
-    ...when(["sequence"], () =>
-      within(["sequence"], sequence ? sequenceRules(sequence) : []),
-    ),
-    ...when(["stall", "typicalPerMinute"], () =>
-      within(["stall"], stallRules(stream)),
-    ),
+    ...when(["sequence"], () => within(["sequence"], sequence ? sequenceRules(sequence) : [])),
+    ...when(["stall", "typicalPerMinute"], () => within(["stall"], stallRules(stream))),
     // what shows that there was something to say must itself say how new it is
     ...when(["counterpart"], () =>
       must(
-        able === null ||
-          counterpart === undefined ||
-          able.includes(counterpart),
+        able === null || counterpart === undefined || able.includes(counterpart),
         ["counterpart"],
-        able?.join(" or ") ||
-          "none, as no REST endpoint of this venue has newest",
+        able?.join(" or ") || "none, as no REST endpoint of this venue has newest",
       ),
     ),
   ];
@@ -342,12 +253,8 @@ function streamRules(
 
 /** Names of the endpoints that say how new their answer is; null where one of them is not known to do so or not. */
 function counterparts(rest: RestEndpoint[], isSound: Sound): string[] | null {
-  const areKnown = rest.every(
-    (_, i) => isSound([i, "name"]) && isSound([i, "newest"]),
-  );
-  return areKnown
-    ? rest.filter(({ newest }) => newest).map(({ name }) => name)
-    : null;
+  const areKnown = rest.every((_, i) => isSound([i, "name"]) && isSound([i, "newest"]));
+  return areKnown ? rest.filter(({ newest }) => newest).map(({ name }) => name) : null;
 }
 
 function sequenceRules(sequence: Sequence): RegistryProblem[] {
@@ -371,11 +278,7 @@ function stallRules({ typicalPerMinute, stall }: Stream): RegistryProblem[] {
     );
   const { from, to, p50Ms, p99Ms, p999Ms } = distribution;
   return [
-    ...must(
-      afterMs >= p999Ms,
-      ["afterMs"],
-      `at least ${p999Ms}, the p999Ms that it was read off`,
-    ),
+    ...must(afterMs >= p999Ms, ["afterMs"], `at least ${p999Ms}, the p999Ms that it was read off`),
     ...within(
       ["distribution"],
       [
@@ -388,11 +291,7 @@ function stallRules({ typicalPerMinute, stall }: Stream): RegistryProblem[] {
 }
 
 /** A text in braces is a placeholder, and the only one is a channel of this socket. */
-function matchRules(
-  place: PlaceInRegistry,
-  match: Match | undefined,
-  channels: string[],
-): RegistryProblem[] {
+function matchRules(place: PlaceInRegistry, match: Match | undefined, channels: string[]): RegistryProblem[] {
   if (match === undefined) return [];
   const { path, equals } = match;
   const known = channels.map((channel) => `{chanId:${channel}}`);
@@ -413,20 +312,14 @@ function isPlaceholder(text: unknown): text is string {
 /** @param stream whatever stands in the list of streams */
 function channelOf(stream: unknown): string[] {
   const { subscribe } = (stream ?? {}) as Partial<Stream>;
-  const channel = (subscribe as { channel?: unknown } | null | undefined)
-    ?.channel;
+  const channel = (subscribe as { channel?: unknown } | null | undefined)?.channel;
   return typeof channel === "string" ? [channel] : [];
 }
 
-function officialRules(
-  { kind, page, api }: Official,
-  isSound: Sound,
-): RegistryProblem[] {
+function officialRules({ kind, page, api }: Official, isSound: Sound): RegistryProblem[] {
   const isHtml = kind === "html";
   return [
-    ...reading(isSound, ["kind", "page"], () =>
-      must(!isHtml || page !== null, ["page"], "an address with kind html"),
-    ),
+    ...reading(isSound, ["kind", "page"], () => must(!isHtml || page !== null, ["page"], "an address with kind html")),
     ...reading(isSound, ["kind", "api"], () => [
       ...must(!isHtml || api === null, ["api"], "null with kind html"),
       ...must(isHtml || api !== null, ["api"], `an address with kind ${kind}`),
@@ -437,10 +330,7 @@ function officialRules(
 }
 
 /** The schema sees the form; only the parser sees a port above 65535. */
-function urlRule(
-  place: PlaceInRegistry,
-  url: string | null | undefined,
-): RegistryProblem[] {
+function urlRule(place: PlaceInRegistry, url: string | null | undefined): RegistryProblem[] {
   return must(
     url === null || url === undefined || URL.canParse(url),
     place,
@@ -448,10 +338,7 @@ function urlRule(
   );
 }
 
-function pathRule(
-  place: PlaceInRegistry,
-  path: string | undefined,
-): RegistryProblem[] {
+function pathRule(place: PlaceInRegistry, path: string | undefined): RegistryProblem[] {
   if (path === undefined) return [];
   try {
     parsePath(path);
@@ -462,11 +349,7 @@ function pathRule(
 }
 
 /** Each item that bears the id or name of an earlier one. */
-function repeated(
-  list: PlaceInRegistry,
-  items: unknown[],
-  key: "id" | "name",
-): RegistryProblem[] {
+function repeated(list: PlaceInRegistry, items: unknown[], key: "id" | "name"): RegistryProblem[] {
   const marks = items.map((item) => (item as Record<string, unknown>)?.[key]);
   return each(list, marks, (mark, place) => {
     const first = marks.indexOf(mark);
@@ -483,19 +366,11 @@ function at(isSound: Sound, outer: PlaceInRegistry): Sound {
 }
 
 /** Applies rules where the parts that they read have the right shape. */
-function reading(
-  isSound: Sound,
-  parts: string[],
-  rules: () => RegistryProblem[],
-): RegistryProblem[] {
+function reading(isSound: Sound, parts: string[], rules: () => RegistryProblem[]): RegistryProblem[] {
   return parts.every((part) => isSound([part])) ? rules() : [];
 }
 
-function must(
-  holds: boolean,
-  place: PlaceInRegistry,
-  expected: string,
-): RegistryProblem[] {
+function must(holds: boolean, place: PlaceInRegistry, expected: string): RegistryProblem[] {
   return holds ? [] : [{ place, expected }];
 }
 
@@ -510,10 +385,7 @@ function each<T>(
   });
 }
 
-function within(
-  outer: PlaceInRegistry,
-  problems: RegistryProblem[],
-): RegistryProblem[] {
+function within(outer: PlaceInRegistry, problems: RegistryProblem[]): RegistryProblem[] {
   return problems.map(({ place, expected }) => ({
     place: [...outer, ...place],
     expected,

@@ -1,14 +1,6 @@
 /** The venues and regions that the service watches: the shape of registry.json. */
 
-export const categories = [
-  "exchange",
-  "rpc",
-  "market-data",
-  "oracle",
-  "stablecoin",
-  "bridge",
-  "ramp",
-] as const;
+export const categories = ["exchange", "rpc", "market-data", "oracle", "stablecoin", "bridge", "ramp"] as const;
 
 export type Category = (typeof categories)[number];
 
@@ -17,7 +9,10 @@ export interface Registry {
   probeIntervalMs: number;
   /** The first one is the primary region, the default of `region` parameters. */
   regions: Region[];
-  /** The rhythm of the chains that venues read, by the name in `Venue.chain`. A chain that is missing here has no known rhythm: its heads are not judged by it. */
+  /**
+   * The rhythm of the chains that venues read, by the name in `Venue.chain`. A chain that is missing here has no known
+   * rhythm: its heads are not judged by it.
+   */
   chains?: Record<string, Chain>;
   venues: Venue[];
 }
@@ -66,7 +61,10 @@ export interface RestEndpoint {
   dataTime?: DataTime;
   /** One slot in twelve asks over a connection of its own (`probe/schedule/fresh-connection-share.ts`). */
   cadenceMs: number;
-  /** The whole exchange, from the start of the connection to the last byte. It ends well before the next slot: a slot whose predecessor is under way is not measured. */
+  /**
+   * The whole exchange, from the start of the connection to the last byte. It ends well before the next slot: a slot
+   * whose predecessor is under way is not measured.
+   */
   timeoutMs: number;
 }
 
@@ -76,7 +74,10 @@ export interface RestEndpoint {
  */
 export type Proof = string | Condition | Condition[];
 
-/** How a time is written: a number since 1970, or the same as a decimal or (`0x…`) hexadecimal text; `iso` is an ISO 8601 text. */
+/**
+ * How a time is written: a number since 1970, or the same as a decimal or (`0x…`) hexadecimal text; `iso` is an ISO
+ * 8601 text.
+ */
 export type TimeUnit = "ns" | "us" | "ms" | "s" | "iso";
 
 /** How many milliseconds a unit has. */
@@ -98,7 +99,10 @@ export interface Newest {
 /** The answer's own time of its data, and the age beyond which they are stale. */
 export interface DataTime {
   path: string;
-  /** The text at the path is `0x` and hexadecimal words of 32 bytes, as a contract answers; the time is the word at this place, from 0. */
+  /**
+   * The text at the path is `0x` and hexadecimal words of 32 bytes, as a contract answers; the time is the word at this
+   * place, from 0.
+   */
   word?: number;
   unit: TimeUnit;
   staleAfterMs: number;
@@ -126,7 +130,10 @@ export interface SocketConfig {
  * Protocol pings of the server are always answered with a pong of the same payload.
  */
 export interface KeepAlive {
-  /** What we send: a protocol ping, a bare text, a JSON message, or nothing. The text "{unixSeconds}" in a JSON message stands for the time as a number. */
+  /**
+   * What we send: a protocol ping, a bare text, a JSON message, or nothing. The text "{unixSeconds}" in a JSON message
+   * stands for the time as a number.
+   */
   send:
     | { kind: "none" }
     | { kind: "ping"; everyMs: number }
@@ -136,7 +143,10 @@ export interface KeepAlive {
     | { kind: "once"; message: unknown };
   /** How long after our ping anything at all must have come back; null where nothing is awaited. */
   replyWithinMs: number | null;
-  /** The socket counts as dead after this long without any frame, pings and pongs included; null where the venue gives no rule. */
+  /**
+   * The socket counts as dead after this long without any frame, pings and pongs included; null where the venue gives
+   * no rule.
+   */
   deadAfterMs: number | null;
   /** A frame of the server, none of a stream's data, that must be answered (Deribit's test_request). */
   respond?: { when: Match; message: unknown };
@@ -171,7 +181,10 @@ export interface Stream {
    * ISO 8601 text. Not every frame of a stream need carry it.
    */
   eventTime?: { path: string; unit: TimeUnit };
-  /** The age of its newest event, by `eventTime`, beyond which the stream is stale. Absent: the rule for all streams holds. */
+  /**
+   * The age of its newest event, by `eventTime`, beyond which the stream is stale. Absent: the rule for all streams
+   * holds.
+   */
   staleAfterMs?: number;
   /** The REST endpoint of the same venue whose `newest` shows whether there was something to say. */
   counterpart?: string;
@@ -224,14 +237,20 @@ export interface StallThreshold {
   };
 }
 
-/** What a stream's stall threshold stands on: measured silences, or its usual rate, of which the registry says where that comes from. */
+/**
+ * What a stream's stall threshold stands on: measured silences, or its usual rate, of which the registry says where
+ * that comes from.
+ */
 export function stallBasis(stream: Stream): "measured" | Stream["rateBasis"] {
   return stream.stall.distribution ? "measured" : stream.rateBasis;
 }
 
 export type Plain = string | number | boolean;
 
-/** `path` exists (not null), or equals `equals` when that is given. `{chanId:<channel>}` in `equals` is Bitfinex's channel number. */
+/**
+ * `path` exists (not null), or equals `equals` when that is given. `{chanId:<channel>}` in `equals` is Bitfinex's
+ * channel number.
+ */
 export interface Match {
   path: string;
   equals?: Plain;
@@ -265,9 +284,15 @@ export interface Official {
   page: string | null;
   /** Null exactly with kind `html`. */
   api: string | null;
-  /** Where one feed serves several services: a notice is about this one when its title or a component of it contains one of these words. */
+  /**
+   * Where one feed serves several services: a notice is about this one when its title or a component of it contains one
+   * of these words.
+   */
   about?: string[];
-  /** Words of what such a feed tells beside what we measure (deposits, listings): a notice is not counted when each of its components has one; where it names none, or says that nothing is affected, when its title has. */
+  /**
+   * Words of what such a feed tells beside what we measure (deposits, listings): a notice is not counted when each of
+   * its components has one; where it names none, or says that nothing is affected, when its title has.
+   */
   notAbout?: string[];
 }
 
@@ -282,7 +307,10 @@ export interface Component {
   cadenceMs: number;
 }
 
-/** All components of a venue: its endpoints, then the socket, then the streams, in the order of the registry. The socket is sampled as often as the quickest of its streams. */
+/**
+ * All components of a venue: its endpoints, then the socket, then the streams, in the order of the registry. The socket
+ * is sampled as often as the quickest of its streams.
+ */
 export function componentsOf(venue: Venue): Component[] {
   const rest = venue.rest.map(({ name, label, url, cadenceMs }): Component => ({
     id: `rest:${name}`,
@@ -303,15 +331,13 @@ function socketComponents(socket: SocketConfig | null): Component[] {
     target: socket.url,
     cadenceMs: Math.min(...socket.streams.map((stream) => stream.cadenceMs)),
   };
-  const streams = socket.streams.map(
-    ({ name, label, url, cadenceMs }): Component => ({
-      id: `ws:${name}`,
-      kind: "ws",
-      label,
-      target: url ?? socket.url,
-      cadenceMs,
-    }),
-  );
+  const streams = socket.streams.map(({ name, label, url, cadenceMs }): Component => ({
+    id: `ws:${name}`,
+    kind: "ws",
+    label,
+    target: url ?? socket.url,
+    cadenceMs,
+  }));
   return [connection, ...streams];
 }
 

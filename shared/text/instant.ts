@@ -3,8 +3,7 @@
 export const instantPattern =
   "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,6})?(Z|[+]00:00)$";
 
-export const instantExpected =
-  "an instant in ISO 8601 and UTC, like 2026-01-31T12:00:00Z";
+export const instantExpected = "an instant in ISO 8601 and UTC, like 2026-01-31T12:00:00Z";
 
 /** 30 February has the right form, but JavaScript moves it to March; year 0 is none of PostgreSQL's. */
 export function isOnCalendar(text: string): boolean {

@@ -6,18 +6,14 @@ export function masked(text: string): string {
   return withoutKeys(text.replace(/:\/{1,2}(?:[^"\s\\]|\\.)*@/g, "://***@"));
 }
 
-/** The same of a text that should be one address, and may be a broken one: all before the last @ is masked, but for the scheme. */
+/**
+ * The same of a text that should be one address, and may be a broken one: all before the last @ is masked, but for the
+ * scheme.
+ */
 export function maskedAddress(text: string): string {
-  return withoutKeys(
-    /[:/\\].*@/s.test(text)
-      ? text.replace(/^([a-z][a-z0-9+.-]*:[/\\]{1,2})?.*@/is, "$1***@")
-      : text,
-  );
+  return withoutKeys(/[:/\\].*@/s.test(text) ? text.replace(/^([a-z][a-z0-9+.-]*:[/\\]{1,2})?.*@/is, "$1***@") : text);
 }
 
 function withoutKeys(text: string): string {
-  return text.replace(
-    /([?&][\w.-]*(?:key|token|secret|passw|pwd|auth|sig)[\w.-]*=)[^&#"\s]*/gi,
-    "$1***",
-  );
+  return text.replace(/([?&][\w.-]*(?:key|token|secret|passw|pwd|auth|sig)[\w.-]*=)[^&#"\s]*/gi, "$1***");
 }

@@ -12,7 +12,10 @@ import { statuspageDocument, type Page } from "./statuspage.js";
 import type { SimulatedFeedKind } from "./words.js";
 
 export interface SimulatedFeed {
-  /** Whether a request is for the feed or its page. Where an endpoint has the same address, it is a probe's that names its region. */
+  /**
+   * Whether a request is for the feed or its page. Where an endpoint has the same address, it is a probe's that names
+   * its region.
+   */
   isAsked(request: IncomingMessage): boolean;
   answer(request: IncomingMessage, response: ServerResponse): void;
   /** What its address says now. */
@@ -31,10 +34,7 @@ interface Content {
   body: object;
 }
 
-export function serveFeed(
-  { kind, api, page }: FeedPlan,
-  stage: Stage,
-): SimulatedFeed {
+export function serveFeed({ kind, api, page }: FeedPlan, stage: Stage): SimulatedFeed {
   const { venue } = stage;
   const apiPath = worldPath(api);
   const pagePath = page === null ? null : worldPath(page);
@@ -56,8 +56,7 @@ export function serveFeed(
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
-    if (pathOf(request) === pagePath)
-      return sendHtml(response, 200, pageForPeople());
+    if (pathOf(request) === pagePath) return sendHtml(response, 200, pageForPeople());
     stage.count("official", regionOf(request));
     const fault = stage.faultOf("official", null);
     const waitMs = slowness(fault);
@@ -66,11 +65,7 @@ export function serveFeed(
     response.once("close", () => clearTimeout(timer));
   }
 
-  function deliver(
-    request: IncomingMessage,
-    response: ServerResponse,
-    fault: ScriptedFault | undefined,
-  ) {
+  function deliver(request: IncomingMessage, response: ServerResponse, fault: ScriptedFault | undefined) {
     const faulty = fault && faultyAnswers[fault.kind];
     if (faulty) return faulty(response, fault, errorInside());
     const port = request.socket.localPort!;
@@ -80,31 +75,21 @@ export function serveFeed(
   }
 
   /** What is well-formed, and wrong. */
-  function faultyContent(
-    target: string,
-    port: number,
-    fault: ScriptedFault | undefined,
-  ): Content | undefined {
+  function faultyContent(target: string, port: number, fault: ScriptedFault | undefined): Content | undefined {
     const at = stage.now();
     const { kind: wrong, behindMs = 24 * 3_600_000 } = fault ?? {};
     if (wrong === "other-product") return otherProduct(target, at);
-    if (wrong === "back-in-time")
-      return contentOf(target, port, new Date(+at - behindMs));
+    if (wrong === "back-in-time") return contentOf(target, port, new Date(+at - behindMs));
     const content = contentOf(target, port, at);
     if (wrong === "lost-fields") return altered(content, withoutField);
     if (wrong === "empty-list") return altered(content, withoutEntries);
     return content;
   }
 
-  function contentOf(
-    target: string,
-    port: number,
-    at: Date,
-  ): Content | undefined {
+  function contentOf(target: string, port: number, at: Date): Content | undefined {
     const { pathname, searchParams } = new URL(target, "http://world");
     const pageUrl = `http://127.0.0.1:${port}${(pagePath ?? apiPath).replace(/\/$/, "")}`;
-    if (kind !== "statuspage")
-      return ownAnswers[kind](stage.posts(), searchParams, at, pageUrl);
+    if (kind !== "statuspage") return ownAnswers[kind](stage.posts(), searchParams, at, pageUrl);
     const body = statuspageDocument(
       pathname.slice(folder!.length),
       pageNumber(searchParams),
@@ -121,15 +106,12 @@ export function serveFeed(
   }
 
   function errorInside(): unknown {
-    return kind === "statuspage"
-      ? { error: "Something went wrong on our end" }
-      : stage.player.errorInside;
+    return kind === "statuspage" ? { error: "Something went wrong on our end" } : stage.player.errorInside;
   }
 
   function otherProduct(target: string, at: Date): Content | undefined {
     const { pathname, searchParams } = new URL(target, "http://world");
-    const document =
-      folder === null ? "incidents.json" : pathname.slice(folder.length);
+    const document = folder === null ? "incidents.json" : pathname.slice(folder.length);
     const number = pageNumber(searchParams);
     const body = statuspageDocument(document, number, acme, acmePosts, at);
     return body && { status: 200, body };
@@ -137,9 +119,7 @@ export function serveFeed(
 
   function pageForPeople(): string {
     const notices = noticesAt(stage.posts(), kind, stage.now()).slice(0, 50);
-    const lines = notices.map(
-      ({ id, title, status }) => `<li id="${id}">${escaped(title)}: ${status}`,
-    );
+    const lines = notices.map(({ id, title, status }) => `<li id="${id}">${escaped(title)}: ${status}`);
     return `<h1>Status of ${venue.name}</h1><ul>${lines.join("")}</ul>`;
   }
 }
@@ -201,10 +181,7 @@ function withoutEntries(key: string, value: unknown): unknown {
   return lists.includes(key) && Array.isArray(value) ? [] : value;
 }
 
-function altered(
-  content: Content | undefined,
-  alter: (key: string, value: unknown) => unknown,
-): Content | undefined {
+function altered(content: Content | undefined, alter: (key: string, value: unknown) => unknown): Content | undefined {
   return (
     content && {
       ...content,
@@ -213,11 +190,7 @@ function altered(
   );
 }
 
-function sendTagged(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, body }: Content,
-) {
+function sendTagged(request: IncomingMessage, response: ServerResponse, { status, body }: Content) {
   const tag = `W/"${digest(JSON.stringify(body))}"`;
   const held = (request.headers["if-none-match"] ?? "").split(/\s*,\s*/);
   if (status === 200) response.setHeader("etag", tag);

@@ -36,14 +36,8 @@ export const ownAnswers: Record<
 };
 
 /** The newest first. */
-function openOnes(
-  posts: readonly ScriptedPost[],
-  kind: OwnKind,
-  at: Date,
-): PostedNotice[] {
-  return noticesAt(posts, kind, at).filter(
-    ({ status }) => status !== "scheduled" && !isOver(status),
-  );
+function openOnes(posts: readonly ScriptedPost[], kind: OwnKind, at: Date): PostedNotice[] {
+  return noticesAt(posts, kind, at).filter(({ status }) => status !== "scheduled" && !isOver(status));
 }
 
 const okxStates = ["scheduled", "ongoing", "pre_open", "completed", "canceled"];
@@ -54,12 +48,7 @@ const okxTypes: Record<string, string> = {
 };
 
 /** Without `state`, those that are not over. */
-function okx(
-  posts: readonly ScriptedPost[],
-  query: URLSearchParams,
-  at: Date,
-  page: string,
-): OwnAnswer {
+function okx(posts: readonly ScriptedPost[], query: URLSearchParams, at: Date, page: string): OwnAnswer {
   const state = query.get("state");
   if (state !== null && !okxStates.includes(state))
     return {
@@ -67,9 +56,7 @@ function okx(
       body: { code: "51000", data: [], msg: "Parameter state error" },
     };
   const data = noticesAt(posts, "okx-system-status", at)
-    .filter(({ status }) =>
-      state === null ? !isOver(status) : status === state,
-    )
+    .filter(({ status }) => (state === null ? !isOver(status) : status === state))
     .map((notice) => ({
       title: notice.title,
       state: notice.status,
@@ -92,14 +79,8 @@ const bybitTypes: Record<string, string> = {
   incident: "3",
 };
 
-function bybit(
-  posts: readonly ScriptedPost[],
-  query: URLSearchParams,
-  at: Date,
-  page: string,
-): OwnAnswer {
-  const wanted = (name: string, value: string) =>
-    [null, value].includes(query.get(name));
+function bybit(posts: readonly ScriptedPost[], query: URLSearchParams, at: Date, page: string): OwnAnswer {
+  const wanted = (name: string, value: string) => [null, value].includes(query.get(name));
   const list = noticesAt(posts, "bybit-system-status", at)
     .filter(({ id, status }) => wanted("id", id) && wanted("state", status))
     .map((notice) => ({
@@ -129,15 +110,9 @@ function endOf({ resolvedAt, expectedEnd, startedAt }: PostedNotice): string {
   return String(+(resolvedAt ?? expectedEnd ?? +startedAt + 3_600_000));
 }
 
-function numbersOf(
-  kind: OwnKind,
-  { components }: PostedNotice,
-  otherwise: number,
-) {
+function numbersOf(kind: OwnKind, { components }: PostedNotice, otherwise: number) {
   const { first, names } = services[kind]!;
-  return components.length === 0
-    ? [otherwise]
-    : components.map((name) => first + names.indexOf(name));
+  return components.length === 0 ? [otherwise] : components.map((name) => first + names.indexOf(name));
 }
 
 function ok(body: object): OwnAnswer {

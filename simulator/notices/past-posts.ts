@@ -1,6 +1,6 @@
 /**
- * What the venues posted in the ninety days before the demo began: of some of what went wrong then (past.ts) late, of some
- * early, of most nothing; and much that is about nothing we measure.
+ * What the venues posted in the ninety days before the demo began: of some of what went wrong then (past.ts) late, of
+ * some early, of most nothing; and much that is about nothing we measure.
  */
 import { lastDayOf, todayOf } from "../past.js";
 import type { ScriptedPost } from "./posts.js";
@@ -12,8 +12,7 @@ const dayMs = 24 * hourMs;
 /** @param now when the history ends, as `pastFaults` takes it */
 export function pastPosts(now: Date): ScriptedPost[] {
   /** `"10:04"` of the UTC day that was so many days ago. */
-  const on = (daysAgo: number, time: string) =>
-    new Date(todayOf(now) - daysAgo * dayMs + msOf(time));
+  const on = (daysAgo: number, time: string) => new Date(todayOf(now) - daysAgo * dayMs + msOf(time));
   /** Hours and minutes since the last day began. */
   const after = (time: string) => new Date(lastDayOf(now) + msOf(time));
   return [...often(on), ...seldom(on), ...ofLastDay(after)];
@@ -24,13 +23,7 @@ type OldInstant = (daysAgo: number, time: string) => Date;
 
 /** Deribit tells of each of its faults, and Coinbase of each listing, which fills more than one page. */
 function often(on: OldInstant): ScriptedPost[] {
-  const deribit = (
-    title: string,
-    impact: string,
-    daysAgo: number,
-    from: string,
-    to: string,
-  ): ScriptedPost => ({
+  const deribit = (title: string, impact: string, daysAgo: number, from: string, to: string): ScriptedPost => ({
     venue: "deribit",
     title,
     impact,
@@ -143,16 +136,14 @@ function seldom(on: OldInstant): ScriptedPost[] {
       endedAt: on(9, "07:20"),
       components: ["Trading"],
     },
-    ...["Degraded order placement", "Login problems"].map(
-      (title, i): ScriptedPost => ({
-        venue: "bitfinex",
-        title,
-        impact: "minor",
-        postedAt: on(52 - 21 * i, "18:20"),
-        endedAt: on(52 - 21 * i, "19:05"),
-        components: ["Website"],
-      }),
-    ),
+    ...["Degraded order placement", "Login problems"].map((title, i): ScriptedPost => ({
+      venue: "bitfinex",
+      title,
+      impact: "minor",
+      postedAt: on(52 - 21 * i, "18:20"),
+      endedAt: on(52 - 21 * i, "19:05"),
+      components: ["Website"],
+    })),
     {
       venue: "bitfinex",
       title: "Posted to the wrong page",

@@ -1,14 +1,9 @@
 /**
- * What venues post on their status feeds, as a script, and what can be read there at an instant. That depends on the script
- * and the instant alone: a world that is started again says the same.
+ * What venues post on their status feeds, as a script, and what can be read there at an instant. That depends on the
+ * script and the instant alone: a world that is started again says the same.
  */
 import { createHash } from "node:crypto";
-import {
-  isOver,
-  wordsOf,
-  type SimulatedFeedKind,
-  type PostedNoticeKind,
-} from "./words.js";
+import { isOver, wordsOf, type SimulatedFeedKind, type PostedNoticeKind } from "./words.js";
 
 export interface ScriptedPost {
   /** Registry id of the venue that serves the feed: of several that share one, the first of the registry. */
@@ -67,11 +62,7 @@ export interface PostedNotice {
 }
 
 /** What stands on the feed, newest first. */
-export function noticesAt(
-  posts: readonly ScriptedPost[],
-  kind: SimulatedFeedKind,
-  at: Date,
-): PostedNotice[] {
+export function noticesAt(posts: readonly ScriptedPost[], kind: SimulatedFeedKind, at: Date): PostedNotice[] {
   return posts
     .flatMap((post) => [...postingsUpTo(post, at)])
     .filter(({ deletedAt }) => !deletedAt || deletedAt > at)
@@ -80,11 +71,7 @@ export function noticesAt(
 }
 
 /** When anything was posted, changed or deleted last; null: nothing yet. */
-export function changedAt(
-  posts: readonly ScriptedPost[],
-  kind: SimulatedFeedKind,
-  at: Date,
-): Date | null {
+export function changedAt(posts: readonly ScriptedPost[], kind: SimulatedFeedKind, at: Date): Date | null {
   const newest = posts
     .flatMap((post) => [...postingsUpTo(post, at)])
     .reduce((most, post) => Math.max(most, +lastChange(post, kind, at)), 0);
@@ -115,11 +102,7 @@ function shifted(post: ScriptedPost, ms: number): ScriptedPost {
   };
 }
 
-function noticeAt(
-  post: ScriptedPost,
-  feed: SimulatedFeedKind,
-  at: Date,
-): PostedNotice {
+function noticeAt(post: ScriptedPost, feed: SimulatedFeedKind, at: Date): PostedNotice {
   const { postedAt, startedAt = postedAt, endedAt, changes = [] } = post;
   const kind = kindOf(post, feed);
   const updates = updatesOf(post, feed).filter((update) => update.at <= at);
@@ -135,8 +118,7 @@ function noticeAt(
     startedAt,
     expectedEnd: kind === "maintenance" ? (endedAt ?? null) : null,
     changedAt: lastChange(post, feed, at),
-    monitoringAt:
-      updates.find(({ status }) => status === "monitoring")?.at ?? null,
+    monitoringAt: updates.find(({ status }) => status === "monitoring")?.at ?? null,
     resolvedAt: updates.find(({ status }) => isOver(status))?.at ?? null,
     updates,
     components: post.components ?? [],
@@ -144,10 +126,7 @@ function noticeAt(
   };
 }
 
-function kindOf(
-  { impact }: ScriptedPost,
-  feed: SimulatedFeedKind,
-): PostedNoticeKind {
+function kindOf({ impact }: ScriptedPost, feed: SimulatedFeedKind): PostedNoticeKind {
   return wordsOf[feed].impacts[impact]!;
 }
 
@@ -171,11 +150,7 @@ function updatesOf(post: ScriptedPost, feed: SimulatedFeedKind) {
   return canceled < 0 ? all : all.slice(0, canceled + 1);
 }
 
-function lastChange(
-  post: ScriptedPost,
-  feed: SimulatedFeedKind,
-  at: Date,
-): Date {
+function lastChange(post: ScriptedPost, feed: SimulatedFeedKind, at: Date): Date {
   const { deletedAt, changes = [] } = post;
   const end = deletedAt && deletedAt <= at ? deletedAt : at;
   const instants = [

@@ -1,6 +1,6 @@
 /**
- * When the demo's world was played, kept in a file: what venues posted in an earlier run stays on their feeds, while the
- * faults begin anew with each.
+ * When the demo's world was played, kept in a file: what venues posted in an earlier run stays on their feeds, while
+ * the faults begin anew with each.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";

@@ -1,11 +1,6 @@
 /** The documents of an Atlassian Statuspage. */
 import { createHash } from "node:crypto";
-import {
-  changedAt,
-  noticesAt,
-  type PostedNotice,
-  type ScriptedPost,
-} from "./posts.js";
+import { changedAt, noticesAt, type PostedNotice, type ScriptedPost } from "./posts.js";
 import { isOver } from "./words.js";
 
 export interface Page {
@@ -48,13 +43,9 @@ export function statuspageDocument(
   };
   const components = componentsAt(posts, notices, page);
   const entries = (list: PostedNotice[]) =>
-    list
-      .slice((number - 1) * perList, number * perList)
-      .map((notice) => entryOf(notice, page, components));
-  const open = (list: PostedNotice[]) =>
-    list.filter(({ status }) => !isOver(status));
-  const having = (...statuses: string[]) =>
-    maintenances.filter(({ status }) => statuses.includes(status));
+    list.slice((number - 1) * perList, number * perList).map((notice) => entryOf(notice, page, components));
+  const open = (list: PostedNotice[]) => list.filter(({ status }) => !isOver(status));
+  const having = (...statuses: string[]) => maintenances.filter(({ status }) => statuses.includes(status));
   switch (document) {
     case "incidents.json":
       return { ...head, incidents: entries(incidents) };
@@ -90,9 +81,7 @@ function entryOf(notice: PostedNotice, page: Page, components: Component[]) {
   const stamp = stamper(page);
   const orNull = (at: Date | null) => at && stamp(at);
   const { id, kind, startedAt, postedAt, resolvedAt, expectedEnd } = notice;
-  const about = components.filter(({ name }) =>
-    notice.components.includes(name),
-  );
+  const about = components.filter(({ name }) => notice.components.includes(name));
   return {
     id,
     name: notice.title,
@@ -115,11 +104,7 @@ function entryOf(notice: PostedNotice, page: Page, components: Component[]) {
 }
 
 /** Newest first. */
-function updatesOf(
-  { id, updates, title, indicator }: PostedNotice,
-  about: Component[],
-  stamp: (at: Date) => string,
-) {
+function updatesOf({ id, updates, title, indicator }: PostedNotice, about: Component[], stamp: (at: Date) => string) {
   return updates.toReversed().map(({ at, status }) => ({
     id: idOf(`${id} ${status} ${+at}`),
     status,
@@ -171,9 +156,7 @@ function worstOf(notices: PostedNotice[]): string {
   const shown = notices
     .filter(({ status }) => !isOver(status) && status !== "scheduled")
     .map(({ indicator }) => indicator);
-  return (
-    Object.keys(levels).findLast((level) => shown.includes(level)) ?? "none"
-  );
+  return Object.keys(levels).findLast((level) => shown.includes(level)) ?? "none";
 }
 
 interface Component {
@@ -186,23 +169,13 @@ interface Component {
 const everyPageHas = ["REST API", "WebSocket", "Website", "Deposits"];
 
 /** All that any post of the script is about: components do not come and go with the notices. */
-function componentsAt(
-  posts: readonly ScriptedPost[],
-  notices: PostedNotice[],
-  page: Page,
-): Component[] {
-  const names = new Set([
-    ...everyPageHas,
-    ...posts.flatMap(({ components = [] }) => components),
-  ]);
+function componentsAt(posts: readonly ScriptedPost[], notices: PostedNotice[], page: Page): Component[] {
+  const names = new Set([...everyPageHas, ...posts.flatMap(({ components = [] }) => components)]);
   const since = stamper(page)(madeAt);
   return [...names].map((name, position) => ({
     id: idOf(`${page.id} ${name}`),
     name,
-    status:
-      levels[
-        worstOf(notices.filter(({ components }) => components.includes(name)))
-      ]!.component,
+    status: levels[worstOf(notices.filter(({ components }) => components.includes(name)))]!.component,
     created_at: since,
     updated_at: since,
     position: position + 1,

@@ -2,10 +2,7 @@
 import type { Official } from "../../shared/registry/registry.js";
 
 /** The kinds of feeds that the world plays. */
-export type SimulatedFeedKind = Exclude<
-  Official["kind"],
-  "html" | "betterstack"
->;
+export type SimulatedFeedKind = Exclude<Official["kind"], "html" | "betterstack">;
 
 export type PostedNoticeKind = "incident" | "maintenance";
 
@@ -102,29 +99,14 @@ export function isOver(status: string): boolean {
 }
 
 /** Services by the numbers that the venue's own API gives them: the place in the list, from `first` on. */
-export const services: Partial<
-  Record<SimulatedFeedKind, { first: number; names: string[] }>
-> = {
+export const services: Partial<Record<SimulatedFeedKind, { first: number; names: string[] }>> = {
   "okx-system-status": {
     first: 0,
-    names: [
-      "WebSocket",
-      "Spot",
-      "Futures",
-      "Perpetual",
-      "Options",
-      "Trading service",
-    ],
+    names: ["WebSocket", "Spot", "Futures", "Perpetual", "Options", "Trading service"],
   },
   "bybit-system-status": {
     first: 1,
-    names: [
-      "Trading",
-      "Trading over HTTP",
-      "Trading over WebSocket",
-      "Private stream",
-      "Market data",
-    ],
+    names: ["Trading", "Trading over HTTP", "Trading over WebSocket", "Private stream", "Market data"],
   },
 };
 

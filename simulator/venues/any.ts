@@ -31,11 +31,7 @@ export function anyVenue(venue: Venue): VenuePlayer {
 }
 
 /** A good answer of an endpoint, made from what the registry says of it, where its chain stands at `height`. */
-export function bodyOf(
-  { body, proof, head, newest, dataTime }: RestEndpoint,
-  tick: Tick,
-  height: number,
-): unknown {
+export function bodyOf({ body, proof, head, newest, dataTime }: RestEndpoint, tick: Tick, height: number): unknown {
   if (isRequest(body))
     return {
       jsonrpc: "2.0",
@@ -49,10 +45,10 @@ export function bodyOf(
       : conditionsOf(proof)
           .map((condition) => holding(condition, tick))
           .reduce(merged);
-  return [
-    ...(newest ? [timed(newest, tick)] : []),
-    ...(dataTime ? [timed(dataTime, tick)] : []),
-  ].reduce(merged, proven);
+  return [...(newest ? [timed(newest, tick)] : []), ...(dataTime ? [timed(dataTime, tick)] : [])].reduce(
+    merged,
+    proven,
+  );
 }
 
 /** The smallest answer of which a condition holds. */
@@ -64,12 +60,8 @@ function holding(condition: Condition, { last }: Tick): unknown {
 }
 
 /** The smallest answer that says when its data are from, or the mark of its newest thing. */
-function timed(
-  { path, list, unit }: { path: string; list?: string; unit: Newest["unit"] },
-  { id, ms }: Tick,
-): unknown {
-  const value =
-    unit === "id" ? id : unit === "iso" ? iso(ms) : ms / milliseconds[unit];
+function timed({ path, list, unit }: { path: string; list?: string; unit: Newest["unit"] }, { id, ms }: Tick): unknown {
+  const value = unit === "id" ? id : unit === "iso" ? iso(ms) : ms / milliseconds[unit];
   const inner = built(path, value);
   return list === undefined ? inner : built(list, [inner]);
 }
@@ -85,11 +77,7 @@ function isRequest(body: unknown): body is Request {
   return typeof body === "object" && body !== null && "jsonrpc" in body;
 }
 
-function resultOf(
-  { method, params }: Request,
-  tick: Tick,
-  height: number,
-): unknown {
+function resultOf({ method, params }: Request, tick: Tick, height: number): unknown {
   switch (method) {
     case "eth_blockNumber":
       return hex(height);
@@ -114,7 +102,10 @@ function resultOf(
   }
 }
 
-/** latestRoundData() of a price feed: round, price, when it began, when it was updated, round. Every other call answers with one number. */
+/**
+ * latestRoundData() of a price feed: round, price, when it began, when it was updated, round. Every other call answers
+ * with one number.
+ */
 function called(params: unknown, { id, last, ms }: Tick): string {
   const [{ data }] = params as [{ data: string }];
   const price = Math.round(last * 1e8);
@@ -144,16 +135,11 @@ function hexOr(value: number, encoding: "hex" | "integer") {
   return encoding === "hex" ? hex(value) : value;
 }
 
-function converse(
-  { chain, socket }: Venue,
-  session: VenueSession,
-): Conversation {
+function converse({ chain, socket }: Venue, session: VenueSession): Conversation {
   return {
     message(message) {
       const text = JSON.stringify(message);
-      const stream = socket?.streams.find(
-        ({ subscribe }) => JSON.stringify(subscribe) === text,
-      );
+      const stream = socket?.streams.find(({ subscribe }) => JSON.stringify(subscribe) === text);
       if (!stream) throw new Error("no stream of the registry subscribes so");
       if (isRequest(message)) playChain(session, stream, message, chain);
       else session.play(stream.name, (tick) => frameOf(stream, tick));
@@ -161,12 +147,7 @@ function converse(
   };
 }
 
-function playChain(
-  session: VenueSession,
-  stream: Stream,
-  { id, method }: Request,
-  chain: string | null,
-) {
+function playChain(session: VenueSession, stream: Stream, { id, method }: Request, chain: string | null) {
   const isSlots = method === "slotSubscribe";
   const subscription = isSlots ? id : hex(0xcafe00 + id);
   session.say({ jsonrpc: "2.0", id, result: subscription });
@@ -192,12 +173,9 @@ function frameOf({ match }: Stream, tick: Tick): unknown {
 function merged(one: unknown, other: unknown): unknown {
   if (typeof one !== "object" || typeof other !== "object") return other ?? one;
   if (one === null || other === null) return other ?? one;
-  const both: unknown = Array.isArray(one)
-    ? [...(one as unknown[])]
-    : { ...one };
+  const both: unknown = Array.isArray(one) ? [...(one as unknown[])] : { ...one };
   const into = both as Record<string, unknown>;
-  for (const [key, value] of Object.entries(other))
-    into[key] = merged(into[key], value);
+  for (const [key, value] of Object.entries(other)) into[key] = merged(into[key], value);
   return both;
 }
 

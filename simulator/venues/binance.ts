@@ -1,13 +1,7 @@
 /** Binance spot and USD-M futures: combined streams, the server pings by protocol. */
 import { levels, type Tick } from "../market.js";
 import { limitFrames, pingOrDrop } from "../keep-alive.js";
-import type {
-  Conversation,
-  FrameMaker,
-  VenuePlayer,
-  VenueSession,
-  SocketRules,
-} from "../player.js";
+import type { Conversation, FrameMaker, VenuePlayer, VenueSession, SocketRules } from "../player.js";
 
 const symbol = "BTCUSDT";
 
@@ -36,10 +30,7 @@ export const binance: VenuePlayer = {
           m: side === "sell",
         }),
       ],
-      "btcusdt@depth20@100ms": [
-        "book",
-        (tick) => ({ lastUpdateId: tick.id, ...book(tick, 20) }),
-      ],
+      "btcusdt@depth20@100ms": ["book", (tick) => ({ lastUpdateId: tick.id, ...book(tick, 20) })],
     },
     { pingEveryMs: 20_000, pongWithinMs: 60_000, framesPerSecond: 5 },
   ),
@@ -114,10 +105,7 @@ interface Rules {
   framesPerSecond: number;
 }
 
-function socketOf(
-  streams: Record<string, [name: string, data: FrameMaker]>,
-  rules: Rules,
-): SocketRules {
+function socketOf(streams: Record<string, [name: string, data: FrameMaker]>, rules: Rules): SocketRules {
   return { converse };
 
   function converse(session: VenueSession): Conversation {
@@ -132,8 +120,7 @@ function socketOf(
     // An unknown stream is acknowledged too, and stays silent.
     for (const stream of params) {
       const [name, data] = streams[stream] ?? [];
-      if (name && data)
-        session.play(name, (tick) => ({ stream, data: data(tick) }));
+      if (name && data) session.play(name, (tick) => ({ stream, data: data(tick) }));
     }
   }
 }

@@ -19,12 +19,7 @@ export const bitfinex: VenuePlayer = {
   socket: {
     converse(session) {
       session.say({ event: "info", version: 2, platform: { status: 1 } });
-      const idle = dropAfter(
-        session,
-        60_000,
-        "no subscription and no frame of the client",
-        1000,
-      );
+      const idle = dropAfter(session, 60_000, "no subscription and no frame of the client", 1000);
       session.onPush(idle);
       return {
         message(message) {
@@ -43,24 +38,22 @@ interface Request {
 }
 
 /** Payloads, the channel's number still missing. */
-const channels: Record<string, { first: FrameMaker; data: () => FrameMaker }> =
-  {
-    ticker: { first: (tick) => [ticker(tick)], data: () => payloadOf(ticker) },
-    trades: { first: (tick) => [[trade(tick)]], data: executedAndUpdated },
-    book: {
-      first: ({ bid, ask, size }) => [
-        [
-          [bid, 3, size],
-          [ask, 2, -size],
-        ],
+const channels: Record<string, { first: FrameMaker; data: () => FrameMaker }> = {
+  ticker: { first: (tick) => [ticker(tick)], data: () => payloadOf(ticker) },
+  trades: { first: (tick) => [[trade(tick)]], data: executedAndUpdated },
+  book: {
+    first: ({ bid, ask, size }) => [
+      [
+        [bid, 3, size],
+        [ask, 2, -size],
       ],
-      data: () => payloadOf(({ bid, size }) => [bid, 2, size]),
-    },
-  };
+    ],
+    data: () => payloadOf(({ bid, size }) => [bid, 2, size]),
+  },
+};
 
 function request(session: VenueSession, { event, channel, cid }: Request) {
-  if (event === "ping")
-    return session.say({ event: "pong", ts: session.tick().ms, cid });
+  if (event === "ping") return session.say({ event: "pong", ts: session.tick().ms, cid });
   if (event !== "subscribe") throw new Error(`unknown event ${event}`);
   const known = channels[channel];
   if (!known)
@@ -97,18 +90,7 @@ function executedAndUpdated(): FrameMaker {
 }
 
 function ticker({ last, bid, ask, size }: Tick) {
-  return [
-    bid,
-    size,
-    ask,
-    size,
-    120,
-    0.0019,
-    last,
-    1240.5,
-    last + 500,
-    last - 500,
-  ];
+  return [bid, size, ask, size, 120, 0.0019, last, 1240.5, last + 500, last - 500];
 }
 
 function trade({ id, ms, last, size, side }: Tick) {

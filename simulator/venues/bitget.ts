@@ -43,10 +43,7 @@ interface Request {
   args: { instType: string; channel: string; instId: string }[];
 }
 
-const channels: Record<
-  string,
-  { stream: string; action: string; data: FrameMaker }
-> = {
+const channels: Record<string, { stream: string; action: string; data: FrameMaker }> = {
   ticker: { stream: "ticker", action: "snapshot", data: ticker },
   trade: { stream: "trades", action: "update", data: trade },
   books15: {

@@ -39,10 +39,7 @@ interface Request {
   data?: { channel: string };
 }
 
-const channels: Record<
-  string,
-  { stream: string; event: string; data: FrameMaker }
-> = {
+const channels: Record<string, { stream: string; event: string; data: FrameMaker }> = {
   live_trades_btcusd: { stream: "trades", event: "trade", data: trade },
   order_book_btcusd: {
     stream: "book",
@@ -57,8 +54,7 @@ const channels: Record<
 };
 
 function request(session: VenueSession, { event, data }: Request) {
-  if (event === "bts:heartbeat")
-    return session.say({ event, channel: "", data: { status: "success" } });
+  if (event === "bts:heartbeat") return session.say({ event, channel: "", data: { status: "success" } });
   if (event !== "bts:subscribe") throw new Error(`unknown event ${event}`);
   const name = data?.channel ?? "";
   // An unknown channel is acknowledged too, and stays silent.

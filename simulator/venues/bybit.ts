@@ -77,16 +77,14 @@ interface Request {
 function subscribe(session: VenueSession, op: string, args: string[]) {
   if (op !== "subscribe") throw new Error(`unknown op ${op}`);
   const unknown = args.filter((topic) => !(topic in topics));
-  const ret_msg =
-    unknown.length === 0 ? op : `handler not found: ${unknown.join()}`;
+  const ret_msg = unknown.length === 0 ? op : `handler not found: ${unknown.join()}`;
   session.say({
     success: unknown.length === 0,
     ret_msg,
     conn_id: "f3a1",
     op,
   });
-  if (unknown.length === 0)
-    for (const topic of args) topics[topic]!(session, topic);
+  if (unknown.length === 0) for (const topic of args) topics[topic]!(session, topic);
 }
 
 const topics: Record<string, (session: VenueSession, topic: string) => void> = {

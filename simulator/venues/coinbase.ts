@@ -35,9 +35,7 @@ export const coinbase: VenuePlayer = {
   },
   socket: {
     converse(session) {
-      const deadline = session.after(5000, () =>
-        session.drop("no subscribe message within 5000 ms", 1000),
-      );
+      const deadline = session.after(5000, () => session.drop("no subscribe message within 5000 ms", 1000));
       return {
         message(message) {
           deadline.cancel();

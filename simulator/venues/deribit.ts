@@ -1,12 +1,8 @@
-/** Deribit: JSON-RPC; after set_heartbeat the server sends test requests, and drops a client that does not answer one. */
+/**
+ * Deribit: JSON-RPC; after set_heartbeat the server sends test requests, and drops a client that does not answer one.
+ */
 import { levels, type Tick } from "../market.js";
-import type {
-  Conversation,
-  FrameMaker,
-  VenuePlayer,
-  VenueSession,
-  Timer,
-} from "../player.js";
+import type { Conversation, FrameMaker, VenuePlayer, VenueSession, Timer } from "../player.js";
 
 const instrument_name = "BTC-PERPETUAL";
 
@@ -71,11 +67,7 @@ function converse(session: VenueSession): Conversation {
       sayHeartbeat("heartbeat");
       sayHeartbeat("test_request");
       testRequest ??= session.after(10_000, () =>
-        session.drop(
-          "test_request unanswered for 10000 ms",
-          4000,
-          "heartbeat close",
-        ),
+        session.drop("test_request unanswered for 10000 ms", 4000, "heartbeat close"),
       );
     });
   }
@@ -110,10 +102,7 @@ function converse(session: VenueSession): Conversation {
   }
 }
 
-const channels: Record<
-  string,
-  { stream: string; data: FrameMaker; first?: FrameMaker }
-> = {
+const channels: Record<string, { stream: string; data: FrameMaker; first?: FrameMaker }> = {
   [`ticker.${instrument_name}.100ms`]: {
     stream: "ticker",
     data: ticker,

@@ -23,12 +23,7 @@ export const gate: VenuePlayer = {
     converse(session) {
       // That unanswered pings end in a drop is documented, after how long is not: two pings' time.
       pingOrDrop(session, 15_000, 30_000);
-      const idle = dropAfter(
-        session,
-        30_000,
-        "neither a subscription nor a frame of the client",
-        1000,
-      );
+      const idle = dropAfter(session, 30_000, "neither a subscription nor a frame of the client", 1000);
       session.onPush(idle);
       return {
         message(message) {
@@ -63,8 +58,7 @@ const channels: Record<string, { stream: string; data: FrameMaker }> = {
 };
 
 function request(session: VenueSession, { time, channel, event }: Request) {
-  if (typeof time !== "number")
-    throw new Error(`time must be Unix seconds, got ${JSON.stringify(time)}`);
+  if (typeof time !== "number") throw new Error(`time must be Unix seconds, got ${JSON.stringify(time)}`);
   if (channel === "spot.ping") return sayPong(session);
   if (event !== "subscribe") throw new Error(`unknown event ${event}`);
   const known = channels[channel];
@@ -72,9 +66,7 @@ function request(session: VenueSession, { time, channel, event }: Request) {
     ...stamp(session.tick()),
     channel,
     event,
-    ...(known
-      ? { result: { status: "success" } }
-      : { error: { code: 2, message: "unknown channel" }, result: null }),
+    ...(known ? { result: { status: "success" } } : { error: { code: 2, message: "unknown channel" }, result: null }),
   });
   if (known)
     session.play(known.stream, (tick) => ({

@@ -65,10 +65,7 @@ interface Request {
   feed: string;
 }
 
-const feeds: Record<
-  string,
-  { stream: string; data: FrameMaker; first?: FrameMaker }
-> = {
+const feeds: Record<string, { stream: string; data: FrameMaker; first?: FrameMaker }> = {
   ticker: { stream: "ticker", data: ticker, first: ticker },
   trade: {
     stream: "trades",
@@ -139,10 +136,7 @@ function trade({ id, ms, last, size, side }: Tick) {
 }
 
 function rows(tick: Tick, side: "bids" | "asks") {
-  return levels(tick, side, 20).map(([price, size]) => [
-    Number(price),
-    Number(size),
-  ]);
+  return levels(tick, side, 20).map(([price, size]) => [Number(price), Number(size)]);
 }
 
 function uid(id: number) {

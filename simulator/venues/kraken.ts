@@ -33,17 +33,7 @@ export const kraken: VenuePlayer = {
       }),
     trades: ({ id, ms, last, size, side }) =>
       answer({
-        XXBTZUSD: [
-          [
-            last.toFixed(5),
-            size.toFixed(8),
-            ms / 1000,
-            side === "buy" ? "b" : "s",
-            "l",
-            "",
-            id,
-          ],
-        ],
+        XXBTZUSD: [[last.toFixed(5), size.toFixed(8), ms / 1000, side === "buy" ? "b" : "s", "l", "", id]],
         last: nanoseconds(ms),
       }),
   },
@@ -142,11 +132,7 @@ function request(session: VenueSession, { method, params, req_id }: Request) {
     type,
     data: [channel.data(tick)],
   });
-  session.play(
-    channel.stream,
-    frame("update"),
-    params.snapshot ? frame("snapshot") : undefined,
-  );
+  session.play(channel.stream, frame("update"), params.snapshot ? frame("snapshot") : undefined);
 }
 
 function refuse(session: VenueSession, req_id: number | undefined) {

@@ -1,13 +1,9 @@
-/** KuCoin spot and futures, unified sockets: a welcome, JSON in binary frames, a client frame at least once a minute. */
+/**
+ * KuCoin spot and futures, unified sockets: a welcome, JSON in binary frames, a client frame at least once a minute.
+ */
 import { dropAfter } from "../keep-alive.js";
 import { levels, nanoseconds, type Tick } from "../market.js";
-import type {
-  Conversation,
-  FrameMaker,
-  VenuePlayer,
-  VenueSession,
-  SocketRules,
-} from "../player.js";
+import type { Conversation, FrameMaker, VenuePlayer, VenueSession, SocketRules } from "../player.js";
 
 export const kucoin: VenuePlayer = {
   errorInside: { code: "500000", msg: "Internal Server Error" },
@@ -143,10 +139,7 @@ function notMoreThanOnceASecond(session: VenueSession) {
   };
 }
 
-function channelsOf(
-  tradeType: string,
-  symbol: string,
-): Record<string, { stream: string; data: FrameMaker }> {
+function channelsOf(tradeType: string, symbol: string): Record<string, { stream: string; data: FrameMaker }> {
   const depth = tradeType === "SPOT" ? 5 : 50;
   const wrapped = (T: string, { ms }: Tick, d: object) => ({
     T,

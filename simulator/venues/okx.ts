@@ -48,10 +48,7 @@ interface Request {
   args: { channel: string; instId: string }[];
 }
 
-const channels: Record<
-  string,
-  { stream: string; data: FrameMaker; pushedAtOnce: boolean }
-> = {
+const channels: Record<string, { stream: string; data: FrameMaker; pushedAtOnce: boolean }> = {
   tickers: { stream: "ticker", data: ticker, pushedAtOnce: true },
   trades: { stream: "trades", data: trade, pushedAtOnce: false },
   books5: { stream: "book", data: book, pushedAtOnce: true },
@@ -68,11 +65,7 @@ function subscribe(session: VenueSession, { op, args }: Request) {
     }
     session.say({ event: "subscribe", arg, connId: "a4d3ae55" });
     const frame: FrameMaker = (tick) => ({ arg, data: [channel.data(tick)] });
-    session.play(
-      channel.stream,
-      frame,
-      channel.pushedAtOnce ? frame : undefined,
-    );
+    session.play(channel.stream, frame, channel.pushedAtOnce ? frame : undefined);
   }
 }
 
@@ -99,8 +92,7 @@ function trade({ id, ms, last, size, side }: Tick) {
 }
 
 function book(tick: Tick) {
-  const rows = (side: "bids" | "asks") =>
-    levels(tick, side, 5).map(([price, size]) => [price, size, "0", "3"]);
+  const rows = (side: "bids" | "asks") => levels(tick, side, 5).map(([price, size]) => [price, size, "0", "3"]);
   return {
     asks: rows("asks"),
     bids: rows("bids"),

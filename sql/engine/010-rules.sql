@@ -1,6 +1,7 @@
 -- Chapter 1 of docs/rulebook.md: the numbers, and the instants at which the engine decides.
 --
--- The numbers stand, each with its reason, in server/engine/rules.ts; core passes them to every tick. `r` is always them.
+-- The numbers stand, each with its reason, in server/engine/rules.ts; core passes them to every tick. `r` is always
+-- them.
 create type engine.rules as (
   step_ms               integer,
   window_ms             integer,
@@ -36,7 +37,8 @@ create type engine.rules as (
   silent_after_ms       integer
 );
 
--- Keeps by what an instant is decided, where that has changed, so that a decision can be checked by the rules that it was made by.
+-- Keeps by what an instant is decided, where that has changed, so that a decision can be checked by the rules that it
+-- was made by.
 create function engine.keep_rules(at timestamptz, version text, r engine.rules) returns void
 language plpgsql
 as $$
@@ -78,9 +80,9 @@ create function engine.vote_max_age(cadence_ms integer, r engine.rules) returns 
 language sql immutable parallel safe
 return engine.ms(greatest(r.vote_max_age_ms, cadence_ms::bigint * r.vote_max_age_cadences));
 
--- By when must a sample have been known to count for what is judged as of `at`? By then; or, in hindsight, by `known_at`, but only
--- if it came late. One that merely took its time does not count in hindsight either: it would break runs that were complete at
--- an opening.
+-- By when must a sample have been known to count for what is judged as of `at`? By then; or, in hindsight, by
+-- `known_at`, but only if it came late. One that merely took its time does not count in hindsight either: it would
+-- break runs that were complete at an opening.
 create function engine.known_by(
   at timestamptz,
   known_at timestamptz,
@@ -100,7 +102,8 @@ create function engine.partial_span(cadence_ms integer, r engine.rules) returns 
 language sql immutable parallel safe
 return engine.judged_span(cadence_ms, r) * r.partial_windows;
 
--- How far back samples of a component matter to its verdict. Rules of before there were partial failures have no span of those.
+-- How far back samples of a component matter to its verdict. Rules of before there were partial failures have no span
+-- of those.
 create function engine.looked_at_span(cadence_ms integer, r engine.rules) returns interval
 language sql immutable parallel safe
 return greatest(engine.judged_span(cadence_ms, r), engine.partial_span(cadence_ms, r));
@@ -119,12 +122,13 @@ begin
 end;
 $$;
 
--- Which instants are to be decided, up to a time? All since the last one that was, and nothing beyond what the rules say
--- is caught up. `anew`: what is known is from before instants that nobody will decide any more, and no basis for this one.
+-- Which instants are to be decided, up to a time? All since the last one that was, and nothing beyond what the rules
+-- say is caught up. `anew`: what is known is from before instants that nobody will decide any more, and no basis for
+-- this one.
 --
 -- After a long pause those are left out at which nothing can happen, because nothing was measured within what they look
--- at: a machine that was asleep overnight need not walk through the night. A state is made of samples within the longest
--- span; so is an opening, and it is judged anew for a while.
+-- at: a machine that was asleep overnight need not walk through the night. A state is made of samples within the
+-- longest span; so is an opening, and it is judged anew for a while.
 create function engine.due_instants(up_to timestamptz, r engine.rules) returns table (at timestamptz, anew boolean)
 language plpgsql stable
 as $$

@@ -1,7 +1,7 @@
 -- Chapter 3 of docs/rulebook.md: how does each region see each component at an instant?
 
--- When did a region's own network fail, as far as it is over? What was bad meanwhile is no evidence against anybody. Where others saw the same in
--- the end it was no trouble of the region's.
+-- When did a region's own network fail, as far as it is over? What was bad meanwhile is no evidence against anybody.
+-- Where others saw the same in the end it was no trouble of the region's.
 create function engine.own_trouble(since timestamptz, at timestamptz, known_at timestamptz)
 returns table (region_id smallint, spans tstzmultirange)
 language sql stable
@@ -14,9 +14,9 @@ as $$
   group by i.region_id
 $$;
 
--- Is an impairment taken for the region's own trouble at an instant? One that was recognised by then is, until it ends since others see the same. In
--- hindsight one that was recognised later is, too, but only once that has been shown: it is over and was the region's own, or has lasted for as
--- long as others may take to see the same.
+-- Is an impairment taken for the region's own trouble at an instant? One that was recognised by then is, until it ends
+-- since others see the same. In hindsight one that was recognised later is, too, but only once that has been shown: it
+-- is over and was the region's own, or has lasted for as long as others may take to see the same.
 create function engine.is_own_trouble(
   recognised_at timestamptz,
   ended_at timestamptz,
@@ -37,16 +37,16 @@ create function engine.counts(ts timestamptz, good boolean, latency_us integer, 
 language sql immutable parallel safe
 return (ours @> ts and (not good or latency_us >= slow_from_us)) is not true;
 
--- One row per published component and region with a sample in what the component is judged by, by what was known then; with
--- a `known_at` after it, in hindsight. It reads the window anew every time: there is no running state to go wrong.
+-- One row per published component and region with a sample in what the component is judged by, by what was known then;
+-- with a `known_at` after it, in hindsight. It reads the window anew every time: there is no running state to go wrong.
 --
--- First one pass over the usual window, knowing nothing of components, finds the series at which all is well; only the others,
--- and those that are judged over longer, are read sample by sample. Joining each sample of a fleet's window to what its
--- series is judged by took 2.3 times as long.
+-- First one pass over the usual window, knowing nothing of components, finds the series at which all is well; only the
+-- others, and those that are judged over longer, are read sample by sample. Joining each sample of a fleet's window to
+-- what its series is judged by took 2.3 times as long.
 --
--- `of_components`: only those, each read closely; null: all, and then never in hindsight.
--- `since`: no component is judged by anything before it. As a plain value it spares planning the chunks that cannot hold
--- anything, some two hundred on the embedded database; that halves the tick there.
+-- `of_components`: only those, each read closely; null: all, and then never in hindsight. `since`: no component is
+-- judged by anything before it. As a plain value it spares planning the chunks that cannot hold anything, some two
+-- hundred on the embedded database; that halves the tick there.
 create function engine.region_verdicts(
   of_components integer[],
   since timestamptz,
@@ -91,7 +91,8 @@ as $$
   ours as (
     select * from engine.own_trouble(since, at, known_at)
   ),
-  -- What follows from a cadence, of which there are a few. Computed for each series of a fleet, it took as long as joining them.
+  -- What follows from a cadence, of which there are a few. Computed for each series of a fleet, it took as long as
+  -- joining them.
   spans as materialized (
     select
       c.cadence_ms,
@@ -171,7 +172,8 @@ as $$
     from glanced g
     where not g.closely and g.glanced_samples > 0
     union all
-    -- A branch of its own: joined to all series of a fleet, these readings would be begun for each of them, though most read nothing.
+    -- A branch of its own: joined to all series of a fleet, these readings would be begun for each of them, though most
+    -- read nothing.
     select
       g.*,
       look.samples,
@@ -183,7 +185,8 @@ as $$
       windows.bad_run,
       windows.run_from,
       windows.newest_fault,
-      -- what a region's own trouble did is no partial failure once it is over, and what was an incident is no second one
+      -- what a region's own trouble did is no partial failure once it is over, and what was an incident is no second
+      -- one
       windows.fail_in_part
         and not g.was_impaired
         -- asked last: of nearly none
@@ -215,8 +218,9 @@ as $$
         and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
       having count(*) > 0
     ) look
-    -- Its samples by windows, counted back from now: the newest has the bad run, and all of them show whether it fails in part. Only where something is
-    -- bad in the newest one, so few series are read that far. In one reading: each plans all chunks there are.
+    -- Its samples by windows, counted back from now: the newest has the bad run, and all of them show whether it fails
+    -- in part. Only where something is bad in the newest one, so few series are read that far. In one reading: each
+    -- plans all chunks there are.
     cross join lateral (
       select
         coalesce(max(w.run) filter (where w.back = 0), 0)::int as bad_run,
@@ -294,8 +298,9 @@ $$;
 
 -- Keeps what each region sees now, for whoever reads it and for the next chapters. Only what changed is written.
 --
--- A fleet's window is planned each time: a plan for any window expects a few rows of it. With few components that does no harm, and one plan for all
--- windows saves a third of the tick. Sixty thousand series are grouped in some twenty megabytes.
+-- A fleet's window is planned each time: a plan for any window expects a few rows of it. With few components that does
+-- no harm, and one plan for all windows saves a third of the tick. Sixty thousand series are grouped in some twenty
+-- megabytes.
 create function engine.keep_region_states(at timestamptz, r engine.rules) returns void
 language plpgsql
 set plan_cache_mode = force_custom_plan
@@ -347,7 +352,8 @@ begin
     from seen s
     where not exists (select from region_state k where k.component_id = s.component_id and k.region_id = s.region_id)
   )
-  -- a series that fell silent has no sample in its window any more; its last one stays as what was known, with its fault
+  -- a series that fell silent has no sample in its window any more; its last one stays as what was known, with its
+  -- fault
   update region_state s
   set state = 'unknown',
       since = case when s.state = 'unknown' then s.since else at end,

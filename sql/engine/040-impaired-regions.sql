@@ -1,8 +1,9 @@
 -- Chapter 4 of docs/rulebook.md: which regions have trouble of their own?
 
--- The regions that were impaired at an instant, by what was recorded at `known_at`. At the instant itself those that were
--- recognised by then; in hindsight those that were recognised a little later, too. At the instant at which its trouble is over a region still
--- sees what the trouble did to it, so it votes from the next one on; unless others saw the same.
+-- The regions that were impaired at an instant, by what was recorded at `known_at`. At the instant itself those that
+-- were recognised by then; in hindsight those that were recognised a little later, too. At the instant at which its
+-- trouble is over a region still sees what the trouble did to it, so it votes from the next one on; unless others saw
+-- the same.
 create function engine.impaired_regions(at timestamptz, known_at timestamptz) returns setof smallint
 language sql stable
 as $$
@@ -26,7 +27,8 @@ as $$
     and engine.is_own_trouble(i.recognised_at, i.ended_at, i.seen_elsewhere, at, known_at, r)
 $$;
 
--- From where does each published region look? Regions whose probes all run on one machine are one vantage, named by the first of them.
+-- From where does each published region look? Regions whose probes all run on one machine are one vantage, named by the
+-- first of them.
 create function engine.vantages(at timestamptz)
 returns table (region_id smallint, vantage smallint, regions smallint, machine text)
 language sql stable
@@ -52,8 +54,9 @@ as $$
   window same as (partition by coalesce(m.machine, 'region ' || m.region_id))
 $$;
 
--- What does each region see bad, or saw until a moment ago? The last region to see the end of a common outage is as alone with it as one whose
--- network begins to fail. One that has fallen silent has still seen what it saw. What a region's own trouble did, or still does, is nothing that it has seen.
+-- What does each region see bad, or saw until a moment ago? The last region to see the end of a common outage is as
+-- alone with it as one whose network begins to fail. One that has fallen silent has still seen what it saw. What a
+-- region's own trouble did, or still does, is nothing that it has seen.
 create function engine.lately_bad(at timestamptz, r engine.rules) returns table (region_id smallint, component_id integer)
 language sql stable
 as $$
@@ -96,9 +99,10 @@ as $$
   group by s.region_id, v.venue
 $$;
 
--- How does each group of regions see each venue that it measures, and does it stand alone with that? A group is one region, or the regions
--- of a vantage that has several; one that an impairment was recognised for is asked until it ends. Other regions are asked though they have just become
--- impaired: an outage of a common host may reach the regions some seconds apart, and each of them would look alone for a moment.
+-- How does each group of regions see each venue that it measures, and does it stand alone with that? A group is one
+-- region, or the regions of a vantage that has several; one that an impairment was recognised for is asked until it
+-- ends. Other regions are asked though they have just become impaired: an outage of a common host may reach the regions
+-- some seconds apart, and each of them would look alone for a moment.
 create function engine.venues_by_group(at timestamptz, r engine.rules)
 returns table (
   regions     smallint[],
@@ -132,7 +136,8 @@ as $$
   having bool_or(i.inside)
 $$;
 
--- Planned once: left to choose, PostgreSQL plans these statements at every tick, which takes several times as long as they do.
+-- Planned once: left to choose, PostgreSQL plans these statements at every tick, which takes several times as long as
+-- they do.
 create function engine.keep_impairments(at timestamptz, r engine.rules) returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -150,7 +155,8 @@ begin
     where a.regions = coalesce(n.beside, array[n.region_id]) and a.venue = any (n.venues)
   ) now_bad
   where n.ended_at is null and i.impairment_id = n.impairment_id
-    -- What has been a region's own for so long is so until it is over: a second region whose network fails too is no witness of an outage.
+    -- What has been a region's own for so long is so until it is over: a second region whose network fails too is no
+    -- witness of an outage.
     and 2 * case when i.recognised_at > at - engine.ms(r.impaired_within_ms) then now_bad.alone else now_bad.venues end <= cardinality(i.venues);
 
   -- nothing turned bad a moment ago, as nearly always: then no group did
@@ -194,10 +200,11 @@ begin
 end;
 $$;
 
--- Which vantages look as if their own network begins to fail? At such a vantage more than half of the venues that any of its regions has measured since the
--- newest trouble began fail, while they are well elsewhere; a stream that does not fail shows nothing. Endpoints are asked at different times, so some have failed three times when others have
--- once, and those that are asked once a minute have not been asked yet. Whole venues take longer to turn bad, so this is seen before an
--- impairment is.
+-- Which vantages look as if their own network begins to fail? At such a vantage more than half of the venues that any
+-- of its regions has measured since the newest trouble began fail, while they are well elsewhere; a stream that does
+-- not fail shows nothing. Endpoints are asked at different times, so some have failed three times when others have
+-- once, and those that are asked once a minute have not been asked yet. Whole venues take longer to turn bad, so this
+-- is seen before an impairment is.
 create function engine.suspect_vantages(at timestamptz, r engine.rules) returns setof smallint
 language sql stable
 as $$
@@ -230,8 +237,9 @@ as $$
     where s.failing
     group by s.component_id
   ),
-  -- A venue fails at a vantage alone where fewer than half of its components that fail there fail elsewhere, by one sample at least: if that took three, the first region
-  -- to see a common host fail would look suspect. By half, since some request always fails.
+  -- A venue fails at a vantage alone where fewer than half of its components that fail there fail elsewhere, by one
+  -- sample at least: if that took three, the first region to see a common host fail would look suspect. By half, since
+  -- some request always fails.
   of_venue as (
     select
       o.vantage,

@@ -1,7 +1,7 @@
 -- Chapter 4 of docs/rulebook.md: which regions have long stood alone with what they see of a component?
 --
--- A region that a venue blocks for good would make a quorum with any other that has a bad minute. So it has no vote on that component until it
--- sees it well, or until others have seen it bad for as long.
+-- A region that a venue blocks for good would make a quorum with any other that has a bad minute. So it has no vote on
+-- that component until it sees it well, or until others have seen it bad for as long.
 
 -- The outliers of an instant. One that ends at an instant votes at it.
 create function engine.outliers(at timestamptz) returns table (component_id integer, region_id smallint)

@@ -1,8 +1,9 @@
 -- Chapter 5 of docs/rulebook.md: what do the regions say together?
 --
--- The quorum is a simple majority of the regions that report the component now and are neither impaired nor outliers, not of those that
--- are configured: a region without samples has no vote, either way. A majority, never a half: with two of four regions
--- bad and two good, nothing is confirmed. And never one region alone where others are published: it may be blocked, and the others silent.
+-- The quorum is a simple majority of the regions that report the component now and are neither impaired nor outliers,
+-- not of those that are configured: a region without samples has no vote, either way. A majority, never a half: with
+-- two of four regions bad and two good, nothing is confirmed. And never one region alone where others are published: it
+-- may be blocked, and the others silent.
 
 create function engine.quorum(counted bigint, published bigint, r engine.rules) returns integer
 language sql immutable parallel safe
@@ -14,8 +15,8 @@ language sql immutable parallel safe
 return case
   when outage >= quorum then 'outage'
   when bad >= quorum then 'degraded'
-  -- health needs witnesses too: as many regions must have a verdict as a fault would need to be confirmed. An outlier's is one: of two
-  -- regions of which a venue blocks one, the other would know nothing.
+  -- health needs witnesses too: as many regions must have a verdict as a fault would need to be confirmed. An outlier's
+  -- is one: of two regions of which a venue blocks one, the other would know nothing.
   when operational + bad + outliers < quorum then 'unknown'
   when operational = 0 then 'unknown'
   else 'operational'
@@ -89,8 +90,8 @@ begin
 end;
 $$;
 
--- What does each venue's set of components say? Components without evidence are not counted. REST and streams (the socket among them) are asked apart: a client
--- of the one has nothing of the other.
+-- What does each venue's set of components say? Components without evidence are not counted. REST and streams (the
+-- socket among them) are asked apart: a client of the one has nothing of the other.
 create function engine.venue_verdicts()
 returns table (venue_id smallint, state state)
 language sql stable

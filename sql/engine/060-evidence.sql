@@ -1,10 +1,11 @@
 -- Why was a component in the state that it was in? Every region's vote at an instant, and who was not counted and why.
 --
--- From the samples, the impairments and the typical latencies alone, by what was known at `known_at`: anybody who may read
--- them can recompute what stands on an incident. Only the probes' builds are those of now.
+-- From the samples, the impairments and the typical latencies alone, by what was known at `known_at`: anybody who may
+-- read them can recompute what stands on an incident. Only the probes' builds are those of now.
 --
--- {at, state, published, reporting, vantages, quorum, confirming, notes: [...], votes: [...], notCounted: [...]}; every published region is in one of
--- the last two lists. `confirming` is how many of the votes are bad enough for an opening; `vantages`, from how many places the counted regions look.
+-- {at, state, published, reporting, vantages, quorum, confirming, notes: [...], votes: [...], notCounted: [...]}; every
+-- published region is in one of the last two lists. `confirming` is how many of the votes are bad enough for an
+-- opening; `vantages`, from how many places the counted regions look.
 create function engine.evidence(
   of_components integer[],
   since timestamptz,

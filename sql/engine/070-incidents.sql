@@ -1,5 +1,5 @@
--- Chapter 6 of docs/rulebook.md: the life of incidents. Each function does one step of it at an instant and returns the slugs that it
--- moved. What is rare is looked for first, by small tables alone, and only then are samples read.
+-- Chapter 6 of docs/rulebook.md: the life of incidents. Each function does one step of it at an instant and returns the
+-- slugs that it moved. What is rare is looked for first, by small tables alone, and only then are samples read.
 
 create function engine.open_incidents_of(of_components integer[]) returns setof incident
 language sql stable
@@ -155,9 +155,9 @@ as $$
   where g.published and g.region = any (engine.witnesses(evidence))
 $$;
 
--- Why does an open incident end now? Null: it goes on. It ends when its component has been confirmed operational for the whole hold, and a
--- region that saw it bad sees it well. Where none of these can say so, a quorum that is well for the longer hold will do; and no incident
--- stays open because nobody can see its end.
+-- Why does an open incident end now? Null: it goes on. It ends when its component has been confirmed operational for
+-- the whole hold, and a region that saw it bad sees it well. Where none of these can say so, a quorum that is well for
+-- the longer hold will do; and no incident stays open because nobody can see its end.
 create function engine.reason_to_close(
   watched boolean,
   state state,
@@ -203,7 +203,8 @@ begin
   cross join lateral engine.reason_to_close(
     c.published and v.published,
     s.state,
-    -- One that was restored after a failover began in what was lost: the state that is known of its component is from before it.
+    -- One that was restored after a failover began in what was lost: the state that is known of its component is from
+    -- before it.
     greatest(s.since, i.opened_at),
     case when s.not_bad_since is not null then greatest(s.not_bad_since, i.opened_at) end,
     i.flapping, i.component_id, i.evidence, at, r
@@ -243,8 +244,8 @@ as $$
     and not exists (select from engine.outliers(at) o where o.component_id = s.component_id and o.region_id = s.region_id)
 $$;
 
--- Until when did a quorum see a component bad? Of each counted region that does, the newest bad sample; of these the one at the place of the
--- quorum. A window goes on being bad for most of a minute after that.
+-- Until when did a quorum see a component bad? Of each counted region that does, the newest bad sample; of these the
+-- one at the place of the quorum. A window goes on being bad for most of a minute after that.
 create function engine.last_bad_at(of_components integer[], at timestamptz)
 returns table (component_id integer, last_bad_at timestamptz)
 language sql stable
@@ -313,7 +314,8 @@ create function engine.slug_base(venue text, started_at timestamptz, kind text, 
 language sql stable
 return format('%s-%s-%s-%s', venue, to_char(started_at at time zone 'UTC', 'YYYY-MM-DD'), kind, severity);
 
--- Which counted regions confirm that a component is in trouble: three in a row are bad, or a fifth fails window after window?
+-- Which counted regions confirm that a component is in trouble: three in a row are bad, or a fifth fails window after
+-- window?
 create function engine.confirming_regions(of_components integer[], at timestamptz, r engine.rules)
 returns table (component_id integer, region_id smallint, in_a_row boolean)
 language sql stable
@@ -324,12 +326,12 @@ as $$
     and (s.bad_run >= r.opening_bad_run or s.in_part)
 $$;
 
--- When did the trouble begin that a quorum of regions confirms? In each of them with the first bad sample after its last good one, or
--- of a partial failure with the first failed one in its windows; of those, the one that completed the quorum. Reads the recorded
--- samples in a replay too, whose copy does not reach back so far.
+-- When did the trouble begin that a quorum of regions confirms? In each of them with the first bad sample after its
+-- last good one, or of a partial failure with the first failed one in its windows; of those, the one that completed the
+-- quorum. Reads the recorded samples in a replay too, whose copy does not reach back so far.
 --
--- A run does not reach over a silence. That is looked for only after the instant that would complete the quorum without: what a region was
--- before that makes no difference, and one that is blocked has a week of it.
+-- A run does not reach over a silence. That is looked for only after the instant that would complete the quorum
+-- without: what a region was before that makes no difference, and one that is blocked has a week of it.
 create function engine.runs_started_at(of_components integer[], at timestamptz, r engine.rules)
 returns table (component_id integer, started_at timestamptz)
 language sql stable
@@ -415,7 +417,8 @@ as $$
   where p.place = p.quorum
 $$;
 
--- Which components wait, since there is no quorum without regions whose own network may be failing? A region confirms nevertheless what it has long seen bad.
+-- Which components wait, since there is no quorum without regions whose own network may be failing? A region confirms
+-- nevertheless what it has long seen bad.
 create function engine.suspect_components(of_components integer[], at timestamptz, r engine.rules) returns setof integer
 language sql stable
 as $$

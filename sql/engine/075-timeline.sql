@@ -1,18 +1,21 @@
 -- What is done once on a new timeline (schema/023-timeline.sql), before anything is decided there.
 
--- For this long after a promotion nothing is decided and no alert is sent: every core restores meanwhile what it has sent of what was lost
--- (queries/restore_sent.sql), so that the engine goes on with these incidents instead of opening others. Cores come to a new primary within
--- some three seconds of each other. What is missed is decided afterwards, instant by instant.
+-- For this long after a promotion nothing is decided and no alert is sent: every core restores meanwhile what it has
+-- sent of what was lost (queries/restore_sent.sql), so that the engine goes on with these incidents instead of opening
+-- others. Cores come to a new primary within some three seconds of each other. What is missed is decided afterwards,
+-- instant by instant.
 create function engine.restore_window() returns interval language sql immutable return interval '10 seconds';
 
--- Whether the engine may decide and dispatchers may send. Volatile like clock_timestamp, or the planner would not inline it.
+-- Whether the engine may decide and dispatchers may send. Volatile like clock_timestamp, or the planner would not
+-- inline it.
 create function engine.is_restored(t timeline) returns boolean
 language sql volatile
 return t.timeline = current_timeline() and t.adopted_at <= clock_timestamp() - engine.restore_window();
 
--- No number that receivers or programs have seen is given again. A sequence is replicated like anything else, so it may have gone back by
--- as much as was lost. A hundred thousand is far beyond what happens in the longest lag that anybody accepts. It is multiplied by the number of
--- the timeline, since a second failover may lose this very step, and must not come to the same numbers.
+-- No number that receivers or programs have seen is given again. A sequence is replicated like anything else, so it may
+-- have gone back by as much as was lost. A hundred thousand is far beyond what happens in the longest lag that anybody
+-- accepts. It is multiplied by the number of the timeline, since a second failover may lose this very step, and must
+-- not come to the same numbers.
 create function engine.skip_lost_numbers() returns void
 language plpgsql
 as $$

@@ -1,7 +1,6 @@
--- The delivery that is first in line of each channel that is on, and from when on it may be sent: once the channel is free, the delivery due, and
--- the claim of somebody else over.
--- Callers also ask engine.is_restored: on a new timeline a core may remember that a receiver has what reads `due` here, and attempts would get
--- numbers that are given already.
+-- The delivery that is first in line of each channel that is on, and from when on it may be sent: once the channel is
+-- free, the delivery due, and the claim of somebody else over. Callers also ask engine.is_restored: on a new timeline a
+-- core may remember that a receiver has what reads `due` here, and attempts would get numbers that are given already.
 --
 -- A function without side effects, which the planner inlines: dispatchers ask it once a second and more.
 create function engine.first_in_line()

@@ -1,10 +1,10 @@
 -- One tick of the engine: everything it decides at one instant, in one transaction, by what was known then.
 --
 -- The clock is a parameter, so that hours are walked in milliseconds: by tests, by a core that was away, by a replay.
--- `decided_at` is when that happens; null: now. A tick at or before the last one changes nothing and says so: an instant is
--- decided once. `holder` and `fence` are the lease of the core that ticks; one that has lost it since, however long it
--- slept, decides nothing. Null: no lease is needed (a replay, a history that is being made). `anew`: instants before this one
--- were given up, so that what was known then is no basis.
+-- `decided_at` is when that happens; null: now. A tick at or before the last one changes nothing and says so: an
+-- instant is decided once. `holder` and `fence` are the lease of the core that ticks; one that has lost it since,
+-- however long it slept, decides nothing. Null: no lease is needed (a replay, a history that is being made). `anew`:
+-- instants before this one were given up, so that what was known then is no basis.
 --
 -- All tables are found by the search path, so that a replay runs these same functions on tables of its own.
 --

@@ -2,11 +2,12 @@
 -- scratch schema that comes first in the search path, so the functions above find them without knowing of it. What is
 -- meant to be the recorded one is named `venuewatch.…` here.
 
--- Every table that the engine writes, empty; a test compares this list with what the functions above write. And the samples,
--- copied an hour at a time: from the hypertable an instant takes up to twice as long, and three times where it is
--- compressed, most of it planning.
+-- Every table that the engine writes, empty; a test compares this list with what the functions above write. And the
+-- samples, copied an hour at a time: from the hypertable an instant takes up to twice as long, and three times where it
+-- is compressed, most of it planning.
 --
--- Made from a text: when plpgsql makes a table by a statement that it has kept from the last time, the embedded database crashes.
+-- Made from a text: when plpgsql makes a table by a statement that it has kept from the last time, the embedded
+-- database crashes.
 create function engine.make_replay_tables() returns void
 language plpgsql
 as $$
@@ -41,8 +42,8 @@ begin
 end;
 $$;
 
--- Recorded incidents as they stood at an instant: without what happened to them later. Their severity is exact only where it
--- could still be read off; no decision rests on it.
+-- Recorded incidents as they stood at an instant: without what happened to them later. Their severity is exact only
+-- where it could still be read off; no decision rests on it.
 create function engine.incidents_as_of(at timestamptz) returns setof venuewatch.incident
 language sql stable
 as $$
@@ -73,9 +74,9 @@ as $$
   where i.opened_at <= at
 $$;
 
--- What the engine knew on the eve of the first instant, but for states, which are seen from `warm_from` on. `reaches_to` is the
--- earliest instant that will be judged. `only_venue` null: all. `typical_anew`: the typical latencies are to be reckoned by
--- these rules, not as recorded.
+-- What the engine knew on the eve of the first instant, but for states, which are seen from `warm_from` on.
+-- `reaches_to` is the earliest instant that will be judged. `only_venue` null: all. `typical_anew`: the typical
+-- latencies are to be reckoned by these rules, not as recorded.
 create function engine.recall_for_replay(
   eve timestamptz,
   warm_from timestamptz,
@@ -95,8 +96,8 @@ begin
     select * from venuewatch.typical_latency t where t.holds_from >= engine.typical_in_force(reaches_to);
   end if;
 
-  -- One venue alone cannot show that a region is impaired, so all that was recorded is taken as it was, later ones too: the
-  -- engine finds none of them without an end, and changes none.
+  -- One venue alone cannot show that a region is impaired, so all that was recorded is taken as it was, later ones too:
+  -- the engine finds none of them without an end, and changes none.
   insert into impairment overriding system value
   select stood.*
   from venuewatch.impairment i
@@ -113,8 +114,9 @@ begin
   from venuewatch.outlier o
   where o.started_at <= eve and (o.ended_at is null or o.ended_at > reaches_to - engine.longest_span(r));
 
-  -- those that are open, those that may be retracted or count for flapping, those that were closed a moment ago, whose samples are no partial failure, those whose names are taken on a day to which a
-  -- run may be traced back, and those that an operator keeps from opening again
+  -- those that are open, those that may be retracted or count for flapping, those that were closed a moment ago, whose
+  -- samples are no partial failure, those whose names are taken on a day to which a run may be traced back, and those
+  -- that an operator keeps from opening again
   insert into incident overriding system value
   select i.*
   from engine.incidents_as_of(eve) i
@@ -138,8 +140,8 @@ begin
 end;
 $$;
 
--- What the engine would see at an instant before the first: states have a past, by which incidents close and regions are
--- recognised as impaired. Nothing is decided, and regions are impaired as they were recorded.
+-- What the engine would see at an instant before the first: states have a past, by which incidents close and regions
+-- are recognised as impaired. Nothing is decided, and regions are impaired as they were recorded.
 create function engine.warm_up(at timestamptz, r engine.rules) returns void
 language plpgsql
 as $$

@@ -1,9 +1,9 @@
 -- Keep a batch of samples from one region; one array a column of sample.
 --
--- Returns on which timeline the database is (schema/023-timeline.sql); whether the region is known; which samples are of an unknown component,
--- counted from 1; and how many of the others were accepted, and new. An accepted one that is not new was sent before. What is neither is refused
--- for good: a time older than what roll-ups may still change, or more than a minute ahead of this database's clock (it would push a roll-up's
--- watermark beyond now).
+-- Returns on which timeline the database is (schema/023-timeline.sql); whether the region is known; which samples are
+-- of an unknown component, counted from 1; and how many of the others were accepted, and new. An accepted one that is
+-- not new was sent before. What is neither is refused for good: a time older than what roll-ups may still change, or
+-- more than a minute ahead of this database's clock (it would push a roll-up's watermark beyond now).
 --
 -- In PL/pgSQL since a connection keeps its plan. Planned at each call, it took twice the time of the embedded database.
 create function upkeep.record_samples(
@@ -39,7 +39,8 @@ begin
   with here as (
     select region_id from region where region = record_samples.region
   ),
-  -- Once a batch, not once a sample. By former ids too: a spool, or a probe that runs since then, has samples of a venue from before it was renamed.
+  -- Once a batch, not once a sample. By former ids too: a spool, or a probe that runs since then, has samples of a
+  -- venue from before it was renamed.
   known as materialized (
     select n.venue, c.component, c.component_id
     from venue v
@@ -77,7 +78,8 @@ begin
     from accepted a
     -- two batches that hold the same samples wait for each other in one order, and never in a circle
     order by a.component_id, a.ts
-    -- the key is the only thing to conflict with; naming it would ask for the right to read samples, which a probe lacks
+    -- the key is the only thing to conflict with; naming it would ask for the right to read samples, which a probe
+    -- lacks
     on conflict do nothing
     returning 1
   )

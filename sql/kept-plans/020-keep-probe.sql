@@ -1,12 +1,12 @@
 -- A probe says that it is alive, and asks for what it measures.
 --
--- lease_ms: for how long it is to be believed; unmeasured_by: its unmeasured slots so far by reason, a JSON object; troubles: its own, a JSON
--- array; clock_error_ms and clock_error_within_ms: how far its clock is off, and how far off that may be, or null; known_venues: ids of the
--- venues that its registry has; vantage_name, vantage_place and vantage_network: of its vantage, or nulls; machine: the fingerprint of its
--- machine, or null.
+-- lease_ms: for how long it is to be believed; unmeasured_by: its unmeasured slots so far by reason, a JSON object;
+-- troubles: its own, a JSON array; clock_error_ms and clock_error_within_ms: how far its clock is off, and how far off
+-- that may be, or null; known_venues: ids of the venues that its registry has; vantage_name, vantage_place and
+-- vantage_network: of its vantage, or nulls; machine: the fingerprint of its machine, or null.
 --
--- One row: the venues that it holds, in the registry's order; and whether nothing is to be shared out: if not, share_watch.sql is to be asked.
--- No row where there is no such region.
+-- One row: the venues that it holds, in the registry's order; and whether nothing is to be shared out: if not,
+-- share_watch.sql is to be asked. No row where there is no such region.
 --
 -- In PL/pgSQL since a connection keeps its plan. Planned at each call, it took twice the time of the embedded database.
 create function upkeep.keep_probe(
@@ -79,8 +79,8 @@ begin
     ) n
     where v.published
   ),
-  -- Where all of the region's living probes are: this one where it says that it is now, the others where they said last. Null: not all on one
-  -- machine, at one place, ..., or one of them does not say.
+  -- Where all of the region's living probes are: this one where it says that it is now, the others where they said
+  -- last. Null: not all on one machine, at one place, ..., or one of them does not say.
   vantage as (
     select
       h.region_id,

@@ -1,11 +1,11 @@
 -- Take or keep an office for a while. was_over: `over` as it was answered last.
 --
--- One row: the number that moves at each change of holder, null while another one has it; and when the lease of that other one ran out, null
--- while it has not.
+-- One row: the number that moves at each change of holder, null while another one has it; and when the lease of that
+-- other one ran out, null while it has not.
 --
 -- A lease that is over is taken only when it was over and the very same when this holder asked before. A database that
--- stood still for some seconds (the embedded one does, for the length of a refresh) has kept everybody's renewals waiting:
--- between two questions they are done, and who lives still leads.
+-- stood still for some seconds (the embedded one does, for the length of a refresh) has kept everybody's renewals
+-- waiting: between two questions they are done, and who lives still leads.
 --
 -- In PL/pgSQL since a connection keeps its plan: each core asks twice a second.
 create function engine.lead(office text, holder text, lasts_ms int, was_over timestamptz)
@@ -26,7 +26,8 @@ begin
     where l.holder = excluded.holder
       -- handed over
       or l.expires_at = '-infinity'
-      -- as of the question, not of the end of a tick that it waited for, which has kept the holder's renewals waiting too
+      -- as of the question, not of the end of a tick that it waited for, which has kept the holder's renewals waiting
+      -- too
       or (l.expires_at = was_over and l.expires_at <= now())
     returning fence
   )

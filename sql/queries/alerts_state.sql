@@ -1,6 +1,6 @@
--- What waits to be told, and who is not told any more? One row {events_waiting, event_age_seconds, channels}, of which `channels` is
--- [{channel, format, state, waiting, age_seconds}] without those that were removed; `state` is on, operator, failures or gone.
--- Ages are those of the oldest, 0 where nothing waits: `greatest` passes over null.
+-- What waits to be told, and who is not told any more? One row {events_waiting, event_age_seconds, channels}, of which
+-- `channels` is [{channel, format, state, waiting, age_seconds}] without those that were removed; `state` is on,
+-- operator, failures or gone. Ages are those of the oldest, 0 where nothing waits: `greatest` passes over null.
 select
   o.waiting as events_waiting,
   greatest(0, extract(epoch from n.now - o.oldest)) as event_age_seconds,

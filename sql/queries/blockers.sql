@@ -1,5 +1,5 @@
--- Whom the backend $1 waits for: {pid, name, age_s, relation}, the oldest transaction first. Their statements are left out: what stands in
--- them may be secret. The age is null where this user may not see it.
+-- Whom the backend $1 waits for: {pid, name, age_s, relation}, the oldest transaction first. Their statements are left
+-- out: what stands in them may be secret. The age is null where this user may not see it.
 select
   b.pid,
   case when b.pid = 0 then 'a prepared transaction' else coalesce(nullif(a.application_name, ''), a.backend_type, 'gone') end as name,

@@ -1,7 +1,9 @@
--- Add a channel: $1 format, $2 service region, $3 as it is shown, $4 description, $5 destination and $6 secret, both encrypted,
+-- Add a channel: $1 format, $2 service region, $3 as it is shown, $4 description, $5 destination and $6 secret, both
+-- encrypted,
 -- $7 severity floor, $8 venues, $9 categories. {channel_id}
 --
--- To be run while alert_event is locked: what has happened by then is known whole, and what happens after it finds the channel.
+-- To be run while alert_event is locked: what has happened by then is known whole, and what happens after it finds the
+-- channel.
 insert into channel (
   format, service_region, shown_as, description, destination, secret, severity_floor, venues, categories, after_event_id, created_at
 )

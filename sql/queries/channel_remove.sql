@@ -1,7 +1,8 @@
--- Remove channel $1: its secrets are wiped, and what stands in line for it is skipped. {skipped}, how many. The row and the log stay.
+-- Remove channel $1: its secrets are wiped, and what stands in line for it is skipped. {skipped}, how many. The row and
+-- the log stay.
 --
--- What is on its way or may have been is not touched, nor what is put in line or claimed at this very moment: as the channel
--- is off as well, the dispatcher ends it.
+-- What is on its way or may have been is not touched, nor what is put in line or claimed at this very moment: as the
+-- channel is off as well, the dispatcher ends it.
 with removed as (
   update channel
   set

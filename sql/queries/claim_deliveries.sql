@@ -1,11 +1,14 @@
--- What is to be sent now? The first in line of each channel that is on and free, for the asker alone until its claim runs out. One
--- that somebody else had claimed and never settled is taken over: whether it left, nobody knows, so it is sent again.
+-- What is to be sent now? The first in line of each channel that is on and free, for the asker alone until its claim
+-- runs out. One that somebody else had claimed and never settled is taken over: whether it left, nobody knows, so it is
+-- sent again.
 --
--- $1 now, or null: by this database's clock; $2 who asks; $3 for how long it is claimed, milliseconds; $4 how many at the most;
--- $5 {format: milliseconds} that a channel rests between two; $6 how what the asker can read begins. Rows {state, delivery_id, event_id, kind,
--- channel_id, slug, reason, taken_over, attempt_id, claimed_at, format, service_region, destination, secret, former_secret, body, event, incident}. `state` is `due` where it is to be sent; `dropped`
--- where its incident is no longer public and it ends here, from attempt_id on null. `event` and `incident` are the rows as they stand: the sender remembers them
--- for a while (restore_sent.sql).
+-- $1 now, or null: by this database's clock; $2 who asks; $3 for how long it is claimed, milliseconds; $4 how many at
+-- the most;
+-- $5 {format: milliseconds} that a channel rests between two; $6 how what the asker can read begins. Rows {state,
+-- delivery_id, event_id, kind, channel_id, slug, reason, taken_over, attempt_id, claimed_at, format, service_region,
+-- destination, secret, former_secret, body, event, incident}. `state` is `due` where it is to be sent; `dropped` where
+-- its incident is no longer public and it ends here, from attempt_id on null. `event` and `incident` are the rows as
+-- they stand: the sender remembers them for a while (restore_sent.sql).
 with n as materialized (
   select coalesce($1::timestamptz, clock_timestamp()) as now
 ),

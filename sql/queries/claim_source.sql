@@ -1,9 +1,10 @@
--- Which feed is to be read now? The one that is due longest, if any; nobody else gets it for the time that reading may take.
+-- Which feed is to be read now? The one that is due longest, if any; nobody else gets it for the time that reading may
+-- take.
 --
--- $1 now, or null: by this database's clock; $2 how long reading may take, milliseconds; $3 the kinds that the asker can read, for another
--- build may know more. One row {at, source_id, kind, api, page,
--- read_at, feed_at, unreadable_since, due_at}: where nothing is due source_id is null, and due_at is when something will be; null
--- where there is no feed.
+-- $1 now, or null: by this database's clock; $2 how long reading may take, milliseconds; $3 the kinds that the asker
+-- can read, for another build may know more. One row {at, source_id, kind, api, page, read_at, feed_at,
+-- unreadable_since, due_at}: where nothing is due source_id is null, and due_at is when something will be; null where
+-- there is no feed.
 with now as materialized (
   -- whole, so that who claimed it knows it by its date
   select date_trunc('milliseconds', coalesce($1::timestamptz, clock_timestamp())) as at

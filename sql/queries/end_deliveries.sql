@@ -1,5 +1,6 @@
--- What is not going to be sent any more? What stands in line for a channel that was switched off or removed is skipped, and what an operator
--- sent by a command that ended before the answer has failed. Each is noted in the log of deliveries, from where it can be replayed.
+-- What is not going to be sent any more? What stands in line for a channel that was switched off or removed is skipped,
+-- and what an operator sent by a command that ended before the answer has failed. Each is noted in the log of
+-- deliveries, from where it can be replayed.
 --
 -- $1 now, or null: by this database's clock. Rows {channel_id, state, deliveries}.
 with n as materialized (

@@ -1,10 +1,12 @@
--- For whom is what has happened? Each event that waits in the outbox, oldest first, becomes a delivery for each channel that it
--- concerns, and has left the outbox with that: both or neither.
+-- For whom is what has happened? Each event that waits in the outbox, oldest first, becomes a delivery for each channel
+-- that it concerns, and has left the outbox with that: both or neither.
 --
--- $1 now, or null: by this database's clock; $2 how many deliveries, about, at the most. One row {events, deliveries, skipped, dropped, more}.
+-- $1 now, or null: by this database's clock; $2 how many deliveries, about, at the most. One row {events, deliveries,
+-- skipped, dropped, more}.
 --
--- To be run by one at a time (hold_outbox.sql): who came second would go on with later events by a snapshot of before, in which
--- nobody was told of the beginnings that the first has just put in line, and their ends would be told to nobody.
+-- To be run by one at a time (hold_outbox.sql): who came second would go on with later events by a snapshot of before,
+-- in which nobody was told of the beginnings that the first has just put in line, and their ends would be told to
+-- nobody.
 with n as materialized (
   select coalesce($1::timestamptz, clock_timestamp()) as now
 ),
@@ -32,8 +34,8 @@ concerned as materialized (
     and api.concerns(c.severity_floor, c.venues, c.categories, w.severity, v.venue, v.category)
   where i.retracted_at is null
 ),
--- That it is over is told to those who were told that it began, or are to be, or to whom it was tried to tell; also where an
--- operator did, by a replay.
+-- That it is over is told to those who were told that it began, or are to be, or to whom it was tried to tell; also
+-- where an operator did, by a replay.
 told as (
   select t.*
   from concerned t

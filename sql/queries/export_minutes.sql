@@ -1,4 +1,5 @@
--- What `export` writes of minutes: $1 from, $2 to (exclusive), $3 venue or null, $4 to $7 the key that it goes on after, or nulls.
+-- What `export` writes of minutes: $1 from, $2 to (exclusive), $3 venue or null, $4 to $7 the key that it goes on
+-- after, or nulls.
 --
 -- In an order that is the same everywhere, by a key: a reader that goes on finds the next one, and none twice.
 select m.*

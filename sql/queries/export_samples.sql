@@ -1,5 +1,5 @@
--- What `export` writes of samples: $1 from, $2 to (exclusive), $3 venue or null, $4 to $7 the key that it goes on after, or nulls.
--- Slots are whole milliseconds, so a key that was read from a file is that of the row.
+-- What `export` writes of samples: $1 from, $2 to (exclusive), $3 venue or null, $4 to $7 the key that it goes on
+-- after, or nulls. Slots are whole milliseconds, so a key that was read from a file is that of the row.
 --
 -- In an order that is the same everywhere, by a key: a reader that goes on finds the next one, and none twice.
 select s.*

@@ -1,7 +1,7 @@
 -- The history of incidents, newest first.
 --
--- $1 venue, $2 category, $3 status (open, closed, all), $4 days of the window, today included, $5 limit, $6 before (startedAt), $7 beforeId:
--- each null or set. One row {generated_at, body}.
+-- $1 venue, $2 category, $3 status (open, closed, all), $4 days of the window, today included, $5 limit, $6 before
+-- (startedAt), $7 beforeId: each null or set. One row {generated_at, body}.
 select
   k.generated_at,
   (

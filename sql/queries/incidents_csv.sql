@@ -1,7 +1,7 @@
 -- The history of incidents as a table: the objects that incidents.sql gives, flat, one a row.
 --
--- $1–$7 as of incidents.sql; $8 address of the methodology page. The window is of all rows; how much of it was measured is
--- of the row's venue.
+-- $1–$7 as of incidents.sql; $8 address of the methodology page. The window is of all rows; how much of it was measured
+-- is of the row's venue.
 with measured as (
   select d.venue_id, count(d.measured_minutes)::int as days, coalesce(sum(d.measured_minutes), 0) as minutes
   from api.days($4::int) d

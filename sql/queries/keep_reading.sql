@@ -1,18 +1,18 @@
 -- Keep what a reading of a feed brought.
 --
--- $1 source; $2 when it was read; $3 what went wrong, or null; $4 what was understood: [{scope, listedFrom, notices: [{id, kind, title,
--- url, status, impact, startedAt, postedAt, resolvedAt, over, subjects, raw}]}], with null for notices that are as they were; $5 as of
--- when the feed says that it is, or null; $6 when it may be asked again; $7 how many notices may be new within a day, the first
--- reading aside.
--- One row {problem, added, changed, left_feed, refused}; the problem may be one that only what was known before shows.
+-- $1 source; $2 when it was read; $3 what went wrong, or null; $4 what was understood: [{scope, listedFrom, notices:
+-- [{id, kind, title, url, status, impact, startedAt, postedAt, resolvedAt, over, subjects, raw}]}], with null for
+-- notices that are as they were; $5 as of when the feed says that it is, or null; $6 when it may be asked again; $7 how
+-- many notices may be new within a day, the first reading aside. One row {problem, added, changed, left_feed, refused};
+-- the problem may be one that only what was known before shows.
 --
 -- Nothing is written of notices that stand there as before: that they were seen is what the run of readings says.
 with lists as materialized (
   select l.scope, l."listedFrom" as listed_from, l.notices
   from jsonb_to_recordset($4::jsonb) as l (scope text, "listedFrom" timestamptz, notices jsonb)
 ),
--- One notice may be taken down, and the last one may. That all of several are gone at once from a list that is said to be whole is a
--- feed gone wrong: then it is not known that they are.
+-- One notice may be taken down, and the last one may. That all of several are gone at once from a list that is said to
+-- be whole is a feed gone wrong: then it is not known that they are.
 emptied as (
   select l.scope, count(*) as notices
   from lists l
@@ -72,8 +72,8 @@ given as materialized (
     n.impact,
     -- a feed that names no time goes by when we saw it, and so does one that names no notice
     coalesce(n."startedAt", b.started_at, r.at) as started_at,
-    -- What was told first holds, if it can be true: dates are moved in hindsight. Where the feed does not tell, it was after the reading that had it not: to
-    -- take this one would make us look early by as long as readings are apart.
+    -- What was told first holds, if it can be true: dates are moved in hindsight. Where the feed does not tell, it was
+    -- after the reading that had it not: to take this one would make us look early by as long as readings are apart.
     coalesce(
       case when b.posted_at between b.first_seen_at - interval '366 days' and b.first_seen_at + interval '10 minutes' then b.posted_at end,
       n."postedAt",
@@ -93,7 +93,8 @@ given as materialized (
     id text, kind text, title text, url text, status text, impact text, "startedAt" timestamptz, "postedAt" timestamptz,
     "resolvedAt" timestamptz, over boolean, subjects jsonb, raw text
   )
-  -- What has no name is the one that still holds, if it says the same. Asked only of those: as a join it would compare all with all.
+  -- What has no name is the one that still holds, if it says the same. Asked only of those: as a join it would compare
+  -- all with all.
   left join lateral (
     select o.external_id
     from official_incident o
@@ -107,8 +108,8 @@ given as materialized (
   left join official_incident b on b.source_id = r.source_id and b.scope = l.scope and b.external_id = k.external_id
   order by l.scope, k.external_id, n."postedAt" desc nulls last
 ),
--- A feed that invents notices must not fill the disk: the newest come first. The first good reading brings a whole history, and
--- those before it parts of one.
+-- A feed that invents notices must not fill the disk: the newest come first. The first good reading brings a whole
+-- history, and those before it parts of one.
 room as (
   select greatest(
     0,
@@ -173,7 +174,8 @@ changed as (
     and (
       d.tells
       or n.left_at is not null
-      -- what tells nothing is written once an hour: a feed that is made again at each reading would be written whole each time
+      -- what tells nothing is written once an hour: a feed that is made again at each reading would be written whole
+      -- each time
       or n.last_seen_at < r.at - interval '1 hour'
       and (n.kind, n.title, n.url, n.status, n.impact, n.started_at, n.posted_at, n.resolved_at, n.over, n.subjects, n.raw)
         is distinct from

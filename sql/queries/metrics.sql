@@ -1,5 +1,5 @@
--- The state of everything for Prometheus, in its text format, version 0.0.4: the instant that it shows, and five families, every published component in
--- each. One row {generated_at, body}.
+-- The state of everything for Prometheus, in its text format, version 0.0.4: the instant that it shows, and five
+-- families, every published component in each. One row {generated_at, body}.
 with component as materialized (
   select
     c.component_id,
@@ -29,7 +29,8 @@ series as (
   join api.region_state s using (component_id)
   join seen_from g using (region_id)
   union all
-  -- the only family that leaves series out: no value stands for not measured or for too few answers, and 0 would claim an instant one
+  -- the only family that leaves series out: no value stands for not measured or for too few answers, and 0 would claim
+  -- an instant one
   select
     'svc_latency_seconds',
     c.component_id,

@@ -1,5 +1,6 @@
--- What the current user may do of what a migration needs. One row {name, database, is_superuser, is_embedded, is_owner, migrated_by, asked}:
--- migrated_by is another user who migrated it before; asked are the statements that an administrator has to run, since the user may not, in order.
+-- What the current user may do of what a migration needs. One row {name, database, is_superuser, is_embedded, is_owner,
+-- migrated_by, asked}: migrated_by is another user who migrated it before; asked are the statements that an
+-- administrator has to run, since the user may not, in order.
 with me as (
   select
     r.oid, r.rolname, r.rolsuper,

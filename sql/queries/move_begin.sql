@@ -1,5 +1,5 @@
--- Where a move keeps how far it has come: in the database that it fills, so that each step is noted in the transaction that did
--- it. It stays there afterwards, to tell that all is there.
+-- Where a move keeps how far it has come: in the database that it fills, so that each step is noted in the transaction
+-- that did it. It stays there afterwards, to tell that all is there.
 create schema moving;
 
 create table moving.state (

@@ -1,10 +1,12 @@
--- What `move` carries, in the order in which it does: tables, those that others point to first; then samples; then every roll-up.
--- Read off the catalogue, so that a table that is added is not forgotten. Six tables are no data: `migration` and `definition` say what
--- this database was made by, `leader` who leads here, `timeline` where this server's log stands, and `typical_week` and `open_hour` are counted again.
+-- What `move` carries, in the order in which it does: tables, those that others point to first; then samples; then
+-- every roll-up. Read off the catalogue, so that a table that is added is not forgotten. Six tables are no data:
+-- `migration` and `definition` say what this database was made by, `leader` who leads here, `timeline` where this
+-- server's log stands, and `typical_week` and `open_hour` are counted again.
 --
--- {part, kind, reads, writes, columns, written, identity, at, windowMs}: what is read from and written to (a roll-up is written
--- where its rows are kept), as names that are quoted already; all columns, and those that are not generated; the column with a
--- sequence; the column of the time, and how much time is moved at once. What the last two say is null of a table.
+-- {part, kind, reads, writes, columns, written, identity, at, windowMs}: what is read from and written to (a roll-up is
+-- written where its rows are kept), as names that are quoted already; all columns, and those that are not generated;
+-- the column with a sequence; the column of the time, and how much time is moved at once. What the last two say is null
+-- of a table.
 with recursive hyper as (
   select
     coalesce(a.view_name, d.hypertable_name) as part,

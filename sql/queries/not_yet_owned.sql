@@ -1,5 +1,5 @@
--- What another role owns than should: {relation, is_view, owner}. vw_core owns what it keeps up, and the user who migrates all other tables.
--- Only these are altered: each alteration waits for all who use the table.
+-- What another role owns than should: {relation, is_view, owner}. vw_core owns what it keeps up, and the user who
+-- migrates all other tables. Only these are altered: each alteration waits for all who use the table.
 with kept_up (relations) as (
   select array[
     'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'component_hour', 'venue_hour', 'component_day', 'venue_day',

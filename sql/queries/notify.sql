@@ -1,8 +1,8 @@
--- How long did it take from the first bad sample to a delivered alert? Of openings alone, over all channels, in the UTC days of the
--- last thirty, today included. One row {generated_at, body}.
+-- How long did it take from the first bad sample to a delivered alert? Of openings alone, over all channels, in the UTC
+-- days of the last thirty, today included. One row {generated_at, body}.
 --
--- Which deliveries count was told apart when they were delivered (settle_deliveries.sql). What is left to be seen now is that
--- their incident was retracted since.
+-- Which deliveries count was told apart when they were delivered (settle_deliveries.sql). What is left to be seen now
+-- is that their incident was retracted since.
 with told as (
   select d.told_after_ms
   from api.clock k

@@ -18,8 +18,8 @@ with series as (
   cross join region g
   where v.venue = $1 and c.component = $2 and g.region = $3
 ),
--- Neither a venue's stalls nor a region's own trouble are to teach how quiet a stream usually is. A retracted incident was
--- no stall, and teaches.
+-- Neither a venue's stalls nor a region's own trouble are to teach how quiet a stream usually is. A retracted incident
+-- was no stall, and teaches.
 trouble as (
   select coalesce(range_agg(t.span), '{}') as spans
   from (

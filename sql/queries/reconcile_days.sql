@@ -1,7 +1,9 @@
--- A day or five days of one venue, added up from what reconcile_hours.sql counted in all its hours, and compared with what the roll-ups hold.
+-- A day or five days of one venue, added up from what reconcile_hours.sql counted in all its hours, and compared with
+-- what the roll-ups hold.
 --
--- $1 venue_id, $2 the bucket's beginning, $3 the roll-ups, $4 the sums: {rollup: {key: [values]}}.
--- Returns what differs, by roll-up: [{rollup, rows, from, to, example: {kept, recomputed}}]; of the example the columns of its key, and what is counted.
+-- $1 venue_id, $2 the bucket's beginning, $3 the roll-ups, $4 the sums: {rollup: {key: [values]}}. Returns what
+-- differs, by roll-up: [{rollup, rows, from, to, example: {kept, recomputed}}]; of the example the columns of its key,
+-- and what is counted.
 with counted as materialized (
   select r.rollup, k.key, array(select jsonb_array_elements_text(k.counts)::int) as counts
   from jsonb_each($4::jsonb) as r (rollup, keys)

@@ -1,12 +1,15 @@
 -- Some whole hours of one venue, recomputed from its samples and compared with what the roll-ups hold.
 --
--- $1 venue_id, $2 from, $3 to: whole hours that are over, of which all samples are there; $4 what is to be counted for reconcile_days.sql.
+-- $1 venue_id, $2 from, $3 to: whole hours that are over, of which all samples are there; $4 what is to be counted for
+-- reconcile_days.sql.
 --
--- Returns how many samples there are; how many are `lost`; what differs, by roll-up: [{rollup, rows, from, to, example: {kept, recomputed}}]; and
--- `counts`, of which days and five days are the sums: [{rollup, bucket (seconds), key, counts}].
+-- Returns how many samples there are; how many are `lost`; what differs, by roll-up: [{rollup, rows, from, to, example:
+-- {kept, recomputed}}]; and `counts`, of which days and five days are the sums: [{rollup, bucket (seconds), key,
+-- counts}].
 --
--- On purpose not in the words of schema/003-rollups.sql: what this is to find is what the same words would do wrong again. Buckets are cut by
--- date_trunc, percentiles are picked out of sorted arrays, faults are sums of truths, and every level is computed from the samples.
+-- On purpose not in the words of schema/003-rollups.sql: what this is to find is what the same words would do wrong
+-- again. Buckets are cut by date_trunc, percentiles are picked out of sorted arrays, faults are sums of truths, and
+-- every level is computed from the samples.
 with own as materialized (
   select array_agg(component_id) as components from component where venue_id = $1::smallint
 ),
@@ -208,7 +211,8 @@ venue_hour_recomputed as materialized (
   left join counted_hours s on s.hour = a.hour and s.whose = 'stream'
   where a.whose = 'all'
 ),
--- Row by row, by their keys. Two rows of one bucket, of which there must be one, are a difference too: hence the copies.
+-- Row by row, by their keys. Two rows of one bucket, of which there must be one, are a difference too: hence the
+-- copies.
 compared as (
   select 'sample_minute' as rollup, coalesce(a.minute, (k.row).minute) as at, to_jsonb(k.row) as kept, to_jsonb(a) as recomputed
   from sample_minute_recomputed a

@@ -1,8 +1,10 @@
--- What to reconcile: one venue's day, or five days of it, as they are rolled up; as much of them as is over and has its samples.
+-- What to reconcile: one venue's day, or five days of it, as they are rolled up; as much of them as is over and has its
+-- samples.
 --
--- $1 now, $2 a number from 0 to 1 (exclusive) that chooses one; null: all.
--- Returns no row where nothing can be; else of each the venue, the window, its whole hours that have their samples, and `sums`: what is added up
--- from them, {rollups, from}, a day's or that of five; none where it is not over yet, or more than those hours was ever measured in it.
+-- $1 now, $2 a number from 0 to 1 (exclusive) that chooses one; null: all. Returns no row where nothing can be; else of
+-- each the venue, the window, its whole hours that have their samples, and `sums`: what is added up from them,
+-- {rollups, from}, a day's or that of five; none where it is not over yet, or more than those hours was ever measured
+-- in it.
 with bounds as materialized (
   select
     -- what is not made again yet after a migration cannot be compared

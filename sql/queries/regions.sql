@@ -1,5 +1,5 @@
--- The fleet: which regions report now and from where, what they shipped, which have trouble of their own, and how many must agree.
--- One row {generated_at, body}.
+-- The fleet: which regions report now and from where, what they shipped, which have trouble of their own, and how many
+-- must agree. One row {generated_at, body}.
 --
 -- $1 the least regions that have to agree where as many are published (rule quorum_min_regions).
 select

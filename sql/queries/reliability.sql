@@ -8,8 +8,9 @@ with rows as materialized (
   ) r
   left join api.venue v using (venue_id)
 ),
--- A rank says no more than is known: before a venue come those of which it is certain that they were more available, since their lower bound is above its
--- upper one. So those whose bounds overlap share a rank, as long as nobody stands between them.
+-- A rank says no more than is known: before a venue come those of which it is certain that they were more available,
+-- since their lower bound is above its upper one. So those whose bounds overlap share a rank, as long as nobody stands
+-- between them.
 ranked as (
   select (r.body ->> 'id') as id, r.position, count(o.venue_id) + 1 as rank
   from rows r

@@ -1,10 +1,10 @@
 -- Give each venue that the registry has renamed its new id: the row stays, and with it all history.
 --
--- $1 [{venue, formerIds}]. A row for each venue of the registry of which the database has several rows {venue, rows}: they have a history each, and
--- nothing is renamed then.
+-- $1 [{venue, formerIds}]. A row for each venue of the registry of which the database has several rows {venue, rows}:
+-- they have a history each, and nothing is renamed then.
 --
--- Rows by whose id a venue is known elsewhere follow: filters of channels, and the venues that impairments were recognised by. Slugs of
--- incidents stay as they are, since they were sent to people.
+-- Rows by whose id a venue is known elsewhere follow: filters of channels, and the venues that impairments were
+-- recognised by. Slugs of incidents stay as they are, since they were sent to people.
 with given as (
   select g.venue, g."formerIds" as former_ids
   from jsonb_to_recordset($1::jsonb) as g (venue text, "formerIds" text[])

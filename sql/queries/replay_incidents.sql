@@ -1,7 +1,8 @@
--- In a scratch schema, after a replay: the incidents of both sides that were open or retracted within the period from $1 to $2,
--- as they stood at its end. Only of components that are watched now.
+-- In a scratch schema, after a replay: the incidents of both sides that were open or retracted within the period from
+-- $1 to $2, as they stood at its end. Only of components that are watched now.
 --
--- Those that opened before the period have the same id on both sides. `by_hand`: why an operator retracted it, at any time.
+-- Those that opened before the period have the same id on both sides. `by_hand`: why an operator retracted it, at any
+-- time.
 with sides as (
   select 'recorded' as side, i.*, case when o.retraction_evidence is null then o.retraction_reason end as by_hand
   from engine.incidents_as_of($2) i

@@ -1,4 +1,5 @@
--- How many incidents within the period from $1 to $2 are of components that are not watched any more? $3 a venue or null.
+-- How many incidents within the period from $1 to $2 are of components that are not watched any more? $3 a venue or
+-- null.
 select count(*) as incidents
 from incident i
 join component c using (component_id)

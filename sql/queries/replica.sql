@@ -1,10 +1,11 @@
 -- How far is this database behind the one that it replicates? One row
--- {is_replica, receiving, paused, behind_bytes, behind_seconds, silent_seconds}; on a primary all but the first say nothing.
+-- {is_replica, receiving, paused, behind_bytes, behind_seconds, silent_seconds}; on a primary all but the first say
+-- nothing.
 --
--- A replica knows when the newest transaction that it has replayed was committed: `silent_seconds` ago. While somebody writes,
--- as the engine does every two seconds, that is its lag. When nobody writes, the age grows without any lag; then there is
--- what the primary says every few seconds at the least: where its log ends. A replica that has replayed up to there was not
--- behind when that was said. A connection that is slow, or cut without a word, makes both older.
+-- A replica knows when the newest transaction that it has replayed was committed: `silent_seconds` ago. While somebody
+-- writes, as the engine does every two seconds, that is its lag. When nobody writes, the age grows without any lag;
+-- then there is what the primary says every few seconds at the least: where its log ends. A replica that has replayed
+-- up to there was not behind when that was said. A connection that is slow, or cut without a word, makes both older.
 --
 -- After a restart no transaction is remembered until one is replayed; the engine's last tick is in the tables.
 select

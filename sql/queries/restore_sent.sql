@@ -1,11 +1,12 @@
 -- After a failover: restore what a dispatcher has sent and this database does not know.
 --
--- $1 [{event, incident, deliveries: [{channelId, delivered}]}]: rows of alert_event and incident as they were when the dispatcher claimed them.
--- One row {restored, closed, skipped}: slugs of incidents that go on; of those that are closed with this, since their component has another open
--- incident by now; and of those whose name another incident has by now.
+-- $1 [{event, incident, deliveries: [{channelId, delivered}]}]: rows of alert_event and incident as they were when the
+-- dispatcher claimed them. One row {restored, closed, skipped}: slugs of incidents that go on; of those that are closed
+-- with this, since their component has another open incident by now; and of those whose name another incident has by
+-- now.
 --
--- An incident goes on under its number and its name, as does an event: a receiver that has it knows it again, and the engine closes it like any
--- other. Safe to repeat, and for several dispatchers.
+-- An incident goes on under its number and its name, as does an event: a receiver that has it knows it again, and the
+-- engine closes it like any other. Safe to repeat, and for several dispatchers.
 with sent as materialized (
   select
     jsonb_populate_record(null::alert_event, s.event) as event,
@@ -68,7 +69,8 @@ known as (
   from incident i
   where exists (select from sent s where (s.incident).incident_id = i.incident_id and (s.incident).slug = i.slug)
 ),
--- Of an incident that was not lost, an escalation or a closing may have been: that is decided again, and sent as a new event.
+-- Of an incident that was not lost, an escalation or a closing may have been: that is decided again, and sent as a new
+-- event.
 events as (
   insert into alert_event (event_id, incident_id, kind, severity, at, recorded_at, late)
   overriding system value
@@ -90,8 +92,8 @@ closings as (
   from restored r
   join to_close t using (incident_id)
 ),
--- Of what another dispatcher restored before, or what was not lost, who has it may still be known to this one alone. The event's other channels get it
--- as usual (expand_alerts.sql).
+-- Of what another dispatcher restored before, or what was not lost, who has it may still be known to this one alone.
+-- The event's other channels get it as usual (expand_alerts.sql).
 deliveries as (
   insert into delivery (channel_id, event_id, cause, state, created_at, due_at, first_claimed_at, ended_at)
   select

@@ -1,9 +1,9 @@
--- Retract an incident by hand, and drop its alerts that have not left: $1 slug, $2 reason. {incident_id, was_open}, or no row
--- where there is none to retract.
+-- Retract an incident by hand, and drop its alerts that have not left: $1 slug, $2 reason. {incident_id, was_open}, or
+-- no row where there is none to retract.
 --
--- To be run after the clock's row was locked, and the incident's events: a tick and a dispatcher's look that were under way have
--- ended then, and what they left is seen here. It is dated by the engine's clock, since that is what it comes after: the engine may
--- be behind, and a replay does it there.
+-- To be run after the clock's row was locked, and the incident's events: a tick and a dispatcher's look that were under
+-- way have ended then, and what they left is seen here. It is dated by the engine's clock, since that is what it comes
+-- after: the engine may be behind, and a replay does it there.
 with retracted as (
   update incident i
   set retracted_at = k.ticked_at, retraction_reason = $2
@@ -23,8 +23,9 @@ dropped_events as (
   from retracted r
   where e.incident_id = r.incident_id and e.dispatched_at is null
 ),
--- In line, and nobody has begun to send it. What somebody has begun to send may have arrived, and what somebody holds is being claimed,
--- settled or ended at this moment: to wait for it could be to wait for each other. The next claim finds the incident retracted.
+-- In line, and nobody has begun to send it. What somebody has begun to send may have arrived, and what somebody holds
+-- is being claimed, settled or ended at this moment: to wait for it could be to wait for each other. The next claim
+-- finds the incident retracted.
 in_line as (
   select d.delivery_id
   from retracted r

@@ -1,13 +1,17 @@
--- What has become of what was sent? Attempts get their end; a delivery is delivered, due again, or has failed; a channel counts its
--- failures in a row, and is switched off by too many of them, or at once by a receiver that says that it is gone.
+-- What has become of what was sent? Attempts get their end; a delivery is delivered, due again, or has failed; a
+-- channel counts its failures in a row, and is switched off by too many of them, or at once by a receiver that says
+-- that it is gone.
 --
--- $1 now, or null: by this database's clock; $2 [{attemptId, result, status, error, durationMs, answer, agoMs, retryAfterMs, spread}]: the answer
--- was there `agoMs` ago, and `spread` stretches the pause before the next attempt; $3 the rules of deliveries (server/alerts/delivery/rules.ts).
--- Rows {attempt_id, delivery_id, event_id, cause, channel_id, format, state, failures, due_at, channel_off: null | failures | gone,
--- channel_failures, first_sent_after_ms, delivered_after_ms}, one for each result that counted. The last two are since the event was
--- recorded; null where this attempt was not the first, or did not deliver, and of what did not leave because it happened.
+-- $1 now, or null: by this database's clock; $2 [{attemptId, result, status, error, durationMs, answer, agoMs,
+-- retryAfterMs, spread}]: the answer was there `agoMs` ago, and `spread` stretches the pause before the next attempt;
+-- $3 the rules of deliveries (server/alerts/delivery/rules.ts). Rows {attempt_id, delivery_id, event_id, cause,
+-- channel_id, format, state, failures, due_at, channel_off: null | failures | gone, channel_failures,
+-- first_sent_after_ms, delivered_after_ms}, one for each result that counted. The last two are since the event was
+-- recorded; null where this attempt was not the first, or did not deliver, and of what did not leave because it
+-- happened.
 --
--- A result counts while its claim is held. Once somebody else has taken the delivery over, it is noted, and moves nothing.
+-- A result counts while its claim is held. Once somebody else has taken the delivery over, it is noted, and moves
+-- nothing.
 with n as materialized (
   select coalesce($1::timestamptz, clock_timestamp()) as now
 ),
@@ -45,8 +49,8 @@ judged as materialized (
   select
     h.*,
     h.cause in ('event', 'open') as is_in_line,
-    -- A fault that may be our own is no failure of the receiver's, for as long as that can be believed: not where another was reached
-    -- about that time. One that is certainly ours says when to send again.
+    -- A fault that may be our own is no failure of the receiver's, for as long as that can be believed: not where
+    -- another was reached about that time. One that is certainly ours says when to send again.
     case
       when h.result = 'delivered' then false
       when h.result <> 'ours' then true
@@ -120,7 +124,8 @@ timed as materialized (
     case when v.cause = 'event' and v.state_now = 'delivered' then u.answered_at - e.recorded_at end as delivered_after,
     case
       when v.cause = 'event' and v.state_now = 'delivered' and e.kind = 'opened'
-        -- No backfill. Its own first claim says so of nearly all; where that came too late, another channel's may have been in time.
+        -- No backfill. Its own first claim says so of nearly all; where that came too late, another channel's may have
+        -- been in time.
         and (
           v.first_claimed_at <= u.backfill_from
           or exists (

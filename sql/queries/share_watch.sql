@@ -1,11 +1,12 @@
 -- Bring what a probe holds to its share. One row {venues}: what it holds then.
 --
--- $1 region; $2 process; $3 ids of the venues that its registry has: it can measure no others; $4 whether it may take what a dead one held: who
--- was cut off from this database itself may not yet, for the others were too, and are about to say that they live.
--- To be run in the transaction of hold_watch.sql, after it.
+-- $1 region; $2 process; $3 ids of the venues that its registry has: it can measure no others; $4 whether it may take
+-- what a dead one held: who was cut off from this database itself may not yet, for the others were too, and are about
+-- to say that they live. To be run in the transaction of hold_watch.sql, after it.
 --
--- What nobody alive holds is taken whole, so that nothing is left over where probes know different venues. What is missing from its share then, it
--- takes from those that hold more than theirs, who go on until they are told at their next renewal: for that long both measure, and no slot is lost.
+-- What nobody alive holds is taken whole, so that nothing is left over where probes know different venues. What is
+-- missing from its share then, it takes from those that hold more than theirs, who go on until they are told at their
+-- next renewal: for that long both measure, and no slot is lost.
 with here as materialized (
   select g.region_id from region g where g.region = $1
 ),

@@ -1,8 +1,9 @@
 -- Make the tables of what is watched agree with the registry.
 --
--- $1 {regions: [{region, name}], venues: [{venue, name, category, symbol, quote, chain, officialKind, officialPage, officialApi,
--- about, notAbout, formerIds, components: [{component, label, target, cadenceMs, stallAfterMs, stallBasis}]}]}, in the order of the file.
--- What the registry no longer names is unpublished; what it names again is published again, with its history. To be run after rename_venues.sql.
+-- $1 {regions: [{region, name}], venues: [{venue, name, category, symbol, quote, chain, officialKind, officialPage,
+-- officialApi, about, notAbout, formerIds, components: [{component, label, target, cadenceMs, stallAfterMs,
+-- stallBasis}]}]}, in the order of the file. What the registry no longer names is unpublished; what it names again is
+-- published again, with its history. To be run after rename_venues.sql.
 with given_regions as (
   select r.value ->> 'region' as region, r.value ->> 'name' as name, r.ordinality::smallint as position
   from jsonb_array_elements($1::jsonb -> 'regions') with ordinality r
@@ -48,7 +49,8 @@ given_components as (
     component text, label text, target text, "cadenceMs" int, "stallAfterMs" int, "stallBasis" text
   )
 ),
--- How many regions are published, from now on; before the first registry nothing was watched, and it is taken for as it is now.
+-- How many regions are published, from now on; before the first registry nothing was watched, and it is taken for as it
+-- is now.
 other_number as (
   update regions_published set holds_to = now()
   where holds_to = 'infinity' and regions <> (select count(*) from given_regions)
@@ -87,16 +89,16 @@ gone_sources as (
     and s.api not in (select api from given_sources)
     and s.source_id not in (select source_id from moved_sources)
 ),
--- What is known is updated and what is new inserted, each by itself: `on conflict` would draw an id for every row at every start,
--- and the small ones would run out.
+-- What is known is updated and what is new inserted, each by itself: `on conflict` would draw an id for every row at
+-- every start, and the small ones would run out.
 kept_sources as (
   update official_source s set kind = g.kind, page = g.page, published = true
   from given_sources g
   where s.api = g.api
   returning s.source_id, s.api
 ),
--- A feed that moves stays itself: what it said before belongs to its venues as ever. What is in the feed at its new address is known at
--- the next reading; until then nothing is, and nothing has vanished.
+-- A feed that moves stays itself: what it said before belongs to its venues as ever. What is in the feed at its new
+-- address is known at the next reading; until then nothing is, and nothing has vanished.
 resettled_sources as (
   update official_source s
   set api = m.to_api, page = m.page, published = true, due_at = '-infinity', feed_at = null

@@ -1,4 +1,5 @@
--- The transactions of others in this database that run now; of those in $1, where it is not null, which still do: {running}, an array.
+-- The transactions of others in this database that run now; of those in $1, where it is not null, which still do:
+-- {running}, an array.
 select
   array(
     select l.virtualxid

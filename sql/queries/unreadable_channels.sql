@@ -1,4 +1,5 @@
--- For which channels does something wait that the asker cannot send, and nobody else does? $1 how what it can read begins; empty: it has no key;
+-- For which channels does something wait that the asker cannot send, and nobody else does? $1 how what it can read
+-- begins; empty: it has no key;
 -- $2 for how long it has waited, milliseconds. {channels}, their numbers; null where there is none.
 select array_agg(c.channel_id order by c.channel_id) as channels
 from channel c

@@ -1,16 +1,19 @@
 -- As of when does everything speak, and does the engine still decide?
 --
--- One row. Every body is a function of `generated_at`: two that show the same instant agree, whichever process made them and whatever came in between.
--- While the engine is alive, that is its last tick, and a millisecond more for each time that upkeep or a notice has changed the
--- published past since (`revision`). After five minutes of silence (a rule of the engine's, which it leaves here) nothing that it said
--- may be shown as current any more, nor while it catches up on more than that; it is judged here, by the views, so that it holds
--- when core is dead. Then the instant is one of every ten seconds, half a minute ago at least, or that of the last change, where that is later. A change
--- made in the silence is two seconds ago (revision_after): what was on its way has arrived by then, and no reader has shown its instant before the commit.
+-- One row. Every body is a function of `generated_at`: two that show the same instant agree, whichever process made
+-- them and whatever came in between. While the engine is alive, that is its last tick, and a millisecond more for each
+-- time that upkeep or a notice has changed the published past since (`revision`). After five minutes of silence (a rule
+-- of the engine's, which it leaves here) nothing that it said may be shown as current any more, nor while it catches up
+-- on more than that; it is judged here, by the views, so that it holds when core is dead. Then the instant is one of
+-- every ten seconds, half a minute ago at least, or that of the last change, where that is later. A change made in the
+-- silence is two seconds ago (revision_after): what was on its way has arrived by then, and no reader has shown its
+-- instant before the commit.
 --
 -- `silent_at` is since when that is so; where the engine never decided anything, since there is this database.
 --
--- `published_to` is up to when minutes are published: what upkeep rolls up every twelve seconds (upkeep.refresh_newest) is after it. Hours and
--- days are published as far as their minutes are. What changes before it later moves `revision` on.
+-- `published_to` is up to when minutes are published: what upkeep rolls up every twelve seconds (upkeep.refresh_newest)
+-- is after it. Hours and days are published as far as their minutes are. What changes before it later moves `revision`
+-- on.
 create view api.clock as
 select
   f.fresh as engine_fresh,
@@ -69,8 +72,9 @@ create function api.p95_ms(us double precision, answers bigint) returns integer
 language sql immutable parallel safe
 return case when answers >= api.p95_min_answers() then api.whole_ms(us) end;
 
--- Had a sample come in by an instant? It was received in the second that ends so long after its slot. Stable, as api.iso is: adding to a time is, and
--- were it declared more, it would not be inlined, and a page would take twice as long.
+-- Had a sample come in by an instant? It was received in the second that ends so long after its slot. Stable, as
+-- api.iso is: adding to a time is, and were it declared more, it would not be inlined, and a page would take twice as
+-- long.
 create function api.known_by(at timestamptz, ts timestamptz, received_after_s integer) returns boolean
 language sql stable parallel safe
 return ts + received_after_s * interval '1 second' <= at;

@@ -1,4 +1,5 @@
--- What the primary said last, to a replica: where its log ended, and when that was, by its clock. No row where nobody speaks.
+-- What the primary said last, to a replica: where its log ended, and when that was, by its clock. No row where nobody
+-- speaks.
 --
 -- Only a member of pg_read_all_stats sees that, so it runs with the rights of vw_definer (roles.sql): two values, and
 -- nothing of anybody.

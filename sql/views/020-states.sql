@@ -80,8 +80,9 @@ return case
   else 'operational'
 end::state;
 
--- Which probes does each region have: those that are alive, and where none is, the one that was alive last? By their last sign of life that a tick has found
--- (upkeep.show_probes) and that is not from after the instant: with an engine that is silent they stay as they were.
+-- Which probes does each region have: those that are alive, and where none is, the one that was alive last? By their
+-- last sign of life that a tick has found (upkeep.show_probes) and that is not from after the instant: with an engine
+-- that is silent they stay as they were.
 create view api.probe as
 select p.*
 from (
@@ -101,8 +102,8 @@ from (
 ) p
 where p.alive or p.place = 1;
 
--- Which regions ship samples now, and how many they shipped? Measured, not configured. And which have trouble of their own, as
--- long as the engine is there to say so?
+-- Which regions ship samples now, and how many they shipped? Measured, not configured. And which have trouble of their
+-- own, as long as the engine is there to say so?
 create view api.region as
 select
   g.region_id,
@@ -135,7 +136,8 @@ left join (
   group by p.region_id
 ) newest using (region_id)
 left join lateral (
-  -- from raw samples, which is true without an engine too; the newest known one is among the first, and only for a silent region a minute is read
+  -- from raw samples, which is true without an engine too; the newest known one is among the first, and only for a
+  -- silent region a minute is read
   select s.ts
   from sample s
   where s.region_id = g.region_id and s.ts > k.generated_at - interval '1 minute' and s.ts <= k.generated_at

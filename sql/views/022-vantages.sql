@@ -1,6 +1,7 @@
 -- From how many places is looked? Regions whose probes all run on one machine are one place, whatever they are called.
 
--- The one machine that all probes of a region ran on at an instant, by what they had reported until then; null: several, or not known.
+-- The one machine that all probes of a region ran on at an instant, by what they had reported until then; null:
+-- several, or not known.
 create function api.vantage_of(of_region smallint, at timestamptz) returns text
 language sql stable
 return (
@@ -11,7 +12,8 @@ return (
   limit 1
 );
 
--- Each published region, its machine, and the other regions there. A region of which no machine is known is a place of its own.
+-- Each published region, its machine, and the other regions there. A region of which no machine is known is a place of
+-- its own.
 create view api.vantage as
 with machines as (
   select g.region_id, g.region, g.position, api.vantage_of(g.region_id, k.generated_at) as machine
@@ -31,8 +33,8 @@ select
   ) as same_machine_as
 from machines m;
 
--- From how many places some regions look, and what readers should know about it: null where each region is a place of its own. plpgsql, for
--- its plan is kept.
+-- From how many places some regions look, and what readers should know about it: null where each region is a place of
+-- its own. plpgsql, for its plan is kept.
 create function api.vantages_of(regions smallint[], out vantages integer, out note text)
 language plpgsql stable
 as $$

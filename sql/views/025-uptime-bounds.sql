@@ -1,15 +1,15 @@
--- Between which two figures does the uptime of a window lie, with a confidence of 95 %? docs/methodology.md ("Bounds") has the method in words, and
--- `bench/uptime-bounds.ts` shows how often it is right.
+-- Between which two figures does the uptime of a window lie, with a confidence of 95 %? docs/methodology.md ("Bounds")
+-- has the method in words, and `bench/uptime-bounds.ts` shows how often it is right.
 --
--- What was measured is known exactly. Uncertain is how many of the minutes that nobody measured were down: their share is taken to have a beta
--- distribution. Its mean comes from the measured minutes, its width from how much these say, which is less than their number: an outage
--- lasts for tens of minutes, so a minute beside another one says little new.
+-- What was measured is known exactly. Uncertain is how many of the minutes that nobody measured were down: their share
+-- is taken to have a beta distribution. Its mean comes from the measured minutes, its width from how much these say,
+-- which is less than their number: an outage lasts for tens of minutes, so a minute beside another one says little new.
 
 create type api.bounds as (low numeric, high numeric);
 
--- The quantile of a gamma distribution of scale 1, for the four shares that bounds need: 2.5, 5, 95 and 97.5 %. Wilson and Hilferty's
--- cube of a normal variable; its upper quantiles are too small below a shape of 1, by as much as the factor puts right. For smaller shapes the
--- first terms of the distribution's power series, solved in three steps.
+-- The quantile of a gamma distribution of scale 1, for the four shares that bounds need: 2.5, 5, 95 and 97.5 %. Wilson
+-- and Hilferty's cube of a normal variable; its upper quantiles are too small below a shape of 1, by as much as the
+-- factor puts right. For smaller shapes the first terms of the distribution's power series, solved in three steps.
 create function api.gamma_quantile(share double precision, shape double precision) returns double precision
 language plpgsql immutable parallel safe
 as $$
@@ -32,8 +32,9 @@ begin
 end;
 $$;
 
--- The quantile of a beta distribution, for the same four shares. Where both parameters are large, by Paulson: the cube root of a ratio of two
--- gamma variables is that of two normal ones. Else by Wise, from the gamma distribution of the smaller parameter.
+-- The quantile of a beta distribution, for the same four shares. Where both parameters are large, by Paulson: the cube
+-- root of a ratio of two gamma variables is that of two normal ones. Else by Wise, from the gamma distribution of the
+-- smaller parameter.
 create function api.beta_quantile(share double precision, a double precision, b double precision) returns double precision
 language plpgsql immutable parallel safe
 as $$
@@ -59,13 +60,16 @@ begin
 end;
 $$;
 
--- The bounds of a window, in per cent: the low one cut down, the high one cut up, both to three digits. From sums over its days.
+-- The bounds of a window, in per cent: the low one cut down, the high one cut up, both to three digits. From sums over
+-- its days.
 --
--- The squares tell how the measured minutes lie: m minutes in one half hour add m² to the first, scattered over m half hours only m. Days that
--- nobody measured are in what is scheduled. Nothing measured: null. Everything measured: both are the uptime itself.
+-- The squares tell how the measured minutes lie: m minutes in one half hour add m² to the first, scattered over m half
+-- hours only m. Days that nobody measured are in what is scheduled. Nothing measured: null. Everything measured: both
+-- are the uptime itself.
 --
--- How alike two minutes are, the correlation of being down, is taken to be 0.75 in one half hour, 0.38 in one span of three hours, 0.07 in one
--- day, and none in two days. The numbers below are the differences of these. Few statements, for each of them takes as long as its sums.
+-- How alike two minutes are, the correlation of being down, is taken to be 0.75 in one half hour, 0.38 in one span of
+-- three hours, 0.07 in one day, and none in two days. The numbers below are the differences of these. Few statements,
+-- for each of them takes as long as its sums.
 create function api.uptime_bounds(
   scheduled          bigint, -- minutes
   measured           bigint,
@@ -122,9 +126,10 @@ begin
 end;
 $$;
 
--- The bounds of a fleet, from those of its venues, of which one says nothing of another: their distances from the venues' uptimes add up as squares.
--- `uptime_pct` is that of all measured minutes together, which is published and lies between the two. The sums are over the venues of which anything was
--- measured; u is a venue's uptime in per cent, not cut. A venue that was measured whole adds nothing to the last two.
+-- The bounds of a fleet, from those of its venues, of which one says nothing of another: their distances from the
+-- venues' uptimes add up as squares. `uptime_pct` is that of all measured minutes together, which is published and lies
+-- between the two. The sums are over the venues of which anything was measured; u is a venue's uptime in per cent, not
+-- cut. A venue that was measured whole adds nothing to the last two.
 create function api.fleet_bounds(
   uptime_pct numeric,
   scheduled  bigint,           -- sum(scheduled)

@@ -1,9 +1,10 @@
--- How much of a time was measured, and how much of that was bad: of venues by the day, of components over a window. What docs/methodology.md calls uptime
--- is made of nothing else.
+-- How much of a time was measured, and how much of that was bad: of venues by the day, of components over a window.
+-- What docs/methodology.md calls uptime is made of nothing else.
 --
--- Of days that are over it is read from the days (venue_day), of the day that runs from its hours and, after these, its minutes: ninety days of
--- minutes are too many for an answer. Upkeep says how far hours and days are added up (rollups_made); nothing is read that is not published yet. Days
--- before `made_from` are as an earlier release counted them.
+-- Of days that are over it is read from the days (venue_day), of the day that runs from its hours and, after these, its
+-- minutes: ninety days of minutes are too many for an answer. Upkeep says how far hours and days are added up
+-- (rollups_made); nothing is read that is not published yet. Days before `made_from` are as an earlier release counted
+-- them.
 create view api.counted_to as
 select
   k.today,
@@ -22,9 +23,10 @@ cross join lateral (
 
 -- The published minutes of venues in a window that lies behind their hours, by the hour, as the hours have them (017).
 --
--- A function of its own, planned for each of its windows: as a part of the board, whose plan is kept, it would read from a hundred chunks, and to set
--- them up took a sixth of the board's time (18 ms, then 15). It has the rights of vw_definer (roles.sql). The squares are counted by halves of an hour, and not
--- as bits: the board took a millisecond longer for it.
+-- A function of its own, planned for each of its windows: as a part of the board, whose plan is kept, it would read
+-- from a hundred chunks, and to set them up took a sixth of the board's time (18 ms, then 15). It has the rights of
+-- vw_definer (roles.sql). The squares are counted by halves of an hour, and not as bits: the board took a millisecond
+-- longer for it.
 create function api.open_venue_hours(from_at timestamptz, to_at timestamptz)
 returns table (
   hour timestamptz,
@@ -75,8 +77,8 @@ begin
 end;
 $$;
 
--- The UTC days of venues in which anything was measured, with REST and streams apart. The squares show how the measured minutes lie, for
--- api.uptime_bounds.
+-- The UTC days of venues in which anything was measured, with REST and streams apart. The squares show how the measured
+-- minutes lie, for api.uptime_bounds.
 create view api.venue_day as
 with w as materialized (
   select * from api.counted_to
@@ -195,7 +197,8 @@ select
 from three_hours h
 group by h.component_id, h.day;
 
--- How many minutes between two instants something was not in the registry. By itself, so that the function that calls it can be inlined.
+-- How many minutes between two instants something was not in the registry. By itself, so that the function that calls
+-- it can be inlined.
 create function api.unwatched_minutes(unwatched tstzmultirange, from_at timestamptz, to_at timestamptz) returns integer
 language sql immutable parallel safe
 return (
@@ -203,7 +206,8 @@ return (
   from unnest(unwatched * tstzmultirange(tstzrange(from_at, greatest(from_at, to_at)))) as gap
 );
 
--- How many minutes there were to measure from one instant to another, of what is watched since some time and was not watched at others.
+-- How many minutes there were to measure from one instant to another, of what is watched since some time and was not
+-- watched at others.
 create function api.scheduled_minutes(watched_from timestamptz, unwatched tstzmultirange, from_at timestamptz, to_at timestamptz) returns integer
 language sql immutable parallel safe
 return case
@@ -242,7 +246,8 @@ end;
 -- Of less than this share nobody knows what the rest was like: no uptime is shown of it. Printed by /v1/thresholds.
 create function api.uptime_min_coverage() returns double precision language sql immutable parallel safe return 0.5;
 
--- A share in per cent, cut down or up to three digits; null of nothing. In whole numbers: dividing numerics took most of the board's time.
+-- A share in per cent, cut down or up to three digits; null of nothing. In whole numbers: dividing numerics took most
+-- of the board's time.
 create function api.pct_down(part bigint, whole bigint) returns numeric
 language sql immutable parallel safe
 return 100000 * part / nullif(whole, 0) * 0.001;
@@ -256,7 +261,8 @@ create function api.uptime_pct(measured bigint, down bigint, scheduled bigint) r
 language sql immutable parallel safe
 return case when measured >= scheduled * api.uptime_min_coverage() then api.pct_down(measured - down, measured) end;
 
--- What is counted of an uptime, for whatever and however long, as the sum of its days: scheduled, measured and down minutes, and what the bounds are made of.
+-- What is counted of an uptime, for whatever and however long, as the sum of its days: scheduled, measured and down
+-- minutes, and what the bounds are made of.
 create type api.counted as (
   scheduled_minutes  bigint,
   measured_minutes   bigint,
@@ -268,7 +274,8 @@ create type api.counted as (
   scheduled_squares  bigint
 );
 
--- The uptime of it with its basis: how much of what was scheduled was measured, and between which bounds the truth lies.
+-- The uptime of it with its basis: how much of what was scheduled was measured, and between which bounds the truth
+-- lies.
 create type api.uptime_basis as (
   "uptimePct"        numeric,
   "measuredMinutes"  bigint,
@@ -299,7 +306,8 @@ begin
 end;
 $$;
 
--- The same of a fleet, from its venues: of the rows that have an uptime at all, whose bounds are independent of each other (api.fleet_bounds).
+-- The same of a fleet, from its venues: of the rows that have an uptime at all, whose bounds are independent of each
+-- other (api.fleet_bounds).
 create type api.fleet_part as (
   scheduled double precision,
   up        double precision,
@@ -333,8 +341,8 @@ return (
   from api.fleet_bounds(api.pct_down(measured - down, measured), part.scheduled::bigint, part.up, part.below, part.above) b
 );
 
--- What was each UTC day of each venue like? Every venue has every day of the window, with as many scheduled minutes as are over and published; a day that
--- nobody measured has nulls for the rest, not zeroes. `venue_ids` null: all venues.
+-- What was each UTC day of each venue like? Every venue has every day of the window, with as many scheduled minutes as
+-- are over and published; a day that nobody measured has nulls for the rest, not zeroes. `venue_ids` null: all venues.
 create function api.days(window_days integer, venue_ids smallint[] default null)
 returns table (
   venue_id smallint,
@@ -374,7 +382,8 @@ begin atomic
       select k.today - back as day, (k.today - back)::timestamp at time zone 'UTC' as from_at
       from generate_series(0, window_days - 1) back
     ) d
-    -- Plain values for scheduled_minutes, which is inlined with no others: 1,350 calls of it took a fifth of the board's time (22 ms, then 18).
+    -- Plain values for scheduled_minutes, which is inlined with no others: 1,350 calls of it took a fifth of the
+    -- board's time (22 ms, then 18).
     offset 0
   ) c
   cross join venue v
@@ -385,12 +394,13 @@ begin atomic
       and (venue_ids is null or d.venue_id = any (venue_ids))
   ) m on m.venue_id = v.venue_id and m.day = c.from_at
   where v.published and (venue_ids is null or v.venue_id = any (venue_ids))
-  -- By itself: its readers use each value several times. Without this line it would be computed as often, and no function of it inlined.
+  -- By itself: its readers use each value several times. Without this line it would be computed as often, and no
+  -- function of it inlined.
   offset 0;
 end;
 
--- The UptimeDay object, the same wherever it appears: as a row, which becomes JSON in half the time of json_build_object, and there are 1,350 on the
--- board.
+-- The UptimeDay object, the same wherever it appears: as a row, which becomes JSON in half the time of
+-- json_build_object, and there are 1,350 on the board.
 create type api.uptime as (
   "date"             date,
   "uptimePct"        numeric,
@@ -420,8 +430,9 @@ return row(
   degraded
 )::api.uptime;
 
--- The impairments that have shown to be the region's own: that are over, and not since others saw the same; or that go on for as long as others may take to see it.
--- An outage that reaches one region some seconds before the others looks like an impairment, too, and is true downtime.
+-- The impairments that have shown to be the region's own: that are over, and not since others saw the same; or that go
+-- on for as long as others may take to see it. An outage that reaches one region some seconds before the others looks
+-- like an impairment, too, and is true downtime.
 create view api.own_impairment as
 select i.region_id, i.started_at, i.ended_at, i.venues, i.beside
 from impairment i
@@ -437,8 +448,8 @@ where case
   ) * interval '1 millisecond'
 end;
 
--- What was left out of a window, and why: the impairments of regions, whose minutes count in no uptime. Not of days that an earlier release counted:
--- it left out nothing.
+-- What was left out of a window, and why: the impairments of regions, whose minutes count in no uptime. Not of days
+-- that an earlier release counted: it left out nothing.
 create function api.excluded(window_days integer) returns json
 language sql stable
 begin atomic

@@ -1,12 +1,12 @@
--- The median of some whole milliseconds: the mean of the two values in the middle, which are one where there is one. As percentile_cont has it;
--- null of too few.
+-- The median of some whole milliseconds: the mean of the two values in the middle, which are one where there is one. As
+-- percentile_cont has it; null of too few.
 create function api.middle(lower_ms integer, upper_ms integer, counted bigint) returns integer
 language sql immutable parallel safe
 return case when counted >= api.p50_min_answers() then round((lower_ms + upper_ms) / 2::double precision)::int end;
 
--- How long does REST usually take, over seven days that end with this one? The median of per-minute medians over all endpoints and regions of a
--- venue, whole milliseconds. By venue; in the rows without one over the minutes of all of a category, and in that with neither of all: medians do not
--- add up, counts do. What upkeep keeps (upkeep.keep_typical).
+-- How long does REST usually take, over seven days that end with this one? The median of per-minute medians over all
+-- endpoints and regions of a venue, whole milliseconds. By venue; in the rows without one over the minutes of all of a
+-- category, and in that with neither of all: medians do not add up, counts do. What upkeep keeps (upkeep.keep_typical).
 create function api.typical_of_week(today date)
 returns table (venue_id smallint, category text, p50_ms integer, minutes bigint)
 language sql stable
@@ -39,7 +39,8 @@ begin atomic
   group by r.venue_id, r.category;
 end;
 
--- The newest of these that was there at the instant that everything shows. Of a venue that is not published any more nothing is shown.
+-- The newest of these that was there at the instant that everything shows. Of a venue that is not published any more
+-- nothing is shown.
 create view api.typical as
 select t.venue_id, t.category, t.p50_ms, t.minutes, t.holds_from
 from typical_week t
@@ -56,12 +57,13 @@ begin atomic
   where t.venue_id = any (venue_ids) or t.venue_id is null and t.category is null;
 end;
 
--- How long does REST take in a usual hour, and how long its slowest twentieth? The medians of the exact percentiles of hours, which are
--- over some hundreds of samples, where a minute has about twelve. Of published hours with answers enough for a 95th percentile: both of the same,
--- so the one is never above the other, and `hours` is how many. By venue, and in the row without one over the hours of all of them: percentiles do not add up, hours do.
+-- How long does REST take in a usual hour, and how long its slowest twentieth? The medians of the exact percentiles of
+-- hours, which are over some hundreds of samples, where a minute has about twelve. Of published hours with answers
+-- enough for a 95th percentile: both of the same, so the one is never above the other, and `hours` is how many. By
+-- venue, and in the row without one over the hours of all of them: percentiles do not add up, hours do.
 --
--- By counting milliseconds instead of sorting hours, and from counts that are kept, as far as there are any: ninety days have
--- 0.4 million hours. The days before the first whole bucket, and those after the newest, are counted again.
+-- By counting milliseconds instead of sorting hours, and from counts that are kept, as far as there are any: ninety
+-- days have 0.4 million hours. The days before the first whole bucket, and those after the newest, are counted again.
 create function api.typical_hours(window_days integer, venue_ids smallint[])
 returns table (venue_id smallint, p50_ms integer, p95_ms integer, hours bigint)
 language sql stable
@@ -146,9 +148,10 @@ begin atomic
   group by r.venue_id;
 end;
 
--- How many incidents started in the days of a window, and how long did they last, from the first bad sample to the last? The mean is of closed ones, since of an open one
--- nobody knows its length; the longest counts an open one for what it has lasted, or a venue three days into an outage would
--- show some minute. By venue, and in the row without one of all of them. No row for a venue without any.
+-- How many incidents started in the days of a window, and how long did they last, from the first bad sample to the
+-- last? The mean is of closed ones, since of an open one nobody knows its length; the longest counts an open one for
+-- what it has lasted, or a venue three days into an outage would show some minute. By venue, and in the row without one
+-- of all of them. No row for a venue without any.
 create function api.incident_counts(window_days integer, venue_ids smallint[])
 returns table (
   venue_id        smallint,
@@ -177,7 +180,8 @@ begin atomic
   group by grouping sets ((c.venue_id), ());
 end;
 
--- The uptimes of a venue's components that are published: of those that are REST or streams, the objects of a ReliabilityVenue.
+-- The uptimes of a venue's components that are published: of those that are REST or streams, the objects of a
+-- ReliabilityVenue.
 create function api.component_uptimes(window_days integer, venue_ids smallint[])
 returns table (venue_id smallint, components json)
 language sql stable
@@ -264,8 +268,8 @@ return (
 );
 
 -- How reliable was each of these venues over a window, and, in the row without a venue, all of them together? One
--- computation for every place that shows it; `body` is the ReliabilityVenue object, the same wherever it appears, and null in the
--- row of all, which is there for no venue too. plpgsql, for its plan is kept.
+-- computation for every place that shows it; `body` is the ReliabilityVenue object, the same wherever it appears, and
+-- null in the row of all, which is there for no venue too. plpgsql, for its plan is kept.
 create function api.reliability(window_days integer, venue_ids smallint[])
 returns table (
   venue_id       smallint,

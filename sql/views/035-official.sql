@@ -1,11 +1,12 @@
--- What venues say of themselves, beside what we measured: the state of their feeds, their notices, and which of those began near
--- incidents of ours. Nothing here says that a notice and an incident are about the same fault: nobody can tell.
+-- What venues say of themselves, beside what we measured: the state of their feeds, their notices, and which of those
+-- began near incidents of ours. Nothing here says that a notice and an incident are about the same fault: nobody can
+-- tell.
 
 -- Both began within this of each other, either way: then they may stand side by side.
 create function api.paired_within() returns interval language sql immutable parallel safe return interval '6 hours';
 
--- A feed that nobody has read for so long is not known to be readable, and a gap of so long breaks a run of readings. Feeds are
--- read every minute and a half, and a venue may ask for ten minutes of patience.
+-- A feed that nobody has read for so long is not known to be readable, and a gap of so long breaks a run of readings.
+-- Feeds are read every minute and a half, and a venue may ask for ten minutes of patience.
 create function api.feed_silent_after() returns interval language sql immutable parallel safe return interval '15 minutes';
 
 -- A median of fewer leads than this says more about chance than about the venue.
@@ -26,9 +27,9 @@ return (
   select coalesce(array_agg(t.text order by t.place), '{}') from jsonb_array_elements_text(list) with ordinality t (text, place)
 );
 
--- Can the venue's feed be read? `readable` or `unreadable`, with what went wrong and since when; `none` where it has no feed that a
--- program can read. Judged here, so that it holds when core is dead, and as of the instant that everything shows. It never moves the
--- venue's own state.
+-- Can the venue's feed be read? `readable` or `unreadable`, with what went wrong and since when; `none` where it has no
+-- feed that a program can read. Judged here, so that it holds when core is dead, and as of the instant that everything
+-- shows. It never moves the venue's own state.
 create view api.feed as
 select
   v.venue_id,
@@ -64,7 +65,8 @@ left join lateral (
 cross join lateral (
   select case
     when v.source_id is null then 'none'
-    -- What lies ahead is no sign of life: some clock was wrong. Feeds are read while an engine hangs, for five minutes until that counts as silence.
+    -- What lies ahead is no sign of life: some clock was wrong. Feeds are read while an engine hangs, for five minutes
+    -- until that counts as silence.
     when r.problem is null and r.until_at between k.generated_at - api.feed_silent_after() and k.generated_at + interval '6 minutes'
       then 'readable'
     else 'unreadable'
@@ -83,8 +85,8 @@ return json_build_object(
   'tellsIncidents', f.source_id is not null and f.tells_incidents
 );
 
--- Of which times between two instants do we know what these feeds had to say? Of those over which they were read, with gaps that are no
--- break, and of what their histories reached back to.
+-- Of which times between two instants do we know what these feeds had to say? Of those over which they were read, with
+-- gaps that are no break, and of what their histories reached back to.
 create function api.feed_coverage(source_ids integer[], from_at timestamptz, to_at timestamptz)
 returns table (source_id integer, seen tstzmultirange)
 language sql stable
@@ -98,10 +100,11 @@ begin atomic
   group by r.source_id;
 end;
 
--- The notices of each venue, of those that were read by the instant that everything shows. `kind` is incident, maintenance, or other:
--- what is not about anything that we measure (deposits, listings). Where a notice names components they say so, each of them: a title
--- that has a word of those may well speak of all that is down, unless the venue itself says that nothing is (impact none). Only
--- incidents can be pairs, and only those whose times can be true. What is written here in place would be planned for each row as a function.
+-- The notices of each venue, of those that were read by the instant that everything shows. `kind` is incident,
+-- maintenance, or other: what is not about anything that we measure (deposits, listings). Where a notice names
+-- components they say so, each of them: a title that has a word of those may well speak of all that is down, unless the
+-- venue itself says that nothing is (impact none). Only incidents can be pairs, and only those whose times can be true.
+-- What is written here in place would be planned for each row as a function.
 create view api.notice as
 select
   v.venue_id,
@@ -153,8 +156,9 @@ where n.first_seen_at <= k.generated_at
     or exists (select from unnest(n.subjects) s where lower(s) like any (v.official_about))
   );
 
--- Seconds by which we told of an incident before the venue published a notice: negative where the venue was first. From when each
--- was told, not from when each says that it began. Null where the feed does not tell when, or the engine had been away and told late.
+-- Seconds by which we told of an incident before the venue published a notice: negative where the venue was first. From
+-- when each was told, not from when each says that it began. Null where the feed does not tell when, or the engine had
+-- been away and told late.
 create function api.ahead_seconds(of_incident bigint, opened_at timestamptz, posted_at timestamptz) returns integer
 language sql stable
 return case
@@ -183,8 +187,8 @@ return json_build_object(
   'aheadUncorrelated', ahead
 );
 
--- The venue's own notice beside an incident: the one that began nearest to it, if any began near. plpgsql, for its plan is kept: the
--- board shows incidents, and planning this again each time would cost more than all of it.
+-- The venue's own notice beside an incident: the one that began nearest to it, if any began near. plpgsql, for its plan
+-- is kept: the board shows incidents, and planning this again each time would cost more than all of it.
 create function api.notice_beside(of_venue smallint, of_incident bigint, started timestamptz, opened timestamptz) returns json
 language plpgsql stable
 as $$
@@ -202,8 +206,8 @@ begin
 end;
 $$;
 
--- Do we know what the venue's feed had to say when an incident began? Null where it has none. No notice beside an incident means
--- something only where this is true.
+-- Do we know what the venue's feed had to say when an incident began? Null where it has none. No notice beside an
+-- incident means something only where this is true.
 create function api.was_observed(of_venue smallint, started timestamptz) returns boolean
 language plpgsql stable
 as $$

@@ -1,7 +1,8 @@
--- How is an incident written? `body` is the Incident object, the same wherever it appears. It lasts until its last bad sample: the hold that
--- follows until it is closed is none of the venue's trouble. One that is over has as its severity the worst
--- that it reached, as its closing alert says: an outage that faded as it ended is none the less an outage. Retracted ones are never
--- written. Those of venues that are no longer published are for alerts alone, which tell of their end.
+-- How is an incident written? `body` is the Incident object, the same wherever it appears. It lasts until its last bad
+-- sample: the hold that follows until it is closed is none of the venue's trouble. One that is over has as its severity
+-- the worst that it reached, as its closing alert says: an outage that faded as it ended is none the less an outage.
+-- Retracted ones are never written. Those of venues that are no longer published are for alerts alone, which tell of
+-- their end.
 create view api.incident_written as
 select
   i.incident_id,
@@ -59,7 +60,8 @@ join venue v using (venue_id)
 cross join lateral (select case when i.closed_at is null then i.severity else i.peak_severity end as severity) s
 where i.retracted_at is null;
 
--- Which incidents may the public see? Retracted ones and those of venues that are no longer published never pass this view.
+-- Which incidents may the public see? Retracted ones and those of venues that are no longer published never pass this
+-- view.
 create view api.incident as
 select
   i.incident_id,
@@ -83,8 +85,8 @@ select
 from api.incident_written i
 where i.published;
 
--- What may be said of an incident that was retracted: when, and why, which is null where the reason was given before reasons were public. Of
--- venues that are no longer published nothing is said.
+-- What may be said of an incident that was retracted: when, and why, which is null where the reason was given before
+-- reasons were public. Of venues that are no longer published nothing is said.
 create view api.retracted as
 select
   i.slug,
@@ -96,8 +98,8 @@ join venue v using (venue_id)
 left join retracted_in_confidence p using (incident_id)
 where i.retracted_at is not null and v.published;
 
--- The samples of some components between two instants, by the minute, of those that had come in by a third. As sample_minute has them, without
--- what only streams have. Planned for each of its windows, as api.samples_between is.
+-- The samples of some components between two instants, by the minute, of those that had come in by a third. As
+-- sample_minute has them, without what only streams have. Planned for each of its windows, as api.samples_between is.
 create function api.minutes_between(components integer[], from_at timestamptz, to_at timestamptz, known_at timestamptz)
 returns table (
   minute timestamptz, component_id integer, region_id smallint, samples integer, good integer, p50_us integer, p95_us integer,
@@ -140,7 +142,8 @@ begin
 end;
 $$;
 
--- The minutes of some components that touch a time: as they are rolled up where they are published, and the few after that from their samples.
+-- The minutes of some components that touch a time: as they are rolled up where they are published, and the few after
+-- that from their samples.
 create function api.minutes_touching(components integer[], from_at timestamptz, to_at timestamptz)
 returns table (
   minute timestamptz, component_id integer, region_id smallint, samples integer, good integer, p50_us integer, p95_us integer,
@@ -168,8 +171,8 @@ begin atomic
 end;
 
 -- What went wrong in a component between two instants, by the minutes that touch them: {from, to, samples, bad, faults,
--- regions}. Counts are null where no minute is kept any more: not measured is not zero. A region that measured nothing while
--- others did is listed with no samples.
+-- regions}. Counts are null where no minute is kept any more: not measured is not zero. A region that measured nothing
+-- while others did is listed with no samples.
 create function api.errors(of_component integer, from_at timestamptz, to_at timestamptz) returns json
 language sql stable
 begin atomic
@@ -243,13 +246,14 @@ begin atomic
   );
 end;
 
--- How slow was REST during an incident, against the day before it? For a stream, the venue's REST, said so. Of one that lasts
--- longer than a day by hours, since its minutes would be millions. Null where nothing was answered in either.
+-- How slow was REST during an incident, against the day before it? For a stream, the venue's REST, said so. Of one that
+-- lasts longer than a day by hours, since its minutes would be millions. Null where nothing was answered in either.
 --
--- Together only over the regions that were answered both before and during: a slow region that fails drops out of what is
--- during, and a fault would read as an improvement. Where there is none of them, over all.
+-- Together only over the regions that were answered both before and during: a slow region that fails drops out of what
+-- is during, and a fault would read as an improvement. Where there is none of them, over all.
 --
--- Of a minute with fewer answers than a percentile needs none is counted, and there is no median of fewer answers than it needs.
+-- Of a minute with fewer answers than a percentile needs none is counted, and there is no median of fewer answers than
+-- it needs.
 create function api.incident_latency(of_component integer, from_at timestamptz, to_at timestamptz) returns json
 language sql stable
 begin atomic
@@ -351,9 +355,9 @@ begin atomic
   where exists (select from medians);
 end;
 
--- What else may belong to an incident, newest first: at its venue whatever began within six hours of it or was under way when
--- it began; of its component the nearest ones, before and after; at other venues what began within ten minutes of it, as it
--- does when they stand on the same ground. The nearest ten of each.
+-- What else may belong to an incident, newest first: at its venue whatever began within six hours of it or was under
+-- way when it began; of its component the nearest ones, before and after; at other venues what began within ten minutes
+-- of it, as it does when they stand on the same ground. The nearest ten of each.
 create function api.related(of_incident bigint) returns json
 language sql stable
 begin atomic

@@ -1,5 +1,5 @@
--- From where did a region look at an instant, by what all of its probes had said until then? {name, place, network}; what they did not agree on, or
--- nobody had said, is null.
+-- From where did a region look at an instant, by what all of its probes had said until then? {name, place, network};
+-- what they did not agree on, or nobody had said, is null.
 create function api.vantage_then(of_region text, at timestamptz) returns jsonb
 language sql stable
 return coalesce(
@@ -14,8 +14,8 @@ return coalesce(
   '{"name": null, "place": null, "network": null}'
 );
 
--- A vote as a page shows it: as the engine kept it, with how many answers its median is of. With fewer than a median needs the page has
--- none. What is kept has it all the same: a recomputed decision is compared with it to the byte.
+-- A vote as a page shows it: as the engine kept it, with how many answers its median is of. With fewer than a median
+-- needs the page has none. What is kept has it all the same: a recomputed decision is compared with it to the byte.
 create function api.shown_vote(kept jsonb, kind text) returns jsonb
 language sql stable
 begin atomic
@@ -29,7 +29,8 @@ begin atomic
   ) a;
 end;
 
--- The votes of a decision as a page shows them, each with from where its region looked then; and so those that were not counted.
+-- The votes of a decision as a page shows them, each with from where its region looked then; and so those that were not
+-- counted.
 create function api.shown_votes(kept jsonb, kind text, at timestamptz) returns jsonb
 language sql stable
 begin atomic
@@ -64,9 +65,9 @@ begin atomic
   from jsonb_each(kept) as e (part, noted);
 end;
 
--- Which incidents does a page of the history have, newest first? Of the UTC days of a window, today included, as everything
--- that counts them. Each filter is null or set; `before_id` breaks the tie where several started at `before`. One function, so
--- that JSON and CSV have the same rows.
+-- Which incidents does a page of the history have, newest first? Of the UTC days of a window, today included, as
+-- everything that counts them. Each filter is null or set; `before_id` breaks the tie where several started at
+-- `before`. One function, so that JSON and CSV have the same rows.
 create function api.incident_page(
   only_venue text, only_category text, only_status text, window_days integer, max_rows integer,
   before timestamptz, before_id bigint
@@ -81,7 +82,8 @@ begin atomic
     -- so that the index of open ones is found
     and (only_status <> 'open' or i.closed_at is null)
     and (only_status <> 'closed' or i.closed_at is not null)
-    -- one value, not a joined row: then the newest are read in the order of their index, and no more of them than a page
+    -- one value, not a joined row: then the newest are read in the order of their index, and no more of them than a
+    -- page
     and i.started_at >= (select (k.today - window_days + 1)::timestamp at time zone 'UTC' from api.clock k)
     and (
       before is null

@@ -1,10 +1,11 @@
 -- A point of a sparkline: a row, as api.uptime is.
 create type api.sparkline_point as ("at" text, "p50Ms" integer, "samples" bigint);
 
--- The live board: every published venue with its ninety days, its last day of latency, and the fleet as a whole. One row.
+-- The live board: every published venue with its ninety days, its last day of latency, and the fleet as a whole. One
+-- row.
 --
--- plpgsql, for its plan is kept, as long as a connection lasts: it reads so much that planning it took a quarter of the time. One plan for all
--- categories: with the values of each call at hand it would be no better, and made again.
+-- plpgsql, for its plan is kept, as long as a connection lasts: it reads so much that planning it took a quarter of the
+-- time. One plan for all categories: with the values of each call at hand it would be no better, and made again.
 create function api.board(only_category text, all_categories text[], cadence_ms integer)
 returns table (generated_at timestamptz, body text)
 language plpgsql stable
@@ -53,15 +54,16 @@ begin
     ) c
     cross join lateral api.uptime_basis(c.counted) u
   ),
-  -- its name is written once, and not for each venue: 340 times more took a fifth of the board's time on the embedded database
+  -- its name is written once, and not for each venue: 340 times more took a fifth of the board's time on the embedded
+  -- database
   hours as materialized (
     select h.hour, api.iso(h.hour) as at
     from snapshot s, generate_series(
       date_trunc('hour', s.generated_at) - interval '23 hours', date_trunc('hour', s.generated_at), interval '1 hour'
     ) as h (hour)
   ),
-  -- All at once: where they are compressed, each hour by itself would unpack ten days of every series. Hours that are published, and of those that
-  -- run what upkeep noted last by then.
+  -- All at once: where they are compressed, each hour by itself would unpack ten days of every series. Hours that are
+  -- published, and of those that run what upkeep noted last by then.
   latency_hours as (
     select c.venue_id, m.hour, sum(m.good) as answers, percentile_cont(0.5) within group (order by m.p50_us) as p50_us
     from sample_hour m

@@ -1,13 +1,14 @@
 -- How our incidents compare with the venues' own notices.
 
--- Our incidents and the venues' notices of a time, a row for each pair and for each that has none. `near` is whether the other side
--- has anything within six hours at all: one notice may stand for eight incidents of one outage, and then seven are not ours alone,
--- though only one is a pair. A pair are two of which each is the nearest of the other, so that a pair is always what stands beside
--- the incident. Everything may be a pair; `compared` is what counts:
+-- Our incidents and the venues' notices of a time, a row for each pair and for each that has none. `near` is whether
+-- the other side has anything within six hours at all: one notice may stand for eight incidents of one outage, and then
+-- seven are not ours alone, though only one is a pair. A pair are two of which each is the nearest of the other, so
+-- that a pair is always what stands beside the incident. Everything may be a pair; `compared` is what counts:
 --
--- an incident of which we know what the feed had to say from six hours before it to six hours after, so that its time is over, and
--- with a pair its notice; a notice without one when its six hours are over, too, and it began while we measured the venue, within a
--- quarter of an hour. Otherwise our own blindness would count as the venue's silence, or the feed's as its honesty.
+-- an incident of which we know what the feed had to say from six hours before it to six hours after, so that its time
+-- is over, and with a pair its notice; a notice without one when its six hours are over, too, and it began while we
+-- measured the venue, within a quarter of an hour. Otherwise our own blindness would count as the venue's silence, or
+-- the feed's as its honesty.
 create function api.compared(from_at timestamptz, to_at timestamptz, venue_ids smallint[])
 returns table (
   venue_id          smallint,
@@ -25,7 +26,8 @@ returns table (
   ahead_seconds     integer
 )
 language sql stable
--- how many notices the words of the registry let through is no planner's guess: it says one, and would go through all for each
+-- how many notices the words of the registry let through is no planner's guess: it says one, and would go through all
+-- for each
 set enable_nestloop = off
 begin atomic
   with feeds as materialized (
@@ -90,8 +92,8 @@ begin atomic
     cross join lateral (select f.tells_incidents and n.kind = 'incident' and not n.doubtful as pairable) p
     left join venue_day d on d.venue_id = n.venue_id and d.day = time_bucket('1 day', n.started_at)
   ),
-  -- By quarters of the day, each notice in its own and in both beside it: each with each, the ninety days of a venue would be a
-  -- hundred thousand comparisons.
+  -- By quarters of the day, each notice in its own and in both beside it: each with each, the ninety days of a venue
+  -- would be a hundred thousand comparisons.
   nearby as materialized (
     select n.*, date_bin(api.paired_within(), n.started_at, 'epoch') + neighbour * api.paired_within() as quarter
     from notices n
@@ -191,8 +193,9 @@ return json_build_object(
   'aheadUncorrelated', c.median_lead
 );
 
--- The Detection object of each of these venues over a window, and in the row without one of all of them together. A pair belongs to
--- the days of its incident, so that ours and theirs count the same pairs. plpgsql, for its plan is kept.
+-- The Detection object of each of these venues over a window, and in the row without one of all of them together. A
+-- pair belongs to the days of its incident, so that ours and theirs count the same pairs. plpgsql, for its plan is
+-- kept.
 create function api.detection(window_days integer, venue_ids smallint[])
 returns table (venue_id smallint, body json)
 language plpgsql stable
@@ -318,7 +321,8 @@ begin
 end;
 $$;
 
--- The Detection object of one incident: how it counts, and the notices that began near it. Its lead is that of its own pair.
+-- The Detection object of one incident: how it counts, and the notices that began near it. Its lead is that of its own
+-- pair.
 create function api.incident_detection(of_incident bigint) returns json
 language sql stable
 begin atomic
@@ -394,8 +398,8 @@ begin atomic
   from feed f, own o, near n, kinds k;
 end;
 
--- The object `official` of a page: where the venue speaks, whether we know what it said between two instants, and its notices that
--- began between them: the 50 newest, of those about what we measure and with times that can be true first.
+-- The object `official` of a page: where the venue speaks, whether we know what it said between two instants, and its
+-- notices that began between them: the 50 newest, of those about what we measure and with times that can be true first.
 create function api.official(of_venue smallint, from_at timestamptz, to_at timestamptz) returns json
 language sql stable
 begin atomic

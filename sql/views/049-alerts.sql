@@ -1,6 +1,7 @@
--- What is a subscriber told of an event? The incident as the API shows it when it is sent, and what the engine saw when it decided
--- the event. What the public may not see is no alert: neither a retracted incident, nor what begins at a venue that is not published any
--- more. That it is over is told of such a venue, too: a receiver that was told of its beginning would wait for it forever.
+-- What is a subscriber told of an event? The incident as the API shows it when it is sent, and what the engine saw when
+-- it decided the event. What the public may not see is no alert: neither a retracted incident, nor what begins at a
+-- venue that is not published any more. That it is over is told of such a venue, too: a receiver that was told of its
+-- beginning would wait for it forever.
 
 -- Of what the engine noted at an instant: who saw it how, and a sentence of it. Null where nothing was noted.
 create function api.evidence_of(kind text, noted jsonb) returns json

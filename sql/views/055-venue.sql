@@ -1,7 +1,8 @@
--- The raw samples of some components, seen from some regions, in `(from_at, to_at]`, of those that had come in by `to_at` or by another instant.
+-- The raw samples of some components, seen from some regions, in `(from_at, to_at]`, of those that had come in by
+-- `to_at` or by another instant.
 --
--- A function of its own, planned for each of its windows: as a part of the page it would be planned for a window that nobody knows, so with all
--- chunks there are, 200 on the embedded database.
+-- A function of its own, planned for each of its windows: as a part of the page it would be planned for a window that
+-- nobody knows, so with all chunks there are, 200 on the embedded database.
 create function api.samples_between(
   components integer[], regions smallint[], from_at timestamptz, to_at timestamptz, known_at timestamptz
 )
@@ -46,11 +47,11 @@ $$;
 -- A point of the latency chart: a row, as api.uptime is.
 create type api.chart_point as ("at" text, "p50Ms" integer, "p95Ms" integer, "samples" bigint);
 
--- One venue in detail: one row, or none when the venue is not published. `only_range` is 24h (buckets of a minute) or 7d (of an hour); `only_region` is
--- that of the latency chart, the endpoints and the streams.
+-- One venue in detail: one row, or none when the venue is not published. `only_range` is 24h (buckets of a minute) or
+-- 7d (of an hour); `only_region` is that of the latency chart, the endpoints and the streams.
 --
--- plpgsql, for its plan is kept, as api.board's is. Of hours one bound is `is true`: a range of which nothing is known is taken for a narrow one,
--- and the index on the time for the way in, which has the hours of all series.
+-- plpgsql, for its plan is kept, as api.board's is. Of hours one bound is `is true`: a range of which nothing is known
+-- is taken for a narrow one, and the index on the time for the way in, which has the hours of all series.
 create function api.venue_page(only_venue text, only_range text, only_region text)
 returns table (generated_at timestamptz, body text)
 language plpgsql stable
@@ -92,7 +93,8 @@ begin
     join api.component_state s using (component_id)
     left join api.region_state g on g.component_id = c.component_id and g.region_id = (select region_id from selected)
   ),
-  -- The whole hours of the range that are published and kept (hours_kept). What is before them and after them is read raw.
+  -- The whole hours of the range that are published and kept (hours_kept). What is before them and after them is read
+  -- raw.
   whole as materialized (
     select
       h.from_at,
@@ -101,8 +103,8 @@ begin
     cross join lateral (select time_bucket('1 hour', w.from_at) + interval '1 hour' as from_at) h
     left join hours_kept k on true
   ),
-  -- Those that the chart and the tables are read from: of a week, since the chart of a day is by the minute. None where an endpoint that is not watched
-  -- any more is in them: rest_hour has it in the chart.
+  -- Those that the chart and the tables are read from: of a week, since the chart of a day is by the minute. None where
+  -- an endpoint that is not watched any more is in them: rest_hour has it in the chart.
   kept as materialized (
     select
       h.from_at,
@@ -168,8 +170,8 @@ begin
       order by b.at
     ) as points
     from (
-      -- Grouped, not joined: how many buckets were measured is no planner's guess, and for few of them it would compare each of a day's 1,440 with
-      -- each.
+      -- Grouped, not joined: how many buckets were measured is no planner's guess, and for few of them it would compare
+      -- each of a day's 1,440 with each.
       select a.at, max(a.p50_us) as p50_us, max(a.p95_us) as p95_us, max(a.samples) as samples
       from (
         select
@@ -243,7 +245,8 @@ begin
     union all
     select null, b.region_id, b.ms, b.samples, b.least_us, b.most_us from bins_of_regions b
   ),
-  -- A percentile is at a place between two samples, counted from 0. They are of one millisecond, or the last of one and the first of the next.
+  -- A percentile is at a place between two samples, counted from 0. They are of one millisecond, or the last of one and
+  -- the first of the next.
   percentiles as materialized (
     select
       p.component_id,
@@ -331,9 +334,9 @@ begin
     ) n
     where c.kind = 'rest'
   ),
-  -- How often an endpoint's head went backwards: it named one below what it had named last, as where two nodes behind one
-  -- address take turns. As analytics.heads_backwards. Of a day, whatever the range: neighbours of a week cost as much as all
-  -- the rest of this page. Each endpoint is read by itself, so that the index has its heads in order.
+  -- How often an endpoint's head went backwards: it named one below what it had named last, as where two nodes behind
+  -- one address take turns. As analytics.heads_backwards. Of a day, whatever the range: neighbours of a week cost as
+  -- much as all the rest of this page. Each endpoint is read by itself, so that the index has its heads in order.
   named as (
     select c.component_id, b.backwards
     from components c
@@ -361,8 +364,8 @@ begin
       s.head,
       -- venues that ask the same host are no second opinion
       substring(c.target from '://([^/?#]+)') as provider,
-      -- Probes of one region have clocks of their own, so instants are those of the venues' clocks; of the probe's, where how
-      -- wrong it was is not known.
+      -- Probes of one region have clocks of their own, so instants are those of the venues' clocks; of the probe's,
+      -- where how wrong it was is not known.
       s.clock_error_ms is not null as clock_known,
       -- at the earliest
       s.ts - coalesce(s.clock_error_ms + s.clock_error_within_ms, 0) * interval '1 ms' as asked_at,
@@ -396,8 +399,9 @@ begin
     where r.ts > w.generated_at - greatest(interval '1 minute', 3 * c.cadence_ms * interval '1 ms')
     order by r.component_id, r.ts desc
   ),
-  -- The freshest head that an endpoint could have known when it was asked, for we had it then: not the true head of the chain.
-  -- A head that is more than 100,000 blocks off whatever the other providers said in that minute is of another chain or made up.
+  -- The freshest head that an endpoint could have known when it was asked, for we had it then: not the true head of the
+  -- chain. A head that is more than 100,000 blocks off whatever the other providers said in that minute is of another
+  -- chain or made up.
   freshest as (
     select
       h.component_id,
@@ -487,8 +491,9 @@ begin
     left join newest_events e using (component_id)
     where c.kind = 'ws'
   ),
-  -- Every region at once, over the same range. Of whole hours what is kept of them, and raw what is beside them: raw of all regions would cost three
-  -- times the rest of this page. All components count, of latencies those of REST alone: opening a socket has one too, of another kind.
+  -- Every region at once, over the same range. Of whole hours what is kept of them, and raw what is beside them: raw of
+  -- all regions would cost three times the rest of this page. All components count, of latencies those of REST alone:
+  -- opening a socket has one too, of another kind.
   counted as (
     select n.region_id, sum(n.samples) as samples, sum(n.good) as good
     from (

@@ -1,8 +1,8 @@
 -- For analysts who check what the engine decided: docs/checking.md says how.
 --
--- Analysts read the views of this schema alone. What recomputes reads what is below them, by the functions that decide; so it has rights of its
--- own (`security definer`, as vw_definer, see roles.sql), which write nothing. Its search path is fixed: no caller can put
--- a table or a function of theirs before ours.
+-- Analysts read the views of this schema alone. What recomputes reads what is below them, by the functions that decide;
+-- so it has rights of its own (`security definer`, as vw_definer, see roles.sql), which write nothing. Its search path
+-- is fixed: no caller can put a table or a function of theirs before ours.
 
 create function analytics.evidence(slug text, decision text default 'opening') returns jsonb
 language plpgsql stable security definer
@@ -15,7 +15,8 @@ declare
   known_at     timestamptz;
   of_component integer;
   r            engine.rules;
-  -- A plain value, by which the planner leaves out chunks. Written as an expression it is not: with 190 chunks a decision took 400 ms, and takes 15.
+  -- A plain value, by which the planner leaves out chunks. Written as an expression it is not: with 190 chunks a
+  -- decision took 400 ms, and takes 15.
   since        timestamptz;
 begin
   if evidence.decision not in ('opening', 'escalation', 'closing', 'retraction') then

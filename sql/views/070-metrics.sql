@@ -9,13 +9,16 @@ create function api.state_number(state state) returns integer
 language sql immutable parallel safe
 return case state when 'operational' then 0 when 'degraded' then 1 when 'outage' then 2 when 'unknown' then 3 end;
 
--- How long did each REST endpoint take in the most recent complete minute, seen from each region, and of how many answers are its percentiles?
+-- How long did each REST endpoint take in the most recent complete minute, seen from each region, and of how many
+-- answers are its percentiles?
 --
--- A minute is complete fifteen seconds after its end: its last answers are on their way for some seconds, and what comes later
--- than that is late to the engine too. From raw samples and not from sample_minute, so that what is shown does not depend on
--- how soon core rolls it up. No row where nothing good was measured: a quick refusal must not make a venue look fast.
+-- A minute is complete fifteen seconds after its end: its last answers are on their way for some seconds, and what
+-- comes later than that is late to the engine too. From raw samples and not from sample_minute, so that what is shown
+-- does not depend on how soon core rolls it up. No row where nothing good was measured: a quick refusal must not make a
+-- venue look fast.
 --
--- The minute is that of the instant that everything shows, also while an engine hangs: svc_generated_at_seconds says how old that is.
+-- The minute is that of the instant that everything shows, also while an engine hangs: svc_generated_at_seconds says
+-- how old that is.
 create view api.newest_minute as
 select
   c.component_id,

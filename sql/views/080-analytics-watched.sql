@@ -1,11 +1,12 @@
--- For analysts: what is watched, from where, and by which build. The views of schema analytics are an interface: columns are added,
--- and none is renamed or given another meaning. Their names are the public's, their times are UTC, and units stand in names.
+-- For analysts: what is watched, from where, and by which build. The views of schema analytics are an interface:
+-- columns are added, and none is renamed or given another meaning. Their names are the public's, their times are UTC,
+-- and units stand in names.
 --
--- A view reads with the rights of its owner, so analysts need none on what is below it. What it calls runs with theirs: such
--- functions may only compute, or are `security definer`.
+-- A view reads with the rights of its owner, so analysts need none on what is below it. What it calls runs with theirs:
+-- such functions may only compute, or are `security definer`.
 --
--- Names are joined from the left, so that the planner leaves out those joins of which nothing is asked; where a name is asked for, it
--- makes inner joins of them, and enters the index of the samples by the series.
+-- Names are joined from the left, so that the planner leaves out those joins of which nothing is asked; where a name is
+-- asked for, it makes inner joins of them, and enters the index of the samples by the series.
 
 comment on schema analytics is
 'What analysts may rely on: docs/analysts.md says how. Times are UTC, units stand in names, null is what nobody measured.';

@@ -1,5 +1,5 @@
--- For analysts: what was measured, from raw samples up to days. Each level is a roll-up of the one below it, as docs/methodology.md says;
--- percentiles are exact at their level, and never combined.
+-- For analysts: what was measured, from raw samples up to days. Each level is a roll-up of the one below it, as
+-- docs/methodology.md says; percentiles are exact at their level, and never combined.
 
 create view analytics.samples as
 select

@@ -1,4 +1,5 @@
--- For analysts: what the venues said of themselves, and how it compares with what we measured. docs/comparing.md says what counts.
+-- For analysts: what the venues said of themselves, and how it compares with what we measured. docs/comparing.md says
+-- what counts.
 
 create view analytics.feeds as
 select v.venue, f.source_id as feed_id, f.state, f.problem, f.since, f.read_at, f.source_id is not null and f.tells_incidents as tells_incidents
@@ -142,8 +143,9 @@ comment on column analytics.notices.last_seen_at is 'When we saw it last';
 comment on column analytics.notices.left_at is 'The first reading that had it no more; null while it is in the feed';
 comment on column analytics.notices.vanished is 'It was taken down: it left although the feed reaches back so far, or although it was not over';
 
--- As /v1/detection compares: by api.compared, with a day more at either end, so that what stands at an edge finds its own. Of the rights that it
--- needs analysts have none, so it has them itself (roles.sql): it reads, and gives nothing that the view does not.
+-- As /v1/detection compares: by api.compared, with a day more at either end, so that what stands at an edge finds its
+-- own. Of the rights that it needs analysts have none, so it has them itself (roles.sql): it reads, and gives nothing
+-- that the view does not.
 create function analytics.pairings_between(from_at timestamptz, to_at timestamptz)
 returns table (
   venue                text,

@@ -6,17 +6,8 @@ import { type Db, sql } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { migratedDatabase } from "../support/database.js";
-import {
-  analystOf,
-  comesOutAsShown,
-  stepsOf,
-} from "../support/page-of-statements.js";
-import {
-  decideThrough,
-  forget,
-  measured,
-  unmeasured,
-} from "../support/fleet.js";
+import { analystOf, comesOutAsShown, stepsOf } from "../support/page-of-statements.js";
+import { decideThrough, forget, measured, unmeasured } from "../support/fleet.js";
 
 const page = readFileSync(packagedFile("docs/checking.md"), "utf8");
 const [, slug = ""] = /^\\set slug '(.+)'$/m.exec(page) ?? [];
@@ -48,8 +39,7 @@ void t.test("all evidence comes out the same", async (t) => {
     ) as d (decision, kept)
     order by i.incident_id, d.decision
   `);
-  for (const { slug, decision, kept, anew } of rows)
-    t.equal(anew, kept, `${slug}: ${decision}`);
+  for (const { slug, decision, kept, anew } of rows) t.equal(anew, kept, `${slug}: ${decision}`);
 
   await pool.query(sql`update probe set version = '9.9.9'`);
   const { rows: others } = await analyst.query<{ slug: string }>(`
@@ -84,27 +74,20 @@ void t.test("what cannot be recomputed is null", async (t) => {
   await makeWorldOfPage(pool);
   const analyst = await analystOf(t, url);
   async function evidence(slug: string, decision: string): Promise<unknown> {
-    const { rows } = await analyst.query<{ evidence: unknown }>(
-      "select analytics.evidence($1, $2) as evidence",
-      [slug, decision],
-    );
+    const { rows } = await analyst.query<{ evidence: unknown }>("select analytics.evidence($1, $2) as evidence", [
+      slug,
+      decision,
+    ]);
     return rows[0]!.evidence;
   }
   t.match(await evidence(slug, "opening"), { reporting: 3 });
   t.equal(await evidence(slug, "retraction"), null, "it was not retracted");
   t.equal(await evidence("okx-2020-01-01-rest-outage", "opening"), null);
   await t.rejects(evidence(slug, "beginning"), {
-    message:
-      "expected opening, escalation, closing or retraction; got beginning",
+    message: "expected opening, escalation, closing or retraction; got beginning",
   });
-  await pool.query(
-    sql`update incident set retracted_at = closed_at, retraction_reason = 'a drill'`,
-  );
-  t.equal(
-    await evidence(slug, "retraction"),
-    null,
-    "an operator's has no evidence",
-  );
+  await pool.query(sql`update incident set retracted_at = closed_at, retraction_reason = 'a drill'`);
+  t.equal(await evidence(slug, "retraction"), null, "an operator's has no evidence");
   await pool.script("select drop_chunks('sample', older_than => now())");
   t.equal(await evidence(slug, "opening"), null, "its samples are gone");
 });

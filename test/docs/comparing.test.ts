@@ -1,4 +1,7 @@
-/** How our incidents compare with the venues' notices: by hand, and for random quarters by what docs/comparing.md tells to run. */
+/**
+ * How our incidents compare with the venues' notices: by hand, and for random quarters by what docs/comparing.md tells
+ * to run.
+ */
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
@@ -7,21 +10,9 @@ import { accepted, tick } from "../../server/engine/tick.js";
 import { serve } from "../support/api.js";
 import { migratedDatabase } from "../support/database.js";
 import { forget, pastIncident } from "../support/fleet.js";
-import {
-  analystOf,
-  comesOutAsShown,
-  stepsOf,
-  withVariables,
-} from "../support/page-of-statements.js";
+import { analystOf, comesOutAsShown, stepsOf, withVariables } from "../support/page-of-statements.js";
 import { randomFrom } from "../support/random-samples.js";
-import {
-  forgetSaid,
-  notice,
-  readThrough,
-  said,
-  sourceOf,
-  whole,
-} from "../support/said.js";
+import { forgetSaid, notice, readThrough, said, sourceOf, whole } from "../support/said.js";
 
 const page = readFileSync(packagedFile("docs/comparing.md"), "utf8");
 
@@ -75,10 +66,7 @@ interface Incident {
 }
 
 /** Venues measured once in ten minutes for some days, before today and but for some hours. */
-async function measuredButFor(
-  db: Db,
-  holes: { venue: string; from: Date; to: Date }[],
-): Promise<void> {
+async function measuredButFor(db: Db, holes: { venue: string; from: Date; to: Date }[]): Promise<void> {
   await db.query(sql`
     insert into sample (ts, component_id, region_id, good)
     select ts, c.component_id, g.region_id, true
@@ -94,17 +82,11 @@ async function measuredButFor(
         where h.venue = v.venue and ts >= h."from" and ts < h."to"
       )
   `);
-  await db.query(
-    sql`call upkeep.refresh_all(${at(measuredDays * 24)}, ${at(-24)})`,
-  );
+  await db.query(sql`call upkeep.refresh_all(${at(measuredDays * 24)}, ${at(-24)})`);
 }
 
 /** Rows of the ticker of a venue: when each began. Opened 20 s later. */
-async function incidents(
-  db: Db,
-  venue: string,
-  ...startedAt: Date[]
-): Promise<string[]> {
+async function incidents(db: Db, venue: string, ...startedAt: Date[]): Promise<string[]> {
   const slugs = [];
   for (const began of startedAt)
     slugs.push(
@@ -135,15 +117,11 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
   async function compared(venue: string | null, days = windowOf(measuredDays)) {
     accepted(await tick(pool, now()));
     const { fleet, venues } = await ask<Compared>(`/v1/detection?days=${days}`);
-    return venue === null
-      ? fleet
-      : venues.find(({ id }) => id === venue)!.detection;
+    return venue === null ? fleet : venues.find(({ id }) => id === venue)!.detection;
   }
 
   async function begin() {
-    await pool.script(
-      "truncate incident, alert_event, delivery, delivery_attempt restart identity",
-    );
+    await pool.script("truncate incident, alert_event, delivery, delivery_attempt restart identity");
     await forgetSaid(pool);
     for (const venue of ["okx", "kraken", "bybit", "deribit", "binance"])
       await readThrough(pool, venue, at(measuredDays * 24), at(0));
@@ -153,74 +131,48 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     await said(pool, venue, now(), [whole(...notices)]);
   }
 
-  await t.test(
-    "spec: pairs begin within 6 hours of each other, either way, on the same venue",
-    async (t) => {
-      const cases: [string, number, object][] = [
-        ["6 hours later", -6, { paired: 1, oursOnly: 0, theirsOnly: 0 }],
-        ["6 hours earlier", 6, { paired: 1, oursOnly: 0, theirsOnly: 0 }],
-        [
-          "more than that later",
-          -6 - 1e-5,
-          { paired: 0, oursOnly: 1, theirsOnly: 1 },
-        ],
-        [
-          "more than that earlier",
-          6 + 1e-5,
-          { paired: 0, oursOnly: 1, theirsOnly: 1 },
-        ],
-      ];
-      for (const [what, hoursEarlier, expected] of cases) {
-        await begin();
-        const [slug] = await incidents(pool, "deribit", at(50));
-        await post("deribit", notice("n", at(50 + hoursEarlier)));
-        t.match(
-          await compared("deribit"),
-          { ours: 1, theirs: 1, ...expected },
-          what,
-        );
-        const { incident } = await ask<{ incident: Incident }>(
-          `/v1/incidents/${slug}`,
-        );
-        t.equal(incident.official !== null, what.startsWith("6"), what);
-      }
+  await t.test("spec: pairs begin within 6 hours of each other, either way, on the same venue", async (t) => {
+    const cases: [string, number, object][] = [
+      ["6 hours later", -6, { paired: 1, oursOnly: 0, theirsOnly: 0 }],
+      ["6 hours earlier", 6, { paired: 1, oursOnly: 0, theirsOnly: 0 }],
+      ["more than that later", -6 - 1e-5, { paired: 0, oursOnly: 1, theirsOnly: 1 }],
+      ["more than that earlier", 6 + 1e-5, { paired: 0, oursOnly: 1, theirsOnly: 1 }],
+    ];
+    for (const [what, hoursEarlier, expected] of cases) {
       await begin();
-      await incidents(pool, "deribit", at(50));
-      await post("kraken", notice("n", at(50)));
-      t.match(
-        await compared(null),
-        { paired: 0, oursOnly: 1, theirsOnly: 1 },
-        "another venue's",
-      );
-    },
-  );
+      const [slug] = await incidents(pool, "deribit", at(50));
+      await post("deribit", notice("n", at(50 + hoursEarlier)));
+      t.match(await compared("deribit"), { ours: 1, theirs: 1, ...expected }, what);
+      const { incident } = await ask<{ incident: Incident }>(`/v1/incidents/${slug}`);
+      t.equal(incident.official !== null, what.startsWith("6"), what);
+    }
+    await begin();
+    await incidents(pool, "deribit", at(50));
+    await post("kraken", notice("n", at(50)));
+    t.match(await compared(null), { paired: 0, oursOnly: 1, theirsOnly: 1 }, "another venue's");
+  });
 
-  await t.test(
-    "each other's nearest are a pair, and nothing is in two",
-    async (t) => {
-      await begin();
-      const slugs = await incidents(pool, "deribit", at(50), at(49), at(48));
-      await post("deribit", notice("far", at(45)), notice("near", at(49.1)));
-      t.match(await compared("deribit"), {
-        ...{ ours: 3, oursCompared: 3, theirs: 2, theirsCompared: 2 },
-        ...{
-          paired: 1,
-          oursNear: 2,
-          oursOnly: 0,
-          theirsNear: 1,
-          theirsOnly: 0,
-        },
-      });
-      const beside = [];
-      for (const slug of slugs) {
-        const { incident } = await ask<{ incident: Incident }>(
-          `/v1/incidents/${slug}`,
-        );
-        beside.push(incident.official?.id);
-      }
-      t.strictSame(beside, ["near", "near", "near"], "beside each its nearest");
-    },
-  );
+  await t.test("each other's nearest are a pair, and nothing is in two", async (t) => {
+    await begin();
+    const slugs = await incidents(pool, "deribit", at(50), at(49), at(48));
+    await post("deribit", notice("far", at(45)), notice("near", at(49.1)));
+    t.match(await compared("deribit"), {
+      ...{ ours: 3, oursCompared: 3, theirs: 2, theirsCompared: 2 },
+      ...{
+        paired: 1,
+        oursNear: 2,
+        oursOnly: 0,
+        theirsNear: 1,
+        theirsOnly: 0,
+      },
+    });
+    const beside = [];
+    for (const slug of slugs) {
+      const { incident } = await ask<{ incident: Incident }>(`/v1/incidents/${slug}`);
+      beside.push(incident.official?.id);
+    }
+    t.strictSame(beside, ["near", "near", "near"], "beside each its nearest");
+  });
 
   await t.test(
     "one notice for an outage of many components is one pair, and not silence about the others",
@@ -235,12 +187,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
       });
       await begin();
       await incidents(pool, "deribit", at(50));
-      await post(
-        "deribit",
-        notice("a", at(49)),
-        notice("b", at(51)),
-        notice("c", at(20)),
-      );
+      await post("deribit", notice("a", at(49)), notice("b", at(51)), notice("c", at(20)));
       t.match(await compared("deribit"), {
         paired: 1,
         theirsNear: 1,
@@ -253,20 +200,11 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     await begin();
     const began = [at(50), at(49.9), at(30), at(20)];
     const slugs = await incidents(pool, "deribit", ...began);
-    await post(
-      "deribit",
-      notice("n", at(50)),
-      notice("o", at(47)),
-      notice("p", at(20), { postedAt: null }),
-    );
+    await post("deribit", notice("n", at(50)), notice("o", at(47)), notice("p", at(20), { postedAt: null }));
     const fleet = await compared("deribit");
     t.match(fleet, { ours: 4, paired: 2, oursNear: 1, oursOnly: 1, leads: 1 });
     const pages = [];
-    for (const slug of slugs)
-      pages.push(
-        (await ask<{ detection: Detection }>(`/v1/incidents/${slug}`))
-          .detection,
-      );
+    for (const slug of slugs) pages.push((await ask<{ detection: Detection }>(`/v1/incidents/${slug}`)).detection);
     const counts = {
       ...{ days: 1, measuredDays: 1, venuesCompared: 1 },
       ...{ ours: 1, oursCompared: 1, theirsOnly: 0 },
@@ -295,150 +233,118 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     ]);
   });
 
-  await t.test(
-    "maintenance, what we do not measure, and impossible times acknowledge nothing",
-    async (t) => {
-      await begin();
-      await pool.query(sql`
+  await t.test("maintenance, what we do not measure, and impossible times acknowledge nothing", async (t) => {
+    await begin();
+    await pool.query(sql`
       update venue set official_not_about = api.like_any(array['Deposit', '100%']) where venue = 'deribit'
     `);
-      const [slug] = await incidents(pool, "deribit", at(50));
-      const both = {
-        title: "Trading and deposits",
-        subjects: ["Fees", "Deposits"],
+    const [slug] = await incidents(pool, "deribit", at(50));
+    const both = {
+      title: "Trading and deposits",
+      subjects: ["Fees", "Deposits"],
+    };
+    await post(
+      "deribit",
+      notice("m", at(50), { kind: "maintenance" }),
+      notice("title", at(50), { title: "DEPOSITS of XYZ delayed" }),
+      notice("components", at(50), {
+        subjects: ["XYZ deposits", "Other deposits"],
+      }),
+      notice("percent", at(50), { title: "Fees raised by 100% today" }),
+      notice("announced", at(50), { ...both, impact: "none" }),
+      notice("doubtful", at(50), { postedAt: at(-100) }),
+      notice("of 1900", at(50), { postedAt: new Date("1900-01-01") }),
+    );
+    t.match(await compared("deribit"), {
+      ...{ oursOnly: 1, theirs: 2, theirsCompared: 0, paired: 0 },
+      ...{ maintenances: 1, others: 4 },
+    });
+    interface Page {
+      incident: Incident;
+      official: {
+        incidents: { id: string; kind: string; timesDoubtful: boolean }[];
       };
-      await post(
-        "deribit",
-        notice("m", at(50), { kind: "maintenance" }),
-        notice("title", at(50), { title: "DEPOSITS of XYZ delayed" }),
-        notice("components", at(50), {
-          subjects: ["XYZ deposits", "Other deposits"],
-        }),
-        notice("percent", at(50), { title: "Fees raised by 100% today" }),
-        notice("announced", at(50), { ...both, impact: "none" }),
-        notice("doubtful", at(50), { postedAt: at(-100) }),
-        notice("of 1900", at(50), { postedAt: new Date("1900-01-01") }),
-      );
-      t.match(await compared("deribit"), {
-        ...{ oursOnly: 1, theirs: 2, theirsCompared: 0, paired: 0 },
-        ...{ maintenances: 1, others: 4 },
-      });
-      interface Page {
-        incident: Incident;
-        official: {
-          incidents: { id: string; kind: string; timesDoubtful: boolean }[];
-        };
-        detection: Detection;
-      }
-      const { incident, official, detection } = await ask<Page>(
-        `/v1/incidents/${slug}`,
-      );
-      t.equal(incident.official, null);
-      t.match(detection, {
-        ours: 1,
-        paired: 0,
-        oursOnly: 1,
-        theirs: 2,
-        maintenances: 1,
-        others: 4,
-      });
-      t.strictSame(
-        Object.fromEntries(
-          official.incidents.map(({ id, kind }) => [id, kind]),
-        ),
-        {
-          m: "maintenance",
-          title: "other",
-          components: "other",
-          percent: "other",
-          announced: "other",
-          doubtful: "incident",
-          "of 1900": "incident",
-        },
-        "they are shown as what they are",
-      );
-      await post(
-        "deribit",
-        notice("mixed", at(50), both),
-        notice("10", at(49), { title: "100 ms" }),
-      );
-      t.match(await compared("deribit"), { paired: 1, theirsNear: 1 });
-      await pool.query(
-        sql`update venue set official_not_about = null where venue = 'deribit'`,
-      );
-    },
-  );
+      detection: Detection;
+    }
+    const { incident, official, detection } = await ask<Page>(`/v1/incidents/${slug}`);
+    t.equal(incident.official, null);
+    t.match(detection, {
+      ours: 1,
+      paired: 0,
+      oursOnly: 1,
+      theirs: 2,
+      maintenances: 1,
+      others: 4,
+    });
+    t.strictSame(
+      Object.fromEntries(official.incidents.map(({ id, kind }) => [id, kind])),
+      {
+        m: "maintenance",
+        title: "other",
+        components: "other",
+        percent: "other",
+        announced: "other",
+        doubtful: "incident",
+        "of 1900": "incident",
+      },
+      "they are shown as what they are",
+    );
+    await post("deribit", notice("mixed", at(50), both), notice("10", at(49), { title: "100 ms" }));
+    t.match(await compared("deribit"), { paired: 1, theirsNear: 1 });
+    await pool.query(sql`update venue set official_not_about = null where venue = 'deribit'`);
+  });
 
-  await t.test(
-    "of a feed that venues share, each has what is about it",
-    async (t) => {
-      await begin();
-      t.equal(
-        await sourceOf(pool, "kraken"),
-        await sourceOf(pool, "kraken-futures"),
-      );
-      await post(
-        "kraken",
-        notice("a", at(50), { title: "Connectivity Issues - derivatives" }),
-        notice("b", at(51), { subjects: ["Futures API"] }),
-        notice("c", at(52)),
-      );
-      t.match(await compared("kraken-futures"), { theirs: 2 });
-    },
-  );
+  await t.test("of a feed that venues share, each has what is about it", async (t) => {
+    await begin();
+    t.equal(await sourceOf(pool, "kraken"), await sourceOf(pool, "kraken-futures"));
+    await post(
+      "kraken",
+      notice("a", at(50), { title: "Connectivity Issues - derivatives" }),
+      notice("b", at(51), { subjects: ["Futures API"] }),
+      notice("c", at(52)),
+    );
+    t.match(await compared("kraken-futures"), { theirs: 2 });
+  });
 
-  await t.test(
-    "compared is only what began while the other side could be seen",
-    async (t) => {
-      await begin();
-      // nobody measured Kraken from 40 to 30 hours ago
-      await post(
-        "kraken",
-        notice("unmeasured", at(35)),
-        notice("measured", at(45)),
-      );
-      t.match(await compared("kraken"), {
-        theirs: 2,
-        theirsCompared: 1,
-        theirsOnly: 1,
-      });
-      t.match(await compared("kraken", windowOf(2)), {
-        theirs: 2,
-        theirsCompared: 1,
-      });
+  await t.test("compared is only what began while the other side could be seen", async (t) => {
+    await begin();
+    // nobody measured Kraken from 40 to 30 hours ago
+    await post("kraken", notice("unmeasured", at(35)), notice("measured", at(45)));
+    t.match(await compared("kraken"), {
+      theirs: 2,
+      theirsCompared: 1,
+      theirsOnly: 1,
+    });
+    t.match(await compared("kraken", windowOf(2)), {
+      theirs: 2,
+      theirsCompared: 1,
+    });
 
-      // measured until midnight, and not on the day that began then
-      await post(
-        "kraken",
-        notice("at midnight", at(-0.05)),
-        notice("later", at(-0.5)),
-      );
-      t.match(await compared("kraken"), { theirs: 4, theirsCompared: 2 });
+    // measured until midnight, and not on the day that began then
+    await post("kraken", notice("at midnight", at(-0.05)), notice("later", at(-0.5)));
+    t.match(await compared("kraken"), { theirs: 4, theirsCompared: 2 });
 
-      await forgetSaid(pool);
-      await readThrough(pool, "okx", at(70), at(50));
-      await readThrough(pool, "okx", at(40), at(20));
-      await incidents(pool, "okx", at(71), at(60), at(55), at(45), at(30));
-      t.match(await compared("okx"), {
-        ...{ ours: 5, oursCompared: 2, oursOnly: 2, observed: true },
-      });
-      // what a history reaches back to is known, too
-      await said(pool, "okx", at(15), [{ ...whole(), listedFrom: at(52) }]);
-      t.match(await compared("okx"), { ours: 5, oursCompared: 4 });
-      // and so is what came between two readings that are near enough
-      await forgetSaid(pool);
-      await readThrough(pool, "okx", at(70), at(60));
-      await readThrough(pool, "okx", at(59.8), at(50));
-      t.match(await compared("okx"), { ours: 5, oursCompared: 1 });
-    },
-  );
+    await forgetSaid(pool);
+    await readThrough(pool, "okx", at(70), at(50));
+    await readThrough(pool, "okx", at(40), at(20));
+    await incidents(pool, "okx", at(71), at(60), at(55), at(45), at(30));
+    t.match(await compared("okx"), {
+      ...{ ours: 5, oursCompared: 2, oursOnly: 2, observed: true },
+    });
+    // what a history reaches back to is known, too
+    await said(pool, "okx", at(15), [{ ...whole(), listedFrom: at(52) }]);
+    t.match(await compared("okx"), { ours: 5, oursCompared: 4 });
+    // and so is what came between two readings that are near enough
+    await forgetSaid(pool);
+    await readThrough(pool, "okx", at(70), at(60));
+    await readThrough(pool, "okx", at(59.8), at(50));
+    t.match(await compared("okx"), { ours: 5, oursCompared: 1 });
+  });
 
   await t.test("before six hours are over nobody is late", async (t) => {
     await begin();
     await readThrough(pool, "deribit", at(-1), now());
-    const [young, old] = [5, 7].map(
-      (hours) => new Date(+now() - hours * hourMs),
-    );
+    const [young, old] = [5, 7].map((hours) => new Date(+now() - hours * hourMs));
     const [slug] = await incidents(pool, "deribit", young!);
     t.match(await compared("deribit"), {
       ours: 1,
@@ -462,136 +368,109 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
       ...{ ours: 1, venuesCompared: 0, venuesUnseen: 1, paired: null },
     });
     // a notice that is younger than its incident waits with it
-    await pool.script(
-      "truncate incident, alert_event, delivery, delivery_attempt restart identity",
-    );
+    await pool.script("truncate incident, alert_event, delivery, delivery_attempt restart identity");
     await incidents(pool, "deribit", old!);
     t.match(await compared("deribit"), {
       ...{ oursCompared: 1, paired: 1, theirsCompared: 1, oursOnly: 0 },
     });
   });
 
-  await t.test(
-    "venues that are not compared are counted apart, by why",
-    async (t) => {
-      await begin();
-      await incidents(pool, "gate", at(50));
-      await incidents(pool, "binance", at(50));
-      await incidents(pool, "bitfinex", at(50));
-      const none = {
-        oursCompared: null,
-        theirs: null,
-        paired: null,
-        oursOnly: null,
-        aheadUncorrelated: null,
-      };
-      t.match(await compared("gate"), {
-        ...none,
-        ours: 1,
-        observed: false,
-        venuesWithoutFeed: 1,
-        maintenances: null,
-      });
-      t.match(await compared("binance"), {
-        ...none,
-        ours: 1,
-        observed: true,
-        venuesOnlyMaintenance: 1,
-        maintenances: 0,
-      });
-      t.match(await compared("bitfinex"), {
-        ...none,
-        ours: 1,
-        observed: false,
-        venuesUnseen: 1,
-      });
-      const fleet = await compared(null);
-      t.match(fleet, {
-        ours: 3,
-        oursCompared: 0,
-        venuesCompared: 5,
-        venuesWithoutFeed: 2,
-        venuesOnlyMaintenance: 2,
-      });
-      const {
-        venuesCompared,
-        venuesUnseen,
-        venuesOnlyMaintenance,
-        venuesWithoutFeed,
-      } = fleet;
-      t.equal(
-        venuesCompared +
-          venuesUnseen +
-          venuesOnlyMaintenance +
-          venuesWithoutFeed,
-        registry.venues.length,
-      );
-      t.equal(fleet.measuredDays, measuredDays);
-      t.match(
-        await compared("okx", windowOf(2)),
-        { measuredDays: 2 },
-        "yesterday and today nothing was measured",
-      );
-    },
-  );
+  await t.test("venues that are not compared are counted apart, by why", async (t) => {
+    await begin();
+    await incidents(pool, "gate", at(50));
+    await incidents(pool, "binance", at(50));
+    await incidents(pool, "bitfinex", at(50));
+    const none = {
+      oursCompared: null,
+      theirs: null,
+      paired: null,
+      oursOnly: null,
+      aheadUncorrelated: null,
+    };
+    t.match(await compared("gate"), {
+      ...none,
+      ours: 1,
+      observed: false,
+      venuesWithoutFeed: 1,
+      maintenances: null,
+    });
+    t.match(await compared("binance"), {
+      ...none,
+      ours: 1,
+      observed: true,
+      venuesOnlyMaintenance: 1,
+      maintenances: 0,
+    });
+    t.match(await compared("bitfinex"), {
+      ...none,
+      ours: 1,
+      observed: false,
+      venuesUnseen: 1,
+    });
+    const fleet = await compared(null);
+    t.match(fleet, {
+      ours: 3,
+      oursCompared: 0,
+      venuesCompared: 5,
+      venuesWithoutFeed: 2,
+      venuesOnlyMaintenance: 2,
+    });
+    const { venuesCompared, venuesUnseen, venuesOnlyMaintenance, venuesWithoutFeed } = fleet;
+    t.equal(venuesCompared + venuesUnseen + venuesOnlyMaintenance + venuesWithoutFeed, registry.venues.length);
+    t.equal(fleet.measuredDays, measuredDays);
+    t.match(await compared("okx", windowOf(2)), { measuredDays: 2 }, "yesterday and today nothing was measured");
+  });
 
   await t.test("a pair belongs to the days of its incident", async (t) => {
     await begin();
     // the window begins 24 hours before
     await incidents(pool, "deribit", at(23), at(25));
-    await post(
-      "deribit",
-      notice("before", at(24.5)),
-      notice("after", at(23.9)),
-    );
+    await post("deribit", notice("before", at(24.5)), notice("after", at(23.9)));
     t.match(await compared("deribit", windowOf(1)), {
       ...{ ours: 1, oursCompared: 1, paired: 1, oursOnly: 0 },
       ...{ theirs: 1, theirsCompared: 1, theirsOnly: 0, theirsNear: 0 },
     });
   });
 
-  await t.test(
-    "spec: the fleet row carries no median, and a venue's is of 5 leads or more",
-    async (t) => {
-      await begin();
-      const days = [110, 90, 70, 50, 30];
-      await incidents(pool, "deribit", ...days.map(at));
-      const leadsS = [600, -60, 0, 7200, 60];
-      const posted = days.map((hours, n) =>
-        notice(`n${n}`, at(hours + 1), {
-          postedAt: new Date(+at(hours) + leadsS[n]! * 1000),
-        }),
-      );
-      await post("deribit", ...posted.slice(0, 4));
-      t.match(await compared("deribit"), {
-        paired: 4,
-        leads: 4,
-        aheadUncorrelated: null,
-      });
-      await post("deribit", ...posted);
-      t.match(await compared("deribit"), {
-        paired: 5,
-        leads: 5,
-        aheadUncorrelated: 60,
-      });
-      t.match(await compared(null), {
-        paired: 5,
-        leads: 5,
-        aheadUncorrelated: null,
-      });
+  await t.test("spec: the fleet row carries no median, and a venue's is of 5 leads or more", async (t) => {
+    await begin();
+    const days = [110, 90, 70, 50, 30];
+    await incidents(pool, "deribit", ...days.map(at));
+    const leadsS = [600, -60, 0, 7200, 60];
+    const posted = days.map((hours, n) =>
+      notice(`n${n}`, at(hours + 1), {
+        postedAt: new Date(+at(hours) + leadsS[n]! * 1000),
+      }),
+    );
+    await post("deribit", ...posted.slice(0, 4));
+    t.match(await compared("deribit"), {
+      paired: 4,
+      leads: 4,
+      aheadUncorrelated: null,
+    });
+    await post("deribit", ...posted);
+    t.match(await compared("deribit"), {
+      paired: 5,
+      leads: 5,
+      aheadUncorrelated: 60,
+    });
+    t.match(await compared(null), {
+      paired: 5,
+      leads: 5,
+      aheadUncorrelated: null,
+    });
 
-      // told late: the engine had been away
-      await pool.query(sql`
+    // told late: the engine had been away
+    await pool.query(sql`
         insert into alert_event (incident_id, kind, severity, at, recorded_at, late)
         select incident_id, 'opened', 'outage', opened_at, opened_at + interval '1 day', true from incident limit 1
       `);
-      t.match(await compared("deribit"), {
-        paired: 5,
-        leads: 4,
-        aheadUncorrelated: null,
-      });
-    },
-  );
+    t.match(await compared("deribit"), {
+      paired: 5,
+      leads: 4,
+      aheadUncorrelated: null,
+    });
+  });
 
   await t.test(
     "spec: each incident of a venue's page has its official counterpart, and each pairing subjectMatched false",
@@ -605,21 +484,14 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         status: "resolved",
         over: true,
       };
-      await post(
-        "deribit",
-        notice("a", at(51), { ...told, postedAt: at(51), resolvedAt: at(49) }),
-      );
+      await post("deribit", notice("a", at(51), { ...told, postedAt: at(51), resolvedAt: at(49) }));
       interface Page {
         incidents: Incident[];
         official: { observed: boolean; feed: object; incidents: object[] };
         detection: Detection;
       }
       await compared(null);
-      const {
-        incidents: listed,
-        official,
-        detection,
-      } = await ask<Page>("/v1/targets/deribit");
+      const { incidents: listed, official, detection } = await ask<Page>("/v1/targets/deribit");
       t.strictSame(
         listed.map(({ official }) => official?.id ?? null),
         [null, "a"],
@@ -659,9 +531,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
           subjectMatched: false,
         },
       });
-      const { body } = await api.ask<{ incidents: Incident[] }>(
-        "/v1/incidents?venue=deribit",
-      );
+      const { body } = await api.ask<{ incidents: Incident[] }>("/v1/incidents?venue=deribit");
       t.strictSame(body.incidents, listed, "the same object everywhere");
     },
   );
@@ -670,9 +540,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     "spec: in the table of incidents the venue's own notice stands beside each, and subjectMatched false on every pairing",
     async (t) => {
       type Line = Record<string, string>;
-      const { body } = await api.ask<Line[]>(
-        "/v1/incidents?format=csv&venue=deribit",
-      );
+      const { body } = await api.ask<Line[]>("/v1/incidents?format=csv&venue=deribit");
       t.match(body[0], {
         officialId: "",
         officialTitle: "",
@@ -695,105 +563,76 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     },
   );
 
-  await t.test(
-    "what docs/comparing.md tells to run gives every number, for random quarters too",
-    async (t) => {
-      const analyst = await analystOf(t, url);
-      const everyNumber = stepsOf(page).at(-1)!.statement;
-      for (let seed = 1; seed <= 4; seed++) {
-        await begin();
-        await randomQuarter(pool, randomFrom(seed), now());
-        for (const days of [windowOf(measuredDays), windowOf(2)]) {
-          await compared(null);
-          const { fleet, venues } = await ask<Compared>(
-            `/v1/detection?days=${days}`,
+  await t.test("what docs/comparing.md tells to run gives every number, for random quarters too", async (t) => {
+    const analyst = await analystOf(t, url);
+    const everyNumber = stepsOf(page).at(-1)!.statement;
+    for (let seed = 1; seed <= 4; seed++) {
+      await begin();
+      await randomQuarter(pool, randomFrom(seed), now());
+      for (const days of [windowOf(measuredDays), windowOf(2)]) {
+        await compared(null);
+        const { fleet, venues } = await ask<Compared>(`/v1/detection?days=${days}`);
+        const { rows } = await analyst.query<Record<string, string | null>>(
+          withVariables(everyNumber, { days: String(days) }),
+        );
+        if (days > windowOf(2))
+          t.ok(
+            Number(fleet.paired) > 10 && Number(fleet.oursNear) > 5 && Number(fleet.theirsOnly) > 5,
+            `world ${seed} has something to compare`,
           );
-          const { rows } = await analyst.query<Record<string, string | null>>(
-            withVariables(everyNumber, { days: String(days) }),
-          );
-          if (days > windowOf(2))
-            t.ok(
-              Number(fleet.paired) > 10 &&
-                Number(fleet.oursNear) > 5 &&
-                Number(fleet.theirsOnly) > 5,
-              `world ${seed} has something to compare`,
-            );
-          t.equal(rows.length, venues.length + 1);
-          for (const row of rows) {
-            const detection =
-              row.venue === null
-                ? fleet
-                : venues.find(({ id }) => id === row.venue)!.detection;
-            for (const [column, value] of Object.entries(row)) {
-              const name = column.replace(/_(.)/g, (_, letter: string) =>
-                letter.toUpperCase(),
+        t.equal(rows.length, venues.length + 1);
+        for (const row of rows) {
+          const detection = row.venue === null ? fleet : venues.find(({ id }) => id === row.venue)!.detection;
+          for (const [column, value] of Object.entries(row)) {
+            const name = column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+            if (name === "venue") continue;
+            const shown = detection[name as keyof Detection];
+            // where there is nothing to compare
+            if (shown === null && name !== "aheadUncorrelated") continue;
+            if (String(shown) !== String(value))
+              t.fail(
+                `seed ${seed}, ${days} days, ${row.venue ?? "fleet"} ${name}: shown ${String(shown)}, recomputed ${value}`,
               );
-              if (name === "venue") continue;
-              const shown = detection[name as keyof Detection];
-              // where there is nothing to compare
-              if (shown === null && name !== "aheadUncorrelated") continue;
-              if (String(shown) !== String(value))
-                t.fail(
-                  `seed ${seed}, ${days} days, ${row.venue ?? "fleet"} ${name}: shown ${String(shown)}, recomputed ${value}`,
-                );
-            }
           }
         }
       }
-    },
-  );
+    }
+  });
 
-  await t.test(
-    "docs/comparing.md shows what its statements give",
-    async (t) => {
-      await begin();
-      await quarterOfThePage(pool, now());
-      await compared(null);
-      const analyst = await analystOf(t, url);
-      await comesOutAsShown(t, page, analyst, { days: "8" });
-    },
-  );
+  await t.test("docs/comparing.md shows what its statements give", async (t) => {
+    await begin();
+    await quarterOfThePage(pool, now());
+    await compared(null);
+    const analyst = await analystOf(t, url);
+    await comesOutAsShown(t, page, analyst, { days: "8" });
+  });
 });
 
 /** Bursts of incidents and of notices, ties among them, feeds with gaps. */
-async function randomQuarter(
-  pool: Pool,
-  random: () => number,
-  now: Date,
-): Promise<void> {
+async function randomQuarter(pool: Pool, random: () => number, now: Date): Promise<void> {
   const some = (count: number) => Math.floor(random() * count);
   const wholeMinutes = () => at(some(measuredDays * 24 * 60) / 60);
   const venues = ["okx", "kraken", "bybit", "deribit"];
   for (const venue of venues) {
-    const began = Array.from({ length: 6 + some(10) }, wholeMinutes).flatMap(
-      (start) =>
-        Array.from(
-          { length: 1 + some(3) },
-          (_, n) => new Date(+start + n * 60_000),
-        ),
+    const began = Array.from({ length: 6 + some(10) }, wholeMinutes).flatMap((start) =>
+      Array.from({ length: 1 + some(3) }, (_, n) => new Date(+start + n * 60_000)),
     );
     await incidents(pool, venue, ...began);
     // one at the same minute as some incident, others anywhere
-    const posted = [
-      ...began.slice(0, 3),
-      ...Array.from({ length: 8 + some(8) }, wholeMinutes),
-    ];
+    const posted = [...began.slice(0, 3), ...Array.from({ length: 8 + some(8) }, wholeMinutes)];
     await said(pool, venue, now, [
       whole(
         ...posted.map((start, n) =>
           notice(`n${n}`, start, {
             kind: some(6) === 0 ? "maintenance" : "incident",
             title: some(5) === 0 ? "Futures are slow" : "Errors",
-            postedAt:
-              some(4) === 0 ? null : new Date(+start + some(7200) * 1000),
+            postedAt: some(4) === 0 ? null : new Date(+start + some(7200) * 1000),
           }),
         ),
       ),
     ]);
     const gap = measuredDays * 24 - some(measuredDays * 24);
-    await pool.query(
-      sql`delete from official_reading where source_id = ${await sourceOf(pool, venue)}`,
-    );
+    await pool.query(sql`delete from official_reading where source_id = ${await sourceOf(pool, venue)}`);
     await readThrough(pool, venue, at(measuredDays * 24), at(gap));
     await readThrough(pool, venue, at(Math.max(0, gap - some(20))), now);
   }
@@ -816,13 +655,9 @@ async function quarterOfThePage(pool: Pool, now: Date): Promise<void> {
   };
   const minutesAgo = (minutes: number) => new Date(+now - minutes * 60_000);
   for (const [n, said_] of [one, later, over].entries())
-    await said(pool, "kraken", minutesAgo(4 - n), [
-      whole(said_, notice("r2", at(70))),
-    ]);
+    await said(pool, "kraken", minutesAgo(4 - n), [whole(said_, notice("r2", at(70)))]);
   await said(pool, "kraken", minutesAgo(1), [whole(notice("r2", at(70)))]);
-  await said(pool, "okx", minutesAgo(1), [
-    { scope: "notices", notices: [notice("o1", at(59))], listedFrom: null },
-  ]);
+  await said(pool, "okx", minutesAgo(1), [{ scope: "notices", notices: [notice("o1", at(59))], listedFrom: null }]);
   await said(pool, "gemini", minutesAgo(1), [], {
     problem: "incidents.json: answered HTML instead of JSON",
   });

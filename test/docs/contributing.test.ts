@@ -6,10 +6,7 @@ import { startProbe } from "../../probe/probe.js";
 import { makeLog } from "../../shared/log/log.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { componentsOf } from "../../shared/registry/registry.js";
-import {
-  loadRegistry,
-  parseRegistry,
-} from "../../shared/registry/load-registry.js";
+import { loadRegistry, parseRegistry } from "../../shared/registry/load-registry.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { someSpool } from "../support/spool.js";
 import { until } from "../support/until.js";
@@ -37,10 +34,7 @@ async function playerOnThePage(): Promise<VenuePlayer> {
 
 void t.test("a venue that is added as the page says", async (t) => {
   const usual = await loadRegistry(packagedFile("registry.json"));
-  const registry = parseRegistry(
-    { ...usual, venues: [JSON.parse(block("json"))] },
-    "of the page",
-  );
+  const registry = parseRegistry({ ...usual, venues: [JSON.parse(block("json"))] }, "of the page");
   t.pass("its entry is a right one");
 
   const world = await startWorld({

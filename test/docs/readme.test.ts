@@ -10,11 +10,7 @@ const pageOf = (path: string) => readFileSync(packagedFile(path), "utf8");
 void t.test("docs/settings.md lists exactly the settings there are", (t) => {
   t.same(
     rowsUnder("| Setting ", "docs/settings.md"),
-    settingTable.map((setting) => [
-      `\`${setting.name}\``,
-      setting.default,
-      setting.meaning,
-    ]),
+    settingTable.map((setting) => [`\`${setting.name}\``, setting.default, setting.meaning]),
   );
   t.end();
 });
@@ -22,18 +18,13 @@ void t.test("docs/settings.md lists exactly the settings there are", (t) => {
 void t.test("docs/commands.md lists exactly the commands there are", (t) => {
   t.same(
     rowsUnder("| Command ", "docs/commands.md"),
-    Object.entries(commands).map(([name, { summary }]) => [
-      `\`venuewatch ${name}\``,
-      summary,
-    ]),
+    Object.entries(commands).map(([name, { summary }]) => [`\`venuewatch ${name}\``, summary]),
   );
   t.end();
 });
 
 void t.test("documents name only make targets that there are", (t) => {
-  const targets = [...pageOf("Makefile").matchAll(/^([a-z-]+):.*## /gm)].map(
-    ([, name = ""]) => name,
-  );
+  const targets = [...pageOf("Makefile").matchAll(/^([a-z-]+):.*## /gm)].map(([, name = ""]) => name);
   const pages = readdirSync(packagedFile("docs"), {
     recursive: true,
     encoding: "utf8",
@@ -43,10 +34,9 @@ void t.test("documents name only make targets that there are", (t) => {
   for (const path of ["README.md", "CONTRIBUTING.md", ...pages]) {
     const page = pageOf(path);
     const code = page.match(/^ *```sh\n.*?^ *```/gms) ?? [];
-    const named = [
-      ...code.join("\n").matchAll(/^ *make ([a-z-]+)/gm),
-      ...page.matchAll(/`make ([a-z-]+)/g),
-    ].map(([, name = ""]) => name);
+    const named = [...code.join("\n").matchAll(/^ *make ([a-z-]+)/gm), ...page.matchAll(/`make ([a-z-]+)/g)].map(
+      ([, name = ""]) => name,
+    );
     if (path === "README.md") t.ok(named.length > 0);
     t.same(
       named.filter((name) => !targets.includes(name)),
@@ -61,8 +51,7 @@ void t.test("each index lists every page of its folder", (t) => {
   for (const folder of ["docs", "docs/decisions"]) {
     const index = pageOf(`${folder}/README.md`);
     for (const name of readdirSync(packagedFile(folder)))
-      if (name.endsWith(".md") && name !== "README.md")
-        t.match(index, `](${name}`, `${folder}/${name}`);
+      if (name.endsWith(".md") && name !== "README.md") t.match(index, `](${name}`, `${folder}/${name}`);
   }
   t.end();
 });

@@ -1,4 +1,7 @@
-/** docs/receiving.md and what it gives to strangers: that its code runs, refuses what it should, and is what the page shows. */
+/**
+ * docs/receiving.md and what it gives to strangers: that its code runs, refuses what it should, and is what the page
+ * shows.
+ */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -10,10 +13,7 @@ import { isSigned } from "../../receiving/verify.js";
 import type { Alert } from "../../server/alerts/formats/alert.js";
 import { answerWithinMs } from "../../server/alerts/delivery/post.js";
 import { deliveryRules } from "../../server/alerts/delivery/rules.js";
-import {
-  standardSignature,
-  svcSignature,
-} from "../../server/alerts/formats/signature.js";
+import { standardSignature, svcSignature } from "../../server/alerts/formats/signature.js";
 import { testAlert } from "../../server/alerts/formats/test-alert.js";
 import { alert } from "../../server/api/schemas/alert.js";
 import { exampleOf } from "../../server/api/schemas/example.js";
@@ -65,8 +65,7 @@ function caseNamed(name: string): Case {
 void t.test("the verifier decides as the vectors say", (t) => {
   t.ok(vectors.cases.filter(({ accepted }) => accepted).length >= 5);
   t.ok(vectors.cases.filter(({ accepted }) => !accepted).length >= 10);
-  for (const one of vectors.cases)
-    t.equal(verdict(one), one.accepted, `${one.name}: ${one.why}`);
+  for (const one of vectors.cases) t.equal(verdict(one), one.accepted, `${one.name}: ${one.why}`);
   t.end();
 });
 
@@ -77,8 +76,7 @@ void t.test(
     const sent = 1_769_859_681;
     const at = (seconds: number) => ({ ...one, now: sent + seconds });
     for (const seconds of [0, 299.9, 300, -300]) t.ok(verdict(at(seconds)));
-    for (const seconds of [300.1, 301, -301, 1e9, -1e9])
-      t.notOk(verdict(at(seconds)));
+    for (const seconds of [300.1, 301, -301, 1e9, -1e9]) t.notOk(verdict(at(seconds)));
     t.notOk(verdict(caseNamed("parsed and written anew")));
     const [rewritten, alert] = ["rewritten", "alert"].map(
       (body) => JSON.parse(bytesOf({ ...one, body }).toString()) as object,
@@ -103,8 +101,7 @@ void t.test("each byte of a request is held to its signature", (t) => {
     const other = header[i] === "0" ? "1" : "0";
     const changed = header.slice(0, i) + other + header.slice(i + 1);
     if (isSigned(body, changed, secretOf(one), now)) t.fail(`letter ${i}`);
-    if (isSigned(body, header.slice(0, i), secretOf(one), now))
-      t.fail(`cut at ${i}`);
+    if (isSigned(body, header.slice(0, i), secretOf(one), now)) t.fail(`cut at ${i}`);
   }
   t.end();
 });
@@ -134,10 +131,7 @@ void t.test("what is no header of ours is refused, and no fault", (t) => {
 void t.test("what we sign is in the vectors, byte for byte", (t) => {
   for (const [name, secrets] of [
     ["as it is sent", ["current"]],
-    [
-      "while the secret is exchanged, for who has the former",
-      ["other", "current"],
-    ],
+    ["while the secret is exchanged, for who has the former", ["other", "current"]],
   ] as const) {
     const { headers, ...one } = caseNamed(name);
     const body = bytesOf({ headers, ...one });
@@ -161,8 +155,7 @@ void t.test("a public library decides so, too", (t) => {
   t.ok(theirs.length >= 10);
   for (const one of theirs) {
     now = one.now * 1000;
-    const verify = () =>
-      new Webhook(secretOf(one)).verify(bytesOf(one), one.headers);
+    const verify = () => new Webhook(secretOf(one)).verify(bytesOf(one), one.headers);
     if (one.accepted) t.match(verify(), { eventId: 8123 }, one.name);
     else t.throws(verify, { name: "WebhookVerificationError" }, one.name);
   }
@@ -170,8 +163,7 @@ void t.test("a public library decides so, too", (t) => {
 });
 
 void t.test("the bodies of the vectors are alerts, in any language", (t) => {
-  for (const { base64, text } of Object.values(vectors.bodies))
-    t.equal(Buffer.from(base64, "base64").toString(), text);
+  for (const { base64, text } of Object.values(vectors.bodies)) t.equal(Buffer.from(base64, "base64").toString(), text);
   const { text } = vectors.bodies["alert"]!;
   // they stay as they are when alerts get more fields
   t.match(JSON.parse(text), { eventId: 8123, kind: "opened", test: false });
@@ -179,11 +171,8 @@ void t.test("the bodies of the vectors are alerts, in any language", (t) => {
   t.end();
 });
 
-void t.test(
-  "the verifier in Python decides as the vectors say",
-  { skip: missing("python3") },
-  (t) => {
-    const script = `${textOf("receiving/verify.py")}
+void t.test("the verifier in Python decides as the vectors say", { skip: missing("python3") }, (t) => {
+  const script = `${textOf("receiving/verify.py")}
 import base64, json, sys
 vectors = json.load(sys.stdin)
 print(json.dumps([
@@ -195,66 +184,57 @@ print(json.dumps([
     )
     for one in vectors["cases"]
 ]))`;
-    const said = execFileSync("python3", ["-c", script], {
-      input: textOf("receiving/vectors.json"),
-      env: { ...process.env, PYTHONUTF8: "1" },
+  const said = execFileSync("python3", ["-c", script], {
+    input: textOf("receiving/vectors.json"),
+    env: { ...process.env, PYTHONUTF8: "1" },
+  });
+  t.strictSame(
+    JSON.parse(said.toString()),
+    vectors.cases.map(({ accepted }) => accepted),
+  );
+  t.end();
+});
+
+void t.test("the receiver takes what is signed, and nothing else", async (t) => {
+  const secret = vectors.secrets["current"]!;
+  const receiver = await startReceiver(secret);
+  t.teardown(receiver.stop);
+  const body = bytesOf(caseNamed("as it is sent"));
+  const now = Math.floor(Date.now() / 1000);
+  const signed = svcSignature([secret], now, body);
+  for (const [header, status] of [
+    [signed, 204],
+    [svcSignature([vectors.secrets["other"]!], now, body), 401],
+    [svcSignature([secret], now - 400, body), 401],
+    ["nothing", 401],
+  ] as const) {
+    const answer = await request(receiver.url, {
+      method: "POST",
+      headers: { "x-svc-signature": header },
+      body,
     });
-    t.strictSame(
-      JSON.parse(said.toString()),
-      vectors.cases.map(({ accepted }) => accepted),
-    );
-    t.end();
-  },
-);
+    t.equal(answer.statusCode, status, header);
+    await answer.body.dump();
+  }
 
-void t.test(
-  "the receiver takes what is signed, and nothing else",
-  async (t) => {
-    const secret = vectors.secrets["current"]!;
-    const receiver = await startReceiver(secret);
-    t.teardown(receiver.stop);
-    const body = bytesOf(caseNamed("as it is sent"));
-    const now = Math.floor(Date.now() / 1000);
-    const signed = svcSignature([secret], now, body);
-    for (const [header, status] of [
-      [signed, 204],
-      [svcSignature([vectors.secrets["other"]!], now, body), 401],
-      [svcSignature([secret], now - 400, body), 401],
-      ["nothing", 401],
-    ] as const) {
-      const answer = await request(receiver.url, {
-        method: "POST",
-        headers: { "x-svc-signature": header },
-        body,
-      });
-      t.equal(answer.statusCode, status, header);
-      await answer.body.dump();
-    }
-
-    await t.test(
-      "as the page says with curl and openssl",
-      { skip: missing("openssl", "version") || missing("curl") },
-      (t) => {
-        const shell = blocksOf("sh").find((block) =>
-          /openssl dgst/.test(block),
-        )!;
-        const ran = (commands: string) =>
-          execFileSync("bash", ["-euc", commands], {
-            env: { ...process.env, SECRET: secret, NO_PROXY: "*" },
-            stdio: ["ignore", "pipe", "ignore"],
-          }).toString();
-        const here = shell.replace("http://127.0.0.1:9000/", receiver.url);
-        t.not(here, shell);
-        t.match(ran(here), /^HTTP\/1.1 204 /);
-        t.match(
-          ran(here.replace('--data-binary "$BODY"', '--data-binary "$BODY "')),
-          /^HTTP\/1.1 401 /,
-        );
-        t.end();
-      },
-    );
-  },
-);
+  await t.test(
+    "as the page says with curl and openssl",
+    { skip: missing("openssl", "version") || missing("curl") },
+    (t) => {
+      const shell = blocksOf("sh").find((block) => /openssl dgst/.test(block))!;
+      const ran = (commands: string) =>
+        execFileSync("bash", ["-euc", commands], {
+          env: { ...process.env, SECRET: secret, NO_PROXY: "*" },
+          stdio: ["ignore", "pipe", "ignore"],
+        }).toString();
+      const here = shell.replace("http://127.0.0.1:9000/", receiver.url);
+      t.not(here, shell);
+      t.match(ran(here), /^HTTP\/1.1 204 /);
+      t.match(ran(here.replace('--data-binary "$BODY"', '--data-binary "$BODY "')), /^HTTP\/1.1 401 /);
+      t.end();
+    },
+  );
+});
 
 void t.test("the page shows the files that there are", (t) => {
   for (const [language, files] of [
@@ -273,84 +253,59 @@ void t.test("its example is the API's, and fits", async (t) => {
   t.equal(await misfitOf(JSON.parse(example)), null);
 });
 
-void t.test(
-  "evidence that is shown is what the database makes of its votes",
-  async (t) => {
-    const { pool } = await migratedDatabase(t);
-    for (const shown of [exampleOf(alert) as Alert, testAlert(new Date())])
-      t.strictSame(
-        await evidenceOf(pool, "opened", shown.evidence),
-        shown.evidence,
-      );
-    const bad = { vote: "outage", bad: 7, faults: { timeout: 7 } };
-    const recovering = { vote: "degraded", bad: 3, faults: { timeout: 3 } };
-    const well = { vote: "operational", bad: 0, faults: {} };
-    for (const [kind, votes] of [
-      ["opened", [bad, bad, well]],
-      ["escalated", [bad, bad, well]],
-      ["closed", [well, recovering, well]],
-    ] as const) {
-      const noted = { reporting: 3, quorum: 2, votes };
-      const { summary } = (await evidenceOf(pool, kind, noted))!;
-      t.ok(page.includes(`\n${summary}\n`), summary);
-    }
-    const [reason] = (exampleOf(alert) as Alert).evidence!.notCounted;
-    const engine = textOf("sql/engine/060-evidence.sql");
-    t.ok(engine.includes(`'${reason!.reason}'`), reason!.reason);
-    for (const [, one = ""] of engine.matchAll(/(?:then|else) '([a-z][^']*)'/g))
-      t.ok(page.replace(/\s+/g, " ").includes(one), one);
-  },
-);
+void t.test("evidence that is shown is what the database makes of its votes", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  for (const shown of [exampleOf(alert) as Alert, testAlert(new Date())])
+    t.strictSame(await evidenceOf(pool, "opened", shown.evidence), shown.evidence);
+  const bad = { vote: "outage", bad: 7, faults: { timeout: 7 } };
+  const recovering = { vote: "degraded", bad: 3, faults: { timeout: 3 } };
+  const well = { vote: "operational", bad: 0, faults: {} };
+  for (const [kind, votes] of [
+    ["opened", [bad, bad, well]],
+    ["escalated", [bad, bad, well]],
+    ["closed", [well, recovering, well]],
+  ] as const) {
+    const noted = { reporting: 3, quorum: 2, votes };
+    const { summary } = (await evidenceOf(pool, kind, noted))!;
+    t.ok(page.includes(`\n${summary}\n`), summary);
+  }
+  const [reason] = (exampleOf(alert) as Alert).evidence!.notCounted;
+  const engine = textOf("sql/engine/060-evidence.sql");
+  t.ok(engine.includes(`'${reason!.reason}'`), reason!.reason);
+  for (const [, one = ""] of engine.matchAll(/(?:then|else) '([a-z][^']*)'/g))
+    t.ok(page.replace(/\s+/g, " ").includes(one), one);
+});
 
-void t.test(
-  "it says when what failed is sent again, and for how long it holds up the rest",
-  (t) => {
-    const {
-      attempts,
-      backoff_ms: first,
-      backoff_factor: factor,
-      ...rules
-    } = deliveryRules;
-    const pausesMs = Array.from(
-      { length: attempts - 1 },
-      (_, at) => first * factor ** at,
-    );
-    const sum = (all: number[]) => all.reduce((sofar, one) => sofar + one, 0);
-    const heldMs = attempts * answerWithinMs;
-    const minutes = (ms: number) => ms / 60_000;
-    const askedMs = rules.retry_after_ms;
-    t.equal(attempts, 5);
-    t.equal(Math.floor(minutes(sum(pausesMs))), 7);
-    t.ok(minutes(1.2 * sum(pausesMs) + heldMs) <= 9.5);
-    t.ok(
-      Math.max(...pausesMs) * 1.2 <= askedMs,
-      "who asks for most waits for that alone",
-    );
-    const says = (text: string) =>
-      t.ok(page.replace(/\s+/g, " ").includes(text), text);
-    const [last, ...others] = pausesMs.map((ms) => `${ms / 1000} s`).reverse();
-    says(
-      `until it was sent ${attempts} times: some ${others.reverse().join(", ")} and ${last} later, a fifth more or less`,
-    );
-    says(`as far as that is within ${minutes(askedMs)} minutes`);
-    says(
-      `five attempts of up to ${answerWithinMs / 1000} s make that seven minutes as a rule, and nine and a half at the most`,
-    );
-    says(
-      `up to ${Math.ceil(minutes((attempts - 1) * askedMs + heldMs))} minutes until it is given up`,
-    );
-    says(
-      `up to ${Math.ceil(minutes(attempts * askedMs + heldMs))} until the next one goes`,
-    );
-    says(`${rules.switch_off_failures} failures in a row`);
-    t.equal(rules.switch_off_failures, 2 * attempts, "two alerts that fail");
-    const offMs = 2 * sum(pausesMs) + heldMs;
-    t.ok(Math.abs(minutes(offMs) - 15) < 1, "some fifteen minutes");
-    t.equal(rules.own_fault_ms, 30_000, "every half minute");
-    t.equal(rules.own_fault_for_ms, 3_600_000, "for an hour");
-    t.end();
-  },
-);
+void t.test("it says when what failed is sent again, and for how long it holds up the rest", (t) => {
+  const { attempts, backoff_ms: first, backoff_factor: factor, ...rules } = deliveryRules;
+  const pausesMs = Array.from({ length: attempts - 1 }, (_, at) => first * factor ** at);
+  const sum = (all: number[]) => all.reduce((sofar, one) => sofar + one, 0);
+  const heldMs = attempts * answerWithinMs;
+  const minutes = (ms: number) => ms / 60_000;
+  const askedMs = rules.retry_after_ms;
+  t.equal(attempts, 5);
+  t.equal(Math.floor(minutes(sum(pausesMs))), 7);
+  t.ok(minutes(1.2 * sum(pausesMs) + heldMs) <= 9.5);
+  t.ok(Math.max(...pausesMs) * 1.2 <= askedMs, "who asks for most waits for that alone");
+  const says = (text: string) => t.ok(page.replace(/\s+/g, " ").includes(text), text);
+  const [last, ...others] = pausesMs.map((ms) => `${ms / 1000} s`).reverse();
+  says(
+    `until it was sent ${attempts} times: some ${others.reverse().join(", ")} and ${last} later, a fifth more or less`,
+  );
+  says(`as far as that is within ${minutes(askedMs)} minutes`);
+  says(
+    `five attempts of up to ${answerWithinMs / 1000} s make that seven minutes as a rule, and nine and a half at the most`,
+  );
+  says(`up to ${Math.ceil(minutes((attempts - 1) * askedMs + heldMs))} minutes until it is given up`);
+  says(`up to ${Math.ceil(minutes(attempts * askedMs + heldMs))} until the next one goes`);
+  says(`${rules.switch_off_failures} failures in a row`);
+  t.equal(rules.switch_off_failures, 2 * attempts, "two alerts that fail");
+  const offMs = 2 * sum(pausesMs) + heldMs;
+  t.ok(Math.abs(minutes(offMs) - 15) < 1, "some fifteen minutes");
+  t.equal(rules.own_fault_ms, 30_000, "every half minute");
+  t.equal(rules.own_fault_for_ms, 3_600_000, "for an hour");
+  t.end();
+});
 
 void t.test("it has every field, and what it means", (t) => {
   const [, list = ""] = page.split("\n### Fields\n");
@@ -375,19 +330,17 @@ async function evidenceOf(pool: Pool, kind: string, noted: unknown) {
 
 /** Each with its path, what it is and what it means. */
 function fieldsOf(part: SchemaObject, path: string): string[][] {
-  return Object.entries(withoutNull(part).properties ?? {}).flatMap(
-    ([name, property]) => {
-      const one = property as SchemaObject;
-      const bare = withoutNull(one);
-      const at = `${path}${name}`;
-      const meaning = one.description ?? bare.description ?? "";
-      const items = bare.items as SchemaObject | undefined;
-      return [
-        [`\`${at}\``, typeOf(one), meaning.replaceAll("<", "\\<")],
-        ...(items ? fieldsOf(items, `${at}[].`) : fieldsOf(bare, `${at}.`)),
-      ];
-    },
-  );
+  return Object.entries(withoutNull(part).properties ?? {}).flatMap(([name, property]) => {
+    const one = property as SchemaObject;
+    const bare = withoutNull(one);
+    const at = `${path}${name}`;
+    const meaning = one.description ?? bare.description ?? "";
+    const items = bare.items as SchemaObject | undefined;
+    return [
+      [`\`${at}\``, typeOf(one), meaning.replaceAll("<", "\\<")],
+      ...(items ? fieldsOf(items, `${at}[].`) : fieldsOf(bare, `${at}.`)),
+    ];
+  });
 }
 
 function withoutNull(schema: SchemaObject): SchemaObject {
@@ -407,9 +360,7 @@ function typeOf(schema: SchemaObject): string {
 
 function blocksOf(language: string): string[] {
   const fences = page.matchAll(/^```(\w+)\n(.*?)^```$/gms);
-  return [...fences]
-    .filter(([, of]) => of === language)
-    .map(([, , text = ""]) => text);
+  return [...fences].filter(([, of]) => of === language).map(([, , text = ""]) => text);
 }
 
 function textOf(file: string): string {

@@ -12,28 +12,22 @@ interface Source {
   imports: string[];
 }
 
-const folders = [
-  ...["shared", "probe", "server", "receiving", "simulator"],
-  ...["test", "bench"],
-];
+const folders = [...["shared", "probe", "server", "receiving", "simulator"], ...["test", "bench"]];
 
 const sources = folders.flatMap(sourcesIn);
 const isOurs = (name: string) => folders.includes(name.split("/")[0]!);
 
-/** What each folder of the product may import, besides itself. `server/commands` has no entry: it puts everything together. */
+/**
+ * What each folder of the product may import, besides itself. `server/commands` has no entry: it puts everything
+ * together.
+ */
 const mayImport: Record<string, string[]> = {
   shared: [],
   probe: ["shared"],
   receiving: [],
-  simulator: [
-    ...["shared", "receiving"],
-    ...["server/alerts", "server/engine"],
-  ],
+  simulator: [...["shared", "receiving"], ...["server/alerts", "server/engine"]],
   "server/alerts": ["shared", "server/database", "server/health"],
-  "server/api": [
-    ...["shared", "server/database", "server/health"],
-    "server/engine/rules.ts",
-  ],
+  "server/api": [...["shared", "server/database", "server/health"], "server/engine/rules.ts"],
   "server/cli": ["shared", "server/process", "server/commands"],
   "server/database": ["shared", "server/health"],
   "server/embedded": ["shared", "server/database"],
@@ -66,9 +60,7 @@ void t.test("a folder imports what it may", (t) => {
       folder,
     );
   }
-  const server = readdirSync(packagedFile("server")).filter(
-    (name) => name !== "cli.ts",
-  );
+  const server = readdirSync(packagedFile("server")).filter((name) => name !== "cli.ts");
   t.same(
     server.filter((name) => !(`server/${name}` in mayImport)),
     ["commands"],
@@ -77,28 +69,23 @@ void t.test("a folder imports what it may", (t) => {
   t.end();
 });
 
-void t.test(
-  "the product imports no tests, and of the simulator only the demo does",
-  (t) => {
-    t.same(
-      forbidden(
-        (from) => !/^(test|bench)\//.test(from),
-        (to) => /^(test|bench)\//.test(to),
-      ),
-      [],
-    );
-    t.same(
-      forbidden(
-        (from) =>
-          !/^(test|bench|simulator)\//.test(from) &&
-          from !== "server/commands/demo.ts",
-        (to) => to.startsWith("simulator/"),
-      ),
-      [],
-    );
-    t.end();
-  },
-);
+void t.test("the product imports no tests, and of the simulator only the demo does", (t) => {
+  t.same(
+    forbidden(
+      (from) => !/^(test|bench)\//.test(from),
+      (to) => /^(test|bench)\//.test(to),
+    ),
+    [],
+  );
+  t.same(
+    forbidden(
+      (from) => !/^(test|bench|simulator)\//.test(from) && from !== "server/commands/demo.ts",
+      (to) => to.startsWith("simulator/"),
+    ),
+    [],
+  );
+  t.end();
+});
 
 void t.test("there are no cycles of imports, of values or types", (t) => {
   t.same(cycles(), []);
@@ -109,9 +96,7 @@ void t.test("a type of the product has a name of its own", (t) => {
   const places = new Map<string, string[]>();
   for (const { path, text } of sources)
     if (!/^(test|bench)\//.test(path))
-      for (const [, name = ""] of text.matchAll(
-        /^export (?:interface|type|class) (\w+)/gm,
-      ))
+      for (const [, name = ""] of text.matchAll(/^export (?:interface|type|class) (\w+)/gm))
         places.set(name, [...(places.get(name) ?? []), path]);
   t.ok(places.size > 100);
   t.same(
@@ -122,10 +107,7 @@ void t.test("a type of the product has a name of its own", (t) => {
 });
 
 void t.test("no file is loose", (t) => {
-  const loose = (folder: string) =>
-    sources
-      .map(({ path }) => path)
-      .filter((path) => posix.dirname(path) === folder);
+  const loose = (folder: string) => sources.map(({ path }) => path).filter((path) => posix.dirname(path) === folder);
   t.same(loose("server"), ["server/cli.ts"]);
   t.same(loose("shared"), []);
   t.same(loose("probe"), ["probe/metrics.ts", "probe/probe.ts"]);
@@ -141,10 +123,7 @@ void t.test("tests stand in folders named after what they test", (t) => {
   );
   const besides = ["docs", "layout", "whole"];
   t.same(
-    [...ofTests].filter(
-      (folder) =>
-        !besides.includes(folder) && !existsSync(packagedFile(folder)),
-    ),
+    [...ofTests].filter((folder) => !besides.includes(folder) && !existsSync(packagedFile(folder))),
     [],
   );
   t.end();
@@ -153,8 +132,7 @@ void t.test("tests stand in folders named after what they test", (t) => {
 void t.test("what receivers copy needs nothing of ours", (t) => {
   for (const { path, imports } of sources)
     if (path.startsWith("receiving/"))
-      for (const name of imports)
-        t.ok(name.startsWith("receiving/") || isOfNode(name), name);
+      for (const name of imports) t.ok(name.startsWith("receiving/") || isOfNode(name), name);
   t.same(
     forbidden(
       (from) => !/^(receiving|test|simulator)\//.test(from),
@@ -170,8 +148,7 @@ void t.test("the environment is read in one place", (t) => {
   const readers = sources.filter(
     ({ path, text }) =>
       // what strangers copy is no part of the programs
-      !/^(test|bench|receiving)\//.test(path) &&
-      /\bprocess(\.|\[")env\b/.test(text),
+      !/^(test|bench|receiving)\//.test(path) && /\bprocess(\.|\[")env\b/.test(text),
   );
   t.same(
     readers.map(({ path }) => path),
@@ -201,9 +178,7 @@ void t.test("only packages that package.json names are imported", (t) => {
       .filter((name) => !isOfNode(name) && !named.includes(packageOf(name)));
     t.same(foreign, [], path);
   }
-  const used = new Set(
-    sources.flatMap(({ imports }) => imports.map(packageOf)),
-  );
+  const used = new Set(sources.flatMap(({ imports }) => imports.map(packageOf)));
   t.same(
     [...always, ...embedded].filter((name) => !used.has(name)),
     [],
@@ -212,22 +187,15 @@ void t.test("only packages that package.json names are imported", (t) => {
   t.end();
 });
 
-void t.test(
-  "a registry holds addresses of venues, and none of this machine",
-  (t) => {
-    for (const file of ["registry.json", "registry-all.json"]) {
-      const text = readFileSync(packagedFile(file), "utf8");
-      t.notMatch(text, /localhost|127\.0\.0\.1|file:|"\.{0,2}\/[a-z]/i, file);
-    }
-    const lockfile = readFileSync(packagedFile("package-lock.json"), "utf8");
-    t.notMatch(
-      lockfile,
-      '"resolved"',
-      "the lockfile leaves the registry to npm",
-    );
-    t.end();
-  },
-);
+void t.test("a registry holds addresses of venues, and none of this machine", (t) => {
+  for (const file of ["registry.json", "registry-all.json"]) {
+    const text = readFileSync(packagedFile(file), "utf8");
+    t.notMatch(text, /localhost|127\.0\.0\.1|file:|"\.{0,2}\/[a-z]/i, file);
+  }
+  const lockfile = readFileSync(packagedFile("package-lock.json"), "utf8");
+  t.notMatch(lockfile, '"resolved"', "the lockfile leaves the registry to npm");
+  t.end();
+});
 
 /** Each as the files that lead back to the first. */
 function cycles(): string[][] {
@@ -240,8 +208,7 @@ function cycles(): string[][] {
   function follow(path: string, way: string[]): void {
     if (way.includes(path)) found.push([...way.slice(way.indexOf(path)), path]);
     if (way.includes(path) || done.has(path)) return;
-    for (const next of byPath.get(path) ?? [])
-      if (byPath.has(next)) follow(next, [...way, path]);
+    for (const next of byPath.get(path) ?? []) if (byPath.has(next)) follow(next, [...way, path]);
     done.add(path);
   }
 }
@@ -261,13 +228,9 @@ function sourcesIn(folder: string): Source[] {
 
 /** Static and dynamic imports, and exports from elsewhere. */
 function importsIn(path: string, text: string): string[] {
-  const found = text.matchAll(
-    /(?:^(?:import|export)\s(?:[^;"']*?\sfrom\s)?|\bimport\()"([^"]+)"/gm,
-  );
+  const found = text.matchAll(/(?:^(?:import|export)\s(?:[^;"']*?\sfrom\s)?|\bimport\()"([^"]+)"/gm);
   return [...found].map(([, name = ""]) =>
-    name.startsWith(".")
-      ? posix.join(posix.dirname(path), name).replace(/\.js$/, ".ts")
-      : name,
+    name.startsWith(".") ? posix.join(posix.dirname(path), name).replace(/\.js$/, ".ts") : name,
   );
 }
 
@@ -275,16 +238,11 @@ function importsOf(path: string): string[] {
   return sources.find((source) => source.path === path)!.imports;
 }
 
-function forbidden(
-  from: (path: string) => boolean,
-  to: (path: string) => boolean,
-): string[] {
+function forbidden(from: (path: string) => boolean, to: (path: string) => boolean): string[] {
   return sources
     .filter(({ path }) => from(path))
     .flatMap(({ path, imports }) =>
-      imports
-        .filter((name) => isOurs(name) && to(name))
-        .map((name) => `${path} imports ${name}`),
+      imports.filter((name) => isOurs(name) && to(name)).map((name) => `${path} imports ${name}`),
     );
 }
 

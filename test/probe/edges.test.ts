@@ -7,12 +7,7 @@ import { makeResolver } from "../../probe/network/resolver.js";
 import { limits } from "../../shared/measurement/probe-rules.js";
 import { startStreams } from "../../probe/stream/stream.js";
 import { makeLog } from "../../shared/log/log.js";
-import {
-  type Registry,
-  type RestEndpoint,
-  type Stream,
-  type Venue,
-} from "../../shared/registry/registry.js";
+import { type Registry, type RestEndpoint, type Stream, type Venue } from "../../shared/registry/registry.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { acknowledge, serveOkx } from "../support/okx-server.js";
@@ -34,9 +29,7 @@ interface Change {
 
 /** Venues that are measured twice a second unless they are changed. */
 function quickly(ids: string[], change: Change = {}): Registry {
-  const venues = structuredClone(
-    registry.venues.filter(({ id }) => ids.includes(id)),
-  );
+  const venues = structuredClone(registry.venues.filter(({ id }) => ids.includes(id)));
   for (const venue of venues) {
     change.venue?.(venue);
     for (const endpoint of venue.rest) {
@@ -78,9 +71,7 @@ async function probing(t: Test, played: Registry) {
   });
   t.teardown(() => probe.close());
   const of = (component: string, from = new Date(0)) =>
-    samples
-      .filter((one) => one.component === component && one.slotAt >= from)
-      .sort((a, b) => +a.slotAt - +b.slotAt);
+    samples.filter((one) => one.component === component && one.slotAt >= from).sort((a, b) => +a.slotAt - +b.slotAt);
   return { world, samples, of, lines };
 }
 
@@ -101,9 +92,7 @@ for (const [hosts, endpoints] of [
               venue(venue) {
                 venue.socket = null;
                 const kept: readonly string[] = endpoints;
-                venue.rest = venue.rest.filter(({ name }) =>
-                  kept.includes(name),
-                );
+                venue.rest = venue.rest.filter(({ name }) => kept.includes(name));
               },
               endpoint(endpoint) {
                 endpoint.cadenceMs = cadenceMs;
@@ -112,25 +101,15 @@ for (const [hosts, endpoints] of [
             }),
           );
           const components = endpoints.map((name) => `rest:${name}`);
-          await until(() =>
-            components.every((component) => of(component).length > 0),
-          );
+          await until(() => components.every((component) => of(component).length > 0));
           const asked = () => world.requests({ venue: "okx" });
           const rationed: ScriptedFault =
-            kind === "limited"
-              ? { venue: "okx", kind, retryAfterS: 30 }
-              : { venue: "okx", kind, status: 429 };
+            kind === "limited" ? { venue: "okx", kind, retryAfterS: 30 } : { venue: "okx", kind, status: 429 };
           // The slot that meets it may have begun before.
-          const bad = (component: string) =>
-            of(component).filter(({ fault }) => fault === "limited");
+          const bad = (component: string) => of(component).filter(({ fault }) => fault === "limited");
           world.fault(rationed);
-          await until(
-            () => components.every((component) => bad(component).length >= 4),
-            10_000 + 4 * cadenceMs,
-          );
-          const [first] = components
-            .flatMap(bad)
-            .sort((a, b) => +a.slotAt - +b.slotAt);
+          await until(() => components.every((component) => bad(component).length >= 4), 10_000 + 4 * cadenceMs);
+          const [first] = components.flatMap(bad).sort((a, b) => +a.slotAt - +b.slotAt);
           t.match(first, { fault: "limited", unserved: null, httpStatus: 429 });
           for (const component of components) {
             const [one, , three] = bad(component);
@@ -166,172 +145,144 @@ const comparable: Change = {
   },
 };
 
-void t.test(
-  "a quiet market is no fault, and a stream that stops while trades go on is one in time",
-  async (t) => {
-    const { world, of } = await probing(t, quickly(["okx"], comparable));
-    await until(
-      () => of("ws:trades").length > 1 && of("rest:trades").length > 1,
-    );
-    t.type(of("rest:trades")[0]!.eventAgeMs, "number", "of the newest trade");
-    world.fault({ venue: "okx", component: "rest:trades", kind: "frozen" });
-    world.fault({ venue: "okx", component: "ws:trades", kind: "silent" });
-    await until(
-      () => of("ws:trades").at(-1)!.quietMs! > 4 * afterMs,
-      10_000 + 4 * afterMs,
-    );
-    t.ok(
-      of("ws:trades").every(({ good }) => good),
-      "silent for four times the threshold, as the venue shows",
-    );
-    await world.clear();
-    await until(() => of("ws:trades").at(-1)!.quietMs! < afterMs);
+void t.test("a quiet market is no fault, and a stream that stops while trades go on is one in time", async (t) => {
+  const { world, of } = await probing(t, quickly(["okx"], comparable));
+  await until(() => of("ws:trades").length > 1 && of("rest:trades").length > 1);
+  t.type(of("rest:trades")[0]!.eventAgeMs, "number", "of the newest trade");
+  world.fault({ venue: "okx", component: "rest:trades", kind: "frozen" });
+  world.fault({ venue: "okx", component: "ws:trades", kind: "silent" });
+  await until(() => of("ws:trades").at(-1)!.quietMs! > 4 * afterMs, 10_000 + 4 * afterMs);
+  t.ok(
+    of("ws:trades").every(({ good }) => good),
+    "silent for four times the threshold, as the venue shows",
+  );
+  await world.clear();
+  await until(() => of("ws:trades").at(-1)!.quietMs! < afterMs);
 
-    const from = new Date();
-    world.fault({ venue: "okx", component: "ws:trades", kind: "silent" });
-    const stalled = () =>
-      of("ws:trades", from).filter(({ fault }) => fault === "stall");
-    await until(() => stalled().length >= 3);
-    const [first] = stalled() as [Sample];
-    // slots of half a second; the machine may be late by some of them
-    const mostMs = afterMs + tradesEveryMs + limits.counterpart_settle_ms + 500;
-    t.ok(first.quietMs! > afterMs);
-    t.ok(
-      first.quietMs! < mostMs + 1500,
-      `found after ${seconds(first.quietMs!)}, ${seconds(mostMs)} at the most`,
-    );
-    t.ok(of("ws:ticker", from).every(({ good }) => good));
-    await world.clear();
-    await until(() => of("ws:trades").at(-1)!.good);
-  },
-);
+  const from = new Date();
+  world.fault({ venue: "okx", component: "ws:trades", kind: "silent" });
+  const stalled = () => of("ws:trades", from).filter(({ fault }) => fault === "stall");
+  await until(() => stalled().length >= 3);
+  const [first] = stalled() as [Sample];
+  // slots of half a second; the machine may be late by some of them
+  const mostMs = afterMs + tradesEveryMs + limits.counterpart_settle_ms + 500;
+  t.ok(first.quietMs! > afterMs);
+  t.ok(first.quietMs! < mostMs + 1500, `found after ${seconds(first.quietMs!)}, ${seconds(mostMs)} at the most`);
+  t.ok(of("ws:ticker", from).every(({ good }) => good));
+  await world.clear();
+  await until(() => of("ws:trades").at(-1)!.good);
+});
 
-void t.test(
-  "a silent stream of an estimated rate is no fault where nobody shows trades",
-  async (t) => {
-    const { world, of } = await probing(
-      t,
-      quickly(["okx"], {
-        ...comparable,
-        venue: (venue) => (venue.rest = []),
-      }),
-    );
-    await until(() => of("ws:trades").length > 1);
-    world.fault({ venue: "okx", component: "ws:trades", kind: "silent" });
-    await until(() => of("ws:trades").at(-1)!.quietMs! > 2 * afterMs);
-    t.ok(of("ws:trades").every(({ good }) => good));
-  },
-);
+void t.test("a silent stream of an estimated rate is no fault where nobody shows trades", async (t) => {
+  const { world, of } = await probing(
+    t,
+    quickly(["okx"], {
+      ...comparable,
+      venue: (venue) => (venue.rest = []),
+    }),
+  );
+  await until(() => of("ws:trades").length > 1);
+  world.fault({ venue: "okx", component: "ws:trades", kind: "silent" });
+  await until(() => of("ws:trades").at(-1)!.quietMs! > 2 * afterMs);
+  t.ok(of("ws:trades").every(({ good }) => good));
+});
 
-void t.test(
-  "a live stream whose event times stand still is stale",
-  async (t) => {
-    const { world, of } = await probing(
-      t,
-      quickly(["okx"], {
-        endpoint: comparable.endpoint!,
-        stream(stream) {
-          stream.staleAfterMs = 3000;
-          delete stream.counterpart;
-        },
-      }),
-    );
-    await until(() => of("ws:book").length > 1 && of("ws:ticker").length > 1);
-    world.fault({ venue: "okx", component: "ws:book", kind: "frozen" });
-    const stale = () => of("ws:book").filter(({ fault }) => fault === "stale");
-    await until(() => stale().length >= 3, 30_000);
-    for (const { messages, eventAgeMs, quietMs } of stale()) {
-      t.ok(messages! > 0, "it speaks");
-      t.ok(quietMs! < 2000);
-      t.ok(eventAgeMs! > 3000 - 1000, `${eventAgeMs} ms`);
-    }
-    t.ok(of("ws:ticker").every(({ good }) => good));
-    t.ok(of("ws:conn").every(({ good }) => good));
-    await world.clear();
-    await until(() => of("ws:book").at(-1)!.good);
-  },
-);
+void t.test("a live stream whose event times stand still is stale", async (t) => {
+  const { world, of } = await probing(
+    t,
+    quickly(["okx"], {
+      endpoint: comparable.endpoint!,
+      stream(stream) {
+        stream.staleAfterMs = 3000;
+        delete stream.counterpart;
+      },
+    }),
+  );
+  await until(() => of("ws:book").length > 1 && of("ws:ticker").length > 1);
+  world.fault({ venue: "okx", component: "ws:book", kind: "frozen" });
+  const stale = () => of("ws:book").filter(({ fault }) => fault === "stale");
+  await until(() => stale().length >= 3, 30_000);
+  for (const { messages, eventAgeMs, quietMs } of stale()) {
+    t.ok(messages! > 0, "it speaks");
+    t.ok(quietMs! < 2000);
+    t.ok(eventAgeMs! > 3000 - 1000, `${eventAgeMs} ms`);
+  }
+  t.ok(of("ws:ticker").every(({ good }) => good));
+  t.ok(of("ws:conn").every(({ good }) => good));
+  await world.clear();
+  await until(() => of("ws:book").at(-1)!.good);
+});
 
-void t.test(
-  "a price that stands still is stale, whatever its status",
-  async (t) => {
-    const { world, of, lines } = await probing(
-      t,
-      quickly(["okx"], {
-        venue: (venue) => (venue.socket = null),
-        endpoint(endpoint) {
-          if (endpoint.name === "ticker")
-            endpoint.dataTime = {
-              ...{ path: "$.data[0].ts", unit: "ms" },
-              staleAfterMs: 2000,
-            };
-        },
-      }),
-    );
-    await until(() => of("rest:ticker").length > 2);
-    t.ok(of("rest:ticker").every(({ good }) => good));
-    world.fault({ venue: "okx", component: "rest:ticker", kind: "frozen" });
-    const stale = () =>
-      of("rest:ticker").filter(({ fault }) => fault === "stale");
-    await until(() => stale().length >= 3);
-    for (const sample of stale()) {
-      t.match(sample, { good: false, httpStatus: 200, unserved: null });
-      t.ok(sample.latencyUs! > 0, "it was answered");
-      t.ok(sample.eventAgeMs! > 2000, `${sample.eventAgeMs} ms`);
-    }
-    t.ok(of("rest:book").every(({ good }) => good));
-    await world.clear();
-    await until(() => of("rest:ticker").at(-1)!.good);
-    const told = lines.filter((line) => line.includes("rest:ticker"));
-    t.match(told, [/warn .*data are stale.*ageMs=/, /info .*fresh again/]);
-    t.equal(told.length, 2, "a line at its beginning and one at its end");
-  },
-);
+void t.test("a price that stands still is stale, whatever its status", async (t) => {
+  const { world, of, lines } = await probing(
+    t,
+    quickly(["okx"], {
+      venue: (venue) => (venue.socket = null),
+      endpoint(endpoint) {
+        if (endpoint.name === "ticker")
+          endpoint.dataTime = {
+            ...{ path: "$.data[0].ts", unit: "ms" },
+            staleAfterMs: 2000,
+          };
+      },
+    }),
+  );
+  await until(() => of("rest:ticker").length > 2);
+  t.ok(of("rest:ticker").every(({ good }) => good));
+  world.fault({ venue: "okx", component: "rest:ticker", kind: "frozen" });
+  const stale = () => of("rest:ticker").filter(({ fault }) => fault === "stale");
+  await until(() => stale().length >= 3);
+  for (const sample of stale()) {
+    t.match(sample, { good: false, httpStatus: 200, unserved: null });
+    t.ok(sample.latencyUs! > 0, "it was answered");
+    t.ok(sample.eventAgeMs! > 2000, `${sample.eventAgeMs} ms`);
+  }
+  t.ok(of("rest:book").every(({ good }) => good));
+  await world.clear();
+  await until(() => of("rest:ticker").at(-1)!.good);
+  const told = lines.filter((line) => line.includes("rest:ticker"));
+  t.match(told, [/warn .*data are stale.*ageMs=/, /info .*fresh again/]);
+  t.equal(told.length, 2, "a line at its beginning and one at its end");
+});
 
-void t.test(
-  "a head that trails the others of its chain is stale",
-  async (t) => {
-    const { world, samples } = await probing(
-      t,
-      quickly(["publicnode", "drpc", "chainlink"], {
-        venue(venue) {
-          venue.socket = null;
-          venue.rest = venue.rest.filter(({ head }) => head).slice(0, 1);
-          delete venue.rest[0]!.dataTime;
-        },
-      }),
-    );
-    const of = (venue: string) => samples.filter((one) => one.venue === venue);
-    await until(() =>
-      ["publicnode", "drpc", "chainlink"].every((id) => of(id).length > 2),
-    );
-    t.ok(samples.every(({ good }) => good));
-    world.fault({ venue: "drpc", kind: "lags", blocks: 7 });
-    await until(() => of("drpc").at(-1)!.fault === "stale");
-    t.match(of("drpc").at(-1), {
-      good: false,
-      httpStatus: 200,
-      unserved: null,
-    });
-    t.ok(of("drpc").at(-1)!.head! > 0, "the head that it named is kept");
-    t.ok(of("drpc").at(-1)!.latencyUs! > 0);
-    t.ok(
-      of("publicnode").every(({ good }) => good),
-      "who leads is not stale",
-    );
-    await world.clear();
-    await until(() => of("drpc").at(-1)!.good);
+void t.test("a head that trails the others of its chain is stale", async (t) => {
+  const { world, samples } = await probing(
+    t,
+    quickly(["publicnode", "drpc", "chainlink"], {
+      venue(venue) {
+        venue.socket = null;
+        venue.rest = venue.rest.filter(({ head }) => head).slice(0, 1);
+        delete venue.rest[0]!.dataTime;
+      },
+    }),
+  );
+  const of = (venue: string) => samples.filter((one) => one.venue === venue);
+  await until(() => ["publicnode", "drpc", "chainlink"].every((id) => of(id).length > 2));
+  t.ok(samples.every(({ good }) => good));
+  world.fault({ venue: "drpc", kind: "lags", blocks: 7 });
+  await until(() => of("drpc").at(-1)!.fault === "stale");
+  t.match(of("drpc").at(-1), {
+    good: false,
+    httpStatus: 200,
+    unserved: null,
+  });
+  t.ok(of("drpc").at(-1)!.head! > 0, "the head that it named is kept");
+  t.ok(of("drpc").at(-1)!.latencyUs! > 0);
+  t.ok(
+    of("publicnode").every(({ good }) => good),
+    "who leads is not stale",
+  );
+  await world.clear();
+  await until(() => of("drpc").at(-1)!.good);
 
-    world.fault({ venue: "chainlink", kind: "lags", blocks: 7 });
-    const isBehind = ({ head }: Sample) =>
-      head! <= of("publicnode").at(-1)!.head! - 6;
-    await until(() => of("chainlink").filter(isBehind).length >= 3);
-    t.ok(
-      of("chainlink").every(({ good }) => good),
-      "nor is a venue that is read through somebody else's node",
-    );
-  },
-);
+  world.fault({ venue: "chainlink", kind: "lags", blocks: 7 });
+  const isBehind = ({ head }: Sample) => head! <= of("publicnode").at(-1)!.head! - 6;
+  await until(() => of("chainlink").filter(isBehind).length >= 3);
+  t.ok(
+    of("chainlink").every(({ good }) => good),
+    "nor is a venue that is read through somebody else's node",
+  );
+});
 
 for (const whose of ["ours", "the venue's"] as const)
   void t.test(`what ${whose} trouble brings down`, async (t) => {
@@ -340,9 +291,7 @@ for (const whose of ["ours", "the venue's"] as const)
       acknowledge(ws, arg);
       open.add(ws);
     });
-    const venue = structuredClone(
-      registry.venues.find(({ id }) => id === "okx")!,
-    );
+    const venue = structuredClone(registry.venues.find(({ id }) => id === "okx")!);
     venue.socket!.url = url;
     for (const stream of venue.socket!.streams) stream.cadenceMs = 500;
     const way = whose === "ours" ? "shut" : "open";
@@ -355,9 +304,7 @@ for (const whose of ["ours", "the venue's"] as const)
     });
     t.teardown(() => streams.close());
     const { signal } = new AbortController();
-    const [conn, stream] = streams.tasks.map(
-      (task) => async () => task.measure(new Date(), signal),
-    );
+    const [conn, stream] = streams.tasks.map((task) => async () => task.measure(new Date(), signal));
     t.match(await stream!(), { unmeasured: "subscribing" }, "at the beginning");
     await until(async () => "good" in (await stream!()), 20_000, 500);
     await until(() => open.size > 0);
@@ -372,8 +319,6 @@ for (const whose of ["ours", "the venue's"] as const)
     t.match(socket, whose === "ours" ? byUs : byVenue);
     t.match(
       await stream!(),
-      whose === "ours"
-        ? { unmeasured: "subscribing" }
-        : { ...byVenue, unserved: true, messages: null },
+      whose === "ours" ? { unmeasured: "subscribing" } : { ...byVenue, unserved: true, messages: null },
     );
   });

@@ -1,4 +1,6 @@
-/** A probe whose process is frozen while a market has its last trades for some time: what came meanwhile was brought. */
+/**
+ * A probe whose process is frozen while a market has its last trades for some time: what came meanwhile was brought.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,16 +9,11 @@ import { phaseMsOf } from "../../probe/schedule/schedule.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { type Region, type Registry } from "../../shared/registry/registry.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import type {
-  Measured,
-  MeasuringOptions,
-} from "../support/measuring-process.js";
+import type { Measured, MeasuringOptions } from "../support/measuring-process.js";
 import { until } from "../support/until.js";
 import { startWorld, type World } from "../../simulator/world.js";
 
-const { venues, ...registry } = await loadRegistry(
-  packagedFile("registry.json"),
-);
+const { venues, ...registry } = await loadRegistry(packagedFile("registry.json"));
 const afterMs = 3000;
 const cadenceMs = 5000;
 
@@ -45,7 +42,10 @@ function fallSilent(world: World) {
   world.fault({ venue: "okx", component: "ws:trades", kind: "silent" });
 }
 
-/** The first instant from then on that lies amid a slot of the stream: so the slot before it is late when the probe goes on. */
+/**
+ * The first instant from then on that lies amid a slot of the stream: so the slot before it is late when the probe goes
+ * on.
+ */
 function amidSlot(fromMs: number): number {
   const [{ id: region }] = registry.regions as [Region];
   const component = { venue: "okx", component: "ws:trades", cadenceMs };
@@ -57,10 +57,7 @@ function measuring(t: Test, registry: Registry) {
   const options: MeasuringOptions = { registry, slots: null };
   const child = spawn(
     process.execPath,
-    [
-      packagedFile("dist/test/support/measuring-process.js"),
-      JSON.stringify(options),
-    ],
+    [packagedFile("dist/test/support/measuring-process.js"), JSON.stringify(options)],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   // also a frozen one

@@ -11,10 +11,7 @@ import { packagedFile } from "../../shared/config/package.js";
 import { type Registry, type Venue } from "../../shared/registry/registry.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import type { Sample } from "../../shared/measurement/sample.js";
-import type {
-  Measured,
-  MeasuringOptions,
-} from "../support/measuring-process.js";
+import type { Measured, MeasuringOptions } from "../support/measuring-process.js";
 import { someSpool } from "../support/spool.js";
 import { until } from "../support/until.js";
 
@@ -78,10 +75,7 @@ async function probing(t: Test, registry: Registry) {
 }
 
 /** The same in a process of its own, that is started by a command. */
-async function measuredBy(
-  [command = "", ...args]: string[],
-  options: MeasuringOptions,
-): Promise<Measured> {
+async function measuredBy([command = "", ...args]: string[], options: MeasuringOptions): Promise<Measured> {
   const program = packagedFile("dist/test/support/measuring-process.js");
   const given = [process.execPath, program, JSON.stringify(options)];
   const { stdout } = await run(command, [...args, ...given]);
@@ -120,8 +114,8 @@ void t.test("there is no way out of the machine", { skip }, async (t) => {
 });
 
 /**
- * A network of its own, with a way out by one link to three servers, in another: what follows is run in the one, with `$INNER` the process that
- * holds the other.
+ * A network of its own, with a way out by one link to three servers, in another: what follows is run in the one, with
+ * `$INNER` the process that holds the other.
  */
 const behindALink = `
 set -e
@@ -147,55 +141,49 @@ shift 2
 "$@"
 `;
 
-void t.test(
-  "the way out is lost while it measures, and found again",
-  { skip },
-  async (t) => {
-    const okx = usual.venues.find(({ id }) => id === "okx")!.socket!;
-    const hosts = [1, 2, 3].map((i) => `10.9.0.${i}`);
-    const registry = registryOf(hosts.map((host) => `http://${host}/`));
-    for (const [i, host] of hosts.entries())
-      registry.venues[i]!.socket = {
-        ...{ url: `ws://${host}/`, maxConnectionMs: null },
-        keepAlive: {
-          send: { kind: "ping", everyMs: 1000 },
-          ...{ replyWithinMs: 1000, deadAfterMs: null },
+void t.test("the way out is lost while it measures, and found again", { skip }, async (t) => {
+  const okx = usual.venues.find(({ id }) => id === "okx")!.socket!;
+  const hosts = [1, 2, 3].map((i) => `10.9.0.${i}`);
+  const registry = registryOf(hosts.map((host) => `http://${host}/`));
+  for (const [i, host] of hosts.entries())
+    registry.venues[i]!.socket = {
+      ...{ url: `ws://${host}/`, maxConnectionMs: null },
+      keepAlive: {
+        send: { kind: "ping", everyMs: 1000 },
+        ...{ replyWithinMs: 1000, deadAfterMs: null },
+      },
+      streams: [
+        {
+          ...okx.streams[0]!,
+          cadenceMs: 1000,
+          stall: { ...okx.streams[0]!.stall, afterMs: 2500 },
+          match: { path: "$.arg.channel", equals: "trades" },
         },
-        streams: [
-          {
-            ...okx.streams[0]!,
-            cadenceMs: 1000,
-            stall: { ...okx.streams[0]!.stall, afterMs: 2500 },
-            match: { path: "$.arg.channel", equals: "trades" },
-          },
-        ],
-      };
-    const losses = {
-      "no route": ["ip route del default", "ip route add default via 10.8.0.1"],
-      "a link that is dead": ["down", "up"].map(
-        (state) => `nsenter --target $INNER --net ip link set there ${state}`,
-      ),
+      ],
     };
-    await Promise.all(
-      Object.entries(losses).map(async ([name, [lose, find]]) => {
-        const program = packagedFile("dist/test/support/answering-process.js");
-        const network = [...cut, "bash", "-c", behindALink, "bash"];
-        const seen = await measuredBy([...network, process.execPath, program], {
-          registry,
-          slots: 30,
-          then: [
-            { command: lose!, slots: 48 },
-            { command: find!, slots: 20 },
-          ],
-        });
-        t.same(seen.faults, [], name);
-        t.ok(seen.good > 20, `${seen.good} were good`);
-        t.ok(seen.unmeasured.network! > 10);
-        t.ok(seen.troubles.some(({ kind }) => kind === "network"));
-      }),
-    );
-  },
-);
+  const losses = {
+    "no route": ["ip route del default", "ip route add default via 10.8.0.1"],
+    "a link that is dead": ["down", "up"].map((state) => `nsenter --target $INNER --net ip link set there ${state}`),
+  };
+  await Promise.all(
+    Object.entries(losses).map(async ([name, [lose, find]]) => {
+      const program = packagedFile("dist/test/support/answering-process.js");
+      const network = [...cut, "bash", "-c", behindALink, "bash"];
+      const seen = await measuredBy([...network, process.execPath, program], {
+        registry,
+        slots: 30,
+        then: [
+          { command: lose!, slots: 48 },
+          { command: find!, slots: 20 },
+        ],
+      });
+      t.same(seen.faults, [], name);
+      t.ok(seen.good > 20, `${seen.good} were good`);
+      t.ok(seen.unmeasured.network! > 10);
+      t.ok(seen.troubles.some(({ kind }) => kind === "network"));
+    }),
+  );
+});
 
 /** A good server in a process of its own, that answers after so long. */
 async function serveApart(t: Test, afterMs: number): Promise<string> {
@@ -215,8 +203,7 @@ void t.test("there are more endpoints than files may be open", async (t) => {
   const few = ["bash", "-c", 'ulimit -n 60; exec "$0" "$@"'];
   const registry = registryOf([url, url, url], 40);
   // its server may be as late as this machine is busy
-  for (const { rest } of registry.venues)
-    for (const endpoint of rest) endpoint.timeoutMs = 10_000;
+  for (const { rest } of registry.venues) for (const endpoint of rest) endpoint.timeoutMs = 10_000;
   const seen = await measuredBy(few, { registry, slots: 360 });
   t.ok(seen.good > 0, "as many as can be are measured");
   t.same(seen.faults, [], "and none of the others is a venue's fault");
@@ -228,8 +215,7 @@ void t.test("there are more endpoints than files may be open", async (t) => {
 });
 
 void t.test("a clock that is wrong", async (t) => {
-  const served = (aheadMs: readonly number[]) =>
-    Promise.all(aheadMs.map((ms) => serve(t, ms)));
+  const served = (aheadMs: readonly number[]) => Promise.all(aheadMs.map((ms) => serve(t, ms)));
 
   await t.test("by seconds, as all venues but one say", async (t) => {
     const urls = await served([-5000, -5000, -5000, 0]);
@@ -241,10 +227,7 @@ void t.test("a clock that is wrong", async (t) => {
       [{ detail: /ahead of the venues'/ }],
     );
     const { errorMs, withinMs } = probe.status().clock!;
-    t.ok(
-      Math.abs(errorMs - 5000) <= withinMs,
-      `5,000 ms are within ${errorMs} ± ${withinMs}`,
-    );
+    t.ok(Math.abs(errorMs - 5000) <= withinMs, `5,000 ms are within ${errorMs} ± ${withinMs}`);
     await until(() => probe.status().unmeasured.clock >= 4);
     t.ok(
       samples.every(({ good }) => good),
@@ -255,8 +238,7 @@ void t.test("a clock that is wrong", async (t) => {
   await t.test("by less than matters to a slot", async (t) => {
     const urls = await served([1500, 1500, 1500]);
     const registry = registryOf(urls);
-    for (const { rest } of registry.venues)
-      rest[0]!.head = { path: "$.price", encoding: "integer" };
+    for (const { rest } of registry.venues) rest[0]!.head = { path: "$.price", encoding: "integer" };
     const { probe, samples, kinds } = await probing(t, registry);
     await until(() => kinds().length > 0, 30_000);
     t.same(kinds(), ["clock"]);

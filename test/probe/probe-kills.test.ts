@@ -1,6 +1,7 @@
 /**
- * Probes that are killed by SIGKILL at random moments, and before, amid and after whatever they do to the spool's files, while the
- * database comes and goes. KILLS says how many are killed at least; it goes on until each fault point has killed.
+ * Probes that are killed by SIGKILL at random moments, and before, amid and after whatever they do to the spool's
+ * files, while the database comes and goes. KILLS says how many are killed at least; it goes on until each fault point
+ * has killed.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,10 +14,7 @@ import { migratedDatabase } from "../support/database.js";
 import { type Gate, makeGate } from "../support/gate.js";
 import { numberIn } from "../support/numbered-sample.js";
 import { randomFrom } from "../support/random-samples.js";
-import type {
-  ShippingFault,
-  ShippingOptions,
-} from "../support/shipping-process.js";
+import type { ShippingFault, ShippingOptions } from "../support/shipping-process.js";
 import { deliverRest, spoolDirectory } from "../support/spool.js";
 
 const kills = Number(process.env.KILLS ?? 16);
@@ -31,60 +29,55 @@ const faultPoints: ShippingFault[] = steps.flatMap((step, i) =>
   moments.map((when, j) => ({ step, when, time: 1 + ((i + j) % 2) })),
 );
 
-void t.test(
-  `${kills} kills lose no sample that was acknowledged`,
-  async (t) => {
-    const { pool, url } = await migratedDatabase(t);
-    const gate = await makeGate(t, url);
-    const directory = await spoolDirectory(t);
-    const random = randomFrom(23);
-    const acknowledged = new Set<number>();
-    const left = [...faultPoints];
-    const slotsFrom = Date.now() - 86_400_000;
-    let lives = 0;
-    let killed = 0;
-    const isOver = () => killed >= kills && left.length === 0;
+void t.test(`${kills} kills lose no sample that was acknowledged`, async (t) => {
+  const { pool, url } = await migratedDatabase(t);
+  const gate = await makeGate(t, url);
+  const directory = await spoolDirectory(t);
+  const random = randomFrom(23);
+  const acknowledged = new Set<number>();
+  const left = [...faultPoints];
+  const slotsFrom = Date.now() - 86_400_000;
+  let lives = 0;
+  let killed = 0;
+  const isOver = () => killed >= kills && left.length === 0;
 
-    const living = Array.from({ length: probesAtOnce }, async () => {
-      while (!isOver()) {
-        const first = perLife * lives++;
-        const fault = random() < 0.2 ? null : (left.shift() ?? null);
-        const reached = await liveOnce(t, gate.url, directory, {
-          first,
-          slotsFrom,
-          fault,
-          afterMs: fault ? 2_000 : 300 * random(),
-          acknowledged,
-        });
-        if (fault && !reached) left.push(fault);
-        killed += 1;
-      }
-    });
-    const coming = comeAndGo(gate, random, isOver);
-    await Promise.all([...living, coming]);
+  const living = Array.from({ length: probesAtOnce }, async () => {
+    while (!isOver()) {
+      const first = perLife * lives++;
+      const fault = random() < 0.2 ? null : (left.shift() ?? null);
+      const reached = await liveOnce(t, gate.url, directory, {
+        first,
+        slotsFrom,
+        fault,
+        afterMs: fault ? 2_000 : 300 * random(),
+        acknowledged,
+      });
+      if (fault && !reached) left.push(fault);
+      killed += 1;
+    }
+  });
+  const coming = comeAndGo(gate, random, isOver);
+  await Promise.all([...living, coming]);
 
-    await deliverRest(directory, pool, region);
-    const rows = await pool.query<{ number: number | null; times: number }>(sql`
+  await deliverRest(directory, pool, region);
+  const rows = await pool.query<{ number: number | null; times: number }>(sql`
     select ${numberIn(slotsFrom)} as number, count(*)::int as times from sample group by 1
   `);
-    const found = new Set(rows.map(({ number }) => number));
-    t.comment(
-      `${killed} kills, ${acknowledged.size} samples acknowledged, ${found.size} delivered`,
-    );
-    t.notOk(found.has(null), "every sample is one that was measured");
-    t.strictSame(
-      rows.filter(({ times }) => times !== 1),
-      [],
-      "and there once",
-    );
-    t.strictSame(
-      [...acknowledged].filter((number) => !found.has(number)),
-      [],
-      "all that was acknowledged",
-    );
-    t.ok(acknowledged.size > kills);
-  },
-);
+  const found = new Set(rows.map(({ number }) => number));
+  t.comment(`${killed} kills, ${acknowledged.size} samples acknowledged, ${found.size} delivered`);
+  t.notOk(found.has(null), "every sample is one that was measured");
+  t.strictSame(
+    rows.filter(({ times }) => times !== 1),
+    [],
+    "and there once",
+  );
+  t.strictSame(
+    [...acknowledged].filter((number) => !found.has(number)),
+    [],
+    "all that was acknowledged",
+  );
+  t.ok(acknowledged.size > kills);
+});
 
 interface Life {
   first: number;
@@ -104,11 +97,7 @@ async function liveOnce(
   const options: ShippingOptions = { directory, region, ...given };
   const child = spawn(
     process.execPath,
-    [
-      packagedFile("dist/test/support/shipping-process.js"),
-      url,
-      JSON.stringify(options),
-    ],
+    [packagedFile("dist/test/support/shipping-process.js"), url, JSON.stringify(options)],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   t.teardown(() => child.kill("SIGKILL"));
@@ -124,27 +113,17 @@ async function liveOnce(
   });
   await Promise.race([isReady, died]);
   const over = new AbortController();
-  await Promise.race([
-    died,
-    sleep(afterMs, undefined, { signal: over.signal }).catch(() => {}),
-  ]);
+  await Promise.race([died, sleep(afterMs, undefined, { signal: over.signal }).catch(() => {})]);
   over.abort();
   child.kill("SIGKILL");
   const [code, signal] = await died;
   await closed;
-  if (signal !== "SIGKILL")
-    throw new Error(
-      `expected a probe to be killed, it ended by ${signal ?? code}`,
-    );
+  if (signal !== "SIGKILL") throw new Error(`expected a probe to be killed, it ended by ${signal ?? code}`);
   return !child.killed;
 }
 
 /** Most of the time the database is there. */
-async function comeAndGo(
-  gate: Gate,
-  random: () => number,
-  isOver: () => boolean,
-): Promise<void> {
+async function comeAndGo(gate: Gate, random: () => number, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     await sleep(600 * random());
     const way = random();

@@ -1,6 +1,7 @@
 /**
- * Backups of a server, by the very commands of docs/backup.md: base backups, a drill, one table, a restore to an instant, and pg_dump. What compose.yaml
- * starts runs as plain processes, with production/'s configuration. Where DATABASE_URL is set and PostgreSQL's programs are here.
+ * Backups of a server, by the very commands of docs/backup.md: base backups, a drill, one table, a restore to an
+ * instant, and pg_dump. What compose.yaml starts runs as plain processes, with production/'s configuration. Where
+ * DATABASE_URL is set and PostgreSQL's programs are here.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { userInfo } from "node:os";
@@ -17,15 +18,7 @@ import { codeUnder } from "../support/code-under.js";
 import { type ComposePlace, composePlace } from "../support/compose-place.js";
 import { ago } from "../support/fleet.js";
 import { postgresPrograms } from "../support/postgres-server.js";
-import {
-  facts,
-  type Facts,
-  fill,
-  goesOn,
-  isTheSame,
-  poolOn,
-  skipsNumbers,
-} from "../support/restored.js";
+import { facts, type Facts, fill, goesOn, isTheSame, poolOn, skipsNumbers } from "../support/restored.js";
 import { until } from "../support/until.js";
 import { type Receiver, startReceiver } from "../../simulator/receiver.js";
 
@@ -35,9 +28,7 @@ const skip =
   (!process.env.DATABASE_URL && "DATABASE_URL names no server") ||
   (typeof programs === "string" && programs) ||
   // production/pg_hba.conf lets the system's postgres in as the superuser
-  (process.getuid!() !== 0 &&
-    userInfo().username !== "postgres" &&
-    "neither root nor postgres runs this");
+  (process.getuid!() !== 0 && userInfo().username !== "postgres" && "neither root nor postgres runs this");
 const commands = (heading: string) => codeUnder("docs/backup.md", heading);
 
 void t.test("backups of a server", { skip }, async (t) => {
@@ -88,23 +79,17 @@ void t.test("backups of a server", { skip }, async (t) => {
       },
       "what was deleted is there again",
     );
-    const [row] = await pool.query<{ here: boolean }>(
-      sql`select to_regclass('made_after') is not null as here`,
-    );
+    const [row] = await pool.query<{ here: boolean }>(sql`select to_regclass('made_after') is not null as here`);
     t.ok(row!.here, "and so is what was made since");
   });
   await pool.close();
 
   await t.test("a restore to the instant before the damage", async (t) => {
-    const [restore, doctor] = commands("Restoring all of it").split(
-      "docker compose exec -T core-1 ",
-    );
+    const [restore, doctor] = commands("Restoring all of it").split("docker compose exec -T core-1 ");
     await sh(restore!, { UNTIL });
     t.match(
       // without a registry it asks no venue
-      await sh(
-        `REGISTRY=/dev/null docker compose exec -T core-1 venuewatch doctor || test $? = 2`,
-      ),
+      await sh(`REGISTRY=/dev/null docker compose exec -T core-1 venuewatch doctor || test $? = 2`),
       /schema +that of this build/,
     );
     const restored = poolOn(owner);
@@ -121,11 +106,7 @@ void t.test("backups of a server", { skip }, async (t) => {
     await goesOn(t, restored);
     const after = doctor!.split("\n").slice(1).join("\n");
     await sh(after);
-    t.notOk(
-      readdirSync(join(place.folder, "database")).some((name) =>
-        name.startsWith("damaged"),
-      ),
-    );
+    t.notOk(readdirSync(join(place.folder, "database")).some((name) => name.startsWith("damaged")));
     t.equal(readdirSync(join(place.folder, "backups/base")).length, 2);
   });
 
@@ -137,14 +118,8 @@ void t.test("backups of a server", { skip }, async (t) => {
     await sh(commands("Restoring all of it").split("docker compose exec")[0]!);
     const restored = poolOn(owner);
     t.strictSame((await facts(restored)).tables, last.tables);
-    const [row] = await restored.query<{ timeline: string }>(
-      sql`select current_timeline() as timeline`,
-    );
-    t.equal(
-      row!.timeline,
-      "00000003",
-      "along the history of the first restore",
-    );
+    const [row] = await restored.query<{ timeline: string }>(sql`select current_timeline() as timeline`);
+    t.equal(row!.timeline, "00000003", "along the history of the first restore");
     await restored.close();
     await sh("docker compose stop");
   });
@@ -158,9 +133,7 @@ const composeHealth = `docker compose exec -T backup sh -c 'test -n "$(find /bac
 
 /** @returns the instant before it, as the scripts take it */
 async function damage(pool: Pool): Promise<string> {
-  const [now] = await pool.query<{ at: Date }>(
-    sql`select clock_timestamp() as at`,
-  );
+  const [now] = await pool.query<{ at: Date }>(sql`select clock_timestamp() as at`);
   await pool.script("create table made_after ()");
   await pool.script("truncate incident, alert_event cascade");
   return now!.at.toISOString();
@@ -168,9 +141,7 @@ async function damage(pool: Pool): Promise<string> {
 
 /** All that was written until now, as it is after archive_timeout. */
 async function archived(pool: Pool): Promise<void> {
-  const [last] = await pool.query<{ segment: string }>(
-    sql`select pg_walfile_name(pg_switch_wal()) as segment`,
-  );
+  const [last] = await pool.query<{ segment: string }>(sql`select pg_walfile_name(pg_switch_wal()) as segment`);
   await until(async () => {
     const [row] = await pool.query<{ archived: boolean }>(
       sql`select last_archived_wal >= ${last!.segment} as archived from pg_stat_archiver`,
@@ -179,28 +150,17 @@ async function archived(pool: Pool): Promise<void> {
   }, 30_000);
 }
 
-async function dump(
-  { sh }: ComposePlace,
-  owner: string,
-  BACKUP: string,
-): Promise<void> {
+async function dump({ sh }: ComposePlace, owner: string, BACKUP: string): Promise<void> {
   const variables = { BACKUP, ...(await withoutPassword(sh, owner)) };
   await sh(`mkdir "$BACKUP"; ${commands("pg_dump: backup")}`, variables);
   for (const name of ["roles.sql", "venuewatch.dump"])
     await sh(`cmp -s $BACKUP/${name} ${name} || test -s ${name}`, variables);
 }
 
-async function restoreDump(
-  t: Test,
-  place: ComposePlace,
-  BACKUP: string,
-  told: Facts,
-): Promise<void> {
+async function restoreDump(t: Test, place: ComposePlace, BACKUP: string, told: Facts): Promise<void> {
   const { sh, urlOf } = place;
   const owner = urlOf("postgres", await place.secret("owner_password"));
-  await sh(
-    `pg_ctl --pgdata=database --log=log --options="-c config_file=$PLACE/config/postgresql.conf" --wait start`,
-  );
+  await sh(`pg_ctl --pgdata=database --log=log --options="-c config_file=$PLACE/config/postgresql.conf" --wait start`);
   await sh(commands("pg_dump: restore"), {
     BACKUP,
     ...(await withoutPassword(sh, owner)),
@@ -220,10 +180,7 @@ async function restoreDump(
 }
 
 /** The password is in a file, as the page has it. */
-async function withoutPassword(
-  sh: ComposePlace["sh"],
-  address: string,
-): Promise<Record<string, string>> {
+async function withoutPassword(sh: ComposePlace["sh"], address: string): Promise<Record<string, string>> {
   const url = new URL(address);
   const password = decodeURIComponent(url.password);
   url.password = "";
@@ -273,17 +230,11 @@ function settled(pool: Pool): Promise<void> {
   }, 30_000);
 }
 
-/** What had been delivered is not sent again; what waited is, once; what comes later has a number that nobody has seen. */
-async function onlyWhatWaited(
-  t: Test,
-  pool: Pool,
-  { arrivals }: Receiver,
-): Promise<void> {
-  const numbers = () =>
-    arrivals.map(
-      ({ body }) =>
-        (JSON.parse(body.toString()) as { eventId: number }).eventId,
-    );
+/**
+ * What had been delivered is not sent again; what waited is, once; what comes later has a number that nobody has seen.
+ */
+async function onlyWhatWaited(t: Test, pool: Pool, { arrivals }: Receiver): Promise<void> {
+  const numbers = () => arrivals.map(({ body }) => (JSON.parse(body.toString()) as { eventId: number }).eventId);
   const [delivered] = numbers();
   t.same(await pool.file("adopt_timeline"), [{ adopted: false }]);
   await pool.script("update timeline set adopted_at = '-infinity'");

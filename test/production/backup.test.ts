@@ -1,4 +1,7 @@
-/** Backups without compose, made and restored by the very commands of docs/backup.md, and the archive's script. What takes a server is in backup-drill.test.ts. */
+/**
+ * Backups without compose, made and restored by the very commands of docs/backup.md, and the archive's script. What
+ * takes a server is in backup-drill.test.ts.
+ */
 import { execFile, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
@@ -11,20 +14,12 @@ import { codeUnder } from "../support/code-under.js";
 import { compose } from "../support/compose.js";
 import { migratedDirectory } from "../support/database.js";
 import { hostEmbedded } from "../support/database-host.js";
-import {
-  facts,
-  fill,
-  goesOn,
-  isTheSame,
-  poolOn,
-  skipsNumbers,
-} from "../support/restored.js";
+import { facts, fill, goesOn, isTheSame, poolOn, skipsNumbers } from "../support/restored.js";
 
 void t.test("the embedded database, copied after a clean stop", async (t) => {
   const DATA_DIR = await migratedDirectory(t);
   const BACKUP = `${DATA_DIR}.backup`;
-  for (const left of [BACKUP, `${DATA_DIR}.damaged`])
-    t.teardown(() => rm(left, { recursive: true, force: true }));
+  for (const left of [BACKUP, `${DATA_DIR}.damaged`]) t.teardown(() => rm(left, { recursive: true, force: true }));
   const sh = (script: string) =>
     promisify(execFile)("sh", ["-ec", script], {
       env: { ...process.env, DATA_DIR, BACKUP },
@@ -85,8 +80,7 @@ void t.test("the archive takes each segment once, and whole", (t) => {
 void t.test("compose.yaml has what the scripts and the server expect", (t) => {
   const conf = readFileSync(packagedFile("production/postgresql.conf"), "utf8");
   t.match(conf, /^archive_mode = on$/m);
-  const [, script = "", archive = ""] =
-    /^archive_command = '(\S+) "%p" "(\S+)\/%f"'$/m.exec(conf)!;
+  const [, script = "", archive = ""] = /^archive_command = '(\S+) "%p" "(\S+)\/%f"'$/m.exec(conf)!;
   const [, volume] = archive.split("/");
   t.equal(archive, `/${volume}/wal`);
   const { database, backup, restore, drill } = compose.services;
@@ -106,10 +100,7 @@ void t.test("compose.yaml has what the scripts and the server expect", (t) => {
     for (const path of inside)
       if (path)
         t.equal(
-          spawnSync("sh", [
-            "-n",
-            packagedFile(path.replace("/etc/venuewatch", "production")),
-          ]).status,
+          spawnSync("sh", ["-n", packagedFile(path.replace("/etc/venuewatch", "production"))]).status,
           0,
           `${name} ${path}`,
         );

@@ -14,61 +14,41 @@ const services = Object.entries(compose.services);
 const ours = services.filter(([, { build }]) => build !== undefined);
 const programs = ours.filter(([, { restart }]) => restart !== "no");
 
-void t.test(
-  "every setting is one that there is, with a value that will do",
-  (t) => {
-    const dir = t.testdir(
-      Object.fromEntries(
-        Object.keys(compose.secrets).map((name) => [
-          name,
-          name === "channel_key"
-            ? Buffer.alloc(32).toString("base64")
-            : "hunter2",
-        ]),
-      ),
-    );
-    const names: string[] = settingTable.map(({ name }) => name);
-    t.equal(ours.length, 10);
-    for (const [name, { environment = {} }] of ours) {
-      for (const setting of Object.keys(environment))
-        t.ok(
-          names.includes(setting) || setting === "UV_THREADPOOL_SIZE",
-          `${name}: ${setting}`,
-        );
-      t.equal(environment["UV_THREADPOOL_SIZE"], "32", name);
-      const mounted = Object.entries(environment).map(([setting, value]) => [
-        setting,
-        value.replace("/run/secrets", dir),
-      ]);
-      const settings = readSettings(
-        Object.fromEntries(mounted) as Record<string, string>,
-      );
-      t.match(settings.databaseUrl, ":hunter2@database/venuewatch", name);
-    }
-    t.end();
-  },
-);
+void t.test("every setting is one that there is, with a value that will do", (t) => {
+  const dir = t.testdir(
+    Object.fromEntries(
+      Object.keys(compose.secrets).map((name) => [
+        name,
+        name === "channel_key" ? Buffer.alloc(32).toString("base64") : "hunter2",
+      ]),
+    ),
+  );
+  const names: string[] = settingTable.map(({ name }) => name);
+  t.equal(ours.length, 10);
+  for (const [name, { environment = {} }] of ours) {
+    for (const setting of Object.keys(environment))
+      t.ok(names.includes(setting) || setting === "UV_THREADPOOL_SIZE", `${name}: ${setting}`);
+    t.equal(environment["UV_THREADPOOL_SIZE"], "32", name);
+    const mounted = Object.entries(environment).map(([setting, value]) => [
+      setting,
+      value.replace("/run/secrets", dir),
+    ]);
+    const settings = readSettings(Object.fromEntries(mounted) as Record<string, string>);
+    t.match(settings.databaseUrl, ":hunter2@database/venuewatch", name);
+  }
+  t.end();
+});
 
 void t.test("commands, regions and ports are those of the code", (t) => {
   for (const [name, { command = [], entrypoint }] of ours)
     if (!entrypoint) t.ok(Object.hasOwn(commands, command[0]!), name);
 
-  const registry = JSON.parse(
-    readFileSync(packagedFile("registry.json"), "utf8"),
-  ) as { regions: { id: string }[] };
+  const registry = JSON.parse(readFileSync(packagedFile("registry.json"), "utf8")) as { regions: { id: string }[] };
   t.same(
     programs
       .filter(([, { command }]) => command?.[0] === "probe")
-      .map(([name, { environment, volumes }]) => [
-        name,
-        environment!["REGION"],
-        volumes,
-      ]),
-    registry.regions.map(({ id }) => [
-      `probe-${id}`,
-      id,
-      [`spool-${id}:/data`],
-    ]),
+      .map(([name, { environment, volumes }]) => [name, environment!["REGION"], volumes]),
+    registry.regions.map(({ id }) => [`probe-${id}`, id, [`spool-${id}:/data`]]),
     "a probe with a spool for each region",
   );
 
@@ -92,11 +72,8 @@ void t.test("commands, regions and ports are those of the code", (t) => {
     t.match(healthcheck!.test.at(-1), `127.0.0.1:${own}/readyz`, name);
     return [name, own] as const;
   });
-  const inDefault = ([name]: readonly [string, unknown]) =>
-    compose.services[name]!.profiles === undefined;
-  const prometheus = parseYaml(
-    readFileSync(packagedFile("prometheus/prometheus.production.yaml"), "utf8"),
-  ) as {
+  const inDefault = ([name]: readonly [string, unknown]) => compose.services[name]!.profiles === undefined;
+  const prometheus = parseYaml(readFileSync(packagedFile("prometheus/prometheus.production.yaml"), "utf8")) as {
     rule_files: string[];
     scrape_configs: {
       job_name: string;
@@ -104,8 +81,7 @@ void t.test("commands, regions and ports are those of the code", (t) => {
       dns_sd_configs?: { names: string[]; port: number }[];
     }[];
   };
-  for (const file of prometheus.rule_files)
-    t.ok(existsSync(packagedFile(`prometheus/${file}`)), file);
+  for (const file of prometheus.rule_files) t.ok(existsSync(packagedFile(`prometheus/${file}`)), file);
   t.same(
     prometheus.rule_files.slice().sort(),
     readdirSync(packagedFile("prometheus"))
@@ -113,8 +89,7 @@ void t.test("commands, regions and ports are those of the code", (t) => {
       .sort(),
     "all rules that we ship",
   );
-  const job = (name: string) =>
-    prometheus.scrape_configs.find(({ job_name }) => job_name === name)!;
+  const job = (name: string) => prometheus.scrape_configs.find(({ job_name }) => job_name === name)!;
   t.same(
     job("venuewatch").static_configs![0]!.targets.slice().sort(),
     health
@@ -132,10 +107,7 @@ void t.test("commands, regions and ports are those of the code", (t) => {
   const behind = [...proxy.matchAll(/^ +server (\S+) (\S+)/gm)];
   t.same(
     behind.map(([, name, address]) => [name, address]),
-    ["web-1", "web-2", "web", "web-1", "web-2", "web"].map((name) => [
-      name,
-      `${name}:${port}`,
-    ]),
+    ["web-1", "web-2", "web", "web-1", "web-2", "web"].map((name) => [name, `${name}:${port}`]),
     "those that are ready, or else those that answer",
   );
   t.equal(proxy.split(`check port ${healthPort.web} `).length, 3);
@@ -145,21 +117,13 @@ void t.test("commands, regions and ports are those of the code", (t) => {
 void t.test("every login is made, and has what it needs and no more", (t) => {
   const script = compose.services["logins"]!.command!.join();
   const made = [
-    ...script.matchAll(
-      /^venuewatch login (\S+) --role (\S+) --password-file \/run\/secrets\/(\S+)$/gm,
-    ),
+    ...script.matchAll(/^venuewatch login (\S+) --role (\S+) --password-file \/run\/secrets\/(\S+)$/gm),
   ].map(([, login, role, secret]) => ({ login, role, secret }));
   t.equal(made.length, script.trim().split("\n").length, "nothing else");
   for (const [name, service] of services) {
     const { environment = {}, secrets = [], command = [] } = service;
-    const files = Object.values(environment).filter((value) =>
-      value.startsWith("/run/secrets/"),
-    );
-    for (const file of files)
-      t.ok(
-        secrets.includes(file.slice("/run/secrets/".length)),
-        `${name} ${file}`,
-      );
+    const files = Object.values(environment).filter((value) => value.startsWith("/run/secrets/"));
+    for (const file of files) t.ok(secrets.includes(file.slice("/run/secrets/".length)), `${name} ${file}`);
     t.ok(
       secrets.every((one) => Object.hasOwn(compose.secrets, one)),
       name,
@@ -176,11 +140,7 @@ void t.test("every login is made, and has what it needs and no more", (t) => {
       t.ok(secrets.includes(`${username}_password`), name);
     }
     t.notOk(secrets.includes("owner_password"), `${name} is not the owner`);
-    t.equal(
-      secrets.includes("channel_key"),
-      command[0] === "core",
-      `${name} and where channels are`,
-    );
+    t.equal(secrets.includes("channel_key"), command[0] === "core", `${name} and where channels are`);
   }
   t.notMatch(composeText, /postgres:\/\/[^@\s]*:[^@\s]*@/, "no password in it");
   const makefile = readFileSync(packagedFile("Makefile"), "utf8");
@@ -188,114 +148,85 @@ void t.test("every login is made, and has what it needs and no more", (t) => {
     t.equal(file, `./secrets/${name}`);
     t.ok(makefile.includes(name), `make secrets makes ${name}`);
   }
-  for (const file of [".gitignore", ".dockerignore"])
-    t.ok(ignores(file, "secrets"), `${file} keeps secrets out`);
+  for (const file of [".gitignore", ".dockerignore"]) t.ok(ignores(file, "secrets"), `${file} keeps secrets out`);
   t.end();
 });
 
-void t.test(
-  "nothing may more than it must, nor take more than its share",
-  (t) => {
-    for (const [name, service] of services) {
-      t.match(
-        service,
-        {
-          read_only: true,
-          cap_drop: ["ALL"],
-          cap_add: undefined,
-          privileged: undefined,
-          security_opt: ["no-new-privileges:true"],
-          mem_limit: /^\d+[mg]$/,
-          pids_limit: Number,
-          logging: { options: { "max-size": "10m", "max-file": "5" } },
-        },
-        name,
-      );
-      t.ok(Number(service.cpus) > 0, `${name} has a share of the processors`);
-      t.match(service.restart, /^(no|unless-stopped)$/, name);
-      // 10 s of lifecycle.ts, and something for what is around it
+void t.test("nothing may more than it must, nor take more than its share", (t) => {
+  for (const [name, service] of services) {
+    t.match(
+      service,
+      {
+        read_only: true,
+        cap_drop: ["ALL"],
+        cap_add: undefined,
+        privileged: undefined,
+        security_opt: ["no-new-privileges:true"],
+        mem_limit: /^\d+[mg]$/,
+        pids_limit: Number,
+        logging: { options: { "max-size": "10m", "max-file": "5" } },
+      },
+      name,
+    );
+    t.ok(Number(service.cpus) > 0, `${name} has a share of the processors`);
+    t.match(service.restart, /^(no|unless-stopped)$/, name);
+    // 10 s of lifecycle.ts, and something for what is around it
+    t.ok(service.restart === "no" || secondsOf(service.stop_grace_period) >= 15, `${name} is given the time to close`);
+    if (service.restart !== "no") t.type(service.healthcheck?.test, Array, `${name} is looked after`);
+    t.match(service.image, service.build ? /^venuewatch$/ : /:v?\d+\.\d+\.\d+[\w.-]*$/, `${name} is of one release`);
+    for (const network of service.networks ?? []) t.ok(Object.hasOwn(compose.networks, network), `${name} ${network}`);
+    for (const port of service.ports ?? []) t.match(port, /^127\.0\.0\.1:/, `${name} is published to this machine`);
+    for (const volume of service.volumes ?? []) {
+      const [from = ""] = volume.split(":");
       t.ok(
-        service.restart === "no" || secondsOf(service.stop_grace_period) >= 15,
-        `${name} is given the time to close`,
-      );
-      if (service.restart !== "no")
-        t.type(service.healthcheck?.test, Array, `${name} is looked after`);
-      t.match(
-        service.image,
-        service.build ? /^venuewatch$/ : /:v?\d+\.\d+\.\d+[\w.-]*$/,
-        `${name} is of one release`,
-      );
-      for (const network of service.networks ?? [])
-        t.ok(Object.hasOwn(compose.networks, network), `${name} ${network}`);
-      for (const port of service.ports ?? [])
-        t.match(port, /^127\.0\.0\.1:/, `${name} is published to this machine`);
-      for (const volume of service.volumes ?? []) {
-        const [from = ""] = volume.split(":");
-        t.ok(
-          from.startsWith("./")
-            ? existsSync(packagedFile(from)) && volume.endsWith(":ro")
-            : Object.hasOwn(compose.volumes, from),
-          `${name} ${volume}`,
-        );
-      }
-      for (const before of Object.keys(service.depends_on ?? {}))
-        t.ok(Object.hasOwn(compose.services, before), `${name} ${before}`);
-    }
-    for (const name of ["database", "replica"]) {
-      const { ulimits, mem_limit: most = "" } = compose.services[name]!;
-      t.ok(
-        ulimits!.data! * 4 <= parseInt(most) * 2 ** 30,
-        `${name}: one session cannot take the memory of all`,
-      );
-      t.match(
-        compose.services[name],
-        { networks: ["data", "reach"], ports: undefined, user: "70:70" },
-        `${name} is for the programs alone, unless its port is published`,
+        from.startsWith("./")
+          ? existsSync(packagedFile(from)) && volume.endsWith(":ro")
+          : Object.hasOwn(compose.volumes, from),
+        `${name} ${volume}`,
       );
     }
-    for (const [name, { networks }] of services)
-      if (networks?.includes("reach")) t.match(name, /^(database|replica)$/);
-    t.match(compose.networks, {
-      data: { internal: true },
-      watch: { internal: true },
-    });
-    t.match(compose.services["logins"], {
-      depends_on: { migrate: { condition: "service_completed_successfully" } },
-    });
-    for (const [name, { depends_on }] of programs)
-      t.match(
-        depends_on,
-        { logins: { condition: "service_completed_successfully" } },
-        name,
-      );
-    t.end();
-  },
-);
+    for (const before of Object.keys(service.depends_on ?? {}))
+      t.ok(Object.hasOwn(compose.services, before), `${name} ${before}`);
+  }
+  for (const name of ["database", "replica"]) {
+    const { ulimits, mem_limit: most = "" } = compose.services[name]!;
+    t.ok(ulimits!.data! * 4 <= parseInt(most) * 2 ** 30, `${name}: one session cannot take the memory of all`);
+    t.match(
+      compose.services[name],
+      { networks: ["data", "reach"], ports: undefined, user: "70:70" },
+      `${name} is for the programs alone, unless its port is published`,
+    );
+  }
+  for (const [name, { networks }] of services) if (networks?.includes("reach")) t.match(name, /^(database|replica)$/);
+  t.match(compose.networks, {
+    data: { internal: true },
+    watch: { internal: true },
+  });
+  t.match(compose.services["logins"], {
+    depends_on: { migrate: { condition: "service_completed_successfully" } },
+  });
+  for (const [name, { depends_on }] of programs)
+    t.match(depends_on, { logins: { condition: "service_completed_successfully" } }, name);
+  t.end();
+});
 
 void t.test("the machine asked for has the memory that limits allow", (t) => {
   const gigabytes = (profile: string | undefined) =>
     services
       .filter(([, { restart }]) => restart !== "no")
       .filter(([, { profiles = [] }]) => profiles[0] === profile)
-      .map(([, { mem_limit: limit = "" }]) =>
-        limit.endsWith("g") ? parseInt(limit) : parseInt(limit) / 1024,
-      )
+      .map(([, { mem_limit: limit = "" }]) => (limit.endsWith("g") ? parseInt(limit) : parseInt(limit) / 1024))
       .reduce((sum, one) => sum + one, 0);
   const page = readFileSync(packagedFile("docs/production.md"), "utf8");
   const [plain, more] = [gigabytes(undefined), gigabytes("replicated")];
-  for (const sentence of [
-    `all containers together are ${plain} GB`,
-    `comes to ${plain + more} GB`,
-  ])
+  for (const sentence of [`all containers together are ${plain} GB`, `comes to ${plain + more} GB`])
     t.match(page.replace(/\s+/g, " "), sentence);
   t.end();
 });
 
 void t.test("the image has what its programs read", (t) => {
   const dockerfile = readFileSync(packagedFile("Dockerfile"), "utf8");
-  const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(
-    ([, from = ""]) => from.split(" "),
-  );
+  const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, from = ""]) => from.split(" "));
   for (const path of copied) {
     t.ok(existsSync(packagedFile(path)), `${path} is there`);
     t.notOk(ignores(".dockerignore", path), `${path} is sent to the builder`);
@@ -325,9 +256,7 @@ function secondsOf(duration = "10s"): number {
 /** By lines that name one path, as ours do; a `!` takes one out. */
 function ignores(file: string, path: string): boolean {
   const lines = readFileSync(join(packagedFile("."), file), "utf8").split("\n");
-  const named = (line: string) =>
-    line === path || line === `${path}/` || path.startsWith(`${line}/`);
-  if (lines.some((line) => line.startsWith("!") && named(line.slice(1))))
-    return false;
+  const named = (line: string) => line === path || line === `${path}/` || path.startsWith(`${line}/`);
+  if (lines.some((line) => line.startsWith("!") && named(line.slice(1)))) return false;
   return lines.some((line) => line === "*" || named(line));
 }

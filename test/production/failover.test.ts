@@ -1,4 +1,7 @@
-/** A standby that is promoted without its primary's last transactions. On two servers of the test's own: where DATABASE_URL is set and PostgreSQL's programs are here. */
+/**
+ * A standby that is promoted without its primary's last transactions. On two servers of the test's own: where
+ * DATABASE_URL is set and PostgreSQL's programs are here.
+ */
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -19,21 +22,13 @@ import { addChannel, happened, native, sealing } from "../support/alerts.js";
 import { ago, measured } from "../support/fleet.js";
 import { freePort } from "../support/free-port.js";
 import { numberedSample } from "../support/numbered-sample.js";
-import {
-  makePlace,
-  type Place,
-  postgresPrograms,
-  type Server,
-  startServer,
-} from "../support/postgres-server.js";
+import { makePlace, type Place, postgresPrograms, type Server, startServer } from "../support/postgres-server.js";
 import { someSpool } from "../support/spool.js";
 import { until } from "../support/until.js";
 import { startReceiver } from "../../simulator/receiver.js";
 
 const log = makeLog("test", "error", () => {});
-const programs = process.env.DATABASE_URL
-  ? await postgresPrograms()
-  : "DATABASE_URL names no server";
+const programs = process.env.DATABASE_URL ? await postgresPrograms() : "DATABASE_URL names no server";
 const skip = typeof programs === "string" && programs;
 
 void t.test("a failover loses nothing for good", { skip }, async (t) => {
@@ -49,17 +44,11 @@ void t.test("a failover loses nothing for good", { skip }, async (t) => {
   const standby = await startStandby(t, place, primary);
 
   // the standby first, so that it is passed over
-  const hosts = [standby, primary].map(
-    (server) => new URL(server.url("venuewatch")).host,
-  );
+  const hosts = [standby, primary].map((server) => new URL(server.url("venuewatch")).host);
   const url = `postgres://postgres@${hosts.join(",")}/venuewatch`;
   const pool = openPool(url, { applicationName: "test", log });
   t.teardown(() => pool.close());
-  await migrate(
-    pool,
-    await loadRegistry(packagedFile("registry.json")),
-    makeLog("test", "error"),
-  );
+  await migrate(pool, await loadRegistry(packagedFile("registry.json")), makeLog("test", "error"));
   const receiver = await startReceiver();
   t.teardown(() => receiver.close());
   await addChannel(pool, { to: native(receiver.origin) });
@@ -86,9 +75,7 @@ void t.test("a failover loses nothing for good", { skip }, async (t) => {
   await until(() => ship.status().shipped === 10);
   const before = await happened(pool, { venue: "okx", at: ago(160) });
   await until(() => alerts().length === 1, 30_000);
-  const [position] = await pool.query<{ lsn: string }>(
-    sql`select pg_current_wal_lsn()::text as lsn`,
-  );
+  const [position] = await pool.query<{ lsn: string }>(sql`select pg_current_wal_lsn()::text as lsn`);
   await standby.hasReplayed(position!.lsn);
 
   // from here on nothing is replicated
@@ -105,9 +92,7 @@ void t.test("a failover loses nothing for good", { skip }, async (t) => {
   // the next one to be recorded says that it is another timeline
   ship.add(numberedSample(20, from));
   await until(() => ship.status().restored === 10, 60_000);
-  const kept = await pool.query<{ samples: number }>(
-    sql`select count(*)::int as samples from sample`,
-  );
+  const kept = await pool.query<{ samples: number }>(sql`select count(*)::int as samples from sample`);
   t.same(kept, [{ samples: 21 }], "every sample is there, once");
   t.match(ship.status(), { shipped: 21, duplicates: 0, waiting: 0 });
 
@@ -119,10 +104,7 @@ void t.test("a failover loses nothing for good", { skip }, async (t) => {
     `);
     return known.length === 2;
   }, 60_000);
-  t.match(known, [
-    { slug: before },
-    { slug: lost, id: opening!.incident.id, event: opening!.eventId },
-  ]);
+  t.match(known, [{ slug: before }, { slug: lost, id: opening!.incident.id, event: opening!.eventId }]);
 
   const term = await makeLease(pool, "engine", "test", 60_000).take();
   t.same(await tick(pool, ago(200), { term }), { refused: "new timeline" });
@@ -131,9 +113,7 @@ void t.test("a failover loses nothing for good", { skip }, async (t) => {
   await tick(pool, ago(200), { term });
   t.match(await tick(pool, ago(20), { term }), { closed: { length: 2 } });
   await until(() => alerts().length === 4, 60_000);
-  const closing = alerts().find(
-    ({ kind, incident }) => kind === "closed" && incident.slug === lost,
-  )!;
+  const closing = alerts().find(({ kind, incident }) => kind === "closed" && incident.slug === lost)!;
   t.equal(closing.incident.id, opening!.incident.id);
   t.ok(closing.eventId > opening!.eventId + 100_000);
   t.equal(new Set(alerts().map(({ eventId }) => eventId)).size, 4);
@@ -166,11 +146,7 @@ interface Standby extends Pick<Server, "url" | "stop"> {
   promote: () => Promise<void>;
 }
 
-async function startStandby(
-  t: Test,
-  { folder, sh }: Place,
-  primary: Server,
-): Promise<Standby> {
+async function startStandby(t: Test, { folder, sh }: Place, primary: Server): Promise<Standby> {
   const pgdata = join(folder, "standby");
   const port = await freePort();
   await sh(
@@ -178,17 +154,13 @@ async function startStandby(
     {},
   );
   await appendFile(join(pgdata, "postgresql.conf"), `port = ${port}\n`);
-  const control = (what: string) =>
-    sh(`pg_ctl --pgdata=${pgdata} --log=${folder}/standby.log ${what}`, {});
+  const control = (what: string) => sh(`pg_ctl --pgdata=${pgdata} --log=${folder}/standby.log ${what}`, {});
   const stop = async () => {
-    await control(
-      `--mode=immediate --wait stop || pg_ctl --pgdata=${pgdata} status || test $? = 3`,
-    );
+    await control(`--mode=immediate --wait stop || pg_ctl --pgdata=${pgdata} status || test $? = 3`);
   };
   t.teardown(stop);
   await control("--wait start");
-  const url = (database: string) =>
-    `postgres://postgres@127.0.0.1:${port}/${database}`;
+  const url = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`;
   return {
     url,
     stop,

@@ -1,12 +1,6 @@
 /** The production image, assembled from the Dockerfile: what it runs, and what it leaves out. */
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -60,14 +54,11 @@ void t.test("the image", async (t) => {
       .map((name) => pathToFileURL(join(app, "dist/server", name)).href);
     t.ok(files.length > 100);
     const script = `for (const file of ${JSON.stringify(files)}) await import(file);`;
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      ["--input-type=module", "--eval", script],
-      { encoding: "utf8" },
-    );
+    const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
+      encoding: "utf8",
+    });
     t.equal(status, 0, stderr);
-    for (const name of Object.keys(commands))
-      t.ok(existsSync(join(app, `dist/server/commands/${name}.js`)), name);
+    for (const name of Object.keys(commands)) t.ok(existsSync(join(app, `dist/server/commands/${name}.js`)), name);
     t.equal(run(["--version"]).output, `${version}\n`);
     t.end();
   });
@@ -81,19 +72,15 @@ void t.test("the image", async (t) => {
   });
 
   function run(args: string[]): { status: number | null; output: string } {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [venuewatch, ...args],
-      {
-        ...{ encoding: "utf8", timeout: 60_000 },
-        cwd: dir,
-        env: {
-          PATH: process.env["PATH"],
-          DATA_DIR: dataDir,
-          ...{ PORT: "0", HEALTH_PORT: "0", EMBEDDED_PORT: "0" },
-        },
+    const { status, stdout, stderr } = spawnSync(process.execPath, [venuewatch, ...args], {
+      ...{ encoding: "utf8", timeout: 60_000 },
+      cwd: dir,
+      env: {
+        PATH: process.env["PATH"],
+        DATA_DIR: dataDir,
+        ...{ PORT: "0", HEALTH_PORT: "0", EMBEDDED_PORT: "0" },
       },
-    );
+    });
     return { status, output: stdout + stderr };
   }
 });

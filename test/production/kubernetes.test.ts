@@ -1,4 +1,7 @@
-/** production/kubernetes against the code that it starts, and, where these programs are, as Kustomize builds it and a validator of Kubernetes' schemas reads it. */
+/**
+ * production/kubernetes against the code that it starts, and, where these programs are, as Kustomize builds it and a
+ * validator of Kubernetes' schemas reads it.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -64,217 +67,171 @@ const applied = [
   }),
 ].map(({ dir, from }) => {
   const all = from.flatMap(resourcesIn);
-  const pods = all.filter(({ kind }) =>
-    /^(Deployment|Stateful|Job)/.test(kind),
-  );
+  const pods = all.filter(({ kind }) => /^(Deployment|Stateful|Job)/.test(kind));
   const settings = new Map(
     ["common", ...from].flatMap((one) =>
-      (kustomizationIn(one).configMapGenerator ?? []).map(
-        ({ name, envs = [] }) => [
-          name,
-          Object.assign({}, ...envs.map((file) => envIn(join(one, file)))),
-        ],
-      ),
+      (kustomizationIn(one).configMapGenerator ?? []).map(({ name, envs = [] }) => [
+        name,
+        Object.assign({}, ...envs.map((file) => envIn(join(one, file)))),
+      ]),
     ),
   ) as Map<string, Record<string, string>>;
   return { dir, from, all, pods, settings };
 });
 
-void t.test(
-  "every setting is one that there is, with a value that will do",
-  (t) => {
-    for (const { dir, pods, settings } of applied)
-      for (const { metadata, spec } of pods)
-        for (const container of containersOf(spec.template.spec)) {
-          const where = `${dir} ${metadata.name} ${container.name}`;
-          const secrets = container.volumeMounts.find(
-            ({ name }) => name === "secrets",
-          )!.mountPath;
-          const env = environmentOf(container, settings);
-          for (const [name, value] of Object.entries(env)) {
-            t.ok(isSettingOfDeployments(name), `${where}: ${name}`);
-            if (name.endsWith("_FILE")) t.match(value, `${secrets}/`, where);
-          }
-          t.equal(env["UV_THREADPOOL_SIZE"], "32", where);
-          t.equal(env["HEALTH_HOST"], "0.0.0.0", `kubelet reaches ${where}`);
-          if (container.name === "web") t.equal(env["HOST"], "0.0.0.0", where);
-          const files = t.testdir({
-            password: "hunter2",
-            owner_password: "hunter2",
-            channel_key: Buffer.alloc(32).toString("base64"),
-          });
-          const mounted = Object.entries(env).map(([name, value]) => [
-            name,
-            value.replace(secrets, files),
-          ]);
-          t.match(
-            readSettings(Object.fromEntries(mounted) as Record<string, string>),
-            { databaseUrl: /:hunter2@venuewatch-db-rw\/venuewatch$/ },
-            where,
-          );
+void t.test("every setting is one that there is, with a value that will do", (t) => {
+  for (const { dir, pods, settings } of applied)
+    for (const { metadata, spec } of pods)
+      for (const container of containersOf(spec.template.spec)) {
+        const where = `${dir} ${metadata.name} ${container.name}`;
+        const secrets = container.volumeMounts.find(({ name }) => name === "secrets")!.mountPath;
+        const env = environmentOf(container, settings);
+        for (const [name, value] of Object.entries(env)) {
+          t.ok(isSettingOfDeployments(name), `${where}: ${name}`);
+          if (name.endsWith("_FILE")) t.match(value, `${secrets}/`, where);
         }
-    t.end();
-  },
-);
-
-void t.test(
-  "programs, ports, regions and logins are those of the code",
-  (t) => {
-    const { healthPort, port } = readSettings({});
-    for (const { dir, pods } of applied)
-      for (const { metadata, spec } of pods)
-        for (const { name, args, command, ports, ...container } of containersOf(
-          spec.template.spec,
-        )) {
-          const where = `${dir} ${metadata.name} ${name}`;
-          t.equal(container.image, "venuewatch", where);
-          if (command) continue;
-          t.ok(Object.hasOwn(commands, args[0]!), where);
-          if (name === "migrate") continue;
-          t.same(
-            ports,
-            [
-              ...(name === "web"
-                ? [{ name: "http", containerPort: port }]
-                : []),
-              { name: "health", containerPort: healthPort[name as Program] },
-            ],
-            where,
-          );
-          t.match(container, {
-            readinessProbe: { httpGet: { path: "/readyz", port: "health" } },
-            livenessProbe: { httpGet: { path: "/healthz", port: "health" } },
-          });
-          // 10 s of lifecycle.ts, and something for what is around it
-          t.ok(spec.template.spec.terminationGracePeriodSeconds! >= 15, where);
-        }
-
-    const registry = JSON.parse(
-      readFileSync(packagedFile("registry.json"), "utf8"),
-    ) as { regions: { id: string }[] };
-    t.same(regions.slice().sort(), registry.regions.map(({ id }) => id).sort());
-    for (const region of regions) {
-      t.equal(kustomizationIn(`regions/${region}`).nameSuffix, `-${region}`);
-      t.match(envIn(`regions/${region}/region.env`), { REGION: region });
-    }
-
-    const [image, ...others] = kustomizationIn("common").images!;
-    t.match(image, { name: "venuewatch", newTag: version }, "of this build");
-    t.same(others, []);
-    for (const dir of ["programs", "migrate", "probe"])
-      t.ok(kustomizationIn(dir).components!.includes("../common"), dir);
-
-    const logins = podOf("migrate").containers[0]!.args[0]!;
-    const made = [
-      ...logins.matchAll(
-        /^venuewatch login (\S+) --role \1 --password-file \/run\/secrets\/venuewatch\/\1_password$/gm,
-      ),
-    ].map(([, login]) => login);
-    t.equal(made.length, logins.trim().split("\n").length, "nothing else");
-    for (const { settings } of applied)
-      for (const [name, { DATABASE_URL: url }] of settings)
-        if (url !== undefined && name !== "venuewatch-migrate")
-          t.ok(made.includes(new URL(url).username), `${name} signs in`);
-    t.end();
-  },
-);
-
-void t.test(
-  "no pod may more than it must, or is given what it refuses",
-  (t) => {
-    for (const { dir, pods } of applied)
-      for (const { metadata, spec } of pods) {
-        const pod = spec.template.spec;
+        t.equal(env["UV_THREADPOOL_SIZE"], "32", where);
+        t.equal(env["HEALTH_HOST"], "0.0.0.0", `kubelet reaches ${where}`);
+        if (container.name === "web") t.equal(env["HOST"], "0.0.0.0", where);
+        const files = t.testdir({
+          password: "hunter2",
+          owner_password: "hunter2",
+          channel_key: Buffer.alloc(32).toString("base64"),
+        });
+        const mounted = Object.entries(env).map(([name, value]) => [name, value.replace(secrets, files)]);
         t.match(
-          pod,
+          readSettings(Object.fromEntries(mounted) as Record<string, string>),
+          { databaseUrl: /:hunter2@venuewatch-db-rw\/venuewatch$/ },
+          where,
+        );
+      }
+  t.end();
+});
+
+void t.test("programs, ports, regions and logins are those of the code", (t) => {
+  const { healthPort, port } = readSettings({});
+  for (const { dir, pods } of applied)
+    for (const { metadata, spec } of pods)
+      for (const { name, args, command, ports, ...container } of containersOf(spec.template.spec)) {
+        const where = `${dir} ${metadata.name} ${name}`;
+        t.equal(container.image, "venuewatch", where);
+        if (command) continue;
+        t.ok(Object.hasOwn(commands, args[0]!), where);
+        if (name === "migrate") continue;
+        t.same(
+          ports,
+          [
+            ...(name === "web" ? [{ name: "http", containerPort: port }] : []),
+            { name: "health", containerPort: healthPort[name as Program] },
+          ],
+          where,
+        );
+        t.match(container, {
+          readinessProbe: { httpGet: { path: "/readyz", port: "health" } },
+          livenessProbe: { httpGet: { path: "/healthz", port: "health" } },
+        });
+        // 10 s of lifecycle.ts, and something for what is around it
+        t.ok(spec.template.spec.terminationGracePeriodSeconds! >= 15, where);
+      }
+
+  const registry = JSON.parse(readFileSync(packagedFile("registry.json"), "utf8")) as { regions: { id: string }[] };
+  t.same(regions.slice().sort(), registry.regions.map(({ id }) => id).sort());
+  for (const region of regions) {
+    t.equal(kustomizationIn(`regions/${region}`).nameSuffix, `-${region}`);
+    t.match(envIn(`regions/${region}/region.env`), { REGION: region });
+  }
+
+  const [image, ...others] = kustomizationIn("common").images!;
+  t.match(image, { name: "venuewatch", newTag: version }, "of this build");
+  t.same(others, []);
+  for (const dir of ["programs", "migrate", "probe"]) t.ok(kustomizationIn(dir).components!.includes("../common"), dir);
+
+  const logins = podOf("migrate").containers[0]!.args[0]!;
+  const made = [
+    ...logins.matchAll(/^venuewatch login (\S+) --role \1 --password-file \/run\/secrets\/venuewatch\/\1_password$/gm),
+  ].map(([, login]) => login);
+  t.equal(made.length, logins.trim().split("\n").length, "nothing else");
+  for (const { settings } of applied)
+    for (const [name, { DATABASE_URL: url }] of settings)
+      if (url !== undefined && name !== "venuewatch-migrate")
+        t.ok(made.includes(new URL(url).username), `${name} signs in`);
+  t.end();
+});
+
+void t.test("no pod may more than it must, or is given what it refuses", (t) => {
+  for (const { dir, pods } of applied)
+    for (const { metadata, spec } of pods) {
+      const pod = spec.template.spec;
+      t.match(
+        pod,
+        {
+          enableServiceLinks: false,
+          automountServiceAccountToken: false,
+          securityContext: {
+            runAsNonRoot: true,
+            // a name, as the image has it, kubelet cannot verify
+            runAsUser: 1000,
+            runAsGroup: 1000,
+            fsGroup: 1000,
+            seccompProfile: { type: "RuntimeDefault" },
+          },
+        },
+        `${dir} ${metadata.name}`,
+      );
+      for (const container of containersOf(pod))
+        t.match(
+          container,
           {
-            enableServiceLinks: false,
-            automountServiceAccountToken: false,
             securityContext: {
-              runAsNonRoot: true,
-              // a name, as the image has it, kubelet cannot verify
-              runAsUser: 1000,
-              runAsGroup: 1000,
-              fsGroup: 1000,
-              seccompProfile: { type: "RuntimeDefault" },
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ["ALL"] },
+            },
+            resources: {
+              requests: { cpu: String, memory: String },
+              limits: { cpu: "1", memory: "512Mi" },
             },
           },
-          `${dir} ${metadata.name}`,
+          `${dir} ${metadata.name} ${container.name}`,
         );
-        for (const container of containersOf(pod))
-          t.match(
-            container,
-            {
-              securityContext: {
-                allowPrivilegeEscalation: false,
-                readOnlyRootFilesystem: true,
-                capabilities: { drop: ["ALL"] },
-              },
-              resources: {
-                requests: { cpu: String, memory: String },
-                limits: { cpu: "1", memory: "512Mi" },
-              },
-            },
-            `${dir} ${metadata.name} ${container.name}`,
-          );
-      }
-    t.throws(
-      () => readSettings({ VENUEWATCH_WEB_SERVICE_HOST: "10.0.0.1" }),
-      /no such setting/,
-      "what links of services would set",
-    );
-    t.end();
-  },
-);
+    }
+  t.throws(
+    () => readSettings({ VENUEWATCH_WEB_SERVICE_HOST: "10.0.0.1" }),
+    /no such setting/,
+    "what links of services would set",
+  );
+  t.end();
+});
 
-void t.test(
-  "a node may be drained, and nobody is reached by everybody",
-  (t) => {
-    for (const { dir, all, pods } of applied)
-      for (const { kind, metadata, spec } of pods) {
-        const { name } = metadata;
-        const beside = (kind: string) =>
-          all.find((one) => one.kind === kind && one.metadata.name === name);
-        const labels = { "app.kubernetes.io/name": name };
-        t.match(
-          beside("NetworkPolicy")?.spec.podSelector?.matchLabels,
-          labels,
-          `${dir} ${name}`,
-        );
-        if (kind !== "Deployment") continue;
-        t.equal(spec.replicas, 2, name);
-        t.match(
-          beside("PodDisruptionBudget")?.spec,
-          { maxUnavailable: 1, selector: { matchLabels: labels } },
-          name,
-        );
-      }
-    t.end();
-  },
-);
+void t.test("a node may be drained, and nobody is reached by everybody", (t) => {
+  for (const { dir, all, pods } of applied)
+    for (const { kind, metadata, spec } of pods) {
+      const { name } = metadata;
+      const beside = (kind: string) => all.find((one) => one.kind === kind && one.metadata.name === name);
+      const labels = { "app.kubernetes.io/name": name };
+      t.match(beside("NetworkPolicy")?.spec.podSelector?.matchLabels, labels, `${dir} ${name}`);
+      if (kind !== "Deployment") continue;
+      t.equal(spec.replicas, 2, name);
+      t.match(beside("PodDisruptionBudget")?.spec, { maxUnavailable: 1, selector: { matchLabels: labels } }, name);
+    }
+  t.end();
+});
 
 void t.test("the cluster of the example has our server's parameters", (t) => {
   const conf = new Map(
-    [
-      ...readFileSync(
-        packagedFile("production/postgresql.conf"),
-        "utf8",
-      ).matchAll(/^([\w.]+) = ('[^']*'|\S+)/gm),
-    ].map(([, name, value]) => [name, value!.replaceAll("'", "")]),
+    [...readFileSync(packagedFile("production/postgresql.conf"), "utf8").matchAll(/^([\w.]+) = ('[^']*'|\S+)/gm)].map(
+      ([, name, value]) => [name, value!.replaceAll("'", "")],
+    ),
   );
-  const cluster = resourcesIn("database").find(
-    ({ kind }) => kind === "Cluster",
-  )!;
+  const cluster = resourcesIn("database").find(({ kind }) => kind === "Cluster")!;
   const { parameters } = cluster.spec.postgresql!;
   // PostgreSQL 15 and 16, for which postgresql.conf is written too, refuse to start with it
   const { max_notify_queue_pages: queuePages, ...common } = parameters;
   t.equal(queuePages, "1024");
-  for (const [name, value] of Object.entries(common))
-    t.equal(conf.get(name), value, name);
+  for (const [name, value] of Object.entries(common)) t.equal(conf.get(name), value, name);
   t.ok(Object.keys(parameters).length > 20);
   t.match(
-    resourcesIn("database").find(({ kind }) => kind === "NetworkPolicy")?.spec
-      .podSelector?.matchLabels,
+    resourcesIn("database").find(({ kind }) => kind === "NetworkPolicy")?.spec.podSelector?.matchLabels,
     { "cnpg.io/cluster": cluster.metadata.name },
     "only known pods reach it",
   );
@@ -282,8 +239,7 @@ void t.test("the cluster of the example has our server's parameters", (t) => {
 });
 
 const builder = kustomizeHere();
-const noValidator =
-  spawnSync("kubernetes-validate", ["--version"]).error !== undefined;
+const noValidator = spawnSync("kubernetes-validate", ["--version"]).error !== undefined;
 
 void t.test(
   "Kustomize builds all of it",
@@ -293,44 +249,33 @@ void t.test(
     for (const dir of ["database", "monitoring"]) t.match(built(dir), "kind:");
     t.match(ours, `image: registry.example.org/venuewatch:${version}`);
     t.notMatch(ours, "image: venuewatch", "no container is without it");
-    for (const region of regions)
-      t.match(ours, `name: venuewatch-probe-${region}\n`);
+    for (const region of regions) t.match(ours, `name: venuewatch-probe-${region}\n`);
     t.end();
   },
 );
 
-void t.test(
-  "it keeps to Kubernetes' schemas",
-  { skip: noValidator && "kubernetes-validate is not installed" },
-  (t) => {
-    const file = join(t.testdir({}), "all.yaml");
-    const validated = (text: string) => {
-      writeFileSync(file, text);
-      const args = ["--strict", "--quiet", "-k", "1.30", file];
-      return spawnSync("kubernetes-validate", args, { encoding: "utf8" });
-    };
-    const ours = builder
-      ? applied.map(({ dir }) => built(dir))
-      : applied.flatMap(({ from }) => from.flatMap(textsIn));
-    const text = ours.join("---\n");
-    const { status, stdout, stderr } = validated(text);
-    t.equal(status, 0, stdout + stderr);
-    const misspelt = text.replace("replicas: 2", "replica: 2");
-    t.not(validated(misspelt).status, 0, "it would notice");
-    t.end();
-  },
-);
+void t.test("it keeps to Kubernetes' schemas", { skip: noValidator && "kubernetes-validate is not installed" }, (t) => {
+  const file = join(t.testdir({}), "all.yaml");
+  const validated = (text: string) => {
+    writeFileSync(file, text);
+    const args = ["--strict", "--quiet", "-k", "1.30", file];
+    return spawnSync("kubernetes-validate", args, { encoding: "utf8" });
+  };
+  const ours = builder ? applied.map(({ dir }) => built(dir)) : applied.flatMap(({ from }) => from.flatMap(textsIn));
+  const text = ours.join("---\n");
+  const { status, stdout, stderr } = validated(text);
+  t.equal(status, 0, stdout + stderr);
+  const misspelt = text.replace("replicas: 2", "replica: 2");
+  t.not(validated(misspelt).status, 0, "it would notice");
+  t.end();
+});
 
 /** The command line that builds a directory, where a program is here that knows components. */
 function kustomizeHere(): string[] | null {
-  const asked = (...[program, ...args]: string[]) =>
-    spawnSync(program!, args, { encoding: "utf8" }).stdout ?? "";
-  if (asked("kustomize", "version").startsWith("v5"))
-    return ["kustomize", "build"];
+  const asked = (...[program, ...args]: string[]) => spawnSync(program!, args, { encoding: "utf8" }).stdout ?? "";
+  if (asked("kustomize", "version").startsWith("v5")) return ["kustomize", "build"];
   const kubectl = asked("kubectl", "version", "--client", "--output=json");
-  return kubectl.includes('"kustomizeVersion"')
-    ? ["kubectl", "kustomize"]
-    : null;
+  return kubectl.includes('"kustomizeVersion"') ? ["kubectl", "kustomize"] : null;
 }
 
 /** @throws Error with what Kustomize objects to */
@@ -369,10 +314,7 @@ function envIn(path: string): Record<string, string> {
     readFileSync(join(root, path), "utf8")
       .split("\n")
       .filter((line) => line !== "" && !line.startsWith("#"))
-      .map((line) => [
-        line.slice(0, line.indexOf("=")),
-        line.slice(line.indexOf("=") + 1),
-      ]),
+      .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
   );
 }
 
@@ -394,9 +336,8 @@ function environmentOf(
     if (!map) throw new Error(`there is no ConfigMap ${name}`);
     return map;
   });
-  return Object.assign(
-    {},
-    ...maps,
-    Object.fromEntries(env.map(({ name, value }) => [name, value])),
-  ) as Record<string, string>;
+  return Object.assign({}, ...maps, Object.fromEntries(env.map(({ name, value }) => [name, value]))) as Record<
+    string,
+    string
+  >;
 }

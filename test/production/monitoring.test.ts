@@ -1,15 +1,14 @@
-/** The alert rules and the dashboards that we ship name only what is exported, and each alert has its section in docs/alerts.md. */
+/**
+ * The alert rules and the dashboards that we ship name only what is exported, and each alert has its section in
+ * docs/alerts.md.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 import { makeLog } from "../../shared/log/log.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { serve } from "../support/api.js";
 import { migratedDatabase } from "../support/database.js";
-import {
-  type Exported,
-  exportedBy,
-  ownExpositions,
-} from "../support/exported.js";
+import { type Exported, exportedBy, ownExpositions } from "../support/exported.js";
 import { ago, decide, measured } from "../support/fleet.js";
 import { readDashboard } from "../support/dashboard.js";
 import { namesIn } from "../support/promql.js";
@@ -24,9 +23,7 @@ void t.test("rules and dashboard name what is exported", async (t) => {
   const api = await serve(t, { pool, registry });
   const venues = exportedBy((await api.ask("/metrics")).text);
   const own: Exported = new Map(
-    (await ownExpositions(pool, makeLog("test", "warn"))).flatMap((text) => [
-      ...exportedBy(text),
-    ]),
+    (await ownExpositions(pool, makeLog("test", "warn"))).flatMap((text) => [...exportedBy(text)]),
   );
   own.set("up", new Set());
 
@@ -35,13 +32,7 @@ void t.test("rules and dashboard name what is exported", async (t) => {
     const recorded = recordedBy(rules);
     t.strictSame(
       new Set(rules.flatMap(({ expr }) => metricsIn(expr))),
-      new Set([
-        "svc_component_state",
-        "svc_component_state_region",
-        "svc_incident_open",
-        "up",
-        ...recorded.keys(),
-      ]),
+      new Set(["svc_component_state", "svc_component_state_region", "svc_incident_open", "up", ...recorded.keys()]),
       "and uses all that it records",
     );
     const there = new Map([...venues, ...recorded, ["up", new Set<string>()]]);
@@ -58,24 +49,19 @@ void t.test("rules and dashboard name what is exported", async (t) => {
 
   await t.test("the dashboard for operators", (t) => {
     const { queries } = readDashboard("operators");
-    for (const { title, expr, text } of queries)
-      holds(t, { name: title, expr, text }, own);
+    for (const { title, expr, text } of queries) holds(t, { name: title, expr, text }, own);
     const shown = new Set(queries.flatMap(({ expr }) => metricsIn(expr)));
     const rules = rulesIn("prometheus/operators.rules.yaml");
     const recorded = recordedBy(rules);
     for (const { name, expr } of rules)
       for (const metric of metricsIn(expr))
-        t.ok(
-          shown.has(metric) || recorded.has(metric),
-          `${metric}, on which ${name} stands, is on it`,
-        );
+        t.ok(shown.has(metric) || recorded.has(metric), `${metric}, on which ${name} stands, is on it`);
     t.end();
   });
 
   await t.test("the dashboard for users of /metrics", (t) => {
     const { queries } = readDashboard("venues");
-    for (const { title, expr, text } of queries)
-      holds(t, { name: title, expr, text }, venues);
+    for (const { title, expr, text } of queries) holds(t, { name: title, expr, text }, venues);
     t.strictSame(
       new Set(queries.flatMap(({ expr }) => metricsIn(expr))),
       new Set(venues.keys()),
@@ -85,20 +71,11 @@ void t.test("rules and dashboard name what is exported", async (t) => {
   });
 
   await t.test("what is not exported would be noticed", (t) => {
-    const noticed = (expr: string, text = "") =>
-      faultsOf({ expr, text }, venues);
-    t.strictSame(noticed("svc_component_states"), [
-      "there is no svc_component_states",
-    ]);
-    t.strictSame(noticed('svc_component_state{region="x"}'), [
-      "svc_component_state has no region",
-    ]);
-    t.strictSame(noticed("sum by (quantile) (svc_latency_seconds)"), [
-      "nothing there has quantile",
-    ]);
-    t.strictSame(noticed("svc_incident_open", "{{ $labels.region }}"), [
-      "nothing there has region",
-    ]);
+    const noticed = (expr: string, text = "") => faultsOf({ expr, text }, venues);
+    t.strictSame(noticed("svc_component_states"), ["there is no svc_component_states"]);
+    t.strictSame(noticed('svc_component_state{region="x"}'), ["svc_component_state has no region"]);
+    t.strictSame(noticed("sum by (quantile) (svc_latency_seconds)"), ["nothing there has quantile"]);
+    t.strictSame(noticed("svc_incident_open", "{{ $labels.region }}"), ["nothing there has region"]);
     t.strictSame(noticed("svc_incident_open", "{{severity}}"), []);
     t.end();
   });
@@ -121,8 +98,7 @@ void t.test("the dashboards can be imported", (t) => {
     });
     const variables = dashboard.templating.list.map(({ name }) => name);
     const used = JSON.stringify(dashboard).matchAll(/\$\{?([a-z]\w*)/g);
-    for (const [, name = ""] of used)
-      if (name !== "__all") t.ok(variables.includes(name), `$${name} is set`);
+    for (const [, name = ""] of used) if (name !== "__all") t.ok(variables.includes(name), `$${name} is set`);
 
     const sources = JSON.stringify(dashboard).match(/"uid":"[^"]*"/g) ?? [];
     t.strictSame(
@@ -135,8 +111,7 @@ void t.test("the dashboards can be imported", (t) => {
     t.equal(new Set(panels.map(({ title }) => title)).size, panels.length);
     for (const [i, one] of panels.entries()) {
       t.ok(one.gridPos.x + one.gridPos.w <= 24, `${one.title} fits`);
-      for (const other of panels.slice(0, i))
-        t.notOk(overlap(one.gridPos, other.gridPos), `beside ${other.title}`);
+      for (const other of panels.slice(0, i)) t.notOk(overlap(one.gridPos, other.gridPos), `beside ${other.title}`);
       t.equal(one.type === "row", one.targets === undefined, one.title);
     }
     t.ok(queries.length >= panels.filter(({ targets }) => targets).length);
@@ -157,22 +132,16 @@ void t.test("each alert links to its section of docs/alerts.md", (t) => {
     "a section for each, and none for what is gone",
   );
   for (const { name, text } of alerts)
-    t.match(
-      text,
-      `runbook_url: "{{ $externalLabels.venuewatch_runbooks }}docs/alerts.md#${name.toLowerCase()}"`,
-      name,
-    );
+    t.match(text, `runbook_url: "{{ $externalLabels.venuewatch_runbooks }}docs/alerts.md#${name.toLowerCase()}"`, name);
   const anchors = sections.map((title) => `#${title!.toLowerCase()}`);
-  for (const [, target = ""] of page.matchAll(/\]\((#[^)]+)\)/g))
-    t.ok(anchors.includes(target), target);
+  for (const [, target = ""] of page.matchAll(/\]\((#[^)]+)\)/g)) t.ok(anchors.includes(target), target);
   t.end();
 });
 
 void t.test("no rule depends on the name of a job", (t) => {
   for (const file of readdirSync(packagedFile("prometheus")))
     if (file.endsWith(".rules.yaml"))
-      for (const { name, expr } of rulesIn(`prometheus/${file}`))
-        t.notMatch(expr, /job\s*[=!]/, name);
+      for (const { name, expr } of rulesIn(`prometheus/${file}`)) t.notMatch(expr, /job\s*[=!]/, name);
   t.end();
 });
 
@@ -187,13 +156,10 @@ interface Rule {
 
 /** Of a file written as ours are: the expression on one line, or folded over several. */
 function rulesIn(path: string): Rule[] {
-  const [, ...rules] = readFileSync(packagedFile(path), "utf8").split(
-    /^ {6}- (?=alert: |record: )/m,
-  );
+  const [, ...rules] = readFileSync(packagedFile(path), "utf8").split(/^ {6}- (?=alert: |record: )/m);
   return rules.map((text) => {
     const [, kind, name = ""] = /^(alert|record): (.+)/.exec(text) ?? [];
-    const [, expr = ""] =
-      /^ {8}expr: (?:>-\n)?(.*(?:\n {10}.*)*)/m.exec(text) ?? [];
+    const [, expr = ""] = /^ {8}expr: (?:>-\n)?(.*(?:\n {10}.*)*)/m.exec(text) ?? [];
     if (expr === "") throw new Error(`${path}: ${name} has no expression`);
     return { name, records: kind === "record", expr, text };
   });
@@ -202,9 +168,7 @@ function rulesIn(path: string): Rule[] {
 /** With the labels that they are grouped or matched by. */
 function recordedBy(rules: Rule[]): Exported {
   return new Map(
-    rules
-      .filter(({ records }) => records)
-      .map(({ name, expr }) => [name, new Set(namesIn(expr).grouping)]),
+    rules.filter(({ records }) => records).map(({ name, expr }) => [name, new Set(namesIn(expr).grouping)]),
   );
 }
 
@@ -219,15 +183,10 @@ function holds(t: Test, rule: Omit<Rule, "records">, exported: Exported): void {
   t.strictSame(faultsOf(rule, exported), [], rule.name);
 }
 
-function faultsOf(
-  { expr, text }: Pick<Rule, "expr" | "text">,
-  exported: Exported,
-): string[] {
+function faultsOf({ expr, text }: Pick<Rule, "expr" | "text">, exported: Exported): string[] {
   const { selectors, grouping, made } = namesIn(expr);
   const shown = text.matchAll(/\{\{ *(?:\$labels\.)?([a-z]\w*) *\}\}/g);
-  const anywhere = new Set(
-    selectors.flatMap(({ metric }) => [...(exported.get(metric) ?? [])]),
-  );
+  const anywhere = new Set(selectors.flatMap(({ metric }) => [...(exported.get(metric) ?? [])]));
   return [
     ...selectors.flatMap(({ metric, labels }) => {
       const known = exported.get(metric);
@@ -254,7 +213,5 @@ interface Place {
 }
 
 function overlap(a: Place, b: Place): boolean {
-  return (
-    a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
-  );
+  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 }

@@ -1,6 +1,7 @@
 /**
- * The real programs through an asynchronous failover that loses data: the primary is killed after its last minute was not replicated. It takes
- * four minutes, so it runs only where PATRONI_LOSS is set, beside what test/production/patroni.test.ts needs.
+ * The real programs through an asynchronous failover that loses data: the primary is killed after its last minute was
+ * not replicated. It takes four minutes, so it runs only where PATRONI_LOSS is set, beside what
+ * test/production/patroni.test.ts needs.
  */
 import { writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -12,11 +13,7 @@ import { packagedFile } from "../../shared/config/package.js";
 import { type Registry } from "../../shared/registry/registry.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { addChannel, channelKey, native } from "../support/alerts.js";
-import {
-  clusterMissing,
-  patienceMs,
-  startCluster,
-} from "../support/patroni-cluster.js";
+import { clusterMissing, patienceMs, startCluster } from "../support/patroni-cluster.js";
 import { makePlace, postgresPrograms } from "../support/postgres-server.js";
 import { addressLogged, runCli, type Script } from "../support/run-script.js";
 import { until } from "../support/until.js";
@@ -55,11 +52,9 @@ void t.test("a failover that loses data", { skip }, async (t) => {
   t.teardown(() => world.close());
   const receiver = await startReceiver();
   t.teardown(() => receiver.close());
-  const alerts = () =>
-    receiver.arrivals.map(({ body }) => JSON.parse(body.toString()) as Alert);
+  const alerts = () => receiver.arrivals.map(({ body }) => JSON.parse(body.toString()) as Alert);
   const alertOf = async (venue: string, kind: string) => {
-    const isIt = (alert: Alert) =>
-      alert.kind === kind && alert.incident.slug.startsWith(venue);
+    const isIt = (alert: Alert) => alert.kind === kind && alert.incident.slug.startsWith(venue);
     await until(() => alerts().some(isIt), decidedWithinMs, 100);
     return alerts().find(isIt)!;
   };
@@ -93,8 +88,7 @@ void t.test("a failover that loses data", { skip }, async (t) => {
   await until(
     async () => {
       const newest = await newestOf(pool).catch(() => 0);
-      if (recordedAt === 0 && newest > killedAt + 1_000)
-        recordedAt = Date.now();
+      if (recordedAt === 0 && newest > killedAt + 1_000) recordedAt = Date.now();
       const answer = await fetch(`${board}/v1/status`).catch(() => null);
       if (boardAt === 0 && recordedAt > 0 && answer?.ok) boardAt = Date.now();
       return boardAt > 0;
@@ -116,11 +110,7 @@ void t.test("a failover that loses data", { skip }, async (t) => {
     30_000,
     500,
   ).catch(() => {});
-  t.same(
-    missing,
-    [],
-    `of ${acknowledged.length} acknowledged samples none is lost`,
-  );
+  t.same(missing, [], `of ${acknowledged.length} acknowledged samples none is lost`);
   for (const probe of probes) {
     await probe.saw("what it acknowledged lately is sent again");
     await probe.saw("stored again what a failover had lost");
@@ -134,16 +124,9 @@ void t.test("a failover that loses data", { skip }, async (t) => {
         .filter((alert) => alert.kind === kind)
         .map(({ incident }) => incident.slug),
     );
-  await until(
-    () => slugsOf("closed").size === slugsOf("opened").size,
-    decidedWithinMs,
-    100,
-  );
+  await until(() => slugsOf("closed").size === slugsOf("opened").size, decidedWithinMs, 100);
   t.same(slugsOf("closed"), slugsOf("opened"), "every incident is closed");
-  const closed = alerts().find(
-    ({ kind, incident }) =>
-      kind === "closed" && incident.slug === lost.incident.slug,
-  )!;
+  const closed = alerts().find(({ kind, incident }) => kind === "closed" && incident.slug === lost.incident.slug)!;
   t.equal(closed.incident.id, lost.incident.id, "the lost incident is closed");
   const numbers = new Map<number, string>();
   for (const { eventId, kind, incident } of alerts()) {
@@ -170,11 +153,7 @@ function narrowed(registry: Registry): Registry {
 
 type Run = (command: string, region?: string) => Script;
 
-async function programsOn(
-  t: Test,
-  url: string,
-  registry: Registry,
-): Promise<Run> {
+async function programsOn(t: Test, url: string, registry: Registry): Promise<Run> {
   const folder = t.testdir({});
   const file = join(folder, "registry.json");
   writeFileSync(file, JSON.stringify(registry));
@@ -210,15 +189,11 @@ async function keysOf(pool: Pool): Promise<string[]> {
 }
 
 async function walPositionOf(pool: Pool): Promise<number> {
-  const [row] = await pool.query<{ bytes: number }>(
-    sql`select (pg_current_wal_lsn() - '0/0')::bigint as bytes`,
-  );
+  const [row] = await pool.query<{ bytes: number }>(sql`select (pg_current_wal_lsn() - '0/0')::bigint as bytes`);
   return row!.bytes;
 }
 
 async function newestOf(pool: Pool): Promise<number> {
-  const [row] = await pool.query<{ at: Date | null }>(
-    sql`select max(ts) as at from sample`,
-  );
+  const [row] = await pool.query<{ at: Date | null }>(sql`select max(ts) as at from sample`);
   return Number(row!.at);
 }

@@ -1,4 +1,7 @@
-/** The example of production/patroni/, as it stands: a cluster of two servers whose primary is killed. Where DATABASE_URL is set, and Patroni, etcd, HAProxy and PostgreSQL's programs are here. */
+/**
+ * The example of production/patroni/, as it stands: a cluster of two servers whose primary is killed. Where
+ * DATABASE_URL is set, and Patroni, etcd, HAProxy and PostgreSQL's programs are here.
+ */
 import t from "tap";
 import { startShip } from "../../probe/delivery/ship.js";
 import { openPool, sql } from "../../shared/database/pool.js";
@@ -8,11 +11,7 @@ import { packagedFile } from "../../shared/config/package.js";
 import { recordSamples } from "../../server/database/record-samples.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { numberedSample } from "../support/numbered-sample.js";
-import {
-  clusterMissing,
-  patienceMs,
-  startCluster,
-} from "../support/patroni-cluster.js";
+import { clusterMissing, patienceMs, startCluster } from "../support/patroni-cluster.js";
 import { makePlace, postgresPrograms } from "../support/postgres-server.js";
 import { someSpool } from "../support/spool.js";
 import { until } from "../support/until.js";
@@ -56,11 +55,7 @@ void t.test("a cluster whose primary is killed", { skip }, async (t) => {
     );
     return row?.at;
   };
-  await until(
-    async () => (await behindProxy().catch(() => null)) === primary.sql,
-    patienceMs,
-    200,
-  );
+  await until(async () => (await behindProxy().catch(() => null)) === primary.sql, patienceMs, 200);
 
   const from = Date.now() - 600_000;
   const ship = startShip({
@@ -90,12 +85,6 @@ void t.test("a cluster whose primary is killed", { skip }, async (t) => {
   await until(() => ship.status().waiting === 0, 30_000);
   t.match(ship.status(), { shipped: made, dropped: 0, refused: 0 });
   t.equal(ship.status().restored, 0, "nothing that was acknowledged was lost");
-  t.same(await pool.query(sql`select count(*)::int as samples from sample`), [
-    { samples: made },
-  ]);
-  await until(
-    async () => (await behindProxy().catch(() => null)) === standby.sql,
-    patienceMs,
-    200,
-  );
+  t.same(await pool.query(sql`select count(*)::int as samples from sample`), [{ samples: made }]);
+  await until(async () => (await behindProxy().catch(() => null)) === standby.sql, patienceMs, 200);
 });

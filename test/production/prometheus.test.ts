@@ -1,4 +1,7 @@
-/** Prometheus itself, and its own checker, on what we export and on what we ship for it. Skipped where they are not installed. */
+/**
+ * Prometheus itself, and its own checker, on what we export and on what we ship for it. Skipped where they are not
+ * installed.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -26,10 +29,7 @@ function missing(program: string): string | false {
   return error ? `${program} is not installed` : false;
 }
 
-async function promtool(
-  args: string[],
-  input = "",
-): Promise<{ code: number | null; output: string }> {
+async function promtool(args: string[], input = ""): Promise<{ code: number | null; output: string }> {
   const child = spawn("promtool", args, {
     cwd: packagedFile("prometheus"),
     stdio: "pipe",
@@ -43,45 +43,23 @@ async function promtool(
 
 const rules = ["venues.rules.yaml", "operators.rules.yaml", "proxy.rules.yaml"];
 
-void t.test(
-  "promtool is content with the rules, their tests and the example",
-  { skip: noPromtool },
-  async (t) => {
-    for (const args of [
-      ["check", "rules", ...rules],
-      [
-        "test",
-        "rules",
-        "venues.test.yaml",
-        "operators.test.yaml",
-        "proxy.test.yaml",
-      ],
-      [
-        "check",
-        "config",
-        "prometheus.example.yaml",
-        "prometheus.production.yaml",
-      ],
-    ]) {
-      const { code, output } = await promtool(args);
-      t.equal(code, 0, args.join(" "));
-      t.notMatch(output, /FAILED/, output);
-    }
-  },
-);
+void t.test("promtool is content with the rules, their tests and the example", { skip: noPromtool }, async (t) => {
+  for (const args of [
+    ["check", "rules", ...rules],
+    ["test", "rules", "venues.test.yaml", "operators.test.yaml", "proxy.test.yaml"],
+    ["check", "config", "prometheus.example.yaml", "prometheus.production.yaml"],
+  ]) {
+    const { code, output } = await promtool(args);
+    t.equal(code, 0, args.join(" "));
+    t.notMatch(output, /FAILED/, output);
+  }
+});
 
 /** Of promtool, for a quarter of an hour. */
-function series15m(
-  name: string,
-  labels: Record<string, string>,
-  value: number,
-  grows: boolean,
-) {
+function series15m(name: string, labels: Record<string, string>, value: number, grows: boolean) {
   // no lag of the event loop is known in the first instant, and promtool takes no NaN
   const first = Number.isNaN(value) ? 0 : value;
-  const pairs = Object.entries(labels).map(
-    ([label, text]) => `${label}=${JSON.stringify(text)}`,
-  );
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(text)}`);
   return {
     series: `${name}{${pairs.join(",")}}`,
     values: grows ? `${first}+${first || 1}x60` : `${first}x60`,
@@ -110,23 +88,14 @@ const outageOfBook: World = {
   ...well,
   'svc_component_state{venue="okx",component="rest:book"}': [2, 3],
   'svc_component_state{venue="okx",component="rest:ticker"}': [1, 3],
-  'svc_component_state_region{venue="okx",component="rest:book",region="us-east"}':
-    [2, 3],
-  'svc_incident_open{venue="okx",component="rest:book",severity="outage"}': [
-    1, 0,
-  ],
-  'svc_incident_open{venue="okx",component="rest:book",severity="degraded"}': [
-    0, 1,
-  ],
+  'svc_component_state_region{venue="okx",component="rest:book",region="us-east"}': [2, 3],
+  'svc_incident_open{venue="okx",component="rest:book",severity="outage"}': [1, 0],
+  'svc_incident_open{venue="okx",component="rest:book",severity="degraded"}': [0, 1],
 };
 const silent: World = Object.fromEntries(
-  Object.entries(outageOfBook).map(([series, value]) => [
-    series,
-    series.startsWith("svc_component") ? 3 : value,
-  ]),
+  Object.entries(outageOfBook).map(([series, value]) => [series, series.startsWith("svc_component") ? 3 : value]),
 );
-const otherwise =
-  '{venue="okx",component="rest:book",region="eu-central"}' as const;
+const otherwise = '{venue="okx",component="rest:book",region="eu-central"}' as const;
 
 /** What each panel shows then: values by labels, none being no data. */
 const shown: [what: string, World, Record<string, Record<string, number>>][] = [
@@ -206,184 +175,135 @@ const shown: [what: string, World, Record<string, Record<string, number>>][] = [
   ],
 ];
 
-void t.test(
-  "the dashboard tells not known from well, whoever is scraped twice",
-  { skip: noPromtool },
-  async (t) => {
-    const { queries } = readDashboard("venues");
-    const queryOf = (panel: string) => {
-      const query = queries.find(({ title }) => title === panel);
-      if (!query) throw new Error(`there is no panel ${panel}`);
-      return query.expr.replaceAll(/\$(venue|region)/g, ".*");
-    };
-    const tests = shown.map(([name, world, panels]) => ({
-      name,
-      interval: "15s",
-      input_series: Object.entries(world).flatMap(([series, value]) =>
-        (typeof value === "number" ? [value, value] : value).map((one, i) => ({
-          series: series.replace("{", `{instance="${"ab"[i]}",`),
-          values: `${one}x8`,
-        })),
-      ),
-      promql_expr_test: Object.entries(panels).map(([panel, values]) => ({
-        expr: queryOf(panel),
-        eval_time: "1m",
-        exp_samples: Object.entries(values).map(([labels, value]) => ({
-          labels,
-          value,
-        })),
+void t.test("the dashboard tells not known from well, whoever is scraped twice", { skip: noPromtool }, async (t) => {
+  const { queries } = readDashboard("venues");
+  const queryOf = (panel: string) => {
+    const query = queries.find(({ title }) => title === panel);
+    if (!query) throw new Error(`there is no panel ${panel}`);
+    return query.expr.replaceAll(/\$(venue|region)/g, ".*");
+  };
+  const tests = shown.map(([name, world, panels]) => ({
+    name,
+    interval: "15s",
+    input_series: Object.entries(world).flatMap(([series, value]) =>
+      (typeof value === "number" ? [value, value] : value).map((one, i) => ({
+        series: series.replace("{", `{instance="${"ab"[i]}",`),
+        values: `${one}x8`,
       })),
-    }));
-    const file = join(
-      t.testdir({ "dashboard.test.yaml": JSON.stringify({ tests }) }),
-      "dashboard.test.yaml",
-    );
+    ),
+    promql_expr_test: Object.entries(panels).map(([panel, values]) => ({
+      expr: queryOf(panel),
+      eval_time: "1m",
+      exp_samples: Object.entries(values).map(([labels, value]) => ({
+        labels,
+        value,
+      })),
+    })),
+  }));
+  const file = join(t.testdir({ "dashboard.test.yaml": JSON.stringify({ tests }) }), "dashboard.test.yaml");
+  const { code, output } = await promtool(["test", "rules", file]);
+  t.equal(code, 0, output);
+  const asked = new Set(shown.flatMap(([, , panels]) => Object.keys(panels)));
+  for (const { title } of readDashboard("venues").dashboard.panels) t.ok(asked.has(title), title);
+});
+
+void t.test("promtool and Prometheus read what is exported", { skip: noPromtool }, async (t) => {
+  const { pool, registry, url } = await migratedDatabase(t);
+  const api = await serve(t, { pool, registry });
+
+  await t.test("promtool check metrics", async (t) => {
+    const contents = async (what: string, text: string) => {
+      const { code, output } = await promtool(["check", "metrics"], text);
+      t.strictSame({ code, output }, { code: 0, output: "" }, what);
+    };
+    await contents("unmeasured", (await api.ask("/metrics")).text);
+    await outage.open(pool);
+    const { text } = await api.ask("/metrics");
+    await contents("an outage", text);
+    const log = makeLog("test", "warn");
+    for (const own of await ownExpositions(pool, log)) await contents("own metrics", own);
+    const { code } = await promtool(["check", "metrics"], text + "a b\n");
+    t.not(code, 0, "it would say so if they were not");
+  });
+
+  await t.test("every query of the operators' dashboard has a result from what programs export", async (t) => {
+    const expositions = await ownExpositions(pool, makeLog("test", "warn"));
+    const input_series = expositions.flatMap((text, i) => [
+      ...parseExposition(text).flatMap(({ type, series }) =>
+        series.map(({ name, labels, value }) =>
+          series15m(
+            name,
+            { ...labels, job: "any", instance: `${i}` },
+            value,
+            // it must grow, or a quantile of it is none
+            type === "counter" || type === "histogram",
+          ),
+        ),
+      ),
+      series15m("up", { job: "any", instance: `${i}` }, 1, false),
+    ]);
+    const { queries } = readDashboard("operators");
+    const tests = [
+      {
+        interval: "15s",
+        input_series,
+        promql_expr_test: queries.map(({ expr }) => ({
+          expr: `count(${expr.replaceAll("$region", ".*")}) > bool 0`,
+          eval_time: "15m",
+          exp_samples: [{ labels: "{}", value: 1 }],
+        })),
+      },
+    ];
+    const file = join(t.testdir({ "operators.test.yaml": JSON.stringify({ tests }) }), "operators.test.yaml");
     const { code, output } = await promtool(["test", "rules", file]);
     t.equal(code, 0, output);
-    const asked = new Set(shown.flatMap(([, , panels]) => Object.keys(panels)));
-    for (const { title } of readDashboard("venues").dashboard.panels)
-      t.ok(asked.has(title), title);
-  },
-);
+  });
 
-void t.test(
-  "promtool and Prometheus read what is exported",
-  { skip: noPromtool },
-  async (t) => {
-    const { pool, registry, url } = await migratedDatabase(t);
-    const api = await serve(t, { pool, registry });
-
-    await t.test("promtool check metrics", async (t) => {
-      const contents = async (what: string, text: string) => {
-        const { code, output } = await promtool(["check", "metrics"], text);
-        t.strictSame({ code, output }, { code: 0, output: "" }, what);
-      };
-      await contents("unmeasured", (await api.ask("/metrics")).text);
-      await outage.open(pool);
-      const { text } = await api.ask("/metrics");
-      await contents("an outage", text);
-      const log = makeLog("test", "warn");
-      for (const own of await ownExpositions(pool, log))
-        await contents("own metrics", own);
-      const { code } = await promtool(["check", "metrics"], text + "a b\n");
-      t.not(code, 0, "it would say so if they were not");
+  await t.test("a Prometheus scrapes and answers", { skip: noPrometheus }, async (t) => {
+    await forget(pool);
+    await outage.open(pool);
+    // five minutes from now its states would read unknown
+    await decide(pool);
+    const env = { DATABASE_URL: url, PORT: "0", HEALTH_PORT: "0" };
+    const web = runCli(t, ["web"], env);
+    const ask = await startPrometheus(t, {
+      venues: await addressLogged(web, "ready"),
+      venuewatch: await addressLogged(web, "own metrics"),
     });
+    await until(
+      async () =>
+        (await ask("svc_component_state")).length > 0 && (await ask("venuewatch_web_request_seconds_count")).length > 0,
+      30_000,
+      100,
+    );
+    t.match(await ask('venuewatch_web_request_seconds_count{route="/metrics",status="200"}'), [
+      { metric: { job: "venuewatch" } },
+    ]);
 
-    await t.test(
-      "every query of the operators' dashboard has a result from what programs export",
-      async (t) => {
-        const expositions = await ownExpositions(pool, makeLog("test", "warn"));
-        const input_series = expositions.flatMap((text, i) => [
-          ...parseExposition(text).flatMap(({ type, series }) =>
-            series.map(({ name, labels, value }) =>
-              series15m(
-                name,
-                { ...labels, job: "any", instance: `${i}` },
-                value,
-                // it must grow, or a quantile of it is none
-                type === "counter" || type === "histogram",
-              ),
-            ),
-          ),
-          series15m("up", { job: "any", instance: `${i}` }, 1, false),
-        ]);
-        const { queries } = readDashboard("operators");
-        const tests = [
-          {
-            interval: "15s",
-            input_series,
-            promql_expr_test: queries.map(({ expr }) => ({
-              expr: `count(${expr.replaceAll("$region", ".*")}) > bool 0`,
-              eval_time: "15m",
-              exp_samples: [{ labels: "{}", value: 1 }],
-            })),
-          },
-        ];
-        const file = join(
-          t.testdir({ "operators.test.yaml": JSON.stringify({ tests }) }),
-          "operators.test.yaml",
-        );
-        const { code, output } = await promtool(["test", "rules", file]);
-        t.equal(code, 0, output);
-      },
+    const states = await ask("svc_component_state");
+    const ticker = states.filter(({ metric }) => metric["venue"] === "kraken" && metric["component"] === "rest:ticker");
+    t.match(ticker, [{ metric: { job: "venues" }, value: "2" }]);
+    t.equal((await ask("svc_component_state_region")).length, states.length * registry.regions.length);
+    t.match(await ask("svc_incident_open == 1"), [{ metric: { venue: "kraken", severity: "outage" }, value: "1" }]);
+    t.match(await ask('svc_latency_seconds{venue="okx",region="us-east",endpoint="ticker",percentile="95"}'), [
+      { value: "0.08" },
+    ]);
+    await until(async () => (await ask('ALERTS{venue="kraken"}')).length > 0, 30_000, 100);
+    t.strictSame(
+      (await ask('ALERTS{venue="kraken"}'))
+        .map(({ metric }) => [metric["alertname"], metric["venue"], metric["alertstate"]])
+        .sort(),
+      [["ComponentDown", "kraken", "pending"]],
+      "one component of a venue is not the venue",
     );
 
-    await t.test(
-      "a Prometheus scrapes and answers",
-      { skip: noPrometheus },
-      async (t) => {
-        await forget(pool);
-        await outage.open(pool);
-        // five minutes from now its states would read unknown
-        await decide(pool);
-        const env = { DATABASE_URL: url, PORT: "0", HEALTH_PORT: "0" };
-        const web = runCli(t, ["web"], env);
-        const ask = await startPrometheus(t, {
-          venues: await addressLogged(web, "ready"),
-          venuewatch: await addressLogged(web, "own metrics"),
-        });
-        await until(
-          async () =>
-            (await ask("svc_component_state")).length > 0 &&
-            (await ask("venuewatch_web_request_seconds_count")).length > 0,
-          30_000,
-          100,
-        );
-        t.match(
-          await ask(
-            'venuewatch_web_request_seconds_count{route="/metrics",status="200"}',
-          ),
-          [{ metric: { job: "venuewatch" } }],
-        );
-
-        const states = await ask("svc_component_state");
-        const ticker = states.filter(
-          ({ metric }) =>
-            metric["venue"] === "kraken" &&
-            metric["component"] === "rest:ticker",
-        );
-        t.match(ticker, [{ metric: { job: "venues" }, value: "2" }]);
-        t.equal(
-          (await ask("svc_component_state_region")).length,
-          states.length * registry.regions.length,
-        );
-        t.match(await ask("svc_incident_open == 1"), [
-          { metric: { venue: "kraken", severity: "outage" }, value: "1" },
-        ]);
-        t.match(
-          await ask(
-            'svc_latency_seconds{venue="okx",region="us-east",endpoint="ticker",percentile="95"}',
-          ),
-          [{ value: "0.08" }],
-        );
-        await until(
-          async () => (await ask('ALERTS{venue="kraken"}')).length > 0,
-          30_000,
-          100,
-        );
-        t.strictSame(
-          (await ask('ALERTS{venue="kraken"}'))
-            .map(({ metric }) => [
-              metric["alertname"],
-              metric["venue"],
-              metric["alertstate"],
-            ])
-            .sort(),
-          [["ComponentDown", "kraken", "pending"]],
-          "one component of a venue is not the venue",
-        );
-
-        for (const { title, expr } of readDashboard("venues").queries) {
-          const asked = expr.replaceAll(/\$(venue|region)/g, ".*");
-          const isShown = async () => (await ask(asked)).length > 0;
-          await until(isShown, 30_000, 100).catch(() =>
-            t.fail(`${title} shows nothing: ${asked}`),
-          );
-        }
-      },
-    );
-  },
-);
+    for (const { title, expr } of readDashboard("venues").queries) {
+      const asked = expr.replaceAll(/\$(venue|region)/g, ".*");
+      const isShown = async () => (await ask(asked)).length > 0;
+      await until(isShown, 30_000, 100).catch(() => t.fail(`${title} shows nothing: ${asked}`));
+    }
+  });
+});
 
 interface Result {
   metric: Record<string, string>;
@@ -394,10 +314,7 @@ interface Result {
  * @param jobs what it scrapes: an address a job
  * @returns asks it what holds now, by PromQL
  */
-async function startPrometheus(
-  t: Test,
-  jobs: Record<string, string>,
-): Promise<(expr: string) => Promise<Result[]>> {
+async function startPrometheus(t: Test, jobs: Record<string, string>): Promise<(expr: string) => Promise<Result[]>> {
   const directory = t.testdir({});
   const config = join(directory, "prometheus.yaml");
   const port = await freePort();
@@ -439,15 +356,12 @@ async function startPrometheus(
     50,
   );
   return async (expr) => {
-    const answer = await fetch(
-      `${url}/api/v1/query?query=${encodeURIComponent(expr)}`,
-    );
+    const answer = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(expr)}`);
     const body = (await answer.json()) as {
       status: string;
       data: { result: { metric: Result["metric"]; value: [number, string] }[] };
     };
-    if (body.status !== "success")
-      throw new Error(`${expr}: ${JSON.stringify(body)}`);
+    if (body.status !== "success") throw new Error(`${expr}: ${JSON.stringify(body)}`);
     return body.data.result.map(({ metric, value: [, value] }) => ({
       metric,
       value,

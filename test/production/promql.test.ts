@@ -23,16 +23,11 @@ void t.test("names in PromQL are found", (t) => {
     grouping: [],
     made: [],
   });
-  t.strictSame(
-    namesIn(
-      'count by (k) (label_replace(max by (a, b) (x{a="c"} < 3), "k", "$1", "b", "(d|e):.*"))',
-    ),
-    {
-      selectors: [{ metric: "x", labels: ["a"] }],
-      grouping: ["k", "a", "b"],
-      made: ["k"],
-    },
-  );
+  t.strictSame(namesIn('count by (k) (label_replace(max by (a, b) (x{a="c"} < 3), "k", "$1", "b", "(d|e):.*"))'), {
+    selectors: [{ metric: "x", labels: ["a"] }],
+    grouping: ["k", "a", "b"],
+    made: ["k"],
+  });
   t.strictSame(namesIn("sum(x) by (a)").grouping, ["a"]);
   t.end();
 });

@@ -1,23 +1,12 @@
 /**
- * What compose.yaml starts, as plain processes: a primary and a streaming replica by the same configuration, logins with the
- * passwords of `make secrets`, each program with the settings that stand there, from what the image holds, and HAProxy before two
- * web programs. Then parts of it fail. It is one story, told in steps, because setting the stage takes a while.
+ * What compose.yaml starts, as plain processes: a primary and a streaming replica by the same configuration, logins
+ * with the passwords of `make secrets`, each program with the settings that stand there, from what the image holds, and
+ * HAProxy before two web programs. Then parts of it fail. It is one story, told in steps, because setting the stage
+ * takes a while.
  */
-import {
-  type ChildProcess,
-  execFileSync,
-  spawn,
-  spawnSync,
-} from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -28,12 +17,7 @@ import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { replicaState } from "../../server/database/replica.js";
 import { serve } from "../support/api.js";
-import {
-  type Cluster,
-  makeCluster,
-  serverBinaries,
-  serverUser,
-} from "../support/cluster.js";
+import { type Cluster, makeCluster, serverBinaries, serverUser } from "../support/cluster.js";
 import { compose } from "../support/compose.js";
 import { pastIncident } from "../support/fleet.js";
 import { type Gate, makeGate } from "../support/gate.js";
@@ -93,9 +77,7 @@ void t.test("production, as plain processes", { skip }, async (t) => {
   ] as const) {
     const begunMs = performance.now();
     const missing =
-      run === startsProxy && noProxy
-        ? "haproxy is not installed: production/haproxy.cfg is not tried"
-        : false;
+      run === startsProxy && noProxy ? "haproxy is not installed: production/haproxy.cfg is not tried" : false;
     await t.test(name, { skip: missing }, (t) => run(t, stage));
     const seconds = (performance.now() - begunMs) / 1000;
     t.comment(`${name}: ${seconds.toFixed(1)} s`);
@@ -150,18 +132,10 @@ async function setStage(t: Test, bin: string): Promise<Stage> {
   const registry = join(dir, "registry.json");
   writeFileSync(registry, JSON.stringify(world.registry));
 
-  const initdbArgs =
-    compose.services["database"]!.environment!["POSTGRES_INITDB_ARGS"]!;
-  const cluster = await makeCluster(
-    t,
-    bin,
-    dir,
-    secrets,
-    initdbArgs.split(" "),
-  );
+  const initdbArgs = compose.services["database"]!.environment!["POSTGRES_INITDB_ARGS"]!;
+  const cluster = await makeCluster(t, bin, dir, secrets, initdbArgs.split(" "));
   const { primary, replica } = cluster;
-  const secret = (name: string) =>
-    readFileSync(join(secrets, name), "utf8").trim();
+  const secret = (name: string) => readFileSync(join(secrets, name), "utf8").trim();
   const here = (text: string) =>
     text
       .replaceAll("/run/secrets", secrets)
@@ -169,9 +143,7 @@ async function setStage(t: Test, bin: string): Promise<Stage> {
       .replace("@replica/", `@127.0.0.1:${replica.port}/`);
   const environmentOf = (service: string) => ({
     ...Object.fromEntries(
-      Object.entries(compose.services[service]!.environment!).map(
-        ([name, value]) => [name, here(value)],
-      ),
+      Object.entries(compose.services[service]!.environment!).map(([name, value]) => [name, here(value)]),
     ),
     PATH: `${commands}:${process.env["PATH"]}`,
     REGISTRY: registry,
@@ -192,8 +164,7 @@ async function setStage(t: Test, bin: string): Promise<Stage> {
     ownerUrl: (server) =>
       `postgres://postgres:${secret("owner_password")}@127.0.0.1:${cluster[server].port}/venuewatch`,
     run(service) {
-      const { entrypoint = ["venuewatch"], command = [] } =
-        compose.services[service]!;
+      const { entrypoint = ["venuewatch"], command = [] } = compose.services[service]!;
       const [file, ...args] = [...entrypoint, ...command].map(here);
       const { status, stdout, stderr } = spawnSync(file!, args, {
         env: environmentOf(service),
@@ -245,8 +216,7 @@ async function migrateAndLogIn(t: Test, stage: Stage) {
 
 async function keepsOut(t: Test, stage: Stage) {
   const { port } = stage.primary;
-  const at = (userinfo: string, database = "venuewatch") =>
-    `postgres://${userinfo}@127.0.0.1:${port}/${database}`;
+  const at = (userinfo: string, database = "venuewatch") => `postgres://${userinfo}@127.0.0.1:${port}/${database}`;
   const web = `web:${stage.secret("web_password")}`;
   for (const [url, code] of [
     [at("web:wrong"), "28P01"],
@@ -276,27 +246,12 @@ async function keepsOut(t: Test, stage: Stage) {
 }
 
 async function startsOnPrimary(t: Test, stage: Stage) {
-  for (const service of [
-    "core-1",
-    "core-2",
-    "web",
-    ...regions.map((id) => `probe-${id}`),
-  ])
+  for (const service of ["core-1", "core-2", "web", ...regions.map((id) => `probe-${id}`)])
     (await stage.program(service)).start();
-  for (const program of Object.values(stage.programs))
-    await becomesReady(t, program);
+  for (const program of Object.values(stage.programs)) await becomesReady(t, program);
   const { web } = stage.programs;
-  await until(
-    async () =>
-      (await board(web!.url)).venues.every(
-        ({ state }) => state === "operational",
-      ),
-    60_000,
-    250,
-  );
-  const fleet = await get<{ regions: { id: string; reporting: boolean }[] }>(
-    `${web!.url}/v1/regions`,
-  );
+  await until(async () => (await board(web!.url)).venues.every(({ state }) => state === "operational"), 60_000, 250);
+  const fleet = await get<{ regions: { id: string; reporting: boolean }[] }>(`${web!.url}/v1/regions`);
   t.same(
     fleet.regions.filter(({ reporting }) => reporting).map(({ id }) => id),
     regions,
@@ -314,16 +269,12 @@ async function startsReplica(t: Test, stage: Stage) {
   replica.start();
   await answers(stage.ownerUrl("replica"));
   t.notOk(existsSync(part));
-  const [slot] = await asked(
-    stage.ownerUrl("primary"),
-    "select slot_name, active from pg_replication_slots",
-  );
+  const [slot] = await asked(stage.ownerUrl("primary"), "select slot_name, active from pg_replication_slots");
   t.same(slot, { slot_name: "replica", active: true });
   const logged = replica.output();
   t.match(logged, "takes a base backup");
 
-  for (const service of ["web-1", "web-2"])
-    (await stage.program(service)).start();
+  for (const service of ["web-1", "web-2"]) (await stage.program(service)).start();
   for (const name of ["web-1", "web-2"]) {
     const program = stage.programs[name]!;
     await becomesReady(t, program);
@@ -365,10 +316,7 @@ async function startsProxy(t: Test, stage: Stage) {
     .filter(([, { url }]) => url)
     .reduce(
       (text, [name, { url, own }]) =>
-        text.replace(
-          new RegExp(`^( +server ${name}) \\S+`, "gm"),
-          `$1 ${new URL(url).host} port ${new URL(own).port}`,
-        ),
+        text.replace(new RegExp(`^( +server ${name}) \\S+`, "gm"), `$1 ${new URL(url).host} port ${new URL(own).port}`),
       readFileSync(packagedFile("production/haproxy.cfg"), "utf8"),
     )
     .replace("bind :8080", `bind 127.0.0.1:${port}`)
@@ -389,54 +337,35 @@ async function startsProxy(t: Test, stage: Stage) {
     ),
   );
   stage.serving = async (backend) => {
-    const text = await (
-      await fetch(`http://127.0.0.1:${operators}/metrics`)
-    ).text();
-    return [
-      ...text.matchAll(
-        /^haproxy_server_status\{proxy="([^"]+)",server="([^"]+)",state="UP"\} 1/gm,
-      ),
-    ].flatMap(([, of, name = ""]) => (of === backend ? [name] : []));
+    const text = await (await fetch(`http://127.0.0.1:${operators}/metrics`)).text();
+    return [...text.matchAll(/^haproxy_server_status\{proxy="([^"]+)",server="([^"]+)",state="UP"\} 1/gm)].flatMap(
+      ([, of, name = ""]) => (of === backend ? [name] : []),
+    );
   };
-  for (const backend of ["webs", "last"])
-    await until(async () => (await stage.serving(backend)).length === 3);
+  for (const backend of ["webs", "last"]) await until(async () => (await stage.serving(backend)).length === 3);
   const live = await fetch(`http://127.0.0.1:${operators}/healthz`);
   t.equal(live.status, 200);
 
   // each client has its own limit, which nobody takes from another by what he writes himself
   const left = async (forwarded: string) => {
-    const { headers } = await fetch(
-      `${stage.programs["web-1"]!.url}/v1/notify`,
-      {
-        headers: { "X-Forwarded-For": forwarded },
-      },
-    );
+    const { headers } = await fetch(`${stage.programs["web-1"]!.url}/v1/notify`, {
+      headers: { "X-Forwarded-For": forwarded },
+    });
     return Number(/remaining=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]);
   };
   const first = await left("198.51.100.7");
-  t.equal(
-    await left("203.0.113.1, 198.51.100.7"),
-    first - 1,
-    "the last counts",
-  );
+  t.equal(await left("203.0.113.1, 198.51.100.7"), first - 1, "the last counts");
   t.ok((await left("198.51.100.8")) > first - 2, "another client");
   const through = await fetch(`${stage.proxy}/v1/status`);
   t.equal(through.status, 200);
 }
 
 async function idleIsNoLag(t: Test, stage: Stage) {
-  const writers = Object.values(stage.programs).filter(
-    ({ name }) => !name.startsWith("web"),
-  );
-  for (const { name, stop } of writers)
-    t.equal(await stop(), 0, `${name} closes when it is told to`);
+  const writers = Object.values(stage.programs).filter(({ name }) => !name.startsWith("web"));
+  for (const { name, stop } of writers) t.equal(await stop(), 0, `${name} closes when it is told to`);
   const web = stage.programs["web-1"]!;
   await onReplica(stage, async (pool) => {
-    await until(
-      async () => (await replicaState(pool)).silent_seconds! > 35,
-      90_000,
-      250,
-    );
+    await until(async () => (await replicaState(pool)).silent_seconds! > 35, 90_000, 250);
     const state = await replicaState(pool);
     t.match(state, {
       is_replica: true,
@@ -460,13 +389,8 @@ async function saysUnknownInTime(t: Test, stage: Stage) {
   const web = stage.programs["web-1"]!;
   const primary = stage.ownerUrl("primary");
   const ticked = async (shift: string) =>
-    asked(
-      primary,
-      `update venuewatch.engine_clock set ticked_at = ticked_at ${shift}`,
-    );
-  const states = async (url = web.url) => [
-    ...new Set((await board(url)).venues.map(({ state }) => state)),
-  ];
+    asked(primary, `update venuewatch.engine_clock set ticked_at = ticked_at ${shift}`);
+  const states = async (url = web.url) => [...new Set((await board(url)).venues.map(({ state }) => state))];
   t.same(await states(), ["operational"]);
   await ticked("- interval '5 minutes'");
   await until(async () => (await states()).join() === "unknown", 20_000, 100);
@@ -483,11 +407,7 @@ async function saysUnknownInTime(t: Test, stage: Stage) {
     t.same(await states(stage.proxy), ["unknown"], "and the proxy lets it");
   }
   await ticked("+ interval '5 minutes'");
-  await until(
-    async () => (await states()).join() === "operational",
-    20_000,
-    100,
-  );
+  await until(async () => (await states()).join() === "operational", 20_000, 100);
 }
 
 /** The replica still has its connection, and hears nothing by it. */
@@ -501,20 +421,13 @@ async function linkIsCut(t: Test, stage: Stage) {
   await patience("'10min'");
   gate.mute();
   await onReplica(stage, async (pool) => {
-    await until(
-      async () => (await replicaState(pool)).behind_seconds! > 8,
-      30_000,
-      100,
-    );
+    await until(async () => (await replicaState(pool)).behind_seconds! > 8, 30_000, 100);
     t.match(await replicaState(pool), { receiving: true });
   });
   await patience("default");
   await gate.open();
   await until(
-    async () =>
-      /^[0-3]\.\d s behind$/.test(
-        (await ready(programs["web-1"]!)).checks.replica!.detail,
-      ),
+    async () => /^[0-3]\.\d s behind$/.test((await ready(programs["web-1"]!)).checks.replica!.detail),
     60_000,
     250,
   );
@@ -529,21 +442,16 @@ async function replayPaused(t: Test, stage: Stage) {
   const { checks } = await of();
   t.match(checks.replica, {
     ok: false,
-    detail:
-      /^\d+\.\d s behind, more than 30; its replay is paused; \d+ bytes are not replayed yet$/,
+    detail: /^\d+\.\d s behind, more than 30; its replay is paused; \d+ bytes are not replayed yet$/,
   });
   t.match(checks.database, { ok: true });
   const health = await fetch(`${programs["web-1"]!.own}/readyz`);
   t.equal(health.status, 503, "and its own port says the same");
 
   const lagging = await board(programs["web-1"]!.url);
-  t.ok(
-    ageMs(lagging) > 30_000 && ageMs(before) > 0,
-    "what it answers says as of when it is",
-  );
+  t.ok(ageMs(lagging) > 30_000 && ageMs(before) > 0, "what it answers says as of when it is");
   t.ok(ageMs(await board(programs["web"]!.url)) < 30_000);
-  if (proxy)
-    await until(async () => ageMs(await board(proxy)) < 20_000, 20_000, 250);
+  if (proxy) await until(async () => ageMs(await board(proxy)) < 20_000, 20_000, 250);
 
   await asked(stage.ownerUrl("replica"), "select pg_wal_replay_resume()");
   await becomesReady(t, programs["web-1"]!);
@@ -556,17 +464,13 @@ async function conflictIs503(t: Test, stage: Stage) {
   t.teardown(() => reading.close());
   await asked(stage.ownerUrl("primary"), "create table public.gone (a int)");
   await until(async () => {
-    const [row] = await reading.query<{ here: boolean }>(
-      sql`select to_regclass('public.gone') is not null as here`,
-    );
+    const [row] = await reading.query<{ here: boolean }>(sql`select to_regclass('public.gone') is not null as here`);
     return row!.here;
   });
-  const cancelled = reading
-    .query(sql`select pg_sleep(120) from (select count(*) from public.gone) g`)
-    .then(
-      () => null,
-      (error: Error) => error,
-    );
+  const cancelled = reading.query(sql`select pg_sleep(120) from (select count(*) from public.gone) g`).then(
+    () => null,
+    (error: Error) => error,
+  );
   await until(async () => {
     const [row] = await asked<{ asks: boolean }>(
       stage.ownerUrl("replica"),
@@ -592,52 +496,32 @@ async function replicaDies(t: Test, stage: Stage) {
   const { programs, proxy, replica } = stage;
   await replica.stop("SIGKILL");
   const web = programs["web-1"]!;
-  for (const path of [
-    "/v1/status",
-    "/v1/targets/kraken",
-    "/v1/incidents?format=csv",
-  ])
+  for (const path of ["/v1/status", "/v1/targets/kraken", "/v1/incidents?format=csv"])
     t.equal((await fetch(`${web.url}${path}`)).status, 503, path);
   t.match(await ready(web), {
     ready: false,
     checks: { database: { ok: false }, replica: { ok: false } },
   });
   t.equal((await fetch(`${web.url}/healthz`)).status, 200, "it lives");
-  if (proxy)
-    await until(
-      async () => (await fetch(`${proxy}/v1/status`)).status === 200,
-      20_000,
-      100,
-    );
+  if (proxy) await until(async () => (await fetch(`${proxy}/v1/status`)).status === 200, 20_000, 100);
   replica.start();
   await becomesReady(t, web);
   t.equal((await fetch(`${web.url}/v1/status`)).status, 200);
-  t.equal(
-    replica.output().match(/takes a base backup/g)!.length,
-    1,
-    "goes on where it was",
-  );
+  t.equal(replica.output().match(/takes a base backup/g)!.length, 1, "goes on where it was");
 }
 
 async function primaryRestarts(t: Test, stage: Stage) {
   const { programs, primary } = stage;
   await primary.stop("SIGINT");
   const web = programs["web-1"]!;
-  await until(
-    async () =>
-      (await ready(web)).checks.replica!.detail.includes("receives nothing"),
-    25_000,
-    250,
-  );
+  await until(async () => (await ready(web)).checks.replica!.detail.includes("receives nothing"), 25_000, 250);
   t.equal((await fetch(`${web.url}/v1/status`)).status, 200, "still reads");
   const before = await board(web.url);
   primary.start();
   await answers(stage.ownerUrl("primary"));
   for (const program of Object.values(programs)) await becomesReady(t, program);
   await until(
-    async () =>
-      Date.parse((await board(web.url)).generatedAt) >
-      Date.parse(before.generatedAt) + 10_000,
+    async () => Date.parse((await board(web.url)).generatedAt) > Date.parse(before.generatedAt) + 10_000,
     60_000,
     250,
   );
@@ -655,15 +539,11 @@ function noPasswordIsTold(t: Test, stage: Stage): Promise<void> {
     stage.primary.output(),
     stage.replica.output(),
   ].join("\n");
-  for (const name of Object.keys(compose.secrets))
-    t.notOk(told.includes(stage.secret(name)), name);
+  for (const name of Object.keys(compose.secrets)) t.notOk(told.includes(stage.secret(name)), name);
   return Promise.resolve();
 }
 
-async function onReplica<Result>(
-  stage: Stage,
-  work: (pool: Pool) => Promise<Result>,
-): Promise<Result> {
+async function onReplica<Result>(stage: Stage, work: (pool: Pool) => Promise<Result>): Promise<Result> {
   const pool = openPool(stage.ownerUrl("replica"), { ...asTest, max: 1 });
   try {
     return await work(pool);
@@ -745,10 +625,7 @@ async function asked<Row>(url: string, statement: string): Promise<Row[]> {
   }
 }
 
-function longRunning(
-  t: Test,
-  launch: () => ChildProcess,
-): Pick<Program, "output" | "stop" | "start"> {
+function longRunning(t: Test, launch: () => ChildProcess): Pick<Program, "output" | "stop" | "start"> {
   let output = "";
   let child: ChildProcess | undefined;
   async function stop(signal: NodeJS.Signals = "SIGTERM") {

@@ -25,16 +25,9 @@ export interface DatedView extends RegionView {
 }
 
 /** Ends and begins impairments as of this instant, in place. */
-export function judgeImpairments(
-  impairments: Impairment[],
-  views: DatedView[],
-  world: World,
-  at: number,
-): void {
+export function judgeImpairments(impairments: Impairment[], views: DatedView[], world: World, at: number): void {
   const settled = () =>
-    impairments
-      .filter((one) => isOngoing(one) && isSettled(one, at, world.rules))
-      .map(({ region }) => region);
+    impairments.filter((one) => isOngoing(one) && isSettled(one, at, world.rules)).map(({ region }) => region);
   // one of which it is asked how it was a moment ago must not have had trouble of its own meanwhile
   const ownTrouble = () =>
     world.regions.filter((region) =>
@@ -42,13 +35,11 @@ export function judgeImpairments(
         (one) =>
           one.region === region &&
           !one.seenElsewhere &&
-          (one.endedAt === null ||
-            one.endedAt > at - world.rules.impaired_within_ms),
+          (one.endedAt === null || one.endedAt > at - world.rules.impaired_within_ms),
       ),
     );
-  const seenNow =
-    (asOf: { settled: string[]; ownTrouble: string[] }) => (group: string[]) =>
-      new GroupView(group, views, world, at, asOf.ownTrouble, asOf.settled);
+  const seenNow = (asOf: { settled: string[]; ownTrouble: string[] }) => (group: string[]) =>
+    new GroupView(group, views, world, at, asOf.ownTrouble, asOf.settled);
 
   // all are judged by what held before any of them ends
   const seenBefore = seenNow({ settled: settled(), ownTrouble: ownTrouble() });
@@ -84,8 +75,7 @@ export function judgeImpairments(
     for (const region of one.group)
       if (
         !impairments.some((one) => one.region === region && isOngoing(one)) &&
-        one.venues.filter((venue) => seenAfter([region]).isBad(venue)).length >
-          one.venues.length / 2
+        one.venues.filter((venue) => seenAfter([region]).isBad(venue)).length > one.venues.length / 2
       )
         impairments.push({
           ...one,
@@ -97,21 +87,15 @@ export function judgeImpairments(
 }
 
 /**
- * Whether an impairment takes the region's votes at this instant, or took them at an earlier one, as one knows by now. At
- * the instant at which it ends it still does, unless others saw the same.
+ * Whether an impairment takes the region's votes at this instant, or took them at an earlier one, as one knows by now.
+ * At the instant at which it ends it still does, unless others saw the same.
  */
-export function isImpaired(
-  impairments: Impairment[],
-  region: string,
-  at: number,
-): boolean {
+export function isImpaired(impairments: Impairment[], region: string, at: number): boolean {
   return impairments.some(
     (one) =>
       one.region === region &&
       one.startedAt <= at &&
-      (one.endedAt === null ||
-        at < one.endedAt ||
-        (at === one.endedAt && !one.seenElsewhere)),
+      (one.endedAt === null || at < one.endedAt || (at === one.endedAt && !one.seenElsewhere)),
   );
 }
 
@@ -128,23 +112,14 @@ export function isImpairedInHindsight(
 }
 
 /** Was it known at this instant, or has it shown to be the region's own since? */
-function isShown(
-  { recognisedAt, endedAt, seenElsewhere }: Impairment,
-  at: number,
-  now: number,
-  rules: Rules,
-): boolean {
+function isShown({ recognisedAt, endedAt, seenElsewhere }: Impairment, at: number, now: number, rules: Rules): boolean {
   if (recognisedAt <= at) return true;
   if (endedAt !== null) return !seenElsewhere;
   return recognisedAt <= now - rules.impaired_within_ms;
 }
 
 /** Whether a bad sample of this slot is left out: the region's own trouble did it, which is over. */
-export function isOfOwnTrouble(
-  impairments: Impairment[],
-  region: string,
-  slot: number,
-): boolean {
+export function isOfOwnTrouble(impairments: Impairment[], region: string, slot: number): boolean {
   return impairments.some(
     (one) =>
       one.region === region &&
@@ -166,28 +141,18 @@ export function hadOwnTrouble(
     (one) =>
       one.region === region &&
       one.startedAt <= until &&
-      (one.endedAt === null ||
-        (one.endedAt > after &&
-          !(one.seenElsewhere && one.endedAt <= until))) &&
+      (one.endedAt === null || (one.endedAt > after && !(one.seenElsewhere && one.endedAt <= until))) &&
       isShown(one, until, now, rules),
   );
 }
 
 /** Bad since less than what is still at once. */
-export function isFreshlyBad(
-  { badSince }: DatedView,
-  { rules }: World,
-  at: number,
-): boolean {
+export function isFreshlyBad({ badSince }: DatedView, { rules }: World, at: number): boolean {
   return badSince !== null && badSince > at - rules.impaired_within_ms;
 }
 
 /** Others would have seen the same by now. */
-function isSettled(
-  { recognisedAt }: Impairment,
-  at: number,
-  rules: Rules,
-): boolean {
+function isSettled({ recognisedAt }: Impairment, at: number, rules: Rules): boolean {
   return recognisedAt <= at - rules.impaired_within_ms;
 }
 
@@ -204,14 +169,7 @@ class GroupView {
   readonly #ownTrouble: string[];
   readonly #settled: string[];
 
-  constructor(
-    group: string[],
-    views: DatedView[],
-    world: World,
-    at: number,
-    ownTrouble: string[],
-    settled: string[],
-  ) {
+  constructor(group: string[], views: DatedView[], world: World, at: number, ownTrouble: string[], settled: string[]) {
     this.#ownTrouble = ownTrouble;
     this.#settled = settled;
     this.#group = group;
@@ -223,17 +181,12 @@ class GroupView {
   /** Undefined: these regions are not impaired. */
   venuesOfAnImpairment(): string[] | undefined {
     const { rules, venues } = this.#world;
-    const measured = venues
-      .map(({ id }) => id)
-      .filter((venue) => this.#measuring(venue).length > 0);
+    const measured = venues.map(({ id }) => id).filter((venue) => this.#measuring(venue).length > 0);
     const freshlyBadAlone = measured.filter(
-      (venue) =>
-        this.#measuring(venue).every(({ isFreshlyBad }) => isFreshlyBad) &&
-        this.isBadAlone(venue),
+      (venue) => this.#measuring(venue).every(({ isFreshlyBad }) => isFreshlyBad) && this.isBadAlone(venue),
     );
     const share = freshlyBadAlone.length / measured.length;
-    return measured.length >= rules.impaired_min_venues &&
-      share > rules.impaired_venue_share
+    return measured.length >= rules.impaired_min_venues && share > rules.impaired_venue_share
       ? freshlyBadAlone
       : undefined;
   }
@@ -245,10 +198,7 @@ class GroupView {
 
   /** Regions that have just become impaired are asked too. */
   isBadAlone(venue: string): boolean {
-    return (
-      this.isBad(venue) &&
-      !this.#asked().some((region) => this.#seenFrom(region, venue).isLatelyBad)
-    );
+    return this.isBad(venue) && !this.#asked().some((region) => this.#seenFrom(region, venue).isLatelyBad);
   }
 
   /** Of each component that is freshly bad in a region of the group, and not lately bad elsewhere. */
@@ -265,30 +215,21 @@ class GroupView {
 
   /** The regions outside of the group that have no settled trouble of their own. */
   #asked(): string[] {
-    return this.#world.regions.filter(
-      (region) =>
-        !this.#group.includes(region) && !this.#settled.includes(region),
-    );
+    return this.#world.regions.filter((region) => !this.#group.includes(region) && !this.#settled.includes(region));
   }
 
   #measuring(venue: string): VenueThere[] {
-    return this.#group
-      .map((region) => this.#seenFrom(region, venue))
-      .filter(({ isMeasured }) => isMeasured);
+    return this.#group.map((region) => this.#seenFrom(region, venue)).filter(({ isMeasured }) => isMeasured);
   }
 
   #seenFrom(region: string, venue: string): VenueThere {
-    const there = this.#views.filter(
-      (view) => view.venue === venue && view.region === region,
-    );
+    const there = this.#views.filter((view) => view.venue === venue && view.region === region);
     const { impaired_within_ms } = this.#world.rules;
     return new VenueThere(
       there,
       (view) => isFreshlyBad(view, this.#world, this.#at),
       ({ badUntil }) =>
-        !this.#ownTrouble.includes(region) &&
-        badUntil !== null &&
-        badUntil > this.#at - impaired_within_ms,
+        !this.#ownTrouble.includes(region) && badUntil !== null && badUntil > this.#at - impaired_within_ms,
     );
   }
 }
@@ -303,11 +244,7 @@ class VenueThere {
   /** Its freshly bad components. */
   readonly freshlyBad: DatedView[];
 
-  constructor(
-    views: DatedView[],
-    isFresh: (view: DatedView) => boolean,
-    wasBad: (view: DatedView) => boolean,
-  ) {
+  constructor(views: DatedView[], isFresh: (view: DatedView) => boolean, wasBad: (view: DatedView) => boolean) {
     const known = views.filter(({ state }) => state !== "unknown");
     const bad = known.filter(({ state }) => isBad(state));
     this.freshlyBad = bad.filter(isFresh);
@@ -316,7 +253,6 @@ class VenueThere {
     this.latelyBad = views.filter((view) => isBad(view.state) || wasBad(view));
     const lately = this.latelyBad.filter((view) => known.includes(view));
     this.isLatelyBad = this.isMeasured && lately.length >= known.length / 2;
-    this.isFreshlyBad =
-      this.isMeasured && this.freshlyBad.length >= known.length / 2;
+    this.isFreshlyBad = this.isMeasured && this.freshlyBad.length >= known.length / 2;
   }
 }

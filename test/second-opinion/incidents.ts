@@ -1,21 +1,10 @@
 /** Chapter 6 of the rule book: the life of incidents. */
-import {
-  type DatedView,
-  type Impairment,
-  isImpaired,
-  isImpairedInHindsight,
-} from "./impairment.js";
+import { type DatedView, type Impairment, isImpaired, isImpairedInHindsight } from "./impairment.js";
 import { isOutlier, type Outlier } from "./outliers.js";
 import { confirm } from "./quorum.js";
 import { troubleBeganAt, viewOf } from "./region-view.js";
 import { type RegionView } from "./view.js";
-import {
-  isBad,
-  type Rules,
-  type Series,
-  type State,
-  type World,
-} from "./world.js";
+import { isBad, type Rules, type Series, type State, type World } from "./world.js";
 
 export interface Incident {
   slug: string;
@@ -79,11 +68,7 @@ export interface ComponentNow {
 export function retractByHand(records: Records, now: Instant): void {
   for (const retraction of now.world.retractions)
     for (const incident of records.incidents)
-      if (
-        retraction.at === now.at &&
-        isOpen(incident) &&
-        isOfComponent(retraction)(incident)
-      ) {
+      if (retraction.at === now.at && isOpen(incident) && isOfComponent(retraction)(incident)) {
         retract(records, incident, now.at);
         incident.retractedByOperator = true;
       }
@@ -116,29 +101,12 @@ function retractUnbacked(records: Records, now: Instant): void {
   for (const incident of records.incidents) {
     const { openedAt, retractedAt } = incident;
     if (retractedAt !== null) continue;
-    if (openedAt <= now.at - rules.retraction_ms || openedAt >= now.at)
-      continue;
+    if (openedAt <= now.at - rules.retraction_ms || openedAt >= now.at) continue;
     const again = confirm(
       now.series
         .filter(isOf(incident))
-        .map((series) =>
-          viewOf(
-            series,
-            openedAt,
-            now.at,
-            rules,
-            now.impairments,
-            records.incidents,
-          ),
-        ),
-      (region) =>
-        isImpairedInHindsight(
-          now.impairments,
-          region,
-          openedAt,
-          now.at,
-          now.world,
-        ),
+        .map((series) => viewOf(series, openedAt, now.at, rules, now.impairments, records.incidents)),
+      (region) => isImpairedInHindsight(now.impairments, region, openedAt, now.at, now.world),
       (region) => isOutlier(now.outliers, { ...incident, region }, openedAt),
       now.world,
     );
@@ -150,8 +118,7 @@ function retractUnbacked(records: Records, now: Instant): void {
 
 function retract({ alerts }: Records, incident: Incident, at: number): void {
   incident.retractedAt = at;
-  for (const alert of alerts)
-    if (alert.slug === incident.slug) alert.dropped = true;
+  for (const alert of alerts) if (alert.slug === incident.slug) alert.dropped = true;
 }
 
 function close({ incidents, alerts }: Records, now: Instant): void {
@@ -167,9 +134,7 @@ function close({ incidents, alerts }: Records, now: Instant): void {
 /** Why an open incident closes at this instant; undefined when it stays open. */
 function closingOf(incident: Incident, now: Instant): Closing | undefined {
   const { rules } = now.world;
-  const { state, since, notBadSince } = now.components.find(
-    isOfComponent(incident),
-  )!;
+  const { state, since, notBadSince } = now.components.find(isOfComponent(incident))!;
   const lasted = (ms: number) => since <= now.at - ms;
   const witnessed = now.views
     .filter(isOfComponent(incident))
@@ -179,15 +144,10 @@ function closingOf(incident: Incident, now: Instant): Closing | undefined {
         !isImpaired(now.impairments, view.region, now.at) &&
         view.state === "operational",
     );
-  const holdMs = incident.flapping
-    ? rules.flap_hold_ms
-    : rules.recovery_hold_ms;
-  if (state === "operational" && witnessed && lasted(holdMs))
-    return "witnessed";
-  if (state === "operational" && !witnessed && lasted(rules.flap_hold_ms))
-    return "held";
-  if (notBadSince !== null && notBadSince <= now.at - rules.unmeasured_close_ms)
-    return "unmeasured";
+  const holdMs = incident.flapping ? rules.flap_hold_ms : rules.recovery_hold_ms;
+  if (state === "operational" && witnessed && lasted(holdMs)) return "witnessed";
+  if (state === "operational" && !witnessed && lasted(rules.flap_hold_ms)) return "held";
+  if (notBadSince !== null && notBadSince <= now.at - rules.unmeasured_close_ms) return "unmeasured";
   return undefined;
 }
 
@@ -203,9 +163,7 @@ function follow({ incidents, alerts }: Records, now: Instant): void {
     incident.escalatedAt = now.at;
     const seeItBad = votes.filter((view) => isBad(view.state));
     incident.witnesses = now.world.regions.filter(
-      (region) =>
-        incident.witnesses.includes(region) ||
-        seeItBad.some((view) => view.region === region),
+      (region) => incident.witnesses.includes(region) || seeItBad.some((view) => view.region === region),
     );
     alerts.push(alertOf("escalated", incident, now));
   }
@@ -213,17 +171,14 @@ function follow({ incidents, alerts }: Records, now: Instant): void {
 
 /** Until when a quorum saw a component bad that is bad now. */
 function badUntil({ votes, quorum }: ComponentNow): number {
-  const newest = votes
-    .filter((view) => isBad(view.state))
-    .map(({ newestBadAt }) => newestBadAt!);
+  const newest = votes.filter((view) => isBad(view.state)).map(({ newestBadAt }) => newestBadAt!);
   return newest.toSorted((a, b) => b - a)[quorum - 1]!;
 }
 
 function endDismissals({ incidents }: Records, now: Instant): void {
   for (const incident of incidents) {
     const { state } = now.components.find(isOfComponent(incident))!;
-    if (incident.retractedByOperator && state === "operational")
-      incident.dismissedUntil ??= now.at;
+    if (incident.retractedByOperator && state === "operational") incident.dismissedUntil ??= now.at;
   }
 }
 
@@ -233,19 +188,12 @@ function open(records: Records, now: Instant): void {
   for (const one of now.components) {
     const confirming = one.votes.filter(({ confirms }) => confirms);
     if (!isBad(one.state)) continue;
-    if (
-      records.incidents.some(
-        (other) => isOpen(other) && isOfComponent(one)(other),
-      )
-    )
-      continue;
+    if (records.incidents.some((other) => isOpen(other) && isOfComponent(one)(other))) continue;
     if (confirming.length < one.quorum) continue;
     if (isNoneByOperator(one, records.incidents)) continue;
     if (one.suspect) continue;
     const beginnings = confirming.map((view) => {
-      const series = now.series
-        .filter(isOf(one))
-        .find(({ region }) => region === view.region)!;
+      const series = now.series.filter(isOf(one)).find(({ region }) => region === view.region)!;
       return troubleBeganAt(series, view, now.at, rules, now.impairments);
     });
     const startedAt = beginnings.toSorted((a, b) => a - b)[one.quorum - 1]!;
@@ -263,14 +211,10 @@ function open(records: Records, now: Instant): void {
       retractedAt: null,
       retractedByOperator: false,
       dismissedUntil: null,
-      witnesses: one.votes
-        .filter((view) => isBad(view.state))
-        .map(({ region }) => region),
+      witnesses: one.votes.filter((view) => isBad(view.state)).map(({ region }) => region),
     });
   }
-  const inOrder = opening.toSorted(
-    (a, b) => a.startedAt - b.startedAt || (a.component < b.component ? -1 : 1),
-  );
+  const inOrder = opening.toSorted((a, b) => a.startedAt - b.startedAt || (a.component < b.component ? -1 : 1));
   for (const one of inOrder) {
     const incident = {
       ...one,
@@ -282,7 +226,10 @@ function open(records: Records, now: Instant): void {
   }
 }
 
-/** An operator has retracted an open incident of the component, which was as bad as it is now, and it was not well since. */
+/**
+ * An operator has retracted an open incident of the component, which was as bad as it is now, and it was not well
+ * since.
+ */
 function isNoneByOperator(one: ComponentNow, incidents: Incident[]): boolean {
   return incidents
     .filter(isOfComponent(one))
@@ -311,12 +258,7 @@ function flaps(
 }
 
 function slugOf(
-  {
-    venue,
-    component,
-    startedAt,
-    severity,
-  }: Omit<Incident, "slug" | "flapping">,
+  { venue, component, startedAt, severity }: Omit<Incident, "slug" | "flapping">,
   incidents: Incident[],
 ): string {
   const day = new Date(startedAt).toISOString().slice(0, 10);
@@ -329,11 +271,7 @@ function slugOf(
   return `${name}-${number}`;
 }
 
-function alertOf(
-  kind: Alert["kind"],
-  { slug, severity, peak }: Incident,
-  now: Instant,
-): Alert {
+function alertOf(kind: Alert["kind"], { slug, severity, peak }: Incident, now: Instant): Alert {
   return {
     kind,
     slug,
@@ -348,8 +286,7 @@ export function isOpen({ closedAt, retractedAt }: Incident): boolean {
 }
 
 function isOf(one: { venue: string; component: string }) {
-  return (series: Series) =>
-    series.venue === one.venue && series.component.id === one.component;
+  return (series: Series) => series.venue === one.venue && series.component.id === one.component;
 }
 
 export function isOfComponent(one: { venue: string; component: string }) {

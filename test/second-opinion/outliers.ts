@@ -34,29 +34,20 @@ export function judgeOutliers(
   at: number,
 ): void {
   const { rules } = world;
-  const asked = views.filter(
-    ({ region, reporting }) =>
-      reporting && !isImpaired(impairments, region, at),
-  );
-  const lasting = asked.filter(
-    (view) =>
-      view.badSince !== null && view.badSince <= at - rules.outlier_after_ms,
-  );
+  const asked = views.filter(({ region, reporting }) => reporting && !isImpaired(impairments, region, at));
+  const lasting = asked.filter((view) => view.badSince !== null && view.badSince <= at - rules.outlier_after_ms);
   const isQuorumLasting = lasting.length >= quorumOf(asked.length, world);
 
   for (const outlier of outliers) {
     if (outlier.venue !== venue || outlier.component !== component) continue;
-    const isWell = asked.some(
-      (view) => view.region === outlier.region && view.state === "operational",
-    );
+    const isWell = asked.some((view) => view.region === outlier.region && view.state === "operational");
     if (isWell || isQuorumLasting) outlier.endedAt ??= at;
   }
 
   if (isQuorumLasting || hasOpenIncident || (state && isBad(state))) return;
   for (const { region } of lasting) {
     const one = { venue, component, region };
-    if (!isOutlier(outliers, one, at))
-      outliers.push({ ...one, startedAt: at, endedAt: null });
+    if (!isOutlier(outliers, one, at)) outliers.push({ ...one, startedAt: at, endedAt: null });
   }
 }
 

@@ -10,14 +10,8 @@ export interface Confirmed<View> {
 }
 
 /** Of so many counted regions. */
-export function quorumOf(
-  counted: number,
-  { regions, rules }: Pick<World, "regions" | "rules">,
-): number {
-  return Math.max(
-    Math.floor(counted / 2) + 1,
-    Math.min(rules.quorum_min_regions, regions.length),
-  );
+export function quorumOf(counted: number, { regions, rules }: Pick<World, "regions" | "rules">): number {
+  return Math.max(Math.floor(counted / 2) + 1, Math.min(rules.quorum_min_regions, regions.length));
 }
 
 /** @param views of all regions on one component */
@@ -27,22 +21,16 @@ export function confirm<View extends RegionView>(
   isOutlier: (region: string) => boolean,
   world: Pick<World, "regions" | "rules">,
 ): Confirmed<View> {
-  const asked = views.filter(
-    (view) => view.reporting && !isImpaired(view.region),
-  );
+  const asked = views.filter((view) => view.reporting && !isImpaired(view.region));
   const votes = asked.filter(({ region }) => !isOutlier(region));
   const quorum = quorumOf(votes.length, world);
-  const badOutliers = asked.filter(
-    ({ region, state }) => isOutlier(region) && isBad(state),
-  ).length;
-  const see = (what: (state: State) => boolean) =>
-    votes.filter(({ state }) => what(state)).length;
+  const badOutliers = asked.filter(({ region, state }) => isOutlier(region) && isBad(state)).length;
+  const see = (what: (state: State) => boolean) => votes.filter(({ state }) => what(state)).length;
 
   let state: State;
   if (see((state) => state === "outage") >= quorum) state = "outage";
   else if (see(isBad) >= quorum) state = "degraded";
-  else if (see((state) => state !== "unknown") + badOutliers < quorum)
-    state = "unknown";
+  else if (see((state) => state !== "unknown") + badOutliers < quorum) state = "unknown";
   else if (see((state) => state === "operational") === 0) state = "unknown";
   else state = "operational";
 
@@ -50,13 +38,9 @@ export function confirm<View extends RegionView>(
 }
 
 /** A venue's state from those of its components; its REST and its streams are asked apart. */
-export function stateOfVenue(
-  components: { component: string; state: State }[],
-): State {
+export function stateOfVenue(components: { component: string; state: State }[]): State {
   const of = (kind: string) =>
-    components
-      .filter(({ component }) => component.startsWith(`${kind}:`))
-      .map(({ state }) => state);
+    components.filter(({ component }) => component.startsWith(`${kind}:`)).map(({ state }) => state);
   const all = stateOfAll(components.map(({ state }) => state));
   if (all === "unknown") return all;
   const parts = [stateOfAll(of("rest")), stateOfAll(of("ws"))];

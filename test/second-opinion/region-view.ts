@@ -1,19 +1,7 @@
 /** Chapter 3 of the rule book: what one region sees of one component. */
 import { type RegionView } from "./view.js";
-import {
-  type Impairment,
-  hadOwnTrouble,
-  isOfOwnTrouble,
-} from "./impairment.js";
-import {
-  type Component,
-  isBad,
-  isStream,
-  type Rules,
-  type Sample,
-  type Series,
-  type State,
-} from "./world.js";
+import { type Impairment, hadOwnTrouble, isOfOwnTrouble } from "./impairment.js";
+import { type Component, isBad, isStream, type Rules, type Sample, type Series, type State } from "./world.js";
 
 /** Of an incident, what a region's view needs. */
 interface PastIncident {
@@ -49,10 +37,8 @@ export function viewOf(
   const good = seen.length - failed;
   const slow = seen.filter(isSlow).length;
   const newest = seen.at(-1);
-  const reporting =
-    newest !== undefined && newest.ts > at - maxAgeMs(series.component, rules);
-  const partFrom =
-    at - rules.partial_windows * windowMs(series.component, rules);
+  const reporting = newest !== undefined && newest.ts > at - maxAgeMs(series.component, rules);
+  const partFrom = at - rules.partial_windows * windowMs(series.component, rules);
   const failsInPart =
     reporting &&
     !pastIncidents.some(
@@ -64,22 +50,13 @@ export function viewOf(
         one.closedAt < at &&
         one.lastBadAt > partFrom,
     ) &&
-    !hadOwnTrouble(
-      impairments,
-      series.region,
-      { after: partFrom, until: at, now: knownAt },
-      rules,
-    ) &&
+    !hadOwnTrouble(impairments, series.region, { after: partFrom, until: at, now: knownAt }, rules) &&
     everyWindowFails(judged, rules);
 
   let state: State;
   if (!reporting || seen.length < rules.min_samples) state = "unknown";
   else if (failed / seen.length >= rules.outage_bad_share) state = "outage";
-  else if (
-    failed / seen.length >= rules.degraded_bad_share &&
-    failed >= rules.degraded_min_failed
-  )
-    state = "degraded";
+  else if (failed / seen.length >= rules.degraded_bad_share && failed >= rules.degraded_min_failed) state = "degraded";
   else if (slow >= 1 && slow >= good / 2) state = "degraded";
   else if (failsInPart) state = "degraded";
   else state = "operational";
@@ -136,31 +113,22 @@ function windowMs({ cadenceMs }: Component, rules: Rules): number {
 
 /** As old as a region's newest sample must not be to be a vote. */
 function maxAgeMs({ cadenceMs }: Component, rules: Rules): number {
-  return Math.max(
-    rules.vote_max_age_ms,
-    rules.vote_max_age_cadences * cadenceMs,
-  );
+  return Math.max(rules.vote_max_age_ms, rules.vote_max_age_cadences * cadenceMs);
 }
 
-/** The samples by which a component is judged at one instant: those that are known, without what the region's own trouble did. */
+/**
+ * The samples by which a component is judged at one instant: those that are known, without what the region's own
+ * trouble did.
+ */
 class Judged {
   readonly series: Series;
   readonly at: number;
   readonly #samples: Sample[];
 
-  constructor(
-    series: Series,
-    at: number,
-    knownAt: number,
-    rules: Rules,
-    impairments: Impairment[],
-  ) {
+  constructor(series: Series, at: number, knownAt: number, rules: Rules, impairments: Impairment[]) {
     this.series = series;
     this.at = at;
-    const lateFromMs = Math.max(
-      rules.late_sample_ms,
-      series.component.cadenceMs,
-    );
+    const lateFromMs = Math.max(rules.late_sample_ms, series.component.cadenceMs);
     const isSlow = slowness(series, at, rules);
     this.#samples = series.samples.filter((sample) => {
       const { ts, receivedAfterS } = sample;
@@ -180,9 +148,7 @@ class Judged {
 
 /** Without the slots of a stream whose socket was down: these belong to the socket. */
 function served({ component }: Series, samples: Sample[]): Sample[] {
-  return isStream(component)
-    ? samples.filter(({ unserved }) => !unserved)
-    : samples;
+  return isStream(component) ? samples.filter(({ unserved }) => !unserved) : samples;
 }
 
 /** Whether enough of the last windows together fails, more than a run takes, and half as much in each of them. */
@@ -199,10 +165,7 @@ function everyWindowFails(judged: Judged, rules: Rules): boolean {
     seen.filter(fails).length > rules.opening_bad_run &&
     windows.every(({ after, until }) => {
       const within = seen.filter(({ ts }) => ts > after && ts <= until);
-      return (
-        within.length >= rules.min_samples &&
-        failedShare(within) >= rules.degraded_bad_share / 2
-      );
+      return within.length >= rules.min_samples && failedShare(within) >= rules.degraded_bad_share / 2;
     })
   );
 }
@@ -211,19 +174,14 @@ function failedShare(samples: Sample[]): number {
   return samples.filter(fails).length / samples.length;
 }
 
-function runAtTheEnd(
-  seen: Sample[],
-  isSlow: (sample: Sample) => boolean,
-): Sample[] {
+function runAtTheEnd(seen: Sample[], isSlow: (sample: Sample) => boolean): Sample[] {
   const lastWell = seen.findLastIndex((one) => !fails(one) && !isSlow(one));
   return seen.slice(lastWell + 1);
 }
 
 /** The first sample of a run, or the first after the last gap in it that is a silence. */
 function afterTheLastSilence(run: Sample[], longestGapMs: number): Sample {
-  const place = run.findLastIndex(
-    ({ ts }, i) => i > 0 && ts - run[i - 1]!.ts > longestGapMs,
-  );
+  const place = run.findLastIndex(({ ts }, i) => i > 0 && ts - run[i - 1]!.ts > longestGapMs);
   return run[Math.max(place, 0)]!;
 }
 
@@ -232,22 +190,12 @@ function fails(sample: Sample): boolean {
 }
 
 /** Which samples are slow, by what is typical at this instant. */
-function slowness(
-  series: Series,
-  at: number,
-  rules: Rules,
-): (sample: Sample) => boolean {
+function slowness(series: Series, at: number, rules: Rules): (sample: Sample) => boolean {
   const typicalUs = typicalLatencyUs(series, at);
   const slowFromUs =
     typicalUs === null
       ? rules.slow_untypical_ms * 1000
-      : Math.max(
-          rules.slow_multiple * typicalUs,
-          typicalUs + rules.slow_floor_ms * 1000,
-        );
+      : Math.max(rules.slow_multiple * typicalUs, typicalUs + rules.slow_floor_ms * 1000);
   return (sample) =>
-    series.component.kind === "rest" &&
-    !fails(sample) &&
-    sample.latencyUs !== null &&
-    sample.latencyUs >= slowFromUs;
+    series.component.kind === "rest" && !fails(sample) && sample.latencyUs !== null && sample.latencyUs >= slowFromUs;
 }

@@ -20,8 +20,7 @@ export function isSuspect(
 ): boolean {
   if (confirming.length < quorum || world.regions.length < 2) return false;
   const known = views.filter(({ state }) => state !== "unknown");
-  const isLongBad = ({ badSince }: DatedView) =>
-    badSince !== null && badSince <= at - world.rules.impaired_within_ms;
+  const isLongBad = ({ badSince }: DatedView) => badSince !== null && badSince <= at - world.rules.impaired_within_ms;
   const fresh = known.filter((view) => !isLongBad(view));
 
   const suspects = vantagesAt(world, at)
@@ -31,40 +30,24 @@ export function isSuspect(
     .filter((view) => view.venue === venue && view.component === component)
     .filter(isLongBad)
     .map(({ region }) => region);
-  const left = confirming.filter(
-    (region) => longBadIn.includes(region) || !suspects.includes(region),
-  );
+  const left = confirming.filter((region) => longBadIn.includes(region) || !suspects.includes(region));
   return left.length < quorum;
 }
 
 /** Does the vantage look as if its network begins to fail? */
-function beginsToFail(
-  vantage: string[],
-  fresh: DatedView[],
-  { rules }: World,
-): boolean {
+function beginsToFail(vantage: string[], fresh: DatedView[], { rules }: World): boolean {
   const here = fresh.filter(({ region }) => vantage.includes(region));
   const runs = here.flatMap(({ state, badRun, runFrom }) =>
-    isBad(state) && badRun >= rules.opening_bad_run && runFrom !== null
-      ? [runFrom]
-      : [],
+    isBad(state) && badRun >= rules.opening_bad_run && runFrom !== null ? [runFrom] : [],
   );
   if (runs.length === 0) return false;
   const troubleAt = Math.max(...runs);
 
-  const measured = here.filter(
-    ({ newestAt }) => newestAt !== null && newestAt >= troubleAt,
-  );
+  const measured = here.filter(({ newestAt }) => newestAt !== null && newestAt >= troubleAt);
   const failing = new Set(measured.map(nameOf));
   for (const view of measured) if (!fails(view)) failing.delete(nameOf(view));
-  const shown = measured.filter(
-    (view) => !view.component.startsWith("ws:") || failing.has(nameOf(view)),
-  );
-  const failingElsewhere = new Set(
-    fresh
-      .filter((view) => !vantage.includes(view.region) && fails(view))
-      .map(nameOf),
-  );
+  const shown = measured.filter((view) => !view.component.startsWith("ws:") || failing.has(nameOf(view)));
+  const failingElsewhere = new Set(fresh.filter((view) => !vantage.includes(view.region) && fails(view)).map(nameOf));
 
   const venues = [...new Set(shown.map(({ venue }) => venue))];
   const alone = venues.filter((venue) => {
@@ -73,10 +56,7 @@ function beginsToFail(
     const shared = ofVenue.filter((name) => failingElsewhere.has(name));
     return ofVenue.length > 0 && shared.length < ofVenue.length / 2;
   });
-  return (
-    venues.length >= rules.impaired_min_venues &&
-    alone.length / venues.length > rules.impaired_venue_share
-  );
+  return venues.length >= rules.impaired_min_venues && alone.length / venues.length > rules.impaired_venue_share;
 }
 
 function nameOf({ venue, component }: DatedView): string {

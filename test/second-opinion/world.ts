@@ -1,4 +1,7 @@
-/** What the second opinion judges: what is watched, what was measured, by which rules, and when it is asked. Times are milliseconds since 1970. */
+/**
+ * What the second opinion judges: what is watched, what was measured, by which rules, and when it is asked. Times are
+ * milliseconds since 1970.
+ */
 
 export type State = "operational" | "degraded" | "outage" | "unknown";
 
@@ -123,16 +126,12 @@ export function seriesOf(world: World): Series[] {
     venue.components.flatMap((component) =>
       world.regions.map((region) => {
         const isOfThis = (one: Sample | Typical) =>
-          one.venue === venue.id &&
-          one.component === component.id &&
-          one.region === region;
+          one.venue === venue.id && one.component === component.id && one.region === region;
         return {
           venue: venue.id,
           component,
           region,
-          samples: world.samples
-            .filter(isOfThis)
-            .toSorted((a, b) => a.ts - b.ts),
+          samples: world.samples.filter(isOfThis).toSorted((a, b) => a.ts - b.ts),
           typical: world.typical.filter(isOfThis),
         };
       }),

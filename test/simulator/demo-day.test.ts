@@ -1,4 +1,7 @@
-/** The day before the demo, as the engine decided it and the API tells it: each kind of typical trouble as it was. And what an analyst finds. */
+/**
+ * The day before the demo, as the engine decided it and the API tells it: each kind of typical trouble as it was. And
+ * what an analyst finds.
+ */
 import t, { type Test } from "tap";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
@@ -8,13 +11,7 @@ import type { Fault } from "../../shared/measurement/sample.js";
 import { addChannel } from "../support/alerts.js";
 import { analystsAsk } from "../support/analysts.js";
 import { serve } from "../support/api.js";
-import {
-  get,
-  type Incident,
-  readEvidence,
-  readIncidents,
-  readRegions,
-} from "../support/board.js";
+import { get, type Incident, readEvidence, readIncidents, readRegions } from "../support/board.js";
 import { migratedDatabase } from "../support/database.js";
 import { runDemo } from "../support/demo-past.js";
 import { ago } from "../support/fleet.js";
@@ -54,22 +51,14 @@ const told: Told[] = [
     flapping: true,
   },
   { ...spell("kucoin", "rest:book", 16, 0, 8), shows: "limited" },
-  ...["rest:book", "rest:ticker", "rest:time", "rest:trades"].map(
-    (component): Told => ({
-      ...spell("bitget", component, 18, 0, 15),
-      peak: "degraded",
-      shows: null,
-    }),
-  ),
+  ...["rest:book", "rest:ticker", "rest:time", "rest:trades"].map((component): Told => ({
+    ...spell("bitget", component, 18, 0, 15),
+    peak: "degraded",
+    shows: null,
+  })),
 ];
 
-function spell(
-  venue: string,
-  component: string,
-  hours: number,
-  minutes: number,
-  lastingMinutes: number,
-) {
+function spell(venue: string, component: string, hours: number, minutes: number, lastingMinutes: number) {
   const fromS = (hours * 60 + minutes) * minuteS;
   const toS = fromS + lastingMinutes * minuteS;
   return { venue, component, fromS, toS, peak: "outage" as const };
@@ -103,7 +92,10 @@ void t.test("the day before the demo", async (t) => {
   await t.test("an analyst", (t) => analystsAsk(t, { pool, api, url }));
 });
 
-/** As it is when the demo is stopped while its history is being filled in: the next run continues, and repeats the piece that was cut off. */
+/**
+ * As it is when the demo is stopped while its history is being filled in: the next run continues, and repeats the piece
+ * that was cut off.
+ */
 async function madeInTwoRuns(t: Test, pool: Pool, now: Date) {
   const options = { days: 3, now, log: makeLog("test", "warn") };
   await makeRecentHistory(pool, options);
@@ -136,10 +128,7 @@ async function everyIncidentAsItWas(t: Test, { url, beginMs }: Day) {
   const incidents = (await readIncidents(url))
     .map((one) => ({ ...one, fromS: secondsOf(one.startedAt, beginMs) }))
     .filter(({ fromS }) => fromS > 0)
-    .sort(
-      (a, b) =>
-        a.openedAt.localeCompare(b.openedAt) || (a.slug < b.slug ? -1 : 1),
-    );
+    .sort((a, b) => a.openedAt.localeCompare(b.openedAt) || (a.slug < b.slug ? -1 : 1));
   const names = (list: { venue: string; component: string }[]) =>
     list.map(({ venue, component }) => `${venue} ${component}`).sort();
   t.same(names(incidents), names(told), "these, and no others");
@@ -147,9 +136,7 @@ async function everyIncidentAsItWas(t: Test, { url, beginMs }: Day) {
   let confirmedLater = 0;
   for (const incident of incidents) {
     const { slug, venue, component, openedAt, closedAt } = incident;
-    const place = left.findIndex(
-      (one) => one.venue === venue && one.component === component,
-    );
+    const place = left.findIndex((one) => one.venue === venue && one.component === component);
     const [was] = left.splice(place, 1);
     if (!was) continue;
     const { fromS, toS, peak, regions = everywhere, flapping = false } = was;
@@ -157,8 +144,7 @@ async function everyIncidentAsItWas(t: Test, { url, beginMs }: Day) {
     t.match(incident, told, slug);
     const seenFrom = incident.regions;
     t.ok(
-      seenFrom.length >= incident.quorum &&
-        seenFrom.every((region) => regions.includes(region)),
+      seenFrom.length >= incident.quorum && seenFrom.every((region) => regions.includes(region)),
       `${slug} from ${seenFrom.join(", ")}`,
     );
     if (seenFrom.length < regions.length) confirmedLater += 1;
@@ -178,12 +164,7 @@ async function everyIncidentAsItWas(t: Test, { url, beginMs }: Day) {
   t.ok(confirmedLater <= 2, `${confirmedLater} opened before all confirmed it`);
 }
 
-async function evidenceIs(
-  t: Test,
-  url: string,
-  { slug, regions: seenFrom }: Incident,
-  was: Told,
-) {
+async function evidenceIs(t: Test, url: string, { slug, regions: seenFrom }: Incident, was: Told) {
   const { opening } = await readEvidence(url, slug);
   const { shows, regions = everywhere } = was;
   for (const vote of opening.votes) {
@@ -196,10 +177,7 @@ async function evidenceIs(
     } else {
       const confirms = seenFrom.includes(vote.region);
       // one that has lost a sample confirms a cadence later
-      t.ok(
-        vote.slow >= (confirms ? 3 : 2),
-        `${what} saw ${vote.slow} slow ones`,
-      );
+      t.ok(vote.slow >= (confirms ? 3 : 2), `${what} saw ${vote.slow} slow ones`);
       if (!confirms) continue;
       t.equal(vote.vote, "degraded", what);
       between(t, vote.typicalP50Ms!, [10, 250], `${what}: typical`);
@@ -276,8 +254,7 @@ async function blockedInOneRegion(t: Test, { pool, url, beginMs }: Day) {
   for (const { region, goodPct } of regions.compare)
     if (region === "us-east") between(t, goodPct, [30, 80], region);
     else t.ok(goodPct > 98, `${region}: ${goodPct} %`);
-  for (const { uptimePct } of days)
-    if (uptimePct !== null) t.equal(uptimePct, 100);
+  for (const { uptimePct } of days) if (uptimePct !== null) t.equal(uptimePct, 100);
 }
 
 async function impairedIsRecorded(t: Test, { url, beginMs }: Day) {
@@ -290,8 +267,7 @@ async function impairedIsRecorded(t: Test, { url, beginMs }: Day) {
       continue;
     }
     t.equal(impairments.length, 1);
-    const { startedAt, recognisedAt, endedAt, venues, measured } =
-      impairments[0]!;
+    const { startedAt, recognisedAt, endedAt, venues, measured } = impairments[0]!;
     t.equal(measured, 15);
     t.ok(venues.length > 7, `by ${venues.length} venues`);
     t.notOk(venues.includes("binance"), "it was blocked there before");
@@ -334,7 +310,8 @@ async function patternsAndBars(t: Test, { url }: Day) {
     bybit: [9, 11],
     gemini: [4, 8],
     kucoin: [8, 10],
-    // blocked, limited or impaired in one region, and slow, which is no failure; a sample may get lost in a second region
+    // blocked, limited or impaired in one region, and slow, which is no failure; a sample may get lost in a second
+    // region
     binance: [0, 3],
     gate: [0, 3],
     bitget: [0, 3],
@@ -359,8 +336,7 @@ async function coreGoesOn(t: Test, { pool, now }: Day) {
   const upTo = new Date(+now + 30_000);
   const due = await dueInstants(pool, upTo);
   t.ok(due.length <= 16, `${due.length} instants are due`);
-  for await (const decided of decideUpTo(pool, upTo))
-    t.match(decided, { opened: [], closed: [], retracted: [] });
+  for await (const decided of decideUpTo(pool, upTo)) t.match(decided, { opened: [], closed: [], retracted: [] });
 }
 
 /** It is invented: neither a channel that was there before nor one that is added afterwards gets any of it. */
@@ -389,14 +365,6 @@ function secondsOf(instant: string, beginMs: number): number {
   return (Date.parse(instant) - beginMs) / 1000;
 }
 
-function between(
-  t: Test,
-  value: number,
-  [least, most]: [number, number],
-  what: string,
-) {
-  t.ok(
-    value >= least && value <= most,
-    `${what}: ${value}, expected ${least} to ${most}`,
-  );
+function between(t: Test, value: number, [least, most]: [number, number], what: string) {
+  t.ok(value >= least && value <= most, `${what}: ${value}, expected ${least} to ${most}`);
 }

@@ -12,11 +12,7 @@ import { sealing } from "../support/alerts.js";
 import { migratedDatabase } from "../support/database.js";
 import { openedAlert, sent } from "../support/made-alert.js";
 import { addDemoChannels } from "../../simulator/demo-channels.js";
-import {
-  demoAddresses,
-  startDemoReceivers,
-  tellSecrets,
-} from "../../simulator/demo-receivers.js";
+import { demoAddresses, startDemoReceivers, tellSecrets } from "../../simulator/demo-receivers.js";
 
 const log = makeLog("test", "error");
 
@@ -67,9 +63,7 @@ async function answer(t: Test, dir: string, name: string, secret: string) {
   const poster = makePoster({ allowLoopback: true });
   t.teardown(poster.close);
   const to = { format: "native", url, secrets: [secret] } as const;
-  const { status } = await poster.post(
-    formatAlert(to, openedAlert(), { ...sent, at: new Date() }),
-  );
+  const { status } = await poster.post(formatAlert(to, openedAlert(), { ...sent, at: new Date() }));
   return status;
 }
 

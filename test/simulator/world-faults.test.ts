@@ -27,45 +27,26 @@ const restOutcomes: [Kind, number | string][] = [
   [{ kind: "endless" }, "TOO_LARGE"],
 ];
 
-void t.test(
-  "REST: a fault befalls its component and region alone",
-  async (t) => {
-    const { world, endpoint } = await openWorld(t);
-    for (const [kind, expected] of restOutcomes) {
-      const what = JSON.stringify(kind);
-      world.fault({
-        ...kind,
-        venue: "okx",
-        component: "rest:ticker",
-        regions: ["us-east"],
-      });
-      // what answers may take a busy machine longer
-      const timeoutMs = expected === "TIMED_OUT" ? 300 : 5000;
-      t.equal(
-        await outcomeOf(endpoint("ticker"), "us-east", timeoutMs),
-        expected,
-        what,
-      );
-      t.equal(
-        await outcomeOf(endpoint("ticker"), "eu-central"),
-        200,
-        "elsewhere",
-      );
-      t.equal(await outcomeOf(endpoint("ticker")), 200, "from no region");
-      t.equal(
-        await outcomeOf(endpoint("book"), "us-east"),
-        200,
-        "another endpoint",
-      );
-      await world.clear();
-      t.equal(
-        await outcomeOf(endpoint("ticker"), "us-east"),
-        200,
-        "afterwards",
-      );
-    }
-  },
-);
+void t.test("REST: a fault befalls its component and region alone", async (t) => {
+  const { world, endpoint } = await openWorld(t);
+  for (const [kind, expected] of restOutcomes) {
+    const what = JSON.stringify(kind);
+    world.fault({
+      ...kind,
+      venue: "okx",
+      component: "rest:ticker",
+      regions: ["us-east"],
+    });
+    // what answers may take a busy machine longer
+    const timeoutMs = expected === "TIMED_OUT" ? 300 : 5000;
+    t.equal(await outcomeOf(endpoint("ticker"), "us-east", timeoutMs), expected, what);
+    t.equal(await outcomeOf(endpoint("ticker"), "eu-central"), 200, "elsewhere");
+    t.equal(await outcomeOf(endpoint("ticker")), 200, "from no region");
+    t.equal(await outcomeOf(endpoint("book"), "us-east"), 200, "another endpoint");
+    await world.clear();
+    t.equal(await outcomeOf(endpoint("ticker"), "us-east"), 200, "afterwards");
+  }
+});
 
 void t.test("REST: what else is in a faulty answer", async (t) => {
   const { world, endpoint } = await openWorld(t);
@@ -97,23 +78,18 @@ void t.test("REST: what else is in a faulty answer", async (t) => {
   t.ok(performance.now() - begun >= 149);
 });
 
-void t.test(
-  "refused: connecting is refused, sockets end, and the port comes back",
-  async (t) => {
-    const { world, endpoint, socketUrl } = await openWorld(t);
-    const client = await connect(socketUrl);
-    world.fault({ kind: "refused", venue: "okx" });
-    t.equal(await outcomeOf(endpoint("time"), "us-east"), "ECONNREFUSED");
-    t.equal(await client.closed, 1006);
-    await t.rejects(connect(socketUrl), { code: "ECONNREFUSED" });
-    const [kraken] = world.registry.venues.find(
-      ({ id }) => id === "kraken",
-    )!.rest;
-    t.equal(await outcomeOf(kraken!), 200, "another venue goes on");
-    await world.clear();
-    t.equal(await outcomeOf(endpoint("time"), "us-east"), 200);
-  },
-);
+void t.test("refused: connecting is refused, sockets end, and the port comes back", async (t) => {
+  const { world, endpoint, socketUrl } = await openWorld(t);
+  const client = await connect(socketUrl);
+  world.fault({ kind: "refused", venue: "okx" });
+  t.equal(await outcomeOf(endpoint("time"), "us-east"), "ECONNREFUSED");
+  t.equal(await client.closed, 1006);
+  await t.rejects(connect(socketUrl), { code: "ECONNREFUSED" });
+  const [kraken] = world.registry.venues.find(({ id }) => id === "kraken")!.rest;
+  t.equal(await outcomeOf(kraken!), 200, "another venue goes on");
+  await world.clear();
+  t.equal(await outcomeOf(endpoint("time"), "us-east"), 200);
+});
 
 /** What an upgrade ends in while the fault lasts. */
 const upgradeOutcomes: [Kind, RegExp][] = [
@@ -148,67 +124,55 @@ void t.test("timeout: an upgrade is never answered", async (t) => {
     () => "opened",
     () => "failed",
   );
-  t.equal(
-    await Promise.race([pending, delay(200, "still waiting")]),
-    "still waiting",
-  );
+  t.equal(await Promise.race([pending, delay(200, "still waiting")]), "still waiting");
   await world.close();
   t.equal(await pending, "failed");
 });
 
-void t.test(
-  "socket-closed and reset: open sockets end, new ones too",
-  async (t) => {
-    const { world, socketUrl } = await openWorld(t);
-    for (const [kind, code] of [
-      [{ kind: "socket-closed" }, 1012],
-      [{ kind: "socket-closed", closeCode: 4001 }, 4001],
-      [{ kind: "reset" }, 1006],
-    ] as [Kind, number][]) {
-      const near = await connect(socketUrl, "us-east");
-      const far = await connect(socketUrl, "eu-central");
-      world.fault({
-        ...kind,
-        venue: "okx",
-        component: "ws:conn",
-        regions: ["us-east"],
-      });
-      t.equal(await near.closed, code, kind.kind);
-      t.equal(far.ws.readyState, far.ws.OPEN);
-      if (kind.kind === "socket-closed")
-        t.equal(await (await connect(socketUrl, "us-east")).closed, code);
-      t.equal(world.openSockets({ venue: "okx", region: "eu-central" }), 1);
-      far.ws.terminate();
-      await far.closed;
-      await world.clear();
-    }
-  },
-);
-
-void t.test(
-  "silent: the stream says nothing, the others and the pings go on",
-  async (t) => {
-    const { world, socketUrl, streams } = await openWorld(t);
+void t.test("socket-closed and reset: open sockets end, new ones too", async (t) => {
+  const { world, socketUrl } = await openWorld(t);
+  for (const [kind, code] of [
+    [{ kind: "socket-closed" }, 1012],
+    [{ kind: "socket-closed", closeCode: 4001 }, 4001],
+    [{ kind: "reset" }, 1006],
+  ] as [Kind, number][]) {
+    const near = await connect(socketUrl, "us-east");
+    const far = await connect(socketUrl, "eu-central");
     world.fault({
-      kind: "silent",
+      ...kind,
       venue: "okx",
-      component: "ws:trades",
+      component: "ws:conn",
       regions: ["us-east"],
     });
-    const client = await connect(socketUrl, "us-east");
-    for (const { subscribe } of streams) send(client, subscribe);
-    send(client, "ping");
-    await client.frame((text) => text === "pong");
-    await client.frame(
-      (text) => text.includes('"subscribe"') && text.includes("trades"),
-    );
-    const books = () => client.frames.filter((text) => text.includes("books5"));
-    while (books().length < 20) await once(client.ws, "message");
-    t.notOk(client.frames.some(isTrade), "no trades");
+    t.equal(await near.closed, code, kind.kind);
+    t.equal(far.ws.readyState, far.ws.OPEN);
+    if (kind.kind === "socket-closed") t.equal(await (await connect(socketUrl, "us-east")).closed, code);
+    t.equal(world.openSockets({ venue: "okx", region: "eu-central" }), 1);
+    far.ws.terminate();
+    await far.closed;
     await world.clear();
-    t.ok(await client.frame(isTrade), "trades again");
-  },
-);
+  }
+});
+
+void t.test("silent: the stream says nothing, the others and the pings go on", async (t) => {
+  const { world, socketUrl, streams } = await openWorld(t);
+  world.fault({
+    kind: "silent",
+    venue: "okx",
+    component: "ws:trades",
+    regions: ["us-east"],
+  });
+  const client = await connect(socketUrl, "us-east");
+  for (const { subscribe } of streams) send(client, subscribe);
+  send(client, "ping");
+  await client.frame((text) => text === "pong");
+  await client.frame((text) => text.includes('"subscribe"') && text.includes("trades"));
+  const books = () => client.frames.filter((text) => text.includes("books5"));
+  while (books().length < 20) await once(client.ws, "message");
+  t.notOk(client.frames.some(isTrade), "no trades");
+  await world.clear();
+  t.ok(await client.frame(isTrade), "trades again");
+});
 
 void t.test("frozen: what is told stands still, and is told on", async (t) => {
   const { world, socketUrl, streams, endpoint } = await openWorld(t);
@@ -216,8 +180,7 @@ void t.test("frozen: what is told stands still, and is told on", async (t) => {
     data: [{ ts: string; tradeId?: string }];
   }
   const rowOf = (text: string) => (JSON.parse(text) as Row).data[0];
-  const asked = async (name: string, region = "us-east") =>
-    rowOf((await ask(endpoint(name), region)).body);
+  const asked = async (name: string, region = "us-east") => rowOf((await ask(endpoint(name), region)).body);
   const regions = ["us-east"];
   for (const component of ["rest:ticker", "rest:trades", "ws:trades"])
     world.fault({ kind: "frozen", venue: "okx", component, regions });
@@ -227,105 +190,86 @@ void t.test("frozen: what is told stands still, and is told on", async (t) => {
   const trades = () => client.frames.filter(isTrade).map(rowOf);
   while (trades().length < 3) await once(client.ws, "message");
   for (const { ts, tradeId } of trades())
-    t.strictSame(
-      { ts, tradeId },
-      { ts: trades()[0]!.ts, tradeId: trades()[0]!.tradeId },
-    );
+    t.strictSame({ ts, tradeId }, { ts: trades()[0]!.ts, tradeId: trades()[0]!.tradeId });
   t.strictSame(await asked("ticker"), ticker);
   t.strictSame(await asked("trades"), trade);
-  t.ok(
-    Number((await asked("time")).ts) >= Number(ticker.ts),
-    "the time goes on",
-  );
+  t.ok(Number((await asked("time")).ts) >= Number(ticker.ts), "the time goes on");
   const elsewhere = await asked("trades", "eu-central");
-  t.ok(
-    Number(elsewhere.tradeId) > Number(trade.tradeId),
-    "as in other regions",
-  );
+  t.ok(Number(elsewhere.tradeId) > Number(trade.tradeId), "as in other regions");
   await world.clear();
   t.ok(Number((await asked("trades")).tradeId) > Number(trade.tradeId));
 });
 
-void t.test(
-  "dead-socket: nothing comes, not even a pong, until it is over",
-  async (t) => {
-    const { world, socketUrl, streams } = await openWorld(t);
-    const client = await connect(socketUrl, "us-east");
-    for (const { subscribe } of streams) send(client, subscribe);
-    await client.frame(isTrade);
-    const leaving = await connect(socketUrl, "us-east");
-    world.fault({ kind: "dead-socket", venue: "okx" });
-    leaving.ws.close();
-    // What was under way may still arrive; after a pause there is nothing.
-    await delay(50);
-    let came = 0;
-    for (const event of ["message", "ping", "pong"])
-      client.ws.on(event, () => (came += 1));
-    client.ws.ping();
-    send(client, "ping");
-    await delay(300);
-    t.equal(came, 0);
-    t.equal(client.ws.readyState, client.ws.OPEN);
-    t.equal(leaving.ws.readyState, leaving.ws.CLOSING, "nobody says goodbye");
-    await world.clear();
-    await leaving.closed;
-    client.ws.ping();
-    await once(client.ws, "pong");
-  },
-);
+void t.test("dead-socket: nothing comes, not even a pong, until it is over", async (t) => {
+  const { world, socketUrl, streams } = await openWorld(t);
+  const client = await connect(socketUrl, "us-east");
+  for (const { subscribe } of streams) send(client, subscribe);
+  await client.frame(isTrade);
+  const leaving = await connect(socketUrl, "us-east");
+  world.fault({ kind: "dead-socket", venue: "okx" });
+  leaving.ws.close();
+  // What was under way may still arrive; after a pause there is nothing.
+  await delay(50);
+  let came = 0;
+  for (const event of ["message", "ping", "pong"]) client.ws.on(event, () => (came += 1));
+  client.ws.ping();
+  send(client, "ping");
+  await delay(300);
+  t.equal(came, 0);
+  t.equal(client.ws.readyState, client.ws.OPEN);
+  t.equal(leaving.ws.readyState, leaving.ws.CLOSING, "nobody says goodbye");
+  await world.clear();
+  await leaving.closed;
+  client.ws.ping();
+  await once(client.ws, "pong");
+});
 
-void t.test(
-  "faults begin and end by the world's clock, and come back",
-  async (t) => {
-    let aheadMs = 0;
-    const now = () => new Date(Date.now() + aheadMs);
-    const inMs = (ms: number) => new Date(now().getTime() + ms);
-    const { endpoint, socketUrl } = await openWorld(t, {
-      now,
-      faults: [
-        {
-          kind: "socket-closed",
-          venue: "okx",
-          from: inMs(200),
-          to: inMs(250),
-          everyMs: 300,
-        },
-        {
-          kind: "status",
-          venue: "okx",
-          component: "rest:*",
-          from: inMs(3_600_000),
-          to: inMs(7_200_000),
-        },
-      ],
-    });
-    const first = await connect(socketUrl);
-    t.equal(await outcomeOf(endpoint("time")), 200);
-    t.equal(await first.closed, 1012, "the timer rang");
-    let again = await connect(socketUrl);
-    t.equal(await again.closed, 1012, "and rang again");
-    aheadMs = 3_700_000;
-    t.equal(await outcomeOf(endpoint("time")), 503);
-    aheadMs = 7_300_000;
-    t.equal(await outcomeOf(endpoint("time")), 200);
-    again = await connect(socketUrl);
-    again.ws.terminate();
-  },
-);
+void t.test("faults begin and end by the world's clock, and come back", async (t) => {
+  let aheadMs = 0;
+  const now = () => new Date(Date.now() + aheadMs);
+  const inMs = (ms: number) => new Date(now().getTime() + ms);
+  const { endpoint, socketUrl } = await openWorld(t, {
+    now,
+    faults: [
+      {
+        kind: "socket-closed",
+        venue: "okx",
+        from: inMs(200),
+        to: inMs(250),
+        everyMs: 300,
+      },
+      {
+        kind: "status",
+        venue: "okx",
+        component: "rest:*",
+        from: inMs(3_600_000),
+        to: inMs(7_200_000),
+      },
+    ],
+  });
+  const first = await connect(socketUrl);
+  t.equal(await outcomeOf(endpoint("time")), 200);
+  t.equal(await first.closed, 1012, "the timer rang");
+  let again = await connect(socketUrl);
+  t.equal(await again.closed, 1012, "and rang again");
+  aheadMs = 3_700_000;
+  t.equal(await outcomeOf(endpoint("time")), 503);
+  aheadMs = 7_300_000;
+  t.equal(await outcomeOf(endpoint("time")), 200);
+  again = await connect(socketUrl);
+  again.ws.terminate();
+});
 
-void t.test(
-  "every venue has its own way to say that something is wrong",
-  async (t) => {
-    const { world } = await openWorld(t);
-    world.fault({ kind: "error-inside", venue: "*" });
-    for (const { id, rest } of world.registry.venues) {
-      const ticker = rest.find(({ name }) => name === "ticker")!;
-      const { status, body } = await ask(ticker);
-      t.equal(status, 200, id);
-      t.match(body, /err|code|message/i, `${id}: ${body}`);
-    }
-  },
-);
+void t.test("every venue has its own way to say that something is wrong", async (t) => {
+  const { world } = await openWorld(t);
+  world.fault({ kind: "error-inside", venue: "*" });
+  for (const { id, rest } of world.registry.venues) {
+    const ticker = rest.find(({ name }) => name === "ticker")!;
+    const { status, body } = await ask(ticker);
+    t.equal(status, 200, id);
+    t.match(body, /err|code|message/i, `${id}: ${body}`);
+  }
+});
 
 void t.test("a world with a bad script does not start", async (t) => {
   await t.rejects(
@@ -334,16 +278,13 @@ void t.test("a world with a bad script does not start", async (t) => {
   );
 });
 
-void t.test(
-  "a world whose port is taken says so and leaves nothing open",
-  async (t) => {
-    const { world } = await openWorld(t);
-    const { port } = new URL(world.registry.venues[3]!.rest[0]!.url);
-    await t.rejects(startWorld({ registry, ports: { bybit: Number(port) } }), {
-      code: "EADDRINUSE",
-    });
-  },
-);
+void t.test("a world whose port is taken says so and leaves nothing open", async (t) => {
+  const { world } = await openWorld(t);
+  const { port } = new URL(world.registry.venues[3]!.rest[0]!.url);
+  await t.rejects(startWorld({ registry, ports: { bybit: Number(port) } }), {
+    code: "EADDRINUSE",
+  });
+});
 
 async function openWorld(t: Test, options: object = {}) {
   const world: World = await startWorld({ registry, ...options });

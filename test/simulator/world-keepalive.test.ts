@@ -1,10 +1,9 @@
-/** The fifteen venues enforce their keep-alive rules. Venue time runs fifty times faster, so that minutes are seconds. */
+/**
+ * The fifteen venues enforce their keep-alive rules. Venue time runs fifty times faster, so that minutes are seconds.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import t, { type Test } from "tap";
-import {
-  type SocketConfig,
-  type Venue,
-} from "../../shared/registry/registry.js";
+import { type SocketConfig, type Venue } from "../../shared/registry/registry.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { connect, send, type VenueClient } from "../../simulator/clients.js";
 import { startWorld, type World } from "../../simulator/world.js";
@@ -96,8 +95,7 @@ const offences: Offence[] = [
   },
   {
     venue: "deribit",
-    act: (client, { keepAlive }) =>
-      keepAlive.send.kind === "once" && send(client, keepAlive.send.message),
+    act: (client, { keepAlive }) => keepAlive.send.kind === "once" && send(client, keepAlive.send.message),
     missed: /test_request unanswered for 10000 ms/,
     code: 4000,
   },
@@ -147,10 +145,9 @@ for (const [rules, timeScale] of [
 
 void t.test("who obeys stays connected through all of it", async (t) => {
   const world = await openWorld(t, 50);
-  const clients = await Promise.all(
-    world.registry.venues.flatMap((venue) => obey(venue)),
-  );
-  // Of all the rules of `offences`, Bitget's is the most patient: once it has caught a client that came later, all have passed.
+  const clients = await Promise.all(world.registry.venues.flatMap((venue) => obey(venue)));
+  // Of all the rules of `offences`, Bitget's is the most patient: once it has caught a client that came later, all have
+  // passed.
   await offend(
     t,
     world,
@@ -160,25 +157,20 @@ void t.test("who obeys stays connected through all of it", async (t) => {
   t.equal(world.violations.length, 1, "nobody else broke a rule");
 });
 
-void t.test(
-  "OKX: a silent stream keeps no client alive, a ping does",
-  async (t) => {
-    const world = await openWorld(t, 50);
-    world.fault({ kind: "silent", venue: "okx" });
-    const okx = venueOf(world, "okx");
-    const [obedient] = await Promise.all(obey(okx));
-    const offender = await connect(okx.socket!.url);
-    subscribe(offender, okx.socket!);
-    t.equal(await offender.closed, 4004);
-    t.equal(obedient!.ws.readyState, obedient!.ws.OPEN);
-  },
-);
+void t.test("OKX: a silent stream keeps no client alive, a ping does", async (t) => {
+  const world = await openWorld(t, 50);
+  world.fault({ kind: "silent", venue: "okx" });
+  const okx = venueOf(world, "okx");
+  const [obedient] = await Promise.all(obey(okx));
+  const offender = await connect(okx.socket!.url);
+  subscribe(offender, okx.socket!);
+  t.equal(await offender.closed, 4004);
+  t.equal(obedient!.ws.readyState, obedient!.ws.OPEN);
+});
 
 void t.test("a connection is closed at its documented lifetime", async (t) => {
   const world = await openWorld(t, 50, (venue) =>
-    venue.socket
-      ? { ...venue, socket: { ...venue.socket, maxConnectionMs: 10_000 } }
-      : venue,
+    venue.socket ? { ...venue, socket: { ...venue.socket, maxConnectionMs: 10_000 } } : venue,
   );
   const { socket } = venueOf(world, "bitstamp");
   t.equal(socket!.maxConnectionMs, 200, "scaled for the client too");
@@ -209,11 +201,7 @@ function subscribe(client: VenueClient, { streams }: SocketConfig): void {
   for (const { subscribe } of streams) send(client, subscribe);
 }
 
-async function offend(
-  t: Test,
-  world: World,
-  { venue, act, autoPong, missed, code }: Offence,
-) {
+async function offend(t: Test, world: World, { venue, act, autoPong, missed, code }: Offence) {
   const { socket } = venueOf(world, venue);
   const client = await connect(socket!.url, undefined, autoPong);
   act?.(client, socket!);
@@ -224,19 +212,13 @@ async function offend(
   }
   t.equal(await client.closed, code, `${venue} drops: ${missed}`);
   t.ok(
-    world.violations.some(
-      (one) => one.venue === venue && missed.test(one.missed) && one.dropped,
-    ),
+    world.violations.some((one) => one.venue === venue && missed.test(one.missed) && one.dropped),
     `${venue} records: ${missed}`,
   );
 }
 
 async function recorded(world: World, venue: string, missed: RegExp) {
-  while (
-    !world.violations.some(
-      (one) => one.venue === venue && missed.test(one.missed) && !one.dropped,
-    )
-  )
+  while (!world.violations.some((one) => one.venue === venue && missed.test(one.missed) && !one.dropped))
     await delay(10);
 }
 
@@ -245,17 +227,13 @@ function obey({ socket }: Venue) {
   const urls = new Set(socket!.streams.map(({ url }) => url ?? socket!.url));
   return [...urls].map(async (url) => {
     const client = await connect(url);
-    for (const stream of socket!.streams)
-      if ((stream.url ?? socket!.url) === url) send(client, stream.subscribe);
+    for (const stream of socket!.streams) if ((stream.url ?? socket!.url) === url) send(client, stream.subscribe);
     keepAlive(client, socket!);
     return { ...client, url };
   });
 }
 
-function keepAlive(
-  client: VenueClient,
-  { keepAlive: { send: rule, respond } }: SocketConfig,
-) {
+function keepAlive(client: VenueClient, { keepAlive: { send: rule, respond } }: SocketConfig) {
   if (rule.kind === "once") send(client, rule.message);
   else if (rule.kind !== "none") {
     const timer = setInterval(() => {
@@ -267,7 +245,6 @@ function keepAlive(
   // The registry's one such rule is Deribit's; the probe reads it in full, here the word will do.
   if (respond)
     client.ws.on("message", (data) => {
-      if ((data as Buffer).includes(String(respond.when.equals)))
-        send(client, respond.message);
+      if ((data as Buffer).includes(String(respond.when.equals))) send(client, respond.message);
     });
 }

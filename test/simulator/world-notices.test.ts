@@ -1,4 +1,6 @@
-/** What venues say of themselves: each kind of feed in its own shape, what goes wrong with it, and the script behind it. */
+/**
+ * What venues say of themselves: each kind of feed in its own shape, what goes wrong with it, and the script behind it.
+ */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,11 +15,7 @@ import { checkFaults } from "../../simulator/fault-check.js";
 import type { FaultKind, ScriptedFault } from "../../simulator/faults.js";
 import { pastPosts } from "../../simulator/notices/past-posts.js";
 import { checkPosts } from "../../simulator/notices/post-check.js";
-import {
-  changedAt,
-  noticesAt,
-  type ScriptedPost,
-} from "../../simulator/notices/posts.js";
+import { changedAt, noticesAt, type ScriptedPost } from "../../simulator/notices/posts.js";
 import { pastFaults } from "../../simulator/past.js";
 import { parseScript } from "../../simulator/script.js";
 import { startWorld, type World } from "../../simulator/world.js";
@@ -39,98 +37,93 @@ function outage(venue: string, more: Partial<ScriptedPost> = {}): ScriptedPost {
   };
 }
 
-void t.test(
-  "a Statuspage tells an incident from its first word to its last",
-  async (t) => {
-    const { read, clock } = await openPages(t, [
-      outage("deribit", {
-        impact: "minor",
-        startedAt: at(5),
-        components: ["REST API"],
-        changes: [
-          { at: at(15), status: "identified" },
-          { at: at(18), impact: "critical", title: "Everything fails" },
-          { at: at(20), status: "monitoring" },
-          { at: at(90), status: "postmortem" },
-        ],
-      }),
-    ]);
-    const incidents = () => read("deribit", "incidents.json");
-    clock.to(9);
-    const before = await incidents();
-    t.same(before.incidents, []);
-    t.match(before.page, {
-      id: /^[0-9a-f]{12}$/,
-      name: "Deribit",
-      time_zone: "Etc/UTC",
-      url: /^http:..127\.0\.0\.1:\d+.status\.deribit\.com$/,
-    });
-    clock.to(10);
-    const first = await incidents();
-    t.match(first.incidents, [
-      {
-        name: "Errors",
-        status: "investigating",
-        impact: "minor",
-        created_at: at(10).toISOString(),
-        started_at: at(5).toISOString(),
-        updated_at: at(10).toISOString(),
-        monitoring_at: null,
-        resolved_at: null,
-        page_id: first.page["id"],
-        shortlink: new RegExp(`^${String(first.page["url"])}#`),
-        components: [{ name: "REST API", status: "degraded_performance" }],
-      },
-    ]);
-    clock.to(19);
-    const edited = await incidents();
-    t.match(edited.incidents, [
-      {
-        id: first.incidents[0]!["id"],
-        name: "Everything fails",
-        status: "identified",
-        impact: "critical",
-        updated_at: at(18).toISOString(),
-        incident_updates: [
-          { status: "identified", affected_components: [{ name: "REST API" }] },
-          { status: "investigating" },
-        ],
-      },
-    ]);
-    t.match(await read("deribit", "status.json"), {
-      status: { indicator: "critical", description: "Major System Outage" },
-    });
-    const summary = await read("deribit", "summary.json");
-    t.match(summary.components![0], {
-      name: "REST API",
-      status: "major_outage",
-    });
-    t.equal(summary.incidents.length, 1);
-    clock.to(31);
-    t.match((await incidents()).incidents, [
-      {
-        status: "resolved",
-        monitoring_at: at(20).toISOString(),
-        resolved_at: at(30).toISOString(),
-        incident_updates: [
-          { status: "resolved", affected_components: null },
-          { status: "monitoring" },
-          { status: "identified" },
-          { status: "investigating" },
-        ],
-      },
-    ]);
-    t.same((await read("deribit", "incidents/unresolved.json")).incidents, []);
-    t.same((await read("deribit", "summary.json")).incidents, []);
-    t.match(await read("deribit", "status.json"), {
-      status: { indicator: "none", description: "All Systems Operational" },
-    });
-    clock.to(90);
-    t.match((await incidents()).incidents, [
-      { status: "postmortem", resolved_at: at(30).toISOString() },
-    ]);
-  },
-);
+void t.test("a Statuspage tells an incident from its first word to its last", async (t) => {
+  const { read, clock } = await openPages(t, [
+    outage("deribit", {
+      impact: "minor",
+      startedAt: at(5),
+      components: ["REST API"],
+      changes: [
+        { at: at(15), status: "identified" },
+        { at: at(18), impact: "critical", title: "Everything fails" },
+        { at: at(20), status: "monitoring" },
+        { at: at(90), status: "postmortem" },
+      ],
+    }),
+  ]);
+  const incidents = () => read("deribit", "incidents.json");
+  clock.to(9);
+  const before = await incidents();
+  t.same(before.incidents, []);
+  t.match(before.page, {
+    id: /^[0-9a-f]{12}$/,
+    name: "Deribit",
+    time_zone: "Etc/UTC",
+    url: /^http:..127\.0\.0\.1:\d+.status\.deribit\.com$/,
+  });
+  clock.to(10);
+  const first = await incidents();
+  t.match(first.incidents, [
+    {
+      name: "Errors",
+      status: "investigating",
+      impact: "minor",
+      created_at: at(10).toISOString(),
+      started_at: at(5).toISOString(),
+      updated_at: at(10).toISOString(),
+      monitoring_at: null,
+      resolved_at: null,
+      page_id: first.page["id"],
+      shortlink: new RegExp(`^${String(first.page["url"])}#`),
+      components: [{ name: "REST API", status: "degraded_performance" }],
+    },
+  ]);
+  clock.to(19);
+  const edited = await incidents();
+  t.match(edited.incidents, [
+    {
+      id: first.incidents[0]!["id"],
+      name: "Everything fails",
+      status: "identified",
+      impact: "critical",
+      updated_at: at(18).toISOString(),
+      incident_updates: [
+        { status: "identified", affected_components: [{ name: "REST API" }] },
+        { status: "investigating" },
+      ],
+    },
+  ]);
+  t.match(await read("deribit", "status.json"), {
+    status: { indicator: "critical", description: "Major System Outage" },
+  });
+  const summary = await read("deribit", "summary.json");
+  t.match(summary.components![0], {
+    name: "REST API",
+    status: "major_outage",
+  });
+  t.equal(summary.incidents.length, 1);
+  clock.to(31);
+  t.match((await incidents()).incidents, [
+    {
+      status: "resolved",
+      monitoring_at: at(20).toISOString(),
+      resolved_at: at(30).toISOString(),
+      incident_updates: [
+        { status: "resolved", affected_components: null },
+        { status: "monitoring" },
+        { status: "identified" },
+        { status: "investigating" },
+      ],
+    },
+  ]);
+  t.same((await read("deribit", "incidents/unresolved.json")).incidents, []);
+  t.same((await read("deribit", "summary.json")).incidents, []);
+  t.match(await read("deribit", "status.json"), {
+    status: { indicator: "none", description: "All Systems Operational" },
+  });
+  clock.to(90);
+  t.match((await incidents()).incidents, [{ status: "postmortem", resolved_at: at(30).toISOString() }]);
+});
 
 void t.test("a Statuspage keeps maintenance apart", async (t) => {
   const { read, clock } = await openPages(t, [
@@ -141,9 +134,7 @@ void t.test("a Statuspage keeps maintenance apart", async (t) => {
       components: ["WebSocket"],
     }),
   ]);
-  const told = async () =>
-    (await read("kraken", "scheduled-maintenances.json"))
-      .scheduled_maintenances[0];
+  const told = async () => (await read("kraken", "scheduled-maintenances.json")).scheduled_maintenances[0];
   clock.to(10);
   t.match(await told(), {
     status: "scheduled",
@@ -168,23 +159,20 @@ void t.test("a Statuspage keeps maintenance apart", async (t) => {
   });
 });
 
-void t.test(
-  "a page may say that all is well in the middle of a critical incident",
-  async (t) => {
-    const { read, clock } = await openPages(t, [
-      outage("kraken", {
-        impact: "critical",
-        indicator: "none",
-        components: ["REST API"],
-      }),
-    ]);
-    clock.to(12);
-    const summary = await read("kraken", "summary.json");
-    t.match(summary.incidents, [{ impact: "critical", resolved_at: null }]);
-    t.match(summary.status, { indicator: "none" });
-    t.match(summary.components![0], { status: "operational" });
-  },
-);
+void t.test("a page may say that all is well in the middle of a critical incident", async (t) => {
+  const { read, clock } = await openPages(t, [
+    outage("kraken", {
+      impact: "critical",
+      indicator: "none",
+      components: ["REST API"],
+    }),
+  ]);
+  clock.to(12);
+  const summary = await read("kraken", "summary.json");
+  t.match(summary.incidents, [{ impact: "critical", resolved_at: null }]);
+  t.match(summary.status, { indicator: "none" });
+  t.match(summary.components![0], { status: "operational" });
+});
 
 void t.test("times may be written by another clock", async (t) => {
   const { read, clock } = await openPages(t, [outage("coinbase")]);
@@ -194,86 +182,74 @@ void t.test("times may be written by another clock", async (t) => {
   t.equal(incidents[0]!["created_at"], "2026-03-01T05:10:00.000-07:00");
 });
 
-void t.test(
-  "fifty a page, newest first, and the rest on the next",
-  async (t) => {
-    const { read, clock } = await openPages(t, [
-      outage("bitstamp", { endedAt: at(11), everyMs: 120_000 }),
-    ]);
-    clock.to(10 + 2 * 69);
-    const pages = await Promise.all(
-      ["", "?page=1", "?page=2", "?page=3"].map(
-        async (query) =>
-          (await read("bitstamp", `incidents.json${query}`)).incidents,
-      ),
-    );
-    t.same(
-      pages.map((page) => page.length),
-      [50, 50, 20, 0],
-    );
-    t.same(pages[0], pages[1]);
-    const instants = [...pages[1]!, ...pages[2]!].map(
-      (one) => one["created_at"],
-    );
-    t.equal(instants[0], at(148).toISOString());
-    t.equal(instants.at(-1), at(10).toISOString());
-    t.same(instants, [...instants].sort().reverse());
-  },
-);
+void t.test("fifty a page, newest first, and the rest on the next", async (t) => {
+  const { read, clock } = await openPages(t, [outage("bitstamp", { endedAt: at(11), everyMs: 120_000 })]);
+  clock.to(10 + 2 * 69);
+  const pages = await Promise.all(
+    ["", "?page=1", "?page=2", "?page=3"].map(
+      async (query) => (await read("bitstamp", `incidents.json${query}`)).incidents,
+    ),
+  );
+  t.same(
+    pages.map((page) => page.length),
+    [50, 50, 20, 0],
+  );
+  t.same(pages[0], pages[1]);
+  const instants = [...pages[1]!, ...pages[2]!].map((one) => one["created_at"]);
+  t.equal(instants[0], at(148).toISOString());
+  t.equal(instants.at(-1), at(10).toISOString());
+  t.same(instants, [...instants].sort().reverse());
+});
 
-void t.test(
-  "OKX lists what is not over, and the rest where its state is asked for",
-  async (t) => {
-    const { read, clock, official } = await openPages(t, [
-      outage("okx", {
-        impact: "disruption",
-        startedAt: at(5),
-        components: ["Spot"],
-      }),
-      outage("okx", {
-        title: "Upgrade",
-        impact: "scheduled",
-        startedAt: at(20),
-        components: ["Options"],
-      }),
-    ]);
-    const told = async (query = "") =>
-      (await read("okx", `status${query}`)).data as object[];
-    clock.to(10);
-    t.match(await read("okx", "status"), { code: "0", msg: "" });
-    const [disruption, upgrade] = byTitle(await told());
-    t.match(disruption, {
-      title: "Errors",
-      state: "ongoing",
-      begin: String(+at(5)),
-      serviceType: "1",
-      maintType: "3",
-      env: "1",
-      system: "unified",
-      scheDesc: "",
-    });
-    t.match(upgrade, {
-      state: "scheduled",
-      begin: String(+at(20)),
-      end: String(+at(30)),
-      serviceType: "4",
-      maintType: "1",
-    });
-    t.equal((await told("?state=scheduled")).length, 1);
-    clock.to(30);
-    t.same(await told(), []);
-    t.match(byTitle(await told("?state=completed")), [
-      { state: "completed", end: String(+at(30)) },
-      { state: "completed" },
-    ]);
-    clock.to(30);
-    const wrong = await ask({
-      url: `${official("okx").api}?state=over`,
-      method: "GET",
-    });
-    t.match(wrong, { status: 400, body: /"51000"/ });
-  },
-);
+void t.test("OKX lists what is not over, and the rest where its state is asked for", async (t) => {
+  const { read, clock, official } = await openPages(t, [
+    outage("okx", {
+      impact: "disruption",
+      startedAt: at(5),
+      components: ["Spot"],
+    }),
+    outage("okx", {
+      title: "Upgrade",
+      impact: "scheduled",
+      startedAt: at(20),
+      components: ["Options"],
+    }),
+  ]);
+  const told = async (query = "") => (await read("okx", `status${query}`)).data as object[];
+  clock.to(10);
+  t.match(await read("okx", "status"), { code: "0", msg: "" });
+  const [disruption, upgrade] = byTitle(await told());
+  t.match(disruption, {
+    title: "Errors",
+    state: "ongoing",
+    begin: String(+at(5)),
+    serviceType: "1",
+    maintType: "3",
+    env: "1",
+    system: "unified",
+    scheDesc: "",
+  });
+  t.match(upgrade, {
+    state: "scheduled",
+    begin: String(+at(20)),
+    end: String(+at(30)),
+    serviceType: "4",
+    maintType: "1",
+  });
+  t.equal((await told("?state=scheduled")).length, 1);
+  clock.to(30);
+  t.same(await told(), []);
+  t.match(byTitle(await told("?state=completed")), [
+    { state: "completed", end: String(+at(30)) },
+    { state: "completed" },
+  ]);
+  clock.to(30);
+  const wrong = await ask({
+    url: `${official("okx").api}?state=over`,
+    method: "GET",
+  });
+  t.match(wrong, { status: 400, body: /"51000"/ });
+});
 
 void t.test("Bybit lists all states", async (t) => {
   const { read, clock } = await openPages(t, [
@@ -314,10 +290,7 @@ void t.test("Binance and KuCoin tell what holds now", async (t) => {
     outage("kucoin", { impact: "cancelonly", title: "Upgrade" }),
     outage("kucoin-futures", { impact: "close" }),
   ]);
-  const told = () =>
-    Promise.all(
-      ["binance", "kucoin", "kucoin-futures"].map((id) => read(id, "status")),
-    );
+  const told = () => Promise.all(["binance", "kucoin", "kucoin-futures"].map((id) => read(id, "status")));
   clock.to(9);
   const well = [
     { status: 0, msg: "normal" },
@@ -335,29 +308,23 @@ void t.test("Binance and KuCoin tell what holds now", async (t) => {
   t.same(await told(), well);
 });
 
-void t.test(
-  "KuCoin's feed is one of its endpoints: who names a region measures it",
-  async (t) => {
-    const { world, clock, official } = await openPages(t, [
-      outage("kucoin", { impact: "close" }),
-    ]);
-    clock.to(12);
-    const { api } = official("kucoin");
-    const feed = { url: api, method: "GET" };
-    t.match((await ask(feed, "us-east")).body, '"close"');
-    t.match((await ask(feed)).body, '"close"');
-    const counted = (component: string) =>
-      world.requests({ venue: "kucoin", component });
-    t.same([counted("rest:status"), counted("official")], [1, 1]);
-    world.fault({ kind: "status", venue: "kucoin", component: "rest:*" });
-    t.equal(await outcomeOf(feed, "us-east"), 503);
-    t.equal(await outcomeOf(feed), 200);
-    await world.clear();
-    world.fault({ kind: "status", venue: "kucoin", component: "official" });
-    t.equal(await outcomeOf(feed, "us-east"), 200);
-    t.equal(await outcomeOf(feed), 503);
-  },
-);
+void t.test("KuCoin's feed is one of its endpoints: who names a region measures it", async (t) => {
+  const { world, clock, official } = await openPages(t, [outage("kucoin", { impact: "close" })]);
+  clock.to(12);
+  const { api } = official("kucoin");
+  const feed = { url: api, method: "GET" };
+  t.match((await ask(feed, "us-east")).body, '"close"');
+  t.match((await ask(feed)).body, '"close"');
+  const counted = (component: string) => world.requests({ venue: "kucoin", component });
+  t.same([counted("rest:status"), counted("official")], [1, 1]);
+  world.fault({ kind: "status", venue: "kucoin", component: "rest:*" });
+  t.equal(await outcomeOf(feed, "us-east"), 503);
+  t.equal(await outcomeOf(feed), 200);
+  await world.clear();
+  world.fault({ kind: "status", venue: "kucoin", component: "official" });
+  t.equal(await outcomeOf(feed, "us-east"), 200);
+  t.equal(await outcomeOf(feed), 503);
+});
 
 void t.test("readings of feeds are counted apart", async (t) => {
   const { world, read } = await openPages(t, []);
@@ -383,10 +350,7 @@ void t.test("venues that share a feed share one address", async (t) => {
 });
 
 void t.test("what has not changed is not sent again", async (t) => {
-  const { clock, official } = await openPages(t, [
-    outage("deribit"),
-    outage("okx", { impact: "disruption" }),
-  ]);
+  const { clock, official } = await openPages(t, [outage("deribit"), outage("okx", { impact: "disruption" })]);
   for (const venue of ["deribit", "okx"]) {
     clock.to(10);
     const { api } = official(venue);
@@ -394,8 +358,7 @@ void t.test("what has not changed is not sent again", async (t) => {
     const etag = first.headers.get("etag")!;
     t.match(etag, /^W\/"\w+"$/);
     clock.to(29);
-    const asked = (held: string) =>
-      fetch(api, { headers: { "if-none-match": held } });
+    const asked = (held: string) => fetch(api, { headers: { "if-none-match": held } });
     const same = await asked(`"other", ${etag}`);
     t.same([same.status, await same.text()], [304, ""], venue);
     t.equal(same.headers.get("etag"), etag);
@@ -405,37 +368,29 @@ void t.test("what has not changed is not sent again", async (t) => {
   }
 });
 
-void t.test(
-  "a page's time stamp moves when something was posted, and never back",
-  (t) => {
-    const posts = [
-      outage("deribit", {
-        changes: [{ at: at(15), impact: "minor" }],
-        deletedAt: at(40),
-      }),
-      outage("deribit", {
-        title: "Later",
-        postedAt: at(50),
-        endedAt: undefined,
-      }),
-    ];
-    const moved = [9, 10, 14, 15, 29, 30, 39, 40, 49, 50, 99].map((minute) =>
-      changedAt(posts, "statuspage", at(minute)),
-    );
-    t.same(
-      moved,
-      [null, 10, 10, 15, 15, 30, 30, 40, 40, 50, 50].map(
-        (minute) => minute && at(minute),
-      ),
-    );
-    const titles = (minute: number) =>
-      noticesAt(posts, "statuspage", at(minute)).map(({ title }) => title);
-    t.same(titles(39), ["Errors"]);
-    t.same(titles(40), [], "it was deleted");
-    t.same(titles(50), ["Later"]);
-    t.end();
-  },
-);
+void t.test("a page's time stamp moves when something was posted, and never back", (t) => {
+  const posts = [
+    outage("deribit", {
+      changes: [{ at: at(15), impact: "minor" }],
+      deletedAt: at(40),
+    }),
+    outage("deribit", {
+      title: "Later",
+      postedAt: at(50),
+      endedAt: undefined,
+    }),
+  ];
+  const moved = [9, 10, 14, 15, 29, 30, 39, 40, 49, 50, 99].map((minute) => changedAt(posts, "statuspage", at(minute)));
+  t.same(
+    moved,
+    [null, 10, 10, 15, 15, 30, 30, 40, 40, 50, 50].map((minute) => minute && at(minute)),
+  );
+  const titles = (minute: number) => noticesAt(posts, "statuspage", at(minute)).map(({ title }) => title);
+  t.same(titles(39), ["Errors"]);
+  t.same(titles(40), [], "it was deleted");
+  t.same(titles(50), ["Later"]);
+  t.end();
+});
 
 void t.test("a post that repeats is another notice each time", async (t) => {
   const posts = [
@@ -468,10 +423,7 @@ void t.test("a post that repeats is another notice each time", async (t) => {
 });
 
 /** What a request for Deribit's incidents ends in while its feed has the fault. */
-const feedOutcomes: [
-  Partial<ScriptedFault> & { kind: FaultKind },
-  number | string,
-][] = [
+const feedOutcomes: [Partial<ScriptedFault> & { kind: FaultKind }, number | string][] = [
   [{ kind: "reset" }, "ECONNRESET"],
   [{ kind: "timeout" }, "TIMED_OUT"],
   [{ kind: "status", status: 301, location: "/status.deribit.com/" }, 301],
@@ -483,43 +435,30 @@ const feedOutcomes: [
   [{ kind: "endless" }, "TOO_LARGE"],
 ];
 
-void t.test(
-  "a feed fails alone, as REST does, and only when it is named",
-  async (t) => {
-    const { world, official } = await openPages(t, [outage("deribit")]);
-    const feed = { url: official("deribit").api, method: "GET" };
-    const { rest } = venueOf(world.registry, "deribit");
-    for (const [fault, expected] of feedOutcomes) {
-      world.fault({ ...fault, venue: "deribit", component: "rest:*" });
-      world.fault({ ...fault, venue: "*", regions: ["us-east"] });
-      t.equal(await outcomeOf(feed), 200, `${fault.kind} of REST`);
-      await world.clear();
-      world.fault({ ...fault, venue: "*" });
-      t.equal(await outcomeOf(feed), 200, `${fault.kind} of everything`);
-      await world.clear();
-      world.fault({ ...fault, venue: "deribit", component: "official" });
-      const timeoutMs = expected === "TIMED_OUT" ? 300 : 5000;
-      t.equal(
-        await outcomeOf(feed, undefined, timeoutMs),
-        expected,
-        fault.kind,
-      );
-      t.equal(await outcomeOf(rest[0]!), 200, "REST goes on");
-      await world.clear();
-    }
-    world.fault({ kind: "refused", venue: "deribit" });
-    t.equal(
-      await outcomeOf(feed),
-      "ECONNREFUSED",
-      "a venue that is gone whole",
-    );
-  },
-);
+void t.test("a feed fails alone, as REST does, and only when it is named", async (t) => {
+  const { world, official } = await openPages(t, [outage("deribit")]);
+  const feed = { url: official("deribit").api, method: "GET" };
+  const { rest } = venueOf(world.registry, "deribit");
+  for (const [fault, expected] of feedOutcomes) {
+    world.fault({ ...fault, venue: "deribit", component: "rest:*" });
+    world.fault({ ...fault, venue: "*", regions: ["us-east"] });
+    t.equal(await outcomeOf(feed), 200, `${fault.kind} of REST`);
+    await world.clear();
+    world.fault({ ...fault, venue: "*" });
+    t.equal(await outcomeOf(feed), 200, `${fault.kind} of everything`);
+    await world.clear();
+    world.fault({ ...fault, venue: "deribit", component: "official" });
+    const timeoutMs = expected === "TIMED_OUT" ? 300 : 5000;
+    t.equal(await outcomeOf(feed, undefined, timeoutMs), expected, fault.kind);
+    t.equal(await outcomeOf(rest[0]!), 200, "REST goes on");
+    await world.clear();
+  }
+  world.fault({ kind: "refused", venue: "deribit" });
+  t.equal(await outcomeOf(feed), "ECONNREFUSED", "a venue that is gone whole");
+});
 
 void t.test("a page that has moved leads to one for people", async (t) => {
-  const { world, clock, official } = await openPages(t, [
-    outage("gemini", { title: "<b>Errors</b>" }),
-  ]);
+  const { world, clock, official } = await openPages(t, [outage("gemini", { title: "<b>Errors</b>" })]);
   clock.to(10);
   world.fault({
     kind: "status",
@@ -552,10 +491,7 @@ void t.test("what only a feed can say wrong", async (t) => {
   const { world, read, clock } = await openPages(t, posts);
   const own = ["okx", "bybit", "binance", "kucoin"];
   clock.to(12);
-  const befallen = async (
-    kind: FaultKind,
-    more: Partial<ScriptedFault> = {},
-  ) => {
+  const befallen = async (kind: FaultKind, more: Partial<ScriptedFault> = {}) => {
     await world.clear();
     world.fault({ ...more, kind, venue: "*", component: "official" });
   };
@@ -570,14 +506,9 @@ void t.test("what only a feed can say wrong", async (t) => {
   await befallen("lost-fields");
   const [entry] = (await read("deribit", "incidents.json")).incidents;
   t.match(entry, { name: "Errors", id: String });
-  for (const field of ["status", "impact", "started_at", "created_at"])
-    t.notOk(field in entry!, field);
+  for (const field of ["status", "impact", "started_at", "created_at"]) t.notOk(field in entry!, field);
   for (const venue of own)
-    t.notMatch(
-      Object.keys(flat(await read(venue, "status"))).join(),
-      /status|state|begin/,
-      venue,
-    );
+    t.notMatch(Object.keys(flat(await read(venue, "status"))).join(), /status|state|begin/, venue);
 
   await befallen("back-in-time");
   const old = await read("deribit", "incidents.json");
@@ -610,22 +541,19 @@ void t.test("a world posts what it is told while it runs", async (t) => {
   );
 });
 
-void t.test(
-  "documents that a page does not have, and hostile targets",
-  async (t) => {
-    const { official } = await openPages(t, []);
-    const { api } = official("deribit");
-    for (const document of ["incident.json", "incidents.json/x", ""]) {
-      const url = api.replace("incidents.json", document);
-      t.equal(await outcomeOf({ url, method: "GET" }), 404, document);
-    }
-    t.equal(await outcomeOf({ url: api, method: "POST" }), 404);
-    t.equal(await outcomeOf({ url: `${api}?page=-1`, method: "GET" }), 200);
-    t.equal(await outcomeOf({ url: `${api}?page=x`, method: "GET" }), 200);
-    const { origin } = new URL(api);
-    t.equal(await outcomeOf({ url: `${origin}//`, method: "GET" }), 404);
-  },
-);
+void t.test("documents that a page does not have, and hostile targets", async (t) => {
+  const { official } = await openPages(t, []);
+  const { api } = official("deribit");
+  for (const document of ["incident.json", "incidents.json/x", ""]) {
+    const url = api.replace("incidents.json", document);
+    t.equal(await outcomeOf({ url, method: "GET" }), 404, document);
+  }
+  t.equal(await outcomeOf({ url: api, method: "POST" }), 404);
+  t.equal(await outcomeOf({ url: `${api}?page=-1`, method: "GET" }), 200);
+  t.equal(await outcomeOf({ url: `${api}?page=x`, method: "GET" }), 200);
+  const { origin } = new URL(api);
+  t.equal(await outcomeOf({ url: `${origin}//`, method: "GET" }), 404);
+});
 
 void t.test("a line becomes a post", (t) => {
   const text = `
@@ -667,105 +595,54 @@ void t.test("a line becomes a post", (t) => {
 
 void t.test("lines that are no posts are named", (t) => {
   const bad: [string, RegExp][] = [
-    [
-      "okx notice Errors major from=1s",
-      /line 1: expected "venue notice "title" impact/,
-    ],
+    ["okx notice Errors major from=1s", /line 1: expected "venue notice "title" impact/],
     ['okx notice "Errors" from=1s', /line 2: expected "venue notice/],
     ['okx notice "Errors" major', /line 3: a notice needs from=/],
     ['okx notice "Errors major from=1s', /line 4: a quote is not closed/],
-    [
-      'okx notice "Errors" major from=1s until=2s',
-      /line 5: unknown setting until=2s/,
-    ],
+    ['okx notice "Errors" major from=1s until=2s', /line 5: unknown setting until=2s/],
     ['okx notice "Errors" major from=soon', /line 6: expected a duration/],
-    [
-      'okx notice "Errors" major from=1s impact=critical',
-      /line 7: expected a duration/,
-    ],
+    ['okx notice "Errors" major from=1s impact=critical', /line 7: expected a duration/],
   ];
   const text = bad.map(([line]) => line).join("\n");
-  for (const [, message] of bad)
-    t.throws(() => parseScript(text, begin), { message });
+  for (const [, message] of bad) t.throws(() => parseScript(text, begin), { message });
   t.end();
 });
 
 void t.test("posts that no feed would show are refused", (t) => {
   const bad: [ScriptedPost, RegExp][] = [
-    [
-      outage("gate"),
-      /post 1 \(gate "Errors"\): the venue has no feed that the world plays/,
-    ],
-    [
-      outage("kraken-futures"),
-      /its feed is that of kraken: let kraken post it/,
-    ],
-    [
-      outage("okx"),
-      /unknown impact major; a okx-system-status has scheduled, unscheduled, disruption/,
-    ],
+    [outage("gate"), /post 1 \(gate "Errors"\): the venue has no feed that the world plays/],
+    [outage("kraken-futures"), /its feed is that of kraken: let kraken post it/],
+    [outage("okx"), /unknown impact major; a okx-system-status has scheduled, unscheduled, disruption/],
     [
       outage("kraken", { changes: [{ at: at(15), status: "ongoing" }] }),
       /unknown status ongoing; a statuspage has investigating/,
     ],
-    [
-      outage("kraken", { changes: [{ at: at(15), impact: "bad" }] }),
-      /unknown impact bad/,
-    ],
+    [outage("kraken", { changes: [{ at: at(15), impact: "bad" }] }), /unknown impact bad/],
     [
       outage("bybit", { impact: "incident", components: ["Spot"] }),
       /unknown component Spot; a bybit-system-status has Trading/,
     ],
-    [
-      outage("bybit", { impact: "incident", indicator: "none" }),
-      /only a statuspage has one/,
-    ],
-    [
-      outage("kraken", { endedAt: at(10) }),
-      /ends, changes or is deleted before it is posted/,
-    ],
+    [outage("bybit", { impact: "incident", indicator: "none" }), /only a statuspage has one/],
+    [outage("kraken", { endedAt: at(10) }), /ends, changes or is deleted before it is posted/],
     [outage("kraken", { startedAt: at(31) }), /ends before it begins/],
-    [
-      outage("kraken", { everyMs: 1_200_000 }),
-      /what repeats needs an end within the period/,
-    ],
+    [outage("kraken", { everyMs: 1_200_000 }), /what repeats needs an end within the period/],
   ];
-  for (const [post, message] of bad)
-    t.throws(() => checkPosts([post], registry), { message });
+  for (const [post, message] of bad) t.throws(() => checkPosts([post], registry), { message });
   t.end();
 });
 
 void t.test("faults that no feed can have are refused", (t) => {
   const official = { venue: "deribit", component: "official" };
   const bad: [ScriptedFault, RegExp][] = [
-    [
-      { kind: "reset", venue: "gate", component: "official" },
-      /gate has no component official/,
-    ],
-    [
-      { kind: "reset", venue: "kraken-futures", component: "official" },
-      /no component official/,
-    ],
+    [{ kind: "reset", venue: "gate", component: "official" }, /gate has no component official/],
+    [{ kind: "reset", venue: "kraken-futures", component: "official" }, /no component official/],
     [{ kind: "reset", ...official, regions: ["us-east"] }, /names no region/],
-    [
-      { kind: "silent", ...official },
-      /silent acts on stream only, not on official/,
-    ],
-    [
-      { kind: "lost-fields", venue: "deribit" },
-      /lost-fields acts on official only: name it/,
-    ],
-    [
-      { kind: "empty-list", venue: "deribit", component: "rest:*" },
-      /acts on official only, not on rest/,
-    ],
-    [
-      { kind: "back-in-time", ...official, behindMs: 0 },
-      /behindMs is out of range/,
-    ],
+    [{ kind: "silent", ...official }, /silent acts on stream only, not on official/],
+    [{ kind: "lost-fields", venue: "deribit" }, /lost-fields acts on official only: name it/],
+    [{ kind: "empty-list", venue: "deribit", component: "rest:*" }, /acts on official only, not on rest/],
+    [{ kind: "back-in-time", ...official, behindMs: 0 }, /behindMs is out of range/],
   ];
-  for (const [fault, message] of bad)
-    t.throws(() => checkFaults([fault], registry), { message });
+  for (const [fault, message] of bad) t.throws(() => checkFaults([fault], registry), { message });
   const { faults } = parseScript("deribit official * back-in-time=2d", begin);
   t.match(faults, [{ kind: "back-in-time", behindMs: 172_800_000 }]);
   t.end();
@@ -788,26 +665,15 @@ void t.test("the demo: what was said before it began", (t) => {
   const now = new Date("2026-03-01T15:20:30Z");
   const posts = pastPosts(now);
   checkPosts(posts, registry);
-  t.ok(
-    posts.every(
-      ({ postedAt }) => postedAt < now && +now - +postedAt < 90 * 86_400_000,
-    ),
-  );
+  t.ok(posts.every(({ postedAt }) => postedAt < now && +now - +postedAt < 90 * 86_400_000));
   const faults = pastFaults(now);
   const near = ({ venue, postedAt, startedAt = postedAt }: ScriptedPost) =>
-    faults.some(
-      (fault) =>
-        fault.venue === venue &&
-        Math.abs(+fault.from - +startedAt) < 6 * 3_600_000,
-    );
+    faults.some((fault) => fault.venue === venue && Math.abs(+fault.from - +startedAt) < 6 * 3_600_000);
   const pairs = posts.filter((post) => near(post));
   t.ok(pairs.filter(({ venue }) => venue === "deribit").length >= 5);
   t.ok(posts.length - pairs.length >= 5, "some have no fault beside them");
   const early = pairs.filter(({ venue, postedAt }) =>
-    faults.some(
-      ({ venue: of, from }) =>
-        of === venue && +from - +postedAt > 0 && +from - +postedAt < 3_600_000,
-    ),
+    faults.some(({ venue: of, from }) => of === venue && +from - +postedAt > 0 && +from - +postedAt < 3_600_000),
   );
   t.ok(early.length >= 2, "some were earlier than we");
   const listings = noticesAt(
@@ -838,9 +704,7 @@ void t.test("the demo's world remembers what was before", async (t) => {
     await ask(world.registry.venues[0]!.rest[0]!, "eu-central");
     await until(() => existsSync(file));
   });
-  t.match(JSON.parse(await readFile(file, "utf8")), [
-    { from: String, to: String },
-  ]);
+  t.match(JSON.parse(await readFile(file, "utf8")), [{ from: String, to: String }]);
   const hourAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
   // played for an hour, and cut off; started again, played for an hour, and stopped
   const runs = [
@@ -853,9 +717,7 @@ void t.test("the demo's world remembers what was before", async (t) => {
     t.teardown(() => world.close());
     const told = await titlesOf(world, "deribit");
     t.same(told.slice(-past.length), past);
-    const again = (await titlesOf(world, "bitfinex")).filter(
-      (title) => title === "WebSocket restarts",
-    );
+    const again = (await titlesOf(world, "bitfinex")).filter((title) => title === "WebSocket restarts");
     t.equal(again.length, 4, "two in each of the two hours");
   });
 });
@@ -875,11 +737,7 @@ interface Body extends Entry {
   components?: Entry[];
 }
 
-async function openPages(
-  t: Test,
-  posts: ScriptedPost[],
-  ports: Record<string, number> = {},
-) {
+async function openPages(t: Test, posts: ScriptedPost[], ports: Record<string, number> = {}) {
   let now = begin;
   const world = await startWorld({ registry, posts, ports, now: () => now });
   t.teardown(() => world.close());

@@ -3,16 +3,11 @@ import { readFile } from "node:fs/promises";
 import t from "tap";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { checkFaults } from "../../simulator/fault-check.js";
-import {
-  faultOf,
-  nextChange,
-  type ScriptedFault,
-} from "../../simulator/faults.js";
+import { faultOf, nextChange, type ScriptedFault } from "../../simulator/faults.js";
 import { parseScript } from "../../simulator/script.js";
 
 const startedAt = new Date("2026-01-01T00:00:00Z");
-const after = (seconds: number) =>
-  new Date(startedAt.getTime() + seconds * 1000);
+const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1000);
 
 const root = new URL("../../../", import.meta.url);
 const registry = await loadRegistry("registry.json");
@@ -58,117 +53,75 @@ void t.test("a line becomes a fault", (t) => {
 
 void t.test("all bad lines are named together", (t) => {
   const bad: [string, RegExp][] = [
-    [
-      "okx rest:*",
-      /line 1: expected "venue component regions kind …", got "okx rest:\*"/,
-    ],
-    [
-      "okx * * explode",
-      /line 2: unknown kind explode; expected one of refused, /,
-    ],
+    ["okx rest:*", /line 1: expected "venue component regions kind …", got "okx rest:\*"/],
+    ["okx * * explode", /line 2: unknown kind explode; expected one of refused, /],
     ["okx * * drip=3", /line 3: drip takes no number, got drip=3/],
     ["okx * * slow=3", /line 4: expected a duration such as 500ms, .* got 3/],
     ["okx * * status=x", /line 5: expected a whole number, got x/],
-    [
-      "okx * * reset until=3s",
-      /line 6: unknown setting until=3s; expected from=/,
-    ],
+    ["okx * * reset until=3s", /line 6: unknown setting until=3s; expected from=/],
   ];
   const text = bad.map(([line]) => line).join("\n");
-  for (const [, message] of bad)
-    t.throws(() => parseScript(text, startedAt), { message });
+  for (const [, message] of bad) t.throws(() => parseScript(text, startedAt), { message });
   t.end();
 });
 
-void t.test(
-  "what the registry does not know, or a kind cannot do, is refused",
-  (t) => {
-    const okx = { venue: "okx" };
-    const bad: [ScriptedFault, RegExp][] = [
-      [
-        { kind: "reset", venue: "okex" },
-        /fault 1 \(okex \* reset\): the venue is not in the registry; expected \* or one of binance/,
-      ],
-      [
-        { kind: "reset", ...okx, component: "rest:foo" },
-        /okx has no component rest:foo; expected one of rest:\*, ws:\*, rest:time/,
-      ],
-      [
-        { kind: "reset", ...okx, regions: ["mars"] },
-        /the region mars is not in the registry; expected some of eu-central/,
-      ],
-      [{ kind: "boom" as "reset", ...okx }, /the kind is unknown/],
-      [
-        { kind: "refused", ...okx, regions: ["us-east"] },
-        /refuses every region and the whole venue/,
-      ],
-      [
-        { kind: "refused", ...okx, component: "rest:time" },
-        /refuses every region and the whole venue/,
-      ],
-      [
-        { kind: "drip", ...okx, component: "ws:trades" },
-        /drip acts on rest and official only, not on ws:trades/,
-      ],
-      [
-        { kind: "silent", ...okx, component: "ws:conn" },
-        /silent acts on stream only/,
-      ],
-      [
-        { kind: "dead-socket", ...okx, component: "ws:trades" },
-        /dead-socket acts on connection only/,
-      ],
-      [{ kind: "lags", ...okx }, /okx reads no chain; expected \* or one of/],
-      [{ kind: "reset", ...okx, status: 503 }, /reset takes no status/],
-      [{ kind: "status", ...okx, status: 101 }, /status is out of range: 101/],
-      [
-        { kind: "socket-closed", ...okx, closeCode: 1006 },
-        /closeCode is out of range/,
-      ],
-      [
-        { kind: "reset", ...okx, from: after(2), to: after(1) },
-        /ends before it begins/,
-      ],
-      [
-        { kind: "reset", ...okx, from: after(0), to: after(9), everyMs: 9000 },
-        /what repeats needs/,
-      ],
-    ];
-    const faults = bad.map(([fault]) => fault);
-    for (const [, message] of bad)
-      t.throws(() => checkFaults(faults, registry), { message });
-    for (const fault of faults)
-      t.throws(() => checkFaults([fault], registry), /cannot play its script/);
-    t.end();
-  },
-);
+void t.test("what the registry does not know, or a kind cannot do, is refused", (t) => {
+  const okx = { venue: "okx" };
+  const bad: [ScriptedFault, RegExp][] = [
+    [
+      { kind: "reset", venue: "okex" },
+      /fault 1 \(okex \* reset\): the venue is not in the registry; expected \* or one of binance/,
+    ],
+    [
+      { kind: "reset", ...okx, component: "rest:foo" },
+      /okx has no component rest:foo; expected one of rest:\*, ws:\*, rest:time/,
+    ],
+    [
+      { kind: "reset", ...okx, regions: ["mars"] },
+      /the region mars is not in the registry; expected some of eu-central/,
+    ],
+    [{ kind: "boom" as "reset", ...okx }, /the kind is unknown/],
+    [{ kind: "refused", ...okx, regions: ["us-east"] }, /refuses every region and the whole venue/],
+    [{ kind: "refused", ...okx, component: "rest:time" }, /refuses every region and the whole venue/],
+    [{ kind: "drip", ...okx, component: "ws:trades" }, /drip acts on rest and official only, not on ws:trades/],
+    [{ kind: "silent", ...okx, component: "ws:conn" }, /silent acts on stream only/],
+    [{ kind: "dead-socket", ...okx, component: "ws:trades" }, /dead-socket acts on connection only/],
+    [{ kind: "lags", ...okx }, /okx reads no chain; expected \* or one of/],
+    [{ kind: "reset", ...okx, status: 503 }, /reset takes no status/],
+    [{ kind: "status", ...okx, status: 101 }, /status is out of range: 101/],
+    [{ kind: "socket-closed", ...okx, closeCode: 1006 }, /closeCode is out of range/],
+    [{ kind: "reset", ...okx, from: after(2), to: after(1) }, /ends before it begins/],
+    [{ kind: "reset", ...okx, from: after(0), to: after(9), everyMs: 9000 }, /what repeats needs/],
+  ];
+  const faults = bad.map(([fault]) => fault);
+  for (const [, message] of bad) t.throws(() => checkFaults(faults, registry), { message });
+  for (const fault of faults) t.throws(() => checkFaults([fault], registry), /cannot play its script/);
+  t.end();
+});
 
-void t.test(
-  "a fault lasts from its beginning to its end, and comes back",
-  (t) => {
-    const fault: ScriptedFault = {
-      kind: "reset",
-      venue: "okx",
-      from: after(60),
-      to: after(180),
-      everyMs: 900_000,
-    };
-    const target = { venue: "okx", component: "rest:time", region: "us-east" };
-    const changes = [0, 60, 179, 180, 959, 960, 1079, 1080];
-    t.same(
-      changes.map((s) => faultOf([fault], target, after(s)) === fault),
-      [false, true, true, false, false, true, true, false],
-    );
-    t.same(
-      changes.map((s) => nextChange(fault, after(s)) - startedAt.getTime()),
-      [60, 180, 180, 960, 960, 1080, 1080, 1860].map((s) => s * 1000),
-    );
-    const once = { ...fault, everyMs: undefined };
-    t.equal(nextChange(once, after(180)), Infinity);
-    t.equal(nextChange({ kind: "reset", venue: "*" }, after(0)), Infinity);
-    t.end();
-  },
-);
+void t.test("a fault lasts from its beginning to its end, and comes back", (t) => {
+  const fault: ScriptedFault = {
+    kind: "reset",
+    venue: "okx",
+    from: after(60),
+    to: after(180),
+    everyMs: 900_000,
+  };
+  const target = { venue: "okx", component: "rest:time", region: "us-east" };
+  const changes = [0, 60, 179, 180, 959, 960, 1079, 1080];
+  t.same(
+    changes.map((s) => faultOf([fault], target, after(s)) === fault),
+    [false, true, true, false, false, true, true, false],
+  );
+  t.same(
+    changes.map((s) => nextChange(fault, after(s)) - startedAt.getTime()),
+    [60, 180, 180, 960, 960, 1080, 1080, 1860].map((s) => s * 1000),
+  );
+  const once = { ...fault, everyMs: undefined };
+  t.equal(nextChange(once, after(180)), Infinity);
+  t.equal(nextChange({ kind: "reset", venue: "*" }, after(0)), Infinity);
+  t.end();
+});
 
 void t.test("the first of overlapping faults applies", (t) => {
   const everything: ScriptedFault = { kind: "reset", venue: "*" };
@@ -187,7 +140,6 @@ void t.test("the demo's script can be played", async (t) => {
   const text = await readFile(new URL("simulator/demo.txt", root), "utf8");
   const { faults } = parseScript(text, startedAt);
   checkFaults(faults, registry);
-  const within3Minutes = (fault: ScriptedFault) =>
-    !fault.from || fault.from < after(180);
+  const within3Minutes = (fault: ScriptedFault) => !fault.from || fault.from < after(180);
   t.ok(faults.filter(within3Minutes).length >= 4, "something happens soon");
 });

@@ -1,4 +1,7 @@
-/** The world plays every venue so that what the registry says of it holds: proofs, acknowledgements, data frames, time stamps. */
+/**
+ * The world plays every venue so that what the registry says of it holds: proofs, acknowledgements, data frames, time
+ * stamps.
+ */
 import t, { type Test } from "tap";
 import { parsePath } from "../../shared/registry/json-path.js";
 import {
@@ -10,10 +13,7 @@ import {
   type Stream,
   type TimeUnit,
 } from "../../shared/registry/registry.js";
-import {
-  loadRegistry,
-  parseRegistry,
-} from "../../shared/registry/load-registry.js";
+import { loadRegistry, parseRegistry } from "../../shared/registry/load-registry.js";
 import { ask, connect, send } from "../../simulator/clients.js";
 import { until } from "../support/until.js";
 import { startDemoWorld } from "../../simulator/demo.js";
@@ -23,73 +23,59 @@ const registry = await loadRegistry("registry.json");
 const everything = await loadRegistry("registry-all.json");
 
 for (const [name, file] of Object.entries({ registry, everything })) {
-  void t.test(
-    `${name}: every endpoint's answer passes its proof`,
-    async (t) => {
-      const world = await startWorld({ registry: file });
-      t.teardown(() => world.close());
-      for (const { id, rest } of world.registry.venues)
-        for (const endpoint of rest) {
-          const { status, body } = await ask(endpoint);
-          const what = `${id} rest:${endpoint.name}`;
-          t.equal(status, endpoint.expectStatus, what);
-          const answer: unknown = JSON.parse(body);
-          t.ok(isProven(answer, endpoint.proof), `${what}: ${body}`);
-          if (endpoint.head)
-            t.ok(Number(valueAt(answer, endpoint.head.path)), what);
-          checkAnswerTimes(t, endpoint, answer, what);
-        }
-    },
-  );
+  void t.test(`${name}: every endpoint's answer passes its proof`, async (t) => {
+    const world = await startWorld({ registry: file });
+    t.teardown(() => world.close());
+    for (const { id, rest } of world.registry.venues)
+      for (const endpoint of rest) {
+        const { status, body } = await ask(endpoint);
+        const what = `${id} rest:${endpoint.name}`;
+        t.equal(status, endpoint.expectStatus, what);
+        const answer: unknown = JSON.parse(body);
+        t.ok(isProven(answer, endpoint.proof), `${what}: ${body}`);
+        if (endpoint.head) t.ok(Number(valueAt(answer, endpoint.head.path)), what);
+        checkAnswerTimes(t, endpoint, answer, what);
+      }
+  });
 
-  void t.test(
-    `${name}: every stream is acknowledged and sends data`,
-    async (t) => {
-      const world = await startWorld({
-        registry: file,
-        // Coinbase waits for half a second then, and the rarest frame comes within nine
-        timeScale: 10,
-        messagesPerMinuteCap: 12,
-      });
-      t.teardown(() => world.close());
-      await Promise.all(
-        world.registry.venues.flatMap(({ id, socket }) =>
-          (socket?.streams ?? []).map(async (stream) => {
-            const client = await connect(stream.url ?? socket!.url, "us-east");
-            send(client, stream.subscribe);
-            const component = `ws:${stream.name}`;
-            const data = await client.frame((text) =>
-              isData(stream, text, client.frames),
-            );
-            t.pass(`${id} ${component}`);
-            checkTime(t, stream, data, `${id} ${component}`);
-            const seen = world.requests({ venue: id, component });
-            t.equal(seen, 1, `${id} counts ${component}`);
-          }),
-        ),
-      );
-      t.same(world.violations, []);
-    },
-  );
+  void t.test(`${name}: every stream is acknowledged and sends data`, async (t) => {
+    const world = await startWorld({
+      registry: file,
+      // Coinbase waits for half a second then, and the rarest frame comes within nine
+      timeScale: 10,
+      messagesPerMinuteCap: 12,
+    });
+    t.teardown(() => world.close());
+    await Promise.all(
+      world.registry.venues.flatMap(({ id, socket }) =>
+        (socket?.streams ?? []).map(async (stream) => {
+          const client = await connect(stream.url ?? socket!.url, "us-east");
+          send(client, stream.subscribe);
+          const component = `ws:${stream.name}`;
+          const data = await client.frame((text) => isData(stream, text, client.frames));
+          t.pass(`${id} ${component}`);
+          checkTime(t, stream, data, `${id} ${component}`);
+          const seen = world.requests({ venue: id, component });
+          t.equal(seen, 1, `${id} counts ${component}`);
+        }),
+      ),
+    );
+    t.same(world.violations, []);
+  });
 }
 
-void t.test(
-  "the world's registry is a valid one, and leads nowhere else",
-  async (t) => {
-    for (const timeScale of [1, 50]) {
-      const world = await startWorld({ registry: everything, timeScale });
-      t.teardown(() => world.close());
-      parseRegistry(world.registry, `×${timeScale}`);
-      const urls = JSON.stringify(world.registry.venues).match(
-        /(https?|wss?):[^"]*/g,
-      )!;
-      t.same(
-        urls.filter((url) => !/^(http|ws):..127\.0\.0\.1:/.test(url)),
-        [],
-      );
-    }
-  },
-);
+void t.test("the world's registry is a valid one, and leads nowhere else", async (t) => {
+  for (const timeScale of [1, 50]) {
+    const world = await startWorld({ registry: everything, timeScale });
+    t.teardown(() => world.close());
+    parseRegistry(world.registry, `×${timeScale}`);
+    const urls = JSON.stringify(world.registry.venues).match(/(https?|wss?):[^"]*/g)!;
+    t.same(
+      urls.filter((url) => !/^(http|ws):..127\.0\.0\.1:/.test(url)),
+      [],
+    );
+  }
+});
 
 void t.test("regions are told apart by the User-Agent", async (t) => {
   const world = await startWorld({ registry });
@@ -117,48 +103,30 @@ void t.test("an address outside the registry is not found", async (t) => {
   await t.rejects(connect(`${socket!.url}/elsewhere`), /404/);
 });
 
-void t.test(
-  "what the client should not say is recorded, and harms nothing",
-  async (t) => {
-    const world = await startWorld({ registry });
-    t.teardown(() => world.close());
-    const clients = await Promise.all(
-      world.registry.venues.map(async ({ socket }) => connect(socket!.url)),
+void t.test("what the client should not say is recorded, and harms nothing", async (t) => {
+  const world = await startWorld({ registry });
+  t.teardown(() => world.close());
+  const clients = await Promise.all(world.registry.venues.map(async ({ socket }) => connect(socket!.url)));
+  for (const client of clients)
+    for (const nonsense of ["{", "hello", "[]", '{"op":7}', "null", '{"params":0}']) send(client, nonsense);
+  for (const { id, rest } of world.registry.venues) t.equal((await ask(rest[0]!)).status, 200, id);
+  for (const { id } of world.registry.venues)
+    t.ok(
+      world.violations.some(({ venue }) => venue === id),
+      id,
     );
-    for (const client of clients)
-      for (const nonsense of [
-        "{",
-        "hello",
-        "[]",
-        '{"op":7}',
-        "null",
-        '{"params":0}',
-      ])
-        send(client, nonsense);
-    for (const { id, rest } of world.registry.venues)
-      t.equal((await ask(rest[0]!)).status, 200, id);
-    for (const { id } of world.registry.venues)
-      t.ok(
-        world.violations.some(({ venue }) => venue === id),
-        id,
-      );
-  },
-);
+});
 
-void t.test(
-  "plausible latency is steady for a venue and a region",
-  async (t) => {
-    const world = await startWorld({ registry, latency: "plausible" });
-    t.teardown(() => world.close());
-    const tookMs = async (id: string) => {
-      const begun = performance.now();
-      await ask(venueOf(world.registry, id).rest[0]!, "eu-central");
-      return performance.now() - begun;
-    };
-    for (const id of ["binance", "okx", "gemini"])
-      t.ok((await tookMs(id)) >= 9, `${id} is not next door`);
-  },
-);
+void t.test("plausible latency is steady for a venue and a region", async (t) => {
+  const world = await startWorld({ registry, latency: "plausible" });
+  t.teardown(() => world.close());
+  const tookMs = async (id: string) => {
+    const begun = performance.now();
+    await ask(venueOf(world.registry, id).rest[0]!, "eu-central");
+    return performance.now() - begun;
+  };
+  for (const id of ["binance", "okx", "gemini"]) t.ok((await tookMs(id)) >= 9, `${id} is not next door`);
+});
 
 void t.test("the demo's script begins with the first request", async (t) => {
   const world = await startDemoWorld(registry);
@@ -189,17 +157,10 @@ function valueAt(value: unknown, path: string): unknown {
   return parsePath(path)(value) ?? undefined;
 }
 
-function isData(
-  { match, ignore }: Stream,
-  text: string,
-  frames: string[],
-): boolean {
+function isData({ match, ignore }: Stream, text: string, frames: string[]): boolean {
   if (!/^[{[]/.test(text)) return false;
   const frame: unknown = JSON.parse(text);
-  return (
-    conditionsOf(match).every((one) => holds(one, frame, frames)) &&
-    !(ignore && holds(ignore, frame, frames))
-  );
+  return conditionsOf(match).every((one) => holds(one, frame, frames)) && !(ignore && holds(ignore, frame, frames));
 }
 
 function holds({ path, equals }: Match, frame: unknown, frames: string[]) {
@@ -217,10 +178,7 @@ function chanId(frames: string[]): unknown {
 function isProven(answer: unknown, proof: Proof): boolean {
   if (typeof proof === "string") return valueAt(answer, proof) !== undefined;
   return conditionsOf(proof).every((condition) => {
-    if ("unless" in condition)
-      return [undefined, null].includes(
-        valueAt(answer, condition.unless) as undefined,
-      );
+    if ("unless" in condition) return [undefined, null].includes(valueAt(answer, condition.unless) as undefined);
     const found = valueAt(answer, condition.path);
     if ("is" in condition) return Array.isArray(found);
     const wanted: unknown[] = [condition.equals ?? found].flat();
@@ -229,19 +187,11 @@ function isProven(answer: unknown, proof: Proof): boolean {
 }
 
 /** An answer that says when its data are from, or its newest trade, says that it was just now. */
-function checkAnswerTimes(
-  t: Test,
-  { newest, dataTime }: RestEndpoint,
-  answer: unknown,
-  what: string,
-) {
+function checkAnswerTimes(t: Test, { newest, dataTime }: RestEndpoint, answer: unknown, what: string) {
   if (dataTime) {
     const { path, word, unit } = dataTime;
     const found = valueAt(answer, path);
-    const time =
-      word === undefined
-        ? found
-        : `0x${String(found).slice(2 + word * 64, 66 + word * 64)}`;
+    const time = word === undefined ? found : `0x${String(found).slice(2 + word * 64, 66 + word * 64)}`;
     t.ok(isNow(time, unit), `${what}: ${String(time)}`);
   }
   if (!newest) return;
@@ -264,7 +214,6 @@ function checkTime(t: Test, { eventTime }: Stream, data: string, what: string) {
 }
 
 function isNow(value: unknown, unit: TimeUnit): boolean {
-  const ms =
-    unit === "iso" ? Date.parse(String(value)) : Number(value) / perMs[unit];
+  const ms = unit === "iso" ? Date.parse(String(value)) : Number(value) / perMs[unit];
   return Math.abs(Date.now() - ms) < 10_000;
 }

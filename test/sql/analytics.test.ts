@@ -1,4 +1,7 @@
-/** Schema analytics as an interface: that it is described, that its readers reach nothing else, and that their limits bite. */
+/**
+ * Schema analytics as an interface: that it is described, that its readers reach nothing else, and that their limits
+ * bite.
+ */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import pg from "pg";
@@ -59,18 +62,15 @@ void t.test("the interface of analysts", async (t) => {
       from pg_class c
       where c.relnamespace = 'analytics'::regnamespace
     `);
-    const described = (view: string) =>
-      plain.split(`### \`analytics.${view}\``)[1]?.split("###")[0] ?? "";
-    for (const { view, line } of columns)
-      t.match(described(view), line, `docs/analysts.md has it below ${view}`);
+    const described = (view: string) => plain.split(`### \`analytics.${view}\``)[1]?.split("###")[0] ?? "";
+    for (const { view, line } of columns) t.match(described(view), line, `docs/analysts.md has it below ${view}`);
     const names = await pool.query<{ name: string }>(sql`
       select c.relname as name from pg_class c where c.relnamespace = 'analytics'::regnamespace
       union
       select p.proname from pg_proc p where p.pronamespace = 'analytics'::regnamespace
     `);
     t.ok(names.length > 25);
-    for (const { name } of names)
-      t.match(page, `analytics.${name}`, `docs/analysts.md has ${name}`);
+    for (const { name } of names) t.match(page, `analytics.${name}`, `docs/analysts.md has ${name}`);
   });
 
   await t.test("is all that they read", async (t) => {
@@ -184,11 +184,8 @@ void t.test("the interface of analysts", async (t) => {
     `);
     // roles are the server's: a superuser may have migrated another database there
     const fromSuperuser = "pg_read_all_stats";
-    if (withoutSuperuser && !owner[0]!.may.includes(fromSuperuser))
-      owner[0]!.may.unshift(fromSuperuser);
-    t.strictSame(owner, [
-      { login: false, members: 0, may: [fromSuperuser, "vw_web"] },
-    ]);
+    if (withoutSuperuser && !owner[0]!.may.includes(fromSuperuser)) owner[0]!.may.unshift(fromSuperuser);
+    t.strictSame(owner, [{ login: false, members: 0, may: [fromSuperuser, "vw_web"] }]);
     const analyst = await analystOf(t, url);
     for (const statement of [
       `select analytics.evidence('x''; drop table incident; --')`,
@@ -206,9 +203,7 @@ void t.test("the interface of analysts", async (t) => {
       select compress_chunk(c) from show_chunks('sample') c;
       insert into sample (ts, component_id, region_id, good) select now(), component_id, 1, true from component
     `);
-    await pool.script(
-      "call upkeep.refresh_all(now() - interval '3 days', now())",
-    );
+    await pool.script("call upkeep.refresh_all(now() - interval '3 days', now())");
     // as in 0.7
     await pool.script(`
       grant usage on schema venuewatch, engine, api to vw_analyst;
@@ -249,22 +244,18 @@ const takenFromEverybody = [
   "select pg_notify('x', 'x')",
   "select pg_logical_emit_message(true, 'x', '\\x00'::bytea)",
   // of these one session takes what all have, or holds ours
-  ...["lock", "xact_lock", "lock_shared", "xact_lock_shared"].flatMap(
-    (kind) => [
-      `select pg_advisory_${kind}(1)`,
-      `select pg_advisory_${kind}(1, 1)`,
-      `select pg_try_advisory_${kind}(1)`,
-      `select pg_try_advisory_${kind}(1, 1)`,
-    ],
-  ),
+  ...["lock", "xact_lock", "lock_shared", "xact_lock_shared"].flatMap((kind) => [
+    `select pg_advisory_${kind}(1)`,
+    `select pg_advisory_${kind}(1, 1)`,
+    `select pg_try_advisory_${kind}(1)`,
+    `select pg_try_advisory_${kind}(1, 1)`,
+  ]),
 ];
 
 void t.test(
   "limits of analysts",
   {
-    skip: onServer
-      ? withoutSuperuser
-      : "the embedded database has neither logins nor limits",
+    skip: onServer ? withoutSuperuser : "the embedded database has neither logins nor limits",
   },
   async (t) => {
     const { pool, url } = await migratedDatabase(t);
@@ -291,16 +282,8 @@ void t.test(
         order by 1
       `);
       t.strictSame(group, wanted, "vw_analyst itself, should it be let in");
-      await t.rejects(
-        client.query("create table public.mine ()"),
-        { code: "25006" },
-        "read only",
-      );
-      for (const statement of [
-        "set role vw_web",
-        "select * from venuewatch.sample",
-        `alter role ${name} reset all`,
-      ])
+      await t.rejects(client.query("create table public.mine ()"), { code: "25006" }, "read only");
+      for (const statement of ["set role vw_web", "select * from venuewatch.sample", `alter role ${name} reset all`])
         await t.rejects(client.query(statement), { code: /42501|25006/ });
     });
 
@@ -341,11 +324,7 @@ async function lower(pool: Pool, login: string): Promise<void> {
   `);
 }
 
-async function signedIn(
-  t: Test,
-  url: string,
-  user: string,
-): Promise<pg.Client> {
+async function signedIn(t: Test, url: string, user: string): Promise<pg.Client> {
   const address = new URL(url);
   address.username = user;
   const client = new pg.Client(address.href);
@@ -355,9 +334,6 @@ async function signedIn(
 }
 
 async function shown(client: pg.Client, setting: string): Promise<string> {
-  const { rows } = await client.query<{ value: string }>(
-    "select current_setting($1) as value",
-    [setting],
-  );
+  const { rows } = await client.query<{ value: string }>("select current_setting($1) as value", [setting]);
   return rows[0]!.value;
 }

@@ -1,4 +1,7 @@
-/** How far behind a chain an endpoint is, and how often its head goes backwards: what was read, and what the page says of it. */
+/**
+ * How far behind a chain an endpoint is, and how often its head goes backwards: what was read, and what the page says
+ * of it.
+ */
 import t from "tap";
 import { sql } from "../../shared/database/pool.js";
 import { migrate } from "../../server/database/migrate.js";
@@ -55,10 +58,7 @@ void t.test("chain lag", async (t) => {
   };
   const registry = {
     ...all,
-    venues: [
-      ...["kraken", "publicnode", "chainlink", "redstone"].map(venueOf),
-      ...[drpc, third],
-    ],
+    venues: [...["kraken", "publicnode", "chainlink", "redstone"].map(venueOf), ...[drpc, third]],
   };
   await migrate(pool, registry, makeLog("test", "warn"));
   const api = await serve(t, { pool, registry });
@@ -89,8 +89,7 @@ void t.test("chain lag", async (t) => {
       const { body } = await api.ask<{
         endpoints: { component: string; lag: Lag | null }[];
       }>(`/v1/targets/${id}?region=${from}`);
-      for (const { component, lag } of body.endpoints)
-        lags[`${id} ${component}`] = lag;
+      for (const { component, lag } of body.endpoints) lags[`${id} ${component}`] = lag;
     }
     return lags;
   }
@@ -124,31 +123,28 @@ void t.test("chain lag", async (t) => {
     });
   });
 
-  await t.test(
-    "nobody lags for the clocks of two probes of one region",
-    async (t) => {
-      const right = { clockErrorMs: 0, clockErrorWithinMs: 60 };
-      const behind = { clockErrorMs: -1_900, clockErrorWithinMs: 60 };
-      const ahead = { clockErrorMs: 1_900, clockErrorWithinMs: 60 };
-      const lagsWith = (clock: Partial<Reading>) =>
-        lagsOf([
-          { venue: "publicnode", ago: 11, head: n, ...right },
-          { venue: "drpc", ago: 10, head: n + 1, ...clock },
-          { venue: "third", ago: 9, head: n, ...right },
-        ]);
-      const seen = {
-        "publicnode rest:block": { blocks: 0, freshestHead: n },
-        "third rest:block": { blocks: 1, freshestHead: n + 1 },
-      };
-      t.match(await lagsWith(right), seen);
-      t.match(await lagsWith(behind), seen);
-      t.match(await lagsWith(ahead), seen);
-      const unsure = { ...behind, clockErrorWithinMs: 900 };
-      const none = { "third rest:block": { blocks: 0, freshestHead: n } };
-      t.match(await lagsWith(unsure), none, "it may have been asked later");
-      t.match(await lagsWith({ clockErrorMs: -1_900 }), none, "whoever knows?");
-    },
-  );
+  await t.test("nobody lags for the clocks of two probes of one region", async (t) => {
+    const right = { clockErrorMs: 0, clockErrorWithinMs: 60 };
+    const behind = { clockErrorMs: -1_900, clockErrorWithinMs: 60 };
+    const ahead = { clockErrorMs: 1_900, clockErrorWithinMs: 60 };
+    const lagsWith = (clock: Partial<Reading>) =>
+      lagsOf([
+        { venue: "publicnode", ago: 11, head: n, ...right },
+        { venue: "drpc", ago: 10, head: n + 1, ...clock },
+        { venue: "third", ago: 9, head: n, ...right },
+      ]);
+    const seen = {
+      "publicnode rest:block": { blocks: 0, freshestHead: n },
+      "third rest:block": { blocks: 1, freshestHead: n + 1 },
+    };
+    t.match(await lagsWith(right), seen);
+    t.match(await lagsWith(behind), seen);
+    t.match(await lagsWith(ahead), seen);
+    const unsure = { ...behind, clockErrorWithinMs: 900 };
+    const none = { "third rest:block": { blocks: 0, freshestHead: n } };
+    t.match(await lagsWith(unsure), none, "it may have been asked later");
+    t.match(await lagsWith({ clockErrorMs: -1_900 }), none, "whoever knows?");
+  });
 
   await t.test("and for a minute", async (t) => {
     const read = [
@@ -168,65 +164,55 @@ void t.test("chain lag", async (t) => {
     t.equal((await lagsOf(read, "us-east"))["drpc rest:block"], null);
   });
 
-  await t.test(
-    "a head of another chain makes nobody lag, whoever repeats it at the same host",
-    async (t) => {
-      const honest = { venue: "drpc", ago: 9, head: n };
-      const others = [
-        { venue: "publicnode", ago: 12, head: 1e15 },
-        {
-          venue: "publicnode",
-          component: "rest:head",
-          ago: 11,
-          head: 1e15,
-        },
-        // another venue, read at publicnode's host
-        { venue: "chainlink", component: "rest:head", ago: 10, head: 1e15 },
-      ];
-      const outvoted = await lagsOf([
-        ...others,
-        honest,
-        { venue: "third", ago: 3, head: n - 2 },
-      ]);
-      t.match(outvoted, {
-        "drpc rest:block": { blocks: null, freshestHead: null },
-        "third rest:block": { blocks: 2, freshestHead: n },
-      });
-      const later = await lagsOf([
-        { venue: "third", ago: 20, head: n - 2 },
-        honest,
-        ...others.map((one) => ({ ...one, ago: one.ago - 5 })),
-      ]);
-      t.match(later, {
-        "drpc rest:block": { blocks: 0, freshestHead: n },
-        "publicnode rest:block": {
-          ...{ blocks: null, head: 1e15, freshestHead: n },
-        },
-      });
-      const undecided = await lagsOf([...others, honest]);
-      t.match(
-        undecided["drpc rest:block"],
-        { blocks: null, head: n, freshestHead: null },
-        "of two who contradict each other neither is believed",
-      );
-    },
-  );
+  await t.test("a head of another chain makes nobody lag, whoever repeats it at the same host", async (t) => {
+    const honest = { venue: "drpc", ago: 9, head: n };
+    const others = [
+      { venue: "publicnode", ago: 12, head: 1e15 },
+      {
+        venue: "publicnode",
+        component: "rest:head",
+        ago: 11,
+        head: 1e15,
+      },
+      // another venue, read at publicnode's host
+      { venue: "chainlink", component: "rest:head", ago: 10, head: 1e15 },
+    ];
+    const outvoted = await lagsOf([...others, honest, { venue: "third", ago: 3, head: n - 2 }]);
+    t.match(outvoted, {
+      "drpc rest:block": { blocks: null, freshestHead: null },
+      "third rest:block": { blocks: 2, freshestHead: n },
+    });
+    const later = await lagsOf([
+      { venue: "third", ago: 20, head: n - 2 },
+      honest,
+      ...others.map((one) => ({ ...one, ago: one.ago - 5 })),
+    ]);
+    t.match(later, {
+      "drpc rest:block": { blocks: 0, freshestHead: n },
+      "publicnode rest:block": {
+        ...{ blocks: null, head: 1e15, freshestHead: n },
+      },
+    });
+    const undecided = await lagsOf([...others, honest]);
+    t.match(
+      undecided["drpc rest:block"],
+      { blocks: null, head: n, freshestHead: null },
+      "of two who contradict each other neither is believed",
+    );
+  });
 
-  await t.test(
-    "venues that are read at one host lag each by itself",
-    async (t) => {
-      const read = [
-        { venue: "publicnode", ago: 12, head: n + 1 },
-        { venue: "chainlink", component: "rest:head", ago: 5, head: n },
-      ];
-      t.match(await lagsOf(read), {
-        "publicnode rest:block": { blocks: 0 },
-        "chainlink rest:head": { blocks: 1, freshestHead: n + 1 },
-        "chainlink rest:round": null,
-        "redstone rest:price": null,
-      });
-    },
-  );
+  await t.test("venues that are read at one host lag each by itself", async (t) => {
+    const read = [
+      { venue: "publicnode", ago: 12, head: n + 1 },
+      { venue: "chainlink", component: "rest:head", ago: 5, head: n },
+    ];
+    t.match(await lagsOf(read), {
+      "publicnode rest:block": { blocks: 0 },
+      "chainlink rest:head": { blocks: 1, freshestHead: n + 1 },
+      "chainlink rest:round": null,
+      "redstone rest:price": null,
+    });
+  });
 
   await t.test("who has hardly begun to follow the chain lags", async (t) => {
     const read = [
@@ -279,8 +265,7 @@ void t.test("chain lag", async (t) => {
       endpoints: { component: string; certificateExpiresAt: string | null }[];
     }>(`/v1/targets/kraken?region=${region}&range=7d`);
     const shown = (wanted: string) =>
-      body.endpoints.find(({ component }) => component === wanted)!
-        .certificateExpiresAt;
+      body.endpoints.find(({ component }) => component === wanted)!.certificateExpiresAt;
     t.equal(shown("rest:ticker"), renewed.toISOString());
     t.equal(shown("rest:time"), null);
   });

@@ -1,4 +1,6 @@
-/** What an uptime is made of, and what it says of itself: each case is one in which a figure without it would be false. */
+/**
+ * What an uptime is made of, and what it says of itself: each case is one in which a figure without it would be false.
+ */
 import t, { type Test } from "tap";
 import { sql, type Pool } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
@@ -97,9 +99,7 @@ async function compared(
   days = 2,
 ): Promise<Reliability> {
   await decided(pool, publishedTo + 4 * minuteMs);
-  await pool.query(
-    sql`call upkeep.refresh_all(${new Date(publishedTo - 10 * dayMs)}, now())`,
-  );
+  await pool.query(sql`call upkeep.refresh_all(${new Date(publishedTo - 10 * dayMs)}, now())`);
   await excludeAll(pool);
   const api = await serve(t, { pool, registry });
   return (await api.ask<Reliability>(`/v1/reliability?days=${days}`)).body;
@@ -109,58 +109,47 @@ function of({ venues }: Reliability, id: string): Row {
   return venues.find((row) => row.id === id)!;
 }
 
-void t.test(
-  "a region's own trouble is on no venue, also where it measured alone",
-  async (t) => {
-    const database = await begun(t);
-    const { pool, from } = database;
-    await minutes(pool, { from, count: 10 });
-    await minutes(pool, {
-      ...{ from: from + 10 * minuteMs, count: 2, bad: 10 },
-      regions: ["us-east"],
-    });
-    const to = from + 12 * minuteMs;
-    const before = await compared(t, database, to);
-    for (const {
-      measuredMinutes,
-      downMinutes,
-      scheduledMinutes,
-    } of before.venues)
-      t.strictSame(
-        [measuredMinutes, downMinutes, scheduledMinutes],
-        [10, 0, 12],
-        "one region alone measures nothing",
-      );
+void t.test("a region's own trouble is on no venue, also where it measured alone", async (t) => {
+  const database = await begun(t);
+  const { pool, from } = database;
+  await minutes(pool, { from, count: 10 });
+  await minutes(pool, {
+    ...{ from: from + 10 * minuteMs, count: 2, bad: 10 },
+    regions: ["us-east"],
+  });
+  const to = from + 12 * minuteMs;
+  const before = await compared(t, database, to);
+  for (const { measuredMinutes, downMinutes, scheduledMinutes } of before.venues)
+    t.strictSame([measuredMinutes, downMinutes, scheduledMinutes], [10, 0, 12], "one region alone measures nothing");
 
-    await minutes(pool, {
-      ...{ from: from + 10 * minuteMs, count: 2 },
-      regions: ["eu-central", "ap-southeast"],
-      ...{ bad: 5 },
-    });
-    await minutes(pool, {
-      ...{ from: from + 10 * minuteMs, count: 2 },
-      regions: ["eu-central"],
-    });
-    const torn = await compared(t, database, to);
-    t.equal(of(torn, "okx").downMinutes, 2, "two of three regions");
-    await pool.query(sql`
+  await minutes(pool, {
+    ...{ from: from + 10 * minuteMs, count: 2 },
+    regions: ["eu-central", "ap-southeast"],
+    ...{ bad: 5 },
+  });
+  await minutes(pool, {
+    ...{ from: from + 10 * minuteMs, count: 2 },
+    regions: ["eu-central"],
+  });
+  const torn = await compared(t, database, to);
+  t.equal(of(torn, "okx").downMinutes, 2, "two of three regions");
+  await pool.query(sql`
       insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured)
       select region_id, ${new Date(from + 10.5 * minuteMs)}, ${new Date(from + 11 * minuteMs)}, ${new Date(from + 11.5 * minuteMs)}, '{okx,kraken}', 15
       from region where region = 'us-east'
     `);
-    const after = await compared(t, database, to);
-    t.match(of(after, "okx"), { measuredMinutes: 12, downMinutes: 0 });
-    t.match(after.excluded, [
-      {
-        region: "us-east",
-        from: new Date(from + 10 * minuteMs).toISOString(),
-        to: new Date(to).toISOString(),
-        minutes: 2,
-        venues: ["okx", "kraken"],
-      },
-    ]);
-  },
-);
+  const after = await compared(t, database, to);
+  t.match(of(after, "okx"), { measuredMinutes: 12, downMinutes: 0 });
+  t.match(after.excluded, [
+    {
+      region: "us-east",
+      from: new Date(from + 10 * minuteMs).toISOString(),
+      to: new Date(to).toISOString(),
+      minutes: 2,
+      venues: ["okx", "kraken"],
+    },
+  ]);
+});
 
 void t.test("half is down, for states and for minutes", async (t) => {
   const database = await begun(t);
@@ -170,36 +159,29 @@ void t.test("half is down, for states and for minutes", async (t) => {
   await minutes(pool, { from, count: 3, venue: "kraken", bad: 4 });
   const told = await compared(t, database, from + 10 * minuteMs);
   t.match(of(told, "okx"), { downMinutes: 3, uptimePct: 70 });
-  t.strictSame(
-    told.ranks.at(-1),
-    { rank: 15, venues: ["okx"] },
-    "all others were certainly better",
-  );
+  t.strictSame(told.ranks.at(-1), { rank: 15, venues: ["okx"] }, "all others were certainly better");
   t.match(of(told, "kraken"), { downMinutes: 0, uptimePct: 100 });
 });
 
-void t.test(
-  "an outage of one component is no downtime of its venue, and the row says whose it is",
-  async (t) => {
-    const database = await begun(t);
-    const { pool, from } = database;
-    await minutes(pool, { from, count: 10 });
-    await minutes(pool, {
-      ...{ from, count: 4, bad: 10 },
-      ...{ venue: "bybit", component: "rest:ticker" },
-    });
-    const row = of(await compared(t, database, from + 10 * minuteMs), "bybit");
-    t.match(row, { uptimePct: 100, downMinutes: 0, degradedMinutes: 4 });
-    for (const { component, ...is } of row.components)
-      t.match(
-        is,
-        component === "rest:ticker"
-          ? { uptimePct: 60, downMinutes: 4, measuredMinutes: 10 }
-          : { uptimePct: 100, downMinutes: 0, coveragePct: 100 },
-        component,
-      );
-  },
-);
+void t.test("an outage of one component is no downtime of its venue, and the row says whose it is", async (t) => {
+  const database = await begun(t);
+  const { pool, from } = database;
+  await minutes(pool, { from, count: 10 });
+  await minutes(pool, {
+    ...{ from, count: 4, bad: 10 },
+    ...{ venue: "bybit", component: "rest:ticker" },
+  });
+  const row = of(await compared(t, database, from + 10 * minuteMs), "bybit");
+  t.match(row, { uptimePct: 100, downMinutes: 0, degradedMinutes: 4 });
+  for (const { component, ...is } of row.components)
+    t.match(
+      is,
+      component === "rest:ticker"
+        ? { uptimePct: 60, downMinutes: 4, measuredMinutes: 10 }
+        : { uptimePct: 100, downMinutes: 0, coveragePct: 100 },
+      component,
+    );
+});
 
 void t.test("what the venue prevented counts against it", async (t) => {
   const database = await begun(t);
@@ -254,20 +236,10 @@ void t.test("three minutes a day are no uptime of a day", async (t) => {
   t.ok(okx.uptimePctLow! < 99, `at least ${okx.uptimePctLow}`);
   t.equal(okx.uptimePctHigh, 100);
   t.equal(of(told, "bybit").uptimePctLow, null, "nothing is known of it");
-  t.strictSame(
-    told.ranks,
-    [{ rank: 1, venues: ["kraken", "okx"] }],
-    "nobody knows which is better",
-  );
-  t.equal(
-    of(told, "gemini").measuredMinutes,
-    0,
-    "its days are not read: all are made",
-  );
+  t.strictSame(told.ranks, [{ rank: 1, venues: ["kraken", "okx"] }], "nobody knows which is better");
+  t.equal(of(told, "gemini").measuredMinutes, 0, "its days are not read: all are made");
 
-  await pool.query(
-    sql`update rollups_made set made_from = ${new Date(midnight)}`,
-  );
+  await pool.query(sql`update rollups_made set made_from = ${new Date(midnight)}`);
   const former = await compared(t, database, midnight, 6);
   t.strictSame(former.ranks, [{ rank: 1, venues: ["gemini"] }]);
   t.match(of(former, "gemini"), {
@@ -292,9 +264,7 @@ async function decided(pool: Pool, at: number): Promise<void> {
 /** As upkeep does, an hour at a time. */
 async function excludeAll(pool: Pool): Promise<void> {
   for (let more = true; more;) {
-    const [row] = await pool.query<{ more: boolean }>(
-      sql`call upkeep.exclude_next()`,
-    );
+    const [row] = await pool.query<{ more: boolean }>(sql`call upkeep.exclude_next()`);
     more = row!.more;
   }
 }
@@ -340,14 +310,10 @@ void t.test(
       })),
       "nobody else has seen it within two minutes",
     );
-    const [clock] = await pool.query<{ published_to: Date }>(
-      sql`select published_to from api.clock`,
-    );
+    const [clock] = await pool.query<{ published_to: Date }>(sql`select published_to from api.clock`);
     t.ok(+clock!.published_to < at(6), "before any of them is published");
     const own = await compared(t, database, at(8));
-    t.match(own.excluded, [
-      { region: "us-east", from: new Date(at(6)).toISOString(), minutes: 2 },
-    ]);
+    t.match(own.excluded, [{ region: "us-east", from: new Date(at(6)).toISOString(), minutes: 2 }]);
 
     await pool.query(sql`
       update impairment set ended_at = k.generated_at from api.clock k where ended_at is null
@@ -355,11 +321,7 @@ void t.test(
     const [ended] = await pool.query<{ to: string; generated_at: Date }>(
       sql`select api.excluded(7) -> 0 ->> 'to' as to, generated_at from api.clock`,
     );
-    t.equal(
-      ended!.to,
-      ended!.generated_at.toISOString(),
-      "the minute that it ended in is not over",
-    );
+    t.equal(ended!.to, ended!.generated_at.toISOString(), "the minute that it ended in is not over");
   },
 );
 
@@ -372,45 +334,31 @@ async function impaired(pool: Pool, from: number, to: number | null) {
   `);
 }
 
-void t.test(
-  "what is listed as left out is what the figures beside it leave out",
-  async (t) => {
-    const database = await migratedDatabase(t);
-    const { pool } = database;
-    const midnight = Math.floor(Date.now() / dayMs) * dayMs;
-    await watchedSince(pool, midnight - 9 * dayMs);
-    const over = (back: number) => midnight - back * dayMs;
-    for (const back of [5, 3])
-      await impaired(
-        pool,
-        over(back) - 5 * minuteMs,
-        over(back) + 5 * minuteMs,
-      );
-    const listed = async (days: number) =>
-      (await compared(t, database, midnight, days)).excluded.map(
-        ({ from, to, minutes }) => [Date.parse(from), Date.parse(to!), minutes],
-      );
-    const [third, fifth] = [3, 5].map((back) => [
-      over(back) - 5 * minuteMs,
-      over(back) + 6 * minuteMs,
-      11,
+void t.test("what is listed as left out is what the figures beside it leave out", async (t) => {
+  const database = await migratedDatabase(t);
+  const { pool } = database;
+  const midnight = Math.floor(Date.now() / dayMs) * dayMs;
+  await watchedSince(pool, midnight - 9 * dayMs);
+  const over = (back: number) => midnight - back * dayMs;
+  for (const back of [5, 3]) await impaired(pool, over(back) - 5 * minuteMs, over(back) + 5 * minuteMs);
+  const listed = async (days: number) =>
+    (await compared(t, database, midnight, days)).excluded.map(({ from, to, minutes }) => [
+      Date.parse(from),
+      Date.parse(to!),
+      minutes,
     ]);
-    t.strictSame(await listed(9), [third, fifth]);
-    t.strictSame(
-      await listed(4),
-      [[over(3), over(3) + 6 * minuteMs, 6]],
-      "from the window's first day on",
-    );
-    await pool.query(sql`
+  const [third, fifth] = [3, 5].map((back) => [over(back) - 5 * minuteMs, over(back) + 6 * minuteMs, 11]);
+  t.strictSame(await listed(9), [third, fifth]);
+  t.strictSame(await listed(4), [[over(3), over(3) + 6 * minuteMs, 6]], "from the window's first day on");
+  await pool.query(sql`
       update rollups_made set complete = false, made_from = ${new Date(over(3) - 3_600_000)}
     `);
-    t.strictSame(
-      await listed(9),
-      [[over(3), over(3) + 6 * minuteMs, 6]],
-      "days that an earlier release counted have their minutes",
-    );
-  },
-);
+  t.strictSame(
+    await listed(9),
+    [[over(3), over(3) + 6 * minuteMs, 6]],
+    "days that an earlier release counted have their minutes",
+  );
+});
 
 void t.test("a long impairment is written down once", async (t) => {
   const { pool, from } = await begun(t);
@@ -440,8 +388,6 @@ void t.test("a long impairment is written down once", async (t) => {
   // of the same region, recognised in hindsight, and from before
   await impaired(pool, from - 2_890 * minuteMs, from - 2_880 * minuteMs);
   t.equal((await exclude()).minutes, 2_893);
-  await pool.query(
-    sql`delete from excluded_minute where minute = ${new Date(from - 100 * minuteMs)}`,
-  );
+  await pool.query(sql`delete from excluded_minute where minute = ${new Date(from - 100 * minuteMs)}`);
   t.equal((await exclude()).minutes, 2_893, "what is missing comes back");
 });

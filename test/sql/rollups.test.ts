@@ -3,17 +3,8 @@ import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { syncRegistry } from "../../server/database/sync-registry.js";
 import { migratedDatabase } from "../support/database.js";
-import {
-  insertRaw,
-  randomFrom,
-  samplesWithin,
-} from "../support/random-samples.js";
-import {
-  type Circumstances,
-  type Component,
-  type RawSample,
-  rollUp,
-} from "../support/rollup-model.js";
+import { insertRaw, randomFrom, samplesWithin } from "../support/random-samples.js";
+import { type Circumstances, type Component, type RawSample, rollUp } from "../support/rollup-model.js";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -27,20 +18,14 @@ void t.test("roll-ups are what their samples say", async (t) => {
   const minutes = [
     ...Array.from({ length: 6 }, (_, i) => midnight + (i - 3) * minuteMs),
     ...[midnight + 59 * minuteMs, midnight + hourMs, midnight + 13 * hourMs],
-    ...Array.from(
-      { length: 3 },
-      (_, i) => midnight + dayMs - minuteMs + i * minuteMs,
-    ),
+    ...Array.from({ length: 3 }, (_, i) => midnight + dayMs - minuteMs + i * minuteMs),
   ];
   const random = randomFrom(7);
-  const samplesOf = (at: number, slots: number) =>
-    samplesWithin(random, new Date(at), slots, ids, [1, 2, 3]);
+  const samplesOf = (at: number, slots: number) => samplesWithin(random, new Date(at), slots, ids, [1, 2, 3]);
 
   const samples = minutes.flatMap((at) => samplesOf(at, 7));
   await insertRaw(pool, samples);
-  await pool.query(
-    sql`call upkeep.refresh_all(${new Date(minutes[0]!)}, ${new Date(minutes.at(-1)!)})`,
-  );
+  await pool.query(sql`call upkeep.refresh_all(${new Date(minutes[0]!)}, ${new Date(minutes.at(-1)!)})`);
   await agree(t, pool, watched, samples, "rolled up", {
     regions: 3,
     addedUpTo: new Date(minutes.at(-1)! - 5 * minuteMs),
@@ -52,13 +37,7 @@ void t.test("roll-ups are what their samples say", async (t) => {
     .filter((sample) => !samples.some((s) => sameSlot(s, sample)));
   await insertRaw(pool, late);
   await pool.query(sql`call upkeep.refresh_late(now())`);
-  await agree(
-    t,
-    pool,
-    watched,
-    [...samples, ...late],
-    "corrected by late samples",
-  );
+  await agree(t, pool, watched, [...samples, ...late], "corrected by late samples");
 });
 
 void t.test("minutes of impaired regions are left out", async (t) => {
@@ -68,9 +47,7 @@ void t.test("minutes of impaired regions are left out", async (t) => {
   const random = randomFrom(5);
   const from = Math.floor(Date.now() / dayMs) * dayMs - 30 * hourMs;
   const minutes = Array.from({ length: 90 }, (_, i) => from + i * minuteMs);
-  const samples = minutes.flatMap((at) =>
-    samplesWithin(random, new Date(at), 5, ids.slice(0, 6), [1, 2, 3]),
-  );
+  const samples = minutes.flatMap((at) => samplesWithin(random, new Date(at), 5, ids.slice(0, 6), [1, 2, 3]));
   await insertRaw(pool, samples);
   await pool.query(sql`call upkeep.refresh_late(now())`);
   await agree(t, pool, watched, samples, "rolled up");
@@ -78,11 +55,9 @@ void t.test("minutes of impaired regions are left out", async (t) => {
 
   const excluded: { region_id: number; minute: Date }[] = [];
   const leavesOut = (region_id: number, first: number, last: number) => {
-    for (let i = first; i <= last; i++)
-      excluded.push({ region_id, minute: new Date(minutes[i]!) });
+    for (let i = first; i <= last; i++) excluded.push({ region_id, minute: new Date(minutes[i]!) });
   };
-  const agreed = (how: string) =>
-    agree(t, pool, watched, samples, how, { regions: 3, excluded });
+  const agreed = (how: string) => agree(t, pool, watched, samples, how, { regions: 3, excluded });
 
   await ticked(pool, minutes[50]! + 30_000);
   await impaired(pool, 2, minutes[41]! + 59_000, minutes[42]! + 20_000);
@@ -96,9 +71,7 @@ void t.test("minutes of impaired regions are left out", async (t) => {
   await agreed("corrected while it goes on, over the end of an hour");
 
   await ticked(pool, minutes[80]!);
-  await pool.query(
-    sql`update impairment set ended_at = ${new Date(minutes[63]! + 1_000)} where ended_at is null`,
-  );
+  await pool.query(sql`update impairment set ended_at = ${new Date(minutes[63]! + 1_000)} where ended_at is null`);
   await impaired(pool, 1, minutes[60]!, minutes[60]! + 10_000);
   await excludeAll(pool);
   leavesOut(2, 63, 63);
@@ -117,9 +90,7 @@ void t.test("minutes of impaired regions are left out", async (t) => {
 });
 
 async function compressNext(pool: Pool) {
-  const [row] = await pool.query<{ chunk: string | null }>(
-    sql`select upkeep.compress_next(now()) as chunk`,
-  );
+  const [row] = await pool.query<{ chunk: string | null }>(sql`select upkeep.compress_next(now()) as chunk`);
   return row!.chunk;
 }
 
@@ -134,12 +105,7 @@ async function ticked(pool: Pool, atMs: number) {
   `);
 }
 
-async function impaired(
-  pool: Pool,
-  region: number,
-  startedMs: number,
-  recognisedMs: number,
-) {
+async function impaired(pool: Pool, region: number, startedMs: number, recognisedMs: number) {
   await pool.query(sql`
     insert into impairment (region_id, started_at, recognised_at, venues, measured)
     values (${region}, ${new Date(startedMs)}, ${new Date(recognisedMs)}, '{}', 15)
@@ -149,9 +115,7 @@ async function impaired(
 /** As upkeep does, an hour at a time. */
 async function excludeAll(pool: Pool) {
   for (let more = true; more;) {
-    const [row] = await pool.query<{ more: boolean }>(
-      sql`call upkeep.exclude_next()`,
-    );
+    const [row] = await pool.query<{ more: boolean }>(sql`call upkeep.exclude_next()`);
     more = row!.more;
   }
 }
@@ -160,13 +124,7 @@ void t.test("one region is enough where one is published", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const watched = await watchedBy(pool);
   const minute = Math.floor(Date.now() / minuteMs) * minuteMs - 20 * minuteMs;
-  const before = samplesWithin(
-    randomFrom(3),
-    new Date(minute),
-    6,
-    [1, 2, 3, 4],
-    [1],
-  );
+  const before = samplesWithin(randomFrom(3), new Date(minute), 6, [1, 2, 3, 4], [1]);
   await insertRaw(pool, before);
   await pool.query(sql`call upkeep.refresh_late(now())`);
   await same(t, pool, {
@@ -174,23 +132,16 @@ void t.test("one region is enough where one is published", async (t) => {
     venue_minute: [],
   });
 
-  await pool.transaction((tx) =>
-    syncRegistry(tx, { ...registry, regions: registry.regions.slice(0, 1) }),
-  );
+  await pool.transaction((tx) => syncRegistry(tx, { ...registry, regions: registry.regions.slice(0, 1) }));
   const after = before.map((sample) => ({
     ...sample,
     ts: new Date(+sample.ts + 30 * minuteMs),
   }));
   await insertRaw(pool, after);
-  await pool.query(
-    sql`call upkeep.refresh_all(${new Date(minute)}, ${new Date(minute + hourMs)})`,
-  );
+  await pool.query(sql`call upkeep.refresh_all(${new Date(minute)}, ${new Date(minute + hourMs)})`);
   const alone = rollUp(after, watched, { regions: 1 });
   await same(t, pool, {
-    component_minute: [
-      ...rollUp(before, watched).component_minute,
-      ...alone.component_minute,
-    ],
+    component_minute: [...rollUp(before, watched).component_minute, ...alone.component_minute],
     venue_minute: alone.venue_minute,
   });
   t.ok(alone.venue_minute.length > 0);
@@ -216,13 +167,8 @@ void t.test("the newest minutes are always right", async (t) => {
     }));
     await insertRaw(pool, [...known, ...behind]);
     samples.push(...known, ...behind);
-    await pool.query(
-      sql`call upkeep.refresh_newest(${new Date(atMs + 19_999)})`,
-    );
-    const { sample_minute, component_minute, venue_minute } = rollUp(
-      samples,
-      watched,
-    );
+    await pool.query(sql`call upkeep.refresh_newest(${new Date(atMs + 19_999)})`);
+    const { sample_minute, component_minute, venue_minute } = rollUp(samples, watched);
     await same(t, pool, { sample_minute, component_minute, venue_minute });
   }
 });
@@ -234,11 +180,7 @@ async function watchedBy(pool: Pool) {
 }
 
 function sameSlot(a: RawSample, b: RawSample): boolean {
-  return (
-    +a.ts === +b.ts &&
-    a.component_id === b.component_id &&
-    a.region_id === b.region_id
-  );
+  return +a.ts === +b.ts && a.component_id === b.component_id && a.region_id === b.region_id;
 }
 
 async function agree(
@@ -266,11 +208,5 @@ async function same(t: Test, db: Db, expected: Record<string, object[]>) {
 
 /** Rows as texts, since neither their order nor that of their columns matters. */
 function sorted(rows: object[]): string[] {
-  return rows
-    .map((row) =>
-      JSON.stringify(
-        Object.entries(row).sort(([a], [b]) => a.localeCompare(b)),
-      ),
-    )
-    .sort();
+  return rows.map((row) => JSON.stringify(Object.entries(row).sort(([a], [b]) => a.localeCompare(b)))).sort();
 }

@@ -10,21 +10,23 @@ const minuteMs = 60_000;
 const dayMs = 1440 * minuteMs;
 
 /** Whole milliseconds, by how many days ago and how many minutes. */
-const taken: Record<string, [daysAgo: number, minutes: number, ms: number][]> =
-  {
-    // of seven days with today the eighth is none
-    // between two values in the middle
-    okx: [[7, 20, 70], [6, 2, 31], [1, 2, 10]], // prettier-ignore
-    kraken: [[1, 6, 50]],
-  };
+const taken: Record<string, [daysAgo: number, minutes: number, ms: number][]> = {
+  // of seven days with today the eighth is none
+  // between two values in the middle
+  okx: [
+    [7, 20, 70],
+    [6, 2, 31],
+    [1, 2, 10],
+  ],
+  kraken: [[1, 6, 50]],
+};
 
 void t.test("what is typical of the last seven days", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const components = await pool.query<{ id: number; venue: string }>(sql`
     select component_id as id, venue from component join venue using (venue_id) where component = 'rest:ticker'
   `);
-  const idOf = (venue: string) =>
-    components.find((component) => component.venue === venue)!.id;
+  const idOf = (venue: string) => components.find((component) => component.venue === venue)!.id;
   const midnight = Math.floor(Date.now() / dayMs) * dayMs;
   await insertRaw(
     pool,
@@ -60,11 +62,7 @@ void t.test("what is typical of the last seven days", async (t) => {
   await nextTick();
   t.strictSame(await typical(), expected);
 
-  await Promise.all(
-    Array.from({ length: 4 }, () =>
-      pool.query(sql`call upkeep.keep_typical()`),
-    ),
-  );
+  await Promise.all(Array.from({ length: 4 }, () => pool.query(sql`call upkeep.keep_typical()`)));
   await pool.query(
     sql`update typical_week set p50_ms = p50_ms + 1 where holds_from = (select max(holds_from) from typical_week)`,
   );
@@ -75,13 +73,9 @@ void t.test("what is typical of the last seven days", async (t) => {
     { okx: 21, kraken: 51, exchange: 51, all: 51 },
     "and the newest from then on, once, whoever counts at the same time",
   );
-  await pool.query(
-    sql`update typical_week set holds_from = holds_from - interval '1 day'`,
-  );
+  await pool.query(sql`update typical_week set holds_from = holds_from - interval '1 day'`);
   await pool.query(sql`call upkeep.keep_typical()`);
-  const versions = await pool.query(
-    sql`select distinct holds_from from typical_week`,
-  );
+  const versions = await pool.query(sql`select distinct holds_from from typical_week`);
   t.equal(versions.length, 2, "one that may still be shown, and the newest");
 
   const without = structuredClone(registry);

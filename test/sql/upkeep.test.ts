@@ -3,11 +3,7 @@ import { openPool, type Pool, sql } from "../../shared/database/pool.js";
 import { makeUpkeep, usualUpkeepPace } from "../../server/engine/upkeep.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migratedDatabase } from "../support/database.js";
-import {
-  insertRaw,
-  randomFrom,
-  samplesWithin,
-} from "../support/random-samples.js";
+import { insertRaw, randomFrom, samplesWithin } from "../support/random-samples.js";
 import {
   type Component,
   type RawSample,
@@ -70,9 +66,7 @@ void t.test("upkeep lets plans be made by how much there is", async (t) => {
   const [row] = await pool.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
     sql`explain (format json) select from component_state`,
   );
-  const [there] = await pool.query<{ states: number }>(
-    sql`select count(*) as states from component_state`,
-  );
+  const [there] = await pool.query<{ states: number }>(sql`select count(*) as states from component_state`);
   t.ok(there!.states > 100);
   t.equal(row!["QUERY PLAN"][0].Plan["Plan Rows"], there!.states);
 });
@@ -86,12 +80,8 @@ void t.test("a day's last minutes reach their day", async (t) => {
   const midnight = Math.floor(Date.now() / dayMs) * dayMs - dayMs;
   const samples = samplesAround(new Date(midnight - minuteMs), 1);
   await insertRaw(pool, samples);
-  await pool.query(
-    sql`call upkeep.refresh_newest(${new Date(midnight + 4_000)})`,
-  );
-  await pool.query(
-    sql`call upkeep.refresh_open_buckets(${new Date(midnight + 5 * minuteMs)})`,
-  );
+  await pool.query(sql`call upkeep.refresh_newest(${new Date(midnight + 4_000)})`);
+  await pool.query(sql`call upkeep.refresh_open_buckets(${new Date(midnight + 5 * minuteMs)})`);
   const days = await pool.query<{ day: Date }>(sql`select day from venue_day`);
   t.strictSame(
     days.map(({ day }) => +day),
@@ -106,17 +96,13 @@ void t.test("roll-ups outlive their samples", async (t) => {
   const old = samplesAround(new Date(+now - 20 * dayMs), 3);
   const recent = samplesAround(new Date(+now - 3 * dayMs), 3);
   await insertRaw(pool, [...old, ...recent]);
-  await pool.query(
-    sql`call upkeep.refresh_all(${new Date(+now - 21 * dayMs)}, ${now})`,
-  );
+  await pool.query(sql`call upkeep.refresh_all(${new Date(+now - 21 * dayMs)}, ${now})`);
   const before = await heldBy(pool);
   t.ok(before[usual]!.length > 0);
   await rolledUp(t, pool, [...old, ...recent], now);
 
   t.ok((await retain(pool, now)) > 0);
-  const [kept] = await pool.query<{ samples: number }>(
-    sql`select count(*) as samples from sample`,
-  );
+  const [kept] = await pool.query<{ samples: number }>(sql`select count(*) as samples from sample`);
   t.equal(kept!.samples, recent.length, "only what is too old is dropped");
   await refreshEverything(pool, now);
   const left = afterRetain(before, now);
@@ -124,15 +110,9 @@ void t.test("roll-ups outlive their samples", async (t) => {
   t.strictSame(await heldBy(pool), left, "a refresh over all erases nothing");
 
   await pool.script(`select drop_chunks('sample', older_than => now())`);
-  await pool.query(
-    sql`call upkeep.refresh_all(${new Date(+now - 21 * dayMs)}, ${new Date(+now - 8 * dayMs)})`,
-  );
+  await pool.query(sql`call upkeep.refresh_all(${new Date(+now - 21 * dayMs)}, ${new Date(+now - 8 * dayMs)})`);
   await pool.query(sql`call upkeep.refresh_late(${now})`);
-  t.strictSame(
-    await heldBy(pool),
-    left,
-    "nor does it when there is no sample at all",
-  );
+  t.strictSame(await heldBy(pool), left, "nor does it when there is no sample at all");
 });
 
 void t.test("no refresh erases what has lost its samples", async (t) => {
@@ -145,9 +125,7 @@ void t.test("no refresh erases what has lost its samples", async (t) => {
     pool,
     days.flatMap((at) => samplesAround(new Date(at - 2 * minuteMs), 4)),
   );
-  await pool.query(
-    sql`call upkeep.refresh_all(${new Date(noon - 8 * dayMs)}, ${now})`,
-  );
+  await pool.query(sql`call upkeep.refresh_all(${new Date(noon - 8 * dayMs)}, ${now})`);
   const before = await heldBy(pool);
 
   const dropped = async (from: number, to: number) => {
@@ -157,10 +135,7 @@ void t.test("no refresh erases what has lost its samples", async (t) => {
     t.ok(rows.length > 0);
   };
   const wide = [
-    () =>
-      pool.query(
-        sql`call upkeep.refresh_all(${new Date(noon - 100 * dayMs)}, ${now})`,
-      ),
+    () => pool.query(sql`call upkeep.refresh_all(${new Date(noon - 100 * dayMs)}, ${now})`),
     () => pool.query(sql`call upkeep.refresh_all('-infinity', ${now})`),
   ];
   const narrow = [
@@ -169,10 +144,7 @@ void t.test("no refresh erases what has lost its samples", async (t) => {
     () => pool.query(sql`call upkeep.refresh_hours(${now})`),
     () => pool.query(sql`call upkeep.refresh_late(${now})`),
     ...days.map(
-      (at) => () =>
-        pool.query(
-          sql`call upkeep.refresh_all(${new Date(at - hourMs)}, ${new Date(at + hourMs)})`,
-        ),
+      (at) => () => pool.query(sql`call upkeep.refresh_all(${new Date(at - hourMs)}, ${new Date(at + hourMs)})`),
     ),
   ];
   // those of all windows cover the others
@@ -192,16 +164,11 @@ void t.test("no refresh erases what has lost its samples", async (t) => {
   await insertRaw(pool, late);
   await unchanged(t, "a late sample came for a day that is gone");
 
-  await pool.query(
-    sql`select drop_chunks('sample', older_than => ${new Date(days[2]!)}::timestamptz)`,
-  );
+  await pool.query(sql`select drop_chunks('sample', older_than => ${new Date(days[2]!)}::timestamptz)`);
   await unchanged(t, "half a day is gone, where chunks are of an hour");
-  await pool.script(
-    `select drop_chunks('sample', older_than => now() + interval '2 days')`,
-  );
+  await pool.script(`select drop_chunks('sample', older_than => now() + interval '2 days')`);
   await unchanged(t, "everything is gone");
-  for (const at of days)
-    await insertRaw(pool, samplesAround(new Date(at), 1).slice(0, 1));
+  for (const at of days) await insertRaw(pool, samplesAround(new Date(at), 1).slice(0, 1));
   await unchanged(t, "and a sample of each day came late");
 });
 
@@ -211,53 +178,41 @@ for (const [first, then] of [
   // as on a database that had half days before
   [12, 16],
 ] as const)
-  void t.test(
-    `a day is made of all its minutes or not at all: chunks of ${first} hours, and of ${then}`,
-    async (t) => {
-      const { pool } = await migratedDatabase(t);
-      // of every other day, with which sixteen hours begin
-      const midnight = (Math.floor(Date.now() / dayMs / 2) - 2) * 2 * dayMs;
-      const instant = (hour: number) => new Date(midnight + hour * hourMs);
-      const samples: RawSample[] = [];
-      const comes = async (...hours: number[]) => {
-        const more = hours.flatMap((hour) => samplesAround(instant(hour), 4));
-        await insertRaw(pool, more);
-        samples.push(...more);
-        const at = instant(Math.max(...hours) + 0.5);
-        await pool.query(sql`call upkeep.refresh_late(${at})`);
-        await rolledUp(t, pool, samples, at);
-      };
-      await setMinutesChunk(pool, first);
-      await comes(-6, 6);
-      await setMinutesChunk(pool, then);
-      await comes(14, 18);
-      await comes(30, 38);
+  void t.test(`a day is made of all its minutes or not at all: chunks of ${first} hours, and of ${then}`, async (t) => {
+    const { pool } = await migratedDatabase(t);
+    // of every other day, with which sixteen hours begin
+    const midnight = (Math.floor(Date.now() / dayMs / 2) - 2) * 2 * dayMs;
+    const instant = (hour: number) => new Date(midnight + hour * hourMs);
+    const samples: RawSample[] = [];
+    const comes = async (...hours: number[]) => {
+      const more = hours.flatMap((hour) => samplesAround(instant(hour), 4));
+      await insertRaw(pool, more);
+      samples.push(...more);
+      const at = instant(Math.max(...hours) + 0.5);
+      await pool.query(sql`call upkeep.refresh_late(${at})`);
+      await rolledUp(t, pool, samples, at);
+    };
+    await setMinutesChunk(pool, first);
+    await comes(-6, 6);
+    await setMinutesChunk(pool, then);
+    await comes(14, 18);
+    await comes(30, 38);
 
-      const held = await heldBy(pool);
-      const chunks = async () =>
-        (await pool.query(sql`select from show_chunks('sample_minute')`))
-          .length;
-      const before = await chunks();
-      for (const hour of [12, 16, 24, 36]) {
-        await pool.query(
-          sql`select drop_chunks('sample_minute', older_than => ${instant(hour)}::timestamptz)`,
-        );
-        await pool.query(
-          sql`call upkeep.refresh('latency_day', ${instant(-24)}, ${instant(48)}, force => true)`,
-        );
-        t.strictSame(
-          (await heldBy(pool)).latency_day,
-          held.latency_day,
-          `no day is made anew of what is left after ${hour} hours were dropped`,
-        );
-      }
-      const after = await chunks();
-      t.ok(
-        after > 0 && after < before,
-        `${after} of ${before} chunks are left`,
+    const held = await heldBy(pool);
+    const chunks = async () => (await pool.query(sql`select from show_chunks('sample_minute')`)).length;
+    const before = await chunks();
+    for (const hour of [12, 16, 24, 36]) {
+      await pool.query(sql`select drop_chunks('sample_minute', older_than => ${instant(hour)}::timestamptz)`);
+      await pool.query(sql`call upkeep.refresh('latency_day', ${instant(-24)}, ${instant(48)}, force => true)`);
+      t.strictSame(
+        (await heldBy(pool)).latency_day,
+        held.latency_day,
+        `no day is made anew of what is left after ${hour} hours were dropped`,
       );
-    },
-  );
+    }
+    const after = await chunks();
+    t.ok(after > 0 && after < before, `${after} of ${before} chunks are left`);
+  });
 
 /** How many hours of minutes are in a chunk from now on. */
 async function setMinutesChunk(pool: Pool, hours: number): Promise<void> {
@@ -273,12 +228,9 @@ async function setMinutesChunk(pool: Pool, hours: number): Promise<void> {
 void t.test("an hour is mended once it is over", async (t) => {
   const { pool } = await migratedDatabase(t);
   const hour = Math.floor(Date.now() / hourMs) * hourMs;
-  for (const at of [hour - 90 * minuteMs, hour - minuteMs, hour])
-    await insertRaw(pool, samplesAround(new Date(at), 1));
+  for (const at of [hour - 90 * minuteMs, hour - minuteMs, hour]) await insertRaw(pool, samplesAround(new Date(at), 1));
   for (const level of ["rest_hour", "stream_hour", "latency_hour"]) {
-    await pool.query(
-      sql`call upkeep.mend(${level}, ${new Date(hour - 2 * hourMs)}, ${new Date(hour + hourMs)})`,
-    );
+    await pool.query(sql`call upkeep.mend(${level}, ${new Date(hour - 2 * hourMs)}, ${new Date(hour + hourMs)})`);
     const [row] = await pool.query<{ over: boolean; runs: boolean }>(sql`
       select
         bool_or(hour < time_bucket('1 hour', now() - upkeep.kept_after())) as over,
@@ -292,13 +244,9 @@ void t.test("an hour is mended once it is over", async (t) => {
 void t.test("nothing is dropped under a refresh", async (t) => {
   const { url, pool } = await migratedDatabase(t);
   const now = new Date();
-  const old = [12, 11, 10, 9].flatMap((ago) =>
-    samplesAround(new Date(+now - ago * dayMs), 5),
-  );
+  const old = [12, 11, 10, 9].flatMap((ago) => samplesAround(new Date(+now - ago * dayMs), 5));
   await insertRaw(pool, old);
-  await pool.query(
-    sql`call upkeep.refresh_all(${new Date(+now - 13 * dayMs)}, ${now})`,
-  );
+  await pool.query(sql`call upkeep.refresh_all(${new Date(+now - 13 * dayMs)}, ${now})`);
   // on the embedded database one statement runs at a time
   if (process.env["DATABASE_URL"])
     await t.test("that was held up after it had looked", async (t) => {
@@ -317,9 +265,7 @@ void t.test("nothing is dropped under a refresh", async (t) => {
       let refreshing: Promise<unknown> | undefined;
       await other.transaction(async (tx) => {
         await tx.script(`lock table ${kept!.name} in access exclusive mode`);
-        refreshing = pool.query(
-          sql`call upkeep.refresh_all(${new Date(+now - 13 * dayMs)}, ${now})`,
-        );
+        refreshing = pool.query(sql`call upkeep.refresh_all(${new Date(+now - 13 * dayMs)}, ${now})`);
         await until(async () => {
           const [row] = await pool.query<{ waiting: boolean }>(sql`
             select exists (
@@ -340,9 +286,7 @@ void t.test("nothing is dropped under a refresh", async (t) => {
     insert into leader (office, holder, fence, expires_at)
     values ('refresh of a test', 'test', 1, now() + interval '1 minute')`);
   await t.rejects(retain(pool, now), /a refresh is under way/);
-  await pool.query(
-    sql`update leader set expires_at = now() where holder = 'test'`,
-  );
+  await pool.query(sql`update leader set expires_at = now() where holder = 'test'`);
   t.ok((await retain(pool, now)) > 0, "until its word has run out");
   t.strictSame(await heldBy(pool), afterRetain(before, now));
   const [left] = await pool.query<{ held: number }>(sql`
@@ -360,18 +304,12 @@ void t.test("a drop and the clock never wait for each other", async (t) => {
       [12, 9].flatMap((ago) => samplesAround(new Date(+now - ago * dayMs), 5)),
     );
   const kept = async () => {
-    const [row] = await pool.query<{ kept: number }>(
-      sql`select count(*)::int as kept from sample`,
-    );
+    const [row] = await pool.query<{ kept: number }>(sql`select count(*)::int as kept from sample`);
     return row!.kept;
   };
-  await pool.query(
-    sql`insert into engine_clock (ticked_at, version) values (${now}, 'test')`,
-  );
+  await pool.query(sql`insert into engine_clock (ticked_at, version) values (${now}, 'test')`);
   const revision = async () => {
-    const [row] = await pool.query<{ revision: number }>(
-      sql`select revision from engine_clock`,
-    );
+    const [row] = await pool.query<{ revision: number }>(sql`select revision from engine_clock`);
     return row!.revision;
   };
   await insertOld();
@@ -418,22 +356,14 @@ void t.test("what is kept, and for how long", async (t) => {
   const { pool } = await migratedDatabase(t);
   // at noon: twelve minutes of samples are of one day, and enough for a percentile of an hour
   const now = new Date(new Date().setUTCHours(12, 0, 0, 0));
-  const samples = [110, 90, 2].flatMap((days) =>
-    samplesAround(new Date(+now - days * dayMs), 12),
-  );
+  const samples = [110, 90, 2].flatMap((days) => samplesAround(new Date(+now - days * dayMs), 12));
   await insertRaw(pool, samples);
-  await pool.query(
-    sql`call upkeep.refresh_all(${new Date(+now - 111 * dayMs)}, ${now})`,
-  );
+  await pool.query(sql`call upkeep.refresh_all(${new Date(+now - 111 * dayMs)}, ${now})`);
   await retain(pool, now);
   await refreshEverything(pool, now);
   const held = await heldBy(pool);
   const daysOf = (rollup: string) =>
-    new Set(
-      held[rollup]!.map((row) =>
-        Math.round((+now - +Object.values(row)[0]!) / dayMs),
-      ),
-    ).size;
+    new Set(held[rollup]!.map((row) => Math.round((+now - +Object.values(row)[0]!) / dayMs))).size;
   t.strictSame(
     Object.fromEntries(rollups.map((rollup) => [rollup, daysOf(rollup)])),
     {
@@ -451,120 +381,89 @@ void t.test("what is kept, and for how long", async (t) => {
   t.ok(daysOf(usual) >= 2, "and how long usual hours took");
 });
 
-void t.test(
-  "hours that a page takes for complete have none missing before them, whoever asks for which",
-  async (t) => {
-    const { pool } = await migratedDatabase(t);
-    const now = new Date();
-    const [older, newer] = [3, 1].map((days) =>
-      samplesAround(new Date(+now - days * dayMs), 2),
-    ) as [RawSample[], RawSample[]];
-    await insertRaw(pool, [...older, ...newer]);
-    const hours = async () =>
-      (await heldBy(pool)).latency_hour!.map((row) => JSON.stringify(row));
-    const from = new Date(Math.floor(+newer[0]!.ts / hourMs) * hourMs);
-    const to = new Date(+from + 2 * hourMs);
-    await pool.query(sql`call upkeep.refresh_all(${from}, ${to})`);
-    const kept = await hours();
-    const components = await pool.query<Component>(
-      sql`select component_id, venue_id, kind from component`,
-    );
-    t.strictSame(
-      [...kept].sort(),
-      latencyHours([...older, ...newer], components, now)
-        .map((row) => JSON.stringify(row))
-        .sort(),
-      "a refresh of later hours makes those before them too",
-    );
+void t.test("hours that a page takes for complete have none missing before them, whoever asks for which", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const now = new Date();
+  const [older, newer] = [3, 1].map((days) => samplesAround(new Date(+now - days * dayMs), 2)) as [
+    RawSample[],
+    RawSample[],
+  ];
+  await insertRaw(pool, [...older, ...newer]);
+  const hours = async () => (await heldBy(pool)).latency_hour!.map((row) => JSON.stringify(row));
+  const from = new Date(Math.floor(+newer[0]!.ts / hourMs) * hourMs);
+  const to = new Date(+from + 2 * hourMs);
+  await pool.query(sql`call upkeep.refresh_all(${from}, ${to})`);
+  const kept = await hours();
+  const components = await pool.query<Component>(sql`select component_id, venue_id, kind from component`);
+  t.strictSame(
+    [...kept].sort(),
+    latencyHours([...older, ...newer], components, now)
+      .map((row) => JSON.stringify(row))
+      .sort(),
+    "a refresh of later hours makes those before them too",
+  );
 
-    await pool.script(
-      `truncate rest_hour, stream_hour, latency_hour, hours_kept`,
+  await pool.script(`truncate rest_hour, stream_hour, latency_hour, hours_kept`);
+  const next = async () => {
+    const [hour] = await pool.query<{ from_at: Date; kept_at: Date }>(
+      sql`select from_at, kept_at from upkeep.hour_to_keep(${now})`,
     );
-    const next = async () => {
-      const [hour] = await pool.query<{ from_at: Date; kept_at: Date }>(
-        sql`select from_at, kept_at from upkeep.hour_to_keep(${now})`,
-      );
-      return hour;
-    };
-    const first = (await next())!;
-    t.ok(+first.from_at <= +older[0]!.ts);
-    let lastMs = 0;
-    for (let hour; (hour = await next()); lastMs = +hour.kept_at)
-      await pool.query(
-        sql`call upkeep.refresh_over_hours(${hour.from_at}, ${hour.kept_at})`,
-      );
-    t.strictSame(await hours(), kept, "one after the other they are the same");
-    t.ok(+now - lastMs < hourMs);
-  },
-);
+    return hour;
+  };
+  const first = (await next())!;
+  t.ok(+first.from_at <= +older[0]!.ts);
+  let lastMs = 0;
+  for (let hour; (hour = await next()); lastMs = +hour.kept_at)
+    await pool.query(sql`call upkeep.refresh_over_hours(${hour.from_at}, ${hour.kept_at})`);
+  t.strictSame(await hours(), kept, "one after the other they are the same");
+  t.ok(+now - lastMs < hourMs);
+});
 
-void t.test(
-  "an hour is kept when its last samples have come, and no hour that is to come",
-  async (t) => {
-    const { pool } = await migratedDatabase(t);
-    const hour = Math.floor(Date.now() / hourMs) * hourMs - 5 * hourMs;
-    await insertRaw(pool, samplesAround(new Date(hour + 10 * minuteMs), 2));
-    const due = async (at: number) =>
-      (
-        await pool.query<{ from_at: Date }>(
-          sql`select from_at from upkeep.hour_to_keep(${new Date(at)})`,
-        )
-      ).length;
-    // where a chunk is a day, it begins with hours that nobody measured
-    await pool.query(
-      sql`call upkeep.refresh_over_hours(${new Date(hour)}, ${new Date(hour + 2 * minuteMs)})`,
-    );
-    t.equal(await due(hour + hourMs + minuteMs), 0);
-    t.equal(await due(hour + hourMs + 2 * minuteMs), 1);
-    await pool.query(
-      sql`call upkeep.refresh_all(${new Date(hour)}, now() + interval '3 hours')`,
-    );
-    const [kept] = await pool.query<{ over: boolean }>(
-      sql`select kept_to <= now() - interval '2 minutes' as over from hours_kept`,
-    );
-    t.equal(kept!.over, true);
-  },
-);
+void t.test("an hour is kept when its last samples have come, and no hour that is to come", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const hour = Math.floor(Date.now() / hourMs) * hourMs - 5 * hourMs;
+  await insertRaw(pool, samplesAround(new Date(hour + 10 * minuteMs), 2));
+  const due = async (at: number) =>
+    (await pool.query<{ from_at: Date }>(sql`select from_at from upkeep.hour_to_keep(${new Date(at)})`)).length;
+  // where a chunk is a day, it begins with hours that nobody measured
+  await pool.query(sql`call upkeep.refresh_over_hours(${new Date(hour)}, ${new Date(hour + 2 * minuteMs)})`);
+  t.equal(await due(hour + hourMs + minuteMs), 0);
+  t.equal(await due(hour + hourMs + 2 * minuteMs), 1);
+  await pool.query(sql`call upkeep.refresh_all(${new Date(hour)}, now() + interval '3 hours')`);
+  const [kept] = await pool.query<{ over: boolean }>(
+    sql`select kept_to <= now() - interval '2 minutes' as over from hours_kept`,
+  );
+  t.equal(kept!.over, true);
+});
 
-void t.test(
-  "core keeps the hours that it missed, with all that a page reads of them",
-  async (t) => {
-    const { pool } = await migratedDatabase(t);
-    const now = new Date();
-    const missed = [5, 4, 3].flatMap((hours) =>
-      samplesAround(new Date(+now - hours * hourMs), 3),
-    );
-    await insertRaw(pool, missed);
-    let passedMs = 0;
-    const upkeep = makeUpkeep(pool, quiet, usualUpkeepPace, undefined, {
-      now: () => Promise.resolve(now),
-      passedMs: () => passedMs,
-    });
-    const keptTo = async () => {
-      const [kept] = await pool.query<{ kept_to: Date }>(
-        sql`select kept_to from hours_kept`,
-      );
-      return +(kept?.kept_to ?? 0);
-    };
-    // an hour a turn, of two days at the most
-    while (passedMs < 48 && (await keptTo()) < +now - hourMs - 2 * minuteMs) {
-      // none of the chores that come after it in a turn
-      let turns = passedMs === 0 ? 4 : 1;
-      await upkeep.doWhatIsDue(() => turns-- > 0);
-      passedMs += 1;
-    }
-    await rolledUp(t, pool, missed, now, [
-      ...["sample_hour", "rest_hour", "stream_hour", "latency_hour"],
-    ]);
-  },
-);
+void t.test("core keeps the hours that it missed, with all that a page reads of them", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const now = new Date();
+  const missed = [5, 4, 3].flatMap((hours) => samplesAround(new Date(+now - hours * hourMs), 3));
+  await insertRaw(pool, missed);
+  let passedMs = 0;
+  const upkeep = makeUpkeep(pool, quiet, usualUpkeepPace, undefined, {
+    now: () => Promise.resolve(now),
+    passedMs: () => passedMs,
+  });
+  const keptTo = async () => {
+    const [kept] = await pool.query<{ kept_to: Date }>(sql`select kept_to from hours_kept`);
+    return +(kept?.kept_to ?? 0);
+  };
+  // an hour a turn, of two days at the most
+  while (passedMs < 48 && (await keptTo()) < +now - hourMs - 2 * minuteMs) {
+    // none of the chores that come after it in a turn
+    let turns = passedMs === 0 ? 4 : 1;
+    await upkeep.doWhatIsDue(() => turns-- > 0);
+    passedMs += 1;
+  }
+  await rolledUp(t, pool, missed, now, [...["sample_hour", "rest_hour", "stream_hour", "latency_hour"]]);
+});
 
 void t.test("compression", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = new Date();
-  const samples = [4, 3].flatMap((days) =>
-    samplesAround(new Date(+now - days * dayMs), 2),
-  );
+  const samples = [4, 3].flatMap((days) => samplesAround(new Date(+now - days * dayMs), 2));
   const fresh = samplesAround(new Date(+now - 5 * minuteMs), 1);
   await insertRaw(pool, [...samples, ...fresh]);
   await pool.query(sql`call upkeep.refresh_late(${now})`);
@@ -588,32 +487,19 @@ void t.test("compression", async (t) => {
 
   // as if the ten days of a chunk of hours were over, too
   const over = new Date(+now + 11 * dayMs);
-  const all = [
-    ...new Set([
-      ...kinds,
-      ...(await hypertablesOf(pool, await compressAll(pool, over))),
-    ]),
-  ].sort();
+  const all = [...new Set([...kinds, ...(await hypertablesOf(pool, await compressAll(pool, over)))])].sort();
   t.strictSame(
     all,
-    [
-      ...byMinute,
-      ...["sample", "sample_hour", "stream_hour"],
-      ...["latency_hour", "latency_day"],
-    ].sort(),
+    [...byMinute, ...["sample", "sample_hour", "stream_hour"], ...["latency_hour", "latency_day"]].sort(),
   );
 
-  const late = samples
-    .slice(0, 40)
-    .map((sample) => ({ ...sample, ts: new Date(+sample.ts + 1) }));
+  const late = samples.slice(0, 40).map((sample) => ({ ...sample, ts: new Date(+sample.ts + 1) }));
   await insertRaw(pool, late);
   await pool.query(sql`call upkeep.refresh_late(${now})`);
   await rolledUp(t, pool, [...samples, ...fresh, ...late], now);
 
   t.strictSame(
-    [
-      ...new Set(await hypertablesOf(pool, await partlyCompressed(pool))),
-    ].sort(),
+    [...new Set(await hypertablesOf(pool, await partlyCompressed(pool)))].sort(),
     all,
     "what came late lies beside what is compressed",
   );
@@ -640,45 +526,34 @@ function shuffled<One>(all: readonly One[], random: () => number): One[] {
     .map(({ one }) => one);
 }
 
-void t.test(
-  "hours and days are compressed when their chunk is over",
-  async (t) => {
-    const { pool } = await migratedDatabase(t);
-    const now = new Date();
-    const old = samplesAround(new Date(+now - 45 * dayMs), 2);
-    const recent = samplesAround(new Date(+now - 1 * dayMs), 2);
-    await insertRaw(pool, [...old, ...recent]);
-    await pool.query(
-      sql`call upkeep.refresh_all(${new Date(+now - 46 * dayMs)}, ${now})`,
-    );
-    const before = await heldBy(pool);
-    const compressed = await hypertablesOf(pool, await compressAll(pool, now));
-    for (const level of ["sample_hour", "latency_day"]) {
-      t.ok(compressed.includes(level), `${level} is compressed`);
-      const [open] = await pool.query<{ compressed: boolean }>(sql`
+void t.test("hours and days are compressed when their chunk is over", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const now = new Date();
+  const old = samplesAround(new Date(+now - 45 * dayMs), 2);
+  const recent = samplesAround(new Date(+now - 1 * dayMs), 2);
+  await insertRaw(pool, [...old, ...recent]);
+  await pool.query(sql`call upkeep.refresh_all(${new Date(+now - 46 * dayMs)}, ${now})`);
+  const before = await heldBy(pool);
+  const compressed = await hypertablesOf(pool, await compressAll(pool, now));
+  for (const level of ["sample_hour", "latency_day"]) {
+    t.ok(compressed.includes(level), `${level} is compressed`);
+    const [open] = await pool.query<{ compressed: boolean }>(sql`
       select bool_or(is_compressed) as compressed
       from timescaledb_information.chunks c
       join timescaledb_information.continuous_aggregates a on a.materialization_hypertable_name = c.hypertable_name
       where a.view_name = ${level} and c.range_end > ${now}
     `);
-      t.notOk(open!.compressed, `${level} of these days is not`);
-    }
-    t.strictSame(await heldBy(pool), before, "and reads as before");
-  },
-);
+    t.notOk(open!.compressed, `${level} of these days is not`);
+  }
+  t.strictSame(await heldBy(pool), before, "and reads as before");
+});
 
 /** Of two endpoints and two streams of one venue. */
 function samplesAround(at: Date, minutes: number): RawSample[] {
   const random = randomFrom(Math.floor(+at / dayMs));
   const first = Math.floor(+at / minuteMs) * minuteMs;
   return Array.from({ length: minutes }, (_, i) =>
-    samplesWithin(
-      random,
-      new Date(first + i * minuteMs),
-      5,
-      [1, 2, 6, 8],
-      [1, 2, 3],
-    ),
+    samplesWithin(random, new Date(first + i * minuteMs), 5, [1, 2, 6, 8], [1, 2, 3]),
   ).flat();
 }
 
@@ -688,15 +563,11 @@ async function refreshEverything(pool: Pool, now: Date) {
   await pool.query(sql`call upkeep.refresh_open_buckets(${now})`);
   await pool.query(sql`call upkeep.refresh_late(${now})`);
   await pool.query(sql`call upkeep.refresh_all('-infinity', ${now})`);
-  await pool.query(
-    sql`call upkeep.refresh_all(${new Date(+now - 400 * dayMs)}, ${now})`,
-  );
+  await pool.query(sql`call upkeep.refresh_all(${new Date(+now - 400 * dayMs)}, ${now})`);
 }
 
 async function compressNext(pool: Pool, now: Date): Promise<string | null> {
-  const [row] = await pool.query<{ chunk: string | null }>(
-    sql`select upkeep.compress_next(${now}) as chunk`,
-  );
+  const [row] = await pool.query<{ chunk: string | null }>(sql`select upkeep.compress_next(${now}) as chunk`);
   return row!.chunk;
 }
 
@@ -721,19 +592,14 @@ async function hypertablesOf(pool: Pool, chunks: string[]): Promise<string[]> {
 }
 
 async function retain(pool: Pool, now: Date): Promise<number> {
-  const [row] = await pool.query<{ dropped: number }>(
-    sql`call upkeep.retain(${now})`,
-  );
+  const [row] = await pool.query<{ dropped: number }>(sql`call upkeep.retain(${now})`);
   return row!.dropped;
 }
 
 async function heldBy(pool: Pool) {
   const held: Record<string, object[]> = {};
   for (const rollup of [...rollups, ...addedUp, ...overOnly])
-    held[rollup] = await pool.text<object>(
-      `select * from ${rollup} order by ${rollup}`,
-      [],
-    );
+    held[rollup] = await pool.text<object>(`select * from ${rollup} order by ${rollup}`, []);
   return held;
 }
 
@@ -756,9 +622,7 @@ async function rolledUp(
   now: Date,
   rolledUpLevels = [...rollups, ...overOnly],
 ) {
-  const components = await pool.query<Component>(
-    sql`select component_id, venue_id, kind from component`,
-  );
+  const components = await pool.query<Component>(sql`select component_id, venue_id, kind from component`);
   const addedUpTo = new Date(+now - 5 * minuteMs);
   const levels = rollUp(samples, components, { regions: 3, addedUpTo });
   const keptTo = new Date(+now - 2 * minuteMs);
@@ -771,15 +635,7 @@ async function rolledUp(
   };
   const held = await heldBy(pool);
   const texts = (rows: object[]) =>
-    rows
-      .map((row) =>
-        JSON.stringify(Object.fromEntries(Object.entries(row).sort())),
-      )
-      .sort();
+    rows.map((row) => JSON.stringify(Object.fromEntries(Object.entries(row).sort()))).sort();
   for (const rollup of rolledUpLevels)
-    t.strictSame(
-      texts(held[rollup]!),
-      texts(expected[rollup]!),
-      `${rollup} is right`,
-    );
+    t.strictSame(texts(held[rollup]!), texts(expected[rollup]!), `${rollup} is right`);
 }

@@ -22,9 +22,7 @@ function history(
   isDown: (minuteOfDay: number, day: number) => boolean = () => false,
 ): History {
   const of = (is: typeof isMeasured) =>
-    new Uint8Array(days * dayMinutes).map((_, at) =>
-      is(at % dayMinutes, Math.floor(at / dayMinutes)) ? 1 : 0,
-    );
+    new Uint8Array(days * dayMinutes).map((_, at) => (is(at % dayMinutes, Math.floor(at / dayMinutes)) ? 1 : 0));
   return { measured: of(isMeasured), down: of(isDown) };
 }
 
@@ -63,15 +61,9 @@ void t.test("bounds for uptime", async (t) => {
     t.equal(sparse.high, 100);
     t.ok(sparse.low! > 98 && sparse.low! < 99, `${sparse.low} %`);
     const apart = await of(history(90, (minute) => minute % 480 === 0));
-    t.ok(
-      apart.low! > sparse.low! && apart.low! < 99.7,
-      `hours apart they say more: ${apart.low} %`,
-    );
+    t.ok(apart.low! > sparse.low! && apart.low! < 99.7, `hours apart they say more: ${apart.low} %`);
     const whole = await of(history(90, (minute) => minute >= 3));
-    t.ok(
-      whole.low! > 99.9,
-      `all others but them say nearly all: ${whole.low} %`,
-    );
+    t.ok(whole.low! > 99.9, `all others but them say nearly all: ${whole.low} %`);
   });
 
   await t.test("the more was measured the nearer they are", async (t) => {
@@ -89,28 +81,22 @@ void t.test("bounds for uptime", async (t) => {
     t.ok(nine.high! - nine.low! < half.high! - half.low!);
   });
 
-  await t.test(
-    "the uptime is between them, also where all was down",
-    async (t) => {
-      for (const share of [0.001, 0.5, 0.999, 1]) {
-        const random = randomFrom(9);
-        const bounds = await of(
-          history(
-            2,
-            (minute) => minute % 3 === 0,
-            () => random() < share,
-          ),
-        );
-        t.ok(
-          0 <= bounds.low! &&
-            bounds.low! <= bounds.uptime! &&
-            bounds.uptime! <= bounds.high! &&
-            bounds.high! <= 100,
-          JSON.stringify(bounds),
-        );
-      }
-    },
-  );
+  await t.test("the uptime is between them, also where all was down", async (t) => {
+    for (const share of [0.001, 0.5, 0.999, 1]) {
+      const random = randomFrom(9);
+      const bounds = await of(
+        history(
+          2,
+          (minute) => minute % 3 === 0,
+          () => random() < share,
+        ),
+      );
+      t.ok(
+        0 <= bounds.low! && bounds.low! <= bounds.uptime! && bounds.uptime! <= bounds.high! && bounds.high! <= 100,
+        JSON.stringify(bounds),
+      );
+    }
+  });
 
   await t.test("quantiles are near the exact ones", async (t) => {
     // at least as much is known as one minute says
@@ -120,9 +106,7 @@ void t.test("bounds for uptime", async (t) => {
         b: sum * (1 - mean),
       })),
     );
-    const asked = shapes.flatMap((shape) =>
-      [0.025, 0.05, 0.95, 0.975].map((share) => ({ ...shape, share })),
-    );
+    const asked = shapes.flatMap((shape) => [0.025, 0.05, 0.95, 0.975].map((share) => ({ ...shape, share })));
     const quantiles = await pool.query<{ quantile: number }>(sql`
       select api.beta_quantile(s.share, s.a, s.b) as quantile
       from rows from (
@@ -134,32 +118,23 @@ void t.test("bounds for uptime", async (t) => {
       const { quantile } = quantiles[i]!;
       const deviation = Math.sqrt((a * b) / (a + b + 1)) / (a + b);
       const off = Math.abs(quantile - exactQuantile(share, a, b)) / deviation;
-      if (off > 0.25)
-        t.fail(`${share} of Beta(${a}, ${b}) is off by ${off} deviations`);
+      if (off > 0.25) t.fail(`${share} of Beta(${a}, ${b}) is off by ${off} deviations`);
     }
     t.equal(quantiles.length, asked.length);
   });
 
-  await t.test(
-    "they contain the truth in 93 to 97 % of random histories",
-    async (t) => {
-      const judged = await judgedHistories(pool, randomFrom(7), 60);
-      t.ok(
-        judged.length > 2_500,
-        `${judged.length} histories, none of them whole`,
-      );
-      const all = containedPct(judged);
-      t.ok(all >= 93 && all <= 97, `${all.toFixed(1)} %`);
-      for (const name of Object.keys(patterns)) {
-        const share = containedPct(
-          judged.filter(({ pattern }) => pattern === name),
-        );
-        // half hours on a beat of one hour look to the squares as if they were scattered
-        const atLeast = name === "half of every hour" ? 78 : 90;
-        t.ok(share >= atLeast, `${name}: ${share.toFixed(1)} %`);
-      }
-    },
-  );
+  await t.test("they contain the truth in 93 to 97 % of random histories", async (t) => {
+    const judged = await judgedHistories(pool, randomFrom(7), 60);
+    t.ok(judged.length > 2_500, `${judged.length} histories, none of them whole`);
+    const all = containedPct(judged);
+    t.ok(all >= 93 && all <= 97, `${all.toFixed(1)} %`);
+    for (const name of Object.keys(patterns)) {
+      const share = containedPct(judged.filter(({ pattern }) => pattern === name));
+      // half hours on a beat of one hour look to the squares as if they were scattered
+      const atLeast = name === "half of every hour" ? 78 : 90;
+      t.ok(share >= atLeast, `${name}: ${share.toFixed(1)} %`);
+    }
+  });
 });
 
 /** By halving: what share of the distribution is below is known. */

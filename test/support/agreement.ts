@@ -1,12 +1,10 @@
-/** Whether the engine and the second opinion agree on worlds: on every state whenever one looks, and on all that is on record. */
+/**
+ * Whether the engine and the second opinion agree on worlds: on every state whenever one looks, and on all that is on
+ * record.
+ */
 import type { Test } from "tap";
 import type { Db } from "../../shared/database/pool.js";
-import {
-  brokenLaws,
-  changedSince,
-  closedIncidents,
-  openedWithoutQuorum,
-} from "./engine-laws.js";
+import { brokenLaws, changedSince, closedIncidents, openedWithoutQuorum } from "./engine-laws.js";
 import {
   catchUp,
   decide,
@@ -42,12 +40,7 @@ interface Disagreement {
   opinion: string[];
 }
 
-export async function agree(
-  t: Test,
-  db: Db,
-  run: Run,
-  seeing: Seeing = {},
-): Promise<void> {
+export async function agree(t: Test, db: Db, run: Run, seeing: Seeing = {}): Promise<void> {
   const opinions = run.worlds.map(secondOpinion);
   const { differing, lawless } = await compare(db, run, opinions, seeing);
   for (const [world, disagreement] of [...differing].slice(0, 3))
@@ -59,28 +52,19 @@ export async function agree(
   t.strictSame(lawless, [], `seed ${run.seed}: no law is broken`);
 
   const [first] = differing;
-  if (first && Object.keys(seeing).length === 0)
-    await tellShortly(t, db, ...first);
+  if (first && Object.keys(seeing).length === 0) await tellShortly(t, db, ...first);
 }
 
 /** The least of this world on which the two still differ. */
-async function tellShortly(
-  t: Test,
-  db: Db,
-  world: World,
-  { at }: Disagreement,
-): Promise<void> {
+async function tellShortly(t: Test, db: Db, world: World, { at }: Disagreement): Promise<void> {
   const differences = async (smaller: World) => {
     const run = { seed: 0, worlds: [smaller] };
     const { differing } = await compare(db, run, [secondOpinion(smaller)], {});
     return [...differing.values()];
   };
-  const fails = async (smaller: World) =>
-    (await differences(smaller)).length > 0;
+  const fails = async (smaller: World) => (await differences(smaller)).length > 0;
   const until = Date.parse(at);
-  const begun = Number.isNaN(until)
-    ? world
-    : { ...world, instants: world.instants.filter((at) => at <= until) };
+  const begun = Number.isNaN(until) ? world : { ...world, instants: world.instants.filter((at) => at <= until) };
   const least = await shrink(begun, fails, 30_000);
   const [disagreement] = await differences(least);
   t.fail("the same world, without what does not matter", {
@@ -89,12 +73,7 @@ async function tellShortly(
   });
 }
 
-async function compare(
-  db: Db,
-  run: Run,
-  opinions: Opinion[],
-  { comesBy, batches }: Seeing,
-) {
+async function compare(db: Db, run: Run, opinions: Opinion[], { comesBy, batches }: Seeing) {
   const { worlds } = run;
   const differing = new Map<World, Disagreement>();
   const lawless: string[] = [];
@@ -110,24 +89,18 @@ async function compare(
     );
   await gatherStatistics(db);
   for (const [place, at] of instants.entries()) {
-    while (waiting.length > 0 && waiting[0]!.by <= at)
-      await insertSamples(db, waiting.shift()!.samples);
+    while (waiting.length > 0 && waiting[0]!.by <= at) await insertSamples(db, waiting.shift()!.samples);
     if (place > 0 && comesBy && !comesBy.includes(at)) continue;
     const missed = place > 0 && at - instants[place - 1]! > rules.step_ms;
     if (place > 0 && comesBy) await catchUp(db, run, at);
     else {
       const { opened, closed } = await decide(db, run, at, missed);
-      if (opened.length > 0)
-        lawless.push(...(await openedWithoutQuorum(db, rules)));
+      if (opened.length > 0) lawless.push(...(await openedWithoutQuorum(db, rules)));
       if (closed.length > 0) past.push(...(await closedIncidents(db, closed)));
     }
     await retractByHand(db, run, at);
     const moments = opinions.map(({ moments }) => moments[place]!);
-    note(
-      new Date(at).toISOString(),
-      await engineLines(db),
-      opinionLines(moments),
-    );
+    note(new Date(at).toISOString(), await engineLines(db), opinionLines(moments));
   }
   const records = await engineRecords(db);
   note("in the end", recordLines(records), recordLines(joined(opinions)));
@@ -151,8 +124,7 @@ async function compare(
 
 function summary({ worlds }: Run, opinions: Opinion[]): string {
   const { incidents, impairments, outliers } = joined(opinions);
-  const that = (is: (one: (typeof incidents)[number]) => boolean) =>
-    incidents.filter(is).length;
+  const that = (is: (one: (typeof incidents)[number]) => boolean) => incidents.filter(is).length;
   return [
     `${worlds.length} worlds at ${worlds[0]!.instants.length} instants`,
     `${incidents.length} incidents`,
@@ -185,12 +157,7 @@ function joined(opinions: Opinion[]): EngineRecords {
 }
 
 /** A line each, the venue first, in an order that does not depend on how worlds are joined. */
-function recordLines({
-  incidents,
-  alerts,
-  impairments,
-  outliers,
-}: EngineRecords): string {
+function recordLines({ incidents, alerts, impairments, outliers }: EngineRecords): string {
   const venueOf = new Map(incidents.map(({ slug, venue }) => [slug, venue]));
   return [
     ...incidents.map((i) =>

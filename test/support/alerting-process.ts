@@ -1,18 +1,13 @@
 /**
- * A dispatcher as a process of its own, with an engine if it is given one, for tests that kill and freeze it. Arguments: the
- * database's URL; options as JSON. It says `ready` on standard output once it is connected.
+ * A dispatcher as a process of its own, with an engine if it is given one, for tests that kill and freeze it.
+ * Arguments: the database's URL; options as JSON. It says `ready` on standard output once it is connected.
  */
 import { startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
 import { formatAlert } from "../../server/alerts/formats/format-alert.js";
 import { makePoster, type Poster } from "../../server/alerts/delivery/post.js";
 import type { DeliveryRules } from "../../server/alerts/delivery/rules.js";
 import { makeSealing } from "../../server/alerts/channels/sealing.js";
-import {
-  type Db,
-  openPool,
-  type Pool,
-  sql,
-} from "../../shared/database/pool.js";
+import { type Db, openPool, type Pool, sql } from "../../shared/database/pool.js";
 import { startCore, type CoreOptions } from "../../server/engine/core.js";
 import { makeLog } from "../../shared/log/log.js";
 
@@ -43,10 +38,7 @@ const log = makeLog("alerting", "error");
 const times = new Map<string, number>();
 
 /** Does it, unless its fault comes first. */
-async function step<Result>(
-  name: string,
-  act: () => Promise<Result>,
-): Promise<Result> {
+async function step<Result>(name: string, act: () => Promise<Result>): Promise<Result> {
   const time = (times.get(name) ?? 0) + 1;
   times.set(name, time);
   const { fault } = options;
@@ -66,8 +58,7 @@ function meet(signal: "SIGKILL" | "SIGSTOP"): void {
 function faulty<Of extends Db>(db: Of): Of {
   return {
     ...db,
-    file: (name: string, values?: readonly unknown[]) =>
-      step(name, () => db.file(name, values)),
+    file: (name: string, values?: readonly unknown[]) => step(name, () => db.file(name, values)),
   };
 }
 
@@ -77,8 +68,7 @@ function faultyPool(pool: Pool): Pool {
     async transaction(work) {
       const before = times.get("expand_alerts");
       const result = await pool.transaction((tx) => work(faulty(tx)));
-      if (times.get("expand_alerts") !== before)
-        await step("commit", () => Promise.resolve());
+      if (times.get("expand_alerts") !== before) await step("commit", () => Promise.resolve());
       return result;
     },
   };

@@ -10,20 +10,13 @@ export type Alerting = ReturnType<typeof startAlerting>;
 
 export function startAlerting(t: Test, url: string, options: AlertingOptions) {
   const program = packagedFile("dist/test/support/alerting-process.js");
-  const child = spawn(
-    process.execPath,
-    [program, url, JSON.stringify(options)],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
-  const died = once(child, "exit").then(
-    ([code, signal]) => (signal ?? String(code)) as string,
-  );
+  const child = spawn(process.execPath, [program, url, JSON.stringify(options)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const died = once(child, "exit").then(([code, signal]) => (signal ?? String(code)) as string);
   const said = new Map<string, () => void>();
   const lines = new Map(
-    ["ready", "frozen"].map((line) => [
-      line,
-      new Promise<void>((resolve) => said.set(line, resolve)),
-    ]),
+    ["ready", "frozen"].map((line) => [line, new Promise<void>((resolve) => said.set(line, resolve))]),
   );
   createInterface(child.stdout).on("line", (line) => said.get(line)?.());
   t.teardown(() => child.kill("SIGKILL"));

@@ -35,10 +35,7 @@ export async function addChannel(
   }: ChannelGiven = {},
 ): Promise<number> {
   const destination = to.format === "paging" ? to.routingKey : to.url;
-  const [secret, former] =
-    to.format === "native"
-      ? to.secrets.map((secret) => sealing.seal(secret, "secret"))
-      : [];
+  const [secret, former] = to.format === "native" ? to.secrets.map((secret) => sealing.seal(secret, "secret")) : [];
   const [row] = await db.query<{ id: number }>(sql`
     insert into channel (
       format, service_region, shown_as, description, destination, secret, former_secret, former_until, severity_floor,
@@ -84,8 +81,7 @@ export async function happened(
 ): Promise<string> {
   incidents += 1;
   const slug = `${venue}-${at.toISOString().slice(0, 10)}-rest-${severity}-${incidents}`;
-  const atOf = (kind: Kind) =>
-    kinds.includes(kind) ? new Date(+at + kinds.indexOf(kind) * 1000) : null;
+  const atOf = (kind: Kind) => (kinds.includes(kind) ? new Date(+at + kinds.indexOf(kind) * 1000) : null);
   const escalatedAt = atOf("escalated");
   const peak = escalatedAt ? "outage" : severity;
   const noted = (kind: Kind) => ({

@@ -1,4 +1,7 @@
-/** What analysts have: the questions of docs/analysts.md on the demo's data, held against the API and against what is reckoned anew. */
+/**
+ * What analysts have: the questions of docs/analysts.md on the demo's data, held against the API and against what is
+ * reckoned anew.
+ */
 import { readFileSync } from "node:fs";
 import type pg from "pg";
 import type { Test } from "tap";
@@ -25,10 +28,7 @@ interface Asked {
 type Row = Record<string, unknown>;
 
 /** On a demo that is up. Afterwards it has incidents that never happened. */
-export async function analystsAsk(
-  t: Test,
-  { pool, api, url }: { pool: Pool; api: Api; url: string },
-): Promise<void> {
+export async function analystsAsk(t: Test, { pool, api, url }: { pool: Pool; api: Api; url: string }): Promise<void> {
   const analyst = await analystOf(t, url);
   const asked: Asked = { pool, api, analyst, answered: new Map() };
   await t.test("asks twenty questions", async (t) => {
@@ -37,9 +37,7 @@ export async function analystsAsk(
   await t.test("reads what the API shows", (t) => asTheApi(t, asked));
   await t.test("recomputes days from raw", (t) => daysFromRaw(t, asked));
   await t.test("finds the slowest hours", (t) => latencies(t, asked));
-  await t.test("finds who fails together, and what precedes it", (t) =>
-    troubles(t, asked),
-  );
+  await t.test("finds who fails together, and what precedes it", (t) => troubles(t, asked));
   await t.test("reads who decided what", (t) => decisions(t, asked));
   await t.test("compares with notices", (t) => comparedAsTheApi(t, asked));
   await t.test("reads no more chunks than asked for", (t) => plans(t, asked));
@@ -48,10 +46,7 @@ export async function analystsAsk(
 }
 
 /** That each is answered, by the columns that are shown. */
-export async function askAll(
-  t: Test,
-  analyst: pg.Client,
-): Promise<Map<string, Row[]>> {
+export async function askAll(t: Test, analyst: pg.Client): Promise<Map<string, Row[]>> {
   const answered = new Map<string, Row[]>();
   t.equal(questions.length, 20);
   for (const { title, statement, columns } of questions) {
@@ -139,8 +134,7 @@ async function asTheApi(t: Test, { api, analyst, answered }: Asked) {
   const failing = answered.get("4")!.map(numbers);
   for (const { id, ...told } of quarter.venues) {
     const rows = failing.filter(({ venue }) => venue === id);
-    const sum = (column: string) =>
-      rows.reduce((all, row) => all + (row[column] as number), 0);
+    const sum = (column: string) => rows.reduce((all, row) => all + (row[column] as number), 0);
     t.equal(sum("incidents"), told.incidents, `${id}: incidents`);
     t.equal(sum("outages"), told.outages, `${id}: outages`);
     t.equal(sum("still_open"), told.openIncidents, `${id}: open ones`);
@@ -213,8 +207,7 @@ async function asTheApi(t: Test, { api, analyst, answered }: Asked) {
       [id, told.generatedAt],
     );
     t.equal(told.regions.compare.length, 3);
-    for (const { region, samples, answers, p50Ms, p95Ms } of told.regions
-      .compare)
+    for (const { region, samples, answers, p50Ms, p95Ms } of told.regions.compare)
       t.match(
         compared.find((row) => row["region"] === region),
         { samples, answers, p50Ms, p95Ms },
@@ -261,11 +254,7 @@ async function asTheApi(t: Test, { api, analyst, answered }: Asked) {
 }
 
 /** The hours of thirty days that have answers enough, whole milliseconds of each. */
-async function hoursAsTold(
-  t: Test,
-  { analyst }: Pick<Asked, "analyst">,
-  { venues }: Reliability,
-) {
+async function hoursAsTold(t: Test, { analyst }: Pick<Asked, "analyst">, { venues }: Reliability) {
   const { rows } = await analyst.query<Row>(`
     select
       venue,
@@ -288,10 +277,7 @@ async function hoursAsTold(
 }
 
 /** Field by field, all that are told. */
-async function incidentsAsTold(
-  t: Test,
-  { api, analyst }: Pick<Asked, "api" | "analyst">,
-) {
+async function incidentsAsTold(t: Test, { api, analyst }: Pick<Asked, "api" | "analyst">) {
   interface Told {
     id: number;
     slug: string;
@@ -302,9 +288,7 @@ async function incidentsAsTold(
     closedAt: string | null;
     endedAt: string | null;
   }
-  const { body } = await api.ask<{ incidents: Told[] }>(
-    "/v1/incidents?limit=200&days=90",
-  );
+  const { body } = await api.ask<{ incidents: Told[] }>("/v1/incidents?limit=200&days=90");
   const { rows } = await analyst.query<Row & { slug: string }>(`
     select
       slug, incident_id::int as id, venue, component, kind, severity, peak_severity as "peakSeverity", flapping, reporting, quorum,
@@ -315,26 +299,15 @@ async function incidentsAsTold(
   `);
   t.equal(rows.length, body.incidents.length);
   for (const told of body.incidents) {
-    const {
-      started_at,
-      opened_at,
-      escalated_at,
-      last_bad_at,
-      closed_at,
-      ended_at,
-      ...is
-    } = rows.find(({ slug }) => slug === told.slug)!;
+    const { started_at, opened_at, escalated_at, last_bad_at, closed_at, ended_at, ...is } = rows.find(
+      ({ slug }) => slug === told.slug,
+    )!;
     t.match(told, is, told.slug);
     t.strictSame(
       [started_at, opened_at, escalated_at, last_bad_at, closed_at, ended_at],
-      [
-        told.startedAt,
-        told.openedAt,
-        told.escalatedAt,
-        told.lastBadAt,
-        told.closedAt,
-        told.endedAt,
-      ].map((at) => (at === null ? null : new Date(at))),
+      [told.startedAt, told.openedAt, told.escalatedAt, told.lastBadAt, told.closedAt, told.endedAt].map((at) =>
+        at === null ? null : new Date(at),
+      ),
       `${told.slug}: when`,
     );
   }
@@ -377,10 +350,7 @@ function onDay(venue: string, back: number) {
     const day = `current_date - ${back}`;
     return statement
       .replaceAll("'okx'", `'${venue}'`)
-      .replace(
-        /ts >= current_date and ts < \(.*\)/,
-        `ts >= ${day} and ts < ${day} + 1`,
-      )
+      .replace(/ts >= current_date and ts < \(.*\)/, `ts >= ${day} and ts < ${day} + 1`)
       .replace("minute >= current_date", `minute >= ${day}`)
       .replace("d.day = current_date", `d.day = ${day}`);
   };
@@ -403,9 +373,7 @@ async function latencies(t: Test, { analyst, pool }: Asked) {
   `);
   const hourMs = 3_600_000;
   const thisHour = Math.floor(Date.now() / hourMs) * hourMs;
-  const whole = hours.filter(
-    ({ hour }) => +hour >= thisHour - 7 * dayMs && +hour < thisHour,
-  );
+  const whole = hours.filter(({ hour }) => +hour >= thisHour - 7 * dayMs && +hour < thisHour);
   const slowest = await answers(analyst, 6);
   t.equal(slowest.length, 15);
   for (const row of slowest) {
@@ -415,23 +383,15 @@ async function latencies(t: Test, { analyst, pool }: Asked) {
       ms: median(group.map(({ ms }) => ms)),
     }));
     const most = Math.max(...medians.map(({ ms }) => ms));
-    const first = medians
-      .filter(({ ms }) => ms === most)
-      .sort((a, b) => +a.hour - +b.hour)[0]!;
-    t.match(
-      row,
-      { hour: first.hour, p50_ms: roundHalfEven(most) },
-      `${String(row["venue"])}: its slowest hour`,
-    );
+    const first = medians.filter(({ ms }) => ms === most).sort((a, b) => +a.hour - +b.hour)[0]!;
+    t.match(row, { hour: first.hour, p50_ms: roundHalfEven(most) }, `${String(row["venue"])}: its slowest hour`);
   }
 
   const regions = await answers(analyst, 7);
   t.equal(regions.length, 45);
   const lastWeek = hours.filter(({ hour }) => +hour >= Date.now() - 7 * dayMs);
   for (const row of regions) {
-    const own = lastWeek.filter(
-      ({ venue, region }) => venue === row["venue"] && region === row["region"],
-    );
+    const own = lastWeek.filter(({ venue, region }) => venue === row["venue"] && region === row["region"]);
     t.equal(
       row["p50_ms"],
       roundHalfEven(median(own.map(({ ms }) => ms))),
@@ -453,13 +413,9 @@ async function troubles(t: Test, { analyst, pool, answered }: Asked) {
   const names = new Set(minutes.map(({ venue }) => venue));
   t.equal(together.length, names.size);
   for (const venue of names) {
-    const own = byMinute.filter((group) =>
-      group.some((one) => one.venue === venue),
-    );
+    const own = byMinute.filter((group) => group.some((one) => one.venue === venue));
     const shared = own.filter((group) => group.length > 1);
-    const others = new Set(
-      shared.flat().flatMap((one) => (one.venue === venue ? [] : [one.venue])),
-    );
+    const others = new Set(shared.flat().flatMap((one) => (one.venue === venue ? [] : [one.venue])));
     t.match(
       together.find((row) => row["venue"] === venue),
       {
@@ -508,9 +464,7 @@ async function troubles(t: Test, { analyst, pool, answered }: Asked) {
         .slice(0, place)
         .some(
           (earlier) =>
-            earlier.venue === venue &&
-            (earlier.closedAt === null ||
-              +earlier.closedAt > +startedAt - 10 * minuteMs),
+            earlier.venue === venue && (earlier.closedAt === null || +earlier.closedAt > +startedAt - 10 * minuteMs),
         ),
   );
   t.ok(outages.length > 1 && outages.length < incidents.length);
@@ -534,12 +488,7 @@ async function troubles(t: Test, { analyst, pool, answered }: Asked) {
     where m.minute >= ${new Date(today - 7 * dayMs)}
   `);
   const windows = (minutes: { venue: string; minute: Date }[]) =>
-    new Set(
-      minutes.map(
-        ({ venue, minute }) =>
-          `${venue} ${Math.floor(+minute / minuteMs / 10)}`,
-      ),
-    ).size;
+    new Set(minutes.map(({ venue, minute }) => `${venue} ${Math.floor(+minute / minuteMs / 10)}`)).size;
   const foretold = answered.get("10")!.map(numbers);
   t.strictSame(
     foretold.map(({ fault }) => fault).sort(),
@@ -547,9 +496,7 @@ async function troubles(t: Test, { analyst, pool, answered }: Asked) {
     "each fault that was seen",
   );
   for (const row of foretold) {
-    const of = before.map(
-      (samples) => samples.filter(({ fault }) => fault === row["fault"]).length,
-    );
+    const of = before.map((samples) => samples.filter(({ fault }) => fault === row["fault"]).length);
     const preceded = of.filter((samples) => samples > 0).length;
     const seen = lately.filter(({ fault }) => fault === row["fault"]);
     const { before_pct, usual_pct, ...counts } = row;
@@ -601,9 +548,7 @@ async function decisions(t: Test, { api, analyst, answered }: Asked) {
     startedAt: string;
     openedAt: string;
   }
-  const { body } = await api.ask<{ incidents: Told[] }>(
-    "/v1/incidents?limit=200&days=90",
-  );
+  const { body } = await api.ask<{ incidents: Told[] }>("/v1/incidents?limit=200&days=90");
   const soon = answered.get("14")!.map(numbers);
   t.equal(
     soon.reduce((sum, row) => sum + (row["incidents"] as number), 0),
@@ -611,14 +556,8 @@ async function decisions(t: Test, { api, analyst, answered }: Asked) {
   );
   for (const row of soon) {
     const seconds = body.incidents
-      .filter(
-        ({ kind, peakSeverity }) =>
-          kind === row["kind"] && peakSeverity === row["peak_severity"],
-      )
-      .map(
-        ({ startedAt, openedAt }) =>
-          (Date.parse(openedAt) - Date.parse(startedAt)) / 1000,
-      );
+      .filter(({ kind, peakSeverity }) => kind === row["kind"] && peakSeverity === row["peak_severity"])
+      .map(({ startedAt, openedAt }) => (Date.parse(openedAt) - Date.parse(startedAt)) / 1000);
     t.match(row, {
       incidents: seconds.length,
       late: 0,
@@ -628,13 +567,8 @@ async function decisions(t: Test, { api, analyst, answered }: Asked) {
 
   const votes = answered.get("15")!;
   const slug = String(votes[0]!["slug"]);
-  const newest = body.incidents.reduce((a, b) =>
-    b.openedAt > a.openedAt ? b : a,
-  );
-  t.equal(
-    body.incidents.find((one) => one.slug === slug)?.openedAt,
-    newest.openedAt,
-  );
+  const newest = body.incidents.reduce((a, b) => (b.openedAt > a.openedAt ? b : a));
+  t.equal(body.incidents.find((one) => one.slug === slug)?.openedAt, newest.openedAt);
   interface Page {
     evidence: {
       opening: {
@@ -671,13 +605,12 @@ async function decisions(t: Test, { api, analyst, answered }: Asked) {
       }[];
     }[];
   }
-  const told = (await api.ask<Regions>("/v1/regions")).body.regions.flatMap(
-    ({ id, impairments }) =>
-      impairments.map(({ startedAt, endedAt, venues, measured }) => ({
-        ...{ region: id, started_at: new Date(startedAt) },
-        still_lasts: endedAt === null,
-        ...{ venues: venues.length, measured_venues: measured },
-      })),
+  const told = (await api.ask<Regions>("/v1/regions")).body.regions.flatMap(({ id, impairments }) =>
+    impairments.map(({ startedAt, endedAt, venues, measured }) => ({
+      ...{ region: id, started_at: new Date(startedAt) },
+      still_lasts: endedAt === null,
+      ...{ venues: venues.length, measured_venues: measured },
+    })),
   );
   t.ok(told.length > 0);
   t.match(await answers(analyst, 16), told);
@@ -700,30 +633,17 @@ async function comparedAsTheApi(t: Test, asked: Asked) {
   t.ok(admitted.length > 0 && calm.length > 0);
   for (const { id, detection } of body.venues) {
     const { oursCompared, paired, oursNear, oursOnly, leads } = detection;
-    t.match(
-      calm.find(({ venue }) => venue === id) ?? zeros,
-      { incidents: oursCompared ?? 0, paired: paired ?? 0 },
-      id,
-    );
-    t.match(
-      calm.find(({ venue }) => venue === id) ?? zeros,
-      { near: oursNear ?? 0, silent: oursOnly ?? 0 },
-      id,
-    );
+    t.match(calm.find(({ venue }) => venue === id) ?? zeros, { incidents: oursCompared ?? 0, paired: paired ?? 0 }, id);
+    t.match(calm.find(({ venue }) => venue === id) ?? zeros, { near: oursNear ?? 0, silent: oursOnly ?? 0 }, id);
     t.match(
       alone.find(({ venue }) => venue === id) ?? zeros,
       { near: detection.theirsNear ?? 0, silent: detection.theirsOnly ?? 0 },
       `${id}: notices alone`,
     );
     const told = admitted.find(({ venue }) => venue === id);
-    t.match(
-      told ?? zeros,
-      { pairs: paired ?? 0, leads: leads ?? 0 },
-      `${id}: pairs`,
-    );
+    t.match(told ?? zeros, { pairs: paired ?? 0, leads: leads ?? 0 }, `${id}: pairs`);
     // the API tells none that is made of fewer than five
-    if (detection.aheadUncorrelated !== null)
-      t.equal(told!["median_ahead_s"], detection.aheadUncorrelated, id);
+    if (detection.aheadUncorrelated !== null) t.equal(told!["median_ahead_s"], detection.aheadUncorrelated, id);
   }
 }
 
@@ -736,26 +656,17 @@ async function noticesAsTold(t: Test, { api, analyst }: Asked) {
     resolvedAt: string | null;
   }
   for (const venue of ["deribit", "okx", "coinbase"]) {
-    const { body } = await api.ask<{ official: { incidents: Told[] } }>(
-      `/v1/targets/${venue}`,
-    );
+    const { body } = await api.ask<{ official: { incidents: Told[] } }>(`/v1/targets/${venue}`);
     const { rows } = await analyst.query<Row & { id: string }>(
       `select external_id as id, title, url, kind, status, impact, vanished, doubtful as "timesDoubtful",
         api_form(started_at) as "startedAt", api_form(posted_at) as "postedAt", api_form(resolved_at) as "resolvedAt"
       from analytics.notices
-      where venue = $1`.replaceAll(
-        /api_form\((\w+)\)/g,
-        `to_char($1, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
-      ),
+      where venue = $1`.replaceAll(/api_form\((\w+)\)/g, `to_char($1, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`),
       [venue],
     );
     t.ok(body.official.incidents.length > 0, venue);
     for (const told of body.official.incidents)
-      t.match(
-        told,
-        rows.find(({ id }) => id === told.id) ?? { missing: true },
-        `${venue}: ${told.id}`,
-      );
+      t.match(told, rows.find(({ id }) => id === told.id) ?? { missing: true }, `${venue}: ${told.id}`);
   }
 }
 
@@ -769,14 +680,12 @@ const zeros = {
 };
 
 /**
- * A predicate on the time leaves chunks out, and one on names enters the index by the series. Of the questions, too: asked from now on instead of
- * from days ago, they read no chunk that ended before today.
+ * A predicate on the time leaves chunks out, and one on names enters the index by the series. Of the questions, too:
+ * asked from now on instead of from days ago, they read no chunk that ended before today.
  */
 async function plans(t: Test, { analyst, pool }: Asked) {
   const chunksOf = async (statement: string) => {
-    const { rows } = await analyst.query<{ "QUERY PLAN": unknown }>(
-      `explain (format json) ${statement}`,
-    );
+    const { rows } = await analyst.query<{ "QUERY PLAN": unknown }>(`explain (format json) ${statement}`);
     const text = JSON.stringify(rows[0]!["QUERY PLAN"]);
     return {
       chunks: new Set(text.match(/_hyper_\d+_\d+_chunk(?=")/g)),
@@ -806,15 +715,11 @@ async function plans(t: Test, { analyst, pool }: Asked) {
       title,
     );
   }
-  const [all] = await pool.query<{ chunks: number }>(
-    sql`select count(*) as chunks from show_chunks('sample')`,
-  );
+  const [all] = await pool.query<{ chunks: number }>(sql`select count(*) as chunks from show_chunks('sample')`);
   const from = new Date(Date.now() - 3_600_000).toISOString();
   const to = new Date().toISOString();
   const hour = `ts >= '${from}' and ts < '${to}'`;
-  const ofAll = await chunksOf(
-    `select region, count(*) from analytics.samples where ${hour} group by region`,
-  );
+  const ofAll = await chunksOf(`select region, count(*) from analytics.samples where ${hour} group by region`);
   t.ok(
     ofAll.chunks.size <= 2 && ofAll.chunks.size < all!.chunks,
     `${ofAll.chunks.size} of ${all!.chunks} chunks for an hour`,
@@ -861,35 +766,29 @@ async function retracted(t: Test, { analyst, pool }: Asked) {
   await publish(false);
   t.strictSame(await counted(), before, "what left the registry is not shown");
   await publish(true);
-  await pool.query(
-    sql`update venue set published = false where venue = 'bitstamp'`,
-  );
+  await pool.query(sql`update venue set published = false where venue = 'bitstamp'`);
   t.strictSame(await counted(), before, "nor what left with its venue");
   const budgets = (await answers(analyst, 1)).map(({ venue }) => venue);
   t.notOk(budgets.includes("bitstamp"), "which has no budget either");
   t.equal(budgets.length, 14);
-  await pool.query(
-    sql`update venue set published = true where venue = 'bitstamp'`,
-  );
+  await pool.query(sql`update venue set published = true where venue = 'bitstamp'`);
 
   await pastIncident(pool, { ...okx, minutes: null });
   const row = (await answers(analyst, 4))
     .map(numbers)
-    .find(
-      ({ venue, component }) => venue === "okx" && component === "rest:book",
-    );
+    .find(({ venue, component }) => venue === "okx" && component === "rest:book");
   t.match(row, { incidents: 1, still_open: 1, median_s: null });
-  t.ok(
-    (row!["longest_s"] as number) >= dayMs / 1000,
-    "an open one has lasted until now",
-  );
+  t.ok((row!["longest_s"] as number) >= dayMs / 1000, "an open one has lasted until now");
   const { rows } = await analyst.query<Row>(
     "select count(*)::int as n, count(*) filter (where retracted_at is not null)::int as gone from analytics.incidents where venue = 'okx' and component = 'rest:book' and started_at >= now() - interval '2 days'",
   );
   t.match(rows[0], { n: 2, gone: 1 }, "both are there for who asks");
 }
 
-/** Minutes in which exactly half of the samples, of the regions or of the components are well, which the demo seldom has. */
+/**
+ * Minutes in which exactly half of the samples, of the regions or of the components are well, which the demo seldom
+ * has.
+ */
 async function ties(t: Test, { analyst, pool }: Asked) {
   await dayByMinutes(pool);
   await pool.query(sql`
@@ -912,9 +811,7 @@ async function ties(t: Test, { analyst, pool }: Asked) {
     where slot <= 4 or h.mood % 2 = 0
     on conflict (component_id, region_id, ts) do update set good = excluded.good, fault = excluded.fault
   `);
-  await pool.script(
-    "call upkeep.refresh_all(now() - interval '3 days', now())",
-  );
+  await pool.script("call upkeep.refresh_all(now() - interval '3 days', now())");
   const [row] = await answers(analyst, 2, onDay("bitstamp", 1));
   const { rows } = await analyst.query<Row>(
     `select measured_minutes, down_minutes, degraded_minutes, uptime_pct, uptime_pct as told_pct
@@ -931,9 +828,7 @@ function numbers(row: Row | undefined): Row {
   return Object.fromEntries(
     Object.entries(row ?? {}).map(([name, value]) => [
       name,
-      typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value)
-        ? Number(value)
-        : value,
+      typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value,
     ]),
   );
 }

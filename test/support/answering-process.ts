@@ -1,4 +1,7 @@
-/** Good answers, by HTTP and by WebSocket, in a process of its own: `node answering-process.js PORT AFTER_MS ADDRESS…`. Its ports are what it prints first, as JSON. */
+/**
+ * Good answers, by HTTP and by WebSocket, in a process of its own: `node answering-process.js PORT AFTER_MS ADDRESS…`.
+ * Its ports are what it prints first, as JSON.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -42,8 +42,7 @@ export interface Api {
 /** Serves the API until the test ends. */
 export async function serve(
   t: Test,
-  options: Pick<AppOptions, "pool" | "registry"> &
-    Partial<AppOptions> & { host?: string },
+  options: Pick<AppOptions, "pool" | "registry"> & Partial<AppOptions> & { host?: string },
 ): Promise<Api> {
   const logged: string[] = [];
   const web = await startWeb({
@@ -97,10 +96,7 @@ export function documentOf({
 }
 
 /** The path of the document that such a request is of; null where it describes none. */
-export function describedPath(
-  document: OpenAPIObject,
-  path: string,
-): string | null {
+export function describedPath(document: OpenAPIObject, path: string): string | null {
   // Express is as lenient: a path matches in any case, and with a slash at its end
   const plain = path.replace(/\?.*$/s, "").replace(/\/$/, "").toLowerCase();
   const matches = Object.keys(document.paths!).filter((template) =>
@@ -111,7 +107,10 @@ export function describedPath(
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Holds an answer against the document: its status, its type, and its body, which may have nothing that is not described. */
+/**
+ * Holds an answer against the document: its status, its type, and its body, which may have nothing that is not
+ * described.
+ */
 export function answersHeldAgainst(document: OpenAPIObject) {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -129,11 +128,8 @@ export function answersHeldAgainst(document: OpenAPIObject) {
 
   function checkOfAnswer(path: string, type: string): ValidateFunction {
     const template = describedPath(document, path);
-    const response = document.paths![template ?? ""]?.get?.responses?.[
-      "200"
-    ] as ResponseObject | undefined;
-    if (!template || !response?.content?.[type])
-      throw new Error(`${path}: a 200 of ${type} is not described`);
+    const response = document.paths![template ?? ""]?.get?.responses?.["200"] as ResponseObject | undefined;
+    if (!template || !response?.content?.[type]) throw new Error(`${path}: a 200 of ${type} is not described`);
     const pointer = ["paths", template, "get", "responses", "200", "content"]
       .concat(type, "schema")
       .map((part) => `/${encodeURIComponent(escaped(part))}`)

@@ -85,22 +85,13 @@ export async function readRegions(url: string): Promise<Region[]> {
   return (await get<{ regions: Region[] }>(`${url}/v1/regions`)).regions;
 }
 
-export async function readEvidence(
-  url: string,
-  slug: string,
-): Promise<Evidence> {
+export async function readEvidence(url: string, slug: string): Promise<Evidence> {
   const page = await get<{ evidence: Evidence }>(`${url}/v1/incidents/${slug}`);
   return page.evidence;
 }
 
-export async function readSights(
-  url: string,
-  venue: string,
-  region: string,
-): Promise<Sight[]> {
-  const page = await get<{ endpoints: Sight[]; streams: Sight[] }>(
-    `${url}/v1/exchanges/${venue}?region=${region}`,
-  );
+export async function readSights(url: string, venue: string, region: string): Promise<Sight[]> {
+  const page = await get<{ endpoints: Sight[]; streams: Sight[] }>(`${url}/v1/exchanges/${venue}?region=${region}`);
   return [...page.endpoints, ...page.streams];
 }
 

@@ -1,10 +1,5 @@
 /** Certificates for servers of tests, written by hand: Node reads them, and has nothing that makes them. */
-import {
-  generateKeyPairSync,
-  randomBytes,
-  sign,
-  type KeyObject,
-} from "node:crypto";
+import { generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { isIP } from "node:net";
 
 export interface Identity {
@@ -61,13 +56,7 @@ function identity(
   const alternatives = extension("2.5.29.17", sequence(...names.map(altName)));
   return {
     key: keys.privateKey.export({ type: "pkcs8", format: "pem" }) as string,
-    cert: certificate(
-      subject,
-      keys.publicKey,
-      [from, until],
-      alternatives,
-      signer,
-    ),
+    cert: certificate(subject, keys.publicKey, [from, until], alternatives, signer),
   };
 }
 
@@ -99,11 +88,7 @@ function certificate(
     tagged(0xa3, sequence(extension)),
   );
   const signature = sign("sha256", signed, signer.key);
-  const whole = sequence(
-    signed,
-    ecdsaWithSha256,
-    tagged(0x03, Buffer.of(0), signature),
-  );
+  const whole = sequence(signed, ecdsaWithSha256, tagged(0x03, Buffer.of(0), signature));
   const lines = whole.toString("base64").match(/.{1,64}/g)!;
   return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
 }
@@ -118,9 +103,7 @@ function commonName(name: string): Buffer {
 }
 
 function altName(name: string): Buffer {
-  return isIP(name) === 4
-    ? tagged(0x87, Buffer.from(name.split(".").map(Number)))
-    : tagged(0x82, Buffer.from(name));
+  return isIP(name) === 4 ? tagged(0x87, Buffer.from(name.split(".").map(Number))) : tagged(0x82, Buffer.from(name));
 }
 
 function time(date: Date): Buffer {
@@ -134,18 +117,13 @@ function boolean(value: boolean): Buffer {
 
 function oid(dotted: string): Buffer {
   const [first, second, ...rest] = dotted.split(".").map(Number);
-  return tagged(
-    0x06,
-    Buffer.from([first! * 40 + second!, ...rest.flatMap(base128)]),
-  );
+  return tagged(0x06, Buffer.from([first! * 40 + second!, ...rest.flatMap(base128)]));
 }
 
 function base128(number: number): number[] {
   const low = number % 128;
   const high = Math.floor(number / 128);
-  return high === 0
-    ? [low]
-    : [...base128(high).map((part) => part | 0x80), low];
+  return high === 0 ? [low] : [...base128(high).map((part) => part | 0x80), low];
 }
 
 function sequence(...parts: Buffer[]): Buffer {
@@ -155,11 +133,6 @@ function sequence(...parts: Buffer[]): Buffer {
 function tagged(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
-  const lengths =
-    length < 0x80
-      ? [length]
-      : length < 0x100
-        ? [0x81, length]
-        : [0x82, length >> 8, length & 0xff];
+  const lengths = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...lengths]), content]);
 }

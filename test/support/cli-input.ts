@@ -19,11 +19,9 @@ export async function cliWith(
   input = "",
   whenStarted: (child: ChildProcess) => void = () => {},
 ): Promise<CliEnded> {
-  const child = spawn(
-    process.execPath,
-    [packagedFile("dist/server/cli.js"), ...args],
-    { env: { PATH: process.env["PATH"], ...env } },
-  );
+  const child = spawn(process.execPath, [packagedFile("dist/server/cli.js"), ...args], {
+    env: { PATH: process.env["PATH"], ...env },
+  });
   t.teardown(() => child.kill("SIGKILL"));
   whenStarted(child);
   let [out, err] = ["", ""];
@@ -37,14 +35,10 @@ export async function cliWith(
 }
 
 /** One program at a time leaves half of a small machine idle; more at once are not quicker. */
-export async function byTwos<Case>(
-  cases: readonly Case[],
-  run: (one: Case) => Promise<void>,
-): Promise<void> {
+export async function byTwos<Case>(cases: readonly Case[], run: (one: Case) => Promise<void>): Promise<void> {
   const left = [...cases];
   async function work(): Promise<void> {
-    for (let one = left.shift(); one !== undefined; one = left.shift())
-      await run(one);
+    for (let one = left.shift(); one !== undefined; one = left.shift()) await run(one);
   }
   await Promise.all([work(), work()]);
 }

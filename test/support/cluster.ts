@@ -1,28 +1,19 @@
 /**
- * A PostgreSQL server with TimescaleDB of a test's own, made and started as compose.yaml does it: by the same configuration, from
- * the binaries that are installed.
+ * A PostgreSQL server with TimescaleDB of a test's own, made and started as compose.yaml does it: by the same
+ * configuration, from the binaries that are installed.
  */
-import {
-  type ChildProcess,
-  execFileSync,
-  spawn,
-  spawnSync,
-} from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-} from "node:fs";
+import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { packagedFile } from "../../shared/config/package.js";
 import { freePort } from "./free-port.js";
 
-/** The directory of initdb, postgres and pg_basebackup, where TimescaleDB is installed with them; or why they cannot be had. */
+/**
+ * The directory of initdb, postgres and pg_basebackup, where TimescaleDB is installed with them; or why they cannot be
+ * had.
+ */
 export function serverBinaries(): { bin: string } | { missing: string } {
   const known = "/usr/lib/postgresql";
   const versions = existsSync(known) ? readdirSync(known) : [];
@@ -42,8 +33,7 @@ export function serverBinaries(): { bin: string } | { missing: string } {
 /** PostgreSQL refuses to run as root. */
 export function serverUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
-  const id = (option: string) =>
-    Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
+  const id = (option: string) => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };
 }
 
@@ -87,8 +77,7 @@ export async function makeCluster(
   for (const file of readdirSync(packagedFile("production"), {
     withFileTypes: true,
   }))
-    if (file.isFile())
-      copyFileSync(join(file.parentPath, file.name), join(config, file.name));
+    if (file.isFile()) copyFileSync(join(file.parentPath, file.name), join(config, file.name));
   const ownDir = (name: string) => {
     mkdirSync(join(dir, name), { mode: 0o700 });
     return own(join(dir, name));
@@ -116,10 +105,7 @@ export async function makeCluster(
 
   execFileSync(
     join(bin, "initdb"),
-    [
-      ...[`--pgdata=${data}`, "--username=postgres"],
-      ...[`--pwfile=${passwords}/owner_password`, ...initdbArgs],
-    ],
+    [...[`--pgdata=${data}`, "--username=postgres"], ...[`--pwfile=${passwords}/owner_password`, ...initdbArgs]],
     { ...user, stdio: "ignore" },
   );
   // as the image makes POSTGRES_DB before anybody can connect
@@ -160,8 +146,7 @@ function running(t: Test, port: number, launch: () => ChildProcess): Running {
   let output = "";
   let child: ChildProcess | null = null;
   async function stop(signal: NodeJS.Signals = "SIGINT") {
-    if (child === null || child.exitCode !== null || child.signalCode !== null)
-      return;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, "exit");
     child.kill(signal);
     await gone;

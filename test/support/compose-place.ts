@@ -1,4 +1,7 @@
-/** A folder that stands for the volumes and mounts of compose.yaml's servers, and a `docker` that runs them from it (docker-process.ts). Nothing runs yet. */
+/**
+ * A folder that stands for the volumes and mounts of compose.yaml's servers, and a `docker` that runs them from it
+ * (docker-process.ts). Nothing runs yet.
+ */
 import { appendFile, chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Test } from "tap";
@@ -16,10 +19,7 @@ export interface ComposePlace {
   sh: (script: string, variables?: Record<string, string>) => Promise<string>;
 }
 
-export async function composePlace(
-  t: Pick<Test, "teardown">,
-  programs: PostgresPrograms,
-): Promise<ComposePlace> {
+export async function composePlace(t: Pick<Test, "teardown">, programs: PostgresPrograms): Promise<ComposePlace> {
   const place = await makePlace(t, programs);
   const { folder } = place;
   const [port, drillPort] = [await freePort(), await freePort()];
@@ -31,8 +31,7 @@ export async function composePlace(
       DRILL_PORT: String(drillPort),
       PRODUCTION: packagedFile("production"),
     });
-  const initdbArgs =
-    compose.services["database"]!.environment!["POSTGRES_INITDB_ARGS"]!;
+  const initdbArgs = compose.services["database"]!.environment!["POSTGRES_INITDB_ARGS"]!;
   const secrets = Object.keys(compose.secrets).join(" ");
   await sh(`
     mkdir bin config secrets backups sockets
@@ -55,9 +54,7 @@ export async function composePlace(
     await chmod(program, 0o755);
   }
   // what a container has of its own, and what it has more of than this machine may have
-  await sh(
-    `sed -i -e "s,/etc/venuewatch,$PLACE/config,g" -e "s,/backups,$PLACE/backups,g" config/postgresql.conf`,
-  );
+  await sh(`sed -i -e "s,/etc/venuewatch,$PLACE/config,g" -e "s,/backups,$PLACE/backups,g" config/postgresql.conf`);
   await appendFile(
     join(folder, "config/postgresql.conf"),
     `
@@ -83,7 +80,6 @@ fsync = off
     async secret(name) {
       return (await sh(`cat secrets/${name}`)).trim();
     },
-    urlOf: (login, password) =>
-      `postgres://${login}:${encodeURIComponent(password)}@127.0.0.1:${port}/venuewatch`,
+    urlOf: (login, password) => `postgres://${login}:${encodeURIComponent(password)}@127.0.0.1:${port}/venuewatch`,
   };
 }

@@ -46,10 +46,7 @@ export const composeText = readFileSync(packagedFile("compose.yaml"), "utf8");
 export function composeWith(variables: Record<string, string | undefined>) {
   return parseYaml(
     composeText
-      .replace(
-        /\$\{(\w+):-([^}]*)\}/g,
-        (_, name: string, otherwise: string) => variables[name] || otherwise,
-      )
+      .replace(/\$\{(\w+):-([^}]*)\}/g, (_, name: string, otherwise: string) => variables[name] || otherwise)
       .replaceAll("$$", "$"),
   ) as Compose;
 }

@@ -1,4 +1,7 @@
-/** A core as a process of its own, for tests that kill and freeze it. Arguments: the database's URL; rules and pace as JSON. */
+/**
+ * A core as a process of its own, for tests that kill and freeze it. Arguments: the database's URL; rules and pace as
+ * JSON.
+ */
 import { openPool } from "../../shared/database/pool.js";
 import { type CoreOptions, startCore } from "../../server/engine/core.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -7,10 +10,7 @@ const [url = "", options = "{}"] = process.argv.slice(2);
 const log = makeLog("core");
 const pool = openPool(url, { applicationName: "core", log });
 const leasePool = openPool(url, { applicationName: "core lease", log });
-const { rules, pace } = JSON.parse(options) as Pick<
-  CoreOptions,
-  "rules" | "pace"
->;
+const { rules, pace } = JSON.parse(options) as Pick<CoreOptions, "rules" | "pace">;
 const core = startCore({ pool, leasePool, log, rules, pace });
 process.once("SIGTERM", () => void stop());
 

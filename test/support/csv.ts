@@ -2,18 +2,16 @@
 
 /**
  * @returns an object for each row, by the header's names
- * @throws Error at the first character that RFC 4180 does not allow, or where a row has not the header's number of fields
+ * @throws Error at the first character that RFC 4180 does not allow, or where a row has not the header's number of
+ * fields
  */
 export function parseCsv(text: string): Record<string, string>[] {
   const [header, ...rows] = recordsOf(text);
   if (!header) throw new Error("expected a header, got an empty text");
-  if (new Set(header).size < header.length)
-    throw new Error(`a column stands twice in the header: ${header.join()}`);
+  if (new Set(header).size < header.length) throw new Error(`a column stands twice in the header: ${header.join()}`);
   return rows.map((fields, nth) => {
     if (fields.length !== header.length)
-      throw new Error(
-        `row ${nth + 1}: expected ${header.length} fields, got ${fields.length}`,
-      );
+      throw new Error(`row ${nth + 1}: expected ${header.length} fields, got ${fields.length}`);
     return Object.fromEntries(header.map((name, i) => [name, fields[i]!]));
   });
 }
@@ -27,8 +25,7 @@ function recordsOf(text: string): string[][] {
   let fields: string[] = [];
   let at = 0;
   while (at < text.length) {
-    const [field, end] =
-      text[at] === '"' ? quotedField(text, at) : plainField(text, at);
+    const [field, end] = text[at] === '"' ? quotedField(text, at) : plainField(text, at);
     fields.push(field);
     if (text[end] === ",") {
       at = end + 1;

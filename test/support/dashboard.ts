@@ -22,8 +22,8 @@ export interface Query {
 }
 
 /**
- * @returns every query of its panels, and those from which its variables have their values; Grafana's `$__rate_interval`,
- * which depends on the width of the screen, is five minutes
+ * @returns every query of its panels, and those from which its variables have their values; Grafana's
+ * `$__rate_interval`, which depends on the width of the screen, is five minutes
  */
 export function readDashboard(name: "venues" | "operators"): {
   dashboard: Dashboard;

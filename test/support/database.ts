@@ -5,14 +5,7 @@
 import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import {
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  statfs,
-} from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rename, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -39,17 +32,12 @@ export interface TestDatabase {
 /** A database at this build's schema, with the fifteen venues of the packaged registry. Gone when the test ends. */
 export async function migratedDatabase(t: Test): Promise<TestDatabase> {
   const registry = await loadRegistry(packagedFile("registry.json"));
-  const url = server
-    ? await databaseOnServer(t, server)
-    : await embeddedCopy(t, await preparedDirectory(registry));
+  const url = server ? await databaseOnServer(t, server) : await embeddedCopy(t, await preparedDirectory(registry));
   const pool = openPool(url, { applicationName: "test", log });
   t.teardown(() => pool.close());
   if (server) await migrate(pool, registry, log);
   // what was prepared an hour ago has not been watched for an hour, and is not to lack the minutes of it
-  else
-    await pool.script(
-      "update venue set watched_from = now(); update component set watched_from = now()",
-    );
+  else await pool.script("update venue set watched_from = now(); update component set watched_from = now()");
   return { url, pool, registry };
 }
 
@@ -80,8 +68,8 @@ async function preparedDirectory(registry: Registry): Promise<string> {
 }
 
 /**
- * The engine plans what reads samples at each tick, so that none of a database's many chunks is planned in vain. A test's database
- * has a few chunks, and kept plans halve its ticks.
+ * The engine plans what reads samples at each tick, so that none of a database's many chunks is planned in vain. A
+ * test's database has a few chunks, and kept plans halve its ticks.
  */
 async function keepPlans(pool: Pool): Promise<void> {
   await pool.script(`
@@ -101,14 +89,11 @@ async function digestOfDefinitions(): Promise<string> {
     .map((file) => join(file.parentPath, file.name))
     .sort();
   const makers = [
-    ...["migrate", "migrating-role", "lock-retry", "sync-registry"].map(
-      (name) => `dist/server/database/${name}.js`,
-    ),
+    ...["migrate", "migrating-role", "lock-retry", "sync-registry"].map((name) => `dist/server/database/${name}.js`),
     "dist/shared/database/sql-files.js",
   ];
   makers.push("dist/test/support/database.js");
-  for (const name of ["package-lock.json", "registry.json", ...makers])
-    paths.push(packagedFile(name));
+  for (const name of ["package-lock.json", "registry.json", ...makers]) paths.push(packagedFile(name));
   for (const path of paths) hash.update(await readFile(path));
   return hash.digest("hex").slice(0, 12);
 }

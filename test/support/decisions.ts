@@ -1,12 +1,9 @@
 import { type Db } from "../../shared/database/pool.js";
 
 /** All that the engine has decided, without numbers of rows and times of writing: the same samples make the same. */
-export async function everythingDecided(
-  db: Db,
-): Promise<Record<string, object[]>> {
+export async function everythingDecided(db: Db): Promise<Record<string, object[]>> {
   const rows: Record<string, object[]> = {};
-  for (const [what, text] of Object.entries(texts))
-    rows[what] = await db.text<object>(text, []);
+  for (const [what, text] of Object.entries(texts)) rows[what] = await db.text<object>(text, []);
   return rows;
 }
 
@@ -26,8 +23,8 @@ const texts = {
 };
 
 /**
- * The samples stay. What is truncated gets the files of its tables and indexes anew, all ten tables in forty milliseconds, so it
- * is done only to incidents, which refuse to be deleted, and where there are any.
+ * The samples stay. What is truncated gets the files of its tables and indexes anew, all ten tables in forty
+ * milliseconds, so it is done only to incidents, which refuse to be deleted, and where there are any.
  */
 export async function forgetDecisions(db: Db): Promise<void> {
   await db.script(`

@@ -10,31 +10,22 @@ import { notice, said } from "./said.js";
 import { makeHistory } from "../../simulator/history.js";
 import { pastPosts } from "../../simulator/notices/past-posts.js";
 import { noticesAt } from "../../simulator/notices/posts.js";
-import {
-  type SimulatedFeedKind,
-  wordsOf,
-} from "../../simulator/notices/words.js";
+import { type SimulatedFeedKind, wordsOf } from "../../simulator/notices/words.js";
 
 /** How long it runs. */
 const runMs = 60_000;
 
 /** Fills an empty database with so many days, and a first minute. */
-export async function makeDemoPast(
-  pool: Pool,
-  registry: Registry,
-  days: number,
-): Promise<void> {
+export async function makeDemoPast(pool: Pool, registry: Registry, days: number): Promise<void> {
   const upAt = new Date(Date.now() - runMs);
   await makeHistory(pool, { days, now: upAt, log: makeLog("test", "warn") });
   await runDemo(pool, registry, upAt);
 }
 
-/** Its first minute, after a history that ended then: feeds are read, one venue fails as a whole, and a channel is told. */
-export async function runDemo(
-  pool: Pool,
-  registry: Registry,
-  upAt: Date,
-): Promise<void> {
+/**
+ * Its first minute, after a history that ended then: feeds are read, one venue fails as a whole, and a channel is told.
+ */
+export async function runDemo(pool: Pool, registry: Registry, upAt: Date): Promise<void> {
   await feedsSay(pool, registry, upAt);
   const now = new Date(+upAt + runMs);
   await addChannel(pool);
@@ -45,15 +36,15 @@ export async function runDemo(
     ...{ venue: "kucoin-futures", fault: "http" },
   });
   for await (const one of decideUpTo(pool, now)) accepted(one);
-  await pool.query(
-    sql`call upkeep.refresh_all(${new Date(+upAt - 60_000)}, ${now})`,
-  );
+  await pool.query(sql`call upkeep.refresh_all(${new Date(+upAt - 60_000)}, ${now})`);
   await decide(pool, now);
   await expand(pool, now);
   await settle(pool, now, await claim(pool, now), "delivered");
 }
 
-/** As the world's feeds have it; those that are no status pages do not tell when they said it. Gemini's cannot be read. */
+/**
+ * As the world's feeds have it; those that are no status pages do not tell when they said it. Gemini's cannot be read.
+ */
 async function feedsSay(pool: Pool, registry: Registry, at: Date) {
   const posts = pastPosts(at);
   const read = new Set<string>();
@@ -79,8 +70,6 @@ async function feedsSay(pool: Pool, registry: Registry, at: Date) {
         ...{ resolvedAt: one.resolvedAt, over: one.resolvedAt !== null },
       }),
     );
-    await said(pool, id, at, [
-      { scope: "incidents", notices, listedFrom: new Date(0) },
-    ]);
+    await said(pool, id, at, [{ scope: "incidents", notices, listedFrom: new Date(0) }]);
   }
 }

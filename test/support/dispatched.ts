@@ -8,25 +8,16 @@ export async function expand(pool: Pool, at: Date): Promise<void> {
 }
 
 /** @returns attempts */
-export async function claim(
-  pool: Pool,
-  at: Date,
-  most = 100,
-): Promise<number[]> {
-  const rows = await pool.file<{ attempt_id: number; state: string }>(
-    "claim_deliveries",
-    [
-      at,
-      "test",
-      deliveryRules.lease_ms,
-      most,
-      JSON.stringify(deliveryRules.pace_ms),
-      sealing.head,
-    ],
-  );
-  return rows
-    .filter(({ state }) => state === "due")
-    .map(({ attempt_id: attempt }) => attempt);
+export async function claim(pool: Pool, at: Date, most = 100): Promise<number[]> {
+  const rows = await pool.file<{ attempt_id: number; state: string }>("claim_deliveries", [
+    at,
+    "test",
+    deliveryRules.lease_ms,
+    most,
+    JSON.stringify(deliveryRules.pace_ms),
+    sealing.head,
+  ]);
+  return rows.filter(({ state }) => state === "due").map(({ attempt_id: attempt }) => attempt);
 }
 
 /** @param at also with microseconds, as text */

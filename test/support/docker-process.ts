@@ -1,6 +1,7 @@
 /**
- * Stands in for `docker` where docs/backup.md is tried: runs what compose.yaml says of the servers and steps as plain processes, in a folder that stands
- * for their volumes (test/support/compose-place.ts makes it). Networks, images and limits are not tried.
+ * Stands in for `docker` where docs/backup.md is tried: runs what compose.yaml says of the servers and steps as plain
+ * processes, in a folder that stands for their volumes (test/support/compose-place.ts makes it). Networks, images and
+ * limits are not tried.
  *
  * Only what the page uses: `docker compose up | stop | run | exec | rm`.
  */
@@ -10,10 +11,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type ComposeService, composeWith } from "./compose.js";
 
-const { PLACE, DATABASE_PORT, DRILL_PORT } = process.env as Record<
-  string,
-  string
->;
+const { PLACE, DATABASE_PORT, DRILL_PORT } = process.env as Record<string, string>;
 const folder = PLACE!;
 const compose = composeWith(process.env);
 
@@ -60,9 +58,7 @@ switch (verb) {
 /** What belongs to a command of its own is left alone: options of `docker` stand before the service. */
 function optionsFirst(argv: string[]): string[] {
   const at = argv.findIndex((word, i) => i > 1 && !word.startsWith("-"));
-  return at < 0
-    ? argv
-    : [...argv.slice(0, at + 1), "--", ...argv.slice(at + 1)];
+  return at < 0 ? argv : [...argv.slice(0, at + 1), "--", ...argv.slice(at + 1)];
 }
 
 function serviceNamed(name: string | undefined): ComposeService {
@@ -96,12 +92,7 @@ function environmentOf(name: string): NodeJS.ProcessEnv {
     // their default is a path of the containers
     BACKUPS: join(folder, "backups"),
     PRIMARY_PORT: DATABASE_PORT,
-    ...Object.fromEntries(
-      Object.entries(environment).map(([key, value]) => [
-        key,
-        here(value, name),
-      ]),
-    ),
+    ...Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, here(value, name)])),
   };
 }
 
@@ -128,10 +119,7 @@ function startAll(): void {
   const known17 = known.status === 0;
   const given = options
     .map((word) => here(word, "database"))
-    .filter(
-      (word, i, all) =>
-        known17 || ![word, all[i + 1]].some((one) => one?.includes("notify")),
-    );
+    .filter((word, i, all) => known17 || ![word, all[i + 1]].some((one) => one?.includes("notify")));
   must(
     run("database", [
       ...["pg_ctl", `--pgdata=${folder}/database`, `--log=${folder}/log`],
@@ -165,20 +153,12 @@ async function startDrill(): Promise<void> {
     }).status === 0;
   while (!healthy()) {
     if (server.exitCode !== null)
-      throw new Error(
-        `the drill ended with code ${server.exitCode}: ${readFileSync(log, "utf8")}`,
-      );
+      throw new Error(`the drill ended with code ${server.exitCode}: ${readFileSync(log, "utf8")}`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   server.unref();
 }
 
 function stop(name: string): void {
-  must(
-    spawnSync(
-      "pg_ctl",
-      [`--pgdata=${folder}/${name}`, "--mode=fast", "--wait", "stop"],
-      { stdio: "ignore" },
-    ),
-  );
+  must(spawnSync("pg_ctl", [`--pgdata=${folder}/${name}`, "--mode=fast", "--wait", "stop"], { stdio: "ignore" }));
 }

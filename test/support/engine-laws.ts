@@ -1,12 +1,11 @@
-/** What must hold of the engine's tables whatever was measured. Each function returns what breaks a law, a line each. */
+/**
+ * What must hold of the engine's tables whatever was measured. Each function returns what breaks a law, a line each.
+ */
 import { type Db, sql } from "../../shared/database/pool.js";
 import type { Rules } from "../second-opinion/world.js";
 
 /** Right after an instant was decided: what opened at it without a quorum of regions that confirm trouble. */
-export async function openedWithoutQuorum(
-  db: Db,
-  rules: Rules,
-): Promise<string[]> {
+export async function openedWithoutQuorum(db: Db, rules: Rules): Promise<string[]> {
   const rows = await db.query<{ line: string }>(sql`
     with counted as (
       select s.component_id,
@@ -77,10 +76,7 @@ export async function brokenLaws(db: Db): Promise<string[]> {
 }
 
 /** All that is on record of these incidents, but for a retraction. */
-export async function closedIncidents(
-  db: Db,
-  slugs: string[],
-): Promise<string[]> {
+export async function closedIncidents(db: Db, slugs: string[]): Promise<string[]> {
   const rows = await db.query<{ incident: string }>(sql`
     select (to_jsonb(i) - ${["retracted_at", "retraction_reason", "retraction_evidence"]}::text[])::text as incident
     from incident i

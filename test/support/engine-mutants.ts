@@ -14,8 +14,7 @@ export interface Mutant {
   refusedBy?: string;
 }
 
-const withoutImpaired =
-  "and k.region_id <> all (array(select engine.impaired_regions(at, at)))";
+const withoutImpaired = "and k.region_id <> all (array(select engine.impaired_regions(at, at)))";
 
 export const mutants: Mutant[] = [
   // 1. Instants
@@ -175,17 +174,14 @@ export const mutants: Mutant[] = [
   {
     breaks: "exactly the share of a degraded component is none",
     file: "engine/030-region-verdicts.sql",
-    found:
-      "c.failed >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed)",
-    becomes:
-      "c.failed > c.samples * r.degraded_bad_share and c.failed >= r.degraded_min_failed",
+    found: "c.failed >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed)",
+    becomes: "c.failed > c.samples * r.degraded_bad_share and c.failed >= r.degraded_min_failed",
     noticedBy: ["3-a-fifth-is-degraded"],
   },
   {
     breaks: "nothing is slow",
     file: "engine/030-region-verdicts.sql",
-    found:
-      "      when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'\n",
+    found: "      when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'\n",
     becomes: "",
     noticedBy: ["3-slow-venue", "3-slow-limits"],
   },
@@ -242,16 +238,14 @@ export const mutants: Mutant[] = [
   {
     breaks: "slow samples end a bad run",
     file: "engine/030-region-verdicts.sql",
-    found:
-      "filter (where s.good and (s.latency_us >= g.slow_from_us) is not true)",
+    found: "filter (where s.good and (s.latency_us >= g.slow_from_us) is not true)",
     becomes: "filter (where s.good)",
     noticedBy: ["3-slow-venue", "3-slow-among-failed"],
   },
   {
     breaks: "good samples do not end a bad run",
     file: "engine/030-region-verdicts.sql",
-    found:
-      "count(*) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from) and",
+    found: "count(*) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from) and",
     becomes: "count(*) filter (where s.ts > g.judged_from and",
     noticedBy: ["6-scattered-errors", "6-three-in-a-row"],
   },
@@ -274,8 +268,7 @@ export const mutants: Mutant[] = [
     file: "engine/030-region-verdicts.sql",
     found:
       "count(*) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)) as run",
-    becomes:
-      "count(*) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from)) as run",
+    becomes: "count(*) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from)) as run",
     noticedBy: ["6-stall-before-the-socket-fell"],
   },
   {
@@ -402,16 +395,14 @@ export const mutants: Mutant[] = [
   {
     breaks: "what an impaired region sees is evidence that it is over",
     file: "engine/070-incidents.sql",
-    found:
-      "and g.region_id <> all (array(select engine.impaired_regions(at, at)))",
+    found: "and g.region_id <> all (array(select engine.impaired_regions(at, at)))",
     becomes: "",
     noticedBy: ["6-impaired-witness"],
   },
   {
     breaks: "an outage that other regions see is one region's trouble",
     file: "engine/040-impaired-regions.sql",
-    found:
-      " and (bool_or(s.lately_bad) filter (where not i.inside)) is not true",
+    found: " and (bool_or(s.lately_bad) filter (where not i.inside)) is not true",
     becomes: "",
     noticedBy: ["4-outage-everywhere", "4-outage-seen-from-two-machines"],
   },
@@ -419,8 +410,7 @@ export const mutants: Mutant[] = [
     breaks: "an impaired region is not asked whether it sees the same",
     file: "engine/040-impaired-regions.sql",
     found: "filter (where not i.inside)",
-    becomes:
-      "filter (where not i.inside and s.region_id <> all (array(select engine.impaired_regions(at, at))))",
+    becomes: "filter (where not i.inside and s.region_id <> all (array(select engine.impaired_regions(at, at))))",
     noticedBy: ["4-impaired-region-is-asked"],
   },
   {
@@ -519,8 +509,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "trouble that others see starts an impairment",
     file: "engine/040-impaired-regions.sql",
-    found:
-      "where e.component_id = s.component_id and e.region_id <> all (c.regions)",
+    found: "where e.component_id = s.component_id and e.region_id <> all (c.regions)",
     becomes: "where false",
     noticedBy: ["4-impairment-starts-with-what-is-its-own"],
   },
@@ -528,8 +517,7 @@ export const mutants: Mutant[] = [
     breaks: "what a silent region saw is forgotten",
     file: "engine/040-impaired-regions.sql",
     found: "  where (\n      engine.is_bad(s.state)\n      or s.bad_until",
-    becomes:
-      "  where s.state <> 'unknown' and (\n      engine.is_bad(s.state)\n      or s.bad_until",
+    becomes: "  where s.state <> 'unknown' and (\n      engine.is_bad(s.state)\n      or s.bad_until",
     noticedBy: ["4-impairment-beside-a-silent-witness"],
   },
   {
@@ -543,8 +531,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "what a region of the group itself sees is seen elsewhere",
     file: "engine/040-impaired-regions.sql",
-    found:
-      "where e.component_id = s.component_id and e.region_id <> all (c.regions)",
+    found: "where e.component_id = s.component_id and e.region_id <> all (c.regions)",
     becomes: "where e.component_id = s.component_id",
     noticedBy: ["4-impaired-in-hindsight"],
   },
@@ -581,16 +568,14 @@ export const mutants: Mutant[] = [
   {
     breaks: "one region is enough",
     file: "engine/050-quorum.sql",
-    found:
-      "return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int",
+    found: "return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int",
     becomes: "return 1",
     noticedBy: ["5-one-region-of-three", "5-one-region-flaps"],
   },
   {
     breaks: "one region alone confirms",
     file: "engine/050-quorum.sql",
-    found:
-      "return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int",
+    found: "return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int",
     becomes: "return counted / 2 + 1",
     noticedBy: ["5-one-region-is-never-enough"],
   },
@@ -766,8 +751,7 @@ export const mutants: Mutant[] = [
     breaks: "what is closed is not retracted",
     file: "engine/070-incidents.sql",
     found: "and i.opened_at = j.opened_at and i.retracted_at is null",
-    becomes:
-      "and i.opened_at = j.opened_at and i.retracted_at is null and i.closed_at is null",
+    becomes: "and i.opened_at = j.opened_at and i.retracted_at is null and i.closed_at is null",
     noticedBy: ["6-retraction-has-an-end"],
   },
   {
@@ -842,18 +826,15 @@ export const mutants: Mutant[] = [
   {
     breaks: "without a witness an incident stays open for ever",
     file: "engine/070-incidents.sql",
-    found:
-      "when state = 'operational' and since <= at - engine.ms(r.flap_hold_ms)",
+    found: "when state = 'operational' and since <= at - engine.ms(r.flap_hold_ms)",
     becomes: "when false",
     noticedBy: ["6-witnesses-leave-the-registry", "6-blocked-witness"],
   },
   {
     breaks: "without a witness the usual hold will do",
     file: "engine/070-incidents.sql",
-    found:
-      "when state = 'operational' and since <= at - engine.ms(r.flap_hold_ms)",
-    becomes:
-      "when state = 'operational' and since <= at - engine.ms(r.recovery_hold_ms)",
+    found: "when state = 'operational' and since <= at - engine.ms(r.flap_hold_ms)",
+    becomes: "when state = 'operational' and since <= at - engine.ms(r.recovery_hold_ms)",
     noticedBy: ["6-blocked-witness"],
   },
   {
@@ -952,8 +933,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "a slow answer is not the end of an incident",
     file: "engine/030-region-verdicts.sql",
-    found:
-      "filter (where not s.good or s.latency_us >= g.slow_from_us) as newest_bad_at",
+    found: "filter (where not s.good or s.latency_us >= g.slow_from_us) as newest_bad_at",
     becomes: "filter (where not s.good) as newest_bad_at",
     noticedBy: ["3-slow-venue"],
   },
@@ -1062,10 +1042,8 @@ export const mutants: Mutant[] = [
   {
     breaks: "half of a machine's venues are suspect",
     file: "engine/040-impaired-regions.sql",
-    found:
-      "count(*) filter (where v.fails_alone) > count(*) * r.impaired_venue_share",
-    becomes:
-      "count(*) filter (where v.fails_alone) >= count(*) * r.impaired_venue_share",
+    found: "count(*) filter (where v.fails_alone) > count(*) * r.impaired_venue_share",
+    becomes: "count(*) filter (where v.fails_alone) >= count(*) * r.impaired_venue_share",
     noticedBy: ["6-half-of-the-venues-is-not-suspect"],
   },
   {
@@ -1181,8 +1159,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "a suspect vantage never confirms what it has long seen",
     file: "engine/070-incidents.sql",
-    found:
-      "    where k.bad_since <= at - engine.ms(r.impaired_within_ms)\n      or g.vantage not in",
+    found: "    where k.bad_since <= at - engine.ms(r.impaired_within_ms)\n      or g.vantage not in",
     becomes: "    where g.vantage not in",
     noticedBy: ["6-long-bad-in-a-suspect-region"],
   },
@@ -1204,25 +1181,21 @@ export const mutants: Mutant[] = [
   {
     breaks: "an incident starts within the window",
     file: "engine/070-incidents.sql",
-    found:
-      "when s.in_a_row then coalesce(last_well.ts, at - interval '7 days')",
-    becomes:
-      "when s.in_a_row then greatest(last_well.ts, at - engine.ms(r.window_ms))",
+    found: "when s.in_a_row then coalesce(last_well.ts, at - interval '7 days')",
+    becomes: "when s.in_a_row then greatest(last_well.ts, at - engine.ms(r.window_ms))",
     noticedBy: ["6-suspect-waits"],
   },
   {
     breaks: "samples that nobody knows yet say when an incident began",
     file: "engine/070-incidents.sql",
-    found:
-      "        and g.ts <= at - g.received_after_s * interval '1 second'\n",
+    found: "        and g.ts <= at - g.received_after_s * interval '1 second'\n",
     becomes: "",
     noticedBy: ["6-opens-anew-after-retraction"],
   },
   {
     breaks: "a second incident opens while one is open",
     file: "engine/070-incidents.sql",
-    found:
-      "where not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)",
+    found: "where not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)",
     becomes: "where true",
     noticedBy: ["6-recovery-of-the-majority"],
     refusedBy: "incident_open",
@@ -1279,8 +1252,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "retracted incidents count as flapping",
     file: "engine/070-incidents.sql",
-    found:
-      "i.component_id = c.component_id and i.retracted_at is null\n          and i.opened_at",
+    found: "i.component_id = c.component_id and i.retracted_at is null\n          and i.opened_at",
     becomes: "i.component_id = c.component_id\n          and i.opened_at",
     noticedBy: ["6-retracted-ones-do-not-flap"],
   },
@@ -1355,8 +1327,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-recovery-of-the-majority"],
   },
   {
-    breaks:
-      "whoever was told of an outage is told of the end of something less",
+    breaks: "whoever was told of an outage is told of the end of something less",
     file: "engine/070-incidents.sql",
     found: "case m.kind when 'closed' then i.peak_severity else i.severity end",
     becomes: "i.severity",
@@ -1382,8 +1353,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "good samples of an impairment are left out, too",
     file: "engine/030-region-verdicts.sql",
-    found:
-      "(ours @> ts and (not good or latency_us >= slow_from_us)) is not true",
+    found: "(ours @> ts and (not good or latency_us >= slow_from_us)) is not true",
     becomes: "(ours @> ts) is not true",
     noticedBy: ["4-impairment-outlasts-a-slow-cadence"],
   },
@@ -1398,8 +1368,7 @@ export const mutants: Mutant[] = [
   {
     breaks: "an incident starts with what a region's own trouble did",
     file: "engine/070-incidents.sql",
-    found:
-      "and engine.counts(b.ts, b.good, b.latency_us, l.slow_from_us, o.spans)",
+    found: "and engine.counts(b.ts, b.good, b.latency_us, l.slow_from_us, o.spans)",
     becomes: "",
     noticedBy: ["4-run-after-an-impairment"],
   },
@@ -1477,8 +1446,7 @@ $$;`,
   {
     breaks: "a region does not fail in part after an impairment that was none",
     file: "engine/030-region-verdicts.sql",
-    found:
-      "when recognised_at <= at then (seen_elsewhere and ended_at <= at) is not true",
+    found: "when recognised_at <= at then (seen_elsewhere and ended_at <= at) is not true",
     becomes: "when recognised_at <= at then true",
     noticedBy: ["6-fails-in-part-before-a-cascade"],
   },
@@ -1509,8 +1477,7 @@ $$;`,
   {
     breaks: "a machine's region that measures nothing is impaired with it",
     file: "engine/040-impaired-regions.sql",
-    found:
-      "and s.venue = any (c.venues) and s.bad\n    ) > cardinality(c.venues)",
+    found: "and s.venue = any (c.venues) and s.bad\n    ) > cardinality(c.venues)",
     becomes: "and s.venue = any (c.venues) and s.bad\n    ) > -1",
     noticedBy: ["4-frozen-beside-an-impairment"],
   },
@@ -1596,8 +1563,7 @@ $$;`,
   {
     breaks: "a region that sees an open incident becomes an outlier",
     file: "engine/045-outliers.sql",
-    found:
-      "and not exists (select from engine.open_incidents_of(array[s.component_id]))",
+    found: "and not exists (select from engine.open_incidents_of(array[s.component_id]))",
     becomes: "",
     noticedBy: ["4-no-outlier-where-others-agreed"],
   },
@@ -1611,8 +1577,7 @@ $$;`,
   {
     breaks: "what has just turned bad lasts",
     file: "engine/045-outliers.sql",
-    found:
-      "count(*) filter (where s.bad_since <= at - engine.ms(r.outlier_after_ms)) over",
+    found: "count(*) filter (where s.bad_since <= at - engine.ms(r.outlier_after_ms)) over",
     becomes: "count(*) filter (where s.bad_since <= at) over",
     noticedBy: ["4-outlier-is-joined"],
   },

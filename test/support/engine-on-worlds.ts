@@ -61,8 +61,7 @@ const samplesAtOnce = 20_000;
 export async function insertSamples(db: Db, samples: Sample[]): Promise<void> {
   for (let from = 0; from < samples.length; from += samplesAtOnce) {
     const some = samples.slice(from, from + samplesAtOnce);
-    const column = <Key extends keyof Sample>(key: Key) =>
-      some.map((sample) => sample[key]);
+    const column = <Key extends keyof Sample>(key: Key) => some.map((sample) => sample[key]);
     await db.query(sql`
       insert into sample (ts, component_id, region_id, good, fault, unserved, latency_us, received_after_s)
       select to_timestamp(s.ts / 1000.0), component_id, region_id, s.fault is null, s.fault, nullif(s.unserved, false), s.latency_us, s.after_s
@@ -86,12 +85,7 @@ export async function gatherStatistics(db: Db): Promise<void> {
 }
 
 /** Decides one instant, as a core does that is in time; `anew` after a pause that is not made up for. */
-export async function decide(
-  db: Db,
-  { worlds }: Run,
-  at: number,
-  anew: boolean,
-) {
+export async function decide(db: Db, { worlds }: Run, at: number, anew: boolean) {
   const rules = { ...worlds[0]!.rules };
   return accepted(await tick(db, new Date(at), { rules, anew }));
 }
@@ -99,8 +93,7 @@ export async function decide(
 /** Decides all that is due by then. */
 export async function catchUp(db: Db, { worlds }: Run, upTo: number) {
   const rules = { ...worlds[0]!.rules };
-  for await (const decided of decideUpTo(db, new Date(upTo), { rules }))
-    accepted(decided);
+  for await (const decided of decideUpTo(db, new Date(upTo), { rules })) accepted(decided);
 }
 
 /** What operators do once this instant is decided. */
@@ -113,14 +106,13 @@ export async function retractByHand(db: Db, { worlds }: Run, at: number) {
       where v.venue = ${retraction.venue} and c.component = ${retraction.component}
         and i.closed_at is null and i.retracted_at is null
     `);
-    for (const { slug } of open)
-      await db.file("retract", [slug, "an operator says so"]);
+    for (const { slug } of open) await db.file("retract", [slug, "an operator says so"]);
   }
 }
 
 /**
- * What the engine says as of now of states, impaired regions and outliers, a line each. The same of the second opinion is
- * `linesOf`. Regions without a sample in the window are left out as long as they are said to see nothing.
+ * What the engine says as of now of states, impaired regions and outliers, a line each. The same of the second opinion
+ * is `linesOf`. Regions without a sample in the window are left out as long as they are said to see nothing.
  */
 export async function engineLines(db: Db): Promise<string> {
   const [row] = await db.query<{ lines: string | null }>(sql`
@@ -195,25 +187,13 @@ export function opinionLines(moments: Moment[]): string {
   );
   const components = moments.flatMap(({ components }) =>
     components.map((c) =>
-      [
-        ...[c.venue, c.component, c.state, c.counted, c.quorum],
-        ...[c.since, c.notBadSince ?? "-"],
-      ].join(" "),
+      [...[c.venue, c.component, c.state, c.counted, c.quorum], ...[c.since, c.notBadSince ?? "-"]].join(" "),
     ),
   );
-  const venues = moments.flatMap(({ venues }) =>
-    venues.map((v) => [v.venue, v.state, v.since].join(" ")),
-  );
+  const venues = moments.flatMap(({ venues }) => venues.map((v) => [v.venue, v.state, v.since].join(" ")));
   const impaired = moments.flatMap(({ impaired }) =>
     impaired.map((i) =>
-      [
-        i.venues[0],
-        "impaired in",
-        i.region,
-        i.startedAt,
-        `{${i.venues.join()}}`,
-        `{${i.group.join()}}`,
-      ].join(" "),
+      [i.venues[0], "impaired in", i.region, i.startedAt, `{${i.venues.join()}}`, `{${i.group.join()}}`].join(" "),
     ),
   );
   // in the order of components, and then of regions
@@ -223,21 +203,14 @@ export function opinionLines(moments: Moment[]): string {
         outliers
           .filter(isOfComponent(component))
           .filter((one) => one.region === region)
-          .map((o) =>
-            [o.venue, o.component, "outlier", region, o.startedAt].join(" "),
-          ),
+          .map((o) => [o.venue, o.component, "outlier", region, o.startedAt].join(" ")),
       ),
     ),
   );
-  return [...views, ...components, ...venues, ...impaired, ...outliers].join(
-    "\n",
-  );
+  return [...views, ...components, ...venues, ...impaired, ...outliers].join("\n");
 }
 
-export type EngineRecords = Pick<
-  Opinion,
-  "incidents" | "alerts" | "impairments" | "outliers"
->;
+export type EngineRecords = Pick<Opinion, "incidents" | "alerts" | "impairments" | "outliers">;
 
 /** What the engine has on record of incidents, alerts, impairments and outliers, oldest first. */
 export async function engineRecords(db: Db): Promise<EngineRecords> {

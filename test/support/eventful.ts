@@ -1,4 +1,7 @@
-/** A quarter in which much befell a fleet of all categories: what rarely happens, at once, for tests that want to have seen it. */
+/**
+ * A quarter in which much befell a fleet of all categories: what rarely happens, at once, for tests that want to have
+ * seen it.
+ */
 import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import { faults } from "../../shared/measurement/sample.js";
@@ -10,7 +13,9 @@ import { notice, said, whole } from "./said.js";
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
-/** One for all of it: spans between instants must not grow by the time that a busy machine takes to fill in what was. */
+/**
+ * One for all of it: spans between instants must not grow by the time that a busy machine takes to fill in what was.
+ */
 let nowMs = 0;
 
 function ago(seconds: number): Date {
@@ -60,8 +65,8 @@ export function measuredStalls(registry: Registry): Registry {
 }
 
 /**
- * One that is well and knows its clock, and one that has every trouble, on a machine that believes in 1970. Both run on one machine, and one of them
- * says where that is; so does one of which no machine is known.
+ * One that is well and knows its clock, and one that has every trouble, on a machine that believes in 1970. Both run on
+ * one machine, and one of them says where that is; so does one of which no machine is known.
  */
 async function probesReport(pool: Pool): Promise<void> {
   const unmeasured = { late: 3 };
@@ -101,12 +106,9 @@ async function recurringIncidents(pool: Pool): Promise<void> {
     limit 7
   `);
   for (const [weekday, { component }] of components.entries())
-    for (const week of [1, 2, 3])
-      await incident(component, week * 7 + weekday, 14);
-  for (const daysBack of [3, 11, 20])
-    await incident("bybit rest:ticker", daysBack, 6);
-  for (const week of [1, 2, 3, 4])
-    await incident("across rest:quote", week * 7, week * 3);
+    for (const week of [1, 2, 3]) await incident(component, week * 7 + weekday, 14);
+  for (const daysBack of [3, 11, 20]) await incident("bybit rest:ticker", daysBack, 6);
+  for (const week of [1, 2, 3, 4]) await incident("across rest:quote", week * 7, week * 3);
 }
 
 async function typicalLatencies(pool: Pool): Promise<void> {
@@ -157,7 +159,10 @@ async function numbersLeftOut(pool: Pool): Promise<void> {
   `);
 }
 
-/** One region had fallen silent before the first, another never spoke before the second; the regions left share a machine in one of them alone. */
+/**
+ * One region had fallen silent before the first, another never spoke before the second; the regions left share a
+ * machine in one of them alone.
+ */
 async function outagesBesideSilence(pool: Pool): Promise<void> {
   for (const [component, region, silentFor] of [
     ["rest:ticker", "us-east", 410],
@@ -198,7 +203,10 @@ async function refused(pool: Pool): Promise<void> {
   `);
 }
 
-/** One of a region, which is over, and one of the two of a machine, which goes on. After all decisions: the next one would end it. */
+/**
+ * One of a region, which is over, and one of the two of a machine, which goes on. After all decisions: the next one
+ * would end it.
+ */
 async function impairments(pool: Pool): Promise<void> {
   await pool.query(sql`
     insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured, beside)
@@ -234,7 +242,10 @@ async function incidentsBesideLatency(pool: Pool): Promise<void> {
   });
 }
 
-/** Beside five incidents of one venue, long enough ago to count, and beside none; taken down, impossible, of all kinds, with and without what may lack. */
+/**
+ * Beside five incidents of one venue, long enough ago to count, and beside none; taken down, impossible, of all kinds,
+ * with and without what may lack.
+ */
 async function whatVenuesSaid(pool: Pool): Promise<void> {
   const began = [8, 8.1, 8.2, 8.3, 8.4].map((hours) => ago(hours * 3_600));
   for (const startedAt of began)
@@ -265,8 +276,6 @@ async function whatVenuesSaid(pool: Pool): Promise<void> {
     startedAt: ago(200),
   });
   const unknownWhen = notice("o", ago(190), { postedAt: null });
-  await said(pool, "okx", ago(150), [
-    { scope: "notices", notices: [unknownWhen], listedFrom: null },
-  ]);
+  await said(pool, "okx", ago(150), [{ scope: "notices", notices: [unknownWhen], listedFrom: null }]);
   await said(pool, "gemini", ago(150), [], { problem: "answered 503" });
 }

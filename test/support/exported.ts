@@ -1,9 +1,6 @@
 /** What is exported, by real programs' own makers: each series' name with the labels that it has. */
 import { makeProbeMetrics } from "../../probe/metrics.js";
-import {
-  unmeasuredReasons,
-  type UnmeasuredReason,
-} from "../../shared/measurement/unmeasured.js";
+import { unmeasuredReasons, type UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import { makeAlertMetrics } from "../../server/alerts/delivery/metrics.js";
 import { makeReplicaMetrics } from "../../server/api/replica-metrics.js";
 import { makeWebMetrics } from "../../server/api/web-metrics.js";
@@ -19,9 +16,7 @@ export type Exported = Map<string, Set<string>>;
 /** @param text an exposition in which every family has a series */
 export function exportedBy(text: string): Exported {
   const exported: Exported = new Map();
-  for (const { name, labels } of parseExposition(text).flatMap(
-    ({ series }) => series,
-  )) {
+  for (const { name, labels } of parseExposition(text).flatMap(({ series }) => series)) {
     const known = exported.get(name) ?? new Set();
     for (const label of Object.keys(labels)) known.add(label);
     exported.set(name, known);
@@ -29,7 +24,10 @@ export function exportedBy(text: string): Exported {
   return exported;
 }
 
-/** What core, probe and web tell their operators, one text each, with everything counted once; the database gets a channel to tell of. */
+/**
+ * What core, probe and web tell their operators, one text each, with everything counted once; the database gets a
+ * channel to tell of.
+ */
 export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
   const core = makeOwnMetrics("core");
   const engine = makeEngineMetrics(core, pool, log);
@@ -49,9 +47,10 @@ export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
   });
 
   const probe = makeOwnMetrics("probe", { region: "us-east" });
-  const unmeasured = Object.fromEntries(
-    unmeasuredReasons.map((reason) => [reason, 1]),
-  ) as Record<UnmeasuredReason, number>;
+  const unmeasured = Object.fromEntries(unmeasuredReasons.map((reason) => [reason, 1])) as Record<
+    UnmeasuredReason,
+    number
+  >;
   const meter = makeProbeMetrics(probe, new Date(), () => ({
     taken: 9,
     shipped: 5,
@@ -71,9 +70,7 @@ export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
     troubles: [],
     clock: { errorMs: -12, withinMs: 35 },
     renewedAt: new Date(),
-    certificates: [
-      { venue: "a", component: "rest:book", expiresAt: new Date() },
-    ],
+    certificates: [{ venue: "a", component: "rest:book", expiresAt: new Date() }],
   }));
   meter.slotBegun(3);
   const stored = { stored: 1, duplicates: 0, refused: 0 };

@@ -44,8 +44,7 @@ export function parseExposition(text: string): Family[] {
       throw new Error(`line ${at + 1}: ${message}: ${line}`, { cause: error });
     }
   }
-  for (const { name, type } of families)
-    if (type === "") throw new Error(`${name} has no type`);
+  for (const { name, type } of families) if (type === "") throw new Error(`${name} has no type`);
   return families;
 }
 
@@ -58,10 +57,7 @@ function readLine(line: string, families: Family[], seen: Set<string>): void {
   const own = endings[current?.type ?? ""] ?? [];
   if (!current || !own.some((end) => series.name === current.name + end))
     throw new Error("a series outside its family");
-  const key = JSON.stringify([
-    series.name,
-    Object.entries(series.labels).sort(),
-  ]);
+  const key = JSON.stringify([series.name, Object.entries(series.labels).sort()]);
   if (seen.has(key)) throw new Error("a series twice");
   seen.add(key);
   current.series.push(series);
@@ -72,17 +68,14 @@ function begin(rest: string, families: Family[]): void {
   const help = unescaped(words.join(" "), /\\(.)/g, "\\n");
   if (!metricName.test(name)) throw new Error("no name");
   if (help === "") throw new Error("no help");
-  if (families.some((family) => family.name === name))
-    throw new Error("a family twice");
+  if (families.some((family) => family.name === name)) throw new Error("a family twice");
   families.push({ name, type: "", help, series: [] });
 }
 
 function setType(rest: string, current: Family | undefined): void {
   const [name = "", type = "", ...more] = rest.split(" ");
-  if (!current || current.name !== name)
-    throw new Error("a type without its help");
-  if (current.type !== "" || current.series.length > 0)
-    throw new Error("a type too late or twice");
+  if (!current || current.name !== name) throw new Error("a type without its help");
+  if (current.type !== "" || current.series.length > 0) throw new Error("a type too late or twice");
   if (!(type in endings) || more.length > 0) throw new Error("no such type");
   current.type = type;
 }
@@ -99,8 +92,7 @@ function readLabels(braced: string | undefined): Record<string, string> {
   let rest = braced.slice(1, -1);
   for (;;) {
     const [pair, label, value] = labelPair.exec(rest) ?? [];
-    if (pair === undefined || label === undefined || value === undefined)
-      throw new Error("no label");
+    if (pair === undefined || label === undefined || value === undefined) throw new Error("no label");
     if (Object.hasOwn(labels, label)) throw new Error("a label twice");
     labels[label] = unescaped(value, /\\(.)/g, '"\\n');
     rest = rest.slice(pair.length);

@@ -1,4 +1,7 @@
-/** A database as the first release left it, with a history: the tables and roll-ups of 001 to 004, and some of what stood on them. */
+/**
+ * A database as the first release left it, with a history: the tables and roll-ups of 001 to 004, and some of what
+ * stood on them.
+ */
 import { readFile } from "node:fs/promises";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { readSchema, sqlFolder } from "../../shared/database/sql-files.js";
@@ -56,21 +59,15 @@ export interface Past {
 /** Makes it in a database without anything of ours. */
 export async function firstRelease(pool: Pool, past: Past): Promise<void> {
   await pool.script("create extension if not exists timescaledb");
-  const files = (await readSchema(sqlFolder)).filter(
-    ({ name }) => name <= lastFile,
-  );
+  const files = (await readSchema(sqlFolder)).filter(({ name }) => name <= lastFile);
   const prelude = await readFile(new URL("prelude.sql", sqlFolder), "utf8");
   await pool.transaction(async (tx) => {
     await tx.script(prelude);
     // these came later
-    await tx.script(
-      "drop table definition; drop function definitions_fingerprint",
-    );
+    await tx.script("drop table definition; drop function definitions_fingerprint");
     for (const { name, text, checksum } of files) {
       await tx.script(text);
-      await tx.query(
-        sql`insert into migration (name, checksum) values (${name}, ${checksum})`,
-      );
+      await tx.query(sql`insert into migration (name, checksum) values (${name}, ${checksum})`);
     }
     await tx.script(watched);
     await tx.script(definitions);
@@ -78,33 +75,24 @@ export async function firstRelease(pool: Pool, past: Past): Promise<void> {
   await fill(pool, past);
 }
 
-async function fill(
-  pool: Pool,
-  { everyDays, recentDays, stepS }: Past,
-): Promise<void> {
+async function fill(pool: Pool, { everyDays, recentDays, stepS }: Past): Promise<void> {
   const now = Date.now();
   const today = Math.floor(now / dayMs) * dayMs;
   const recentFrom = new Date(today - recentDays * dayMs);
   // all of the year's samples are gone at the end, so they may lie in one chunk
-  await pool.script(
-    "select set_chunk_time_interval('sample', interval '1 year')",
-  );
+  await pool.script("select set_chunk_time_interval('sample', interval '1 year')");
   for (let days = 365; days > 8; days -= everyDays) {
     const from = new Date(today - days * dayMs);
     await insert(pool, from, new Date(+from + 3_600_000), 60);
   }
   await refresh(pool, new Date(today - 366 * dayMs), recentFrom);
-  await pool.query(
-    sql`select drop_chunks('sample', older_than => now() + interval '1 year')`,
-  );
+  await pool.query(sql`select drop_chunks('sample', older_than => now() + interval '1 year')`);
   for (const minutes of ["sample_minute", "component_minute", "venue_minute"])
     await pool.query(sql`
       select drop_chunks(${minutes}::text::regclass, older_than => now() - ${minutesKeptDays} * interval '1 day')
     `);
 
-  await pool.script(
-    "select set_chunk_time_interval('sample', interval '1 day')",
-  );
+  await pool.script("select set_chunk_time_interval('sample', interval '1 day')");
   await insert(pool, recentFrom, new Date(now), stepS);
   await refresh(pool, recentFrom, new Date(today));
   await pool.query(sql`

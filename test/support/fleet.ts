@@ -74,7 +74,8 @@ async function rollUp(db: Db): Promise<void> {
         ${rollup}, date_trunc('day', now()) - interval '2 days', date_trunc('day', now()) + interval '1 day'
       )
     `);
-  // As far back as a page asks for them. What a week is read from besides is not kept here: it is read raw, and is the same.
+  // As far back as a page asks for them. What a week is read from besides is not kept here: it is read raw, and is the
+  // same.
   await db.query(sql`call upkeep.refresh_hours(now())`);
 }
 
@@ -85,12 +86,7 @@ export async function decide(db: Db, at?: Date): Promise<void> {
 }
 
 /** Lets the engine decide every instant from the one to the other, and rolls up what was measured. */
-export async function decideThrough(
-  db: Db,
-  from: Date,
-  to: Date,
-  rules = rulesRow,
-): Promise<void> {
+export async function decideThrough(db: Db, from: Date, to: Date, rules = rulesRow): Promise<void> {
   accepted(await tick(db, from, { rules }));
   for await (const decided of decideUpTo(db, to, { rules })) accepted(decided);
   await rollUp(db);
@@ -118,8 +114,8 @@ export async function unmeasured(
 }
 
 /**
- * Nothing was ever measured. Roll-ups are emptied by hand, since no refresh erases what has no samples any more; to truncate them takes
- * three times as long.
+ * Nothing was ever measured. Roll-ups are emptied by hand, since no refresh erases what has no samples any more; to
+ * truncate them takes three times as long.
  */
 export async function forget(db: Db): Promise<void> {
   await db.script(`
@@ -142,7 +138,9 @@ export async function forget(db: Db): Promise<void> {
   `);
 }
 
-/** One outage of Kraken's ticker that two regions saw: opened, still open, and then closed, all within the last minutes. */
+/**
+ * One outage of Kraken's ticker that two regions saw: opened, still open, and then closed, all within the last minutes.
+ */
 export const outage = {
   async open(db: Db): Promise<void> {
     await measured(db, { from: ago(290), to: ago(0) });

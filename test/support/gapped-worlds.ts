@@ -1,7 +1,8 @@
 /**
- * Some hours of samples in which all that can happen around a gap does: nobody measures for minutes or hours, or one region
- * does not; venues fail before, after and across it, all along a little, or tell us to wait; samples of before come to the database
- * long after; endpoints are slow; two regions move to one machine; a boundary of typical latencies is passed. The same at each run.
+ * Some hours of samples in which all that can happen around a gap does: nobody measures for minutes or hours, or one
+ * region does not; venues fail before, after and across it, all along a little, or tell us to wait; samples of before
+ * come to the database long after; endpoints are slow; two regions move to one machine; a boundary of typical latencies
+ * is passed. The same at each run.
  */
 import { sql, type Db } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
@@ -41,8 +42,7 @@ const venues = ["binance", "coinbase", "gate", "kraken", "okx"];
 
 export function makeGappedWorld(seed: number, hours: number): GappedWorld {
   const random = randomFrom(seed);
-  const pick = <One>(from: readonly One[]) =>
-    from[Math.floor(random() * from.length)]!;
+  const pick = <One>(from: readonly One[]) => from[Math.floor(random() * from.length)]!;
   // six o'clock, at which typical latencies are reckoned anew, is within
   const startMs = +new Date("2026-01-15T05:30:00Z");
   const endMs = startMs + hours * hourMs;
@@ -51,8 +51,7 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
       const fromMs = startMs + random() * (endMs - startMs);
       return { fromMs, toMs: fromMs + random() * random() * longestMs };
     });
-  const within = (ms: number, all: Span[]) =>
-    all.find(({ fromMs, toMs }) => ms >= fromMs && ms < toMs);
+  const within = (ms: number, all: Span[]) => all.find(({ fromMs, toMs }) => ms >= fromMs && ms < toMs);
 
   const gaps = spans(2, (endMs - startMs) * 1.5);
   const edges = gaps.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
@@ -100,8 +99,7 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
             : random() < (within(ms, badInPart) ? 0.3 : 0.02);
         const unserved = within(ms, paused) !== undefined;
         const heldBack = within(ms, own.heldBack);
-        const delivered =
-          heldBack && heldBack.toMs + (seed % 3) * 10 * minuteMs;
+        const delivered = heldBack && heldBack.toMs + (seed % 3) * 10 * minuteMs;
         made.push({
           venue,
           region,
@@ -109,9 +107,7 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
           fault: unserved ? "limited" : fails ? "timeout" : null,
           unserved,
           latencyMs: unserved || fails ? null : within(ms, slow) ? 2_500 : 80,
-          receivedAfterS: delivered
-            ? Math.ceil((delivered - ms) / 1000)
-            : Math.floor(random() * 4),
+          receivedAfterS: delivered ? Math.ceil((delivered - ms) / 1000) : Math.floor(random() * 4),
         });
       }
       return made;
@@ -149,9 +145,7 @@ export async function insertGappedWorld(
   await db.query(sql`
     update venue set published = venue = any (${cadences.map(({ venue }) => venue)})
   `);
-  await db.query(
-    sql`update component set published = component = 'rest:ticker'`,
-  );
+  await db.query(sql`update component set published = component = 'rest:ticker'`);
   await db.query(sql`
     update component c set cadence_ms = n."cadenceMs"
     from jsonb_to_recordset(${JSON.stringify(cadences)}::jsonb) as n (venue text, "cadenceMs" int)
@@ -187,10 +181,7 @@ export async function decideAllAlong(
 }
 
 /** As a core does that is away now and then, for minutes and for hours. Resolves with how many instants it decided. */
-export async function decideWithPauses(
-  db: Db,
-  { seed, startMs, endMs, rules }: GappedWorld,
-): Promise<number> {
+export async function decideWithPauses(db: Db, { seed, startMs, endMs, rules }: GappedWorld): Promise<number> {
   const random = randomFrom(seed + 1);
   let instants = 0;
   let ms = startMs;

@@ -19,12 +19,8 @@ export interface Gate {
 }
 
 /** @param databaseUrl asked at each connection */
-export async function makeGate(
-  t: Test,
-  databaseUrl: string | (() => string),
-): Promise<Gate> {
-  const behind = () =>
-    new URL(typeof databaseUrl === "string" ? databaseUrl : databaseUrl());
+export async function makeGate(t: Test, databaseUrl: string | (() => string)): Promise<Gate> {
+  const behind = () => new URL(typeof databaseUrl === "string" ? databaseUrl : databaseUrl());
   const sockets = new Set<Socket>();
   let mode: "open" | "mute" | "cut" = "open";
   let delayMs = 0;
@@ -40,8 +36,7 @@ export async function makeGate(
     sockets.add(from);
     from.on("data", (data) => {
       if (mode === "cut") cut();
-      else if (mode === "open" && delayMs > 0)
-        setTimeout(() => to.write(data), delayMs);
+      else if (mode === "open" && delayMs > 0) setTimeout(() => to.write(data), delayMs);
       else if (mode === "open") to.write(data);
     });
     from.on("error", () => {});

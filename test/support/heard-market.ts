@@ -1,16 +1,13 @@
-/** A market, the stream that carries it, and the REST endpoint that shows it, by a clock of the test's own: hours pass in no time. */
+/**
+ * A market, the stream that carries it, and the REST endpoint that shows it, by a clock of the test's own: hours pass
+ * in no time.
+ */
 import type { NewestThing } from "../../probe/rest/answer-time.js";
-import {
-  makeCounterpart,
-  type Counterpart,
-} from "../../probe/stream/counterpart.js";
+import { makeCounterpart, type Counterpart } from "../../probe/stream/counterpart.js";
 import { makeMeter, type Meter } from "../../probe/stream/meter.js";
 import { makeFrameTimes } from "../../probe/stream/frame-times.js";
 import { makeReadSlot } from "../../probe/stream/stream-slots.js";
-import {
-  makeStreamVerdict,
-  type StreamFault,
-} from "../../probe/stream/stream-verdict.js";
+import { makeStreamVerdict, type StreamFault } from "../../probe/stream/stream-verdict.js";
 import type { Stream } from "../../shared/registry/registry.js";
 
 /** When the test's clock is at 0, milliseconds since 1970. */
@@ -31,7 +28,10 @@ export interface Market {
   hasTrailers?: boolean;
   /** When the probe stands still: it reads nothing, asks nothing, and then finds all that came meanwhile. */
   standstill?: Span & {
-    /** The venue ends the socket meanwhile; the stream is subscribed to again two seconds later, and brings nothing of before. */
+    /**
+     * The venue ends the socket meanwhile; the stream is subscribed to again two seconds later, and brings nothing of
+     * before.
+     */
     reconnects?: boolean;
   };
   /** Slots that end in it are not read, though the probe goes on. */
@@ -106,7 +106,10 @@ export function judgedSlots(market: Market): JudgedSlot[] {
   return slots;
 }
 
-/** When slots are read: timers run before what came over a standstill is read, and a slot that is late by a second is not measured. */
+/**
+ * When slots are read: timers run before what came over a standstill is read, and a slot that is late by a second is
+ * not measured.
+ */
 function readsOf({ untilMs, standstill, unread }: Market): number[] {
   return upTo(untilMs, slotMs)
     .filter((atMs) => !isWithin(atMs, unread))
@@ -132,10 +135,7 @@ function framesOf(market: Market): { atMs: number; frames: unknown[] }[] {
   const arrivals = new Map<number, unknown[]>();
   for (const { atMs, tradeMs } of toldBy(market)) {
     const cameMs = isWithin(atMs, standstill) ? standstill!.toMs : atMs;
-    const isLost =
-      standstill?.reconnects &&
-      atMs > standstill.fromMs &&
-      atMs <= standstill.toMs + reconnectMs;
+    const isLost = standstill?.reconnects && atMs > standstill.fromMs && atMs <= standstill.toMs + reconnectMs;
     if (isLost) continue;
     const frames: unknown[] = [frameOf(tradeMs)];
     if (hasTrailers) frames.push({});
@@ -151,9 +151,10 @@ function toldBy(market: Market) {
   const lastBefore = (ms: number) => trades.findLast((atMs) => atMs <= ms) ?? 0;
   const frozenMs = lastBefore(freezesAtMs);
   const told = trades.map((atMs) => ({ atMs, tradeMs: atMs }));
-  const again = upTo(resendsEveryMs ? untilMs : 0, resendsEveryMs ?? 1).map(
-    (atMs) => ({ atMs, tradeMs: lastBefore(atMs) }),
-  );
+  const again = upTo(resendsEveryMs ? untilMs : 0, resendsEveryMs ?? 1).map((atMs) => ({
+    atMs,
+    tradeMs: lastBefore(atMs),
+  }));
   return [...told, ...again]
     .filter(({ atMs }) => atMs <= stopsAtMs)
     .map(({ atMs, tradeMs }) => ({
@@ -162,16 +163,8 @@ function toldBy(market: Market) {
     }));
 }
 
-function asks(
-  counterpart: Counterpart,
-  { trades, untilMs, rest, standstill }: Market,
-): [number, () => void][] {
-  const {
-    cadenceMs,
-    shows,
-    oldestMs = Infinity,
-    failsFromMs = Infinity,
-  } = rest!;
+function asks(counterpart: Counterpart, { trades, untilMs, rest, standstill }: Market): [number, () => void][] {
+  const { cadenceMs, shows, oldestMs = Infinity, failsFromMs = Infinity } = rest!;
   return upTo(untilMs, cadenceMs, 2_345)
     .filter((atMs) => atMs < failsFromMs && !isWithin(atMs, standstill))
     .map((atMs) => [
@@ -180,10 +173,7 @@ function asks(
         const place = trades.findLastIndex((tradeMs) => tradeMs <= atMs);
         const tradeMs = trades[place];
         const isShown = tradeMs !== undefined && atMs - tradeMs <= oldestMs;
-        const newest: NewestThing =
-          shows === "id"
-            ? { id: `${place}` }
-            : { atMs: epochMs + (tradeMs ?? 0) };
+        const newest: NewestThing = shows === "id" ? { id: `${place}` } : { atMs: epochMs + (tradeMs ?? 0) };
         counterpart.answered(atMs, isShown ? newest : null);
       },
     ]);

@@ -20,10 +20,7 @@ export interface HeardSeries {
 }
 
 /** Stores a series, replacing nothing. */
-export async function storeHeard(
-  db: Db,
-  { venue, component, region, from, slots }: HeardSeries,
-): Promise<void> {
+export async function storeHeard(db: Db, { venue, component, region, from, slots }: HeardSeries): Promise<void> {
   const quietMs = slots.map((slot) => slot.quietMs);
   const faults = slots.map((slot) => slot.fault ?? null);
   await db.query(sql`
@@ -38,12 +35,14 @@ export async function storeHeard(
   `);
 }
 
-/** From a line such as `1 8 18 . 2 x30`: longest silences in seconds; `.` was not measured, with `x` the venue refused the stream. */
+/**
+ * From a line such as `1 8 18 . 2 x30`: longest silences in seconds; `.` was not measured, with `x` the venue refused
+ * the stream.
+ */
 export function slotsOf(line: string): HeardSlot[] {
   return line.split(" ").map((word) => {
     if (word === ".") return { quietMs: null };
-    if (word.startsWith("x"))
-      return { quietMs: Number(word.slice(1)) * 1000, fault: "handshake" };
+    if (word.startsWith("x")) return { quietMs: Number(word.slice(1)) * 1000, fault: "handshake" };
     return { quietMs: Number(word) * 1000 };
   });
 }

@@ -16,10 +16,7 @@ export interface Ground {
 }
 
 /** Every route of the app, and every parameter of the modules that have routes: a new one is found by itself. */
-export async function groundOf(
-  app: Express,
-  registry: Registry,
-): Promise<Ground> {
+export async function groundOf(app: Express, registry: Registry): Promise<Ground> {
   const paths = app.router.stack.flatMap(({ route }) => route?.path ?? []);
   const parameters: Ground["parameters"] = {};
   for (const set of await parameterSets(registry))
@@ -51,9 +48,7 @@ async function parameterSets(registry: Registry): Promise<Parameters[]> {
     for (const [name, set] of Object.entries(exported))
       if (name.endsWith("Parameters") && name !== "badParameters")
         sets.push(
-          typeof set === "function"
-            ? (set as (registry: Registry) => Parameters)(registry)
-            : (set as Parameters),
+          typeof set === "function" ? (set as (registry: Registry) => Parameters)(registry) : (set as Parameters),
         );
   }
   return sets;
@@ -65,19 +60,17 @@ export interface Sent {
   before: string[];
   beforeBytes: string;
   behind: string;
-  /** Otherwise what stands behind is one more good request, of `/healthz`, and nobody may hang up before it is answered. */
+  /**
+   * Otherwise what stands behind is one more good request, of `/healthz`, and nobody may hang up before it is answered.
+   */
   isHostile: boolean;
   /** Whether what stands behind is sent only when the first answer has begun, and not in one packet with the others. */
   waits: boolean;
 }
 
 /** A hostile request by itself, or something behind good requests that were not waited for. */
-export function hostileConversation(
-  ground: Ground,
-  random: () => number,
-): Sent {
-  const one = <T>(list: readonly T[]) =>
-    list[Math.floor(random() * list.length)]!;
+export function hostileConversation(ground: Ground, random: () => number): Sent {
+  const one = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!;
   const hostile = hostileRequest(ground, random);
   if (random() < 0.8)
     return {
@@ -86,9 +79,7 @@ export function hostileConversation(
     };
   const length = 1 + Math.floor(random() * 3);
   const before = Array.from({ length }, () => one(Object.keys(good)));
-  const kept = before.map(
-    (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${one(keeping)}\r\n`,
-  );
+  const kept = before.map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${one(keeping)}\r\n`);
   const isHostile = random() < 0.75;
   return {
     before,
@@ -99,8 +90,7 @@ export function hostileConversation(
   };
 }
 
-const lastGood =
-  "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+const lastGood = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 /** Answered at once, after a statement, and row by row; and what their answers have that no other has. */
 export const good: Record<string, RegExp> = {
   "/healthz": /"uptimeSeconds" ?:/,
@@ -109,11 +99,7 @@ export const good: Record<string, RegExp> = {
   "/v1/targets/okx": /"incidentPatterns" ?:/,
   "/v1/incidents?format=csv": /^generatedAt,.*,officialObserved\r\n/,
 };
-const keeping = [
-  "",
-  "Connection: keep-alive\r\n",
-  "Connection: Keep-Alive, TE\r\n",
-];
+const keeping = ["", "Connection: keep-alive\r\n", "Connection: Keep-Alive, TE\r\n"];
 /** What is no request, and does not leave the server waiting for more of it. */
 const garbage = [
   "\u0000\u0001\u0002\u0003\r\n\r\n",
@@ -130,11 +116,9 @@ const garbage = [
 
 /** One request, byte for byte. */
 function hostileRequest(ground: Ground, random: () => number): string {
-  const one = <T>(list: readonly T[]) =>
-    list[Math.floor(random() * list.length)]!;
+  const one = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!;
   const chance = (share: number) => random() < share;
-  const times = (most: number) =>
-    Array.from({ length: Math.floor(random() * (most + 1)) });
+  const times = (most: number) => Array.from({ length: Math.floor(random() * (most + 1)) });
 
   const noise = () =>
     chance(0.03)
@@ -243,17 +227,7 @@ const tricks = [
   "${7*7}",
   "%EF%BF%BE",
 ];
-const structures = [
-  "[]",
-  "[0]",
-  "[a][b]",
-  "[",
-  "%5B%5D",
-  ".x",
-  "%00",
-  " ",
-  "[",
-];
+const structures = ["[]", "[0]", "[a][b]", "[", "%5B%5D", ".x", "%00", " ", "["];
 const oddPaths = [
   "*",
   "",
@@ -275,22 +249,13 @@ const oddPaths = [
   "localhost:80",
 ];
 const methods = [
-  ..."HEAD HEAD OPTIONS OPTIONS POST PUT PATCH DELETE TRACE CONNECT PROPFIND PURGE SEARCH".split(
-    " ",
-  ),
+  ..."HEAD HEAD OPTIONS OPTIONS POST PUT PATCH DELETE TRACE CONNECT PROPFIND PURGE SEARCH".split(" "),
   "get",
   "BREW",
   "G\u0000T",
   "",
 ];
-const versions = [
-  "HTTP/1.0",
-  "HTTP/2.0",
-  "HTTP/0.9",
-  "HTTP/1.2",
-  "XTTP/1.1",
-  "",
-];
+const versions = ["HTTP/1.0", "HTTP/2.0", "HTTP/0.9", "HTTP/1.2", "XTTP/1.1", ""];
 const headerNames = [
   "Accept",
   "Accept-Encoding",

@@ -1,19 +1,14 @@
-/** What the Dockerfile puts into the image, put together here, so that programs run from it find no more than they will there. */
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  readFileSync,
-  symlinkSync,
-} from "node:fs";
+/**
+ * What the Dockerfile puts into the image, put together here, so that programs run from it find no more than they will
+ * there.
+ */
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { packagedFile } from "../../shared/config/package.js";
 
 /** @returns the directory of commands, with `venuewatch` in it */
 export function assembleImage(dir: string): string {
-  const [, last = ""] = readFileSync(packagedFile("Dockerfile"), "utf8").split(
-    "ENV NODE_ENV",
-  );
+  const [, last = ""] = readFileSync(packagedFile("Dockerfile"), "utf8").split("ENV NODE_ENV");
   const app = join(dir, "app");
   mkdirSync(app);
   for (const [, words = ""] of last.matchAll(/^COPY (.+)$/gm)) {
@@ -23,9 +18,7 @@ export function assembleImage(dir: string): string {
     if (fromBuild === "packages") linkPackages(join(app, "node_modules"));
     else
       for (const path of paths) {
-        const into = target.endsWith("/")
-          ? join(target, basename(path))
-          : target;
+        const into = target.endsWith("/") ? join(target, basename(path)) : target;
         const to = join(app, into);
         mkdirSync(dirname(to), { recursive: true });
         cpSync(packagedFile(path.replace(/^\/build\//, "")), to, {
@@ -40,14 +33,17 @@ export function assembleImage(dir: string): string {
   return bin;
 }
 
-/** By their paths in package-lock.json, `node_modules/express`: those that the Dockerfile's `npm ci` installs for production. */
+/**
+ * By their paths in package-lock.json, `node_modules/express`: those that the Dockerfile's `npm ci` installs for
+ * production.
+ */
 export function imagePackages(): string[] {
   const dockerfile = readFileSync(packagedFile("Dockerfile"), "utf8");
   const [, flags = ""] = /^RUN npm ci (.*--omit=dev.*)$/m.exec(dockerfile)!;
   const omitted = [...flags.matchAll(/--omit=(\w+)/g)].map(([, kind]) => kind);
-  const { packages } = JSON.parse(
-    readFileSync(packagedFile("package-lock.json"), "utf8"),
-  ) as { packages: Record<string, LockedPackage> };
+  const { packages } = JSON.parse(readFileSync(packagedFile("package-lock.json"), "utf8")) as {
+    packages: Record<string, LockedPackage>;
+  };
   return Object.entries(packages)
     .filter(
       ([path, { dev, optional, devOptional }]) =>
@@ -70,7 +66,10 @@ export interface LockedPackage {
   devOptional?: boolean;
 }
 
-/** Links lead to where the packages are installed, and there to the others too: only what our own files import is kept from them. */
+/**
+ * Links lead to where the packages are installed, and there to the others too: only what our own files import is kept
+ * from them.
+ */
 function linkPackages(modules: string): void {
   for (const path of imagePackages()) {
     const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];

@@ -1,7 +1,8 @@
 /**
- * One REST component, measured from three regions, whose requests fail now and then by chance: whether, and when, an incident opens. By
- * docs/rulebook.md, chapters 3, 5 and 6, of what such a component can come to, so that thousands of days take seconds: no region is
- * silent or impaired, no sample is missing, and no incident was open before. `jitter.test.ts` holds it against the whole rule book.
+ * One REST component, measured from three regions, whose requests fail now and then by chance: whether, and when, an
+ * incident opens. By docs/rulebook.md, chapters 3, 5 and 6, of what such a component can come to, so that thousands of
+ * days take seconds: no region is silent or impaired, no sample is missing, and no incident was open before.
+ * `jitter.test.ts` holds it against the whole rule book.
  */
 import type { Rules } from "../second-opinion/world.js";
 
@@ -27,25 +28,17 @@ export interface Slots {
 }
 
 /**
- * Answers whose latency is log-normal around a median of 120 ms, one in fifty of them longer by a factor without a mean of its own. The
- * trouble begins at the given slot; before it, all is well.
+ * Answers whose latency is log-normal around a median of 120 ms, one in fifty of them longer by a factor without a mean
+ * of its own. The trouble begins at the given slot; before it, all is well.
  */
-export function randomSlots(
-  random: () => number,
-  count: number,
-  trouble: Trouble,
-  fromSlot = 0,
-): Slots {
+export function randomSlots(random: () => number, count: number, trouble: Trouble, fromSlot = 0): Slots {
   const failed = new Uint8Array(count);
   const latencyMs = new Uint16Array(count);
   for (let slot = 0; slot < count; slot += 1) {
     const chance = slot < fromSlot ? 1 : random();
     const timesOut = chance < trouble.timeoutShare;
-    if (timesOut || chance < trouble.timeoutShare + trouble.errorShare)
-      failed[slot] = 1;
-    latencyMs[slot] = timesOut
-      ? timeoutMs
-      : Math.min(latencyOf(random), timeoutMs - 1);
+    if (timesOut || chance < trouble.timeoutShare + trouble.errorShare) failed[slot] = 1;
+    latencyMs[slot] = timesOut ? timeoutMs : Math.min(latencyOf(random), timeoutMs - 1);
   }
   return { failed, latencyMs };
 }
@@ -53,8 +46,7 @@ export function randomSlots(
 export const typicalMs = 120;
 
 function latencyOf(random: () => number): number {
-  const normal =
-    Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   const usual = typicalMs * Math.exp(0.5 * normal);
   return random() < 0.02 ? usual / (1 - random()) ** (1 / 0.9) : usual;
 }
@@ -65,14 +57,10 @@ export function knownAfterS(latencyMs: number): number {
 }
 
 /**
- * When an incident opens first, in seconds after slot 0, which is `phaseS` after an instant of the engine; null: not at all. The first
- * three windows are only looked back at.
+ * When an incident opens first, in seconds after slot 0, which is `phaseS` after an instant of the engine; null: not at
+ * all. The first three windows are only looked back at.
  */
-export function firstOpeningS(
-  seen: readonly Slots[],
-  phaseS: number,
-  rules: Rules,
-): number | null {
+export function firstOpeningS(seen: readonly Slots[], phaseS: number, rules: Rules): number | null {
   const views = seen.map((slots) => new View(slots, rules));
   const quorum = Math.floor(seen.length / 2) + 1;
   const stepS = rules.step_ms / 1000;
@@ -110,10 +98,7 @@ class View {
     this.inWindow = rules.window_ms / 1000 / cadenceS;
     this.firstSlot = rules.partial_windows * this.inWindow;
     const { failed, latencyMs } = slots;
-    const slowFromMs = Math.max(
-      rules.slow_multiple * typicalMs,
-      typicalMs + rules.slow_floor_ms,
-    );
+    const slowFromMs = Math.max(rules.slow_multiple * typicalMs, typicalMs + rules.slow_floor_ms);
     this.failedBefore = new Uint32Array(failed.length + 1);
     this.slowBefore = new Uint32Array(failed.length + 1);
     this.run = new Uint32Array(failed.length);
@@ -121,8 +106,7 @@ class View {
       const slow = !failed[slot] && latencyMs[slot]! >= slowFromMs ? 1 : 0;
       this.failedBefore[slot + 1] = this.failedBefore[slot]! + failed[slot]!;
       this.slowBefore[slot + 1] = this.slowBefore[slot]! + slow;
-      if (failed[slot] || slow)
-        this.run[slot] = (slot > 0 ? this.run[slot - 1]! : 0) + 1;
+      if (failed[slot] || slow) this.run[slot] = (slot > 0 ? this.run[slot - 1]! : 0) + 1;
     }
   }
 
@@ -142,29 +126,22 @@ class View {
   /** Of what is bad. */
   confirms(newest: number, afterS: number): boolean {
     const end = this.endOfKnown(newest, afterS);
-    return (
-      this.run[end - 1]! >= this.rules.opening_bad_run ||
-      this.failsInPart(newest, end)
-    );
+    return this.run[end - 1]! >= this.rules.opening_bad_run || this.failsInPart(newest, end);
   }
 
   /** The slot after the newest one that is known. Every other one is known before the next one begins. */
   private endOfKnown(newest: number, afterS: number): number {
-    return knownAfterS(this.slots.latencyMs[newest]!) <= afterS
-      ? newest + 1
-      : newest;
+    return knownAfterS(this.slots.latencyMs[newest]!) <= afterS ? newest + 1 : newest;
   }
 
   private failsInPart(newest: number, end: number): boolean {
     const { partial_windows, degraded_bad_share } = this.rules;
     const first = newest - partial_windows * this.inWindow + 1;
-    const failedIn = (from: number, to: number) =>
-      this.failedBefore[to]! - this.failedBefore[from]!;
+    const failedIn = (from: number, to: number) => this.failedBefore[to]! - this.failedBefore[from]!;
     if (failedIn(first, end) / (end - first) < degraded_bad_share) return false;
     for (let from = first; from < end; from += this.inWindow) {
       const to = Math.min(from + this.inWindow, end);
-      if (failedIn(from, to) / (to - from) < degraded_bad_share / 2)
-        return false;
+      if (failedIn(from, to) / (to - from) < degraded_bad_share / 2) return false;
     }
     return true;
   }

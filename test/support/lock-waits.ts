@@ -1,4 +1,7 @@
-/** How long others waited for the locks of a migration on a server, by what PostgreSQL says of each wait: a busy machine's own slowness is not in it. */
+/**
+ * How long others waited for the locks of a migration on a server, by what PostgreSQL says of each wait: a busy
+ * machine's own slowness is not in it.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPool, sql } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";

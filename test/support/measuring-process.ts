@@ -1,4 +1,7 @@
-/** A probe that measures a registry until it has come to enough slots, or is told to end, and prints what became of them: `node measuring-process.js OPTIONS`. */
+/**
+ * A probe that measures a registry until it has come to enough slots, or is told to end, and prints what became of
+ * them: `node measuring-process.js OPTIONS`.
+ */
 import { execSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -26,11 +29,7 @@ export interface Measured {
   troubles: { kind: string; detail: string }[];
 }
 
-const {
-  registry,
-  slots,
-  then = [],
-} = JSON.parse(process.argv[2]!) as MeasuringOptions;
+const { registry, slots, then = [] } = JSON.parse(process.argv[2]!) as MeasuringOptions;
 const measured: Measured = {
   ...{ good: 0, faults: [], unmeasured: {}, troubles: [] },
 };
@@ -52,8 +51,7 @@ const probe = startProbe({
   },
   log,
 });
-const unmeasuredSlots = () =>
-  Object.values(probe.status().unmeasured).reduce((sum, one) => sum + one, 0);
+const unmeasuredSlots = () => Object.values(probe.status().unmeasured).reduce((sum, one) => sum + one, 0);
 const slotsSeen = () => probe.status().taken + unmeasuredSlots();
 let wanted = slots ?? Infinity;
 process.once("SIGTERM", () => (wanted = 0));

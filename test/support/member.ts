@@ -2,11 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import {
-  sendHeartbeat,
-  endLease,
-  type ProbeReport,
-} from "../../probe/lease/heartbeat.js";
+import { sendHeartbeat, endLease, type ProbeReport } from "../../probe/lease/heartbeat.js";
 
 const { venues } = await loadRegistry(packagedFile("registry-all.json"));
 const usual = venues.map(({ id }) => id);
@@ -38,8 +34,7 @@ export function member(pool: Pool, given: Partial<ProbeReport> = {}): Member {
     process: report.process,
     venues: [],
     async renew(mayTakeOver = true, forMs) {
-      self.venues =
-        (await sendHeartbeat(pool, report, mayTakeOver, forMs)) ?? [];
+      self.venues = (await sendHeartbeat(pool, report, mayTakeOver, forMs)) ?? [];
     },
     async leave() {
       await endLease(pool, report.region, self.process);
@@ -51,7 +46,5 @@ export function member(pool: Pool, given: Partial<ProbeReport> = {}): Member {
 
 /** As if its lease had run out. */
 export async function forgetAt(pool: Pool, process: string): Promise<void> {
-  await pool.query(
-    sql`update probe set alive_until = now() - interval '1 millisecond' where process = ${process}`,
-  );
+  await pool.query(sql`update probe set alive_until = now() - interval '1 millisecond' where process = ${process}`);
 }

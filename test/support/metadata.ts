@@ -1,4 +1,7 @@
-/** What tools ask a database about itself before their users ask anything, and psql's commands that begin with a backslash. */
+/**
+ * What tools ask a database about itself before their users ask anything, and psql's commands that begin with a
+ * backslash.
+ */
 import { execFile, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
 import type { Client } from "pg";
@@ -21,10 +24,8 @@ const statements = {
     where c.relkind in ('r', 'p', '') and n.nspname !~ '^pg_toast' and pg_catalog.pg_table_is_visible(c.oid)`,
   "DBeaver, databases": `
     select db.oid, db.* from pg_catalog.pg_database db where datallowconn and not datistemplate or db.datname = 'template1' order by db.datname`,
-  "DBeaver, roles":
-    "select a.oid, a.* from pg_catalog.pg_roles a order by a.rolname",
-  "DBeaver, access methods":
-    "select am.oid, am.* from pg_catalog.pg_am am order by am.oid",
+  "DBeaver, roles": "select a.oid, a.* from pg_catalog.pg_roles a order by a.rolname",
+  "DBeaver, access methods": "select am.oid, am.* from pg_catalog.pg_am am order by am.oid",
   "DBeaver, tablespaces": `
     select t.oid, t.*, pg_tablespace_location(t.oid) loc from pg_catalog.pg_tablespace t order by t.oid`,
   "DBeaver, schemas": `
@@ -99,10 +100,8 @@ const statements = {
     where i.indisprimary`,
   "JDBC, types": `
     select t.typname, t.oid from pg_catalog.pg_type t join pg_catalog.pg_namespace n on (t.typnamespace = n.oid) where n.nspname != 'pg_toast'`,
-  "Grafana, version":
-    "select current_setting('server_version_num')::int / 100 as version",
-  "Grafana, TimescaleDB":
-    "select extversion from pg_extension where extname = 'timescaledb'",
+  "Grafana, version": "select current_setting('server_version_num')::int / 100 as version",
+  "Grafana, TimescaleDB": "select extversion from pg_extension where extname = 'timescaledb'",
   "Grafana, tables": `
     select case
       when quote_ident(table_schema) in (
@@ -128,10 +127,7 @@ const closedOnes = `
   where c.relnamespace in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace) and a.grantee = 0 and a.privilege_type = 'SELECT'
     and not has_table_privilege(c.oid, 'select')`;
 
-export async function metadataIsAnswered(
-  t: Test,
-  client: Client,
-): Promise<void> {
+export async function metadataIsAnswered(t: Test, client: Client): Promise<void> {
   const closed = await client.query(closedOnes);
   t.strictSame(closed.rows, []);
   for (const [name, text] of Object.entries(statements)) {
@@ -140,9 +136,7 @@ export async function metadataIsAnswered(
   }
 }
 
-export const psqlMissing =
-  spawnSync("psql", ["--version"]).error !== undefined &&
-  "psql is not installed";
+export const psqlMissing = spawnSync("psql", ["--version"]).error !== undefined && "psql is not installed";
 
 const commands = [
   ...["\\d", "\\d+", "\\dt+", "\\dv+", "\\df", "\\dn+", "\\du"],
@@ -156,11 +150,7 @@ function databasesListed(): string[] {
 }
 
 /** @param more commands, of what this database has */
-export async function psqlDescribes(
-  t: Test,
-  url: string,
-  more: readonly string[] = [],
-): Promise<void> {
+export async function psqlDescribes(t: Test, url: string, more: readonly string[] = []): Promise<void> {
   const all = [...commands, ...databasesListed(), ...more];
   const args = all.flatMap((command) => ["-c", command]);
   const { stderr } = await promisify(execFile)(

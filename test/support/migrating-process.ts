@@ -1,6 +1,6 @@
 /**
- * A migration of a process of its own that stops in the middle, to be killed: it commits so many transactions, does the work of one more, says
- * `held`, and does not commit that one. Arguments: the database's URL, and how many as JSON.
+ * A migration of a process of its own that stops in the middle, to be killed: it commits so many transactions, does the
+ * work of one more, says `held`, and does not commit that one. Arguments: the database's URL, and how many as JSON.
  */
 import { openPool, type Pool } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";

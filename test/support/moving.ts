@@ -11,8 +11,8 @@ const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
 /**
- * Roll-ups of two months, of which raw samples are kept from the middle of a day on; an incident that is open, with an alert
- * that waits; past ones, one of them retracted; notices, a probe that has gone, a channel.
+ * Roll-ups of two months, of which raw samples are kept from the middle of a day on; an incident that is open, with an
+ * alert that waits; past ones, one of them retracted; notices, a probe that has gone, a channel.
  */
 export async function makePast(pool: Pool): Promise<void> {
   const midnight = Math.floor(Date.now() / dayMs) * dayMs;
@@ -23,17 +23,10 @@ export async function makePast(pool: Pool): Promise<void> {
   const recent = [3, 1].map((days) => midnight - days * dayMs + hourMs);
   const random = randomFrom(5);
   for (const ms of [...dropped, ...kept, ...recent])
-    await insertRaw(
-      pool,
-      samplesWithin(random, new Date(ms), 6, [1, 2, 3, 4, 9], [1, 2, 3]),
-    );
+    await insertRaw(pool, samplesWithin(random, new Date(ms), 6, [1, 2, 3, 4, 9], [1, 2, 3]));
   for (const ms of [...dropped, ...kept, ...recent])
-    await pool.query(
-      sql`call upkeep.refresh_all(${new Date(ms)}, ${new Date(ms + hourMs)})`,
-    );
-  await pool.query(
-    sql`call upkeep.retain(${new Date(lastDay + 8 * dayMs + 6 * hourMs)})`,
-  );
+    await pool.query(sql`call upkeep.refresh_all(${new Date(ms)}, ${new Date(ms + hourMs)})`);
+  await pool.query(sql`call upkeep.retain(${new Date(lastDay + 8 * dayMs + 6 * hourMs)})`);
   await compressAll(pool, new Date(midnight - 2 * dayMs));
 
   const gone = member(pool, { unmeasured: { late: 3 } });
@@ -57,10 +50,7 @@ export async function makePast(pool: Pool): Promise<void> {
       startedAt: new Date(midnight - days * dayMs),
     });
   await said(pool, "kraken", ago(200), [
-    whole(
-      notice("a", ago(9_000), { title: 'Late "deposits", {and} \\ so\non' }),
-      notice(null, ago(200_000)),
-    ),
+    whole(notice("a", ago(9_000), { title: 'Late "deposits", {and} \\ so\non' }), notice(null, ago(200_000))),
   ]);
   await measured(pool, { from: ago(100), to: ago(0) });
   await measured(pool, {
@@ -75,9 +65,7 @@ export async function makePast(pool: Pool): Promise<void> {
 
 export async function compressAll(db: Db, at: Date): Promise<void> {
   for (let chunk: string | null = ""; chunk !== null;) {
-    const [row] = await db.query<{ chunk: string | null }>(
-      sql`select upkeep.compress_next(${at}) as chunk`,
-    );
+    const [row] = await db.query<{ chunk: string | null }>(sql`select upkeep.compress_next(${at}) as chunk`);
     chunk = row!.chunk;
   }
 }

@@ -10,35 +10,25 @@ const eighths = 8;
 
 export const everyMutant = process.env.MUTANTS === "all";
 
-const eighth = Number(
-  everyMutant ? 0 : (process.env.MUTANTS ?? digestOfEngine() % eighths),
-);
+const eighth = Number(everyMutant ? 0 : (process.env.MUTANTS ?? digestOfEngine() % eighths));
 if (!(eighth >= 0 && eighth < eighths && Number.isInteger(eighth)))
-  throw new Error(
-    `MUTANTS: expected all, or an eighth from 0 to ${eighths - 1}, got ${process.env.MUTANTS}`,
-  );
+  throw new Error(`MUTANTS: expected all, or an eighth from 0 to ${eighths - 1}, got ${process.env.MUTANTS}`);
 
 export const whichMutants = everyMutant ? "all" : `MUTANTS=${eighth}`;
 
-export function inTurn<One>(
-  all: readonly One[],
-  groupOf: (one: One) => string,
-): One[] {
+export function inTurn<One>(all: readonly One[], groupOf: (one: One) => string): One[] {
   if (everyMutant) return [...all];
   const groups = new Map<string, One[]>();
   for (const one of all) {
     const group = groupOf(one);
     groups.set(group, [...(groups.get(group) ?? []), one]);
   }
-  return [...groups.values()].flatMap((group) =>
-    group.filter((_, i) => i % eighths === eighth % group.length),
-  );
+  return [...groups.values()].flatMap((group) => group.filter((_, i) => i % eighths === eighth % group.length));
 }
 
 function digestOfEngine(): number {
   const hash = createHash("sha256");
   const folder = packagedFile("sql/engine");
-  for (const name of readdirSync(folder).sort())
-    hash.update(readFileSync(`${folder}/${name}`));
+  for (const name of readdirSync(folder).sort()) hash.update(readFileSync(`${folder}/${name}`));
   return hash.digest().readUInt32BE();
 }

@@ -51,8 +51,7 @@ process.stdout.write(JSON.stringify(load));
 
 /** Linux counts what the parent had as the child's `maxRSS`, but not in here. */
 function peakBytes(): number {
-  if (process.platform !== "linux")
-    return process.resourceUsage().maxRSS * 1024;
+  if (process.platform !== "linux") return process.resourceUsage().maxRSS * 1024;
   const status = readFileSync("/proc/self/status", "utf8");
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) * 1024;
 }

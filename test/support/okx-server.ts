@@ -3,10 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
 import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
-import {
-  makeSubscription,
-  type Subscription,
-} from "../../probe/stream/subscription.js";
+import { makeSubscription, type Subscription } from "../../probe/stream/subscription.js";
 import {
   startReconnectingSocket,
   type ReconnectingSocket,
@@ -17,9 +14,7 @@ import { makeLog } from "../../shared/log/log.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 
 const { venues } = await loadRegistry("registry.json");
-export const { keepAlive, streams } = venues.find(
-  ({ id }) => id === "okx",
-)!.socket!;
+export const { keepAlive, streams } = venues.find(({ id }) => id === "okx")!.socket!;
 const quiet = makeLog("test", "error", () => {});
 
 export interface Arg {
@@ -81,7 +76,6 @@ export function listening(
     ...more,
   });
   t.teardown(() => line.close());
-  const feed = (name: string) =>
-    feeds.find(({ stream }) => stream.name === name)!;
+  const feed = (name: string) => feeds.find(({ stream }) => stream.name === name)!;
   return { line, feeds, feed };
 }

@@ -20,21 +20,13 @@ export async function scrape(address: string): Promise<Families> {
 
 function read(text: string): Families {
   const families = parseExposition(text);
-  for (const { name } of families)
-    if (!name.startsWith("venuewatch_")) throw new Error(`${name} is not ours`);
+  for (const { name } of families) if (!name.startsWith("venuewatch_")) throw new Error(`${name} is not ours`);
   return Object.fromEntries(families.map((family) => [family.name, family]));
 }
 
 /** The sum of a family's series with these labels, by the end of their names. */
-export function total(
-  families: Families,
-  name: string,
-  labels: Record<string, string> = {},
-  end = "",
-): number {
+export function total(families: Families, name: string, labels: Record<string, string> = {}, end = ""): number {
   return families[name]!.series.filter(
-    (series) =>
-      series.name === name + end &&
-      Object.entries(labels).every(([k, v]) => series.labels[k] === v),
+    (series) => series.name === name + end && Object.entries(labels).every(([k, v]) => series.labels[k] === v),
   ).reduce((sum, { value }) => sum + value, 0);
 }

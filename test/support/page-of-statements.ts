@@ -9,9 +9,10 @@ export interface Step {
 }
 
 export function stepsOf(page: string): Step[] {
-  return [...page.matchAll(/```sql\n(.*?)```\n\n```text\n(.*?)```/gs)].map(
-    ([, statement = "", shown = ""]) => ({ statement, shown }),
-  );
+  return [...page.matchAll(/```sql\n(.*?)```\n\n```text\n(.*?)```/gs)].map(([, statement = "", shown = ""]) => ({
+    statement,
+    shown,
+  }));
 }
 
 /** A connection with the rights of analysts, until the test ends. */
@@ -33,11 +34,7 @@ export async function comesOutAsShown(
   variables: Record<string, string>,
 ): Promise<void> {
   const steps = stepsOf(page);
-  t.equal(
-    steps.length,
-    [...page.matchAll(/```sql/g)].length,
-    "each statement has its output",
-  );
+  t.equal(steps.length, [...page.matchAll(/```sql/g)].length, "each statement has its output");
   for (const { statement, shown } of steps) {
     const { fields, rows } = await analyst.query<(string | null)[]>({
       text: withVariables(statement, variables),
@@ -52,13 +49,9 @@ function firstLine(statement: string): string {
   return statement.slice(0, statement.indexOf("\n"));
 }
 
-export function withVariables(
-  statement: string,
-  variables: Record<string, string>,
-): string {
+export function withVariables(statement: string, variables: Record<string, string>): string {
   return Object.entries(variables).reduce(
-    (text, [name, value]) =>
-      text.replaceAll(`:'${name}'`, value).replaceAll(`:${name}`, value),
+    (text, [name, value]) => text.replaceAll(`:'${name}'`, value).replaceAll(`:${name}`, value),
     statement,
   );
 }
@@ -66,22 +59,15 @@ export function withVariables(
 const numbers = new Set([20, 21, 23, 700, 701, 1700]);
 
 /** Columns under centred headers, numbers to the right, and the count of rows. */
-function asPsqlPrints(
-  fields: { name: string; dataTypeID: number }[],
-  rows: (string | null)[][],
-): string {
-  const widths = fields.map(({ name }, at) =>
-    Math.max(name.length, ...rows.map((row) => row[at]?.length ?? 0)),
-  );
+function asPsqlPrints(fields: { name: string; dataTypeID: number }[], rows: (string | null)[][]): string {
+  const widths = fields.map(({ name }, at) => Math.max(name.length, ...rows.map((row) => row[at]?.length ?? 0)));
   const head = fields.map(({ name }, at) => {
     const left = Math.floor((widths[at]! - name.length) / 2);
     return (" ".repeat(left) + name).padEnd(widths[at]!);
   });
   const body = rows.map((row) =>
     row.map((cell, at) =>
-      numbers.has(fields[at]!.dataTypeID)
-        ? (cell ?? "").padStart(widths[at]!)
-        : (cell ?? "").padEnd(widths[at]!),
+      numbers.has(fields[at]!.dataTypeID) ? (cell ?? "").padStart(widths[at]!) : (cell ?? "").padEnd(widths[at]!),
     ),
   );
   const lines = [

@@ -1,4 +1,7 @@
-/** A cluster by the example of production/patroni/, as it stands: two servers with Patroni, etcd, and HAProxy before them. */
+/**
+ * A cluster by the example of production/patroni/, as it stands: two servers with Patroni, etcd, and HAProxy before
+ * them.
+ */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -10,13 +13,10 @@ import type { Place, PostgresPrograms } from "./postgres-server.js";
 import { childrenOf, type ProcessSeen } from "./processes.js";
 import { until } from "./until.js";
 
-const missing = ["patroni", "etcd", "haproxy"].filter(
-  (name) => spawnSync(name, ["--version"]).error !== undefined,
-);
+const missing = ["patroni", "etcd", "haproxy"].filter((name) => spawnSync(name, ["--version"]).error !== undefined);
 
 /** Why there can be no cluster here; false where there can. */
-export const clusterMissing =
-  missing.length > 0 && `${missing.join(", ")} are not installed here`;
+export const clusterMissing = missing.length > 0 && `${missing.join(", ")} are not installed here`;
 
 const restPassword = "of-the-api";
 
@@ -41,10 +41,7 @@ export async function startCluster(
 ): Promise<PatroniCluster> {
   const run = runner(t, place, programs);
   const etcd = await startEtcd(run);
-  const nodes = [
-    await startNode(run, "a", etcd, place, programs),
-    await startNode(run, "b", etcd, place, programs),
-  ];
+  const nodes = [await startNode(run, "a", etcd, place, programs), await startNode(run, "b", etcd, place, programs)];
   const nodeOf = async (...wanted: string[]) => {
     const members = await membersOf(nodes);
     const found = members.find(({ role }) => wanted.includes(role));
@@ -67,8 +64,7 @@ export async function startCluster(
   return {
     primary,
     standby,
-    address: (database) =>
-      `postgres://postgres:of-the-superuser@${standby.sql},${primary.sql}/${database}`,
+    address: (database) => `postgres://postgres:of-the-superuser@${standby.sql},${primary.sql}/${database}`,
     startProxy: () => startProxy(run, place, nodes),
   };
 }
@@ -89,11 +85,7 @@ async function membersOf(nodes: Node[]): Promise<Member[]> {
   return answers.find((answer) => answer?.members)?.members ?? [];
 }
 
-type Run = (
-  name: string,
-  args: string[],
-  env?: Record<string, string>,
-) => Promise<ChildProcess>;
+type Run = (name: string, args: string[], env?: Record<string, string>) => Promise<ChildProcess>;
 
 /** Starts programs as the user that runs servers; they end with the test. */
 function runner(t: Test, { folder }: Place, { user }: PostgresPrograms): Run {
@@ -118,9 +110,7 @@ function runner(t: Test, { folder }: Place, { user }: PostgresPrograms): Run {
 }
 
 async function startEtcd(run: Run): Promise<string> {
-  const [client, peer] = [await freePort(), await freePort()].map(
-    (port) => `http://127.0.0.1:${port}`,
-  );
+  const [client, peer] = [await freePort(), await freePort()].map((port) => `http://127.0.0.1:${port}`);
   await run("etcd", [
     ...["--data-dir", "data", "--listen-client-urls", client!],
     ...["--advertise-client-urls", client!, "--listen-peer-urls", peer!],
@@ -148,27 +138,21 @@ async function startNode(
   place: Place,
   { folder: binaries }: PostgresPrograms,
 ): Promise<Node> {
-  const [sql, rest] = [await freePort(), await freePort()].map(
-    (port) => `127.0.0.1:${port}`,
-  );
+  const [sql, rest] = [await freePort(), await freePort()].map((port) => `127.0.0.1:${port}`);
   const pgdata = join(place.folder, `node-${name}`);
-  const patroni = await run(
-    "patroni",
-    [packagedFile("production/patroni/patroni.yml")],
-    {
-      PATRONI_NAME: name,
-      PATRONI_ETCD3_HOSTS: etcd,
-      PATRONI_POSTGRESQL_LISTEN: sql!,
-      PATRONI_POSTGRESQL_CONNECT_ADDRESS: sql!,
-      PATRONI_POSTGRESQL_DATA_DIR: pgdata,
-      PATRONI_POSTGRESQL_BIN_DIR: binaries,
-      PATRONI_RESTAPI_LISTEN: rest!,
-      PATRONI_RESTAPI_CONNECT_ADDRESS: rest!,
-      PATRONI_SUPERUSER_PASSWORD: "of-the-superuser",
-      PATRONI_REPLICATION_PASSWORD: "of-the-replica",
-      PATRONI_RESTAPI_PASSWORD: restPassword,
-    },
-  );
+  const patroni = await run("patroni", [packagedFile("production/patroni/patroni.yml")], {
+    PATRONI_NAME: name,
+    PATRONI_ETCD3_HOSTS: etcd,
+    PATRONI_POSTGRESQL_LISTEN: sql!,
+    PATRONI_POSTGRESQL_CONNECT_ADDRESS: sql!,
+    PATRONI_POSTGRESQL_DATA_DIR: pgdata,
+    PATRONI_POSTGRESQL_BIN_DIR: binaries,
+    PATRONI_RESTAPI_LISTEN: rest!,
+    PATRONI_RESTAPI_CONNECT_ADDRESS: rest!,
+    PATRONI_SUPERUSER_PASSWORD: "of-the-superuser",
+    PATRONI_REPLICATION_PASSWORD: "of-the-replica",
+    PATRONI_RESTAPI_PASSWORD: restPassword,
+  });
   const postmaster = async () => {
     const text = await readFile(join(pgdata, "postmaster.pid"), "utf8");
     return Number(text.split("\n")[0]);
@@ -186,33 +170,19 @@ async function startNode(
       for (const sender of stopped) process.kill(sender.pid, "SIGKILL");
     },
     async stopReplicating() {
-      stopped = childrenOf(await postmaster()).filter(({ args }) =>
-        args.includes("walsender"),
-      );
+      stopped = childrenOf(await postmaster()).filter(({ args }) => args.includes("walsender"));
       for (const sender of stopped) process.kill(sender.pid, "SIGSTOP");
     },
   };
 }
 
 /** @returns the address of the primary behind it */
-async function startProxy(
-  run: Run,
-  { folder }: Place,
-  nodes: Node[],
-): Promise<string> {
+async function startProxy(run: Run, { folder }: Place, nodes: Node[]): Promise<string> {
   const [primary, standby] = [await freePort(), await freePort()];
-  let text = await readFile(
-    packagedFile("production/patroni/haproxy.cfg"),
-    "utf8",
-  );
+  let text = await readFile(packagedFile("production/patroni/haproxy.cfg"), "utf8");
   for (const { name, sql, rest } of nodes)
-    text = text.replaceAll(
-      `server ${name} ${name}:5432`,
-      `server ${name} ${sql} port ${rest.split(":")[1]}`,
-    );
-  text = text
-    .replace("bind :5000", `bind 127.0.0.1:${primary}`)
-    .replace("bind :5001", `bind 127.0.0.1:${standby}`);
+    text = text.replaceAll(`server ${name} ${name}:5432`, `server ${name} ${sql} port ${rest.split(":")[1]}`);
+  text = text.replace("bind :5000", `bind 127.0.0.1:${primary}`).replace("bind :5001", `bind 127.0.0.1:${standby}`);
   const file = join(folder, "haproxy.cfg");
   await writeFile(file, text);
   await run("haproxy", ["-db", "-f", file]);

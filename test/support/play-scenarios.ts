@@ -4,14 +4,9 @@ import { migratedDatabase } from "./database.js";
 import { play } from "./scenario-play.js";
 import { readScenarios } from "./scenario.js";
 
-export async function playScenarios(
-  t: Test,
-  isPlayed: (chapter: number) => boolean,
-): Promise<void> {
+export async function playScenarios(t: Test, isPlayed: (chapter: number) => boolean): Promise<void> {
   const { pool } = await migratedDatabase(t);
-  const played = (await readScenarios()).filter(({ file }) =>
-    isPlayed(Number.parseInt(file)),
-  );
+  const played = (await readScenarios()).filter(({ file }) => isPlayed(Number.parseInt(file)));
   t.ok(played.length > 0, "there are some");
   for (const scenario of played) {
     const { file, shows, expected } = scenario;

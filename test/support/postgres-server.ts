@@ -1,4 +1,7 @@
-/** A PostgreSQL server with TimescaleDB of a test's own, by the programs that are installed; never run as root, which PostgreSQL refuses. */
+/**
+ * A PostgreSQL server with TimescaleDB of a test's own, by the programs that are installed; never run as root, which
+ * PostgreSQL refuses.
+ */
 import { execFile, execFileSync } from "node:child_process";
 import { appendFile, chown, mkdtemp, rm } from "node:fs/promises";
 import { existsSync, readdirSync } from "node:fs";
@@ -10,14 +13,7 @@ import { packagedFile } from "../../shared/config/package.js";
 import { freePort } from "./free-port.js";
 
 /** In one directory, of one version. */
-const needed = [
-  "initdb",
-  "pg_ctl",
-  "pg_dump",
-  "pg_basebackup",
-  "pg_verifybackup",
-  "pg_config",
-];
+const needed = ["initdb", "pg_ctl", "pg_dump", "pg_basebackup", "pg_verifybackup", "pg_config"];
 
 const run = promisify(execFile);
 
@@ -32,21 +28,15 @@ export async function postgresPrograms(): Promise<PostgresPrograms | string> {
   const root = "/usr/lib/postgresql";
   const folders = [
     ...(process.env.PATH ?? "").split(":"),
-    ...(existsSync(root)
-      ? readdirSync(root).map((major) => join(root, major, "bin"))
-      : []),
+    ...(existsSync(root) ? readdirSync(root).map((major) => join(root, major, "bin")) : []),
   ];
   const folder = folders.find(
-    (one) =>
-      needed.every((program) => existsSync(join(one, program))) &&
-      hasTimescaledb(one),
+    (one) => needed.every((program) => existsSync(join(one, program))) && hasTimescaledb(one),
   );
-  if (folder === undefined)
-    return `${needed.join(", ")} are not installed here with TimescaleDB`;
+  if (folder === undefined) return `${needed.join(", ")} are not installed here with TimescaleDB`;
   if (process.getuid!() !== 0) return { folder, user: null };
   try {
-    const id = async (option: string) =>
-      Number((await run("id", [option, "postgres"])).stdout);
+    const id = async (option: string) => Number((await run("id", [option, "postgres"])).stdout);
     return { folder, user: { uid: await id("-u"), gid: await id("-g") } };
   } catch {
     return "this is root, and there is no user postgres to run a server as";
@@ -64,15 +54,13 @@ export interface Place {
   /** Gone when the test ends; the user's that runs the server. */
   folder: string;
   /**
-   * Runs a script of `sh` as that user, with these variables, our `venuewatch` and the programs of PostgreSQL; it fails with its first command that does.
+   * Runs a script of `sh` as that user, with these variables, our `venuewatch` and the programs of PostgreSQL; it fails
+   * with its first command that does.
    */
   sh: (script: string, variables: Record<string, string>) => Promise<string>;
 }
 
-export async function makePlace(
-  t: Pick<Test, "teardown">,
-  programs: PostgresPrograms,
-): Promise<Place> {
+export async function makePlace(t: Pick<Test, "teardown">, programs: PostgresPrograms): Promise<Place> {
   const { user } = programs;
   const folder = await mkdtemp(join(tmpdir(), "venuewatch-servers-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
@@ -106,18 +94,11 @@ export interface Server {
 }
 
 /** Makes and starts one, which archives its log into `archive`. Stopped when the test ends. */
-export async function startServer(
-  t: Test,
-  { folder, sh }: Place,
-  name: string,
-): Promise<Server & { archive: string }> {
+export async function startServer(t: Test, { folder, sh }: Place, name: string): Promise<Server & { archive: string }> {
   const pgdata = join(folder, name);
   const archive = join(folder, `${name}-archive`);
   const port = await freePort();
-  await sh(
-    `mkdir ${archive}; initdb --pgdata=${pgdata} --username=postgres --auth=trust --no-sync`,
-    {},
-  );
+  await sh(`mkdir ${archive}; initdb --pgdata=${pgdata} --username=postgres --auth=trust --no-sync`, {});
   await appendFile(
     join(pgdata, "postgresql.conf"),
     `
@@ -140,10 +121,7 @@ archive_command = 'test ! -f ${archive}/%f && cp %p ${archive}/%f'
     );
   };
   t.teardown(stop);
-  await sh(
-    `pg_ctl --pgdata=${pgdata} --log=${folder}/${name}.log --wait start`,
-    {},
-  );
+  await sh(`pg_ctl --pgdata=${pgdata} --log=${folder}/${name}.log --wait start`, {});
   return {
     pgdata,
     archive,

@@ -1,6 +1,6 @@
 /**
- * A probe as the program has it, with a shorter lease: `node probe-process.js DATABASE_URL OPTIONS`. Prints `measured KEY` for each
- * sample that its schedule yields, and `kept KEY` when the spool has said that it is on the disk.
+ * A probe as the program has it, with a shorter lease: `node probe-process.js DATABASE_URL OPTIONS`. Prints `measured
+ * KEY` for each sample that its schedule yields, and `kept KEY` when the spool has said that it is on the disk.
  */
 import { startVenueLease } from "../../probe/lease/venue-lease.js";
 import { startProbe } from "../../probe/probe.js";
@@ -21,9 +21,7 @@ export interface ProbeProcessOptions {
 }
 
 const [url, given] = process.argv.slice(2) as [string, string];
-const { registry, region, leaseMs, directory } = JSON.parse(
-  given,
-) as ProbeProcessOptions;
+const { registry, region, leaseMs, directory } = JSON.parse(given) as ProbeProcessOptions;
 const log = makeLog(`probe ${process.pid}`, "error");
 const pool = openPool(url, {
   applicationName: "probe",

@@ -51,11 +51,9 @@ function fromPs(): ProcessSeen[] {
   const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], {
     encoding: "utf8",
   });
-  return [...lines.matchAll(/^\s*(\d+)\s+(\d+)\s+(.*)$/gm)].map(
-    ([, pid, parent, args = ""]) => ({
-      pid: Number(pid),
-      parent: Number(parent),
-      args,
-    }),
-  );
+  return [...lines.matchAll(/^\s*(\d+)\s+(\d+)\s+(.*)$/gm)].map(([, pid, parent, args = ""]) => ({
+    pid: Number(pid),
+    parent: Number(parent),
+    args,
+  }));
 }

@@ -9,10 +9,9 @@ export interface Named {
   made: string[];
 }
 
-const token =
-  /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[a-zA-Z_:][a-zA-Z0-9_:]*|\d[\d.a-z]*|[=!<>]=|[=!]~|\S/g;
+const token = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[a-zA-Z_:][a-zA-Z0-9_:]*|\d[\d.a-z]*|[=!<>]=|[=!]~|\S/g;
 const name = /^[a-zA-Z_:]/;
-const groupingWords = ["by", "without", "on", "ignoring", "group_left", "group_right"]; // prettier-ignore
+const groupingWords = ["by", "without", "on", "ignoring", "group_left", "group_right"];
 const otherWords = ["and", "or", "unless", "bool", "offset"];
 
 export function namesIn(expression: string): Named {
@@ -22,21 +21,17 @@ export function namesIn(expression: string): Named {
     const word = tokens[at]!;
     if (!name.test(word) || otherWords.includes(word)) continue;
     const next = tokens[at + 1];
-    if (word === "label_replace")
-      named.made.push(secondArgument(tokens, at + 1).slice(1, -1));
+    if (word === "label_replace") named.made.push(secondArgument(tokens, at + 1).slice(1, -1));
     if (groupingWords.includes(word)) {
       const end = next === "(" ? tokens.indexOf(")", at) : at;
       named.grouping.push(...tokens.slice(at, end).slice(2).filter(isName));
       at = end;
     } else if (next === "{") {
       const end = tokens.indexOf("}", at);
-      const labels = tokens
-        .slice(at + 2, end)
-        .filter((one, i, all) => isName(one) && /[=!]/.test(all[i + 1] ?? ""));
+      const labels = tokens.slice(at + 2, end).filter((one, i, all) => isName(one) && /[=!]/.test(all[i + 1] ?? ""));
       named.selectors.push({ metric: word, labels });
       at = end;
-    } else if (next !== "(" && !groupingWords.includes(next ?? ""))
-      named.selectors.push({ metric: word, labels: [] });
+    } else if (next !== "(" && !groupingWords.includes(next ?? "")) named.selectors.push({ metric: word, labels: [] });
   }
   return named;
 }

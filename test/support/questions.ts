@@ -15,10 +15,7 @@ export function questionsOf(page: string): Question[] {
     .map((part) => {
       const title = part.slice(0, part.indexOf("\n"));
       const [step, ...more] = stepsOf(part);
-      if (!step || more.length > 0)
-        throw new Error(
-          `expected one statement and its answer below: ${title}`,
-        );
+      if (!step || more.length > 0) throw new Error(`expected one statement and its answer below: ${title}`);
       const [head = ""] = step.shown.split("\n");
       const columns = head.split("|").map((name) => name.trim());
       return { title, statement: step.statement, columns };

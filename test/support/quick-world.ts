@@ -31,17 +31,7 @@ export interface World {
 }
 
 const regions = ["ap-southeast", "eu-central", "us-east"];
-const venues = [
-  "binance",
-  "bitfinex",
-  "bybit",
-  "coinbase",
-  "gate",
-  "gemini",
-  "kraken",
-  "kucoin",
-  "okx",
-];
+const venues = ["binance", "bitfinex", "bybit", "coinbase", "gate", "gemini", "kraken", "kucoin", "okx"];
 
 /** One fault a venue, all well over some seconds before the end. Some are seen by one region alone. */
 export function makeWorld(random: () => number, nowMs: number): World {
@@ -52,9 +42,7 @@ export function makeWorld(random: () => number, nowMs: number): World {
     const fromMs = startMs + (4 + Math.floor(random() * 12)) * cadenceMs;
     return {
       venue,
-      regions: regions.filter((_, i) =>
-        alone ? i === spared : random() < 0.5 || i !== spared,
-      ),
+      regions: regions.filter((_, i) => (alone ? i === spared : random() < 0.5 || i !== spared)),
       fromMs,
       toMs: fromMs + (12 + Math.floor(random() * 4)) * cadenceMs,
     };
@@ -63,22 +51,14 @@ export function makeWorld(random: () => number, nowMs: number): World {
 }
 
 /** Inserts the samples of each slot when its time has come, until its end, or until it is over. */
-export async function measure(
-  pool: Pool,
-  world: World,
-  isOver = () => false,
-): Promise<void> {
+export async function measure(pool: Pool, world: World, isOver = () => false): Promise<void> {
   for (let ms = world.startMs; ms < world.endMs && !isOver(); ms += cadenceMs) {
     await sleep(Math.max(0, ms - Date.now()));
     const rows = world.faults.flatMap((fault) =>
       regions.map((region) => ({
         venue: fault.venue,
         region,
-        good: !(
-          ms >= fault.fromMs &&
-          ms < fault.toMs &&
-          fault.regions.includes(region)
-        ),
+        good: !(ms >= fault.fromMs && ms < fault.toMs && fault.regions.includes(region)),
       })),
     );
     await pool.query(sql`

@@ -1,6 +1,6 @@
 /**
- * Random histories of venues, minute by minute, and random ways in which parts of them were measured: what bounds for uptime are
- * tried on. The truth is known here.
+ * Random histories of venues, minute by minute, and random ways in which parts of them were measured: what bounds for
+ * uptime are tried on. The truth is known here.
  */
 import { type Pool, sql } from "../../shared/database/pool.js";
 
@@ -11,7 +11,9 @@ const hourMinutes = 60;
 export interface Population {
   /** The largest share of minutes that a venue is down. */
   mostDownShare: number;
-  /** The larger, the more venues are nearly flawless: the share is the largest one times a random number to this power. */
+  /**
+   * The larger, the more venues are nearly flawless: the share is the largest one times a random number to this power.
+   */
   towardsFlawless: number;
   /** The median length of a venue's outages is between two minutes and this, evenly by its logarithm. */
   longestMedianMinutes: number;
@@ -25,10 +27,7 @@ export const usualPopulation: Population = {
 };
 
 /** Which minutes of a window were measured, 1 each. */
-export type Pattern = (
-  random: () => number,
-  minutes: number,
-) => Uint8Array<ArrayBuffer>;
+export type Pattern = (random: () => number, minutes: number) => Uint8Array<ArrayBuffer>;
 
 export const patterns: Record<string, Pattern> = {
   "three minutes a day": (random, minutes) => {
@@ -51,8 +50,7 @@ export const patterns: Record<string, Pattern> = {
   "whole days missing": (random, minutes) => {
     const share = 0.1 + 0.6 * random();
     const measured = new Uint8Array(minutes);
-    for (let day = 0; day < minutes; day += dayMinutes)
-      if (random() >= share) measured.fill(1, day, day + dayMinutes);
+    for (let day = 0; day < minutes; day += dayMinutes) if (random() >= share) measured.fill(1, day, day + dayMinutes);
     return measured;
   },
   "away for a week": (random, minutes) => {
@@ -61,16 +59,12 @@ export const patterns: Record<string, Pattern> = {
     return new Uint8Array(minutes).fill(1).fill(0, from, from + away);
   },
   "nearly complete": (random, minutes) => spells(random, minutes, 600, 5),
-  "on and off": (random, minutes) =>
-    spells(random, minutes, 20 + 400 * random(), 20 + 400 * random()),
+  "on and off": (random, minutes) => spells(random, minutes, 20 + 400 * random(), 20 + 400 * random()),
   "minutes, hours and days missing": (random, minutes) => {
     const share = 0.1 * random();
-    const measured = new Uint8Array(minutes).map(() =>
-      random() < share ? 0 : 1,
-    );
+    const measured = new Uint8Array(minutes).map(() => (random() < share ? 0 : 1));
     for (const span of [hourMinutes, dayMinutes])
-      for (let from = 0; from < minutes; from += span)
-        if (random() < 0.1) measured.fill(0, from, from + span);
+      for (let from = 0; from < minutes; from += span) if (random() < 0.1) measured.fill(0, from, from + span);
     return measured;
   },
 };
@@ -88,19 +82,12 @@ function every(stepMinutes: number): Pattern {
 function turns(on: number, off: number): Pattern {
   return (random, minutes) => {
     const begun = Math.floor(random() * (on + off));
-    return new Uint8Array(minutes).map((_, at) =>
-      (at + begun) % (on + off) < on ? 1 : 0,
-    );
+    return new Uint8Array(minutes).map((_, at) => ((at + begun) % (on + off) < on ? 1 : 0));
   };
 }
 
 /** Measured and not measured in turns of random lengths. */
-function spells(
-  random: () => number,
-  minutes: number,
-  meanOn: number,
-  meanOff: number,
-): Uint8Array<ArrayBuffer> {
+function spells(random: () => number, minutes: number, meanOn: number, meanOff: number): Uint8Array<ArrayBuffer> {
   const measured = new Uint8Array(minutes);
   let at = -exponential(random, meanOn);
   while (at < minutes) {
@@ -117,12 +104,7 @@ export interface History {
   measured: Uint8Array;
 }
 
-export function randomHistory(
-  random: () => number,
-  pattern: Pattern,
-  days: number,
-  population: Population,
-): History {
+export function randomHistory(random: () => number, pattern: Pattern, days: number, population: Population): History {
   const minutes = days * dayMinutes;
   return {
     down: downMinutes(random, minutes, population),
@@ -131,27 +113,18 @@ export function randomHistory(
 }
 
 /**
- * Outages come by chance, as long as chance will have it: log-normal, so that of a venue whose usual outage takes five minutes now and
- * then one takes hours. Up to half of them are followed by another one within minutes.
+ * Outages come by chance, as long as chance will have it: log-normal, so that of a venue whose usual outage takes five
+ * minutes now and then one takes hours. Up to half of them are followed by another one within minutes.
  */
-function downMinutes(
-  random: () => number,
-  minutes: number,
-  population: Population,
-): Uint8Array<ArrayBuffer> {
+function downMinutes(random: () => number, minutes: number, population: Population): Uint8Array<ArrayBuffer> {
   const { mostDownShare, towardsFlawless, longestMedianMinutes } = population;
   const downShare = mostDownShare * random() ** towardsFlawless;
   const median = 2 * (longestMedianMinutes / 2) ** random();
   const spread = 0.5 + random();
   const relapses = 0.5 * random();
-  const lengthOf = () =>
-    Math.min(
-      Math.max(1, median * Math.exp(spread * normal(random))),
-      dayMinutes,
-    );
+  const lengthOf = () => Math.min(Math.max(1, median * Math.exp(spread * normal(random))), dayMinutes);
 
-  const meanLength =
-    Array.from({ length: 500 }, lengthOf).reduce((a, b) => a + b) / 500;
+  const meanLength = Array.from({ length: 500 }, lengthOf).reduce((a, b) => a + b) / 500;
   const meanGap = (meanLength * (1 - downShare)) / downShare;
   const relapseGap = Math.min(20, meanGap);
   const usualGap = (meanGap - relapses * relapseGap) / (1 - relapses);
@@ -175,9 +148,7 @@ function exponential(random: () => number, mean: number): number {
 
 /** By Box and Muller. */
 function normal(random: () => number): number {
-  return (
-    Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
-  );
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
 /** What the bounds are made from: sums over days. */
@@ -201,8 +172,7 @@ export function sumsOf({ down, measured }: History): Sums {
   );
   return days.reduce((one, other) => {
     const sum = { ...one };
-    for (const name of Object.keys(sum) as (keyof Sums)[])
-      sum[name] += other[name];
+    for (const name of Object.keys(sum) as (keyof Sums)[]) sum[name] += other[name];
     return sum;
   });
 }
@@ -219,8 +189,7 @@ function sumsOfDay(down: Uint8Array, measured: Uint8Array): Sums {
     halfHours[Math.floor(at / 30)]! += 1;
     threeHours[Math.floor(at / 180)]! += 1;
   }
-  const squares = (counts: number[]) =>
-    counts.reduce((sum, count) => sum + count * count, 0);
+  const squares = (counts: number[]) => counts.reduce((sum, count) => sum + count * count, 0);
   return {
     scheduled: dayMinutes,
     measured: all,
@@ -241,10 +210,7 @@ export interface Bounds {
 }
 
 /** In per cent, by the function of the database, in the order of the sums. */
-export async function boundsOf(
-  pool: Pool,
-  sums: readonly Sums[],
-): Promise<Bounds[]> {
+export async function boundsOf(pool: Pool, sums: readonly Sums[]): Promise<Bounds[]> {
   return pool.query<Bounds>(sql`
     select (b.bounds).low::float8, (b.bounds).high::float8, api.uptime_pct(b.measured, b.down)::float8 as uptime
     from (${withBounds(sums)}) b
@@ -253,10 +219,7 @@ export async function boundsOf(
 }
 
 /** Those of all these venues together. */
-export async function boundsOfFleet(
-  pool: Pool,
-  sums: readonly Sums[],
-): Promise<Bounds> {
+export async function boundsOfFleet(pool: Pool, sums: readonly Sums[]): Promise<Bounds> {
   const [bounds] = await pool.query<Bounds>(sql`
     with venue as (
       select b.*, (b.bounds).low, (b.bounds).high, 100 * (1 - b.down / b.measured::float8) as u, b.measured < b.scheduled as partly
@@ -308,8 +271,8 @@ export interface Judged {
 }
 
 /**
- * So many random histories of each pattern and window. What was measured whole, or not at all, is left out: there the bounds cannot be
- * wrong.
+ * So many random histories of each pattern and window. What was measured whole, or not at all, is left out: there the
+ * bounds cannot be wrong.
  */
 export async function judgedHistories(
   pool: Pool,
@@ -323,10 +286,7 @@ export async function judgedHistories(
       const histories = Array.from({ length: ofEach }, () => {
         const history = randomHistory(random, pattern, days, population);
         return { sums: sumsOf(history), truth: upShare([history]) };
-      }).filter(
-        ({ sums: { measured, scheduled } }) =>
-          measured > 0 && measured < scheduled,
-      );
+      }).filter(({ sums: { measured, scheduled } }) => measured > 0 && measured < scheduled);
       const bounds = await boundsOf(
         pool,
         histories.map(({ sums }) => sums),

@@ -14,8 +14,8 @@ export function randomFrom(seed: number): () => number {
 }
 
 /**
- * Up to `slots` samples a series, within one minute. Some series are missing, sometimes nearly all is bad, every fault occurs, and some
- * good samples have no latency, as those of streams.
+ * Up to `slots` samples a series, within one minute. Some series are missing, sometimes nearly all is bad, every fault
+ * occurs, and some good samples have no latency, as those of streams.
  */
 export function samplesWithin(
   random: () => number,
@@ -29,8 +29,7 @@ export function samplesWithin(
   for (const component_id of componentIds)
     for (const region_id of regionIds) {
       const measured = random() < 0.8;
-      const badShare =
-        random() < 0.4 ? 0.7 * random() + 0.1 : outage ? 0.9 : 0.05;
+      const badShare = random() < 0.4 ? 0.7 * random() + 0.1 : outage ? 0.9 : 0.05;
       const stream = random() < 0.3;
       for (let slot = 0; measured && slot < slots; slot++) {
         if (random() < 0.1) continue;
@@ -40,10 +39,7 @@ export function samplesWithin(
           component_id,
           region_id,
           fault: bad ? faults[Math.floor(random() * faults.length)]! : null,
-          latency_us:
-            stream || (bad && random() < 0.5)
-              ? null
-              : Math.floor(random() * 900_000),
+          latency_us: stream || (bad && random() < 0.5) ? null : Math.floor(random() * 900_000),
           head: random() < 0.5 ? Math.floor(random() * 1e10) : null,
           messages: stream ? Math.floor(random() * 90) : null,
           quiet_ms: stream ? Math.floor(random() * 9_000) : null,

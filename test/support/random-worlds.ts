@@ -5,15 +5,7 @@
  * each by itself by the second opinion.
  */
 import { randomFrom } from "./random-samples.js";
-import type {
-  Component,
-  Retraction,
-  Rules,
-  Sample,
-  Typical,
-  Vantage,
-  World,
-} from "../second-opinion/world.js";
+import type { Component, Retraction, Rules, Sample, Typical, Vantage, World } from "../second-opinion/world.js";
 
 export interface Run {
   seed: number;
@@ -24,37 +16,26 @@ export interface Run {
  * Worlds of one venue, in which regions are never impaired. They share their regions, of which a registry has one, two,
  * three or four.
  */
-export function componentWorlds(
-  seed: number,
-  count: number,
-  rules: Rules,
-): Run {
+export function componentWorlds(seed: number, count: number, rules: Rules): Run {
   const dice = new Dice(seed);
   const { cadencesS, ...frame } = frameOf(seed, dice, rules);
   frame.rules.impaired_min_venues = 1_000_000;
-  // not every ten seconds, as in the rule book: so many incidents at once never are, and judging them anew takes its time
+  // not every ten seconds, as in the rule book: so many incidents at once never are, and judging them anew takes its
+  // time
   frame.rules.retraction_every_ms = dice.weighted([20_000, 60_000]);
   const regions = ["ra", "rb", "rc", "rd"].slice(0, [4, 4, 3, 2, 1][seed % 5]);
   const worlds = Array.from({ length: count }, (_, i) => {
     const own = new Dice(seed * 10_007 + i);
     const measuring = own.some(regions);
-    const components = componentsFor(
-      own,
-      own.weighted([1, 1, 1, 2, 3]),
-      cadencesS,
-    );
+    const components = componentsFor(own, own.weighted([1, 1, 1, 2, 3]), cadencesS);
     const world = {
       ...frame,
       regions,
       venues: [{ id: `w${i}`, components }],
       vantages: [],
     };
-    const inCommon = own.happens(0.3)
-      ? troublesOf(own, frame, components[0]!, measuring)
-      : null;
-    const prevented = own.happens(0.3)
-      ? preventedSlots(own, frame, measuring)
-      : [];
+    const inCommon = own.happens(0.3) ? troublesOf(own, frame, components[0]!, measuring) : null;
+    const prevented = own.happens(0.3) ? preventedSlots(own, frame, measuring) : [];
     return filled(world, own, (component) => [
       ...(inCommon ?? troublesOf(own, frame, component, measuring)),
       ...prevented,
@@ -64,8 +45,8 @@ export function componentWorlds(
 }
 
 /**
- * Small fleets, in which regions are impaired. Each has regions of its own. Where there is a single fleet it may be of one
- * region, which is then all that the registry has.
+ * Small fleets, in which regions are impaired. Each has regions of its own. Where there is a single fleet it may be of
+ * one region, which is then all that the registry has.
  */
 export function fleets(seed: number, count: number, rules: Rules): Run {
   const { cadencesS, ...frame } = frameOf(seed, new Dice(seed), rules);
@@ -88,9 +69,7 @@ export function fleets(seed: number, count: number, rules: Rules): Run {
       ...(own.happens(0.4) ? [reachingRegionsInTurn(own, world)] : []),
     ];
     return filled(world, own, (component, venue) => [
-      ...(own.happens(0.4)
-        ? troublesOf(own, frame, component, regions).slice(0, 2)
-        : []),
+      ...(own.happens(0.4) ? troublesOf(own, frame, component, regions).slice(0, 2) : []),
       ...(own.happens(0.15) ? blocked(own, frame, regions) : []),
       ...regional.flatMap((trouble) => trouble(venue)),
     ]);
@@ -104,7 +83,9 @@ export function hasPause({ worlds }: Run): boolean {
   return rules.catch_up_ms === rules.step_ms;
 }
 
-/** Some of its instants, now nearly all, now a few minutes apart; the last one too, and those at which an operator acts. */
+/**
+ * Some of its instants, now nearly all, now a few minutes apart; the last one too, and those at which an operator acts.
+ */
 export function cutAtRandom({ seed, worlds }: Run): number[] {
   const dice = new Dice(seed);
   const { instants } = worlds[0]!;
@@ -174,16 +155,12 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 /**
- * The rules of a run, its instants, and how often its components are measured. Every third run goes by the rule book's own
- * numbers; in the others windows and holds are mostly shorter, so that more happens in the same time. Every fourth has a
- * pause that the engine does not catch up with. In the midst of some another typical latency comes into force, or another
- * day begins.
+ * The rules of a run, its instants, and how often its components are measured. Every third run goes by the rule book's
+ * own numbers; in the others windows and holds are mostly shorter, so that more happens in the same time. Every fourth
+ * has a pause that the engine does not catch up with. In the midst of some another typical latency comes into force, or
+ * another day begins.
  */
-function frameOf(
-  seed: number,
-  dice: Dice,
-  usual: Rules,
-): Frame & { cadencesS: number[] } {
+function frameOf(seed: number, dice: Dice, usual: Rules): Frame & { cadencesS: number[] } {
   const kind = (["own", "quick", "slow"] as const)[seed % 3]!;
   const [stepMs, count] = {
     own: [5_000, 90] as const,
@@ -194,14 +171,8 @@ function frameOf(
     ...(kind === "own" ? usual : varied(usual, dice)),
     step_ms: stepMs,
   };
-  const midst = dice.weighted([
-    "2026-03-10T09:00:00Z",
-    "2026-03-10T12:10:00Z",
-    "2026-03-11T00:00:00Z",
-  ]);
-  const begins =
-    Date.parse(midst) -
-    dice.whole(Math.ceil(count / 4), Math.floor((3 * count) / 4)) * stepMs;
+  const midst = dice.weighted(["2026-03-10T09:00:00Z", "2026-03-10T12:10:00Z", "2026-03-11T00:00:00Z"]);
+  const begins = Date.parse(midst) - dice.whole(Math.ceil(count / 4), Math.floor((3 * count) / 4)) * stepMs;
   const instants = Array.from({ length: count }, (_, i) => begins + i * stepMs);
   // the slowest component decides how much is read at each instant, for all of them
   const cadencesS = kind === "slow" ? [15, 30, 30, 60] : [5, 5, 10];
@@ -242,11 +213,7 @@ function varied(usual: Rules, dice: Dice): Rules {
   };
 }
 
-function componentsFor(
-  dice: Dice,
-  count: number,
-  cadencesS: number[],
-): Component[] {
+function componentsFor(dice: Dice, count: number, cadencesS: number[]): Component[] {
   const alike = dice.happens(0.5);
   const draw = () => ({
     kind: dice.weighted(["rest", "rest", "ws"] as const),
@@ -262,12 +229,7 @@ function componentsFor(
 }
 
 /** All regions on one machine, or two of them, all along or for some time; or none, as far as anybody knows. */
-function vantagesFor(
-  dice: Dice,
-  { instants, rules }: Frame,
-  regions: string[],
-  machine: string,
-): Vantage[] {
+function vantagesFor(dice: Dice, { instants, rules }: Frame, regions: string[], machine: string): Vantage[] {
   const on = (region: string, holdsFrom: number, machine: string | null) => ({
     region,
     holdsFrom,
@@ -279,11 +241,7 @@ function vantagesFor(
   const vantages = regions.flatMap((region): Vantage[] => {
     if (together.includes(region)) return [on(region, before, machine)];
     // another machine, several of them, or nothing was reported
-    return dice.weighted([
-      [on(region, before, `${machine}-${region}`)],
-      [on(region, before, null)],
-      [],
-    ]);
+    return dice.weighted([[on(region, before, `${machine}-${region}`)], [on(region, before, null)], []]);
   });
   if (dice.happens(0.7)) return vantages;
   const moved = dice.weighted(regions);
@@ -316,12 +274,7 @@ interface Slot {
 }
 
 /** Any number of troubles of any kind, for one component. */
-function troublesOf(
-  dice: Dice,
-  frame: Frame,
-  component: Component,
-  measuring: string[],
-): Trouble[] {
+function troublesOf(dice: Dice, frame: Frame, component: Component, measuring: string[]): Trouble[] {
   const troubles = Array.from({ length: dice.whole(1, 6) }, () => {
     const { from, to } = spanWithin(dice, frame, component.cadenceMs);
     const regions = dice.happens(0.5) ? measuring : dice.some(measuring);
@@ -391,27 +344,18 @@ function unwitnessed(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
     to: Infinity,
     regions: measuring.filter((region) => !witnesses.includes(region)),
     // or they are asked only afterwards
-    of: dice.weighted<Trouble["of"]>([
-      (_, slot) => (slot.bad = false),
-      (_, slot) => (slot.measured = slot.ts >= to),
-    ]),
+    of: dice.weighted<Trouble["of"]>([(_, slot) => (slot.bad = false), (_, slot) => (slot.measured = slot.ts >= to)]),
   };
   const never = witnesses.map((region): Trouble => {
     const isBlocked = dice.happens(0.4);
-    const of: Trouble["of"] = isBlocked
-      ? (_, slot) => (slot.bad = true)
-      : (_, slot) => (slot.measured = false);
+    const of: Trouble["of"] = isBlocked ? (_, slot) => (slot.bad = true) : (_, slot) => (slot.measured = false);
     return { from: to, to: Infinity, regions: [region], of };
   });
   return [sawItBad, others, ...never];
 }
 
 /** The venue tells us to wait, or its socket is down with all of its streams. */
-function preventedSlots(
-  dice: Dice,
-  frame: Frame,
-  measuring: string[],
-): Trouble[] {
+function preventedSlots(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
   return Array.from({ length: dice.whole(1, 3) }, () => ({
     ...spanWithin(dice, frame, dice.weighted([5_000, 15_000])),
     regions: dice.happens(0.7) ? measuring : dice.some(measuring),
@@ -445,15 +389,10 @@ function hardlyKnown(dice: Dice, frame: Frame, measuring: string[]): Trouble {
 
 /** A venue blocks one region, or two, for most of the time; now and then it is silent, or sees it well for a moment. */
 function blocked(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
-  const regions = dice
-    .shuffled(measuring)
-    .slice(0, dice.weighted([1, 1, 1, 2]));
+  const regions = dice.shuffled(measuring).slice(0, dice.weighted([1, 1, 1, 2]));
   const { instants, rules } = frame;
-  const begins =
-    instants[0]! +
-    dice.weighted([-600_000, -600_000, 0, dice.whole(0, 20) * rules.step_ms]);
-  const ends =
-    instants.at(-1)! - dice.weighted([-1, dice.whole(0, 25) * rules.step_ms]);
+  const begins = instants[0]! + dice.weighted([-600_000, -600_000, 0, dice.whole(0, 20) * rules.step_ms]);
+  const ends = instants.at(-1)! - dice.weighted([-1, dice.whole(0, 25) * rules.step_ms]);
   const isWholly = dice.happens(0.7);
   const block: Trouble = {
     from: begins,
@@ -477,11 +416,7 @@ function blocked(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
 }
 
 /** Some regions see it bad, while the good samples of the others wait in a spool. */
-function contradicted(
-  dice: Dice,
-  frame: Frame,
-  measuring: string[],
-): Trouble[] {
+function contradicted(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
   const { from, to } = spanWithin(dice, frame, 5_000);
   const bad = dice.some(measuring);
   const others = measuring.filter((region) => !bad.includes(region));
@@ -501,8 +436,7 @@ function contradicted(
 function spanWithin(dice: Dice, { instants, rules }: Frame, cadenceMs: number) {
   const aligned = dice.happens(0.5);
   const place = dice.whole(-10, instants.length - 1);
-  const from =
-    instants[0]! + place * rules.step_ms + (aligned ? 0 : dice.whole(0, 9_999));
+  const from = instants[0]! + place * rules.step_ms + (aligned ? 0 : dice.whole(0, 9_999));
   const lasts = dice.weighted([
     dice.whole(1, 4) * cadenceMs,
     dice.whole(3, 16) * cadenceMs,
@@ -551,11 +485,11 @@ function kindOfTrouble(dice: Dice, ends: number): Trouble["of"] {
   return dice.weighted(kinds);
 }
 
-/** The network of one region or of one machine, at most venues: they turn bad there one after the other, or some of their endpoints do. */
-function regionalTroubles(
-  dice: Dice,
-  world: Unfilled,
-): ((venue: string) => Trouble[])[] {
+/**
+ * The network of one region or of one machine, at most venues: they turn bad there one after the other, or some of
+ * their endpoints do.
+ */
+function regionalTroubles(dice: Dice, world: Unfilled): ((venue: string) => Trouble[])[] {
   return Array.from({ length: dice.whole(1, 3) }, () => {
     const regions = dice.weighted([
       () => [dice.weighted(world.regions)],
@@ -577,9 +511,7 @@ function regionalTroubles(
       (_, slot) => (slot.lateMs = 90_000),
     ]);
     const begins = new Map(
-      world.venues
-        .filter(() => dice.happens(share))
-        .map(({ id }) => [id, from + dice.whole(0, spreadMs)]),
+      world.venues.filter(() => dice.happens(share)).map(({ id }) => [id, from + dice.whole(0, spreadMs)]),
     );
     const reached = dice.weighted([0.4, 0.7, 1, 1, 1]);
     return (venue: string) => {
@@ -590,18 +522,15 @@ function regionalTroubles(
   });
 }
 
-/** A host that most venues share fails, first for one region, then for others: it looks like the first one's network. */
-function reachingRegionsInTurn(
-  dice: Dice,
-  world: Unfilled,
-): (venue: string) => Trouble[] {
+/**
+ * A host that most venues share fails, first for one region, then for others: it looks like the first one's network.
+ */
+function reachingRegionsInTurn(dice: Dice, world: Unfilled): (venue: string) => Trouble[] {
   const { from } = spanWithin(dice, world, 5_000);
   const apartMs = dice.weighted([10_000, 30_000, 60_000]);
   const lastsMs = dice.weighted([60_000, 120_000, 240_000]);
   const regions = dice.shuffled(world.regions);
-  const hosted = world.venues
-    .filter(() => dice.happens(0.8))
-    .map(({ id }) => id);
+  const hosted = world.venues.filter(() => dice.happens(0.8)).map(({ id }) => id);
   const reached = dice.weighted([0.7, 1]);
   return (venue) =>
     regions.flatMap((region, place) =>
@@ -620,23 +549,15 @@ function reachingRegionsInTurn(
 function regionsOfAMachine(dice: Dice, world: Unfilled): string[] {
   const { machine } = dice.weighted([...world.vantages, { machine: null }]);
   const regions = world.regions.filter((region) =>
-    world.vantages.some(
-      (one) => one.region === region && one.machine === machine,
-    ),
+    world.vantages.some((one) => one.region === region && one.machine === machine),
   );
-  return machine === null || regions.length === 0
-    ? [dice.weighted(world.regions)]
-    : regions;
+  return machine === null || regions.length === 0 ? [dice.weighted(world.regions)] : regions;
 }
 
 type Unfilled = Frame & Pick<World, "regions" | "venues" | "vantages">;
 
 /** The world with its samples: good ones, and what troubles make of them. */
-function filled(
-  world: Unfilled,
-  dice: Dice,
-  troublesFor: (component: Component, venue: string) => Trouble[],
-): World {
+function filled(world: Unfilled, dice: Dice, troublesFor: (component: Component, venue: string) => Trouble[]): World {
   const samples: Sample[] = [];
   const typical: Typical[] = [];
   const retractions: Retraction[] = [];
@@ -658,8 +579,7 @@ function filled(
         if (!measuring.has(region) && !extra.includes(region)) continue;
         const usuallyLateMs = dice.weighted([0, 0, 300, 1_700]);
         const of = { venue: venue.id, component: component.id, region };
-        const usual =
-          component.kind === "rest" ? typicalOf(dice, world, of) : [];
+        const usual = component.kind === "rest" ? typicalOf(dice, world, of) : [];
         typical.push(...usual);
         samples.push(
           ...slotsOf(dice, world, component, phaseMs)
@@ -677,11 +597,7 @@ function filled(
   return { ...world, samples, typical, retractions };
 }
 
-function typicalOf(
-  dice: Dice,
-  { instants }: Frame,
-  of: Pick<Typical, "venue" | "component" | "region">,
-): Typical[] {
+function typicalOf(dice: Dice, { instants }: Frame, of: Pick<Typical, "venue" | "component" | "region">): Typical[] {
   const sixHoursMs = 6 * 60 * minuteMs;
   const boundary = Math.floor(instants[0]! / sixHoursMs) * sixHoursMs;
   return [boundary - sixHoursMs, boundary, boundary + sixHoursMs]
@@ -694,16 +610,10 @@ function typicalOf(
 }
 
 /** From a while before the first instant; rarely some of a week ago, too, which is as far back as a run is followed. */
-function slotsOf(
-  dice: Dice,
-  { instants }: Frame,
-  { cadenceMs }: Component,
-  phaseMs: number,
-): number[] {
+function slotsOf(dice: Dice, { instants }: Frame, { cadenceMs }: Component, phaseMs: number): number[] {
   const slots: number[] = [];
   const begin = instants[0]! - dice.whole(0, 20) * cadenceMs;
-  for (let ts = begin + phaseMs; ts <= instants.at(-1)!; ts += cadenceMs)
-    slots.push(ts);
+  for (let ts = begin + phaseMs; ts <= instants.at(-1)!; ts += cadenceMs) slots.push(ts);
   if (!dice.happens(0.02)) return slots;
   return [...slots.map((ts) => ts - 7 * dayMs), ...slots];
 }
@@ -719,12 +629,7 @@ function slotAt(dice: Dice, ts: number, noise: number, lateMs: number): Slot {
   };
 }
 
-function troubled(
-  slot: Slot,
-  troubles: Trouble[],
-  region: string,
-  component: Component,
-): Slot {
+function troubled(slot: Slot, troubles: Trouble[], region: string, component: Component): Slot {
   for (const { from, to, regions, of } of troubles)
     if (regions.includes(region) && slot.ts >= from && slot.ts < to)
       of(Math.floor((slot.ts - from) / component.cadenceMs), slot, component);
@@ -748,22 +653,13 @@ function sampleOf(
   const limitsUs = [
     rules.slow_untypical_ms * 1000,
     ...typical.flatMap(({ latencyUs }) => {
-      const limitUs = Math.max(
-        rules.slow_multiple * latencyUs,
-        latencyUs + rules.slow_floor_ms * 1000,
-      );
+      const limitUs = Math.max(rules.slow_multiple * latencyUs, latencyUs + rules.slow_floor_ms * 1000);
       return [limitUs, limitUs, limitUs];
     }),
   ];
   const limitUs = dice.weighted(limitsUs);
   const tookUs = slow
-    ? dice.weighted([
-        Math.ceil(limitUs),
-        Math.ceil(limitUs),
-        Math.ceil(limitUs) - 1,
-        Math.ceil(limitUs) + 1,
-        4_000_000,
-      ])
+    ? dice.weighted([Math.ceil(limitUs), Math.ceil(limitUs), Math.ceil(limitUs) - 1, Math.ceil(limitUs) + 1, 4_000_000])
     : 80_000;
   // that of a failed sample, and that of a socket, have nothing to say
   const telling = kind === "rest" && !bad;

@@ -34,9 +34,7 @@ export function startReader(url: string, { venues }: Registry): Reader {
 
   async function compare(venue: string) {
     const paths = [`/v1/exchanges/${venue}`, `/v1/targets/${venue}`];
-    const [one, other] = await Promise.all(
-      paths.map(async (path) => (await fetch(url + path)).text()),
-    );
+    const [one, other] = await Promise.all(paths.map(async (path) => (await fetch(url + path)).text()));
     // a tick between the two is no difference: each says as of when it speaks
     if (instantOf(one!) !== instantOf(other!)) return;
     compared += 1;

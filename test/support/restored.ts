@@ -21,9 +21,7 @@ export async function fill(pool: Pool): Promise<void> {
     venue: "okx",
   });
   await pool.query(sql`call upkeep.refresh_late(now())`);
-  await pool.query(
-    sql`select compress_chunk(c) from show_chunks('sample', older_than => now() - interval '1 day') c`,
-  );
+  await pool.query(sql`select compress_chunk(c) from show_chunks('sample', older_than => now() - interval '1 day') c`);
   await measured(pool, { from: ago(60), to: ago(0), venue: "kraken" });
   await pastIncident(pool, {
     ...{ venue: "kraken", component: "rest:ticker" },
@@ -42,10 +40,7 @@ const rollUps = [
   ...["component_hour", "venue_hour", "component_day"],
   ...["venue_day", "latency_day", "venue_latency_day"],
 ];
-const counted = [
-  ...["sample", "incident", "alert_event", "region_state", "component"],
-  ...["migration", ...rollUps],
-];
+const counted = [...["sample", "incident", "alert_event", "region_state", "component"], ...["migration", ...rollUps]];
 
 async function factsOf(pool: Pool, tables: string[]) {
   const found: Record<string, object> = {};
@@ -83,8 +78,8 @@ async function answers(pool: Pool): Promise<string[]> {
 }
 
 /**
- * Each `migrate` moves `generatedAt` on by a millisecond, since the registry may have changed what is published, and by another one where it
- * makes the views again: after pg_dump always, since all objects have other OIDs.
+ * Each `migrate` moves `generatedAt` on by a millisecond, since the registry may have changed what is published, and by
+ * another one where it makes the views again: after pg_dump always, since all objects have other OIDs.
  */
 function withoutInstant(told: Facts): Facts {
   return {
@@ -97,12 +92,7 @@ function withoutInstant(told: Facts): Facts {
 }
 
 /** It is what it was. */
-export async function isTheSame(
-  t: Test,
-  pool: Pool,
-  told: Facts,
-  { migrated = false } = {},
-): Promise<void> {
+export async function isTheSame(t: Test, pool: Pool, told: Facts, { migrated = false } = {}): Promise<void> {
   t.ok(told.compressed > 0);
   t.match(told.answers[2], /^200 .*kraken/, "there was an incident");
   const found = await facts(pool);
@@ -135,9 +125,7 @@ export async function goesOn(t: Test, pool: Pool): Promise<void> {
 
 /** No alert has a number of before: as the page has it for what begins no new timeline. */
 export async function skipsNumbers(t: Test, pool: Pool): Promise<void> {
-  const [last] = await pool.query<{ id: number }>(
-    sql`select max(event_id) as id from alert_event`,
-  );
+  const [last] = await pool.query<{ id: number }>(sql`select max(event_id) as id from alert_event`);
   await pool.script(codeUnder("docs/backup.md", "After a restore", "sql"));
   const [next] = await pool.query<{ id: number }>(
     sql`select nextval(pg_get_serial_sequence('alert_event', 'event_id')) as id`,
@@ -152,12 +140,7 @@ async function mendsARollUp(t: Test, pool: Pool): Promise<void> {
     from timescaledb_information.continuous_aggregates where view_name = 'sample_minute'
   `);
   await pool.script(`delete from ${table!.name}`);
-  for (const call of codeUnder(
-    "docs/operating.md",
-    "A table is damaged",
-    "sql",
-  ).split(";\n"))
-    await pool.script(call);
+  for (const call of codeUnder("docs/operating.md", "A table is damaged", "sql").split(";\n")) await pool.script(call);
   t.strictSame(await factsOf(pool, rollUps), before, "a roll-up is mended");
 }
 

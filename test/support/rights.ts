@@ -15,8 +15,9 @@ export async function superuserMissing(): Promise<string | false> {
 }
 
 /**
- * A script that gives its connection the rights of a role, and only those. A superuser may become any role. Other users must be members,
- * even of a role that they have made. They do not inherit its rights, so that without SET ROLE they stay what they were.
+ * A script that gives its connection the rights of a role, and only those. A superuser may become any role. Other users
+ * must be members, even of a role that they have made. They do not inherit its rights, so that without SET ROLE they
+ * stay what they were.
  */
 export function becoming(role: string): string {
   return `

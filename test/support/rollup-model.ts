@@ -40,14 +40,9 @@ export function rollUp(
   components: readonly Component[],
   { regions, excluded = [], addedUpTo }: Circumstances = { regions: 3 },
 ) {
-  const left = new Set(
-    excluded.map(({ region_id, minute }) => `${+minute} ${region_id}`),
-  );
-  const isOver = (start: Date, widthMs: number) =>
-    !addedUpTo || +start + widthMs <= floor(addedUpTo, widthMs);
-  const venueOf = new Map(
-    components.map(({ component_id, venue_id }) => [component_id, venue_id]),
-  );
+  const left = new Set(excluded.map(({ region_id, minute }) => `${+minute} ${region_id}`));
+  const isOver = (start: Date, widthMs: number) => !addedUpTo || +start + widthMs <= floor(addedUpTo, widthMs);
+  const venueOf = new Map(components.map(({ component_id, venue_id }) => [component_id, venue_id]));
   const sampleMinute = bySeries(samples, minuteMs).map((bucket) => ({
     minute: bucket.start,
     ...ofSeries(bucket.rows),
@@ -59,10 +54,7 @@ export function rollUp(
       // stale has no column of its own: it is what the others leave
       faults
         .filter((name) => name !== "stale")
-        .map((name) => [
-          name,
-          bucket.rows.filter(({ fault }) => fault === name).length,
-        ]),
+        .map((name) => [name, bucket.rows.filter(({ fault }) => fault === name).length]),
     ),
   }));
   const sampleHour = bySeries(samples, hourMs).map((bucket) => ({
@@ -71,16 +63,12 @@ export function rollUp(
   }));
 
   const componentMinute = groups(
-    sampleMinute.filter(
-      ({ minute, region_id }) => !left.has(`${+minute} ${region_id}`),
-    ),
+    sampleMinute.filter(({ minute, region_id }) => !left.has(`${+minute} ${region_id}`)),
     ({ minute, component_id }) => `${+minute} ${component_id}`,
   ).map((rows) => {
     const { minute, component_id } = rows[0]!;
     const down = rows.filter((row) => row.good <= row.samples / 2).length;
-    const bad = rows.filter(
-      (row) => (row.samples - row.good) / row.samples >= 0.2,
-    ).length;
+    const bad = rows.filter((row) => (row.samples - row.good) / row.samples >= 0.2).length;
     const measured = rows.length >= Math.min(2, regions);
     return {
       minute,
@@ -94,9 +82,7 @@ export function rollUp(
     };
   });
   const measuredMinute = componentMinute.filter(({ measured }) => measured);
-  const kindOf = new Map(
-    components.map(({ component_id, kind }) => [component_id, kind]),
-  );
+  const kindOf = new Map(components.map(({ component_id, kind }) => [component_id, kind]));
 
   const venueMinute = groups(
     measuredMinute,
@@ -117,17 +103,13 @@ export function rollUp(
       rest_down: restDown,
       down:
         (rest.length > 0 && restDown >= rest.length / 2) ||
-        (rest.length < rows.length &&
-          down - restDown >= (rows.length - rest.length) / 2),
+        (rest.length < rows.length && down - restDown >= (rows.length - rest.length) / 2),
       bad: bad > 0,
     };
   });
 
   const componentSums = (widthMs: number) =>
-    groups(
-      measuredMinute,
-      ({ minute, component_id }) => `${floor(minute, widthMs)} ${component_id}`,
-    )
+    groups(measuredMinute, ({ minute, component_id }) => `${floor(minute, widthMs)} ${component_id}`)
       .map((rows) => ({
         start: new Date(floor(rows[0]!.minute, widthMs)),
         component_id: rows[0]!.component_id,
@@ -136,10 +118,7 @@ export function rollUp(
       .filter(({ start }) => isOver(start, widthMs));
 
   const venueSums = (widthMs: number) =>
-    groups(
-      venueMinute,
-      ({ minute, venue_id }) => `${floor(minute, widthMs)} ${venue_id}`,
-    )
+    groups(venueMinute, ({ minute, venue_id }) => `${floor(minute, widthMs)} ${venue_id}`)
       .map((rows) => {
         const rest = counted(
           rows
@@ -253,29 +232,18 @@ export function usualHours(
  *
  * @param now hours that end later are left out
  */
-export function restHours(
-  samples: readonly RawSample[],
-  components: readonly Component[],
-  now: Date,
-) {
+export function restHours(samples: readonly RawSample[], components: readonly Component[], now: Date) {
   const restOf = venueOfRest(components);
-  const good = samples.flatMap(
-    ({ ts, component_id, region_id, fault, latency_us }) => {
-      const venue_id = restOf.get(component_id);
-      const hour = new Date(floor(ts, hourMs));
-      const isOver = +hour + hourMs <= +now;
-      if (venue_id === undefined || !isOver || fault !== null) return [];
-      return [{ hour, venue_id, region_id, latency_us }];
-    },
-  );
-  return groups(
-    good,
-    ({ hour, venue_id, region_id }) => `${+hour} ${venue_id} ${region_id}`,
-  ).map((rows) => {
+  const good = samples.flatMap(({ ts, component_id, region_id, fault, latency_us }) => {
+    const venue_id = restOf.get(component_id);
+    const hour = new Date(floor(ts, hourMs));
+    const isOver = +hour + hourMs <= +now;
+    if (venue_id === undefined || !isOver || fault !== null) return [];
+    return [{ hour, venue_id, region_id, latency_us }];
+  });
+  return groups(good, ({ hour, venue_id, region_id }) => `${+hour} ${venue_id} ${region_id}`).map((rows) => {
     const { hour, venue_id, region_id } = rows[0]!;
-    const us = rows
-      .flatMap(({ latency_us }) => latency_us ?? [])
-      .sort((a, b) => a - b);
+    const us = rows.flatMap(({ latency_us }) => latency_us ?? []).sort((a, b) => a - b);
     return {
       ...{ hour, venue_id, region_id, samples: rows.length },
       p50_us: between(us, 0.5),
@@ -289,19 +257,10 @@ export function restHours(
  *
  * @param now hours that end later are left out
  */
-export function streamHours(
-  samples: readonly RawSample[],
-  components: readonly Component[],
-  now: Date,
-) {
-  const streams = new Set(
-    components
-      .filter(({ kind }) => kind === "ws")
-      .map(({ component_id }) => component_id),
-  );
+export function streamHours(samples: readonly RawSample[], components: readonly Component[], now: Date) {
+  const streams = new Set(components.filter(({ kind }) => kind === "ws").map(({ component_id }) => component_id));
   const over = samples.filter(
-    ({ ts, component_id }) =>
-      streams.has(component_id) && floor(ts, hourMs) + hourMs <= +now,
+    ({ ts, component_id }) => streams.has(component_id) && floor(ts, hourMs) + hourMs <= +now,
   );
   return bySeries(over, hourMs).map(({ start, rows }) => ({
     hour: start,
@@ -320,20 +279,11 @@ export function streamHours(
  *
  * @param now hours that end later are left out
  */
-export function latencyHours(
-  samples: readonly RawSample[],
-  components: readonly Component[],
-  now: Date,
-) {
+export function latencyHours(samples: readonly RawSample[], components: readonly Component[], now: Date) {
   const restOf = venueOfRest(components);
-  const over = samples.filter(
-    ({ ts, component_id }) =>
-      restOf.has(component_id) && floor(ts, hourMs) + hourMs <= +now,
-  );
+  const over = samples.filter(({ ts, component_id }) => restOf.has(component_id) && floor(ts, hourMs) + hourMs <= +now);
   return bySeries(over, hourMs).flatMap(({ start, rows }) => {
-    const good = rows.flatMap(({ fault, latency_us }) =>
-      fault === null && latency_us !== null ? [latency_us] : [],
-    );
+    const good = rows.flatMap(({ fault, latency_us }) => (fault === null && latency_us !== null ? [latency_us] : []));
     const { component_id, region_id } = rows[0]!;
     return groups(
       good.sort((a, b) => a - b),
@@ -350,17 +300,14 @@ export function latencyHours(
 
 function venueOfRest(components: readonly Component[]) {
   return new Map(
-    components
-      .filter(({ kind }) => kind === "rest")
-      .map(({ component_id, venue_id }) => [component_id, venue_id]),
+    components.filter(({ kind }) => kind === "rest").map(({ component_id, venue_id }) => [component_id, venue_id]),
   );
 }
 
 function bySeries(samples: readonly RawSample[], widthMs: number) {
   const buckets = groups(
     samples,
-    ({ ts, component_id, region_id }) =>
-      `${floor(ts, widthMs)} ${component_id} ${region_id}`,
+    ({ ts, component_id, region_id }) => `${floor(ts, widthMs)} ${component_id} ${region_id}`,
   );
   return buckets.map((rows) => ({
     start: new Date(floor(rows[0]!.ts, widthMs)),
@@ -412,10 +359,7 @@ interface JudgedMinute {
 
 function counted(rows: readonly JudgedMinute[]) {
   const squares = (widthMs: number) =>
-    groups(rows, ({ minute }) => String(floor(minute, widthMs))).reduce(
-      (sum, { length }) => sum + length ** 2,
-      0,
-    );
+    groups(rows, ({ minute }) => String(floor(minute, widthMs))).reduce((sum, { length }) => sum + length ** 2, 0);
   return {
     measured_minutes: rows.length,
     down_minutes: rows.filter((row) => row.down).length,
@@ -445,11 +389,7 @@ function ofADay<Row extends { start: Date }>({ start, ...row }: Row) {
 function ofAnHour<Row extends { start: Date }>({ start, ...row }: Row) {
   return {
     hour: start,
-    ...Object.fromEntries(
-      Object.entries(row).filter(
-        ([name]) => !name.endsWith("three_hour_squares"),
-      ),
-    ),
+    ...Object.fromEntries(Object.entries(row).filter(([name]) => !name.endsWith("three_hour_squares"))),
   };
 }
 
@@ -457,10 +397,7 @@ function floor(at: Date, widthMs: number): number {
   return Math.floor(+at / widthMs) * widthMs;
 }
 
-function groups<Row>(
-  rows: readonly Row[],
-  keyOf: (row: Row) => string,
-): Row[][] {
+function groups<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Row[][] {
   const byKey = new Map<string, Row[]>();
   for (const row of rows) {
     const key = keyOf(row);

@@ -24,17 +24,9 @@ export interface Script {
  * @param source an ES module; `log`, `say` and the modules, by the last part of their paths, are there already
  * @param detached leads a process group of its own, as what is started in a terminal does
  */
-export function runScript(
-  t: Test,
-  modules: string[],
-  source: string,
-  detached = false,
-): Script {
+export function runScript(t: Test, modules: string[], source: string, detached = false): Script {
   const imports = modules
-    .map(
-      (path) =>
-        `import * as ${basename(path).replaceAll("-", "_")} from ${JSON.stringify(built(path))};`,
-    )
+    .map((path) => `import * as ${basename(path).replaceAll("-", "_")} from ${JSON.stringify(built(path))};`)
     .join("\n");
   const whole = `
     import { makeLog } from ${JSON.stringify(built("shared/log/log"))};
@@ -46,17 +38,8 @@ export function runScript(
 }
 
 /** The command-line program itself. */
-export function runCli(
-  t: Test,
-  args: string[],
-  env: Record<string, string> = {},
-  nodeArgs: string[] = [],
-): Script {
-  return runNode(
-    t,
-    [...nodeArgs, packagedFile("dist/server/cli.js"), ...args],
-    env,
-  );
+export function runCli(t: Test, args: string[], env: Record<string, string> = {}, nodeArgs: string[] = []): Script {
+  return runNode(t, [...nodeArgs, packagedFile("dist/server/cli.js"), ...args], env);
 }
 
 function runNode(t: Test, args: string[], env = {}, detached = false): Script {
@@ -102,10 +85,7 @@ function watched(child: ChildProcess): Script {
 }
 
 /** The address that a program logs behind these words. */
-export async function addressLogged(
-  { output, more }: Script,
-  words: string,
-): Promise<string> {
+export async function addressLogged({ output, more }: Script, words: string): Promise<string> {
   const line = new RegExp(`${words} address=(\\S+)`);
   for (;;) {
     const address = line.exec(output())?.[1];

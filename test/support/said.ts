@@ -1,18 +1,12 @@
-/** What venues say of themselves, as a reading of their feeds brings it: for tests of what is kept and how it compares. */
+/**
+ * What venues say of themselves, as a reading of their feeds brings it: for tests of what is kept and how it compares.
+ */
 import { type Db, sql } from "../../shared/database/pool.js";
-import type {
-  Notice,
-  NoticeList,
-  FeedPoll,
-} from "../../server/notices/feed.js";
+import type { Notice, NoticeList, FeedPoll } from "../../server/notices/feed.js";
 import { type StoredPoll, storePoll } from "../../server/notices/store-poll.js";
 
 /** A notice of a status page, an incident that began and was posted at `startedAt`, unless said otherwise. */
-export function notice(
-  id: string | null,
-  startedAt: Date | null,
-  other: Partial<Notice> = {},
-): Notice {
+export function notice(id: string | null, startedAt: Date | null, other: Partial<Notice> = {}): Notice {
   return {
     id,
     kind: "incident",
@@ -36,9 +30,7 @@ export function whole(...notices: Notice[]): NoticeList {
 }
 
 export async function sourceOf(db: Db, venue: string): Promise<number> {
-  const [row] = await db.query<{ source_id: number | null }>(
-    sql`select source_id from venue where venue = ${venue}`,
-  );
+  const [row] = await db.query<{ source_id: number | null }>(sql`select source_id from venue where venue = ${venue}`);
   if (row?.source_id == null) throw new Error(`${venue} has no feed`);
   return row.source_id;
 }
@@ -64,13 +56,10 @@ export async function said(
   return storePoll(db, await sourceOf(db, venue), at, reading, dueAt);
 }
 
-/** The venue's feed was read well from the one instant to the other, and had nothing to tell; what was said stays in it. */
-export async function readThrough(
-  db: Db,
-  venue: string,
-  from: Date,
-  to: Date,
-): Promise<void> {
+/**
+ * The venue's feed was read well from the one instant to the other, and had nothing to tell; what was said stays in it.
+ */
+export async function readThrough(db: Db, venue: string, from: Date, to: Date): Promise<void> {
   await db.query(sql`
     insert into official_reading (source_id, from_at, until_at, covers_from)
     values (${await sourceOf(db, venue)}, ${from}, ${to}, ${from})
@@ -79,12 +68,8 @@ export async function readThrough(
 
 /** No feed was ever read. */
 export async function forgetSaid(db: Db): Promise<void> {
-  await db.script(
-    "truncate official_change, official_incident, official_reading restart identity",
-  );
-  await db.script(
-    "update official_source set due_at = '-infinity', feed_at = null, added_at = now()",
-  );
+  await db.script("truncate official_change, official_incident, official_reading restart identity");
+  await db.script("update official_source set due_at = '-infinity', feed_at = null, added_at = now()");
 }
 
 export interface KeptNotice {

@@ -18,11 +18,7 @@ const packagedRegistry = loadRegistry(packagedFile("registry.json"));
  *
  * The database watches what the scenario measures meanwhile, and the packaged registry again afterwards.
  */
-export async function play(
-  db: Pool,
-  scenario: Scenario,
-  rules: Record<string, number> = rulesRow,
-): Promise<string[]> {
+export async function play(db: Pool, scenario: Scenario, rules: Record<string, number> = rulesRow): Promise<string[]> {
   const lines: string[] = [];
   for await (const line of played(db, scenario, rules)) lines.push(line);
   return lines;
@@ -35,8 +31,7 @@ export async function goesAsExpected(
   rules: Record<string, number> = rulesRow,
 ): Promise<boolean> {
   const expected = scenario.expected.values();
-  for await (const line of played(db, scenario, rules))
-    if (line !== expected.next().value) return false;
+  for await (const line of played(db, scenario, rules)) if (line !== expected.next().value) return false;
   return expected.next().done === true;
 }
 
@@ -81,15 +76,13 @@ async function* decideThrough(
       happened.push(waiting.shift()!);
       await happen(db, registry, scenario, happened);
     }
-    if (scenario.away.some(({ fromMs, toMs }) => ms >= fromMs && ms < toMs))
-      continue;
+    if (scenario.away.some(({ fromMs, toMs }) => ms >= fromMs && ms < toMs)) continue;
     const now = new Date(+scenario.startsAt + ms);
     for await (const answer of decideUpTo(db, now, { rules })) {
       const decided = accepted(answer);
       const after = await look(db, scenario, decided);
       const at = (+new Date(decided.at) - +scenario.startsAt) / 1000;
-      for (const line of await told(db, scenario, decided, before, after))
-        yield `+${at}s ${line}`;
+      for (const line of await told(db, scenario, decided, before, after)) yield `+${at}s ${line}`;
       before = after.standing;
     }
   }
@@ -114,7 +107,8 @@ async function forget(db: Db): Promise<void> {
       end if;
     end $$
   `);
-  // each scenario's registry writes all rows again, and ticks read through those that are dead: twice as slow at the end
+  // each scenario's registry writes all rows again, and ticks read through those that are dead: twice as slow at the
+  // end
   await db.script("vacuum component, venue");
 }
 
@@ -126,10 +120,7 @@ async function watch(
   gone: string[],
 ): Promise<void> {
   const regions = new Set(
-    published ?? [
-      ...registry.regions.map(({ id }) => id),
-      ...series.map(({ region }) => region),
-    ],
+    published ?? [...registry.regions.map(({ id }) => id), ...series.map(({ region }) => region)],
   );
   const venues = new Set(series.map(({ venue }) => venue));
   const componentsOf = (venue: string) =>
@@ -139,9 +130,7 @@ async function watch(
         .map(({ component, cadenceMs }) => [component, cadenceMs]),
     );
   const watched = {
-    regions: [...regions]
-      .filter((region) => !gone.includes(region))
-      .map((region) => ({ region, name: region })),
+    regions: [...regions].filter((region) => !gone.includes(region)).map((region) => ({ region, name: region })),
     venues: [...venues].map((venue) => ({
       venue,
       name: venue,
@@ -156,12 +145,7 @@ async function watch(
   await db.file("sync_registry", [JSON.stringify(watched)]);
 }
 
-async function happen(
-  db: Pool,
-  registry: Registry,
-  scenario: Scenario,
-  happened: Happening[],
-): Promise<void> {
+async function happen(db: Pool, registry: Registry, scenario: Scenario, happened: Happening[]): Promise<void> {
   const { kind, what } = happened.at(-1)!;
   if (kind === "operator retracts") {
     await retractIncident(db, what, "a scenario says so");
@@ -170,9 +154,7 @@ async function happen(
       update alert_event set dispatched_at = at where dispatched_at is null and dropped_at is null
     `);
   } else {
-    const gone = happened
-      .filter(({ kind }) => kind === "leaves the registry")
-      .map(({ what }) => what);
+    const gone = happened.filter(({ kind }) => kind === "leaves the registry").map(({ what }) => what);
     await watch(db, registry, scenario, gone);
   }
 }
@@ -217,20 +199,19 @@ const hourMs = 3_600_000;
 /** One sample in each hour is its median. */
 async function insertHoursBefore(db: Db, { series, startsAt }: Scenario) {
   const startHourMs = Math.floor(+startsAt / hourMs) * hourMs;
-  const rows = series.flatMap(
-    ({ venue, component, region, hoursBefore }: Series) =>
-      hoursBefore.flatMap((latencyMs, index): SampleRow[] => {
-        if (latencyMs === null) return [];
-        const hoursBack = hoursBefore.length - index;
-        const ts = new Date(startHourMs - hoursBack * hourMs);
-        const answer = {
-          fault: null,
-          latencyMs,
-          unserved: false,
-          receivedAfterS: 0,
-        };
-        return [{ venue, component, region, ts, ...answer }];
-      }),
+  const rows = series.flatMap(({ venue, component, region, hoursBefore }: Series) =>
+    hoursBefore.flatMap((latencyMs, index): SampleRow[] => {
+      if (latencyMs === null) return [];
+      const hoursBack = hoursBefore.length - index;
+      const ts = new Date(startHourMs - hoursBack * hourMs);
+      const answer = {
+        fault: null,
+        latencyMs,
+        unserved: false,
+        receivedAfterS: 0,
+      };
+      return [{ venue, component, region, ts, ...answer }];
+    }),
   );
   if (rows.length === 0) return;
   await insert(db, rows);

@@ -12,14 +12,7 @@ export interface Sight {
 export type Seen = Map<string, Standing>;
 
 interface Standing {
-  kind:
-    | "impaired"
-    | "region"
-    | "component"
-    | "venue"
-    | "fleet"
-    | "severity"
-    | "alert";
+  kind: "impaired" | "region" | "component" | "venue" | "fleet" | "severity" | "alert";
   name: string;
   state: string;
   /** What is told beside the state. */
@@ -27,8 +20,8 @@ interface Standing {
 }
 
 /**
- * Makes the function by which `look` reads, in a schema of its own. Its plan is kept: planned at each instant, it took a fifth of the
- * time that a scenario takes.
+ * Makes the function by which `look` reads, in a schema of its own. Its plan is kept: planned at each instant, it took
+ * a fifth of the time that a scenario takes.
  */
 export async function makeSight(db: Db): Promise<void> {
   await db.script(`
@@ -93,25 +86,13 @@ export async function makeSight(db: Db): Promise<void> {
 }
 
 /** Reads how everything stands after an instant, and the alerts that were written at it. */
-export async function look(
-  db: Db,
-  { series, alsoSeen }: Scenario,
-  { at }: Decided,
-): Promise<Sight> {
+export async function look(db: Db, { series, alsoSeen }: Scenario, { at }: Decided): Promise<Sight> {
   const several = new Set(series.map(({ venue }) => venue)).size > 1;
-  const rows = await db.query<Standing>(
-    sql`select * from scenario.sight(${several}, ${alsoSeen}, ${at})`,
-  );
+  const rows = await db.query<Standing>(sql`select * from scenario.sight(${several}, ${alsoSeen}, ${at})`);
   const isAlert = ({ kind }: Standing) => kind === "alert";
   return {
-    standing: new Map(
-      rows
-        .filter((row) => !isAlert(row))
-        .map((row) => [`${row.kind} ${row.name}`, row]),
-    ),
-    alerts: rows
-      .filter(isAlert)
-      .map(({ state, note }) => `alert ${state}${note && ", "}${note}`),
+    standing: new Map(rows.filter((row) => !isAlert(row)).map((row) => [`${row.kind} ${row.name}`, row])),
+    alerts: rows.filter(isAlert).map(({ state, note }) => `alert ${state}${note && ", "}${note}`),
   };
 }
 
@@ -123,11 +104,7 @@ export async function told(
   before: Seen,
   { standing, alerts }: Sight,
 ): Promise<string[]> {
-  return [
-    ...changes(before, standing, decided),
-    ...(await moves(db, startsAt, decided)),
-    ...alerts,
-  ];
+  return [...changes(before, standing, decided), ...(await moves(db, startsAt, decided)), ...alerts];
 }
 
 function changes(before: Seen, after: Seen, { escalated }: Decided): string[] {
@@ -140,9 +117,7 @@ function changes(before: Seen, after: Seen, { escalated }: Decided): string[] {
     ...[...after].flatMap(([key, { kind, name, state, note }]) => {
       const was = before.get(key)?.state;
       if (kind === "severity")
-        return was && was !== state && !escalated.includes(name)
-          ? [`severity of ${name} now ${state}`]
-          : [];
+        return was && was !== state && !escalated.includes(name) ? [`severity of ${name} now ${state}`] : [];
       if (state === (was ?? "unknown")) return [];
       if (kind === "impaired") return [`${name} impaired: ${note}`];
       return [`${name} ${state}${note && ", "}${note}`];
@@ -150,11 +125,7 @@ function changes(before: Seen, after: Seen, { escalated }: Decided): string[] {
   ];
 }
 
-async function moves(
-  db: Db,
-  startsAt: Date,
-  { opened, escalated, closed, retracted }: Decided,
-): Promise<string[]> {
+async function moves(db: Db, startsAt: Date, { opened, escalated, closed, retracted }: Decided): Promise<string[]> {
   const moved = [...opened, ...escalated, ...closed, ...retracted];
   if (moved.length === 0) return [];
   const incidents = await incidentsOf(db, moved);
@@ -188,10 +159,7 @@ interface Incident {
   dropped: string;
 }
 
-async function incidentsOf(
-  db: Db,
-  slugs: string[],
-): Promise<Map<string, Incident>> {
+async function incidentsOf(db: Db, slugs: string[]): Promise<Map<string, Incident>> {
   const rows = await db.query<Incident>(sql`
     select
       i.slug,

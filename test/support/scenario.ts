@@ -94,33 +94,24 @@ const folder = packagedFile("test/scenarios");
 export async function readScenarios(): Promise<Scenario[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith(".txt"));
   return Promise.all(
-    files
-      .sort()
-      .map(async (file) =>
-        parseScenario(await readFile(`${folder}/${file}`, "utf8"), file),
-      ),
+    files.sort().map(async (file) => parseScenario(await readFile(`${folder}/${file}`, "utf8"), file)),
   );
 }
 
 /** @throws Error naming the file and the line that it does not understand */
 export function parseScenario(text: string, file = "scenario"): Scenario {
   const lines = text.split("\n").map((line) => line.trim());
-  const proseEnds = lines.findIndex(
-    (line) => line === "" || line.startsWith("venue "),
-  );
+  const proseEnds = lines.findIndex((line) => line === "" || line.startsWith("venue "));
   const reading = startReading(file, lines.slice(0, proseEnds).join(" "));
   lines.forEach((line, index) => {
     if (index < proseEnds || line === "") return;
     try {
       readLine(reading, line);
     } catch (error) {
-      throw new Error(
-        `${file}, line ${index + 1}: ${(error as Error).message}`,
-      );
+      throw new Error(`${file}, line ${index + 1}: ${(error as Error).message}`);
     }
   });
-  if (reading.series.length === 0)
-    throw new Error(`${file}: expected a line of samples, and found none`);
+  if (reading.series.length === 0) throw new Error(`${file}: expected a line of samples, and found none`);
   return reading;
 }
 
@@ -165,10 +156,7 @@ const kindsOfLines: [RegExp, (reading: Reading, parts: Parts) => void][] = [
   ],
   [/^((?:rest|ws):[a-z]+), every (\d+)s(?:, typical (\d+)ms)?$/, readComponent],
   [/^engine away \+(\d+)s to \+(\d+)s$/, readAway],
-  [
-    /^at \+(\d+)s (\S+) leaves the registry$/,
-    readHappening("leaves the registry"),
-  ],
+  [/^at \+(\d+)s (\S+) leaves the registry$/, readHappening("leaves the registry")],
   [/^at \+(\d+)s all alerts are sent$/, readHappening("alerts are sent")],
   [/^at \+(\d+)s operator retracts (\S+)$/, readHappening("operator retracts")],
   [/^(\+\d+s .*)$/, readExpected],
@@ -208,38 +196,22 @@ function listed(names: string, known: string[], expected: string): string[] {
 }
 
 function readVenue(reading: Reading, parts: Parts): void {
-  const [venues, component, everyS, typicalMs, from, decidedS, noticedS] =
-    parts;
-  reading.measured = measuredOf(
-    venues!.split("+"),
-    component!,
-    everyS!,
-    typicalMs,
-  );
+  const [venues, component, everyS, typicalMs, from, decidedS, noticedS] = parts;
+  reading.measured = measuredOf(venues!.split("+"), component!, everyS!, typicalMs);
   if (from) reading.startsAt = new Date(from);
   if (Number.isNaN(+reading.startsAt))
-    throw new Error(
-      `expected "from" and a time like 2026-01-15T12:00:00Z, not "${from ?? "nothing"}"`,
-    );
+    throw new Error(`expected "from" and a time like 2026-01-15T12:00:00Z, not "${from ?? "nothing"}"`);
   if (decidedS) reading.decidedEveryMs = Number(decidedS) * 1000;
   if (noticedS) reading.noticedEveryMs = Number(noticedS) * 1000;
 }
 
 /** Of the same venues as above. */
-function readComponent(
-  reading: Reading,
-  [component, everyS, typicalMs]: Parts,
-): void {
+function readComponent(reading: Reading, [component, everyS, typicalMs]: Parts): void {
   const venues = reading.measured.map(({ venue }) => venue);
   reading.measured = measuredOf(venues, component!, everyS!, typicalMs);
 }
 
-function measuredOf(
-  venues: string[],
-  component: string,
-  everyS: string,
-  typicalMs: string | undefined,
-): Measured[] {
+function measuredOf(venues: string[], component: string, everyS: string, typicalMs: string | undefined): Measured[] {
   return venues.map((venue) => ({
     venue,
     component,
@@ -269,13 +241,11 @@ function readHoursBefore(reading: Reading, [region, hours]: Parts): void {
 }
 
 function readSamples(reading: Reading, [region, runs]: Parts): void {
-  if (reading.measured.length === 0)
-    throw new Error(`expected a line "venue …" above the first samples`);
+  if (reading.measured.length === 0) throw new Error(`expected a line "venue …" above the first samples`);
   const hoursBefore = reading.hoursBefore.get(region!) ?? [];
   reading.hoursBefore.delete(region!);
   const samples = samplesOf(runs!);
-  for (const measured of reading.measured)
-    reading.series.push({ ...measured, region: region!, hoursBefore, samples });
+  for (const measured of reading.measured) reading.series.push({ ...measured, region: region!, hoursBefore, samples });
 }
 
 function samplesOf(runs: string): (Sample | null)[] {

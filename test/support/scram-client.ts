@@ -18,15 +18,9 @@ export function finalMessage(
   challenge: string,
   { binding = "biws", nonce = "", proof = (right) => right }: Changes = {},
 ): string {
-  const [, given, salt, rounds] =
-    /^r=([^,]+),s=([^,]+),i=(\d+)$/.exec(challenge) ?? [];
-  const salted = pbkdf2Sync(
-    password,
-    Buffer.from(salt!, "base64"),
-    ...([Number(rounds), 32, "sha256"] as const),
-  );
-  const keyed = (key: Buffer, text: string) =>
-    createHmac("sha256", key).update(text).digest();
+  const [, given, salt, rounds] = /^r=([^,]+),s=([^,]+),i=(\d+)$/.exec(challenge) ?? [];
+  const salted = pbkdf2Sync(password, Buffer.from(salt!, "base64"), ...([Number(rounds), 32, "sha256"] as const));
+  const keyed = (key: Buffer, text: string) => createHmac("sha256", key).update(text).digest();
   const clientKey = keyed(salted, "Client Key");
   const storedKey = createHash("sha256").update(clientKey).digest();
   const withoutProof = `c=${binding},r=${nonce || given}`;

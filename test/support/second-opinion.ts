@@ -1,13 +1,8 @@
 /**
- * The rule book, read a second time: written from docs/rulebook.md without a look at the engine's SQL, sample by sample and
- * in plain loops, so that an error would have to be made twice. Each chapter is a file in `second-opinion/`.
+ * The rule book, read a second time: written from docs/rulebook.md without a look at the engine's SQL, sample by sample
+ * and in plain loops, so that an error would have to be made twice. Each chapter is a file in `second-opinion/`.
  */
-import {
-  type DatedView,
-  type Impairment,
-  isImpaired,
-  judgeImpairments,
-} from "../second-opinion/impairment.js";
+import { type DatedView, type Impairment, isImpaired, judgeImpairments } from "../second-opinion/impairment.js";
 import {
   type Alert,
   type ComponentNow,
@@ -18,21 +13,11 @@ import {
   type Records,
   retractByHand,
 } from "../second-opinion/incidents.js";
-import {
-  isOutlier,
-  judgeOutliers,
-  type Outlier,
-} from "../second-opinion/outliers.js";
+import { isOutlier, judgeOutliers, type Outlier } from "../second-opinion/outliers.js";
 import { confirm, stateOfAll, stateOfVenue } from "../second-opinion/quorum.js";
 import { viewOf } from "../second-opinion/region-view.js";
 import { isSuspect } from "../second-opinion/suspicion.js";
-import {
-  isBad,
-  seriesOf,
-  type Series,
-  type State,
-  type World,
-} from "../second-opinion/world.js";
+import { isBad, seriesOf, type Series, type State, type World } from "../second-opinion/world.js";
 
 export interface Opinion {
   /** What stood at each instant. */
@@ -87,32 +72,11 @@ export function secondOpinion(world: World): Opinion {
     const missed = last && at - last.at > world.rules.step_ms;
     const before = missed ? undefined : last;
 
-    const views = datedViews(
-      world,
-      series,
-      impairments,
-      records.incidents,
-      before,
-      at,
-    );
+    const views = datedViews(world, series, impairments, records.incidents, before, at);
     judgeImpairments(impairments, views, world, at);
     for (const component of componentsBefore(world, before, records))
-      judgeOutliers(
-        outliers,
-        component,
-        views.filter(isOfComponent(component)),
-        impairments,
-        world,
-        at,
-      );
-    const components = componentsNow(
-      world,
-      views,
-      impairments,
-      outliers,
-      before,
-      at,
-    );
+      judgeOutliers(outliers, component, views.filter(isOfComponent(component)), impairments, world, at);
+    const components = componentsNow(world, views, impairments, outliers, before, at);
     const venues = venuesNow(world, components, before, at);
     const now = {
       at,
@@ -129,12 +93,8 @@ export function secondOpinion(world: World): Opinion {
     moments.push({
       at,
       views,
-      impaired: impairments
-        .filter(({ endedAt }) => endedAt === null)
-        .map((one) => ({ ...one })),
-      outliers: outliers
-        .filter(({ endedAt }) => endedAt === null)
-        .map((one) => ({ ...one })),
+      impaired: impairments.filter(({ endedAt }) => endedAt === null).map((one) => ({ ...one })),
+      outliers: outliers.filter(({ endedAt }) => endedAt === null).map((one) => ({ ...one })),
       components: components.map(({ votes, ...one }) => ({
         ...one,
         counted: votes.length,
@@ -172,20 +132,14 @@ function datedViews(
   });
 }
 
-function componentsBefore(
-  { venues }: World,
-  before: Moment | undefined,
-  { incidents }: Records,
-) {
+function componentsBefore({ venues }: World, before: Moment | undefined, { incidents }: Records) {
   return venues.flatMap(({ id, components }) =>
     components.map((component) => {
       const one = { venue: id, component: component.id };
       return {
         ...one,
         state: before?.components.find(isOfComponent(one))!.state,
-        hasOpenIncident: incidents
-          .filter(isOpen)
-          .some((incident) => isOfComponent(one)(incident)),
+        hasOpenIncident: incidents.filter(isOpen).some((incident) => isOfComponent(one)(incident)),
       };
     }),
   );
@@ -208,9 +162,7 @@ function componentsNow(
         (region) => isOutlier(outliers, { ...one, region }, at),
         world,
       );
-      const confirming = votes
-        .filter(({ confirms }) => confirms)
-        .map(({ region }) => region);
+      const confirming = votes.filter(({ confirms }) => confirms).map(({ region }) => region);
       const past = before?.components.find(isOfComponent(one));
       return {
         ...one,
@@ -219,20 +171,13 @@ function componentsNow(
         notBadSince: isBad(state) ? null : (past?.notBadSince ?? at),
         quorum,
         votes,
-        suspect:
-          isBad(state) &&
-          isSuspect({ ...one, confirming }, quorum, views, world, at),
+        suspect: isBad(state) && isSuspect({ ...one, confirming }, quorum, views, world, at),
       };
     }),
   );
 }
 
-function venuesNow(
-  world: World,
-  components: ComponentNow[],
-  before: Moment | undefined,
-  at: number,
-): VenueState[] {
+function venuesNow(world: World, components: ComponentNow[], before: Moment | undefined, at: number): VenueState[] {
   return world.venues.map(({ id }) => {
     const state = stateOfVenue(components.filter(({ venue }) => venue === id));
     const past = before?.venues.find(({ venue }) => venue === id);

@@ -1,6 +1,6 @@
 /**
- * What of a probe keeps and delivers samples, for tests that kill it. Arguments: the database's URL; options as JSON. Says `ready`,
- * and then the number of each sample, when the spool has said that it is written.
+ * What of a probe keeps and delivers samples, for tests that kill it. Arguments: the database's URL; options as JSON.
+ * Says `ready`, and then the number of each sample, when the spool has said that it is written.
  */
 import fsPromises, { type FileHandle } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
@@ -29,9 +29,7 @@ export interface ShippingFault {
 }
 
 const [url = "", json = "{}"] = process.argv.slice(2);
-const { directory, region, first, slotsFrom, fault } = JSON.parse(
-  json,
-) as ShippingOptions;
+const { directory, region, first, slotsFrom, fault } = JSON.parse(json) as ShippingOptions;
 let times = 0;
 
 if (fault) await arm(fault);
@@ -53,17 +51,14 @@ const ship = startShip({
   log,
   flushEveryMs: 5,
   record: async (samples) => {
-    const recorded = await at("record", () =>
-      recordSamples(pool, region, samples),
-    );
+    const recorded = await at("record", () => recordSamples(pool, region, samples));
     return recorded;
   },
 });
 process.stdout.write("ready\n");
 for (let number = first; ;) {
   const from = number;
-  while (number < from + 1 + 20 * Math.random() ** 3)
-    ship.add(numberedSample(number++, slotsFrom));
+  while (number < from + 1 + 20 * Math.random() ** 3) ship.add(numberedSample(number++, slotsFrom));
   if (await spool.flush()) process.stdout.write(`${from} ${number - 1}\n`);
   await sleep(30 * Math.random());
 }
@@ -79,9 +74,7 @@ async function arm({ step }: ShippingFault): Promise<void> {
   if (step === "open") {
     const { open } = fsPromises;
     fsPromises.open = (path, flags, mode) =>
-      flags === "wx"
-        ? at("open", () => open(path, flags, mode))
-        : open(path, flags, mode);
+      flags === "wx" ? at("open", () => open(path, flags, mode)) : open(path, flags, mode);
   }
   syncBuiltinESMExports();
   const some = await fsPromises.open(process.execPath);
@@ -103,13 +96,7 @@ async function arm({ step }: ShippingFault): Promise<void> {
       position: number,
     ) => Promise<{ bytesWritten: number; buffer: Buffer }>;
     const write = Reflect.get(handles, "write") as Write;
-    (handles as unknown as { write: Write }).write = function (
-      this: FileHandle,
-      bytes,
-      from,
-      length,
-      position,
-    ) {
+    (handles as unknown as { write: Write }).write = function (this: FileHandle, bytes, from, length, position) {
       const part = Math.floor(length * Math.random());
       return at(
         "write",

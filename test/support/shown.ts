@@ -1,10 +1,5 @@
 /** Which parts of the OpenAPI document have real answers shown? What no answer ever has should not be described. */
-import type {
-  OpenAPIObject,
-  ReferenceObject,
-  ResponseObject,
-  SchemaObject,
-} from "openapi3-ts/oas31";
+import type { OpenAPIObject, ReferenceObject, ResponseObject, SchemaObject } from "openapi3-ts/oas31";
 import { describedColumns } from "./table.js";
 
 type Row = Record<string, string>;
@@ -14,9 +9,9 @@ export interface Shown {
   /** Notes what the body of a 200 answer, or the rows of a table, have shown. They fit what is described. */
   note(template: string, body: unknown): void;
   /**
-   * What is described and was not shown, as pointers: each property, each side of what may be null or has two forms, each word of an
-   * enumeration, the items of each list; of tables, each column with something in it, and without where it may be empty. A schema
-   * that has a name is one place, wherever it is used.
+   * What is described and was not shown, as pointers: each property, each side of what may be null or has two forms,
+   * each word of an enumeration, the items of each list; of tables, each column with something in it, and without where
+   * it may be empty. A schema that has a name is one place, wherever it is used.
    */
   missing(): string[];
 }
@@ -35,10 +30,8 @@ export function watchShown(document: OpenAPIObject): Shown {
     const [schema, at] = resolved(part, place);
     shown.add(at);
     if (schema.enum) shown.add(`${at}=${String(value)}`);
-    for (const [i, form] of (schema.anyOf ?? []).entries())
-      if (fits(form, value)) note(form, `${at}|${i}`, value);
-    if (Array.isArray(value))
-      for (const item of value) note(schema.items!, `${at}[]`, item);
+    for (const [i, form] of (schema.anyOf ?? []).entries()) if (fits(form, value)) note(form, `${at}|${i}`, value);
+    if (Array.isArray(value)) for (const item of value) note(schema.items!, `${at}[]`, item);
     else if (typeof value === "object" && value !== null)
       for (const [name, one] of Object.entries(value)) {
         const property = schema.properties?.[name];
@@ -50,8 +43,7 @@ export function watchShown(document: OpenAPIObject): Shown {
   /** Forms differ in whether they are null, and in what they require. */
   function fits(part: Part, value: unknown): boolean {
     const [schema] = resolved(part, "");
-    if (value === null || schema.type === "null")
-      return value === null && schema.type === "null";
+    if (value === null || schema.type === "null") return value === null && schema.type === "null";
     return (schema.required ?? []).every((name) => name in Object(value));
   }
 
@@ -59,13 +51,10 @@ export function watchShown(document: OpenAPIObject): Shown {
     const [schema, at] = resolved(part, place);
     if (into.has(at)) return;
     into.add(at);
-    for (const word of (schema.enum ?? []) as unknown[])
-      into.add(`${at}=${String(word)}`);
-    for (const [i, form] of (schema.anyOf ?? []).entries())
-      described(form, `${at}|${i}`, into);
+    for (const word of (schema.enum ?? []) as unknown[]) into.add(`${at}=${String(word)}`);
+    for (const [i, form] of (schema.anyOf ?? []).entries()) described(form, `${at}|${i}`, into);
     if (schema.items) described(schema.items, `${at}[]`, into);
-    for (const [name, one] of Object.entries(schema.properties ?? {}))
-      described(one, `${at}.${name}`, into);
+    for (const [name, one] of Object.entries(schema.properties ?? {})) described(one, `${at}.${name}`, into);
     if (typeof schema.additionalProperties === "object") into.add(`${at}.*`);
   }
 
@@ -89,13 +78,9 @@ export function watchShown(document: OpenAPIObject): Shown {
     },
     missing() {
       const all = new Set<string>();
-      for (const [template, schema] of answers)
-        if (schema) described(schema, template, all);
+      for (const [template, schema] of answers) if (schema) described(schema, template, all);
       for (const template of answers.keys())
-        for (const { name, mayBeEmpty } of describedColumns(
-          document,
-          template,
-        )) {
+        for (const { name, mayBeEmpty } of describedColumns(document, template)) {
           all.add(`${template} ${name}`);
           if (mayBeEmpty) all.add(`${template} ${name}, empty`);
         }

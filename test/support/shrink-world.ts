@@ -13,28 +13,21 @@ export async function shrink(
   const endsAt = performance.now() + withinMs;
   for (const smaller of smallerThan(world)) {
     if (performance.now() > endsAt) break;
-    if (await fails(smaller))
-      return shrink(smaller, fails, endsAt - performance.now());
+    if (await fails(smaller)) return shrink(smaller, fails, endsAt - performance.now());
   }
   return world;
 }
 
 /** The greatest steps first. */
 function* smallerThan(world: World): Generator<World> {
-  for (const venue of world.venues)
-    yield without(world, (one) => one.venue === venue.id);
+  for (const venue of world.venues) yield without(world, (one) => one.venue === venue.id);
   for (const { id, components } of world.venues)
     for (const component of components)
-      yield without(
-        world,
-        (one) => one.venue === id && one.component === component.id,
-      );
-  for (const region of world.regions)
-    yield without(world, (one) => one.region === region);
+      yield without(world, (one) => one.venue === id && one.component === component.id);
+  for (const region of world.regions) yield without(world, (one) => one.region === region);
   const last = world.instants.length - 1;
   for (const place of [last / 2, (last * 7) / 8, last - 1].map(Math.floor))
-    if (place > 0)
-      yield { ...world, instants: world.instants.slice(0, place + 1) };
+    if (place > 0) yield { ...world, instants: world.instants.slice(0, place + 1) };
   if (world.vantages.length > 0) yield { ...world, vantages: [] };
   if (world.typical.length > 0) yield { ...world, typical: [] };
   if (world.retractions.length > 0) yield { ...world, retractions: [] };
@@ -64,9 +57,7 @@ function without(world: World, isGone: (one: Named) => boolean): World {
     venues: world.venues
       .map((venue) => ({
         ...venue,
-        components: venue.components.filter(
-          ({ id }) => !isGone({ venue: venue.id, component: id }),
-        ),
+        components: venue.components.filter(({ id }) => !isGone({ venue: venue.id, component: id })),
       }))
       .filter(({ components }) => components.length > 0),
     samples: world.samples.filter((sample) => !isGone(sample)),
@@ -77,24 +68,14 @@ function without(world: World, isGone: (one: Named) => boolean): World {
 }
 
 /** All such samples as others are, then the half of them, down to one after the other. */
-function* calmer(
-  world: World,
-  is: (sample: Sample) => boolean,
-  change: Partial<Sample>,
-): Generator<World> {
+function* calmer(world: World, is: (sample: Sample) => boolean, change: Partial<Sample>): Generator<World> {
   const such = world.samples.filter(is);
-  for (
-    let size = such.length;
-    size >= 1;
-    size = size > 1 ? Math.ceil(size / 2) : 0
-  )
+  for (let size = such.length; size >= 1; size = size > 1 ? Math.ceil(size / 2) : 0)
     for (let from = 0; from < such.length; from += size) {
       const some = new Set(such.slice(from, from + size));
       yield {
         ...world,
-        samples: world.samples.map((sample) =>
-          some.has(sample) ? { ...sample, ...change } : sample,
-        ),
+        samples: world.samples.map((sample) => (some.has(sample) ? { ...sample, ...change } : sample)),
       };
     }
 }

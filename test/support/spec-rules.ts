@@ -1,6 +1,7 @@
 /**
- * The rules of the API's contract, each with the test that holds it. An id never changes its meaning. `spec-rules.test.ts`
- * reads the named files for the named tests. Numbers are written in digits: those that a rule fixes stand in its test's name.
+ * The rules of the API's contract, each with the test that holds it. An id never changes its meaning.
+ * `spec-rules.test.ts` reads the named files for the named tests. Numbers are written in digits: those that a rule
+ * fixes stand in its test's name.
  */
 export interface Rule {
   id: string;
@@ -33,24 +34,9 @@ export const rules: Rule[] = [
     "api-board",
     "a category narrows rows and fleet numbers together, not the counts of categories",
   ),
-  rule(
-    "all-category-empty-incidents",
-    "the same of incidents",
-    "api-incidents",
-    "filters",
-  ),
-  rule(
-    "all-category-400",
-    "a category outside the set is 400",
-    "spec-answers",
-    "spec: the 7 categories, and no other",
-  ),
-  rule(
-    "all-categories",
-    "7 categories",
-    "spec-answers",
-    "spec: the 7 categories, and no other",
-  ),
+  rule("all-category-empty-incidents", "the same of incidents", "api-incidents", "filters"),
+  rule("all-category-400", "a category outside the set is 400", "spec-answers", "spec: the 7 categories, and no other"),
+  rule("all-categories", "7 categories", "spec-answers", "spec: the 7 categories, and no other"),
   rule(
     "all-venues",
     "15 venue ids, each with name, category, symbol and quote",
@@ -77,12 +63,7 @@ export const rules: Rule[] = [
   ),
 
   // the board
-  rule(
-    "status-fields",
-    "fields of StatusResponse",
-    "spec-fields",
-    "spec: fields of /v1/status",
-  ),
+  rule("status-fields", "fields of StatusResponse", "spec-fields", "spec: fields of /v1/status"),
   rule(
     "status-category",
     "category narrows rows and fleet numbers together, not summary.categories",
@@ -115,12 +96,7 @@ export const rules: Rule[] = [
   ),
 
   // one venue
-  rule(
-    "venue-fields",
-    "fields of ExchangeResponse",
-    "spec-fields",
-    "spec: fields of /v1/targets/{venue}",
-  ),
+  rule("venue-fields", "fields of ExchangeResponse", "spec-fields", "spec: fields of /v1/targets/{venue}"),
   rule(
     "venue-days",
     "90 days, combined over the regions",
@@ -139,12 +115,7 @@ export const rules: Rule[] = [
     "spec-answers",
     "spec: range is 24h by minutes or 7d by hours",
   ),
-  rule(
-    "venue-chart",
-    "every bucket of the range",
-    "api-board",
-    "a chart has every bucket of its range",
-  ),
+  rule("venue-chart", "every bucket of the range", "api-board", "a chart has every bucket of its range"),
   rule(
     "venue-region",
     "region selects chart, endpoints and streams, and not state, days or uptime",
@@ -219,24 +190,14 @@ export const rules: Rule[] = [
   ),
 
   // the fleet and its rules
-  rule(
-    "regions-fields",
-    "fields of RegionsResponse",
-    "spec-fields",
-    "spec: fields of /v1/regions",
-  ),
+  rule("regions-fields", "fields of RegionsResponse", "spec-fields", "spec: fields of /v1/regions"),
   rule(
     "regions-silent",
     "reporting is measured; a silent region is listed with false",
     "api-board",
     "a silent region is listed, and the quorum is of those that report",
   ),
-  rule(
-    "thresholds-fields",
-    "fields of ThresholdsResponse",
-    "spec-fields",
-    "spec: fields of /v1/thresholds",
-  ),
+  rule("thresholds-fields", "fields of ThresholdsResponse", "spec-fields", "spec: fields of /v1/thresholds"),
   rule(
     "thresholds-no-database",
     "rules and stalls come from constants and registry, without a database",
@@ -261,20 +222,10 @@ export const rules: Rule[] = [
     "api-limits",
     "the rules are published without a database: a stall threshold for every stream, a reason for every number",
   ),
-  rule(
-    "thresholds-dated",
-    "changes of rules are dated in the changelog",
-    "rules",
-    "a change of the rules is dated",
-  ),
+  rule("thresholds-dated", "changes of rules are dated in the changelog", "rules", "a change of the rules is dated"),
 
   // reliability
-  rule(
-    "reliability-fields",
-    "fields of ReliabilityResponse",
-    "spec-fields",
-    "spec: fields of /v1/reliability",
-  ),
+  rule("reliability-fields", "fields of ReliabilityResponse", "spec-fields", "spec: fields of /v1/reliability"),
   rule(
     "reliability-fleet",
     "fleet describes only the rows returned",
@@ -287,20 +238,10 @@ export const rules: Rule[] = [
     "reliability",
     "spec: days of /v1/reliability is 1 to 90, by default 90",
   ),
-  rule(
-    "reliability-measured-days",
-    "measuredDays beside days",
-    "spec-fields",
-    "spec: fields of /v1/reliability",
-  ),
+  rule("reliability-measured-days", "measuredDays beside days", "spec-fields", "spec: fields of /v1/reliability"),
 
   // detection
-  rule(
-    "detection-fields",
-    "fields of DetectionResponse",
-    "spec-fields",
-    "spec: fields of /v1/detection",
-  ),
+  rule("detection-fields", "fields of DetectionResponse", "spec-fields", "spec: fields of /v1/detection"),
   rule(
     "detection-days",
     "days from 1, by default 90; out of range is 400",
@@ -357,18 +298,8 @@ export const rules: Rule[] = [
     "spec-fields",
     "spec: an Incident has no category, and a board row no percentiles of components",
   ),
-  rule(
-    "incidents-order",
-    "by startedAt, newest first",
-    "api-incidents",
-    "newest first, ties by id",
-  ),
-  rule(
-    "incidents-before",
-    "before: strictly before this instant",
-    "api-incidents",
-    "before alone is strictly before",
-  ),
+  rule("incidents-order", "by startedAt, newest first", "api-incidents", "newest first, ties by id"),
+  rule("incidents-before", "before: strictly before this instant", "api-incidents", "before alone is strictly before"),
   rule(
     "incidents-cursor",
     "paging by cursor loses and repeats nothing",
@@ -393,12 +324,7 @@ export const rules: Rule[] = [
     "spec-answers",
     "spec: incidents go back 90 days unless days says otherwise, up to 365",
   ),
-  rule(
-    "incidents-filters",
-    "venue, category, status",
-    "api-incidents",
-    "filters",
-  ),
+  rule("incidents-filters", "venue, category, status", "api-incidents", "filters"),
   rule(
     "incidents-defaults",
     "status all by default",
@@ -411,12 +337,7 @@ export const rules: Rule[] = [
     "api-parameters",
     "a value that is not allowed is 400, and its parameter is named",
   ),
-  rule(
-    "incident-fields",
-    "fields of IncidentDetailResponse",
-    "spec-fields",
-    "spec: fields of /v1/incidents/{slug}",
-  ),
+  rule("incident-fields", "fields of IncidentDetailResponse", "spec-fields", "spec: fields of /v1/incidents/{slug}"),
   rule(
     "incident-slug",
     "the shape of a slug, and -2, -3",
@@ -459,24 +380,14 @@ export const rules: Rule[] = [
     "api-incidents",
     "spec: after it closed, it is cached for 300 seconds",
   ),
-  rule(
-    "incident-404",
-    "no such slug is 404",
-    "api-incidents",
-    "that never was is 404",
-  ),
+  rule("incident-404", "no such slug is 404", "api-incidents", "that never was is 404"),
   rule(
     "incident-404-unpublished",
     "neither of a venue that is no longer published",
     "api-incidents",
     "that of a venue no longer published is gone",
   ),
-  rule(
-    "incident-retracted",
-    "retracted ones are absent from listings",
-    "api-incidents",
-    "a retracted one is nowhere",
-  ),
+  rule("incident-retracted", "retracted ones are absent from listings", "api-incidents", "a retracted one is nowhere"),
   rule(
     "incident-closed",
     "a closed incident no longer changes",
@@ -485,12 +396,7 @@ export const rules: Rule[] = [
   ),
 
   // alerts
-  rule(
-    "notify-fields",
-    "fields of NotifyResponse",
-    "spec-fields",
-    "spec: fields of /v1/notify",
-  ),
+  rule("notify-fields", "fields of NotifyResponse", "spec-fields", "spec: fields of /v1/notify"),
   rule(
     "notify-30-days",
     "the window is 30 days",
@@ -595,12 +501,7 @@ export const rules: Rule[] = [
     "spec: POST with content type application/json to the URL of the channel",
   ),
   rule("webhook-https", "HTTPS only", "safe-address", "spec: HTTPS only"),
-  rule(
-    "webhook-redirects",
-    "redirects are not followed",
-    "alert-post",
-    "spec: redirects are not followed",
-  ),
+  rule("webhook-redirects", "redirects are not followed", "alert-post", "spec: redirects are not followed"),
   rule(
     "webhook-timeout",
     "a receiver answers with a 2xx status within 10 seconds; anything else is a failure",
@@ -643,44 +544,24 @@ export const rules: Rule[] = [
     "alert-formats",
     "spec: retry policy, delivery log and severity floor apply to all 3 formats",
   ),
-  rule(
-    "alert-retracted",
-    "retracted incidents are not alerted",
-    "alert-line",
-    "nobody is told of what was retracted",
-  ),
+  rule("alert-retracted", "retracted incidents are not alerted", "alert-line", "nobody is told of what was retracted"),
   rule(
     "alert-backfill",
     "an event that was not dispatched yet is sent however old it is",
     "alert-formats",
     "spec: an event that was not dispatched yet is sent however old it is",
   ),
-  rule(
-    "alert-default-format",
-    "native is the default",
-    "channel-command",
-    "add shows the signing secret, once",
-  ),
+  rule("alert-default-format", "native is the default", "channel-command", "add shows the signing secret, once"),
   rule(
     "alert-secret-once",
     "the secret of a channel is shown once, when it is created",
     "channel-command",
     "add shows the signing secret, once",
   ),
-  rule(
-    "alert-retention",
-    "alert history is kept for 90 days",
-    "alert-line",
-    "spec: it is kept for 90 days",
-  ),
+  rule("alert-retention", "alert history is kept for 90 days", "alert-line", "spec: it is kept for 90 days"),
 
   // the service
-  rule(
-    "health-fields",
-    "fields of HealthResponse",
-    "spec-fields",
-    "spec: fields of /healthz",
-  ),
+  rule("health-fields", "fields of HealthResponse", "spec-fields", "spec: fields of /healthz"),
   rule(
     "health-no-database",
     "liveness does not depend on the datastore",
@@ -693,12 +574,7 @@ export const rules: Rule[] = [
     "own-metrics",
     "each program tells how it does its work, and which it is",
   ),
-  rule(
-    "openapi-31",
-    "/openapi.json is OpenAPI 3.1",
-    "openapi",
-    "spec: /openapi.json is OpenAPI 3.1",
-  ),
+  rule("openapi-31", "/openapi.json is OpenAPI 3.1", "openapi", "spec: /openapi.json is OpenAPI 3.1"),
   rule(
     "openapi-only-returned",
     "it describes only fields that the API returns",
@@ -711,12 +587,7 @@ export const rules: Rule[] = [
     "spec-answers",
     "spec: nothing is answered that is not described",
   ),
-  rule(
-    "openapi-routes",
-    "every endpoint is described",
-    "openapi",
-    "it describes every route, and no other",
-  ),
+  rule("openapi-routes", "every endpoint is described", "openapi", "it describes every route, and no other"),
 
   // states
   rule(
@@ -725,12 +596,7 @@ export const rules: Rule[] = [
     "spec-answers",
     "spec: after 5 minutes without the engine every state is unknown, and 3 in the metrics",
   ),
-  rule(
-    "state-no-evidence",
-    "a component without evidence is unknown",
-    "api-states",
-    "before anything was measured",
-  ),
+  rule("state-no-evidence", "a component without evidence is unknown", "api-states", "before anything was measured"),
   rule(
     "state-one-region",
     "one region failing alone does not make a venue down",
@@ -870,12 +736,7 @@ export const rules: Rule[] = [
     "api-limits",
     "the rules are published without a database: a stall threshold for every stream, a reason for every number",
   ),
-  rule(
-    "version-openapi",
-    "OpenAPI 3.1",
-    "openapi",
-    "spec: /openapi.json is OpenAPI 3.1",
-  ),
+  rule("version-openapi", "OpenAPI 3.1", "openapi", "spec: /openapi.json is OpenAPI 3.1"),
   rule(
     "version-defaults",
     "absent parameters keep the earlier meaning",
@@ -928,7 +789,8 @@ export const rules: Rule[] = [
   ),
   rule(
     "metrics-families",
-    // svc_generated_at_seconds and svc_latency_samples beside them are additive: a scrape must be able to see how old it is, and of how many answers
+    // svc_generated_at_seconds and svc_latency_samples beside them are additive: a scrape must be able to see how old
+    // it is, and of how many answers
     "4 gauge families and no _sum or _count, in format 0.0.4",
     "metrics",
     "spec: 4 families of gauges, and 2 that say what they are of, in format 0.0.4, when all is well",
@@ -969,10 +831,5 @@ export const rules: Rule[] = [
     "metrics",
     "incidents by their severity of now",
   ),
-  rule(
-    "metrics-limited",
-    "/metrics may answer 429",
-    "metrics",
-    "and counts for the limit",
-  ),
+  rule("metrics-limited", "/metrics may answer 429", "metrics", "and counts for the limit"),
 ];

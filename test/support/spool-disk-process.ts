@@ -1,6 +1,6 @@
 /**
- * A spool on a disk that is full, read-only, or takes no large files, for tests that give it one. Arguments: what is to happen,
- * and the directory. Prints what came of it.
+ * A spool on a disk that is full, read-only, or takes no large files, for tests that give it one. Arguments: what is to
+ * happen, and the directory. Prints what came of it.
  */
 import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, rmSync } from "node:fs";
@@ -102,7 +102,8 @@ await until(
 );
 await ship.close();
 const { dropped, corrupt, trouble } = spool.status();
-// A disk that recovers while its samples are sent from memory makes the probe send them twice. The database's key makes that harmless.
+// A disk that recovers while its samples are sent from memory makes the probe send them twice. The database's key makes
+// that harmless.
 const once = [...new Set(delivered)];
 const report: DiskReport = {
   added,

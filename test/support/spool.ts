@@ -5,11 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { startShip } from "../../probe/delivery/ship.js";
-import {
-  openSpool,
-  type Spool,
-  type SpoolOptions,
-} from "../../probe/delivery/spool.js";
+import { openSpool, type Spool, type SpoolOptions } from "../../probe/delivery/spool.js";
 import type { Pool } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { recordSamples } from "../../server/database/record-samples.js";
@@ -17,12 +13,10 @@ import { until } from "./until.js";
 
 const quiet = makeLog("test", "error", () => {});
 
-/** Delivers what is left below the directory when all of its probes have ended. @throws Error where some of it is broken */
-export async function deliverRest(
-  directory: string,
-  pool: Pool,
-  region: string,
-): Promise<void> {
+/**
+ * Delivers what is left below the directory when all of its probes have ended. @throws Error where some of it is broken
+ */
+export async function deliverRest(directory: string, pool: Pool, region: string): Promise<void> {
   const log = makeLog("test", "error");
   const spool = await openSpool({ directory, log, adoptAfterMs: 20 });
   const ship = startShip({
@@ -33,8 +27,7 @@ export async function deliverRest(
   await until(() => ship.status().waiting === 0 && isEmpty(directory), 60_000);
   const { corrupt } = ship.status();
   await ship.close();
-  if (corrupt > 0)
-    throw new Error(`expected whole lines, ${corrupt} are broken`);
+  if (corrupt > 0) throw new Error(`expected whole lines, ${corrupt} are broken`);
 }
 
 /** Our own place keeps its file until we close. */
@@ -43,9 +36,7 @@ function isEmpty(directory: string): boolean {
     (place) =>
       place === "1" ||
       readdirSync(join(directory, place)).every(
-        (name) =>
-          !name.endsWith(".samples") ||
-          statSync(join(directory, place, name)).size === 0,
+        (name) => !name.endsWith(".samples") || statSync(join(directory, place, name)).size === 0,
       ),
   );
 }
@@ -58,10 +49,7 @@ export async function spoolDirectory(t: Test): Promise<string> {
 }
 
 /** To be closed by whoever ships from it. */
-export async function someSpool(
-  t: Test,
-  options: Partial<SpoolOptions> = {},
-): Promise<Spool> {
+export async function someSpool(t: Test, options: Partial<SpoolOptions> = {}): Promise<Spool> {
   const directory = options.directory ?? (await spoolDirectory(t));
   return openSpool({ log: quiet, ...options, directory });
 }

@@ -1,4 +1,7 @@
-/** What the description of the API says of a table for spreadsheets, read as a stranger reads it, and real ones held against it. */
+/**
+ * What the description of the API says of a table for spreadsheets, read as a stranger reads it, and real ones held
+ * against it.
+ */
 import type { OpenAPIObject, ResponseObject } from "openapi3-ts/oas31";
 import { headerOf, parseCsv } from "./csv.js";
 
@@ -10,12 +13,8 @@ export interface Column {
 }
 
 /** The columns of a path's table in order; none where it has no table. */
-export function describedColumns(
-  document: OpenAPIObject,
-  template: string,
-): Column[] {
-  const ok = document.paths![template]?.get?.responses?.["200"] as
-    ResponseObject | undefined;
+export function describedColumns(document: OpenAPIObject, template: string): Column[] {
+  const ok = document.paths![template]?.get?.responses?.["200"] as ResponseObject | undefined;
   const description = ok?.content?.["text/csv"]?.schema?.description ?? "";
   const lines = description.matchAll(/^\| (\w+) \| ([^|]+?)(, or empty)? \|/gm);
   return [...lines]
@@ -31,14 +30,10 @@ export function describedColumns(
  * @returns the rows, by the header's names
  * @throws Error where a column is another than described, or a field no such thing
  */
-export function describedTable(
-  columns: Column[],
-  text: string,
-): Record<string, string>[] {
+export function describedTable(columns: Column[], text: string): Record<string, string>[] {
   const expected = columns.map(({ name }) => name).join();
   const got = headerOf(text).join();
-  if (got !== expected)
-    throw new Error(`expected the columns ${expected}; got ${got}`);
+  if (got !== expected) throw new Error(`expected the columns ${expected}; got ${got}`);
   const rows = parseCsv(text);
   for (const [nth, row] of rows.entries())
     for (const column of columns)

@@ -5,19 +5,12 @@ import tls, { type TlsOptions } from "node:tls";
 import type { Test } from "tap";
 
 /** Ends with the test, its connections as well. Returns the port on 127.0.0.1. */
-export async function serveTcp(
-  t: Test,
-  talk: (socket: net.Socket) => void,
-): Promise<number> {
+export async function serveTcp(t: Test, talk: (socket: net.Socket) => void): Promise<number> {
   return listening(t, net.createServer(), "connection", talk);
 }
 
 /** @param talk is not called where the handshake fails */
-export async function serveTls(
-  t: Test,
-  options: TlsOptions,
-  talk: (socket: tls.TLSSocket) => void,
-): Promise<number> {
+export async function serveTls(t: Test, options: TlsOptions, talk: (socket: tls.TLSSocket) => void): Promise<number> {
   const server = tls.createServer(options);
   server.on("tlsClientError", () => {});
   return listening(t, server, "secureConnection", talk);

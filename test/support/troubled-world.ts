@@ -1,4 +1,7 @@
-/** Samples of some venues for a while, good but for the troubles that are told, and an engine that decides them as they come. */
+/**
+ * Samples of some venues for a while, good but for the troubles that are told, and an engine that decides them as they
+ * come.
+ */
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { accepted, decideUpTo } from "../../server/engine/tick.js";
@@ -25,8 +28,8 @@ export interface Trouble {
   fromS: number;
   toS: number;
   /**
-   * `slow`: good, but so; `silent`: not measured; `scattered`: every third one failed; `late`: failed, but every third one was
-   * good, and came two minutes late.
+   * `slow`: good, but so; `silent`: not measured; `scattered`: every third one failed; `late`: failed, but every third
+   * one was good, and came two minutes late.
    */
   as: Fault | "slow" | "silent" | "scattered" | "late";
 }
@@ -42,12 +45,8 @@ export function after(world: World, s: number): Date {
 
 /** Nothing else is watched from then on. */
 export async function fill(pool: Pool, world: World): Promise<void> {
-  await pool.query(
-    sql`update venue set published = venue = any (${world.venues})`,
-  );
-  await pool.query(
-    sql`update component set published = component = any (${world.components})`,
-  );
+  await pool.query(sql`update venue set published = venue = any (${world.venues})`);
+  await pool.query(sql`update component set published = component = any (${world.components})`);
   await insertSamples(pool, world);
   await pool.query(sql`
     insert into typical_latency (holds_from, component_id, region_id, p50_us, hours)
@@ -61,33 +60,22 @@ export async function fill(pool: Pool, world: World): Promise<void> {
 }
 
 /** Decides all of the time between. */
-export async function live(
-  pool: Pool,
-  world: World,
-  fromS: number,
-  toS: number,
-): Promise<void> {
+export async function live(pool: Pool, world: World, fromS: number, toS: number): Promise<void> {
   const rules = {
     ...rulesRow,
     ...(world.stepS && { step_ms: world.stepS * 1000 }),
   };
   for (let s = fromS; s < toS + noticedEveryS; s += noticedEveryS) {
     const upTo = after(world, Math.min(s, toS));
-    for await (const decided of decideUpTo(pool, upTo, { rules }))
-      accepted(decided);
+    for await (const decided of decideUpTo(pool, upTo, { rules })) accepted(decided);
   }
 }
 
 async function insertSamples(pool: Pool, world: World): Promise<void> {
   const random = randomFrom(7);
-  const slots = Array.from(
-    { length: world.lastsS / slotS },
-    (_, i) => i * slotS,
-  );
+  const slots = Array.from({ length: world.lastsS / slotS }, (_, i) => i * slotS);
   const series = world.venues.flatMap((venue) =>
-    world.components.flatMap((component) =>
-      regions.map((region) => ({ venue, component, region })),
-    ),
+    world.components.flatMap((component) => regions.map((region) => ({ venue, component, region }))),
   );
   const rows = series.flatMap((one) =>
     slots.flatMap((s) => {
@@ -110,19 +98,13 @@ async function insertSamples(pool: Pool, world: World): Promise<void> {
 
 type Series = Record<"venue" | "component" | "region", string>;
 
-function sampleAt(
-  { troubles, noise }: World,
-  series: Series,
-  s: number,
-  random: () => number,
-) {
+function sampleAt({ troubles, noise }: World, series: Series, s: number, random: () => number) {
   const isRest = series.component.startsWith("rest:");
   const luck = random();
   const delay = random();
   const as =
-    troubles
-      .filter((one) => isOf(one, series) && s >= one.fromS && s < one.toS)
-      .at(-1)?.as ?? (luck < noise ? (isRest ? "timeout" : "stall") : null);
+    troubles.filter((one) => isOf(one, series) && s >= one.fromS && s < one.toS).at(-1)?.as ??
+    (luck < noise ? (isRest ? "timeout" : "stall") : null);
   const afterS = delay < noise ? Math.ceil((delay / noise) * 300) : 0;
   const good = { fault: null, latencyMs: isRest ? typicalMs : null, afterS };
   if (as === "silent" || luck > 1 - noise) return null;

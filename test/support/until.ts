@@ -8,8 +8,7 @@ export async function until(
 ): Promise<void> {
   const deadlineMs = performance.now() + withinMs;
   while (!(await condition())) {
-    if (performance.now() > deadlineMs)
-      throw new Error(`expected within ${withinMs} ms: ${String(condition)}`);
+    if (performance.now() > deadlineMs) throw new Error(`expected within ${withinMs} ms: ${String(condition)}`);
     await sleep(everyMs);
   }
 }

@@ -12,10 +12,7 @@ import { accepted, tick, type Decided } from "../../server/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migrate } from "../../server/database/migrate.js";
 import { recordSamples } from "../../server/database/record-samples.js";
-import {
-  componentsOf as allComponentsOf,
-  type Registry,
-} from "../../shared/registry/registry.js";
+import { componentsOf as allComponentsOf, type Registry } from "../../shared/registry/registry.js";
 import { migratedDatabase } from "./database.js";
 import { someSpool } from "./spool.js";
 import { startWorld, type World } from "../../simulator/world.js";
@@ -74,15 +71,11 @@ export interface Engine {
 /**
  * Everything is closed when the test ends.
  *
- * @param typicalOf the venue of which it is known how long it usually takes, so that it can be slow; a busy machine makes
- * any venue slow
+ * @param typicalOf the venue of which it is known how long it usually takes, so that it can be slow; a busy machine
+ * makes any venue slow
  * @param only these venues; by default all, which take twice the time of eight
  */
-export async function startWay(
-  t: Test,
-  typicalOf?: string,
-  only?: string[],
-): Promise<Way> {
+export async function startWay(t: Test, typicalOf?: string, only?: string[]): Promise<Way> {
   const { pool, registry: packaged } = await migratedDatabase(t);
   const venues = packaged.venues.filter(({ id }) => only?.includes(id) ?? true);
   const real = { ...packaged, venues };
@@ -108,9 +101,7 @@ export async function startWay(
   t.teardown(() => web.close());
   const engine = startEngine(pool);
   t.teardown(() => engine.close());
-  const probes = await Promise.all(
-    registry.regions.map(({ id }) => startRegion(t, pool, registry, id)),
-  );
+  const probes = await Promise.all(registry.regions.map(({ id }) => startRegion(t, pool, registry, id)));
   t.teardown(() => Promise.all(probes.map((probe) => probe.close())));
   const url = `http://127.0.0.1:${web.port}`;
   return { world, registry, pool, probes, url, engine };
@@ -127,9 +118,7 @@ async function recordDayBefore(pool: Pool, venue: string): Promise<void> {
     cross join generate_series(now() - interval '1 day', now() - interval '1 hour', interval '1 hour') as h (hour)
     where c.kind = 'rest' and v.venue = ${venue}
   `);
-  await pool.query(
-    sql`call upkeep.refresh('sample_hour', now() - interval '2 days', now())`,
-  );
+  await pool.query(sql`call upkeep.refresh('sample_hour', now() - interval '2 days', now())`);
 }
 
 /**
@@ -137,33 +126,25 @@ async function recordDayBefore(pool: Pool, venue: string): Promise<void> {
  *
  * @param component `rest:*` for all of REST
  */
-export function componentsOf(
-  registry: Registry,
-  id: string,
-  component: string,
-): string[] {
+export function componentsOf(registry: Registry, id: string, component: string): string[] {
   const venue = registry.venues.find((one) => one.id === id)!;
   return allComponentsOf(venue)
     .map(({ id }) => id)
-    .filter(
-      (one) => one === component || one.replace(/:.*/, ":*") === component,
-    )
+    .filter((one) => one === component || one.replace(/:.*/, ":*") === component)
     .map((one) => `${id} ${one}`);
 }
 
 function withSteadyStreams(registry: Registry): Registry {
   const steady = structuredClone(registry);
   for (const { socket } of steady.venues)
-    for (const stream of socket?.streams ?? [])
-      stream.typicalPerMinute = messagesPerMinute;
+    for (const stream of socket?.streams ?? []) stream.typicalPerMinute = messagesPerMinute;
   return steady;
 }
 
 function quickened(registry: Registry): Registry {
   const quick = structuredClone(registry);
   for (const { rest, socket } of quick.venues) {
-    for (const endpoint of rest)
-      Object.assign(endpoint, { cadenceMs, timeoutMs });
+    for (const endpoint of rest) Object.assign(endpoint, { cadenceMs, timeoutMs });
     for (const stream of socket?.streams ?? []) {
       stream.cadenceMs = cadenceMs;
       stream.stall = { afterMs: stallAfterMs, distribution: null };
@@ -173,12 +154,7 @@ function quickened(registry: Registry): Registry {
   return quick;
 }
 
-async function startRegion(
-  t: Test,
-  pool: Pool,
-  registry: Registry,
-  region: string,
-): Promise<Probe> {
+async function startRegion(t: Test, pool: Pool, registry: Registry, region: string): Promise<Probe> {
   return startProbe({
     registry,
     region,

@@ -75,9 +75,7 @@ function makeLogin(password: string): Login {
       if (type !== "R".charCodeAt(0)) continue;
       if (body.readInt32BE() === 10) answers.push(saslInitial(`n,,${bare}`));
       if (body.readInt32BE() === 11)
-        answers.push(
-          packet("p", finalMessage(password, bare, body.toString("latin1", 4))),
-        );
+        answers.push(packet("p", finalMessage(password, bare, body.toString("latin1", 4))));
     }
     return answers;
   };

@@ -13,9 +13,10 @@
  *       us   typical 2026-01-15T06:00:00Z 100ms
  *       us   .*20
  *
- * A slot is `.` good, `x` failed, `u` unserved, `900ms` good in that time, `x900ms` failed in it, `_` not measured; `x*3` is
- * three of them, `x@2` one that the database had two seconds after its slot. The first slot is the first instant, later by the component's phase;
- * `from -60s` at the head of a line begins earlier. There is no instant while the engine is away, 90s is the next one.
+ * A slot is `.` good, `x` failed, `u` unserved, `900ms` good in that time, `x900ms` failed in it, `_` not measured;
+ * `x*3` is three of them, `x@2` one that the database had two seconds after its slot. The first slot is the first
+ * instant, later by the component's phase; `from -60s` at the head of a line begins earlier. There is no instant while
+ * the engine is away, 90s is the next one.
  */
 import type { Rules, Sample, Venue, World } from "../second-opinion/world.js";
 
@@ -38,18 +39,10 @@ export function worldOf(text: string, rules: Rules): World {
   let every = { cadenceMs: 0, phaseMs: 0 };
 
   for (const line of text.split("\n").map((one) => one.trim())) {
-    const head = /^from (\S+), (\d+) instants every (\d+)ms$/.exec(
-      seconds(line),
-    );
-    const component =
-      /^(\S+) ((rest|ws):[a-z]+), every (\d+)ms(?: at (\d+)ms)?$/.exec(
-        seconds(line),
-      );
+    const head = /^from (\S+), (\d+) instants every (\d+)ms$/.exec(seconds(line));
+    const component = /^(\S+) ((rest|ws):[a-z]+), every (\d+)ms(?: at (\d+)ms)?$/.exec(seconds(line));
     const typical = /^(\S+)\s+typical (\S+) ([\d.]+)ms$/.exec(line);
-    const slots =
-      /^(\S+)\s+(?:from (-?\d+)s\s+)?((?:(?:[._xu]|x?[\d.]+ms)[*@\d]*(?:\s+|$))+)$/.exec(
-        line,
-      );
+    const slots = /^(\S+)\s+(?:from (-?\d+)s\s+)?((?:(?:[._xu]|x?[\d.]+ms)[*@\d]*(?:\s+|$))+)$/.exec(line);
     const vantage = /^(\S+) runs on (\S+) from (-?[\d.]+)s$/.exec(line);
     const retraction = /^operator retracts at (\d+)s$/.exec(line);
     const away = /^away from (\d+)s to (\d+)s$/.exec(line);
@@ -66,8 +59,7 @@ export function worldOf(text: string, rules: Rules): World {
         if (!(name! in rules)) throw new Error(`expected a rule, not ${name}`);
         world.rules[name as keyof Rules] = Number(value);
       }
-    else if (line.startsWith("regions "))
-      world.regions = line.split(/\s+/).slice(1);
+    else if (line.startsWith("regions ")) world.regions = line.split(/\s+/).slice(1);
     else if (component) {
       const [, venue, id, kind, cadenceMs, phaseMs] = component;
       place = { venue: venue!, component: id! };
@@ -80,9 +72,7 @@ export function worldOf(text: string, rules: Rules): World {
     } else if (away) {
       const [from, to] = [Number(away[1]), Number(away[2])];
       const second = (at: number) => (at - world.instants[0]!) / 1000;
-      world.instants = world.instants.filter(
-        (at) => second(at) < from || second(at) >= to,
-      );
+      world.instants = world.instants.filter((at) => second(at) < from || second(at) >= to);
     } else if (retraction)
       world.retractions.push({
         ...place,
@@ -102,8 +92,7 @@ export function worldOf(text: string, rules: Rules): World {
         latencyUs: Number(typical[3]) * 1000,
       });
     else if (slots) {
-      const first =
-        world.instants[0]! + Number(slots[2] ?? 0) * 1000 + every.phaseMs;
+      const first = world.instants[0]! + Number(slots[2] ?? 0) * 1000 + every.phaseMs;
       const words = slots[3]!.trim().split(/\s+/);
       world.samples.push(
         ...words.flatMap(slotsOf).flatMap((slot, i): Sample[] => {
@@ -128,10 +117,7 @@ export function worldOf(text: string, rules: Rules): World {
 
 /** So that there is one unit to look for. */
 function seconds(line: string): string {
-  return line.replace(
-    /every (\d+)s\b/,
-    (_, s) => `every ${Number(s) * 1000}ms`,
-  );
+  return line.replace(/every (\d+)s\b/, (_, s) => `every ${Number(s) * 1000}ms`);
 }
 
 function venueOf(world: World, id: string): Venue {
@@ -144,8 +130,7 @@ function venueOf(world: World, id: string): Venue {
 
 function slotsOf(word: string): { what: string; late: number }[] {
   const parts = /^([._xu]|x?[\d.]+ms)(?:\*(\d+))?(?:@(\d+))?$/.exec(word);
-  if (!parts)
-    throw new Error(`expected a slot like . or x*3 or 900ms@2, not ${word}`);
+  if (!parts) throw new Error(`expected a slot like . or x*3 or 900ms@2, not ${word}`);
   const slot = { what: parts[1]!, late: Number(parts[3] ?? 0) };
   return Array.from({ length: Number(parts[2] ?? 1) }, () => slot);
 }
@@ -167,9 +152,7 @@ function latencyOf(what: string, component: string): number | null {
 export function textOf(world: World, usual: Rules): string {
   const { instants, rules } = world;
   const lasts = instants.at(-1)! - instants[0]! + rules.step_ms;
-  const unusual = Object.entries(rules).filter(
-    ([name, value]) => value !== usual[name as keyof Rules],
-  );
+  const unusual = Object.entries(rules).filter(([name, value]) => value !== usual[name as keyof Rules]);
   const lines = [
     `from ${new Date(instants[0]!).toISOString()}, ${lasts / rules.step_ms} instants every ${rules.step_ms}ms`,
     `rules ${unusual.map(([name, value]) => `${name}=${value}`).join(" ")}`,
@@ -182,9 +165,7 @@ export function textOf(world: World, usual: Rules): string {
   ];
   for (const venue of world.venues)
     for (const component of venue.components)
-      lines.push(
-        ...linesOf(world, venue.id, component.id, component.cadenceMs),
-      );
+      lines.push(...linesOf(world, venue.id, component.id, component.cadenceMs));
   return lines.join("\n");
 }
 
@@ -197,43 +178,26 @@ function absencesOf({ instants, rules }: World): string[] {
   });
 }
 
-function linesOf(
-  world: World,
-  venue: string,
-  component: string,
-  cadenceMs: number,
-): string[] {
-  const isOfIt = (one: { venue: string; component: string }) =>
-    one.venue === venue && one.component === component;
+function linesOf(world: World, venue: string, component: string, cadenceMs: number): string[] {
+  const isOfIt = (one: { venue: string; component: string }) => one.venue === venue && one.component === component;
   const samples = world.samples.filter(isOfIt);
   const start = world.instants[0]!;
-  const phaseMs =
-    ((((samples[0]?.ts ?? start) - start) % cadenceMs) + cadenceMs) % cadenceMs;
+  const phaseMs = ((((samples[0]?.ts ?? start) - start) % cadenceMs) + cadenceMs) % cadenceMs;
   const lines = [
     `${venue} ${component}, every ${cadenceMs}ms at ${phaseMs}ms`,
     ...world.typical
       .filter(isOfIt)
-      .map(
-        (one) =>
-          `  ${one.region} typical ${new Date(one.boundary).toISOString()} ${one.latencyUs / 1000}ms`,
-      ),
-    ...world.retractions
-      .filter(isOfIt)
-      .map(({ at }) => `  operator retracts at ${(at - start) / 1000}s`),
+      .map((one) => `  ${one.region} typical ${new Date(one.boundary).toISOString()} ${one.latencyUs / 1000}ms`),
+    ...world.retractions.filter(isOfIt).map(({ at }) => `  operator retracts at ${(at - start) / 1000}s`),
   ];
   for (const region of world.regions) {
-    const series = samples
-      .filter((one) => one.region === region)
-      .toSorted((a, b) => a.ts - b.ts);
+    const series = samples.filter((one) => one.region === region).toSorted((a, b) => a.ts - b.ts);
     if (series.length === 0) continue;
     const words: string[] = [];
     const first = series[0]!.ts;
     const at = new Map(series.map((one) => [one.ts, one]));
-    for (let ts = first; ts <= series.at(-1)!.ts; ts += cadenceMs)
-      words.push(wordOf(at.get(ts)));
-    lines.push(
-      `  ${region} from ${(first - phaseMs - start) / 1000}s ${inRuns(words)}`,
-    );
+    for (let ts = first; ts <= series.at(-1)!.ts; ts += cadenceMs) words.push(wordOf(at.get(ts)));
+    lines.push(`  ${region} from ${(first - phaseMs - start) / 1000}s ${inRuns(words)}`);
   }
   return lines;
 }

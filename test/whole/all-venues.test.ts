@@ -1,4 +1,7 @@
-/** The real probe against the world's play of all 33 venues: everything is measured well, each chain as high as it is, and a fault of each category seen as that. */
+/**
+ * The real probe against the world's play of all 33 venues: everything is measured well, each chain as high as it is,
+ * and a fault of each category seen as that.
+ */
 import t from "tap";
 import { startProbe } from "../../probe/probe.js";
 import { accepted, tick } from "../../server/engine/tick.js";
@@ -74,13 +77,10 @@ void t.test("all venues", async (t) => {
     },
   });
   t.teardown(() => probe.close());
-  const nameOf = (one: { venue: string; component: string }) =>
-    `${one.venue} ${one.component}`;
+  const nameOf = (one: { venue: string; component: string }) => `${one.venue} ${one.component}`;
 
   await t.test("every endpoint and stream of theirs is good", async (t) => {
-    const wanted = registry.venues.flatMap((venue) =>
-      componentsOf(venue).map(({ id }) => `${venue.id} ${id}`),
-    );
+    const wanted = registry.venues.flatMap((venue) => componentsOf(venue).map(({ id }) => `${venue.id} ${id}`));
     const measured = () => new Set(samples.map(nameOf));
     await until(() => measured().size === wanted.length, 30_000);
     t.strictSame([...measured()].sort(), wanted.sort());
@@ -142,19 +142,14 @@ void t.test("all venues", async (t) => {
     t.ok((await lagOf("publicnode", "rest:head"))!.backwards > 0);
     t.match(await lagOf("solana", "rest:slot"), { backwards: 0 });
     for (const { id, category, chain } of registry.venues.slice(15))
-      if (chain && category !== "rpc")
-        t.match(await lagOf(id, "rest:head"), { blocks: 0 }, id);
+      if (chain && category !== "rpc") t.match(await lagOf(id, "rest:head"), { blocks: 0 }, id);
     t.equal(await lagOf("kraken", "rest:ticker"), null);
     t.equal(await lagOf("redstone", "rest:price"), null, "reads no chain");
   });
 
   await t.test("a fault of each category is seen as what it is", async (t) => {
-    const categoryOf = (id: string) =>
-      registry.venues.find((venue) => venue.id === id)!.category;
-    t.strictSame(
-      troubles.map(([{ venue }]) => categoryOf(venue)).sort(),
-      [...categories].sort(),
-    );
+    const categoryOf = (id: string) => registry.venues.find((venue) => venue.id === id)!.category;
+    t.strictSame(troubles.map(([{ venue }]) => categoryOf(venue)).sort(), [...categories].sort());
     const before = samples.length;
     for (const [fault] of troubles) world.fault(fault);
     const seen = () =>
@@ -164,9 +159,7 @@ void t.test("all venues", async (t) => {
           .filter(({ good }) => !good)
           .map((one) => `${nameOf(one)} ${one.fault}`),
       );
-    const wanted = troubles.map(
-      ([fault, shows]) => `${nameOf(fault)} ${shows}`,
-    );
+    const wanted = troubles.map(([fault, shows]) => `${nameOf(fault)} ${shows}`);
     await until(() => wanted.every((one) => seen().has(one)), 30_000);
     const befallen = new Set(troubles.map(([{ venue }]) => venue));
     t.strictSame(

@@ -1,4 +1,7 @@
-/** Everything that can go wrong at venues goes wrong at once: nothing of ours dies or swells, and the other venues stay good. */
+/**
+ * Everything that can go wrong at venues goes wrong at once: nothing of ours dies or swells, and the other venues stay
+ * good.
+ */
 import t from "tap";
 import { sql } from "../../shared/database/pool.js";
 import type { Fault } from "../../shared/measurement/sample.js";
@@ -6,12 +9,7 @@ import { allOperational, readBoard, readIncidents } from "../support/board.js";
 import { startReader } from "../support/reader.js";
 import { until } from "../support/until.js";
 import { componentsOf, startWay, type Way } from "../support/way.js";
-import {
-  faultKinds,
-  type FaultKind,
-  rules,
-  type ScriptedFault,
-} from "../../simulator/faults.js";
+import { faultKinds, type FaultKind, rules, type ScriptedFault } from "../../simulator/faults.js";
 
 interface Trouble {
   fault: ScriptedFault;
@@ -47,12 +45,7 @@ const crowd: Trouble[] = [
 ];
 
 /** Samples stay good, whoever is behind its chain or leaves out numbers. */
-const harmless: FaultKind[] = [
-  "lags",
-  "head-back",
-  "false-head",
-  "lost-frames",
-];
+const harmless: FaultKind[] = ["lags", "head-back", "false-head", "lost-frames"];
 
 void t.test("a crowd of faults", async (t) => {
   t.same(
@@ -82,17 +75,13 @@ void t.test("a crowd of faults", async (t) => {
   const befallen = new Set(crowd.map(({ fault }) => fault.venue));
   // a machine that stood still for seconds knows nothing of anybody for a moment
   await soon(async () =>
-    (await readBoard(way.url)).venues.every(
-      ({ id, state }) => (state === "operational") !== befallen.has(id),
-    ),
+    (await readBoard(way.url)).venues.every(({ id, state }) => (state === "operational") !== befallen.has(id)),
   );
   t.pass("the venues that nothing befell are well, and only they");
   const incidents = await readIncidents(way.url);
   t.ok(incidents.length > 0);
   t.same(
-    incidents
-      .filter(({ venue }) => !befallen.has(venue))
-      .map(({ slug, component }) => `${slug} ${component}`),
+    incidents.filter(({ venue }) => !befallen.has(venue)).map(({ slug, component }) => `${slug} ${component}`),
     [],
     "the others have no incidents",
   );
@@ -107,9 +96,7 @@ void t.test("a crowd of faults", async (t) => {
 
   await way.world.clear();
   await soon(async () => allOperational(await readBoard(way.url)));
-  await soon(async () =>
-    (await readIncidents(way.url)).every(({ status }) => status === "closed"),
-  );
+  await soon(async () => (await readIncidents(way.url)).every(({ status }) => status === "closed"));
   await reader.close();
   t.same(reader.complaints, [], "readers were served all the while");
 });
@@ -124,9 +111,7 @@ function socket(venue: string, kind: FaultKind): ScriptedFault {
 
 function showing({ registry }: Way, { fault, shows }: Trouble): string[] {
   const { venue, component = "rest:*" } = fault;
-  return componentsOf(registry, venue, component).map(
-    (name) => `${name} ${shows}`,
-  );
+  return componentsOf(registry, venue, component).map((name) => `${name} ${shows}`);
 }
 
 /** `venue component fault` that every region has seen. */

@@ -16,12 +16,7 @@ import {
 } from "../support/board.js";
 import { startReader } from "../support/reader.js";
 import { until } from "../support/until.js";
-import {
-  componentsOf,
-  startWay,
-  ticksBetweenUpkeep,
-  type Way,
-} from "../support/way.js";
+import { componentsOf, startWay, ticksBetweenUpkeep, type Way } from "../support/way.js";
 import type { ScriptedFault } from "../../simulator/faults.js";
 
 const regions = ["eu-central", "ap-southeast", "us-east"];
@@ -56,12 +51,7 @@ void t.test("from a venue's answer to the board and back", async (t) => {
   t.ok(compared > 20, `both paths of venues were compared ${compared} times`);
 });
 
-async function step(
-  t: Test,
-  way: Way,
-  name: string,
-  run: (t: Test, way: Way) => Promise<void>,
-) {
+async function step(t: Test, way: Way, name: string, run: (t: Test, way: Way) => Promise<void>) {
   const begunMs = performance.now();
   await t.test(name, (t) => run(t, way));
   const seconds = (performance.now() - begunMs) / 1000;
@@ -77,8 +67,7 @@ async function boardShowsAll(t: Test, way: Way) {
   t.same(incidents, []);
   await way.engine.ticks(ticksBetweenUpkeep + 1);
   t.same(await neverRolledUp(way), [], "every component has a measured minute");
-  for (const { id, days } of venues)
-    t.equal(days.at(-1)!.measuredMinutes, 0, `${id}: none is published yet`);
+  for (const { id, days } of venues) t.equal(days.at(-1)!.measuredMinutes, 0, `${id}: none is published yet`);
   const fleet = await get<object>(`${url}/v1/regions`);
   t.match(fleet, { regions: regions.map((id) => ({ id, reporting: true })) });
 }
@@ -94,10 +83,7 @@ async function oneRegionConfirmsNothing(t: Test, way: Way) {
     component: "rest:*",
     regions: ["us-east"],
   });
-  const befallen = [
-    ...befallenComponents(way),
-    ...componentsOf(way.registry, "binance", "rest:*"),
-  ];
+  const befallen = [...befallenComponents(way), ...componentsOf(way.registry, "binance", "rest:*")];
   await soon(async () => {
     const seen = await outagesSeenFrom("us-east", url);
     return befallen.every((one) => seen.includes(one));
@@ -111,16 +97,10 @@ async function oneRegionConfirmsNothing(t: Test, way: Way) {
   );
   t.same(await outagesSeenFrom("eu-central", url), []);
   for (const region of regions)
-    for (const { component, newestFault } of await readSights(
-      url,
-      "binance",
-      region,
-    ))
+    for (const { component, newestFault } of await readSights(url, "binance", region))
       t.equal(
         newestFault,
-        region === "us-east" && component.startsWith("rest:")
-          ? "blocked"
-          : null,
+        region === "us-east" && component.startsWith("rest:") ? "blocked" : null,
         `binance ${component} from ${region}`,
       );
   t.same(await changedSince(way, begun), [], "no confirmed state changed");
@@ -135,9 +115,7 @@ async function twoRegionsOpenIncidents(t: Test, way: Way) {
   await engine.ticks(4);
 
   const incidents = await readIncidents(url);
-  const named = incidents.map(
-    ({ venue, component }) => `${venue} ${component}`,
-  );
+  const named = incidents.map(({ venue, component }) => `${venue} ${component}`);
   t.same(named.sort(), wanted, "one for each faulty component, and no other");
   for (const incident of incidents) {
     const { slug } = incident;
@@ -148,11 +126,7 @@ async function twoRegionsOpenIncidents(t: Test, way: Way) {
   for (const venue of (await readBoard(url)).venues) {
     const here = incidents.filter((incident) => incident.venue === venue.id);
     t.equal(venue.activeIncidents, here.length, `incidents of ${venue.id}`);
-    t.equal(
-      venue.state === "operational",
-      here.length === 0,
-      `${venue.id} is ${venue.state}`,
-    );
+    t.equal(venue.state === "operational", here.length === 0, `${venue.id} is ${venue.state}`);
   }
 }
 
@@ -180,9 +154,7 @@ async function incidentsClose(t: Test, { url, world }: Way) {
   const before = await readIncidents(url);
   await world.clear();
   await soon(async () => allOperational(await readBoard(url)));
-  await soon(async () =>
-    (await readIncidents(url)).every(({ status }) => status === "closed"),
-  );
+  await soon(async () => (await readIncidents(url)).every(({ status }) => status === "closed"));
   const after = await readIncidents(url);
   t.same(
     after.map(({ slug }) => slug),
@@ -193,19 +165,15 @@ async function incidentsClose(t: Test, { url, world }: Way) {
     const { closing } = await readEvidence(url, slug);
     t.equal(closing?.state, "operational", slug);
   }
-  for (const { id, activeIncidents } of (await readBoard(url)).venues)
-    t.equal(activeIncidents, 0, id);
+  for (const { id, activeIncidents } of (await readBoard(url)).venues) t.equal(activeIncidents, 0, id);
 }
 
 function beginTroubles({ world }: Way, region: string) {
-  for (const { venue, component, kind } of troubles)
-    world.fault({ venue, component, kind, regions: [region] });
+  for (const { venue, component, kind } of troubles) world.fault({ venue, component, kind, regions: [region] });
 }
 
 function troubledComponents({ registry }: Way): string[] {
-  return troubles.flatMap(({ venue, component }) =>
-    componentsOf(registry, venue, component),
-  );
+  return troubles.flatMap(({ venue, component }) => componentsOf(registry, venue, component));
 }
 
 /** A socket that is down serves none of its streams; the incident is its own alone. */
@@ -225,7 +193,9 @@ async function outagesSeenFrom(region: string, url: string): Promise<string[]> {
   return (await Promise.all(sights)).flat();
 }
 
-/** Venues and components whose confirmed state is not what it was; by `since`, so that none escapes between two looks. */
+/**
+ * Venues and components whose confirmed state is not what it was; by `since`, so that none escapes between two looks.
+ */
 async function changedSince({ pool }: Way, at: string): Promise<unknown[]> {
   return pool.query(sql`
     select venue as what, state, since from api.venue where since > ${at} or state <> 'operational'
@@ -236,7 +206,9 @@ async function changedSince({ pool }: Way, at: string): Promise<unknown[]> {
   `);
 }
 
-/** Looked at where they are kept, as a minute is published when it is four minutes old, and this test is over by then. */
+/**
+ * Looked at where they are kept, as a minute is published when it is four minutes old, and this test is over by then.
+ */
 async function neverRolledUp({ pool }: Way): Promise<unknown[]> {
   return pool.query(sql`
     select v.venue, c.component

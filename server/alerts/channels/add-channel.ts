@@ -31,16 +31,12 @@ export interface Added {
 }
 
 /**
- * Adds a channel. An event happened either before, and is left out or taken in by `open`, or it comes by itself: nothing falls
- * between the two.
+ * Adds a channel. An event happened either before, and is left out or taken in by `open`, or it comes by itself:
+ * nothing falls between the two.
  *
  * @throws UserError when there is no such venue, or none that both filters let through
  */
-export async function addChannel(
-  pool: Pool,
-  sealing: Sealing,
-  wanted: NewChannel,
-): Promise<Added> {
+export async function addChannel(pool: Pool, sealing: Sealing, wanted: NewChannel): Promise<Added> {
   await refuseUnknownVenues(pool, wanted);
   const secret = wanted.format === "native" ? makeSigningSecret() : null;
   return pool.transaction(async (tx) => {
@@ -63,23 +59,16 @@ export async function addChannel(
   });
 }
 
-async function refuseUnknownVenues(
-  db: Db,
-  { venues, categories }: NewChannel,
-): Promise<void> {
+async function refuseUnknownVenues(db: Db, { venues, categories }: NewChannel): Promise<void> {
   const published = await db.query<{ venue: string; category: string }>(
     sql`select venue, category from venue where published order by venue`,
   );
   const ids = published.map(({ venue }) => venue);
   const unknown = (venues ?? []).filter((venue) => !ids.includes(venue));
   if (unknown.length > 0)
-    throw new UserError(
-      `--venue: there is no ${unknown.join(", ")}; there are ${ids.join(", ")}`,
-    );
+    throw new UserError(`--venue: there is no ${unknown.join(", ")}; there are ${ids.join(", ")}`);
   const some = published.some(
-    ({ venue, category }) =>
-      (venues?.includes(venue) ?? true) &&
-      (categories?.includes(category) ?? true),
+    ({ venue, category }) => (venues?.includes(venue) ?? true) && (categories?.includes(category) ?? true),
   );
   if (!some)
     throw new UserError(

@@ -28,9 +28,7 @@ export async function channelOf(db: Db, id: number): Promise<Channel> {
  * @throws UserError when there is none of that number, or when it was removed
  */
 export async function standingChannel(tx: Db, id: number): Promise<Channel> {
-  await tx.query(
-    sql`select from channel where channel_id = ${id} for no key update`,
-  );
+  await tx.query(sql`select from channel where channel_id = ${id} for no key update`);
   const [channel] = await channelsOf(tx, { id });
   if (channel) return channel;
   throw await noChannel(tx, id);
@@ -46,8 +44,6 @@ export async function noChannel(db: Db, id: number): Promise<UserError> {
   const there = (await channelsOf(db, {})).map((channel) => channel.id);
   return new UserError(
     `there is no channel ${id}; ` +
-      (there.length > 0
-        ? `there are ${there.join(", ")}`
-        : "there is none, and venuewatch channel add makes one"),
+      (there.length > 0 ? `there are ${there.join(", ")}` : "there is none, and venuewatch channel add makes one"),
   );
 }

@@ -11,11 +11,7 @@ export interface Credential {
 }
 
 /** @throws UserError that does not show it */
-export function credentialOf(
-  format: Format,
-  text: string,
-  allowLoopback: boolean,
-): Credential {
+export function credentialOf(format: Format, text: string, allowLoopback: boolean): Credential {
   return format === "paging" ? keyOf(text) : urlOf(text, allowLoopback);
 }
 

@@ -15,10 +15,7 @@ export interface SealedDestination {
 }
 
 /** @throws UserError when it was encrypted with another key */
-export function openDestination(
-  sealed: SealedDestination,
-  sealing: Sealing,
-): Destination {
+export function openDestination(sealed: SealedDestination, sealing: Sealing): Destination {
   const text = sealing.open(sealed.destination, "destination");
   const secrets = [sealed.secret, sealed.former_secret].flatMap((secret) =>
     secret === null ? [] : sealing.open(secret, "secret"),

@@ -8,10 +8,7 @@ import { channelOf, standingChannel } from "./channels.js";
  * @returns it, and how many deliveries were skipped
  * @throws UserError when there is no such channel any more
  */
-export async function removeChannel(
-  pool: Pool,
-  id: number,
-): Promise<{ channel: Channel; skipped: number }> {
+export async function removeChannel(pool: Pool, id: number): Promise<{ channel: Channel; skipped: number }> {
   return pool.transaction(async (tx) => {
     await standingChannel(tx, id);
     const [row] = await tx.file<{ skipped: number }>("channel_remove", [id]);

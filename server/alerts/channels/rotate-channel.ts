@@ -16,14 +16,10 @@ export interface Rotated {
  * Gives a native channel another signing secret. The one that it had signs beside it for so long.
  *
  * @param overlapHours 0: it ends at once
- * @throws UserError when there is no such channel any more, when it signs nothing, or when it was encrypted with another key
+ * @throws UserError when there is no such channel any more, when it signs nothing, or when it was encrypted with
+ * another key
  */
-export async function rotateSecret(
-  pool: Pool,
-  sealing: Sealing,
-  id: number,
-  overlapHours: number,
-): Promise<Rotated> {
+export async function rotateSecret(pool: Pool, sealing: Sealing, id: number, overlapHours: number): Promise<Rotated> {
   const secret = makeSigningSecret();
   return pool.transaction(async (tx) => {
     const { format } = await standingChannel(tx, id);
@@ -50,8 +46,8 @@ export async function rotateSecret(
 }
 
 /**
- * Gives a chat or paging channel another URL or key. It needs none of what was there, so that it also mends a channel whose
- * key is lost.
+ * Gives a chat or paging channel another URL or key. It needs none of what was there, so that it also mends a channel
+ * whose key is lost.
  *
  * @throws UserError when there is no such channel any more
  */

@@ -1,6 +1,7 @@
 /**
- * To what addresses alerts may go: those of the public internet. Whoever gives us a URL could otherwise have us ask, from where we
- * stand, what he cannot ask himself: our own ports, our neighbours, and the services that hand out a cloud machine's credentials.
+ * To what addresses alerts may go: those of the public internet. Whoever gives us a URL could otherwise have us ask,
+ * from where we stand, what he cannot ask himself: our own ports, our neighbours, and the services that hand out a
+ * cloud machine's credentials.
  */
 
 import { isIPv4, isIPv6 } from "node:net";
@@ -13,8 +14,9 @@ interface Block {
 }
 
 /**
- * The first that fits says the kind. All of them are forbidden; IPv4 has the rest of its addresses in public, IPv6 only 2000::/3.
- * After IANA's registries of special-purpose addresses, and clouds' own documentation of the addresses of their metadata.
+ * The first that fits says the kind. All of them are forbidden; IPv4 has the rest of its addresses in public, IPv6 only
+ * 2000::/3. After IANA's registries of special-purpose addresses, and clouds' own documentation of the addresses of
+ * their metadata.
  */
 const blocks: Block[] = (
   [
@@ -88,16 +90,11 @@ export function kindOfAddress(address: string): string {
 }
 
 function kindOfNumber(number: bigint): string {
-  return blocks.find(
-    ({ first, bitsWithin }) => number >> bitsWithin === first >> bitsWithin,
-  )!.kind;
+  return blocks.find(({ first, bitsWithin }) => number >> bitsWithin === first >> bitsWithin)!.kind;
 }
 
 /** Why nothing may be sent to an address, as a sentence; null where it may. */
-export function problemOfAddress(
-  address: string,
-  allowLoopback: boolean,
-): string | null {
+export function problemOfAddress(address: string, allowLoopback: boolean): string | null {
   const kind = kindOfAddress(address);
   const isAllowed = kind === "public" || (allowLoopback && kind === "loopback");
   return isAllowed ? null : `${address} is ${kind}`;
@@ -111,9 +108,7 @@ function numberOf(address: string): bigint {
   const [head, tail] = hostname
     .slice(1, -1)
     .split("::")
-    .map((part) =>
-      part === "" ? [] : part.split(":").map((group) => parseInt(group, 16)),
-    ) as [number[], number[]?];
+    .map((part) => (part === "" ? [] : part.split(":").map((group) => parseInt(group, 16)))) as [number[], number[]?];
   if (tail === undefined) return joined(head, 16);
   const gap = new Array<number>(8 - head.length - tail.length).fill(0);
   return joined([...head, ...gap, ...tail], 16);
@@ -124,8 +119,5 @@ function inIPv4(number: bigint): bigint {
 }
 
 function joined(parts: number[], bitsEach: number): bigint {
-  return parts.reduce(
-    (number, part) => (number << BigInt(bitsEach)) | BigInt(part),
-    0n,
-  );
+  return parts.reduce((number, part) => (number << BigInt(bitsEach)) | BigInt(part), 0n);
 }

@@ -1,9 +1,4 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  randomBytes,
-} from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 import { UserError } from "../../../shared/process/user-error.js";
 
 /** Keeps what is secret so that the database alone does not give it away. */
@@ -27,16 +22,14 @@ const tagBytes = 16;
 const headBytes = 1 + keyBytes;
 
 /**
- * AES-256-GCM. The nonce is random: at the few thousand secrets of a lifetime, two that are alike are out of the question.
+ * AES-256-GCM. The nonce is random: at the few thousand secrets of a lifetime, two that are alike are out of the
+ * question.
  *
  * @param key 32 bytes
  */
 export function makeSealing(key: Buffer): Sealing {
   // tells a wrong key from a damaged text, and says nothing about the key
-  const mark = createHmac("sha256", key)
-    .update("venuewatch: which key")
-    .digest()
-    .subarray(0, keyBytes);
+  const mark = createHmac("sha256", key).update("venuewatch: which key").digest().subarray(0, keyBytes);
   const head = Buffer.concat([Buffer.of(version), mark]);
 
   return {
@@ -61,11 +54,7 @@ export function makeSealing(key: Buffer): Sealing {
         );
       const tagAt = headBytes + nonceBytes;
       const textAt = tagAt + tagBytes;
-      const cipher = createDecipheriv(
-        "aes-256-gcm",
-        key,
-        sealed.subarray(headBytes, tagAt),
-      );
+      const cipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(headBytes, tagAt));
       cipher.setAAD(Buffer.concat([head, Buffer.from(of)]));
       try {
         cipher.setAuthTag(sealed.subarray(tagAt, textAt));

@@ -1,4 +1,7 @@
-/** Where readers find the service. Core keeps it in the database, for the commands that send alerts from an operator's shell. */
+/**
+ * Where readers find the service. Core keeps it in the database, for the commands that send alerts from an operator's
+ * shell.
+ */
 import { countsAsAway } from "../../../shared/database/away.js";
 import { type Db, sql } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
@@ -17,12 +20,11 @@ const retryMs = 5_000;
 /** One that was restored from a backup may have lost it. */
 const againMs = 3_600_000;
 
-/** Keeps the address in the database for as long as core runs. Where cores were started with different ones, the newest counts. */
-export function startKeepingAddress(
-  db: Db,
-  address: ServiceAddress,
-  log: Log,
-): Loop {
+/**
+ * Keeps the address in the database for as long as core runs. Where cores were started with different ones, the newest
+ * counts.
+ */
+export function startKeepingAddress(db: Db, address: ServiceAddress, log: Log): Loop {
   return startLoop(async () => {
     try {
       await keepServiceAddress(db, address, log);
@@ -37,20 +39,13 @@ export function startKeepingAddress(
   });
 }
 
-export async function keepServiceAddress(
-  db: Db,
-  { baseUrl, siteUrl }: ServiceAddress,
-  log: Log,
-): Promise<void> {
-  const [kept] = await db.file<{ replaced: string | null }>(
-    "keep_service_address",
-    [baseUrl, siteUrl],
-  );
+export async function keepServiceAddress(db: Db, { baseUrl, siteUrl }: ServiceAddress, log: Log): Promise<void> {
+  const [kept] = await db.file<{ replaced: string | null }>("keep_service_address", [baseUrl, siteUrl]);
   if (kept && kept.replaced !== null && kept.replaced !== baseUrl)
-    log.warn(
-      "links in alerts have another address from now on; all cores need the same BASE_URL",
-      { baseUrl, replaced: kept.replaced },
-    );
+    log.warn("links in alerts have another address from now on; all cores need the same BASE_URL", {
+      baseUrl,
+      replaced: kept.replaced,
+    });
 }
 
 /** @throws UserError when no core has started on this database */

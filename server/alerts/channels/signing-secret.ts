@@ -9,7 +9,6 @@ export function makeSigningSecret(): string {
 
 /** @throws Error where it is none */
 export function bytesOfSecret(secret: string): Buffer {
-  if (!secret.startsWith(prefix))
-    throw new Error(`expected a signing secret, which begins with ${prefix}`);
+  if (!secret.startsWith(prefix)) throw new Error(`expected a signing secret, which begins with ${prefix}`);
   return Buffer.from(secret.slice(prefix.length), "base64");
 }

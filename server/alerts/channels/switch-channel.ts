@@ -16,11 +16,7 @@ export interface Switched {
  * @param open it is told of what is open and did not reach it
  * @throws UserError when there is no such channel any more
  */
-export async function enableChannel(
-  pool: Pool,
-  id: number,
-  open: boolean,
-): Promise<Switched & { queued: number }> {
+export async function enableChannel(pool: Pool, id: number, open: boolean): Promise<Switched & { queued: number }> {
   return pool.transaction(async (tx) => {
     if (open) await holdEvents(tx);
     const before = await channelOf(tx, id);
@@ -41,10 +37,7 @@ export async function enableChannel(
  *
  * @throws UserError when there is no such channel any more
  */
-export async function disableChannel(
-  pool: Pool,
-  id: number,
-): Promise<Switched> {
+export async function disableChannel(pool: Pool, id: number): Promise<Switched> {
   return pool.transaction(async (tx) => {
     const before = await standingChannel(tx, id);
     await tx.query(sql`

@@ -6,20 +6,15 @@ const mostCharacters = 1000;
 const tricks = /[\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 /**
- * The beginning of an answer, as text that can be kept and shown: characters that are none and control characters but line ends are
- * taken out. So is what is secret of the letter, path and query of its URL included, which servers like to repeat in errors.
+ * The beginning of an answer, as text that can be kept and shown: characters that are none and control characters but
+ * line ends are taken out. So is what is secret of the letter, path and query of its URL included, which servers like
+ * to repeat in errors.
  *
  * @returns null where nothing is left
  */
-export function beginningOf(
-  answer: Buffer,
-  letter: WebhookRequest,
-): string | null {
+export function beginningOf(answer: Buffer, letter: WebhookRequest): string | null {
   const clean = [...(letter.secrets ?? []), ...secretsOf(letter.url)]
-    .reduce(
-      (text, secret) => text.replaceAll(secret, "…"),
-      new TextDecoder().decode(answer),
-    )
+    .reduce((text, secret) => text.replaceAll(secret, "…"), new TextDecoder().decode(answer))
     .replace(/\r\n?/g, "\n")
     .replace(/[^\P{Cc}\n]/gu, " ")
     .replace(tricks, "")

@@ -5,9 +5,6 @@ import type { Db } from "../../../shared/database/pool.js";
  *
  * @returns how many alerts are due by this
  */
-export async function backfillOpenIncidents(
-  tx: Db,
-  channel: number,
-): Promise<number> {
+export async function backfillOpenIncidents(tx: Db, channel: number): Promise<number> {
   return (await tx.file("channel_queue_open", [channel])).length;
 }

@@ -1,14 +1,10 @@
 /**
- * Somebody else's text on one line, and no longer than so many UTF-16 units as it is written; an ellipsis ends one that was cut.
- * What would begin a line of its own, or turn the direction of ours, becomes a space.
+ * Somebody else's text on one line, and no longer than so many UTF-16 units as it is written; an ellipsis ends one that
+ * was cut. What would begin a line of its own, or turn the direction of ours, becomes a space.
  *
  * @param written how the receiver wants each character; a cut never goes through what it becomes
  */
-export function bounded(
-  text: string,
-  limit: number,
-  written = (character: string) => character,
-): string {
+export function bounded(text: string, limit: number, written = (character: string) => character): string {
   let line = "";
   let beforeLimit = "";
   // no character becomes shorter, so that what stands beyond the limit is not looked at

@@ -22,8 +22,8 @@ export class Unresolved extends Error {
   }
 
   /**
-   * Whether it is the receiver's name server that is broken, or our own resolver, cannot be told. The second would switch off all
-   * channels within minutes; the first shows in the log.
+   * Whether it is the receiver's name server that is broken, or our own resolver, cannot be told. The second would
+   * switch off all channels within minutes; the first shows in the log.
    */
   get isOurs(): boolean {
     return !(this.code in plainNo);
@@ -36,16 +36,12 @@ const here: LookupAddress[] = [
 ];
 
 /**
- * For sockets: what it gives them is what they connect to, with no further question in which a name server could change its mind.
- * Sockets do not ask it for what is an address already.
+ * For sockets: what it gives them is what they connect to, with no further question in which a name server could change
+ * its mind. Sockets do not ask it for what is an address already.
  *
  * @param onChecked called when addresses are there and may be connected to
  */
-export function checkedLookup(
-  lookup: Lookup,
-  allowLoopback: boolean,
-  onChecked: () => void,
-): LookupFunction {
+export function checkedLookup(lookup: Lookup, allowLoopback: boolean, onChecked: () => void): LookupFunction {
   async function addressesOf(host: string): Promise<LookupAddress[]> {
     const addresses = isLocalhost(host)
       ? here
@@ -55,10 +51,7 @@ export function checkedLookup(
     if (addresses.length === 0) throw new Unresolved(host, "ENODATA");
     for (const { address } of addresses) {
       const problem = problemOfAddress(address, allowLoopback);
-      if (problem !== null)
-        throw new Unsafe(
-          `expected public addresses of ${host}, but ${problem}`,
-        );
+      if (problem !== null) throw new Unsafe(`expected public addresses of ${host}, but ${problem}`);
     }
     return addresses;
   }

@@ -24,9 +24,7 @@ export async function deliveriesOf(
 ): Promise<Delivery[]> {
   if (channel !== null) await channelOf(db, channel);
   if (incident !== null) {
-    const [found] = await db.query(
-      sql`select from incident where slug = ${incident}`,
-    );
+    const [found] = await db.query(sql`select from incident where slug = ${incident}`);
     if (!found) throw await unknownIncident(db, incident);
   }
   return ask(db, null, channel, incident, state, since, limit);
@@ -39,10 +37,7 @@ export async function deliveryOf(db: Db, id: number): Promise<Delivery> {
   throw await unknownDeliveries(db, [id]);
 }
 
-export async function unknownDeliveries(
-  db: Db,
-  ids: readonly number[],
-): Promise<UserError> {
+export async function unknownDeliveries(db: Db, ids: readonly number[]): Promise<UserError> {
   const [there] = await db.query<{ least: number | null; most: number }>(
     sql`select min(delivery_id) as least, max(delivery_id) as most from delivery`,
   );

@@ -41,11 +41,5 @@ export interface Attempt {
   answer: string | null;
 }
 
-export const deliveryStates = [
-  "due",
-  "delivered",
-  "failed",
-  "skipped",
-  "dropped",
-] as const;
+export const deliveryStates = ["due", "delivered", "failed", "skipped", "dropped"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];

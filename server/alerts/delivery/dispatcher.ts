@@ -8,16 +8,10 @@ import { startLoop } from "../../../shared/process/loop.js";
 import { makeOutage } from "../../../shared/log/outage.js";
 import { stackOf } from "../../../shared/process/user-error.js";
 import type { Alert } from "../formats/alert.js";
-import type {
-  Destination,
-  WebhookRequest,
-} from "../formats/webhook-request.js";
+import type { Destination, WebhookRequest } from "../formats/webhook-request.js";
 import type { AlertMetrics } from "./metrics.js";
 import { makeRecentlySent } from "./recently-sent.js";
-import {
-  openDestination,
-  type SealedDestination,
-} from "../channels/open-destination.js";
+import { openDestination, type SealedDestination } from "../channels/open-destination.js";
 import type { Poster } from "./post.js";
 import type { DeliveryOutcome } from "./outcome.js";
 import { type DeliveryRules, deliveryRules } from "./rules.js";
@@ -29,11 +23,7 @@ export interface DispatcherOptions {
   /** Null where there is no key: alerts are kept in line for each channel, and none is sent. */
   sealing: Sealing | null;
   /** Writes what a channel is sent. */
-  write: (
-    to: Destination,
-    alert: Alert,
-    sent: { at: Date; deliveryId: number },
-  ) => WebhookRequest;
+  write: (to: Destination, alert: Alert, sent: { at: Date; deliveryId: number }) => WebhookRequest;
   log: Log;
   metrics?: AlertMetrics | undefined;
   rules?: DeliveryRules;
@@ -47,8 +37,8 @@ export interface Dispatcher {
   /** There may be something in the outbox. */
   wake: () => void;
   /**
-   * Claims nothing more, and resolves when what is on its way has been answered and noted. After some seconds the rest is cut, by
-   * closing the poster; whoever claims it next sends it at once.
+   * Claims nothing more, and resolves when what is on its way has been answered and noted. After some seconds the rest
+   * is cut, by closing the poster; whoever claims it next sends it at once.
    */
   close: () => Promise<void>;
 }
@@ -92,7 +82,10 @@ interface Ended {
 /** Of the outbox at once, some tenths of a second: in a storm what is in line is sent in between. */
 const deliveriesAtOnce = 10_000;
 
-/** How much longer the looks are apart while nothing is due soon. The engine of this core says when it has written something; another core sends what its own has. */
+/**
+ * How much longer the looks are apart while nothing is due soon. The engine of this core says when it has written
+ * something; another core sends what its own has.
+ */
 const idleLookFactor = 4;
 
 /** After a turn that failed, which is when the database does. */
@@ -102,11 +95,11 @@ const againMs = 1_000;
 const patienceMs = 3_500;
 
 /**
- * Sends what stands in the outbox to every channel that it concerns, each at least once, in the order in which it happened. Any
- * number of dispatchers may run. All that they know of each other is in the database.
+ * Sends what stands in the outbox to every channel that it concerns, each at least once, in the order in which it
+ * happened. Any number of dispatchers may run. All that they know of each other is in the database.
  *
- * What one turn does stands in one statement each: note what was answered, put what is new in line, claim what is due. Answers
- * that come meanwhile are noted together in the next turn, so the more is to be done, the more is done at once.
+ * What one turn does stands in one statement each: note what was answered, put what is new in line, claim what is due.
+ * Answers that come meanwhile are noted together in the next turn, so the more is to be done, the more is done at once.
  */
 export function startDispatcher({
   db,
@@ -134,8 +127,7 @@ export function startDispatcher({
   let noneUnderWay = () => {};
   const withoutWayOut = new Set<number>();
   const wayOut = makeOutage(log, {
-    begun:
-      "an alert could not be sent, maybe for a fault of this machine or its network, and is sent again",
+    begun: "an alert could not be sent, maybe for a fault of this machine or its network, and is sent again",
     lasts: "alerts still cannot be sent, and are sent again",
     over: "alerts can be sent again",
   });
@@ -164,8 +156,7 @@ export function startDispatcher({
     const [row] = await db.file<Found>("alerts_due");
     const { waiting, due_in_ms, timeline: current } = row!;
     if (current !== timeline) await adoptTimeline(current);
-    else if (!waiting && due_in_ms !== 0)
-      lookWithin(untilNextLookMs(due_in_ms, rules.look_ms));
+    else if (!waiting && due_in_ms !== 0) lookWithin(untilNextLookMs(due_in_ms, rules.look_ms));
     if (due_in_ms === 0) mayBeDue = true;
     if (waiting) await putInLine();
   }
@@ -177,8 +168,7 @@ export function startDispatcher({
   async function putInLine(): Promise<void> {
     const { events, deliveries, skipped, dropped, more } = await expand();
     if (deliveries > 0) mayBeDue = true;
-    if (deliveries + dropped > 0)
-      log.info("alerts", { events, deliveries, skipped, dropped });
+    if (deliveries + dropped > 0) log.info("alerts", { events, deliveries, skipped, dropped });
     if (!more) return;
     mayHaveNew = true;
     turning.wake();
@@ -188,15 +178,15 @@ export function startDispatcher({
     return db.transaction(async (tx) => {
       const [outbox] = await tx.file<{ held: boolean }>("hold_outbox");
       if (!outbox!.held) return nothing;
-      const [row] = await tx.file<Expanded>("expand_alerts", [
-        null,
-        deliveriesAtOnce,
-      ]);
+      const [row] = await tx.file<Expanded>("expand_alerts", [null, deliveriesAtOnce]);
       return row!;
     });
   }
 
-  /** What a former primary has sent by us and the database does not know is written again, before anything else is decided or sent. */
+  /**
+   * What a former primary has sent by us and the database does not know is written again, before anything else is
+   * decided or sent.
+   */
   async function adoptTimeline(current: string): Promise<void> {
     if (timeline !== null) {
       const { restored, closed, skipped } = await db.transaction(async (tx) => {
@@ -223,10 +213,7 @@ export function startDispatcher({
   /** Once, until it changes. */
   async function tellUnreadable(): Promise<void> {
     const head = sealing?.head ?? Buffer.alloc(0);
-    const [row] = await db.file<{ channels: number[] | null }>(
-      "unreadable_channels",
-      [head, rules.lease_ms],
-    );
+    const [row] = await db.file<{ channels: number[] | null }>("unreadable_channels", [head, rules.lease_ms]);
     const channels = row!.channels?.join(", ") ?? null;
     if (channels !== null && channels !== unreadable)
       log.error(
@@ -271,11 +258,7 @@ export function startDispatcher({
   async function send(sending: Sending): Promise<void> {
     const { claimed } = sending;
     underWay += 1;
-    if (claimed.taken_over)
-      log.warn(
-        "sends again what another did not bring to an end",
-        told(claimed),
-      );
+    if (claimed.taken_over) log.warn("sends again what another did not bring to an end", told(claimed));
     recentlySent.leaves(claimed);
     const outcome = await sent(sending);
     if (outcome.result === "delivered") recentlySent.delivered(claimed);
@@ -290,11 +273,11 @@ export function startDispatcher({
     turning.wake();
   }
 
-  /** A fault that is certainly ours is over at the next attempt: a kept connection that broke, or a pause of this machine. */
-  function tellWay(
-    claimed: Sending["claimed"],
-    outcome: DeliveryOutcome,
-  ): void {
+  /**
+   * A fault that is certainly ours is over at the next attempt: a kept connection that broke, or a pause of this
+   * machine.
+   */
+  function tellWay(claimed: Sending["claimed"], outcome: DeliveryOutcome): void {
     const { result, retryAfterMs, error: why } = outcome;
     if (result !== "ours") return hasWayOut(claimed.channel_id);
     if (retryAfterMs !== null)
@@ -312,21 +295,19 @@ export function startDispatcher({
     if (withoutWayOut.size === 0) wayOut.succeeded();
   }
 
-  /** Whatever goes wrong on our side is an outcome too: a claim that nobody ends would keep its channel waiting for the lease. */
-  async function sent({
-    claimed,
-    sealing,
-    askedAtMs,
-    gotAtMs,
-  }: Sending): Promise<DeliveryOutcome> {
+  /**
+   * Whatever goes wrong on our side is an outcome too: a claim that nobody ends would keep its channel waiting for the
+   * lease.
+   */
+  async function sent({ claimed, sealing, askedAtMs, gotAtMs }: Sending): Promise<DeliveryOutcome> {
     try {
       // receivers refuse what is five minutes off: all go by the one clock of the database
       const sinceMs = performance.now() - gotAtMs;
       const at = new Date(claimed.claimed_at.getTime() + sinceMs);
       const to = openDestination(claimed, sealing);
       const deliveryId = claimed.delivery_id;
-      // After a pause of this machine another may have sent it and what comes after it: late, it would come out of order. A pause may
-      // come at any time, so that this is looked at when there is nothing left to do but to send it.
+      // After a pause of this machine another may have sent it and what comes after it: late, it would come out of
+      // order. A pause may come at any time, so that this is looked at when there is nothing left to do but to send it.
       const leaveByMs = askedAtMs + rules.lease_ms / 2;
       const letter = write(to, claimed.body, { at, deliveryId });
       const outcome = await poster.post(letter, leaveByMs);
@@ -354,11 +335,7 @@ export function startDispatcher({
     }));
     let rows: Settled[];
     try {
-      rows = await db.file<Settled>("settle_deliveries", [
-        null,
-        JSON.stringify(results),
-        JSON.stringify(rules),
-      ]);
+      rows = await db.file<Settled>("settle_deliveries", [null, JSON.stringify(results), JSON.stringify(rules)]);
     } catch (error) {
       ended = [...settling, ...ended];
       throw error;
@@ -367,8 +344,7 @@ export function startDispatcher({
     // a channel that rests now is free again soon
     lookWithin(rules.look_ms);
     for (const row of rows) tellSettled(row);
-    if (rows.some(({ channel_off: off }) => off !== null))
-      await endWhatIsNotSent();
+    if (rows.some(({ channel_off: off }) => off !== null)) await endWhatIsNotSent();
   }
 
   function tellDropped({ reason, ...claimed }: Claimed & { reason: string }) {

@@ -6,12 +6,7 @@ import { isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { retryAfterMs } from "../../../shared/measurement/retry-after.js";
 import { beginningOf } from "./answer-text.js";
-import {
-  type Awaited,
-  certainlyOurs,
-  endingByFault,
-  endingByTime,
-} from "./classify-error.js";
+import { type Awaited, certainlyOurs, endingByFault, endingByTime } from "./classify-error.js";
 import type { WebhookRequest } from "../formats/webhook-request.js";
 import { hostOf } from "../channels/safe-url.js";
 
@@ -23,8 +18,9 @@ export interface PostExchange {
 }
 
 /**
- * Of all that comes on the connection: a body, and what the parser has no bound for (interim answers, line ends before the first,
- * blanks before a header's value, zeros before a chunk's length), which would keep core's one thread busy until the deadline.
+ * Of all that comes on the connection: a body, and what the parser has no bound for (interim answers, line ends before
+ * the first, blanks before a header's value, zeros before a chunk's length), which would keep core's one thread busy
+ * until the deadline.
  */
 const mostBytes = 64 * 1024;
 
@@ -78,7 +74,10 @@ export function startExchange(
     });
   }
 
-  /** After a pause of this machine a connection may be there before the deadline is seen: what left then might come after what is newer. */
+  /**
+   * After a pause of this machine a connection may be there before the deadline is seen: what left then might come
+   * after what is newer.
+   */
   function endIfPast(): void {
     const nowMs = performance.now();
     if (nowMs > leaveByMs)
@@ -123,10 +122,7 @@ export function startExchange(
     answer.on("data", (chunk: Buffer) => body.push(chunk));
   }
 
-  function endingByStatus({
-    statusCode = 0,
-    headers,
-  }: IncomingMessage): Ending {
+  function endingByStatus({ statusCode = 0, headers }: IncomingMessage): Ending {
     if (statusCode >= 200 && statusCode < 300) return { result: "delivered" };
     const moved = statusCode >= 300 && statusCode < 400;
     return {

@@ -12,12 +12,13 @@ export const plainNo: Record<string, string> = {
 };
 
 /**
- * Asks name servers by itself instead of by the system's getaddrinfo, of which Node has two run at a time in the whole process: two
- * receivers whose name servers hang would keep all others waiting. It also knows no search domains, in which a receiver's name would
- * be looked for among ours. Nor does it read /etc/hosts.
+ * Asks name servers by itself instead of by the system's getaddrinfo, of which Node has two run at a time in the whole
+ * process: two receivers whose name servers hang would keep all others waiting. It also knows no search domains, in
+ * which a receiver's name would be looked for among ours. Nor does it read /etc/hosts.
  *
  * @param servers addresses with ports; those of the system when not given
- * @param tryMs how long the first of two tries of each server waits. Both take three times as long, which leaves time for the letter.
+ * @param tryMs how long the first of two tries of each server waits. Both take three times as long, which leaves time
+ * for the letter.
  */
 export function makeLookup(servers?: string[], tryMs = 1500): Lookup {
   return async (host) => {
@@ -29,21 +30,14 @@ export function makeLookup(servers?: string[], tryMs = 1500): Lookup {
       addresses(resolver.resolve6(host), 6),
     ]);
     // IPv4 first: a machine without a way out by IPv4 says so at once, one with a broken one by IPv6 keeps silent.
-    const found = both.flatMap((one) =>
-      one.status === "fulfilled" ? one.value : [],
-    );
+    const found = both.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
     // What is not known of one family is not sent to.
     if (found.length > 0) return found;
-    const reasons = both.flatMap((one) =>
-      one.status === "rejected" ? [one.reason as NodeJS.ErrnoException] : [],
-    );
+    const reasons = both.flatMap((one) => (one.status === "rejected" ? [one.reason as NodeJS.ErrnoException] : []));
     throw reasons.find(({ code = "" }) => !(code in plainNo)) ?? reasons[0]!;
   };
 }
 
-async function addresses(
-  answer: Promise<string[]>,
-  family: 4 | 6,
-): Promise<LookupAddress[]> {
+async function addresses(answer: Promise<string[]>, family: 4 | 6): Promise<LookupAddress[]> {
   return (await answer).map((address) => ({ address, family }));
 }

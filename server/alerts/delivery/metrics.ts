@@ -10,17 +10,9 @@ import type { DeliveryOutcome } from "./outcome.js";
 /** What a core tells of the alerts that it sends. */
 export interface AlertMetrics {
   /** One attempt. */
-  sent: (
-    format: Format,
-    outcome: Pick<DeliveryOutcome, "result" | "durationMs">,
-  ) => void;
+  sent: (format: Format, outcome: Pick<DeliveryOutcome, "result" | "durationMs">) => void;
   /** What has become of one. */
-  settled: (
-    row: Pick<
-      Settled,
-      "format" | "channel_off" | "first_sent_after_ms" | "delivered_after_ms"
-    >,
-  ) => void;
+  settled: (row: Pick<Settled, "format" | "channel_off" | "first_sent_after_ms" | "delivered_after_ms">) => void;
 }
 
 /** One row of `alerts_state.sql`. */
@@ -51,7 +43,10 @@ const switchOffCauses = ["failures", "gone"] as const;
 
 const stateNumbers = { on: 0, operator: 1, failures: 2, gone: 3 };
 
-/** The promise is a quarter of a second; the last of five attempts comes six to nine minutes after the first, or some forty for a receiver that asks for time. */
+/**
+ * The promise is a quarter of a second; the last of five attempts comes six to nine minutes after the first, or some
+ * forty for a receiver that asks for time.
+ */
 const alertBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
 /**
@@ -60,12 +55,7 @@ const alertBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
  * @param db apart from the connections of the dispatcher
  * @param hasKey whether this core can read where channels are
  */
-export function makeAlertMetrics(
-  registry: OwnMetrics,
-  db: Db,
-  log: Log,
-  hasKey: boolean,
-): AlertMetrics {
+export function makeAlertMetrics(registry: OwnMetrics, db: Db, log: Log, hasKey: boolean): AlertMetrics {
   const registers = [registry];
   new Gauge({
     name: "venuewatch_channel_key_present",
@@ -108,8 +98,7 @@ export function makeAlertMetrics(
   // a counter must be seen at 0 before its first increase shows
   for (const format of formats) {
     for (const result of results) attempts.inc({ format, result }, 0);
-    for (const histogram of [seconds, firstSent, delivered])
-      histogram.zero({ format });
+    for (const histogram of [seconds, firstSent, delivered]) histogram.zero({ format });
   }
   for (const cause of switchOffCauses) off.inc({ cause }, 0);
   addState(registry, db, log);
@@ -117,18 +106,11 @@ export function makeAlertMetrics(
     sent(format, { result, durationMs }) {
       attempts.inc({ format, result });
       // they took no receiver any time, and would make all look quicker
-      if (result !== "ours" && result !== "unsafe")
-        seconds.observe({ format }, durationMs / 1000);
+      if (result !== "ours" && result !== "unsafe") seconds.observe({ format }, durationMs / 1000);
     },
-    settled({
-      format,
-      channel_off: cause,
-      first_sent_after_ms: firstMs,
-      delivered_after_ms: deliveredMs,
-    }) {
+    settled({ format, channel_off: cause, first_sent_after_ms: firstMs, delivered_after_ms: deliveredMs }) {
       if (firstMs !== null) firstSent.observe({ format }, firstMs / 1000);
-      if (deliveredMs !== null)
-        delivered.observe({ format }, deliveredMs / 1000);
+      if (deliveredMs !== null) delivered.observe({ format }, deliveredMs / 1000);
       if (cause !== null) off.inc({ cause });
     },
   };
@@ -137,21 +119,13 @@ export function makeAlertMetrics(
 /** While the database does not answer, nothing is known of it. */
 function addState(registry: OwnMetrics, db: Db, log: Log): void {
   const state = queryAtScrape(() => db.file<AlertsState>("alerts_state"), log);
-  const ofAll: [
-    name: string,
-    help: string,
-    value: (state: AlertsState) => number,
-  ][] = [
+  const ofAll: [name: string, help: string, value: (state: AlertsState) => number][] = [
     [
       "alert_events_waiting",
       "Alerts in the outbox, which no dispatcher has put in line for its channels yet.",
       (of) => of.events_waiting,
     ],
-    [
-      "alert_events_oldest_seconds",
-      "Age of the oldest of them, 0 where none waits.",
-      (of) => of.event_age_seconds,
-    ],
+    ["alert_events_oldest_seconds", "Age of the oldest of them, 0 where none waits.", (of) => of.event_age_seconds],
   ];
   for (const [name, help, value] of ofAll)
     new Gauge({
@@ -165,11 +139,7 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
       },
     });
   // as many as operators have added, and none of one that they have removed
-  const ofEach: [
-    name: string,
-    help: string,
-    value: (channel: ChannelState) => number,
-  ][] = [
+  const ofEach: [name: string, help: string, value: (channel: ChannelState) => number][] = [
     [
       "channel_state",
       "0 on, 1 switched off by an operator, 2 by failures in a row, 3 because the receiver is gone (410).",
@@ -195,8 +165,7 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
       async collect() {
         const row = await state();
         this.reset();
-        for (const one of row?.channels ?? [])
-          this.set({ channel: one.channel, format: one.format }, value(one));
+        for (const one of row?.channels ?? []) this.set({ channel: one.channel, format: one.format }, value(one));
       },
     });
 }

@@ -1,4 +1,7 @@
-/** Posts alerts to receivers, which are strangers: bounded in time and size, to safe addresses alone, each sending told as it went. */
+/**
+ * Posts alerts to receivers, which are strangers: bounded in time and size, to safe addresses alone, each sending told
+ * as it went.
+ */
 
 import { type DeliveryOutcome } from "./outcome.js";
 import http, { type ClientRequest } from "node:http";
@@ -18,13 +21,11 @@ export interface Poster {
   /**
    * Sends once, and follows nothing.
    *
-   * @param leaveByMs by this machine's monotonic clock; what has no connection by then is not sent, and has ended as `ours`
+   * @param leaveByMs by this machine's monotonic clock; what has no connection by then is not sent, and has ended as
+   * `ours`
    * @throws only for bugs of ours: a header that cannot be sent, for one
    */
-  post: (
-    letter: WebhookRequest,
-    leaveByMs?: number,
-  ) => Promise<DeliveryOutcome>;
+  post: (letter: WebhookRequest, leaveByMs?: number) => Promise<DeliveryOutcome>;
   /** Cuts what is under way, as `ours`; so ends what is posted later. */
   close: () => Promise<void>;
 }
@@ -45,12 +46,12 @@ const mostHeaderBytes = 16 * 1024;
 const idleMs = 4000;
 
 /**
- * On Node's own client, not on undici, whose requests cannot be cut while they connect and which takes `100 Continue`, if it did
- * not ask for that, for a broken answer. It sends nothing twice.
+ * On Node's own client, not on undici, whose requests cannot be cut while they connect and which takes `100 Continue`,
+ * if it did not ask for that, for a broken answer. It sends nothing twice.
  *
- * There is no limit of connections: who posts does it for one letter of a channel at a time, and a limit for an origin would
- * have one slow receiver delay others at the same service. Of those that are idle two are kept for each name, port and
- * protocol, for a moment.
+ * There is no limit of connections: who posts does it for one letter of a channel at a time, and a limit for an origin
+ * would have one slow receiver delay others at the same service. Of those that are idle two are kept for each name,
+ * port and protocol, for a moment.
  */
 export function makePoster({
   allowLoopback,
@@ -78,10 +79,7 @@ export function makePoster({
   const underWay = new Set<PostExchange>();
   let closed = false;
 
-  async function post(
-    letter: WebhookRequest,
-    leaveByMs = Infinity,
-  ): Promise<DeliveryOutcome> {
+  async function post(letter: WebhookRequest, leaveByMs = Infinity): Promise<DeliveryOutcome> {
     const begunMs = performance.now();
     const ending = await endingOf(letter, leaveByMs);
     return {
@@ -94,10 +92,7 @@ export function makePoster({
     };
   }
 
-  async function endingOf(
-    letter: WebhookRequest,
-    leaveByMs: number,
-  ): Promise<Ending> {
+  async function endingOf(letter: WebhookRequest, leaveByMs: number): Promise<Ending> {
     const problem = problemOfUrl(letter.url.href, allowLoopback);
     if (problem !== null) return { result: "unsafe", error: problem };
     if (closed) return stopping;
@@ -106,10 +101,7 @@ export function makePoster({
     return exchange.ending.finally(() => underWay.delete(exchange));
   }
 
-  function open(
-    { url, headers, body }: WebhookRequest,
-    onAddress: () => void,
-  ): ClientRequest {
+  function open({ url, headers, body }: WebhookRequest, onAddress: () => void): ClientRequest {
     // It would choose the name that the certificate is held against.
     if (Object.keys(headers).some((name) => /^host$/i.test(name)))
       throw new Error("expected a letter without a host header, got one");

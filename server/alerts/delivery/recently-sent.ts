@@ -41,8 +41,8 @@ interface Sent {
 }
 
 /**
- * What this program has sent of late, kept outside of the database: after a failover with asynchronous replication the new primary may lack
- * incidents that receivers have been told of.
+ * What this program has sent of late, kept outside of the database: after a failover with asynchronous replication the
+ * new primary may lack incidents that receivers have been told of.
  */
 export function makeRecentlySent(): RecentlySent {
   /** By event, the latest last. */
@@ -58,8 +58,7 @@ export function makeRecentlySent(): RecentlySent {
   return {
     leaves({ event_id: eventId, channel_id: channelId, event, incident }) {
       const leftAtMs = performance.now();
-      const channels =
-        sent.get(eventId)?.channels ?? new Map<number, boolean>();
+      const channels = sent.get(eventId)?.channels ?? new Map<number, boolean>();
       if (!channels.has(channelId)) channels.set(channelId, false);
       sent.delete(eventId);
       sent.set(eventId, { event, incident, leftAtMs, channels });
@@ -77,9 +76,7 @@ export function makeRecentlySent(): RecentlySent {
           delivered,
         })),
       }));
-      const [row] = await db.file<Restored>("restore_sent", [
-        JSON.stringify(rows),
-      ]);
+      const [row] = await db.file<Restored>("restore_sent", [JSON.stringify(rows)]);
       return row!;
     },
   };

@@ -20,20 +20,13 @@ export interface DeliveryReplay {
  *
  * @throws UserError when one of them does not exist or cannot be sent again, for the first such reason
  */
-export async function replaysOf(
-  db: Db,
-  ids: readonly number[],
-): Promise<DeliveryReplay[]> {
+export async function replaysOf(db: Db, ids: readonly number[]): Promise<DeliveryReplay[]> {
   const rows = await db.file<Replayable>("replayable", [ids, null, null]);
-  const unknown = ids.filter(
-    (id) => !rows.some(({ delivery_id }) => delivery_id === id),
-  );
+  const unknown = ids.filter((id) => !rows.some(({ delivery_id }) => delivery_id === id));
   if (unknown.length > 0) throw await unknownDeliveries(db, unknown);
   const refusal = rows.map(whyNot).find((why) => why !== null);
   if (refusal !== undefined) throw new UserError(refusal);
-  const once = new Map(
-    rows.map((row) => [`${row.channel_id} ${row.event_id}`, row]),
-  );
+  const once = new Map(rows.map((row) => [`${row.channel_id} ${row.event_id}`, row]));
   return [...once.values()].map(replayOf);
 }
 
@@ -42,20 +35,16 @@ export async function replaysOf(
  *
  * @throws UserError when there is no such channel any more
  */
-export async function missedBy(
-  db: Db,
-  channel: number,
-  since: Date,
-): Promise<DeliveryReplay[]> {
-  if ((await channelOf(db, channel)).removedAt !== null)
-    throw await noChannel(db, channel);
+export async function missedBy(db: Db, channel: number, since: Date): Promise<DeliveryReplay[]> {
+  if ((await channelOf(db, channel)).removedAt !== null) throw await noChannel(db, channel);
   const rows = await db.file<Replayable>("replayable", [null, channel, since]);
   return rows.map(replayOf);
 }
 
 /**
- * Sends them one after the other, an attempt each, and no faster than the services take them, until it is told to stop. One that fails does not keep back
- * the others, but a receiver that asks to be left alone, or says that it is gone, gets nothing more.
+ * Sends them one after the other, an attempt each, and no faster than the services take them, until it is told to stop.
+ * One that fails does not keep back the others, but a receiver that asks to be left alone, or says that it is gone,
+ * gets nothing more.
  */
 export async function* replayAll(
   by: SendNowOptions,
@@ -69,8 +58,7 @@ export async function* replayAll(
       yield { replay, sent: null };
       continue;
     }
-    if (last?.delivery.channel === replay.channel)
-      await pause(deliveryRules.pace_ms[last.delivery.format], signal);
+    if (last?.delivery.channel === replay.channel) await pause(deliveryRules.pace_ms[last.delivery.format], signal);
     if (signal.aborted) return;
     last = await sendNow(by, replay.channel, replay.event);
     const { status, retryAfterMs } = last.outcome;
@@ -108,8 +96,7 @@ function replayOf(row: Replayable): DeliveryReplay {
 
 function whyNot(row: Replayable): string | null {
   const { delivery_id: id, channel_id: channel } = row;
-  if (row.event_id === null)
-    return `delivery ${id} was a test; venuewatch channel test ${channel} sends another`;
+  if (row.event_id === null) return `delivery ${id} was a test; venuewatch channel test ${channel} sends another`;
   if (row.removed_at !== null)
     return `delivery ${id} cannot be sent again: channel ${channel} was removed at ${row.removed_at}`;
   if (row.retracted_at !== null)

@@ -4,15 +4,9 @@ import type { Alert } from "../formats/alert.js";
 import { noChannel } from "../channels/channels.js";
 import { deliveryOf } from "./deliveries.js";
 import type { Delivery } from "./delivery.js";
-import {
-  type Destination,
-  type PagingDestination,
-} from "../formats/webhook-request.js";
+import { type Destination, type PagingDestination } from "../formats/webhook-request.js";
 import { formatAlert } from "../formats/format-alert.js";
-import {
-  openDestination,
-  type SealedDestination,
-} from "../channels/open-destination.js";
+import { openDestination, type SealedDestination } from "../channels/open-destination.js";
 import type { Poster } from "./post.js";
 import type { DeliveryOutcome } from "./outcome.js";
 import { deliveryRules } from "./rules.js";
@@ -39,26 +33,17 @@ export interface SentNow {
 }
 
 /**
- * Sends one alert at once and once, to a channel that is on or off. It is logged as a delivery of its own before it leaves, and
- * moves neither the channel's count of failures nor its switch.
+ * Sends one alert at once and once, to a channel that is on or off. It is logged as a delivery of its own before it
+ * leaves, and moves neither the channel's count of failures nor its switch.
  *
  * @param event null: a test
- * @throws UserError when the channel is gone, when it was encrypted with another key, or when the event is shown no more
+ * @throws UserError when the channel is gone, when it was encrypted with another key, or when the event is shown no
+ * more
  */
-export async function sendNow(
-  by: SendNowOptions,
-  channel: number,
-  event: number | null,
-): Promise<SentNow> {
+export async function sendNow(by: SendNowOptions, channel: number, event: number | null): Promise<SentNow> {
   const to = await destinationOf(by, channel);
-  const alert =
-    event === null ? testAlert(new Date()) : await alertOf(by.db, event);
-  const [opened] = await by.db.file<Opened>("by_hand_open", [
-    channel,
-    event,
-    by.sender,
-    deliveryRules.lease_ms,
-  ]);
+  const alert = event === null ? testAlert(new Date()) : await alertOf(by.db, event);
+  const [opened] = await by.db.file<Opened>("by_hand_open", [channel, event, by.sender, deliveryRules.lease_ms]);
   const { delivery_id: deliveryId, attempt_id: attemptId, at } = opened!;
   const outcome = await outcomeOf(by, to, alert, { at, deliveryId });
   await by.db.file("settle_deliveries", [
@@ -76,25 +61,16 @@ interface Opened {
   at: Date;
 }
 
-async function destinationOf(
-  { db, sealing }: SendNowOptions,
-  channel: number,
-): Promise<Destination> {
-  const [sealed] = await db.file<SealedDestination>("channel_destination", [
-    channel,
-  ]);
+async function destinationOf({ db, sealing }: SendNowOptions, channel: number): Promise<Destination> {
+  const [sealed] = await db.file<SealedDestination>("channel_destination", [channel]);
   if (!sealed) throw await noChannel(db, channel);
   return openDestination(sealed, sealing);
 }
 
 async function alertOf(db: Db, event: number): Promise<Alert> {
-  const [alert] = await db.query<{ body: Alert }>(
-    sql`select body from api.alert where event_id = ${event}`,
-  );
+  const [alert] = await db.query<{ body: Alert }>(sql`select body from api.alert where event_id = ${event}`);
   if (alert) return alert.body;
-  throw new UserError(
-    `event ${event} is not sent: its incident was retracted, or its venue is no longer published`,
-  );
+  throw new UserError(`event ${event} is not sent: its incident was retracted, or its venue is no longer published`);
 }
 
 /** Whatever goes wrong on our side is an outcome too: it stands in the log, and is told from there. */

@@ -2,22 +2,14 @@ import type { Alert, OfficialNotice } from "./alert.js";
 import { bounded } from "../delivery/bounded.js";
 import { inWords } from "../delivery/duration.js";
 import { headline } from "./headline.js";
-import type {
-  ChatDestination,
-  WebhookRequest,
-  Sent,
-} from "./webhook-request.js";
+import type { ChatDestination, WebhookRequest, Sent } from "./webhook-request.js";
 import { permalinkOf } from "./permalink.js";
 
 /**
- * A message for an incoming webhook of Slack's. Sections take 3,000 characters, their fields 2,000; all text together is not
- * documented, and 13,200 characters were refused: the bounds below add up to half of that.
+ * A message for an incoming webhook of Slack's. Sections take 3,000 characters, their fields 2,000; all text together
+ * is not documented, and 13,200 characters were refused: the bounds below add up to half of that.
  */
-export function formatChatAlert(
-  { url }: ChatDestination,
-  alert: Alert,
-  sent: Sent,
-): WebhookRequest {
+export function formatChatAlert({ url }: ChatDestination, alert: Alert, sent: Sent): WebhookRequest {
   const message = {
     // what notifications show, and clients without blocks
     text: `${escaped(headline(alert), 600)}. Started ${inUtc(alert.incident.startedAt)}.`,
@@ -45,10 +37,7 @@ function blocksOf(alert: Alert, permalink: string) {
     ...(incident.official ? [section(noticeOf(incident.official))] : []),
     {
       type: "context",
-      elements: [
-        marked(link(permalink, "The incident with its evidence")),
-        marked(`event ${eventId}`),
-      ],
+      elements: [marked(link(permalink, "The incident with its evidence")), marked(`event ${eventId}`)],
     },
   ];
 }
@@ -67,13 +56,10 @@ function factsOf({ kind, severity, at, incident, venue, component }: Alert) {
     ["Started", moment(startedAt)],
     [decided[kind], moment(at)],
   ];
-  if (kind === "closed" && endedAt !== null)
-    facts.push(["Ended", moment(endedAt)]);
-  if (kind === "closed" && durationSeconds !== null)
-    facts.push(["Lasted", inWords(durationSeconds)]);
+  if (kind === "closed" && endedAt !== null) facts.push(["Ended", moment(endedAt)]);
+  if (kind === "closed" && durationSeconds !== null) facts.push(["Lasted", inWords(durationSeconds)]);
   // an alert that waited may tell of what is over
-  if (kind !== "closed" && closedAt !== null)
-    facts.push(["Closed since", moment(closedAt)]);
+  if (kind !== "closed" && closedAt !== null) facts.push(["Closed since", moment(closedAt)]);
   return facts.map(([name, value]) => `*${name}*\n${value}`);
 }
 

@@ -2,18 +2,12 @@ import type { Alert } from "./alert.js";
 import { formatChatAlert } from "./chat.js";
 import { formatNativeAlert } from "./native.js";
 import { formatPagingAlert } from "./paging.js";
-import {
-  type WebhookRequest,
-  type Destination,
-  type Sent,
-} from "./webhook-request.js";
+import { type WebhookRequest, type Destination, type Sent } from "./webhook-request.js";
 
-/** An alert as this destination takes it. Whatever the venue's texts are, it is within the receiver's documented limits. */
-export function formatAlert(
-  to: Destination,
-  alert: Alert,
-  sent: Sent,
-): WebhookRequest {
+/**
+ * An alert as this destination takes it. Whatever the venue's texts are, it is within the receiver's documented limits.
+ */
+export function formatAlert(to: Destination, alert: Alert, sent: Sent): WebhookRequest {
   switch (to.format) {
     case "native":
       return formatNativeAlert(to, alert, sent);

@@ -1,18 +1,10 @@
 import type { Alert } from "./alert.js";
-import type {
-  WebhookRequest,
-  NativeDestination,
-  Sent,
-} from "./webhook-request.js";
+import type { WebhookRequest, NativeDestination, Sent } from "./webhook-request.js";
 import { permalinkOf } from "./permalink.js";
 import { standardSignature, svcSignature } from "./signature.js";
 
 /** The alert itself, signed: as the contract says, and beside it as public libraries can verify it. */
-export function formatNativeAlert(
-  { url, secrets }: NativeDestination,
-  alert: Alert,
-  sent: Sent,
-): WebhookRequest {
+export function formatNativeAlert({ url, secrets }: NativeDestination, alert: Alert, sent: Sent): WebhookRequest {
   const body = Buffer.from(JSON.stringify(nativeBody(alert, sent.baseUrl)));
   const id = alert.test ? `test_${sent.deliveryId}` : `evt_${alert.eventId}`;
   const unixSeconds = Math.floor(sent.at.getTime() / 1000);

@@ -2,11 +2,7 @@ import { createHash } from "node:crypto";
 import type { Alert } from "./alert.js";
 import { bounded } from "../delivery/bounded.js";
 import { headline } from "./headline.js";
-import type {
-  WebhookRequest,
-  PagingDestination,
-  Sent,
-} from "./webhook-request.js";
+import type { WebhookRequest, PagingDestination, Sent } from "./webhook-request.js";
 import { permalinkOf } from "./permalink.js";
 
 /** A key works in its own service region alone. */
@@ -43,8 +39,8 @@ export function formatPagingAlert(
 }
 
 /**
- * One for all that is told of an incident, whatever the channel: a closing under another key would be dropped without an error.
- * Each test has its own: one more under the key of an alert that is still open pages nobody.
+ * One for all that is told of an incident, whatever the channel: a closing under another key would be dropped without
+ * an error. Each test has its own: one more under the key of an alert that is still open pages nobody.
  */
 function keyOf({ test, incident }: Alert, { deliveryId }: Sent): string {
   if (test) return `venuewatch/test/${deliveryId}`;

@@ -2,40 +2,25 @@ import { createHmac } from "node:crypto";
 import { bytesOfSecret } from "../channels/signing-secret.js";
 
 /**
- * Value of `x-svc-signature`: `t=<unix seconds>,v1=<hex>`, HMAC-SHA256 over `<t>.<raw body>`, a v1 for each secret. The key is the
- * secret as it is shown, prefix and all, so that `openssl dgst -sha256 -hmac "$SECRET"` makes the same.
+ * Value of `x-svc-signature`: `t=<unix seconds>,v1=<hex>`, HMAC-SHA256 over `<t>.<raw body>`, a v1 for each secret. The
+ * key is the secret as it is shown, prefix and all, so that `openssl dgst -sha256 -hmac "$SECRET"` makes the same.
  */
-export function svcSignature(
-  secrets: readonly string[],
-  unixSeconds: number,
-  body: Buffer,
-): string {
+export function svcSignature(secrets: readonly string[], unixSeconds: number, body: Buffer): string {
   const signatures = secrets.map((secret) =>
-    createHmac("sha256", secret)
-      .update(`${unixSeconds}.`)
-      .update(body)
-      .digest("hex"),
+    createHmac("sha256", secret).update(`${unixSeconds}.`).update(body).digest("hex"),
   );
   return [`t=${unixSeconds}`, ...signatures.map((hex) => `v1=${hex}`)].join();
 }
 
 /**
- * Value of `webhook-signature` as Standard Webhooks says it: `v1,<base64>`, HMAC-SHA256 over `<id>.<unix seconds>.<raw body>`, one for
- * each secret, with spaces between. The key is the bytes that the secret stands for.
+ * Value of `webhook-signature` as Standard Webhooks says it: `v1,<base64>`, HMAC-SHA256 over `<id>.<unix seconds>.<raw
+ * body>`, one for each secret, with spaces between. The key is the bytes that the secret stands for.
  *
  * @param id without a full stop, which divides what is signed
  */
-export function standardSignature(
-  secrets: readonly string[],
-  id: string,
-  unixSeconds: number,
-  body: Buffer,
-): string {
+export function standardSignature(secrets: readonly string[], id: string, unixSeconds: number, body: Buffer): string {
   const signatures = secrets.map((secret) =>
-    createHmac("sha256", bytesOfSecret(secret))
-      .update(`${id}.${unixSeconds}.`)
-      .update(body)
-      .digest("base64"),
+    createHmac("sha256", bytesOfSecret(secret)).update(`${id}.${unixSeconds}.`).update(body).digest("base64"),
   );
   return signatures.map((base64) => `v1,${base64}`).join(" ");
 }

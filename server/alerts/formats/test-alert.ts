@@ -1,12 +1,11 @@
 import type { Alert } from "./alert.js";
 
 /**
- * An alert that shows a receiver what alerts are like. Nothing of it happened: its venue, `example`, is in no registry, and its
- * permalink leads nowhere.
+ * An alert that shows a receiver what alerts are like. Nothing of it happened: its venue, `example`, is in no registry,
+ * and its permalink leads nowhere.
  */
 export function testAlert(at: Date): Alert {
-  const secondsBefore = (seconds: number) =>
-    new Date(at.getTime() - seconds * 1000).toISOString();
+  const secondsBefore = (seconds: number) => new Date(at.getTime() - seconds * 1000).toISOString();
   const startedAt = secondsBefore(14);
   const newestAt = secondsBefore(2);
   const failing = { vote: "outage", samples: 7, bad: 7, slow: 0 } as const;
@@ -56,8 +55,7 @@ export function testAlert(at: Date): Alert {
       target: "https://api.example.com/ticker",
     },
     evidence: {
-      summary:
-        "2 of 3 reporting regions see it bad; 2 are needed: http 7, timeout 7",
+      summary: "2 of 3 reporting regions see it bad; 2 are needed: http 7, timeout 7",
       reporting: 3,
       quorum: 2,
       confirming: 2,

@@ -9,8 +9,7 @@ export interface WebhookRequest {
   secrets?: readonly string[];
 }
 
-export type Destination =
-  NativeDestination | ChatDestination | PagingDestination;
+export type Destination = NativeDestination | ChatDestination | PagingDestination;
 
 export interface NativeDestination {
   format: "native";

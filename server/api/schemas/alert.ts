@@ -32,17 +32,9 @@ const vote = object("One region's vote.", {
   vote: { ...state, description: "What this region saw." },
   samples: integer("Samples in the window.", 7),
   bad: integer("Those among them that failed.", 7),
-  slow: integer(
-    "Good ones that were slow against the typical latency; 0 where there is none to compare with.",
-    0,
-  ),
+  slow: integer("Good ones that were slow against the typical latency; 0 where there is none to compare with.", 0),
   faults: counts(faults, "How many bad samples of each fault.", { timeout: 7 }),
-  newestAt: orNull(
-    instant(
-      "Slot of the newest sample; null where none is kept.",
-      "2026-01-31T11:41:18.100Z",
-    ),
-  ),
+  newestAt: orNull(instant("Slot of the newest sample; null where none is kept.", "2026-01-31T11:41:18.100Z")),
   probeVersion,
 });
 
@@ -86,18 +78,11 @@ export const alert = named(
       "Number of the event: the same however often it is sent, so that a receiver knows what it has. 0: a test.",
       8_123,
     ),
-    test: flag(
-      "Whether an operator only tries the channel: then nothing of it happened.",
-      false,
-    ),
-    kind: oneOf(
-      ["opened", "escalated", "closed"],
-      "What happened to the incident.",
-    ),
+    test: flag("Whether an operator only tries the channel: then nothing of it happened.", false),
+    kind: oneOf(["opened", "escalated", "closed"], "What happened to the incident."),
     severity: {
       ...severity,
-      description:
-        "Severity of the event; of a closing the worst that the incident reached.",
+      description: "Severity of the event; of a closing the worst that the incident reached.",
     },
     at: instant(
       "The instant for which the engine decided it. It may have been recorded later, where the engine had been away.",
@@ -109,8 +94,7 @@ export const alert = named(
     ),
     incident: {
       ...incident,
-      description:
-        "The incident as this API shows it when the alert is sent: it may have gone on since the event.",
+      description: "The incident as this API shows it when the alert is sent: it may have gone on since the event.",
     },
     venue: object("Its venue.", {
       id: venueId,
@@ -120,10 +104,7 @@ export const alert = named(
       quote,
     }),
     component: object("Its component.", {
-      id: text(
-        "rest:<name> or ws:<name>; ws:conn is the socket that the streams share.",
-        "rest:ticker",
-      ),
+      id: text("rest:<name> or ws:<name>; ws:conn is the socket that the streams share.", "rest:ticker"),
       kind: oneOf(["rest", "ws"], "Kind of the component."),
       label: componentLabel,
       target: orNull(target),

@@ -17,10 +17,7 @@ import {
 } from "./shapes.js";
 
 /** Null where no venue could be compared: not known is not zero. */
-function ofCompared(
-  description: string,
-  example: number,
-): Schema<number | null> {
+function ofCompared(description: string, example: number): Schema<number | null> {
   const schema = integer(description, example);
   return orNull({
     ...schema,
@@ -42,10 +39,7 @@ export const detection = named(
         "Days of the window on which we measured the venue and know what its feed had to say, at some time at least. Of the fleet, days on which that holds of any venue; on an incident's page 1 where it is compared, else 0.",
         88,
       ),
-      observed: flag(
-        "Whether we know what the venue's feed had to say for any of the window.",
-        true,
-      ),
+      observed: flag("Whether we know what the venue's feed had to say for any of the window.", true),
       venuesCompared: integer(
         "Venues that are in the counts below; 1 or 0 on the row of one venue. The four counts of venues add up to all.",
         1,
@@ -54,18 +48,9 @@ export const detection = named(
         "Venues that are not, because there is no day on which we measured them and know what their feed had to say; on an incident's page, because its six hours are not over or we do not know what the feed said in them.",
         0,
       ),
-      venuesOnlyMaintenance: integer(
-        "Venues that are not, because their feed can tell of nothing but maintenance.",
-        0,
-      ),
-      venuesWithoutFeed: integer(
-        "Venues that are not, because they have none.",
-        0,
-      ),
-      ours: integer(
-        "All incidents of ours that started in the window, compared or not.",
-        9,
-      ),
+      venuesOnlyMaintenance: integer("Venues that are not, because their feed can tell of nothing but maintenance.", 0),
+      venuesWithoutFeed: integer("Venues that are not, because they have none.", 0),
+      ours: integer("All incidents of ours that started in the window, compared or not.", 9),
       oursCompared: ofCompared(
         "Those of them of which we know what the feed had to say from six hours before to six hours after.",
         8,
@@ -87,10 +72,7 @@ export const detection = named(
         1,
       ),
       oursOnly: ofCompared("Ours without any notice within 6 hours.", 1),
-      theirsNear: ofCompared(
-        "Notices that have one of ours within 6 hours which is nearer to another notice.",
-        1,
-      ),
+      theirsNear: ofCompared("Notices that have one of ours within 6 hours which is nearer to another notice.", 1),
       theirsOnly: ofCompared("Notices without any of ours within 6 hours.", 1),
       maintenances: orNull(
         integer(
@@ -99,16 +81,10 @@ export const detection = named(
         ),
       ),
       others: orNull(
-        integer(
-          "Its notices about what we do not measure, by words in the registry. Null where observed is false.",
-          5,
-        ),
+        integer("Its notices about what we do not measure, by words in the registry. Null where observed is false.", 5),
       ),
       subjectMatched,
-      leads: ofCompared(
-        "Pairs that have a lead: of some nobody knows when the notice was published.",
-        6,
-      ),
+      leads: ofCompared("Pairs that have a lead: of some nobody knows when the notice was published.", 6),
       aheadUncorrelated: aheadMedian,
     },
   ),
@@ -143,8 +119,7 @@ export const detectionResponse = named(
           ...{ venuesOnlyMaintenance: 2, venuesWithoutFeed: 2 },
           aheadUncorrelated: null,
         }),
-        description:
-          "The counts of all venues. Its aheadUncorrelated is always null: medians do not add up.",
+        description: "The counts of all venues. Its aheadUncorrelated is always null: medians do not add up.",
       },
       venues: list(
         "In the registry's order.",

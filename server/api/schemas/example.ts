@@ -4,8 +4,8 @@ import { nthItem } from "./shapes.js";
 type Nth = (at: number, usual: unknown) => unknown;
 
 /**
- * An example of what a schema describes: its own, or made of those of its parts. A list has one item, or as many as it must; what may
- * be left out of an object is.
+ * An example of what a schema describes: its own, or made of those of its parts. A list has one item, or as many as it
+ * must; what may be left out of an object is.
  *
  * @throws Error where some part has none
  */
@@ -13,9 +13,7 @@ export function exampleOf(part: SchemaObject | ReferenceObject): unknown {
   // there are no references in ours: the type only allows them
   const schema = part as SchemaObject;
   const words = schema.enum as unknown[] | undefined;
-  const [own] = ((schema.examples ?? []) as unknown[]).filter(
-    (example) => words?.includes(example) ?? true,
-  );
+  const [own] = ((schema.examples ?? []) as unknown[]).filter((example) => words?.includes(example) ?? true);
   if (own !== undefined) return own;
   if (schema.default !== undefined) return schema.default;
   if (words) return words[0];
@@ -31,13 +29,9 @@ function itemsOf(schema: SchemaObject): unknown[] {
   const { items, minItems = 1, maxItems = minItems } = schema;
   const nth = (schema as { [nthItem]?: Nth })[nthItem];
   const usual = exampleOf(items!);
-  return Array.from({ length: Math.min(minItems, maxItems) }, (_, at) =>
-    nth ? nth(at, usual) : usual,
-  );
+  return Array.from({ length: Math.min(minItems, maxItems) }, (_, at) => (nth ? nth(at, usual) : usual));
 }
 
 function propertiesOf({ properties = {}, required = [] }: SchemaObject) {
-  return Object.fromEntries(
-    required.map((name) => [name, exampleOf(properties[name]!)]),
-  );
+  return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name]!)]));
 }

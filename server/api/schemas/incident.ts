@@ -32,16 +32,10 @@ import { stallBasis } from "./service.js";
 const startedAt = "2026-01-31T11:41:06.000Z";
 const openedAt = "2026-01-31T11:41:20.000Z";
 
-export const component = text(
-  "rest:<name> or ws:<name>; ws:conn is the socket that the streams share.",
-  "rest:ticker",
-);
+export const component = text("rest:<name> or ws:<name>; ws:conn is the socket that the streams share.", "rest:ticker");
 const kind = oneOf(["rest", "ws"], "Kind of the component.");
 export const componentLabel = text("What it is, in words.", "Ticker");
-export const target = text(
-  "The address that is measured.",
-  "https://api.kraken.com/0/public/Ticker?pair=XBTUSD",
-);
+export const target = text("The address that is measured.", "https://api.kraken.com/0/public/Ticker?pair=XBTUSD");
 export const fault = named(
   "Fault",
   shownAs(
@@ -65,50 +59,25 @@ const incidentObject = object("An incident, the same object everywhere.", {
   label: componentLabel,
   severity: {
     ...severity,
-    description:
-      "Severity now; of a closed one the worst that it reached, as peakSeverity.",
+    description: "Severity now; of a closed one the worst that it reached, as peakSeverity.",
   },
   peakSeverity: { ...severity, description: "The worst that it reached." },
   status: oneOf(["open", "closed"], "A closed incident no longer changes."),
-  startedAt: instant(
-    "The first bad sample of the run that a quorum confirmed.",
-    startedAt,
-  ),
+  startedAt: instant("The first bad sample of the run that a quorum confirmed.", startedAt),
   openedAt: instant("The tick at which the quorum confirmed it.", openedAt),
   escalatedAt: shownAs(
-    orNull(
-      instant(
-        "The tick at which it first became an outage, if it opened as degraded; null otherwise.",
-      ),
-    ),
+    orNull(instant("The tick at which it first became an outage, if it opened as degraded; null otherwise.")),
     null,
   ),
-  lastBadAt: instant(
-    "The last bad sample. The recovery hold follows, so that closedAt is later.",
-  ),
-  closedAt: shownAs(
-    orNull(instant("The tick that ended the recovery hold; null while open.")),
-    null,
-  ),
-  endedAt: shownAs(
-    orNull(
-      instant(
-        "When the trouble ended: lastBadAt, once it is closed; else null.",
-      ),
-    ),
-    null,
-  ),
+  lastBadAt: instant("The last bad sample. The recovery hold follows, so that closedAt is later."),
+  closedAt: shownAs(orNull(instant("The tick that ended the recovery hold; null while open.")), null),
+  endedAt: shownAs(orNull(instant("When the trouble ended: lastBadAt, once it is closed; else null.")), null),
   flapping: flag(
     "Whether it was at least the third of its component within an hour: a relapse then extends it, since it closes only after a longer hold.",
     false,
   ),
   durationSeconds: shownAs(
-    orNull(
-      integer(
-        "From startedAt to endedAt, without the recovery hold. Null while open.",
-        1_134,
-      ),
-    ),
+    orNull(integer("From startedAt to endedAt, without the recovery hold. Null while open.", 1_134)),
     null,
   ),
   quorum: integer("How many regions had to agree at the opening.", 2, 1),
@@ -126,10 +95,7 @@ const incidentObject = object("An incident, the same object everywhere.", {
       "The notice of the same venue, of kind incident, that began nearest to it and within 6 hours, either way; null where there is none, of which officialObserved says whether we would know. It may stand beside several incidents. Venues write and change notices afterwards, so it may change after the incident closed.",
   },
   officialObserved: orNull(
-    flag(
-      "Whether we know what the venue's own feed had to say when it began; null where the venue has none.",
-      true,
-    ),
+    flag("Whether we know what the venue's own feed had to say when it began; null where the venue has none.", true),
   ),
 });
 export const incident = named("Incident", incidentObject);
@@ -156,34 +122,15 @@ const voteObject = object("One region's vote.", {
   vote: { ...state, description: "What this region saw." },
   samples: integer("Samples in the window.", 7),
   bad: integer("Those among them that failed.", 7),
-  slow: integer(
-    "Good ones that were slow against the typical latency; 0 where there is none to compare with.",
-    0,
-  ),
+  slow: integer("Good ones that were slow against the typical latency; 0 where there is none to compare with.", 0),
   badRun: integer(
     "Failed or slow ones in a row, up to the newest; of a stream without those that its socket prevented.",
     7,
   ),
   faults: badSamples,
-  answers: integer(
-    "Good answers in the window, of which p50Ms is; 0 for a stream or a socket.",
-    0,
-  ),
-  p50Ms: shownAs(
-    orNull(
-      integer(
-        "Median latency of these; null where there were fewer than 3.",
-        310,
-      ),
-    ),
-    null,
-  ),
-  typicalP50Ms: orNull(
-    integer(
-      "The typical latency that it was compared with; null where it was not known.",
-      84,
-    ),
-  ),
+  answers: integer("Good answers in the window, of which p50Ms is; 0 for a stream or a socket.", 0),
+  p50Ms: shownAs(orNull(integer("Median latency of these; null where there were fewer than 3.", 310)), null),
+  typicalP50Ms: orNull(integer("The typical latency that it was compared with; null where it was not known.", 84)),
   newestAt: instant("Slot of the newest sample.", "2026-01-31T11:41:18.100Z"),
   ageMs: integer("How old that was.", 1_900),
   probeVersion,
@@ -232,12 +179,7 @@ const votesObject = object("The votes behind a decision.", {
           "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and in no other region whose own network worked; outlier: it has seen this bad for long, and no quorum with it.",
           "newest sample too old",
         ),
-        newestAt: orNull(
-          instant(
-            "Slot of its newest sample, if any.",
-            "2026-01-31T11:36:02.400Z",
-          ),
-        ),
+        newestAt: orNull(instant("Slot of its newest sample, if any.", "2026-01-31T11:36:02.400Z")),
         vantage: lookedFrom,
       }),
       { machine },
@@ -248,29 +190,20 @@ const votesObject = object("The votes behind a decision.", {
 const votes = named(
   "Votes",
   withOptional(votesObject, {
-    published: integer(
-      "How many regions the registry published. Absent in what an earlier version decided.",
-      3,
-    ),
+    published: integer("How many regions the registry published. Absent in what an earlier version decided.", 3),
     vantages: integer(
       "From how many places the regions with a vote looked: those whose probes run on one machine are one. Absent in what an earlier version decided.",
       2,
     ),
     notes: list(
       "What limits these votes, for people. Absent in what an earlier version decided.",
-      text(
-        "One of them.",
-        "Regions whose probes run on one machine share its network: they are one vantage.",
-      ),
+      text("One of them.", "Regions whose probes run on one machine share its network: they are one vantage."),
     ),
   }),
 );
 
 const evidence = withOptional(
-  object(
-    "Who voted what and on which samples, at the opening, the escalation and the closing.",
-    { opening: votes },
-  ),
+  object("Who voted what and on which samples, at the opening, the escalation and the closing.", { opening: votes }),
   {
     escalation: votes,
     closing: eitherOf(
@@ -288,51 +221,35 @@ const evidence = withOptional(
   },
 );
 
-const errors = object(
-  "What went wrong, by the minutes that the incident touches.",
-  {
-    from: instant("Its startedAt.", startedAt),
-    to: instant("Its lastBadAt: the recovery hold is left out."),
-    samples: orNull(
-      integer("Samples taken; null when no minute is kept any more.", 92),
-    ),
-    bad: orNull(integer("Bad ones among them.", 92)),
-    faults: list(
-      "Over all regions, most frequent first.",
-      object("One fault.", { fault, count: integer("Bad samples.", 92, 1) }),
-    ),
-    regions: list(
-      "By region; one that was silent has no samples. Empty when no minute is kept any more.",
-      object("One region.", {
-        region: regionId,
-        samples: integer("Samples taken.", 92),
-        bad: integer("Bad ones among them.", 92),
-        faults: shownAs(badSamples, { timeout: 92 }),
-      }),
-    ),
-  },
-);
+const errors = object("What went wrong, by the minutes that the incident touches.", {
+  from: instant("Its startedAt.", startedAt),
+  to: instant("Its lastBadAt: the recovery hold is left out."),
+  samples: orNull(integer("Samples taken; null when no minute is kept any more.", 92)),
+  bad: orNull(integer("Bad ones among them.", 92)),
+  faults: list(
+    "Over all regions, most frequent first.",
+    object("One fault.", { fault, count: integer("Bad samples.", 92, 1) }),
+  ),
+  regions: list(
+    "By region; one that was silent has no samples. Empty when no minute is kept any more.",
+    object("One region.", {
+      region: regionId,
+      samples: integer("Samples taken.", 92),
+      bad: integer("Bad ones among them.", 92),
+      faults: shownAs(badSamples, { timeout: 92 }),
+    }),
+  ),
+});
 
 function measuredLatency(description: string, from: string, to?: string) {
   return object(description, {
     from: instant("Start.", from),
     to: instant("End.", to),
-    buckets: integer(
-      "Buckets of endpoints and regions with a good answer: what the medians are of.",
-      180,
-    ),
+    buckets: integer("Buckets of endpoints and regions with a good answer: what the medians are of.", 180),
     answers: integer("Good answers in them.", 2_160),
-    p50Ms: orNull(
-      integer(
-        "Median of their medians; null where fewer than 3 were answered.",
-        84,
-      ),
-    ),
+    p50Ms: orNull(integer("Median of their medians; null where fewer than 3 were answered.", 84)),
     p95Ms: orNull(
-      integer(
-        "Median of their 95th percentiles, of those with 10 answers and more; null where there is none.",
-        210,
-      ),
+      integer("Median of their 95th percentiles, of those with 10 answers and more; null where there is none.", 210),
     ),
     slowestMs: orNull(
       integer(
@@ -343,48 +260,35 @@ function measuredLatency(description: string, from: string, to?: string) {
   });
 }
 
-const latency = object(
-  "How slow it was, and how slow before. Null where there was no good answer in either time.",
-  {
-    source: oneOf(
-      ["component", "venue-rest"],
-      "A stream has no latency of its own: then it is the venue's REST.",
-    ),
-    label: text("The same in words.", "Latency of this endpoint"),
-    bucketMs: integer(
-      "Width of the buckets: a minute, or an hour where the incident lasted longer than a day.",
-      60_000,
-      1,
-    ),
-    before: measuredLatency(
-      "The day before it started.",
-      "2026-01-30T11:41:06.000Z",
-      startedAt,
-    ),
-    during: measuredLatency("From startedAt to lastBadAt.", startedAt),
-    regions: list(
-      "By region, since a region that saw nothing dilutes the others.",
-      object("One region.", {
-        region: regionId,
-        beforeAnswers: integer("Good answers before.", 720),
-        beforeP50Ms: orNull(integer("Before, null where not measured.", 84)),
-        answers: integer("Good answers during.", 48),
-        p50Ms: orNull(integer("During.", 84)),
-        p95Ms: orNull(integer("During.", 210)),
-        slowestMs: orNull(integer("During.", 96)),
-      }),
-    ),
-  },
-);
+const latency = object("How slow it was, and how slow before. Null where there was no good answer in either time.", {
+  source: oneOf(["component", "venue-rest"], "A stream has no latency of its own: then it is the venue's REST."),
+  label: text("The same in words.", "Latency of this endpoint"),
+  bucketMs: integer(
+    "Width of the buckets: a minute, or an hour where the incident lasted longer than a day.",
+    60_000,
+    1,
+  ),
+  before: measuredLatency("The day before it started.", "2026-01-30T11:41:06.000Z", startedAt),
+  during: measuredLatency("From startedAt to lastBadAt.", startedAt),
+  regions: list(
+    "By region, since a region that saw nothing dilutes the others.",
+    object("One region.", {
+      region: regionId,
+      beforeAnswers: integer("Good answers before.", 720),
+      beforeP50Ms: orNull(integer("Before, null where not measured.", 84)),
+      answers: integer("Good answers during.", 48),
+      p50Ms: orNull(integer("During.", 84)),
+      p95Ms: orNull(integer("During.", 210)),
+      slowestMs: orNull(integer("During.", 96)),
+    }),
+  ),
+});
 
 export const incidentsResponse = named(
   "IncidentsResponse",
   object("History of incidents, newest first.", {
     generatedAt,
-    incidents: list(
-      "A page; one shorter than the limit is the last.",
-      incident,
-    ),
+    incidents: list("A page; one shorter than the limit is the last.", incident),
   }),
 );
 

@@ -7,14 +7,9 @@ export const notifyResponse = named(
     {
       generatedAt,
       days: integer("Length of the window: 30.", 30, 1),
-      deliveries: integer(
-        "Delivered opening alerts: what the percentiles are of.",
-        12,
-      ),
+      deliveries: integer("Delivered opening alerts: what the percentiles are of.", 12),
       p50Ms: orNull(integer("Median; null when there is no delivery.", 21_400)),
-      p95Ms: orNull(
-        integer("95th percentile; null when there is no delivery.", 38_900),
-      ),
+      p95Ms: orNull(integer("95th percentile; null when there is no delivery.", 38_900)),
     },
   ),
 );

@@ -33,12 +33,7 @@ const probeId = text(
 const vantage = named(
   "Vantage",
   object("From where is looked.", {
-    name: orNull(
-      text(
-        "A short name that the operator gave it; null, as the next two, where he says nothing.",
-        "fra1",
-      ),
-    ),
+    name: orNull(text("A short name that the operator gave it; null, as the next two, where he says nothing.", "fra1")),
     place: orNull(text("Where on earth it is.", "Frankfurt")),
     network: orNull(text("Whose network it is in.", "Hetzner AS24940")),
     machine: orNull(
@@ -66,19 +61,12 @@ export const regionsResponse = named(
         object("One region.", {
           id: regionId,
           name: regionName,
-          reporting: flag(
-            "Whether it shipped a sample within the last minute.",
-            true,
-          ),
+          reporting: flag("Whether it shipped a sample within the last minute.", true),
           newestAt: orNull(instant("Slot of its newest sample.")),
           samplesLastHour: integer("Samples shipped.", 6_480),
-          goodPctLastHour: orNull(
-            percent("Share of them that were good.", 99.938),
-          ),
+          goodPctLastHour: orNull(percent("Share of them that were good.", 99.938)),
           probeVersion,
-          probeStartedAt: orNull(
-            instant("When its probe started; the first of several."),
-          ),
+          probeStartedAt: orNull(instant("When its probe started; the first of several.")),
           unmeasuredSlots: orNull(
             integer(
               "Slots not measured since then, for reasons of our own. What a venue prevented is a bad sample.",
@@ -106,9 +94,7 @@ export const regionsResponse = named(
                   null,
                 ),
               ),
-              clockErrorWithinMs: orNull(
-                integer("The most by which that may be wrong.", 35),
-              ),
+              clockErrorWithinMs: orNull(integer("The most by which that may be wrong.", 35)),
               vantage,
             }),
           ),
@@ -153,13 +139,9 @@ export const regionsResponse = named(
           impairments: list(
             "What was recorded of it in the last seven days, the present one included; newest first.",
             object("One of them.", {
-              startedAt: instant(
-                "The instant at which the first of it showed.",
-              ),
+              startedAt: instant("The instant at which the first of it showed."),
               recognisedAt: instant("The tick that recognised it."),
-              endedAt: orNull(
-                instant("The tick that ended it; null until then."),
-              ),
+              endedAt: orNull(instant("The tick that ended it; null until then.")),
               ...recognisedBy,
             }),
           ),
@@ -171,10 +153,7 @@ export const regionsResponse = named(
       2,
       1,
     ),
-    vantages: integer(
-      "How many distinct places the regions that report now are: all on one machine are one.",
-      3,
-    ),
+    vantages: integer("How many distinct places the regions that report now are: all on one machine are one.", 3),
   }),
 );
 
@@ -199,10 +178,7 @@ export const thresholdsResponse = named(
             units,
             "Its unit. share is of one; times is a multiple of what is usual; cadences are of the component that is judged.",
           ),
-          reason: text(
-            "Why it is what it is.",
-            "Twice the time in which most restarts are over.",
-          ),
+          reason: text("Why it is what it is.", "Twice the time in which most restarts are over."),
           appliedBy: oneOf(
             ["engine", "probe", "figures"],
             "Who goes by it: the engine when it decides, probes when they judge a slot, or published figures. Only the engine's can be tried in a replay.",
@@ -219,10 +195,7 @@ export const thresholdsResponse = named(
           component: text("ws:<name>.", "ws:trades"),
           afterMs: integer("Silence beyond this is a stall.", 30_000, 1),
           typicalPerMinute: number("Usual data frames a minute.", 240),
-          rateBasis: oneOf(
-            ["documented", "probed", "estimate"],
-            "Where that number comes from.",
-          ),
+          rateBasis: oneOf(["documented", "probed", "estimate"], "Where that number comes from."),
           basis: stallBasis,
           counterpart: orNull(
             text(
@@ -231,17 +204,14 @@ export const thresholdsResponse = named(
             ),
           ),
           distribution: orNull(
-            object(
-              "The measured quiet periods that it was read off; null while it is reckoned from the usual rate.",
-              {
-                periods: integer("Periods measured.", 120_960),
-                from: day("First day."),
-                to: day("Last day."),
-                p50Ms: integer("Median.", 180),
-                p99Ms: integer("99th percentile.", 9_200),
-                p999Ms: integer("99.9th percentile.", 14_800),
-              },
-            ),
+            object("The measured quiet periods that it was read off; null while it is reckoned from the usual rate.", {
+              periods: integer("Periods measured.", 120_960),
+              from: day("First day."),
+              to: day("Last day."),
+              p50Ms: integer("Median.", 180),
+              p99Ms: integer("99th percentile.", 9_200),
+              p999Ms: integer("99.9th percentile.", 14_800),
+            }),
           ),
         }),
       ),
@@ -269,20 +239,14 @@ export const problem = named(
       type: text("about:blank: the status says it all.", "about:blank"),
       title: text("The status in words.", "Bad Request"),
       status: integer("The HTTP status.", 400, 400),
-      detail: text(
-        "What was wrong and what to do.",
-        "A parameter is not usable: days.",
-      ),
+      detail: text("What was wrong and what to do.", "A parameter is not usable: days."),
     }),
     {
       errors: list(
         "With 400: every parameter that is not usable. Left out where it is the address itself.",
         object("One of them.", {
           parameter: text("Its name.", "days"),
-          message: text(
-            "What was expected, and what came.",
-            'expected an integer from 1 to 90; got "91"',
-          ),
+          message: text("What was expected, and what came.", 'expected an integer from 1 to 90; got "91"'),
         }),
       ),
       slug: text(

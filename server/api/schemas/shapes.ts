@@ -18,8 +18,8 @@ type TypesOf<Properties extends Record<string, Schema>> = {
 };
 
 /**
- * The few forms that all response schemas are made of. Every property is always there; what may be unknown is null. Objects are
- * open, so that no strict client breaks when a field is added; the tests hold answers against closed ones.
+ * The few forms that all response schemas are made of. Every property is always there; what may be unknown is null.
+ * Objects are open, so that no strict client breaks when a field is added; the tests hold answers against closed ones.
  */
 
 export function object<Properties extends Record<string, Schema>>(
@@ -34,26 +34,22 @@ export function object<Properties extends Record<string, Schema>>(
   };
 }
 
-/** The schemas that have a name, by it. In the OpenAPI document each stands once, and is referred to wherever it appears. */
+/**
+ * The schemas that have a name, by it. In the OpenAPI document each stands once, and is referred to wherever it
+ * appears.
+ */
 export const namedSchemas = new Map<string, Schema>();
 
 /** Gives a schema a name. Where it is used with another description, the name still means this one. */
-export function named<Described extends Schema>(
-  title: string,
-  schema: Described,
-): Described {
-  if (namedSchemas.has(title))
-    throw new Error(`there are two schemas named ${title}`);
+export function named<Described extends Schema>(title: string, schema: Described): Described {
+  if (namedSchemas.has(title)) throw new Error(`there are two schemas named ${title}`);
   const titled = { title, ...schema };
   namedSchemas.set(title, titled);
   return titled;
 }
 
 /** Some more properties, which are left out where there is nothing to say. */
-export function withOptional<
-  Required,
-  Properties extends Record<string, Schema>,
->(
+export function withOptional<Required, Properties extends Record<string, Schema>>(
   schema: Schema<Required>,
   optional: Properties,
 ): Schema<Required & Partial<TypesOf<Properties>>> {
@@ -69,14 +65,14 @@ export function eitherOf<One extends Schema, Other extends Schema>(
   return { description, anyOf: [one, other] };
 }
 
-export function list<Item extends Schema>(
-  description: string,
-  items: Item,
-): Schema<TypeOf<Item>[]> {
+export function list<Item extends Schema>(description: string, items: Item): Schema<TypeOf<Item>[]> {
   return { type: "array", description, items };
 }
 
-/** What makes the nth item of a list's example of the usual one; not published, as JSON leaves out what has a symbol for a name. */
+/**
+ * What makes the nth item of a list's example of the usual one; not published, as JSON leaves out what has a symbol for
+ * a name.
+ */
 export const nthItem = Symbol("nth item of the example");
 
 /**
@@ -117,17 +113,11 @@ export function text(description: string, example: string): Schema<string> {
   return { type: "string", description, examples: [example] };
 }
 
-export function oneOf<Word extends string>(
-  words: readonly Word[],
-  description: string,
-): Schema<Word> {
+export function oneOf<Word extends string>(words: readonly Word[], description: string): Schema<Word> {
   return { type: "string", enum: [...words], description };
 }
 
-export function instant(
-  description: string,
-  example = "2026-01-31T12:00:00.000Z",
-): Schema<string> {
+export function instant(description: string, example = "2026-01-31T12:00:00.000Z"): Schema<string> {
   return {
     type: "string",
     format: "date-time",
@@ -136,19 +126,12 @@ export function instant(
   };
 }
 
-export function day(
-  description: string,
-  example = "2026-01-31",
-): Schema<string> {
+export function day(description: string, example = "2026-01-31"): Schema<string> {
   return { type: "string", format: "date", description, examples: [example] };
 }
 
 /** @param minimum null: of either sign, and without a bound */
-export function integer(
-  description: string,
-  example: number,
-  minimum: number | null = 0,
-): Schema<number> {
+export function integer(description: string, example: number, minimum: number | null = 0): Schema<number> {
   return {
     type: "integer",
     ...(minimum !== null && { minimum }),
@@ -176,10 +159,7 @@ export function flag(description: string, example: boolean): Schema<boolean> {
 }
 
 /** The same, with another example in this place. */
-export function shownAs<Described extends Schema>(
-  schema: Described,
-  example: TypeOf<Described>,
-): Described {
+export function shownAs<Described extends Schema>(schema: Described, example: TypeOf<Described>): Described {
   return { ...schema, examples: [example] };
 }
 
@@ -213,15 +193,9 @@ export const since = instant(
   "2026-01-31T11:41:20.000Z",
 );
 
-export const severity = named(
-  "Severity",
-  shownAs(oneOf(["degraded", "outage"], "How bad an incident is."), "outage"),
-);
+export const severity = named("Severity", shownAs(oneOf(["degraded", "outage"], "How bad an incident is."), "outage"));
 
-export const category = named(
-  "Category",
-  oneOf(categories, "Category of the venue."),
-);
+export const category = named("Category", oneOf(categories, "Category of the venue."));
 
 /** Names of things, with an example each. */
 
@@ -229,23 +203,11 @@ export const venueId = text("Registry id of the venue.", "kraken");
 export const venueName = text("Name.", "Kraken");
 export const regionId = text("Region id.", "eu-central");
 export const regionName = text("Name.", "Central Europe");
-export const slug = text(
-  "Permanent name of an incident, given at opening.",
-  "kraken-2026-01-31-rest-outage",
-);
+export const slug = text("Permanent name of an incident, given at opening.", "kraken-2026-01-31-rest-outage");
 export const symbol = orNull(
-  text(
-    "Instrument probed, in the venue's own notation; null where none is traded.",
-    "BTC/USD",
-  ),
+  text("Instrument probed, in the venue's own notation; null where none is traded.", "BTC/USD"),
 );
-export const quote = orNull(
-  text("Currency in which the symbol is priced.", "USD"),
-);
-export const officialSource = orNull(
-  text("Kind of feed in which the venue tells of its troubles.", "statuspage"),
-);
-export const officialPage = orNull(
-  text("Page for people.", "https://status.kraken.com"),
-);
+export const quote = orNull(text("Currency in which the symbol is priced.", "USD"));
+export const officialSource = orNull(text("Kind of feed in which the venue tells of its troubles.", "statuspage"));
+export const officialPage = orNull(text("Page for people.", "https://status.kraken.com"));
 export const probeVersion = orNull(text("Build of the probe.", "0.8.0"));

@@ -49,9 +49,7 @@ const uptimeDayObject = object(
         97.5,
       ),
     ),
-    uptimePctHigh: orNull(
-      percent("The uptime if none of these had been down.", 97.5),
-    ),
+    uptimePctHigh: orNull(percent("The uptime if none of these had been down.", 97.5)),
     downMinutes: orNull(
       integer(
         "Minutes in which at least half of the measured REST components were down, or at least half of the measured streams; null when nothing was measured.",
@@ -59,10 +57,7 @@ const uptimeDayObject = object(
       ),
     ),
     degradedMinutes: orNull(
-      integer(
-        "Other minutes in which some component was degraded or down; null when nothing was measured.",
-        0,
-      ),
+      integer("Other minutes in which some component was degraded or down; null when nothing was measured.", 0),
     ),
   },
 );
@@ -75,24 +70,20 @@ function earlier(instant: string, byMs: number): string {
   return new Date(Date.parse(instant) - byMs).toISOString();
 }
 
-export const ninetyDays = exactly(
-  90,
-  "The ninety days, oldest first.",
-  uptimeDay,
-  (at, today) =>
-    at === 89
-      ? today
-      : {
-          date: earlier(today.date, (89 - at) * 24 * hourMs).slice(0, 10),
-          uptimePct: 100,
-          measuredMinutes: 1_440,
-          scheduledMinutes: 1_440,
-          coveragePct: 100,
-          uptimePctLow: 100,
-          uptimePctHigh: 100,
-          downMinutes: 0,
-          degradedMinutes: 0,
-        },
+export const ninetyDays = exactly(90, "The ninety days, oldest first.", uptimeDay, (at, today) =>
+  at === 89
+    ? today
+    : {
+        date: earlier(today.date, (89 - at) * 24 * hourMs).slice(0, 10),
+        uptimePct: 100,
+        measuredMinutes: 1_440,
+        scheduledMinutes: 1_440,
+        coveragePct: 100,
+        uptimePctLow: 100,
+        uptimePctHigh: 100,
+        downMinutes: 0,
+        degradedMinutes: 0,
+      },
 );
 
 export const venueHead = {
@@ -103,10 +94,7 @@ export const venueHead = {
   quote,
 };
 
-export const typicalMinutes = integer(
-  "Per-minute medians that it is the median of.",
-  302_400,
-);
+export const typicalMinutes = integer("Per-minute medians that it is the median of.", 302_400);
 export const typicalAsOf = orNull(
   instant(
     "When it was counted, every ten minutes or so, before generatedAt; null where nobody has yet.",
@@ -126,10 +114,7 @@ const venueStatus = object("One venue on the board.", {
   measuredDays: integer("Days of the ninety with a measured minute.", 90),
   ...uptimeBasis,
   typicalMs: orNull(
-    integer(
-      "Median of per-minute REST medians over seven days, all regions; null when there were fewer than 3.",
-      84,
-    ),
+    integer("Median of per-minute REST medians over seven days, all regions; null when there were fewer than 3.", 84),
   ),
   typicalMinutes,
   typicalAsOf,
@@ -169,10 +154,7 @@ export const statusResponse = named(
     summary: object("The rows of this answer as a whole.", {
       venues: integer("Rows.", 1),
       regions: integer("Regions that report now: measured, not configured.", 3),
-      vantages: integer(
-        "How many distinct places these are: regions whose probes all run on one machine are one.",
-        2,
-      ),
+      vantages: integer("How many distinct places these are: regions whose probes all run on one machine are one.", 2),
       vantageNote: orNull(
         text(
           "What follows from several regions being on one machine; null where none are.",
@@ -200,15 +182,9 @@ export const statusResponse = named(
       medianLatencyMinutes: typicalMinutes,
       medianLatencyAsOf: typicalAsOf,
       activeIncidents: integer("Open incidents of the rows.", 1),
-      categories: list(
-        "All categories, whatever the filter.",
-        named("CategoryCounts", categoryCounts),
-      ),
+      categories: list("All categories, whatever the filter.", named("CategoryCounts", categoryCounts)),
     }),
     venues: list("In the registry's order.", named("VenueStatus", venueStatus)),
-    incidents: list(
-      "Open ones, and those closed within the last day; newest first.",
-      incident,
-    ),
+    incidents: list("Open ones, and those closed within the last day; newest first.", incident),
   }),
 );

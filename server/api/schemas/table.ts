@@ -12,8 +12,7 @@ export interface TableSchema {
 /** Its columns in words. There is no schema of a table in OpenAPI, so that this is all that a stranger has. */
 export function tableText({ rows, columns }: TableSchema): string {
   const lines = Object.entries(columns).map(
-    ([name, schema]) =>
-      `| ${name} | ${kindOf(schema)} | ${inTables(schema.description ?? "")} |`,
+    ([name, schema]) => `| ${name} | ${kindOf(schema)} | ${inTables(schema.description ?? "")} |`,
   );
   return [
     `${rows}. RFC 4180 in UTF-8, with a header. A text that a spreadsheet would run as a formula has an apostrophe in front.\n`,

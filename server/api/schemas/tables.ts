@@ -1,15 +1,7 @@
 import { incident } from "./incident.js";
 import { officialIncident } from "./official.js";
 import { reliabilityVenue } from "./reliability.js";
-import {
-  generatedAt,
-  instant,
-  integer,
-  orNull,
-  type Schema,
-  text,
-  venueId,
-} from "./shapes.js";
+import { generatedAt, instant, integer, orNull, type Schema, text, venueId } from "./shapes.js";
 import { uptimeDay } from "./status.js";
 import type { TableSchema } from "./table.js";
 
@@ -22,15 +14,9 @@ const ofTheWindow = {
   windowDays: integer("Length of the window in days.", 90, 1),
   windowFrom: instant("Start of the window.", "2025-11-03T00:00:00.000Z"),
   windowTo: instant("End of the window: generatedAt."),
-  windowMeasuredDays: integer(
-    "UTC days of the window with a measured minute of the row's venue.",
-    90,
-  ),
+  windowMeasuredDays: integer("UTC days of the window with a measured minute of the row's venue.", 90),
   windowMeasuredMinutes: integer("Measured minutes in them.", 128_880),
-  methodologyUrl: text(
-    "Where it is said how each number is made.",
-    "https://api.example.org/methodology",
-  ),
+  methodologyUrl: text("Where it is said how each number is made.", "https://api.example.org/methodology"),
 };
 
 /** `/v1/targets/{venue}` as a table. */
@@ -136,9 +122,7 @@ export const incidentsTable: TableSchema = {
 
 /** A field of the uptime of REST, or of the streams. */
 function partOf(part: string, name: string, of: string): Schema {
-  const schema = (reliabilityVenue.properties![part] as Schema).properties![
-    name
-  ] as Schema;
+  const schema = (reliabilityVenue.properties![part] as Schema).properties![name] as Schema;
   return { ...schema, description: `${of} ${schema.description}` };
 }
 
@@ -152,7 +136,5 @@ function ofNotice(name: string): Schema {
 }
 
 function propertiesOf(schema: Schema, names: string[]): TableSchema["columns"] {
-  return Object.fromEntries(
-    names.map((name) => [name, schema.properties![name] as Schema]),
-  );
+  return Object.fromEntries(names.map((name) => [name, schema.properties![name] as Schema]));
 }

@@ -1,16 +1,6 @@
 /** What stands next to every uptime: how much was measured, and between which bounds the truth lies. */
 import { component, componentLabel } from "./incident.js";
-import {
-  instant,
-  integer,
-  list,
-  object,
-  orNull,
-  percent,
-  regionId,
-  text,
-  venueId,
-} from "./shapes.js";
+import { instant, integer, list, object, orNull, percent, regionId, text, venueId } from "./shapes.js";
 
 export const uptimePct = orNull(
   percent(
@@ -46,9 +36,7 @@ export const uptimeBasis = {
 /** An uptime with its basis. */
 const basis = { uptimePct, ...uptimeBasis };
 
-const downMinutes = orNull(
-  integer("Of the measured minutes, down; null when none was measured.", 18),
-);
+const downMinutes = orNull(integer("Of the measured minutes, down; null when none was measured.", 18));
 
 /** Of REST, or of the streams. */
 export function uptimePart(description: string) {
@@ -60,12 +48,7 @@ export const componentUptime = object("The uptime of one component.", {
   label: componentLabel,
   ...basis,
   downMinutes,
-  degradedMinutes: orNull(
-    integer(
-      "Of the measured minutes, degraded; null when none was measured.",
-      0,
-    ),
-  ),
+  degradedMinutes: orNull(integer("Of the measured minutes, degraded; null when none was measured.", 0)),
 });
 
 export const excluded = list(
@@ -73,12 +56,7 @@ export const excluded = list(
   object("Minutes of one region.", {
     region: regionId,
     from: instant("Start of the first minute.", "2026-01-30T03:10:00.000Z"),
-    to: orNull(
-      instant(
-        "End of the last minute; null while the impairment goes on.",
-        "2026-01-30T03:16:00.000Z",
-      ),
-    ),
+    to: orNull(instant("End of the last minute; null while the impairment goes on.", "2026-01-30T03:16:00.000Z")),
     minutes: integer("How many minutes that is by now.", 6),
     reason: text(
       "`region impaired`: most venues turned bad at once in this region, and in no other region whose own network worked. `vantage impaired`: in all regions of one machine.",

@@ -1,10 +1,4 @@
-import {
-  component,
-  componentLabel,
-  fault,
-  incident,
-  target,
-} from "./incident.js";
+import { component, componentLabel, fault, incident, target } from "./incident.js";
 import { detection } from "./detection.js";
 import { official } from "./official.js";
 import { reliabilityVenue } from "./reliability.js";
@@ -30,43 +24,17 @@ import {
   state,
   text,
 } from "./shapes.js";
-import {
-  ninetyDays,
-  typicalAsOf,
-  typicalMinutes,
-  venueHead,
-} from "./status.js";
+import { ninetyDays, typicalAsOf, typicalMinutes, venueHead } from "./status.js";
 import { excluded, uptimeBasis, uptimePct } from "./uptime.js";
 
-const weekdays = [
-  "monday",
-  "tuesday",
-  "wednesday",
-  "thursday",
-  "friday",
-  "saturday",
-  "sunday",
-];
+const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-const latencyPoint = object(
-  "One bucket of the chart, exact over raw samples.",
-  {
-    at: instant("Start of the bucket."),
-    p50Ms: orNull(
-      integer(
-        "Median of the good REST samples; null when there were fewer than 3.",
-        84,
-      ),
-    ),
-    p95Ms: orNull(
-      integer(
-        "Their 95th percentile; null when there were fewer than 10.",
-        210,
-      ),
-    ),
-    samples: integer("How many there were.", 12),
-  },
-);
+const latencyPoint = object("One bucket of the chart, exact over raw samples.", {
+  at: instant("Start of the bucket."),
+  p50Ms: orNull(integer("Median of the good REST samples; null when there were fewer than 3.", 84)),
+  p95Ms: orNull(integer("Their 95th percentile; null when there were fewer than 10.", 210)),
+  samples: integer("How many there were.", 12),
+});
 
 const startedAt = "2026-01-31T11:41:06.000Z";
 
@@ -90,16 +58,9 @@ const newest = {
 
 const endpoint = object("One REST endpoint, seen from the selected region.", {
   ...measuredComponent,
-  answers: integer(
-    "Good samples in the range: what the percentiles are of.",
-    17_004,
-  ),
-  p50Ms: orNull(
-    integer("Their exact median; null when there were fewer than 3.", 84),
-  ),
-  p95Ms: orNull(
-    integer("Exact 95th percentile; null when there were fewer than 10.", 210),
-  ),
+  answers: integer("Good samples in the range: what the percentiles are of.", 17_004),
+  p50Ms: orNull(integer("Their exact median; null when there were fewer than 3.", 84)),
+  p95Ms: orNull(integer("Exact 95th percentile; null when there were fewer than 10.", 210)),
   ...newest,
   certificateExpiresAt: orNull(
     instant(
@@ -143,47 +104,39 @@ const endpoint = object("One REST endpoint, seen from the selected region.", {
   ),
 });
 
-const streamStatus = object(
-  "One stream, or ws:conn, seen from the selected region.",
-  {
-    ...measuredComponent,
-    component: shownAs(component, "ws:trades"),
-    name: shownAs(measuredComponent.name, "trades"),
-    label: shownAs(componentLabel, "Trades"),
-    target: shownAs(target, "wss://ws.kraken.com/v2"),
-    state: shownAs(measuredComponent.state, "operational"),
-    since: shownAs(since, "2026-01-28T07:15:44.000Z"),
-    regionState: shownAs(measuredComponent.regionState, "operational"),
-    goodPct: shownAs(measuredComponent.goodPct, 100),
-    messagesPerMinute: orNull(
-      number(
-        "Data frames, mean over the measured slots; null on ws:conn.",
-        236.5,
-      ),
+const streamStatus = object("One stream, or ws:conn, seen from the selected region.", {
+  ...measuredComponent,
+  component: shownAs(component, "ws:trades"),
+  name: shownAs(measuredComponent.name, "trades"),
+  label: shownAs(componentLabel, "Trades"),
+  target: shownAs(target, "wss://ws.kraken.com/v2"),
+  state: shownAs(measuredComponent.state, "operational"),
+  since: shownAs(since, "2026-01-28T07:15:44.000Z"),
+  regionState: shownAs(measuredComponent.regionState, "operational"),
+  goodPct: shownAs(measuredComponent.goodPct, 100),
+  messagesPerMinute: orNull(number("Data frames, mean over the measured slots; null on ws:conn.", 236.5)),
+  longestQuietMs: orNull(integer("The longest silence in the range.", 4_100)),
+  eventAgeMs: orNull(
+    integer(
+      "Age of the newest event by the venue's own clock, less what our clock is known to be wrong; negative where theirs is ahead.",
+      120, // a clock that is ahead by more than a year is none
+      -31_536_000_000,
     ),
-    longestQuietMs: orNull(integer("The longest silence in the range.", 4_100)),
-    eventAgeMs: orNull(
+  ),
+  // of the venue of the examples, no stream is numbered
+  sequenceGaps: shownAs(
+    orNull(
       integer(
-        "Age of the newest event by the venue's own clock, less what our clock is known to be wrong; negative where theirs is ahead.",
-        120, // a clock that is ahead by more than a year is none
-        -31_536_000_000,
+        "How often in the range a frame did not follow the one before by the venue's own numbers; null where it gives none.",
+        2,
       ),
     ),
-    // of the venue of the examples, no stream is numbered
-    sequenceGaps: shownAs(
-      orNull(
-        integer(
-          "How often in the range a frame did not follow the one before by the venue's own numbers; null where it gives none.",
-          2,
-        ),
-      ),
-      null,
-    ),
-    stallAfterMs: orNull(integer("Silence beyond this is a stall.", 30_000, 1)),
-    newestAt: newest.newestAt,
-    newestFault: shownAs(newest.newestFault, null),
-  },
-);
+    null,
+  ),
+  stallAfterMs: orNull(integer("Silence beyond this is a stall.", 30_000, 1)),
+  newestAt: newest.newestAt,
+  newestFault: shownAs(newest.newestFault, null),
+});
 
 const regionComparison = object(
   "The venue as one region sees it, over exactly the range: from generatedAt less its length until generatedAt.",
@@ -191,32 +144,21 @@ const regionComparison = object(
     region: regionId,
     name: regionName,
     reporting: flag("Whether it reports this venue now.", true),
-    impaired: flag(
-      "Whether it has trouble of its own, and so no vote; /v1/regions says more.",
-      false,
-    ),
+    impaired: flag("Whether it has trouble of its own, and so no vote; /v1/regions says more.", false),
     state: {
       ...state,
       description: "What this region alone sees; it decides nothing.",
     },
     samples: integer("Samples of all components in the range.", 51_840),
     goodPct: orNull(percent("Share of them that were good.", 98.403)),
-    answers: integer(
-      "Good REST samples in the range: what the percentiles are of.",
-      34_012,
-    ),
+    answers: integer("Good REST samples in the range: what the percentiles are of.", 34_012),
     p50Ms: orNull(
       integer(
         "Exact median of the latency of REST, of all endpoints together; null when there were fewer than 3 answers.",
         84,
       ),
     ),
-    p95Ms: orNull(
-      integer(
-        "Exact 95th percentile; null when there were fewer than 10.",
-        210,
-      ),
-    ),
+    p95Ms: orNull(integer("Exact 95th percentile; null when there were fewer than 10.", 210)),
     newestAt: orNull(instant("Slot of the newest sample.")),
   },
 );
@@ -233,11 +175,8 @@ const incidentPattern = object(
       3_402,
     ),
     newestAt: instant("Start of the newest.", startedAt),
-    byHour: exactly(
-      24,
-      "How many started in each hour of the day.",
-      integer("Count.", 3),
-      (at, count) => (at === 11 ? count : 0),
+    byHour: exactly(24, "How many started in each hour of the day.", integer("Count.", 3), (at, count) =>
+      at === 11 ? count : 0,
     ),
     byWeekday: exactly(
       7,
@@ -249,9 +188,7 @@ const incidentPattern = object(
       "Times at which it keeps happening, by days so that a bad afternoon counts once: an hour of a weekday, or an hour of any day, with three days or more and at least half of all; or a weekday with four or more and at least three quarters. Chance alone looks like this in one pattern of thirty at the most.",
       object("One such time.", {
         every: oneOf(["week", "day"], "How often it comes round."),
-        weekday: orNull(
-          shownAs(oneOf(weekdays, "Null when it is any day."), "saturday"),
-        ),
+        weekday: orNull(shownAs(oneOf(weekdays, "Null when it is any day."), "saturday")),
         hour: orNull({
           ...integer("Hour of the day; null when it is any.", 11),
           maximum: 23,
@@ -265,10 +202,7 @@ const incidentPattern = object(
       "All of them, newest first.",
       object("A link.", {
         slug,
-        path: text(
-          "Where it is: /v1/incidents/{slug}.",
-          "/v1/incidents/kraken-2026-01-31-rest-outage",
-        ),
+        path: text("Where it is: /v1/incidents/{slug}.", "/v1/incidents/kraken-2026-01-31-rest-outage"),
         startedAt: instant("When it started.", startedAt),
       }),
     ),
@@ -295,25 +229,13 @@ export const exchangeResponse = named(
     latency: object("REST latency seen from the selected region.", {
       range: oneOf(["24h", "7d"], "The window."),
       bucketMs: integer("Width of a bucket.", 60_000, 1),
-      points: list(
-        "Every bucket of the range, oldest first.",
-        named("LatencyPoint", latencyPoint),
-      ),
+      points: list("Every bucket of the range, oldest first.", named("LatencyPoint", latencyPoint)),
     }),
-    endpoints: list(
-      "REST, in the registry's order.",
-      named("EndpointStatus", endpoint),
-    ),
-    streams: list(
-      "The socket and its streams.",
-      named("StreamStatus", streamStatus),
-    ),
+    endpoints: list("REST, in the registry's order.", named("EndpointStatus", endpoint)),
+    streams: list("The socket and its streams.", named("StreamStatus", streamStatus)),
     regions: object("Vantage points.", {
       selected: text("The region that the request resolved to.", "eu-central"),
-      compare: list(
-        "Every region.",
-        named("RegionComparison", regionComparison),
-      ),
+      compare: list("Every region.", named("RegionComparison", regionComparison)),
     }),
     incidents: {
       ...list("The 50 most recent, however old; newest first.", incident),
@@ -327,8 +249,7 @@ export const exchangeResponse = named(
     detection,
     summary: {
       ...reliabilityVenue,
-      description:
-        "The row of /v1/reliability for this venue, over ninety days.",
+      description: "The row of /v1/reliability for this venue, over ninety days.",
     },
     excluded,
   }),

@@ -1,10 +1,5 @@
 import { addChannel, type Added } from "../../alerts/channels/add-channel.js";
-import {
-  floors,
-  type Format,
-  formats,
-  serviceRegions,
-} from "../../alerts/channels/channel.js";
+import { floors, type Format, formats, serviceRegions } from "../../alerts/channels/channel.js";
 import { credentialOf } from "../../alerts/channels/credential.js";
 import { makeSealing } from "../../alerts/channels/sealing.js";
 import type { Given, Options } from "../../cli/command.js";
@@ -70,19 +65,13 @@ export async function run({ values }: Given): Promise<void> {
     categories:
       given.category === undefined
         ? null
-        : listOf("--category", given.category).map((category) =>
-            oneOf("--category", categories, category),
-          ),
+        : listOf("--category", given.category).map((category) => oneOf("--category", categories, category)),
     description: descriptionOf(given.description ?? ""),
     open: values["open"] === true,
   };
   const settings = readSettings();
   const sealing = makeSealing(channelKeyOf(settings));
-  const credential = credentialOf(
-    format,
-    await credentialText("channel add", format, given),
-    settings.alertLoopback,
-  );
+  const credential = credentialOf(format, await credentialText("channel add", format, given), settings.alertLoopback);
   await runOnDatabase("channel", async ({ pool }) => {
     const added = await addChannel(pool, sealing, { ...wanted, credential });
     print(values["json"], added, told(added, wanted.open));
@@ -94,36 +83,25 @@ function serviceRegionOf(format: Format, value: string | undefined) {
     throw new UserError(
       "channel add: --service-region is missing; a routing key works in one region of its service only, us or eu",
     );
-  if (format === "paging")
-    return oneOf("--service-region", serviceRegions, value);
+  if (format === "paging") return oneOf("--service-region", serviceRegions, value);
   if (value === undefined) return null;
-  throw new UserError(
-    `channel add: --service-region is of format paging, not of ${format}`,
-  );
+  throw new UserError(`channel add: --service-region is of format paging, not of ${format}`);
 }
 
 function descriptionOf(text: string): string {
   const description = text.trim();
   if (description.length > 200)
-    throw new UserError(
-      `--description: expected at most 200 characters, got ${description.length}`,
-    );
+    throw new UserError(`--description: expected at most 200 characters, got ${description.length}`);
   if (/\p{Cc}/u.test(description))
-    throw new UserError(
-      "--description: expected one line of plain text, got control characters",
-    );
+    throw new UserError("--description: expected one line of plain text, got control characters");
   return description;
 }
 
 function told({ channel, secret, queued }: Added, open: boolean): string {
   return [
     channelText(channel),
-    ...(open
-      ? [`alerts of what is open now: ${queued}, core sends them\n`]
-      : []),
-    ...(secret === null
-      ? []
-      : [`signing secret, shown this once: ${secret}\n`]),
+    ...(open ? [`alerts of what is open now: ${queued}, core sends them\n`] : []),
+    ...(secret === null ? [] : [`signing secret, shown this once: ${secret}\n`]),
     `venuewatch channel test ${channel.id} sends a test alert\n`,
   ].join("");
 }

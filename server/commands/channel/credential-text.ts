@@ -8,12 +8,9 @@ export async function credentialText(
   format: Format,
   given: { url?: string; key?: string },
 ): Promise<string> {
-  const [mine, other] =
-    format === "paging" ? (["key", "url"] as const) : (["url", "key"] as const);
+  const [mine, other] = format === "paging" ? (["key", "url"] as const) : (["url", "key"] as const);
   if (given[other] !== undefined)
-    throw new UserError(
-      `${command}: --${other} is not of format ${format}, which takes --${mine}`,
-    );
+    throw new UserError(`${command}: --${other} is not of format ${format}, which takes --${mine}`);
   const value = given[mine];
   if (value === undefined)
     throw new UserError(

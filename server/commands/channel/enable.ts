@@ -18,10 +18,7 @@ export const options: Options = {
   json: { type: "boolean", help: "print JSON" },
 };
 
-export async function run({
-  values,
-  words: [word = ""],
-}: Given): Promise<void> {
+export async function run({ values, words: [word = ""] }: Given): Promise<void> {
   const id = numberWord("channel", word);
   const open = values["open"] === true;
   await runOnDatabase("channel", async ({ pool }) => {
@@ -30,12 +27,8 @@ export async function run({
       values["json"],
       { channel, queued },
       [
-        before.state === "on"
-          ? `channel ${id} was on already\n`
-          : `channel ${id} is on; it was ${stateIn(before)}\n`,
-        ...(open
-          ? [`alerts of what is open now: ${queued}, core sends them\n`]
-          : []),
+        before.state === "on" ? `channel ${id} was on already\n` : `channel ${id} is on; it was ${stateIn(before)}\n`,
+        ...(open ? [`alerts of what is open now: ${queued}, core sends them\n`] : []),
       ].join(""),
     );
   });

@@ -13,10 +13,7 @@ export const options: Options = {
   json: { type: "boolean", help: "print JSON" },
 };
 
-export async function run({
-  values,
-  words: [word = ""],
-}: Given): Promise<void> {
+export async function run({ values, words: [word = ""] }: Given): Promise<void> {
   const id = numberWord("channel", word);
   await runOnDatabase("channel", async ({ pool }) => {
     const removed = await removeChannel(pool, id);

@@ -1,9 +1,6 @@
 import { channelsOf, noChannel } from "../../alerts/channels/channels.js";
 import { credentialOf } from "../../alerts/channels/credential.js";
-import {
-  replaceCredential,
-  rotateSecret,
-} from "../../alerts/channels/rotate-channel.js";
+import { replaceCredential, rotateSecret } from "../../alerts/channels/rotate-channel.js";
 import { makeSealing } from "../../alerts/channels/sealing.js";
 import type { Given, Options } from "../../cli/command.js";
 import { runOnDatabase } from "../../cli/on-database.js";
@@ -42,10 +39,7 @@ export const options = {
 
 type Values = Partial<Record<keyof typeof options, string>>;
 
-export async function run({
-  values,
-  words: [word = ""],
-}: Given): Promise<void> {
+export async function run({ values, words: [word = ""] }: Given): Promise<void> {
   const id = numberWord("channel", word);
   const given = values as Values;
   const hours = hoursOf(given.overlap);
@@ -67,9 +61,7 @@ export async function run({
         rotated,
         [
           `new signing secret of channel ${id}, shown this once: ${rotated.secret}\n`,
-          until === null
-            ? "the former one ended now\n"
-            : `the former one signs beside it until ${until}\n`,
+          until === null ? "the former one ended now\n" : `the former one signs beside it until ${until}\n`,
         ].join(""),
       );
       return;
@@ -85,25 +77,18 @@ export async function run({
       settings.alertLoopback,
     );
     const channel = await replaceCredential(pool, sealing, id, credential);
-    print(
-      values["json"],
-      { channel },
-      `channel ${id} goes to ${channel.to} from now on\n`,
-    );
+    print(values["json"], { channel }, `channel ${id} goes to ${channel.to} from now on\n`);
   });
 }
 
 function refuse(given: Values, unfit: (keyof Values)[], why: string): void {
   const option = unfit.find((option) => given[option] !== undefined);
-  if (option !== undefined)
-    throw new UserError(`channel rotate: --${option} does not fit: ${why}`);
+  if (option !== undefined) throw new UserError(`channel rotate: --${option} does not fit: ${why}`);
 }
 
 function hoursOf(text: string | undefined): number {
   if (text === undefined) return usualHours;
   const hours = /^\d{1,3}$/.test(text) ? Number(text) : NaN;
   if (hours <= mostHours) return hours;
-  throw new UserError(
-    `--overlap: expected whole hours from 0 to ${mostHours}, got ${JSON.stringify(text)}`,
-  );
+  throw new UserError(`--overlap: expected whole hours from 0 to ${mostHours}, got ${JSON.stringify(text)}`);
 }

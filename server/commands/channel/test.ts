@@ -16,17 +16,12 @@ export const options: Options = {
   json: { type: "boolean", help: "print JSON" },
 };
 
-export async function run({
-  values,
-  words: [word = ""],
-}: Given): Promise<void> {
+export async function run({ values, words: [word = ""] }: Given): Promise<void> {
   const id = numberWord("channel", word);
   await runOnDatabase("channel", async (here) => {
     const { delivery } = await withSender(here, (by) => sendNow(by, id, null));
     print(values["json"], delivery, deliveryText(delivery));
     if (delivery.state !== "delivered")
-      throw new UserError(
-        `the test alert did not arrive: ${outcomeIn(delivery.attempts.at(-1))}`,
-      );
+      throw new UserError(`the test alert did not arrive: ${outcomeIn(delivery.attempts.at(-1))}`);
   });
 }

@@ -3,8 +3,7 @@ import type { Channel } from "../../alerts/channels/channel.js";
 import { plainTable } from "../plain-table.js";
 
 export function channelList(channels: readonly Channel[]): string {
-  if (channels.length === 0)
-    return "there are no channels; venuewatch channel add makes one\n";
+  if (channels.length === 0) return "there are no channels; venuewatch channel add makes one\n";
   const head = ["id", "format", "to", "told of", "state", "waiting"];
   return plainTable([
     [...head, "newest attempt", "description"],
@@ -32,9 +31,7 @@ export function channelText(channel: Channel): string {
     ["failures in a row", String(channel.failures)],
     ["waiting deliveries", String(channel.waiting)],
     ["newest attempt", lastAttempt(channel)],
-    ...(channel.formerSecretUntil
-      ? [["former secret signs until", channel.formerSecretUntil]]
-      : []),
+    ...(channel.formerSecretUntil ? [["former secret signs until", channel.formerSecretUntil]] : []),
     ["added", channel.createdAt],
   ]);
 }
@@ -63,7 +60,5 @@ const whyOff = {
 function lastAttempt({ lastAttempt }: Channel): string {
   if (lastAttempt === null) return "none";
   const { startedAt, result, status } = lastAttempt;
-  return [startedAt, result ?? "under way", ...(status ? [status] : [])].join(
-    " ",
-  );
+  return [startedAt, result ?? "under way", ...(status ? [status] : [])].join(" ");
 }

@@ -30,25 +30,15 @@ export async function run({ values }: Given): Promise<void> {
   const given = values as Partial<Record<keyof typeof options, string>>;
   const limit = limitOf(given.limit);
   const wanted = {
-    channel:
-      given.channel === undefined ? null : numberWord("channel", given.channel),
+    channel: given.channel === undefined ? null : numberWord("channel", given.channel),
     incident: given.incident ?? null,
-    state:
-      given.state === undefined
-        ? null
-        : oneOf("--state", deliveryStates, given.state),
-    since:
-      given.since === undefined
-        ? null
-        : since("--since", given.since, new Date()),
+    state: given.state === undefined ? null : oneOf("--state", deliveryStates, given.state),
+    since: given.since === undefined ? null : since("--since", given.since, new Date()),
     limit,
   };
   await runOnDatabase("delivery", async ({ pool }) => {
     const deliveries = await deliveriesOf(pool, wanted);
-    const more =
-      deliveries.length === limit
-        ? `the newest ${limit}; --limit shows more\n`
-        : "";
+    const more = deliveries.length === limit ? `the newest ${limit}; --limit shows more\n` : "";
     print(values["json"], deliveries, deliveryList(deliveries) + more);
   });
 }
@@ -57,7 +47,5 @@ function limitOf(text: string | undefined): number {
   if (text === undefined) return usualRows;
   const rows = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
   if (rows >= 1 && rows <= mostRows) return rows;
-  throw new UserError(
-    `--limit: expected a whole number from 1 to ${mostRows}, got ${JSON.stringify(text)}`,
-  );
+  throw new UserError(`--limit: expected a whole number from 1 to ${mostRows}, got ${JSON.stringify(text)}`);
 }

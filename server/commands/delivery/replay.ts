@@ -1,9 +1,5 @@
 import type { Delivery } from "../../alerts/delivery/delivery.js";
-import {
-  missedBy,
-  replayAll,
-  replaysOf,
-} from "../../alerts/delivery/replay-deliveries.js";
+import { missedBy, replayAll, replaysOf } from "../../alerts/delivery/replay-deliveries.js";
 import type { Given, Options } from "../../cli/command.js";
 import { runOnDatabase } from "../../cli/on-database.js";
 import { UserError } from "../../../shared/process/user-error.js";
@@ -40,17 +36,11 @@ export async function run({ values, words }: Given): Promise<void> {
       `delivery replay: expected numbers of deliveries or --channel, got ${ids.length > 0 ? "both" : "neither"}`,
     );
   if (given.since !== undefined && given.channel === undefined)
-    throw new UserError(
-      "delivery replay: --since goes with --channel, not with numbers of deliveries",
-    );
-  const channel =
-    given.channel === undefined ? null : numberWord("channel", given.channel);
+    throw new UserError("delivery replay: --since goes with --channel, not with numbers of deliveries");
+  const channel = given.channel === undefined ? null : numberWord("channel", given.channel);
   const from = since("--since", given.since ?? usualSince, new Date());
   await runOnDatabase("delivery", async (here) => {
-    const replays =
-      channel === null
-        ? await replaysOf(here.pool, ids)
-        : await missedBy(here.pool, channel, from);
+    const replays = channel === null ? await replaysOf(here.pool, ids) : await missedBy(here.pool, channel, from);
     const sent: Delivery[] = [];
     let failed = 0;
     await withSender(here, async (by, signal) => {
@@ -62,9 +52,7 @@ export async function run({ values, words }: Given): Promise<void> {
         const came = again
           ? `as ${again.delivery.id}: ${outcomeIn(again.delivery.attempts.at(-1))}`
           : "not sent, as the receiver wants nothing more now";
-        process.stdout.write(
-          `delivery ${replay.delivery} (event ${replay.event}, ${replay.slug}) ${came}\n`,
-        );
+        process.stdout.write(`delivery ${replay.delivery} (event ${replay.event}, ${replay.slug}) ${came}\n`);
       }
     });
     print(
@@ -75,8 +63,6 @@ export async function run({ values, words }: Given): Promise<void> {
         : "",
     );
     if (failed > 0)
-      throw new UserError(
-        `${failed} of ${replays.length} did not arrive; venuewatch delivery show says more of each`,
-      );
+      throw new UserError(`${failed} of ${replays.length} did not arrive; venuewatch delivery show says more of each`);
   });
 }

@@ -23,9 +23,7 @@ export function deliveryList(deliveries: readonly Delivery[]): string {
 
 export function deliveryText(delivery: Delivery): string {
   const { incident, incidentRetractedAt } = delivery;
-  const retracted = incidentRetractedAt
-    ? `, retracted ${incidentRetractedAt}`
-    : "";
+  const retracted = incidentRetractedAt ? `, retracted ${incidentRetractedAt}` : "";
   const head = plainTable([
     ["delivery", String(delivery.id)],
     ["channel", `${delivery.channel}, ${delivery.format} to ${delivery.to}`],
@@ -34,9 +32,7 @@ export function deliveryText(delivery: Delivery): string {
     ["incident", incident === null ? "-" : `${incident}${retracted}`],
     ["state", stateIn(delivery)],
     ["created", delivery.createdAt],
-    delivery.endedAt === null
-      ? ["due", delivery.dueAt ?? "-"]
-      : ["ended", delivery.endedAt],
+    delivery.endedAt === null ? ["due", delivery.dueAt ?? "-"] : ["ended", delivery.endedAt],
     ["attempts", String(delivery.attempts.length)],
   ]);
   return head + delivery.attempts.map(attemptText).join("");
@@ -56,18 +52,13 @@ function attemptText(attempt: Attempt, at: number): string {
     "",
     `attempt ${at + 1}  ${startedAt} to ${endedAt ?? "-"}, by ${sentBy}`,
     `  ${outcomeIn(attempt)}`,
-    ...(answer ? harmless(answer).split("\n") : []).map(
-      (line) => `  | ${line}`,
-    ),
+    ...(answer ? harmless(answer).split("\n") : []).map((line) => `  | ${line}`),
   ];
   return lines.map((line) => `${line}\n`).join("");
 }
 
 /** What an attempt came to: `refused 500, 12 ms: …`. */
-export function outcomeIn(
-  attempt:
-    Pick<Attempt, "result" | "status" | "error" | "durationMs"> | undefined,
-): string {
+export function outcomeIn(attempt: Pick<Attempt, "result" | "status" | "error" | "durationMs"> | undefined): string {
   if (attempt === undefined) return "none";
   const { result, status, durationMs, error } = attempt;
   if (result === null) return "under way, or nobody knows its end yet";
@@ -78,7 +69,5 @@ export function outcomeIn(
 
 /** Receivers may answer anything: what moves the cursor or turns the direction of writing is shown as a mark. */
 function harmless(text: string): string {
-  return text
-    .replace(/\r\n?/g, "\n")
-    .replace(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, "\ufffd");
+  return text.replace(/\r\n?/g, "\n").replace(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, "\ufffd");
 }

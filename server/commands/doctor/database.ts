@@ -2,20 +2,11 @@
 import { databaseFault } from "../../../shared/database/fault.js";
 import { type Pool, openPool, sql } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
-import {
-  advice,
-  isOlder,
-  isTested,
-  tested,
-  testedRange,
-} from "../../database/require-extension.js";
+import { advice, isOlder, isTested, tested, testedRange } from "../../database/require-extension.js";
 import { definitionsFault, schemaState } from "../../database/schema-state.js";
 import { version } from "../../../shared/config/package.js";
 import type { Registry } from "../../../shared/registry/registry.js";
-import {
-  databaseUrlOf,
-  type Settings,
-} from "../../../shared/config/settings.js";
+import { databaseUrlOf, type Settings } from "../../../shared/config/settings.js";
 import { type Finding, failure, made, ok, warning } from "./finding.js";
 
 /** A clock that is off by the first is in the way of comparing logs, by the second samples are refused. */
@@ -23,11 +14,7 @@ const tellableClockMs = 500;
 const bearableClockMs = 10_000;
 
 /** @param registry null where it cannot be read */
-export async function databaseFound(
-  settings: Settings,
-  registry: Registry | null,
-  log: Log,
-): Promise<Finding[]> {
+export async function databaseFound(settings: Settings, registry: Registry | null, log: Log): Promise<Finding[]> {
   const url = databaseUrlOf(settings);
   const pool = openPool(url, {
     ...{ applicationName: "doctor", log, max: 1, statementTimeoutMs: 5_000 },
@@ -51,11 +38,7 @@ export async function databaseFound(
 }
 
 /** @throws what hinders from asking at all */
-export async function findingsOn(
-  pool: Pool,
-  region: string | null,
-  registry: Registry | null,
-): Promise<Finding[]> {
+export async function findingsOn(pool: Pool, region: string | null, registry: Registry | null): Promise<Finding[]> {
   const server = await serverFound(pool);
   const rights = await checked("rights", () => rightsFound(pool, region));
   const schema = await checked("schema", () => schemaFound(pool));
@@ -65,19 +48,14 @@ export async function findingsOn(
     ...server,
     schema,
     rights,
-    ...(registry
-      ? [await checked("venues", () => venuesFound(pool, registry))]
-      : []),
+    ...(registry ? [await checked("venues", () => venuesFound(pool, registry))] : []),
     await checked("vantages", () => vantagesFound(pool)),
     await checked("probes", () => probesFound(pool, region)),
     await checked("engine", () => engineFound(pool)),
   ];
 }
 
-function checked(
-  check: string,
-  look: () => Promise<Finding>,
-): Promise<Finding> {
+function checked(check: string, look: () => Promise<Finding>): Promise<Finding> {
   return made(
     check,
     look,
@@ -114,11 +92,7 @@ async function serverFound(pool: Pool): Promise<Finding[]> {
   ];
 }
 
-function versionsFound(
-  postgres: string,
-  timescaledb: string | null,
-  tookMs: number,
-): Finding {
+function versionsFound(postgres: string, timescaledb: string | null, tookMs: number): Finding {
   const { oldest, newest } = tested.timescaledb;
   if (timescaledb === null)
     return failure(
@@ -131,11 +105,7 @@ function versionsFound(
   if (isTested(versions)) return ok("database", found);
   // migrate refuses it
   const grade = isOlder(timescaledb, oldest) ? failure : warning;
-  return grade(
-    "database",
-    `${found}, and this build was tested with ${testedRange}`,
-    advice(versions),
-  );
+  return grade("database", `${found}, and this build was tested with ${testedRange}`, advice(versions));
 }
 
 async function schemaFound(pool: Pool): Promise<Finding> {
@@ -147,19 +117,13 @@ async function schemaFound(pool: Pool): Promise<Finding> {
       "run the newer build that made it",
     );
   const advice = "run venuewatch migrate of this build";
-  if (missing.length > 0)
-    return failure("schema", `it lacks ${missing.join(", ")}`, advice);
+  if (missing.length > 0) return failure("schema", `it lacks ${missing.join(", ")}`, advice);
   const fault = await definitionsFault(pool);
-  return fault === null
-    ? ok("schema", "that of this build")
-    : failure("schema", `it ${fault}`, advice);
+  return fault === null ? ok("schema", "that of this build") : failure("schema", `it ${fault}`, advice);
 }
 
 /** By what each program cannot do without. What is not there yet, the migration allows. */
-async function rightsFound(
-  pool: Pool,
-  region: string | null,
-): Promise<Finding> {
+async function rightsFound(pool: Pool, region: string | null): Promise<Finding> {
   const rows = await pool.query<{
     user: string;
     program: string;
@@ -189,32 +153,22 @@ async function rightsFound(
     group by n.program
     order by n.program
   `);
-  const able = rows
-    .filter(({ allowed }) => allowed)
-    .map(({ program }) => program);
+  const able = rows.filter(({ allowed }) => allowed).map(({ program }) => program);
   const found = `${rows[0]!.user} may do what ${able.join(", ") || "none of our programs"} must`;
-  const advice =
-    "make it a member of the role of its program, vw_probe, vw_core or vw_web (sql/roles.sql)";
+  const advice = "make it a member of the role of its program, vw_probe, vw_core or vw_web (sql/roles.sql)";
   if (able.length === 0) return failure("rights", found, advice);
   return region !== null && !able.includes("probe")
-    ? failure(
-        "rights",
-        `${found}, and REGION is set, so a probe is to run`,
-        advice,
-      )
+    ? failure("rights", `${found}, and REGION is set, so a probe is to run`, advice)
     : ok("rights", found);
 }
 
 async function venuesFound(pool: Pool, registry: Registry): Promise<Finding> {
-  const rows = await pool.query<{ venue: string }>(
-    sql`select venue from venue where published`,
-  );
+  const rows = await pool.query<{ venue: string }>(sql`select venue from venue where published`);
   const there = new Set(rows.map(({ venue }) => venue));
   const ours = new Set(registry.venues.map(({ id }) => id));
   const lacks = [...ours].filter((id) => !there.has(id));
   const more = [...there].filter((id) => !ours.has(id));
-  if (lacks.length === 0 && more.length === 0)
-    return ok("venues", `the database has the ${ours.size} of the registry`);
+  if (lacks.length === 0 && more.length === 0) return ok("venues", `the database has the ${ours.size} of the registry`);
   return warning(
     "venues",
     [
@@ -236,10 +190,7 @@ interface Reporting {
 }
 
 /** @param region null: whichever ever had a probe */
-async function probesFound(
-  pool: Pool,
-  region: string | null,
-): Promise<Finding> {
+async function probesFound(pool: Pool, region: string | null): Promise<Finding> {
   const regions = await pool.query<Reporting>(sql`
     select
       g.region,
@@ -265,31 +216,19 @@ async function probesFound(
         : []),
     ].join("; ") || "none has ever reported";
   if (silent.length > 0)
-    return warning(
-      "probes",
-      found,
-      "see on their machines whether they run, and what their logs say",
-    );
+    return warning("probes", found, "see on their machines whether they run, and what their logs say");
   if (alive.some((one) => one.version !== version))
-    return warning(
-      "probes",
-      found,
-      `this is ${version}: upgrade all programs together`,
-    );
+    return warning("probes", found, `this is ${version}: upgrade all programs together`);
   return alive.some(({ troubles }) => troubles.length > 0)
     ? warning("probes", found, "look after what they name")
     : ok("probes", found);
 }
 
 function reportOf({ region, seenAt, probes }: Reporting): string {
-  if (probes.length === 0)
-    return `${region}: none reports since ${seenAt.toISOString()}`;
+  if (probes.length === 0) return `${region}: none reports since ${seenAt.toISOString()}`;
   return probes
     .map(({ version, troubles }) =>
-      [
-        `${region} ${version}`,
-        ...troubles.map(({ kind, detail }) => `${kind}: ${detail}`),
-      ].join(", "),
+      [`${region} ${version}`, ...troubles.map(({ kind, detail }) => `${kind}: ${detail}`)].join(", "),
     )
     .join("; ");
 }
@@ -315,9 +254,7 @@ async function vantagesFound(pool: Pool): Promise<Finding> {
         ? "no probe that reports says on which machine it is"
         : "no two regions have probes on one machine",
     );
-  const found = shared
-    .map(({ regions }) => `${regions.join(", ")} have probes on one machine`)
-    .join("; ");
+  const found = shared.map(({ regions }) => `${regions.join(", ")} have probes on one machine`).join("; ");
   return warning(
     "vantages",
     `${found}: together they are one vantage, and trouble of its network may look like trouble of venues`,
@@ -326,13 +263,9 @@ async function vantagesFound(pool: Pool): Promise<Finding> {
 }
 
 async function engineFound(pool: Pool): Promise<Finding> {
-  const [may] = await pool.query<{ look: boolean }>(
-    sql`select has_schema_privilege('api', 'usage') as look`,
-  );
+  const [may] = await pool.query<{ look: boolean }>(sql`select has_schema_privilege('api', 'usage') as look`);
   if (!may!.look) return ok("engine", "not for this user to see");
-  const [clock] = await pool.file<{ ticked_at: Date | null; fresh: boolean }>(
-    "readiness",
-  );
+  const [clock] = await pool.file<{ ticked_at: Date | null; fresh: boolean }>("readiness");
   const { ticked_at: tickedAt, fresh } = clock!;
   if (tickedAt === null)
     return warning(

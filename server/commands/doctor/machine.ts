@@ -17,10 +17,7 @@ const mebibyte = 2 ** 20;
 const filesBesides = 200;
 
 /** @param limit open files that this process may have; null where the system does not tell */
-export function filesFound(
-  { venues }: Registry,
-  limit = openFileLimit(),
-): Finding {
+export function filesFound({ venues }: Registry, limit = openFileLimit()): Finding {
   const connections = venues.reduce(
     (sum, { rest, socket }) =>
       // while one is renewed there are two
@@ -28,11 +25,7 @@ export function filesFound(
     0,
   );
   const needed = connections + filesBesides;
-  if (limit === null)
-    return ok(
-      "open files",
-      `${needed} are needed at the most; no limit is known`,
-    );
+  if (limit === null) return ok("open files", `${needed} are needed at the most; no limit is known`);
   const found = `${limit} are allowed, ${needed} are needed at the most`;
   return limit >= needed
     ? ok("open files", found)
@@ -54,18 +47,17 @@ function openFileLimit(): number | null {
   }
 }
 
-/** Below the first the embedded database and the spool soon stand still; below the second it is time to look after it. */
+/**
+ * Below the first the embedded database and the spool soon stand still; below the second it is time to look after it.
+ */
 const leastFreeBytes = 512 * mebibyte;
 const comfortableBytes = 5 * 1024 * mebibyte;
 
-export async function dataDirFound({
-  dataDir,
-}: Pick<Settings, "dataDir">): Promise<Finding[]> {
+export async function dataDirFound({ dataDir }: Pick<Settings, "dataDir">): Promise<Finding[]> {
   const here = await nearestExisting(dataDir);
   try {
     await access(here, constants.W_OK | constants.X_OK);
-    if (!(await stat(here)).isDirectory())
-      throw Object.assign(new Error("not a directory"), { code: "ENOTDIR" });
+    if (!(await stat(here)).isDirectory()) throw Object.assign(new Error("not a directory"), { code: "ENOTDIR" });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return [
@@ -78,15 +70,8 @@ export async function dataDirFound({
   }
   const advice = "let this user read it, and look after the disk";
   return [
-    await made(
-      "data directory",
-      () => roomFound(dataDir, here),
-      isErrno,
-      advice,
-    ),
-    ...(here === dataDir
-      ? [await made("spool", () => spoolFound(dataDir), isErrno, advice)]
-      : []),
+    await made("data directory", () => roomFound(dataDir, here), isErrno, advice),
+    ...(here === dataDir ? [await made("spool", () => spoolFound(dataDir), isErrno, advice)] : []),
   ];
 }
 
@@ -106,9 +91,7 @@ async function roomFound(dataDir: string, here: string): Promise<Finding> {
   ].join("");
   const advice = "make room, or set DATA_DIR to a directory on another disk";
   if (free < leastFreeBytes) return failure("data directory", found, advice);
-  return free < comfortableBytes
-    ? warning("data directory", found, advice)
-    : ok("data directory", found);
+  return free < comfortableBytes ? warning("data directory", found, advice) : ok("data directory", found);
 }
 
 /** What does not exist yet is made in the first of its parents that does. */
@@ -174,15 +157,12 @@ function isSegment(entry: Dirent): boolean {
 }
 
 /** A line is a sample (probe/delivery/spool-record.ts). */
-async function readLines(
-  path: string,
-): Promise<{ lines: number; bytes: number }> {
+async function readLines(path: string): Promise<{ lines: number; bytes: number }> {
   const read = { lines: 0, bytes: 0 };
   try {
     for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
       read.bytes += chunk.length;
-      for (let at = -1; (at = chunk.indexOf(newline, at + 1)) >= 0;)
-        read.lines += 1;
+      for (let at = -1; (at = chunk.indexOf(newline, at + 1)) >= 0;) read.lines += 1;
     }
     return read;
   } catch (error) {
@@ -211,9 +191,7 @@ export async function portsFound(settings: Settings): Promise<Finding> {
     ...(settings.databaseUrl === null ? [embeddedPort(settings)] : []),
   ];
   // by number: one that is set for all is looked at once
-  const wanted = new Map(
-    ports.filter(({ port }) => port !== 0).map((one) => [one.port, one]),
-  );
+  const wanted = new Map(ports.filter(({ port }) => port !== 0).map((one) => [one.port, one]));
   const states = await Promise.all(
     [...wanted.values()].map(async ({ port, host, setting }) => ({
       number: port,
@@ -237,10 +215,7 @@ export async function portsFound(settings: Settings): Promise<Finding> {
       );
 }
 
-async function stateOf(
-  port: number,
-  host: string,
-): Promise<"free" | "ours" | "taken"> {
+async function stateOf(port: number, host: string): Promise<"free" | "ours" | "taken"> {
   const server = createServer();
   server.listen(port, host);
   try {

@@ -2,11 +2,11 @@ import { isMaintained, maintainedLines, nodeLines } from "./node-lines.js";
 import { version } from "../../../shared/config/package.js";
 import { type Finding, ok, warning } from "./finding.js";
 
-/** Whether Node is of a line that this release is tested on, and that still gets security fixes. An older one than is needed does not come here (cli.ts). */
-export function nodeFound(
-  now: Date,
-  nodeVersion = process.versions.node,
-): Finding {
+/**
+ * Whether Node is of a line that this release is tested on, and that still gets security fixes. An older one than is
+ * needed does not come here (cli.ts).
+ */
+export function nodeFound(now: Date, nodeVersion = process.versions.node): Finding {
   const found = `venuewatch ${version} on Node ${nodeVersion}`;
   const major = Number(nodeVersion.split(".")[0]);
   const line = nodeLines.find((line) => line.major === major);
@@ -26,9 +26,7 @@ export function nodeFound(
 }
 
 function adviceAt(now: Date): string {
-  const lines = maintainedLines(now).map(
-    ({ major, endOfLife }) => `${major} (maintained until ${endOfLife})`,
-  );
+  const lines = maintainedLines(now).map(({ major, endOfLife }) => `${major} (maintained until ${endOfLife})`);
   return lines.length > 0
     ? `run it on Node ${inWords(lines)}`
     : "install a newer release of venuewatch, and the Node that it names";
@@ -36,7 +34,5 @@ function adviceAt(now: Date): string {
 
 function inWords(items: readonly unknown[]): string {
   const last = items.at(-1);
-  return items.length > 1
-    ? `${items.slice(0, -1).join(", ")} or ${String(last)}`
-    : String(last);
+  return items.length > 1 ? `${items.slice(0, -1).join(", ")} or ${String(last)}` : String(last);
 }

@@ -7,10 +7,7 @@ import type { Settings } from "../../../shared/config/settings.js";
 import { type Finding, failure, ok } from "./finding.js";
 
 /** Null where there is none. */
-export async function replicaFound(
-  { databaseReadUrl: url }: Settings,
-  log: Log,
-): Promise<Finding | null> {
+export async function replicaFound({ databaseReadUrl: url }: Settings, log: Log): Promise<Finding | null> {
   if (url === null) return null;
   const pool = openPool(url, {
     ...{ applicationName: "doctor", log, max: 1, statementTimeoutMs: 5_000 },
@@ -26,8 +23,7 @@ export async function replicaFound(
           "see on its machine whether it receives and replays, and what its log says; web is not ready meanwhile",
         );
   } catch (error) {
-    const { message } =
-      databaseFault(error, url, "DATABASE_READ_URL") ?? (error as Error);
+    const { message } = databaseFault(error, url, "DATABASE_READ_URL") ?? (error as Error);
     return failure("replica", message, "web answers 503 meanwhile");
   } finally {
     await pool.close();

@@ -3,26 +3,13 @@ import { setMaxListeners } from "node:events";
 import { isIP } from "node:net";
 import { lookup } from "node:dns/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type ClockWatch,
-  makeClockWatch,
-} from "../../../probe/network/clock-error.js";
-import {
-  isUnmeasured,
-  type MeasurementOutcome,
-} from "../../../probe/rest/measurement.js";
-import {
-  makeResolver,
-  type Resolver,
-} from "../../../probe/network/resolver.js";
+import { type ClockWatch, makeClockWatch } from "../../../probe/network/clock-error.js";
+import { isUnmeasured, type MeasurementOutcome } from "../../../probe/rest/measurement.js";
+import { makeResolver, type Resolver } from "../../../probe/network/resolver.js";
 import { makeRest, type Rest } from "../../../probe/rest/rest.js";
 import { openSocket } from "../../../probe/stream/socket.js";
 import { isBeyondBearing } from "../../../probe/network/troubles.js";
-import {
-  hostsOf,
-  type Registry,
-  type Venue,
-} from "../../../shared/registry/registry.js";
+import { hostsOf, type Registry, type Venue } from "../../../shared/registry/registry.js";
 import { type Finding, failure, ok, warning } from "./finding.js";
 
 export interface Reached {
@@ -43,10 +30,7 @@ const dayMs = 86_400_000;
 /** Seen on one endpoint, it is so on all of its host: that is not asked in vain again. */
 const ofTheHost = new Set(["dns", "connect", "tls", "timeout"]);
 
-export async function venuesReached(
-  { venues }: Registry,
-  userAgent: string,
-): Promise<Reached> {
+export async function venuesReached({ venues }: Registry, userAgent: string): Promise<Reached> {
   const clock = makeClockWatch();
   const resolver = makeResolver(venues.flatMap(hostsOf));
   const rest = makeRest({ userAgent, resolver, clock });
@@ -85,11 +69,7 @@ interface Tried {
 }
 
 /** One after the other, the first of each host over a connection of its own. */
-async function endpointsOf(
-  { rest: endpoints }: Venue,
-  rest: Rest,
-  deadline: AbortSignal,
-): Promise<Tried[]> {
+async function endpointsOf({ rest: endpoints }: Venue, rest: Rest, deadline: AbortSignal): Promise<Tried[]> {
   const tried: Tried[] = [];
   const dead = new Map<string, string>();
   for (const endpoint of endpoints) {
@@ -107,15 +87,13 @@ async function endpointsOf(
     const outcome = await rest.endpoint(endpoint)(deadline, true);
     const one = triedOf(what, outcome);
     tried.push(one);
-    if (isUnmeasured(outcome) || ofTheHost.has(outcome.fault ?? ""))
-      dead.set(host, what);
+    if (isUnmeasured(outcome) || ofTheHost.has(outcome.fault ?? "")) dead.set(host, what);
   }
   return tried;
 }
 
 function triedOf(what: string, outcome: MeasurementOutcome): Tried {
-  if (isUnmeasured(outcome))
-    return untold(what, `not measured (${outcome.unmeasured})`);
+  if (isUnmeasured(outcome)) return untold(what, `not measured (${outcome.unmeasured})`);
   const { fault, httpStatus, latencyUs, certificateExpiresAt } = outcome;
   const status = httpStatus === null ? "" : ` (status ${httpStatus})`;
   return {
@@ -131,23 +109,13 @@ function untold(what: string, why: string): Tried {
   return { what, fault: why, untold: true, tookMs: null, expiresAt: null };
 }
 
-function socketsOf(
-  { socket }: Venue,
-  userAgent: string,
-  resolver: Resolver,
-): Promise<Tried[]> {
+function socketsOf({ socket }: Venue, userAgent: string, resolver: Resolver): Promise<Tried[]> {
   if (!socket) return Promise.resolve([]);
   const urls = [socket.url, ...socket.streams.flatMap(({ url }) => url ?? [])];
-  return Promise.all(
-    [...new Set(urls)].map((url) => upgraded(url, userAgent, resolver)),
-  );
+  return Promise.all([...new Set(urls)].map((url) => upgraded(url, userAgent, resolver)));
 }
 
-function upgraded(
-  url: string,
-  userAgent: string,
-  resolver: Resolver,
-): Promise<Tried> {
+function upgraded(url: string, userAgent: string, resolver: Resolver): Promise<Tried> {
   return new Promise((resolve) => {
     const what = `socket ${new URL(url).host}`;
     const socket = openSocket({
@@ -161,8 +129,7 @@ function upgraded(
         });
       },
       onDown({ cause, detail }) {
-        if ("unmeasured" in cause)
-          return resolve(untold(what, `${cause.unmeasured}, ${detail}`));
+        if ("unmeasured" in cause) return resolve(untold(what, `${cause.unmeasured}, ${detail}`));
         resolve({
           ...{ what, untold: false, tookMs: null, expiresAt: null },
           fault: `${cause.fault}, ${detail}`,
@@ -174,24 +141,18 @@ function upgraded(
 
 function findingOf({ id }: Venue, tried: Tried[]): Finding {
   const failed = tried.filter(({ fault }) => fault !== null);
-  const until = tried
-    .flatMap(({ expiresAt }) => (expiresAt ? [+expiresAt] : []))
-    .sort((a, b) => a - b)[0];
+  const until = tried.flatMap(({ expiresAt }) => (expiresAt ? [+expiresAt] : [])).sort((a, b) => a - b)[0];
   const leftMs = until === undefined ? null : until - Date.now();
   const found = [
     ...(failed.length < tried.length
-      ? [
-          `${tried.length - failed.length} of ${tried.length} answer well, ${slowest(tried)}`,
-        ]
+      ? [`${tried.length - failed.length} of ${tried.length} answer well, ${slowest(tried)}`]
       : []),
     ...failed.map(({ what, fault }) => `${what}: ${fault}`),
     ...(leftMs === null ? [] : [`certificate ${lasting(leftMs)}`]),
   ].join("; ");
   const check = `venue ${id}`;
-  if (failed.some((one) => !one.untold))
-    return failure(check, found, adviceOn(failed));
-  if (failed.length > 0)
-    return warning(check, found, "look after what is ours, and ask again");
+  if (failed.some((one) => !one.untold)) return failure(check, found, adviceOn(failed));
+  if (failed.length > 0) return warning(check, found, "look after what is ours, and ask again");
   return leftMs !== null && leftMs < soonDays * dayMs
     ? warning(check, found, "nothing here: the venue should renew it soon")
     : ok(check, found);
@@ -210,24 +171,18 @@ function lasting(leftMs: number): string {
 /** By the first word of a fault. */
 const advices: Record<string, string> = {
   dns: "look whether its name resolves elsewhere; if so, look after this machine's resolver, else correct the registry",
-  connect:
-    "look whether a firewall stands between; if others reach it, ask the venue",
+  connect: "look whether a firewall stands between; if others reach it, ask the venue",
   tls: "look at its certificate with a browser; where a proxy opens connections on the way, have it leave these alone",
-  blocked:
-    "it refuses this address or country: measure it from another region, or through another address",
+  blocked: "it refuses this address or country: measure it from another region, or through another address",
   limited: "something else asks it from this address: ask less, or wait",
   http: "read the venue's notices; if it has moved, correct the registry",
   body: "read the venue's notices; if its answer has changed, correct the registry",
-  handshake:
-    "read the venue's notices; if its socket has moved, correct the registry",
+  handshake: "read the venue's notices; if its socket has moved, correct the registry",
 };
 
 function adviceOn(failed: Tried[]): string {
   const word = /^\w+/.exec(failed.find(({ untold }) => !untold)!.fault!)![0];
-  return (
-    advices[word] ??
-    "read the venue's notices; if it is well elsewhere, look after the way there"
-  );
+  return advices[word] ?? "read the venue's notices; if it is well elsewhere, look after the way there";
 }
 
 /** Where no venue at all is reached, it is hardly their fault. */
@@ -236,11 +191,7 @@ function networkFound(tried: Tried[][]): Finding {
   const found = `${reached.length} of ${tried.length} venues answer`;
   return reached.length > 0 || tried.length === 0
     ? ok("network", found)
-    : failure(
-        "network",
-        found,
-        "look after the resolver and this machine's way to the Internet first",
-      );
+    : failure("network", found, "look after the resolver and this machine's way to the Internet first");
 }
 
 const patienceMs = 5_000;
@@ -248,11 +199,8 @@ const mostNamed = 5;
 
 /** Of the registry's names. */
 export async function resolverFound({ venues }: Registry): Promise<Finding> {
-  const hosts = [...new Set(venues.flatMap(hostsOf))].filter(
-    (host) => !isIP(host),
-  );
-  if (hosts.length === 0)
-    return ok("resolver", "not needed: the registry has addresses only");
+  const hosts = [...new Set(venues.flatMap(hostsOf))].filter((host) => !isIP(host));
+  if (hosts.length === 0) return ok("resolver", "not needed: the registry has addresses only");
   const begunMs = performance.now();
   const failed = (
     await Promise.all(
@@ -274,11 +222,7 @@ export async function resolverFound({ venues }: Registry): Promise<Finding> {
   const named = `${found}; not ${failed.slice(0, mostNamed).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
   return failed.length === hosts.length
     ? failure("resolver", named, "look after /etc/resolv.conf and the network")
-    : warning(
-        "resolver",
-        named,
-        "look whether these resolve elsewhere; if not, correct the registry",
-      );
+    : warning("resolver", named, "look whether these resolve elsewhere; if not, correct the registry");
 }
 
 function clockFound(watch: ClockWatch): Finding {
@@ -291,11 +235,7 @@ function clockFound(watch: ClockWatch): Finding {
     );
   const { errorMs, withinMs } = reading;
   const found = `this clock is ${Math.round(errorMs)} ms ahead of the venues', give or take ${Math.ceil(withinMs)}`;
-  const advice =
-    "let this machine follow a time server (chrony, systemd-timesyncd)";
-  if (isBeyondBearing(reading))
-    return failure("clock", `${found}: nothing would be recorded`, advice);
-  return Math.abs(errorMs) - withinMs > 500
-    ? warning("clock", found, advice)
-    : ok("clock", found);
+  const advice = "let this machine follow a time server (chrony, systemd-timesyncd)";
+  if (isBeyondBearing(reading)) return failure("clock", `${found}: nothing would be recorded`, advice);
+  return Math.abs(errorMs) - withinMs > 500 ? warning("clock", found, advice) : ok("clock", found);
 }

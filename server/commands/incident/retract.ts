@@ -1,9 +1,5 @@
 import type { Given, Options } from "../../cli/command.js";
-import {
-  type AlertsLeft,
-  type Retraction,
-  retractIncident,
-} from "../../engine/retract.js";
+import { type AlertsLeft, type Retraction, retractIncident } from "../../engine/retract.js";
 import { runOnDatabase } from "../../cli/on-database.js";
 import { UserError } from "../../../shared/process/user-error.js";
 
@@ -43,9 +39,7 @@ function told(slug: string, retracted: Retraction): string {
   const lines = [
     `retracted ${slug}`,
     `alerts that were delivered before: ${counted(alerts, "delivered", "to") || "none"}`,
-    ...(underWay === ""
-      ? []
-      : [`alerts on their way, which may still arrive: ${underWay}`]),
+    ...(underWay === "" ? [] : [`alerts on their way, which may still arrive: ${underWay}`]),
     `alerts dropped: ${droppedOf(alerts) || "none"}`,
   ];
   if (wasOpen && (state === "degraded" || state === "outage"))
@@ -67,11 +61,7 @@ function droppedOf(alerts: AlertsLeft[]): string {
 }
 
 /** Such as `opened to 3 channels, escalated to 1 channel`; empty where there is none. */
-function counted(
-  alerts: AlertsLeft[],
-  what: "delivered" | "underWay" | "dropped",
-  word: string,
-): string {
+function counted(alerts: AlertsLeft[], what: "delivered" | "underWay" | "dropped", word: string): string {
   return alerts
     .filter((alert) => alert[what] > 0)
     .map((alert) => {

@@ -4,10 +4,7 @@ import { connect } from "../../../shared/database/pool.js";
 import { runToEnd } from "../../process/lifecycle.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import {
-  databaseUrlOf,
-  readSettings,
-} from "../../../shared/config/settings.js";
+import { databaseUrlOf, readSettings } from "../../../shared/config/settings.js";
 import { measureStalls, type StreamReport } from "../../stalls/measure.js";
 import { reportText } from "../../stalls/report.js";
 import { writeThresholds } from "../../stalls/write.js";
@@ -59,25 +56,18 @@ export async function run({ values }: Given): Promise<void> {
       throw databaseFault(error, url) ?? error;
     });
     say(reportText(reports));
-    say(
-      `\n${await keep(reports, settings.registry, values["write"] === true)}`,
-    );
+    say(`\n${await keep(reports, settings.registry, values["write"] === true)}`);
   });
 }
 
 /** @returns what became of the proposals */
-async function keep(
-  reports: readonly StreamReport[],
-  path: string,
-  write: boolean,
-): Promise<string> {
+async function keep(reports: readonly StreamReport[], path: string, write: boolean): Promise<string> {
   const thresholds = reports.flatMap(({ venue, stream, proposal }) =>
     proposal === null ? [] : [{ venue, stream: stream.name, stall: proposal }],
   );
   const proposed = `Proposals for ${thresholds.length} of ${reports.length} streams`;
   if (thresholds.length === 0) return `${proposed}; there is nothing to write.`;
-  if (!write)
-    return `${proposed}; nothing is written. --write puts them into ${path}`;
+  if (!write) return `${proposed}; nothing is written. --write puts them into ${path}`;
   await writeThresholds(path, thresholds);
   return `${proposed}; they are in ${path} now. Probes judge by them from their next start, pages show them after the next venuewatch migrate.`;
 }

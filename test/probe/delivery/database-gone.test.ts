@@ -1,6 +1,6 @@
 /**
- * A probe under load whose database is gone for a while in every way that it can be: what was measured is what is in it in the
- * end. GONE_S says for how many seconds each time, at RATE samples a second.
+ * A probe under load whose database is gone for a while in every way that it can be: what was measured is what is in it
+ * in the end. GONE_S says for how many seconds each time, at RATE samples a second.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -33,8 +33,7 @@ interface Absence {
 void t.test("a database that is gone for a while", async (t) => {
   const database = await someDatabase(t);
   const gate = await makeGate(t, database.url);
-  const admin = () =>
-    openPool(database.url(), { applicationName: "test", log: quiet, max: 1 });
+  const admin = () => openPool(database.url(), { applicationName: "test", log: quiet, max: 1 });
   const pool = openPool(gate.url, {
     applicationName: "test",
     log: quiet,
@@ -66,8 +65,7 @@ void t.test("a database that is gone for a while", async (t) => {
     }
   };
   let paid = 0;
-  const due = (begunMs: number) =>
-    ((performance.now() - begunMs) * perSecond) / 1000 - paid;
+  const due = (begunMs: number) => ((performance.now() - begunMs) * perSecond) / 1000 - paid;
 
   const absences: Absence[] = [
     { how: "its connections refused", begin: gate.shut, end: gate.open },
@@ -131,10 +129,10 @@ void t.test("a database that is gone for a while", async (t) => {
   await ship.close();
 });
 
-/** On a server the two ways in which a process ends are left to the network's: nobody kills a server that others use. */
-async function someDatabase(
-  t: Test,
-): Promise<{ url: () => string; ends: Absence[] }> {
+/**
+ * On a server the two ways in which a process ends are left to the network's: nobody kills a server that others use.
+ */
+async function someDatabase(t: Test): Promise<{ url: () => string; ends: Absence[] }> {
   if (process.env.DATABASE_URL) {
     const { url } = await migratedDatabase(t);
     return { url: () => url, ends: [] };
@@ -157,11 +155,9 @@ async function someDatabase(
 }
 
 async function startHost(directory: string) {
-  const child = spawn(
-    process.execPath,
-    [packagedFile("dist/test/support/embedded-process.js"), directory],
-    { stdio: ["ignore", "pipe", "ignore"] },
-  );
+  const child = spawn(process.execPath, [packagedFile("dist/test/support/embedded-process.js"), directory], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   const ended = once(child, "exit");
   const [url] = (await once(createInterface(child.stdout), "line")) as [string];
   return { child, ended, url };
@@ -183,9 +179,6 @@ async function acceptAgain(pool: Pool): Promise<void> {
   await pool.script("drop trigger no_space on sample; drop function no_space");
 }
 
-async function withPool(
-  pool: Pool,
-  work: (pool: Pool) => Promise<void>,
-): Promise<void> {
+async function withPool(pool: Pool, work: (pool: Pool) => Promise<void>): Promise<void> {
   await work(pool).finally(pool.close);
 }

@@ -19,147 +19,136 @@ const lines: string[] = [];
 const log = makeLog("test", "warn", (line) => lines.push(line));
 
 const quiet = makeLog("test", "error");
-const record = (samples: readonly Sample[]) =>
-  recordSamples(pool, "us-east", samples);
+const record = (samples: readonly Sample[]) => recordSamples(pool, "us-east", samples);
 
 t.beforeEach(() => void (lines.length = 0));
 
-void t.test(
-  "samples that the database cannot hold do not hold up the others",
-  async (t) => {
-    const newestMs = Date.now();
-    const guilty = new Map<number, Partial<Sample>>([
-      [0, { eventAgeMs: 1_790_000_000_000 }],
-      [707, { eventAgeMs: -(2 ** 40) }],
-      [708, { latencyUs: -1 }],
-      [1199, { quietMs: 2 ** 31 }],
-    ]);
-    const ship = startShip({ spool: await someSpool(t), record, log });
-    for (let i = 0; i < 1200; i += 1)
-      ship.add({
-        ...nothingMeasured,
-        venue: "kraken",
-        component: "ws:trades",
-        slotAt: new Date(newestMs - 1200 + i),
-        lateMs: null,
-        good: true,
-        ...guilty.get(i),
-      });
-    await until(() => ship.status().waiting === 0);
-    await ship.close();
-    t.match(ship.status(), { shipped: 1196, duplicates: 0, refused: 4 });
-    t.equal(ship.status().dropped, 0);
-    t.equal(await stored("ws:trades"), 1196);
-    t.equal(lines.length, 4, "a line for each that is lost");
-    t.match(lines[0], /error test: .*cannot hold a sample.*1790000000000/);
-  },
-);
+void t.test("samples that the database cannot hold do not hold up the others", async (t) => {
+  const newestMs = Date.now();
+  const guilty = new Map<number, Partial<Sample>>([
+    [0, { eventAgeMs: 1_790_000_000_000 }],
+    [707, { eventAgeMs: -(2 ** 40) }],
+    [708, { latencyUs: -1 }],
+    [1199, { quietMs: 2 ** 31 }],
+  ]);
+  const ship = startShip({ spool: await someSpool(t), record, log });
+  for (let i = 0; i < 1200; i += 1)
+    ship.add({
+      ...nothingMeasured,
+      venue: "kraken",
+      component: "ws:trades",
+      slotAt: new Date(newestMs - 1200 + i),
+      lateMs: null,
+      good: true,
+      ...guilty.get(i),
+    });
+  await until(() => ship.status().waiting === 0);
+  await ship.close();
+  t.match(ship.status(), { shipped: 1196, duplicates: 0, refused: 4 });
+  t.equal(ship.status().dropped, 0);
+  t.equal(await stored("ws:trades"), 1196);
+  t.equal(lines.length, 4, "a line for each that is lost");
+  t.match(lines[0], /error test: .*cannot hold a sample.*1790000000000/);
+});
 
-void t.test(
-  "a measurement beyond its columns is stored as the largest that fits",
-  async (t) => {
-    const ship = startShip({
-      spool: await someSpool(t),
-      record,
+void t.test("a measurement beyond its columns is stored as the largest that fits", async (t) => {
+  const ship = startShip({
+    spool: await someSpool(t),
+    record,
+    log,
+    flushEveryMs: 10,
+  });
+  const schedule = makeSchedule({
+    region: "us-east",
+    clock: systemClock,
+    log,
+    onSample: (sample) => ship.add(sample),
+    onUnmeasured: () => {},
+  });
+  schedule.begin([
+    {
+      venue: "kraken",
+      component: "ws:ticker",
+      cadenceMs: 50,
+      measure: () => ({
+        ...nothingMeasured,
+        good: true,
+        latencyUs: 1e12,
+        firstByteUs: 1e12,
+        messages: 1e12,
+        quietMs: 1e12,
+        eventAgeMs: -1e12,
+      }),
+    },
+  ]);
+  t.teardown(() => schedule.close());
+  await until(() => ship.status().shipped > 0);
+  await schedule.close();
+  await ship.close();
+  t.ok((await stored("ws:ticker")) > 0);
+  t.same(lines, []);
+});
+
+void t.test("samples of what the database does not know yet wait until it does, and hold up nobody", async (t) => {
+  const directory = await spoolDirectory(t);
+  const newer = structuredClone(registry);
+  /** What waits while samples are where they came from, and where they are put aside. */
+  const atBothPlaces: number[] = [];
+  const start = async () =>
+    startShip({
+      spool: watched(await someSpool(t, { directory, writeEveryMs: 5 }), () =>
+        atBothPlaces.push(ship.status().waiting),
+      ),
+      record: (samples) => recordSamples(pool, "mars", samples),
       log,
       flushEveryMs: 10,
+      firstRetryMs: 20,
+      tryUnknownEveryMs: 50,
     });
-    const schedule = makeSchedule({
-      region: "us-east",
-      clock: systemClock,
-      log,
-      onSample: (sample) => ship.add(sample),
-      onUnmeasured: () => {},
-    });
-    schedule.begin([
-      {
-        venue: "kraken",
-        component: "ws:ticker",
-        cadenceMs: 50,
-        measure: () => ({
-          ...nothingMeasured,
-          good: true,
-          latencyUs: 1e12,
-          firstByteUs: 1e12,
-          messages: 1e12,
-          quietMs: 1e12,
-          eventAgeMs: -1e12,
-        }),
-      },
-    ]);
-    t.teardown(() => schedule.close());
-    await until(() => ship.status().shipped > 0);
-    await schedule.close();
-    await ship.close();
-    t.ok((await stored("ws:ticker")) > 0);
-    t.same(lines, []);
-  },
-);
+  const now = Date.now();
+  const add = (n: number, component: string) => ship.add(madeSample({ slotAt: new Date(now - n), component }));
+  let ship = await start();
+  t.teardown(() => ship.close());
+  add(1, "rest:ticker");
+  add(2, "rest:ticker");
+  await until(() => lines.length > 0);
+  t.match(lines[0], /tried again.*does not: run `venuewatch migrate`/);
+  t.match(ship.status(), { shipped: 0, waiting: 2, refused: 0 });
 
-void t.test(
-  "samples of what the database does not know yet wait until it does, and hold up nobody",
-  async (t) => {
-    const directory = await spoolDirectory(t);
-    const newer = structuredClone(registry);
-    /** What waits while samples are where they came from, and where they are put aside. */
-    const atBothPlaces: number[] = [];
-    const start = async () =>
-      startShip({
-        spool: watched(await someSpool(t, { directory, writeEveryMs: 5 }), () =>
-          atBothPlaces.push(ship.status().waiting),
-        ),
-        record: (samples) => recordSamples(pool, "mars", samples),
-        log,
-        flushEveryMs: 10,
-        firstRetryMs: 20,
-        tryUnknownEveryMs: 50,
-      });
-    const now = Date.now();
-    const add = (n: number, component: string) =>
-      ship.add(madeSample({ slotAt: new Date(now - n), component }));
-    let ship = await start();
-    t.teardown(() => ship.close());
-    add(1, "rest:ticker");
-    add(2, "rest:ticker");
-    await until(() => lines.length > 0);
-    t.match(lines[0], /tried again.*does not: run `venuewatch migrate`/);
-    t.match(ship.status(), { shipped: 0, waiting: 2, refused: 0 });
+  newer.regions.push({ id: "mars", name: "Mars" });
+  await migrate(pool, newer, quiet);
+  await until(() => ship.status().shipped === 2);
+  lines.length = 0;
+  add(3, "rest:new");
+  add(4, "rest:ticker");
+  add(5, "rest:newer");
+  await until(() => ship.status().shipped === 3);
+  t.match(lines, [
+    /error test: the database does not know what is measured.*components="kraken rest:new, kraken rest:newer"/,
+  ]);
+  // tried again some times
+  await until(() => lines.length > 1);
+  t.match(ship.status(), { shipped: 3, waiting: 2, refused: 0 });
+  atBothPlaces.length = 0;
+  await until(() => atBothPlaces.length > 1);
+  t.ok(
+    atBothPlaces.every((waiting) => waiting === 2),
+    "two, also at the moment when they are put back",
+  );
+  await ship.close();
 
-    newer.regions.push({ id: "mars", name: "Mars" });
-    await migrate(pool, newer, quiet);
-    await until(() => ship.status().shipped === 2);
-    lines.length = 0;
-    add(3, "rest:new");
-    add(4, "rest:ticker");
-    add(5, "rest:newer");
-    await until(() => ship.status().shipped === 3);
-    t.match(lines, [
-      /error test: the database does not know what is measured.*components="kraken rest:new, kraken rest:newer"/,
-    ]);
-    // tried again some times
-    await until(() => lines.length > 1);
-    t.match(ship.status(), { shipped: 3, waiting: 2, refused: 0 });
-    atBothPlaces.length = 0;
-    await until(() => atBothPlaces.length > 1);
-    t.ok(
-      atBothPlaces.every((waiting) => waiting === 2),
-      "two, also at the moment when they are put back",
-    );
-    await ship.close();
-
-    const { rest } = newer.venues.find(({ id }) => id === "kraken")!;
-    rest.push({ ...rest[0]!, name: "newer" });
-    await migrate(pool, newer, quiet);
-    ship = await start();
-    await until(async () => (await stored("rest:newer")) === 1);
-    t.ok(ship.status().waiting > 0, "also after a restart");
-    rest.push({ ...rest[0]!, name: "new" });
-    await migrate(pool, newer, quiet);
-    await until(() => ship.status().waiting === 0);
-    t.match(ship.status(), { refused: 0, dropped: 0 });
-    t.equal(await stored("rest:new"), 1);
-  },
-);
+  const { rest } = newer.venues.find(({ id }) => id === "kraken")!;
+  rest.push({ ...rest[0]!, name: "newer" });
+  await migrate(pool, newer, quiet);
+  ship = await start();
+  await until(async () => (await stored("rest:newer")) === 1);
+  t.ok(ship.status().waiting > 0, "also after a restart");
+  rest.push({ ...rest[0]!, name: "new" });
+  await migrate(pool, newer, quiet);
+  await until(() => ship.status().waiting === 0);
+  t.match(ship.status(), { refused: 0, dropped: 0 });
+  t.equal(await stored("rest:new"), 1);
+});
 
 /** Tells when what was put aside is about to be written. */
 function watched(spool: Spool, onFlush: () => void): Spool {

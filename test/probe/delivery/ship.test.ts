@@ -47,66 +47,57 @@ function makeDatabase() {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 
-void t.test(
-  "samples go off within the second, or as soon as a batch is full",
-  async (t) => {
-    const { database, record } = makeDatabase();
-    const ship = startShip({
-      spool: await someSpool(t, { writeEveryMs: 10 }),
-      record,
-      log: quiet,
-      flushEveryMs: 100,
-    });
-    ship.add(sampleOf(0));
-    t.equal(database.calls, 0, "one sample waits for others");
-    await until(() => database.rows.length === 1);
-    await ship.close();
+void t.test("samples go off within the second, or as soon as a batch is full", async (t) => {
+  const { database, record } = makeDatabase();
+  const ship = startShip({
+    spool: await someSpool(t, { writeEveryMs: 10 }),
+    record,
+    log: quiet,
+    flushEveryMs: 100,
+  });
+  ship.add(sampleOf(0));
+  t.equal(database.calls, 0, "one sample waits for others");
+  await until(() => database.rows.length === 1);
+  await ship.close();
 
-    const patient = startShip({
-      spool: await someSpool(t, { writeEveryMs: 10 }),
-      record,
-      log: quiet,
-      flushEveryMs: 600_000,
-    });
-    numbers(1000).forEach((n) => patient.add(sampleOf(n + 1)));
-    await until(() => database.rows.length === 1001);
-    await patient.close();
-    t.same(database.rows, numbers(1001));
-  },
-);
+  const patient = startShip({
+    spool: await someSpool(t, { writeEveryMs: 10 }),
+    record,
+    log: quiet,
+    flushEveryMs: 600_000,
+  });
+  numbers(1000).forEach((n) => patient.add(sampleOf(n + 1)));
+  await until(() => database.rows.length === 1001);
+  await patient.close();
+  t.same(database.rows, numbers(1001));
+});
 
-const unmigrated = Object.assign(
-  new Error('column "late_ms" of relation "sample" does not exist'),
-  { code: "42703" },
-);
+const unmigrated = Object.assign(new Error('column "late_ms" of relation "sample" does not exist'), { code: "42703" });
 for (const [what, error] of [
   ["was away", new Error("the database is away")],
   ["had not been migrated to this build", unmigrated],
 ] as const)
-  void t.test(
-    `a database that ${what} gets every sample once, in order`,
-    async (t) => {
-      const { database, record } = makeDatabase();
-      Object.assign(database, { away: true, error });
-      const ship = startShip({
-        spool: await someSpool(t),
-        record,
-        log: quiet,
-        flushEveryMs: 10,
-      });
-      numbers(1200).forEach((n) => ship.add(sampleOf(n)));
-      await until(() => database.calls >= 2);
-      t.equal(ship.status().waiting, 1200);
-      database.away = false;
-      ship.add(sampleOf(1200));
-      await until(() => ship.status().waiting === 0);
-      t.same(database.rows, numbers(1201));
-      t.equal(ship.status().shipped, 1201);
-      t.equal(ship.status().dropped, 0);
-      t.equal(database.atOnce, 1, "one flush at a time");
-      await ship.close();
-    },
-  );
+  void t.test(`a database that ${what} gets every sample once, in order`, async (t) => {
+    const { database, record } = makeDatabase();
+    Object.assign(database, { away: true, error });
+    const ship = startShip({
+      spool: await someSpool(t),
+      record,
+      log: quiet,
+      flushEveryMs: 10,
+    });
+    numbers(1200).forEach((n) => ship.add(sampleOf(n)));
+    await until(() => database.calls >= 2);
+    t.equal(ship.status().waiting, 1200);
+    database.away = false;
+    ship.add(sampleOf(1200));
+    await until(() => ship.status().waiting === 0);
+    t.same(database.rows, numbers(1201));
+    t.equal(ship.status().shipped, 1201);
+    t.equal(ship.status().dropped, 0);
+    t.equal(database.atOnce, 1, "one flush at a time");
+    await ship.close();
+  });
 
 void t.test("closing delivers what waits", async (t) => {
   const { database, record } = makeDatabase();
@@ -139,8 +130,7 @@ void t.test(
 );
 
 void t.test("duplicates and refusals are counted apart", async (t) => {
-  const record = () =>
-    Promise.resolve({ stored: 1, duplicates: 1, refused: 1 });
+  const record = () => Promise.resolve({ stored: 1, duplicates: 1, refused: 1 });
   const ship = startShip({ spool: await someSpool(t), record, log: quiet });
   numbers(3).forEach((n) => ship.add(sampleOf(n)));
   await ship.close();

@@ -1,14 +1,9 @@
-/** What waits for the database on the disk: files that are torn and broken, a spool that is full, disks that are full and read-only. */
+/**
+ * What waits for the database on the disk: files that are torn and broken, a spool that is full, disks that are full
+ * and read-only.
+ */
 import { execFile } from "node:child_process";
-import {
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
@@ -57,57 +52,44 @@ void t.test("a sample is read as it was written", (t) => {
     eventAgeMs: -5,
     sequenceGaps: 7,
   };
-  for (const sample of [full, madeSample()])
-    t.strictSame(sampleOf(lineWithoutEnd(sample)), sample);
+  for (const sample of [full, madeSample()]) t.strictSame(sampleOf(lineWithoutEnd(sample)), sample);
   t.equal(lineOf(full).split("\n").length, 2, "one line");
   t.notMatch(lineOf(madeSample()), "unserved");
-  t.equal(
-    sampleOf(lineWithoutEnd(madeSample()))!.unserved,
-    null,
-    "what a build before this field wrote is whole",
-  );
+  t.equal(sampleOf(lineWithoutEnd(madeSample()))!.unserved, null, "what a build before this field wrote is whole");
   const broken = sampleOf(lineWithoutEnd(madeSample({ latencyUs: NaN })));
   t.equal(broken!.latencyUs, "NaN", "which the database refuses");
   t.end();
 });
 
-void t.test(
-  "of a file that was cut off anywhere, or broken anywhere, every whole line is read",
-  async (t) => {
-    const directory = await spoolDirectory(t);
-    const file = join(directory, "000000000001.samples");
-    const lines = upTo(12).map((n) => Buffer.from(lineOf(numbered(n))));
-    const whole = Buffer.concat(lines);
-    const ends = lines.map((_, i) =>
-      lines.slice(0, i + 1).reduce((sum, { length }) => sum + length, 0),
-    );
-    for (let cut = 0; cut <= whole.length; cut += 3) {
-      writeFileSync(file, whole.subarray(0, cut));
-      const { read, corrupt } = await readAll(directory);
-      const expected = upTo(ends.filter((end) => end <= cut).length);
-      if (String(read) !== String(expected) || corrupt !== 0)
-        t.strictSame(
-          { cut, read, corrupt },
-          { cut, read: expected, corrupt: 0 },
-        );
-    }
-    const random = randomFrom(5);
-    for (let at = 0; at < whole.length; at += 5) {
-      const broken = Buffer.from(whole);
-      broken[at]! ^= 1 + Math.floor(255 * random());
-      writeFileSync(file, broken);
-      const { read, corrupt } = await readAll(directory);
-      const line = ends.findIndex((end) => at < end);
-      // where the end of a line is broken, it runs into the next
-      const hit = at === ends[line]! - 1 ? [line, line + 1] : [line];
-      const expected = upTo(12).filter((n) => !hit.includes(n));
-      const isCut = hit.includes(12);
-      if (String(read) !== String(expected) || (corrupt === 0 && !isCut))
-        t.strictSame({ at, read, corrupt }, { at, read: expected, corrupt: 1 });
-    }
-    t.same(readdirSync(directory), [], "and nothing is left");
-  },
-);
+void t.test("of a file that was cut off anywhere, or broken anywhere, every whole line is read", async (t) => {
+  const directory = await spoolDirectory(t);
+  const file = join(directory, "000000000001.samples");
+  const lines = upTo(12).map((n) => Buffer.from(lineOf(numbered(n))));
+  const whole = Buffer.concat(lines);
+  const ends = lines.map((_, i) => lines.slice(0, i + 1).reduce((sum, { length }) => sum + length, 0));
+  for (let cut = 0; cut <= whole.length; cut += 3) {
+    writeFileSync(file, whole.subarray(0, cut));
+    const { read, corrupt } = await readAll(directory);
+    const expected = upTo(ends.filter((end) => end <= cut).length);
+    if (String(read) !== String(expected) || corrupt !== 0)
+      t.strictSame({ cut, read, corrupt }, { cut, read: expected, corrupt: 0 });
+  }
+  const random = randomFrom(5);
+  for (let at = 0; at < whole.length; at += 5) {
+    const broken = Buffer.from(whole);
+    broken[at]! ^= 1 + Math.floor(255 * random());
+    writeFileSync(file, broken);
+    const { read, corrupt } = await readAll(directory);
+    const line = ends.findIndex((end) => at < end);
+    // where the end of a line is broken, it runs into the next
+    const hit = at === ends[line]! - 1 ? [line, line + 1] : [line];
+    const expected = upTo(12).filter((n) => !hit.includes(n));
+    const isCut = hit.includes(12);
+    if (String(read) !== String(expected) || (corrupt === 0 && !isCut))
+      t.strictSame({ at, read, corrupt }, { at, read: expected, corrupt: 1 });
+  }
+  t.same(readdirSync(directory), [], "and nothing is left");
+});
 
 void t.test("what comes after a torn end is not joined to it", async (t) => {
   const directory = await spoolDirectory(t);
@@ -139,36 +121,30 @@ void t.test("a directory has one living owner", async (t) => {
   await Promise.all([other.close(), again.close()]);
 });
 
-void t.test(
-  "what a dead probe left is delivered by another of its region, in order",
-  async (t) => {
-    const directory = await spoolDirectory(t);
-    const living = await someSpool(t, { directory, adoptAfterMs: 20 });
-    const dead = await someSpool(t, { directory, segmentBytes: 1000 });
-    upTo(2000).forEach((n) => dead.add(numbered(n)));
-    await dead.close();
-    t.ok(filesIn(join(directory, "2")).length > 1);
-    const { ship, read } = shipping(living);
-    for (let n = 2000; read.length < 2003; n += 1) {
-      if (n < 2003) ship.add(numbered(n));
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    await ship.close();
-    t.same(
-      read.filter((n) => n < 2000),
-      upTo(2000),
-    );
-    t.same(
-      read.filter((n) => n >= 2000),
-      [2000, 2001, 2002],
-    );
-    t.same(filesIn(join(directory, "2")), []);
-    t.ok(
-      readdirSync(join(directory, "2")).includes("process"),
-      "but for who it was",
-    );
-  },
-);
+void t.test("what a dead probe left is delivered by another of its region, in order", async (t) => {
+  const directory = await spoolDirectory(t);
+  const living = await someSpool(t, { directory, adoptAfterMs: 20 });
+  const dead = await someSpool(t, { directory, segmentBytes: 1000 });
+  upTo(2000).forEach((n) => dead.add(numbered(n)));
+  await dead.close();
+  t.ok(filesIn(join(directory, "2")).length > 1);
+  const { ship, read } = shipping(living);
+  for (let n = 2000; read.length < 2003; n += 1) {
+    if (n < 2003) ship.add(numbered(n));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  await ship.close();
+  t.same(
+    read.filter((n) => n < 2000),
+    upTo(2000),
+  );
+  t.same(
+    read.filter((n) => n >= 2000),
+    [2000, 2001, 2002],
+  );
+  t.same(filesIn(join(directory, "2")), []);
+  t.ok(readdirSync(join(directory, "2")).includes("process"), "but for who it was");
+});
 
 void t.test(
   "a file that is begun while the last of the old ones is deleted is not taken for one of them",
@@ -196,85 +172,70 @@ void t.test(
   },
 );
 
-void t.test(
-  "what dead probes left is delivered, whatever else is beside it",
-  async (t) => {
-    const directory = await spoolDirectory(t);
-    for (const name of ["2", "4"]) {
-      mkdirSync(join(directory, name));
-      const n = Number(name);
-      writeFileSync(
-        join(directory, name, "000000000001.samples"),
-        lineOf(numbered(n)),
-      );
-    }
-    writeFileSync(join(directory, "3"), "no directory");
-    const spool = await someSpool(t, { directory, adoptAfterMs: 20 });
-    const { ship, read } = shipping(spool);
-    await until(() => read.length === 2);
-    await ship.close();
-    t.same(read, [2, 4]);
-    t.same(filesIn(join(directory, "2")), []);
-    const others = await Promise.all([
-      someSpool(t, { directory }),
-      someSpool(t, { directory }),
-    ]);
-    t.same(
-      others.map(({ status }) => status().trouble),
-      [null, null],
-      "and let go again",
-    );
-    await Promise.all(others.map((one) => one.close()));
-  },
-);
+void t.test("what dead probes left is delivered, whatever else is beside it", async (t) => {
+  const directory = await spoolDirectory(t);
+  for (const name of ["2", "4"]) {
+    mkdirSync(join(directory, name));
+    const n = Number(name);
+    writeFileSync(join(directory, name, "000000000001.samples"), lineOf(numbered(n)));
+  }
+  writeFileSync(join(directory, "3"), "no directory");
+  const spool = await someSpool(t, { directory, adoptAfterMs: 20 });
+  const { ship, read } = shipping(spool);
+  await until(() => read.length === 2);
+  await ship.close();
+  t.same(read, [2, 4]);
+  t.same(filesIn(join(directory, "2")), []);
+  const others = await Promise.all([someSpool(t, { directory }), someSpool(t, { directory })]);
+  t.same(
+    others.map(({ status }) => status().trouble),
+    [null, null],
+    "and let go again",
+  );
+  await Promise.all(others.map((one) => one.close()));
+});
 
-void t.test(
-  "a file that cannot be read is left, and costs none of the others",
-  async (t) => {
-    const directory = await spoolDirectory(t);
-    const own = join(directory, "1");
-    mkdirSync(join(own, "000000000002.samples"), { recursive: true });
-    writeFileSync(join(own, "000000000001.samples"), lineOf(numbered(1)));
-    const lines: string[] = [];
-    const log = makeLog("test", "error", (line) => lines.push(line));
-    const spool = await someSpool(t, { directory, log });
-    t.match(spool.status(), { waiting: 1, trouble: null });
-    t.match(lines, [/cannot be read, and is passed over: it stays.*0002/]);
-    spool.add(numbered(2));
-    t.ok(await spool.flush(), "and new ones are written beside it");
-    t.same(await shipAll(spool), [1, 2]);
-    t.same(filesIn(own), [join(own, "000000000002.samples")]);
-  },
-);
+void t.test("a file that cannot be read is left, and costs none of the others", async (t) => {
+  const directory = await spoolDirectory(t);
+  const own = join(directory, "1");
+  mkdirSync(join(own, "000000000002.samples"), { recursive: true });
+  writeFileSync(join(own, "000000000001.samples"), lineOf(numbered(1)));
+  const lines: string[] = [];
+  const log = makeLog("test", "error", (line) => lines.push(line));
+  const spool = await someSpool(t, { directory, log });
+  t.match(spool.status(), { waiting: 1, trouble: null });
+  t.match(lines, [/cannot be read, and is passed over: it stays.*0002/]);
+  spool.add(numbered(2));
+  t.ok(await spool.flush(), "and new ones are written beside it");
+  t.same(await shipAll(spool), [1, 2]);
+  t.same(filesIn(own), [join(own, "000000000002.samples")]);
+});
 
-void t.test(
-  "a disk that hangs keeps no probe from starting, and is taken when it answers",
-  async (t) => {
-    const directory = await spoolDirectory(t);
-    mkdirSync(join(directory, "1"));
-    // reading it hangs as a network's disk does
-    const hanging = join(directory, "1", "000000000001.samples");
-    await promisify(execFile)("mkfifo", [hanging]);
-    const spool = await someSpool(t, {
-      directory,
-      answersWithinMs: 50,
-      writeEveryMs: 5,
-    });
-    t.match(spool.status().trouble, /it has not answered for 0.05 s/);
-    const { ship, read } = shipping(spool);
-    ship.add(numbered(1));
-    await until(() => read.length === 1);
-    const { O_RDWR, O_NONBLOCK } = constants;
-    closeSync(openSync(hanging, O_RDWR | O_NONBLOCK));
-    await until(() => {
-      ship.add(numbered(2));
-      return spool.status().trouble === null;
-    });
-    t.ok(await spool.flush());
-    await ship.close();
-    t.same([...new Set(read)], [1, 2]);
-  },
-);
+void t.test("a disk that hangs keeps no probe from starting, and is taken when it answers", async (t) => {
+  const directory = await spoolDirectory(t);
+  mkdirSync(join(directory, "1"));
+  // reading it hangs as a network's disk does
+  const hanging = join(directory, "1", "000000000001.samples");
+  await promisify(execFile)("mkfifo", [hanging]);
+  const spool = await someSpool(t, {
+    directory,
+    answersWithinMs: 50,
+    writeEveryMs: 5,
+  });
+  t.match(spool.status().trouble, /it has not answered for 0.05 s/);
+  const { ship, read } = shipping(spool);
+  ship.add(numbered(1));
+  await until(() => read.length === 1);
+  const { O_RDWR, O_NONBLOCK } = constants;
+  closeSync(openSync(hanging, O_RDWR | O_NONBLOCK));
+  await until(() => {
+    ship.add(numbered(2));
+    return spool.status().trouble === null;
+  });
+  t.ok(await spool.flush());
+  await ship.close();
+  t.same([...new Set(read)], [1, 2]);
+});
 
 void t.test("of a full spool the oldest go, counted", async (t) => {
   const lines: string[] = [];
@@ -295,10 +256,7 @@ void t.test("of a full spool the oldest go, counted", async (t) => {
   t.equal(waiting + dropped, 3000);
   t.match(trouble, /is full, and the oldest samples are given up/);
   t.equal(lines.length, 1, "told once");
-  t.match(
-    lines[0],
-    /samples dropped, the oldest, for want of room dropped=\d+/,
-  );
+  t.match(lines[0], /samples dropped, the oldest, for want of room dropped=\d+/);
   t.same(await shipAll(spool), upTo(3000).slice(dropped));
 });
 
@@ -308,9 +266,7 @@ void t.test("all that is dropped is told, in time", async (t) => {
     maxBytes: 10_000,
     segmentBytes: 2_000,
     tellEveryMs: 200,
-    log: makeLog("test", "error", (line) =>
-      told.push(Number(/dropped=(\d+)/.exec(line)![1])),
-    ),
+    log: makeLog("test", "error", (line) => told.push(Number(/dropped=(\d+)/.exec(line)![1]))),
   });
   for (const n of upTo(300)) {
     spool.add(numbered(n));
@@ -325,92 +281,79 @@ void t.test("all that is dropped is told, in time", async (t) => {
   await spool.close();
 });
 
-void t.test(
-  "what was given up before it was written is not called written",
-  async (t) => {
-    const spool = await someSpool(t, { maxInMemory: 600 });
-    upTo(590).forEach((n) => spool.add(numbered(n)));
-    const written = spool.flush();
-    upTo(500).forEach((n) => spool.add(numbered(590 + n)));
-    t.equal(await written, false);
-    const { dropped, waiting } = spool.status();
-    t.ok(dropped > 0);
-    t.equal(dropped + waiting, 1090);
-    spool.add(numbered(1090));
-    const again = spool.flush();
-    t.equal(await again, true, "what came after it is");
-    await spool.close();
-  },
-);
+void t.test("what was given up before it was written is not called written", async (t) => {
+  const spool = await someSpool(t, { maxInMemory: 600 });
+  upTo(590).forEach((n) => spool.add(numbered(n)));
+  const written = spool.flush();
+  upTo(500).forEach((n) => spool.add(numbered(590 + n)));
+  t.equal(await written, false);
+  const { dropped, waiting } = spool.status();
+  t.ok(dropped > 0);
+  t.equal(dropped + waiting, 1090);
+  spool.add(numbered(1090));
+  const again = spool.flush();
+  t.equal(await again, true, "what came after it is");
+  await spool.close();
+});
 
-void t.test(
-  "what is just being delivered when the spool is full is not counted as given up",
-  async (t) => {
-    const spool = await someSpool(t, {
-      maxBytes: 30_000,
-      segmentBytes: 10_000,
-    });
-    upTo(50).forEach((n) => spool.add(numbered(n)));
-    await spool.flush();
-    const batch = (await spool.next(20))!;
-    for (const n of upTo(1000).slice(50)) {
-      spool.add(numbered(n));
-      if (n % 20 === 0) await spool.flush();
+void t.test("what is just being delivered when the spool is full is not counted as given up", async (t) => {
+  const spool = await someSpool(t, {
+    maxBytes: 30_000,
+    segmentBytes: 10_000,
+  });
+  upTo(50).forEach((n) => spool.add(numbered(n)));
+  await spool.flush();
+  const batch = (await spool.next(20))!;
+  for (const n of upTo(1000).slice(50)) {
+    spool.add(numbered(n));
+    if (n % 20 === 0) await spool.flush();
+  }
+  await spool.flush();
+  const { dropped } = spool.status();
+  t.same(batch.samples.map(numberOf), upTo(20));
+  batch.done();
+  const rest = await shipAll(spool);
+  t.equal(20 + dropped + rest.length, 1000);
+  t.same(rest, upTo(1000).slice(1000 - rest.length));
+});
+
+void t.test("while the database is away memory stays flat, and all come when it is back", async (t) => {
+  const spool = await someSpool(t);
+  let away = true;
+  let next = 0;
+  const ship = startShip({
+    spool,
+    log: quiet,
+    flushEveryMs: 10,
+    record(samples) {
+      if (away) return Promise.reject(new Error("the database is away"));
+      for (const sample of samples) if (numberOf(sample) !== next++) throw new Error("out of order");
+      const stored = samples.length;
+      return Promise.resolve({ stored, duplicates: 0, refused: 0 });
+    },
+  });
+  // as objects in memory they would take thirteen million bytes
+  const many = 40_000;
+  const feed = async (from: number, to: number) => {
+    for (let n = from; n < to; n += 1) {
+      ship.add(numbered(n));
+      if (n % 500 === 499) await spool.flush();
     }
-    await spool.flush();
-    const { dropped } = spool.status();
-    t.same(batch.samples.map(numberOf), upTo(20));
-    batch.done();
-    const rest = await shipAll(spool);
-    t.equal(20 + dropped + rest.length, 1000);
-    t.same(rest, upTo(1000).slice(1000 - rest.length));
-  },
-);
-
-void t.test(
-  "while the database is away memory stays flat, and all come when it is back",
-  async (t) => {
-    const spool = await someSpool(t);
-    let away = true;
-    let next = 0;
-    const ship = startShip({
-      spool,
-      log: quiet,
-      flushEveryMs: 10,
-      record(samples) {
-        if (away) return Promise.reject(new Error("the database is away"));
-        for (const sample of samples)
-          if (numberOf(sample) !== next++) throw new Error("out of order");
-        const stored = samples.length;
-        return Promise.resolve({ stored, duplicates: 0, refused: 0 });
-      },
-    });
-    // as objects in memory they would take thirteen million bytes
-    const many = 40_000;
-    const feed = async (from: number, to: number) => {
-      for (let n = from; n < to; n += 1) {
-        ship.add(numbered(n));
-        if (n % 500 === 499) await spool.flush();
-      }
-    };
-    await feed(0, 10_000);
-    const before = usedBytes();
-    await feed(10_000, many);
-    const grown = usedBytes() - before;
-    const { spoolBytes, waiting } = spool.status();
-    t.equal(waiting, many);
-    t.ok(spoolBytes > 100 * many);
-    t.ok(
-      grown < 4 * 2 ** 20,
-      `${grown} bytes more, ${spoolBytes} in the spool`,
-    );
-    away = false;
-    await until(() => spool.status().waiting === 0, 30_000);
-    t.equal(next, many);
-    t.equal(ship.status().shipped, many);
-    await ship.close();
-  },
-);
+  };
+  await feed(0, 10_000);
+  const before = usedBytes();
+  await feed(10_000, many);
+  const grown = usedBytes() - before;
+  const { spoolBytes, waiting } = spool.status();
+  t.equal(waiting, many);
+  t.ok(spoolBytes > 100 * many);
+  t.ok(grown < 4 * 2 ** 20, `${grown} bytes more, ${spoolBytes} in the spool`);
+  away = false;
+  await until(() => spool.status().waiting === 0, 30_000);
+  t.equal(next, many);
+  t.equal(ship.status().shipped, many);
+  await ship.close();
+});
 
 const scenarios = ["full", "crowded", "read-only"] as const;
 for (const scenario of scenarios)
@@ -425,32 +368,26 @@ for (const scenario of scenarios)
     else t.ok(report.dropped > 0 && report.newestCame);
   });
 
-void t.test(
-  "a disk that takes half a line leaves no half line behind",
-  async (t) => {
-    const directory = await spoolDirectory(t);
-    // every file may be of 8 KiB: the kernel takes a part of a write, and then none
-    const { stdout } = await promisify(execFile)("bash", [
-      "-c",
-      'ulimit -f 8; exec "$@"',
-      "bash",
-      process.execPath,
-      packagedFile("dist/test/support/spool-disk-process.js"),
-      "limited",
-      directory,
-    ]);
-    const report = JSON.parse(stdout) as DiskReport;
-    t.match(report, { dropped: 0, corrupt: 0, inOrder: true, trouble: null });
-    t.equal(report.delivered, report.added);
-    t.match(report.troubleMeanwhile, /EFBIG/);
-  },
-);
+void t.test("a disk that takes half a line leaves no half line behind", async (t) => {
+  const directory = await spoolDirectory(t);
+  // every file may be of 8 KiB: the kernel takes a part of a write, and then none
+  const { stdout } = await promisify(execFile)("bash", [
+    "-c",
+    'ulimit -f 8; exec "$@"',
+    "bash",
+    process.execPath,
+    packagedFile("dist/test/support/spool-disk-process.js"),
+    "limited",
+    directory,
+  ]);
+  const report = JSON.parse(stdout) as DiskReport;
+  t.match(report, { dropped: 0, corrupt: 0, inOrder: true, trouble: null });
+  t.equal(report.delivered, report.added);
+  t.match(report.troubleMeanwhile, /EFBIG/);
+});
 
 /** In a file system of its own of a few hundred kilobytes. Null where this machine does not let one be made. */
-async function onSmallDisk(
-  t: Test,
-  scenario: string,
-): Promise<DiskReport | null> {
+async function onSmallDisk(t: Test, scenario: string): Promise<DiskReport | null> {
   const directory = await spoolDirectory(t);
   const run = promisify(execFile);
   const alone = ["--user", "--mount", "--map-root-user"];
@@ -482,8 +419,7 @@ function lineWithoutEnd(sample: Sample): Buffer {
 async function readAll(directory: string) {
   const backlog = await openBacklog(directory, quiet);
   const read: number[] = [];
-  for (let batch; (batch = await backlog.next(5)); batch.done())
-    read.push(...batch.samples.map(numberOf));
+  for (let batch; (batch = await backlog.next(5)); batch.done()) read.push(...batch.samples.map(numberOf));
   if (backlog.samples() !== 0) throw new Error("samples are left");
   return { read, corrupt: backlog.corrupt() };
 }

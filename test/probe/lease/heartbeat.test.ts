@@ -6,11 +6,9 @@ import { migratedDatabase } from "../../support/database.js";
 import { forgetAt, member, type Member } from "../../support/member.js";
 import { randomFrom } from "../../support/random-samples.js";
 
-const shares = (members: readonly Member[]) =>
-  members.map(({ venues }) => venues.length).sort((a, b) => a - b);
+const shares = (members: readonly Member[]) => members.map(({ venues }) => venues.length).sort((a, b) => a - b);
 
-const held = (members: readonly Member[]) =>
-  members.flatMap(({ venues }) => venues).sort();
+const held = (members: readonly Member[]) => members.flatMap(({ venues }) => venues).sort();
 
 void t.test("the probes of a region", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
@@ -37,11 +35,7 @@ void t.test("the probes of a region", async (t) => {
 
   await forgetAt(pool, second.process);
   await first.renew(false);
-  t.equal(
-    first.venues.length,
-    5,
-    "who was cut off itself takes nothing over yet",
-  );
+  t.equal(first.venues.length, 5, "who was cut off itself takes nothing over yet");
   for (const one of [first, third, first]) await one.renew();
   t.same(shares([first, third]), [7, 8], "a dead one's share is taken over");
   t.same(held([first, third]), all);
@@ -53,9 +47,7 @@ void t.test("the probes of a region", async (t) => {
   for (const one of [second, third, second]) await one.renew(false);
   t.same(held([second, third]), all, "who says goodbye leaves all at once");
 
-  await pool.query(
-    sql`update venue set published = false where venue in ('kraken', 'okx')`,
-  );
+  await pool.query(sql`update venue set published = false where venue in ('kraken', 'okx')`);
   for (const one of [second, third, second, third]) await one.renew();
   t.same(
     held([second, third]),
@@ -108,9 +100,7 @@ void t.test("what a probe says of itself is kept", async (t) => {
     version: "1.2.3",
     unmeasured: 5,
     unmeasured_by: { late: 3, network: 2 },
-    troubles: [
-      { kind: "network", since: since.toISOString(), detail: "no route" },
-    ],
+    troubles: [{ kind: "network", since: since.toISOString(), detail: "no route" }],
     clock_error_ms: -12.5,
     clock_error_within_ms: 40,
     alive_s: 6,
@@ -140,62 +130,48 @@ void t.test("what a probe says of itself is kept", async (t) => {
 const seed = Number(process.env.WATCH_SEED ?? 1);
 const runs = Number(process.env.WATCH_RUNS ?? 1);
 
-void t.test(
-  "however probes come, die and return, no venue is two's, and in the end each is one's",
-  async (t) => {
-    const { pool, registry } = await migratedDatabase(t);
-    const all = registry.venues.map(({ id }) => id).sort();
-    const random = randomFrom(seed);
-    for (let run = 0; run < runs; run += 1) {
-      await pool.script("truncate probe, watch");
-      const members = Array.from({ length: 4 }, () => member(pool));
-      const living = new Set<Member>();
-      for (let step = 0; step < 15; step += 1) {
-        const one = members[Math.floor(random() * members.length)]!;
-        const chance = random();
-        if (chance < 0.15 && living.delete(one))
-          await forgetAt(pool, one.process);
-        else if (chance < 0.25 && living.delete(one)) await one.leave();
-        else {
-          living.add(one);
-          // side by side, as they come on a server
-          await Promise.all([...living].map((each) => each.renew()));
-          // whoever lost a venue to another is told when it renews
-          for (let round = 0; round < 2; round += 1)
-            for (const each of living) await each.renew();
-          const told = held([...living]);
-          if (new Set(told).size < told.length)
-            t.fail(
-              `run ${run}, step ${step}: a venue is two's: ${told.join()}`,
-            );
-        }
+void t.test("however probes come, die and return, no venue is two's, and in the end each is one's", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const all = registry.venues.map(({ id }) => id).sort();
+  const random = randomFrom(seed);
+  for (let run = 0; run < runs; run += 1) {
+    await pool.script("truncate probe, watch");
+    const members = Array.from({ length: 4 }, () => member(pool));
+    const living = new Set<Member>();
+    for (let step = 0; step < 15; step += 1) {
+      const one = members[Math.floor(random() * members.length)]!;
+      const chance = random();
+      if (chance < 0.15 && living.delete(one)) await forgetAt(pool, one.process);
+      else if (chance < 0.25 && living.delete(one)) await one.leave();
+      else {
+        living.add(one);
+        // side by side, as they come on a server
+        await Promise.all([...living].map((each) => each.renew()));
+        // whoever lost a venue to another is told when it renews
+        for (let round = 0; round < 2; round += 1) for (const each of living) await each.renew();
+        const told = held([...living]);
+        if (new Set(told).size < told.length) t.fail(`run ${run}, step ${step}: a venue is two's: ${told.join()}`);
       }
-      living.add(members[0]!);
-      for (let round = 0; round < 3; round += 1)
-        for (const one of living) await one.renew();
-      const last = [...living];
-      t.same(held(last), all, `run ${run} of seed ${seed}: each is one's`);
-      const [least, most] = [shares(last)[0]!, shares(last).at(-1)!];
-      t.ok(most - least <= 1, `as even as can be: ${shares(last).join(", ")}`);
     }
-  },
-);
+    living.add(members[0]!);
+    for (let round = 0; round < 3; round += 1) for (const one of living) await one.renew();
+    const last = [...living];
+    t.same(held(last), all, `run ${run} of seed ${seed}: each is one's`);
+    const [least, most] = [shares(last)[0]!, shares(last).at(-1)!];
+    t.ok(most - least <= 1, `as even as can be: ${shares(last).join(", ")}`);
+  }
+});
 
-void t.test(
-  "a probe that is gone for good is forgotten after a day, unless it was the last",
-  async (t) => {
-    const { pool } = await migratedDatabase(t);
-    const [gone, last] = [member(pool), member(pool)];
-    await gone.renew();
-    await last.renew();
-    const left = async () => {
-      await pool.query(sql`call upkeep.retain(now() + interval '25 hours')`);
-      const rows = await pool.query<{ process: string }>(
-        sql`select process from probe`,
-      );
-      return rows.map(({ process }) => process);
-    };
-    t.same(await left(), [last.process]);
-    t.same(await left(), [last.process]);
-  },
-);
+void t.test("a probe that is gone for good is forgotten after a day, unless it was the last", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const [gone, last] = [member(pool), member(pool)];
+  await gone.renew();
+  await last.renew();
+  const left = async () => {
+    await pool.query(sql`call upkeep.retain(now() + interval '25 hours')`);
+    const rows = await pool.query<{ process: string }>(sql`select process from probe`);
+    return rows.map(({ process }) => process);
+  };
+  t.same(await left(), [last.process]);
+  t.same(await left(), [last.process]);
+});

@@ -27,8 +27,7 @@ void t.test("two probes of one region", async (t) => {
   t.teardown(() => world.close());
   const registry = structuredClone(world.registry);
   for (const { rest, socket } of registry.venues) {
-    for (const endpoint of rest)
-      Object.assign(endpoint, { cadenceMs, timeoutMs: 900 });
+    for (const endpoint of rest) Object.assign(endpoint, { cadenceMs, timeoutMs: 900 });
     for (const stream of socket?.streams ?? []) stream.cadenceMs = cadenceMs;
   }
   await migrate(pool, registry, makeLog("test", "error"));
@@ -44,9 +43,10 @@ void t.test("two probes of one region", async (t) => {
     if (key) (word === "kept" ? kept : measured).add(key);
   };
   const gates = [await makeGate(t, url), await makeGate(t, url)] as const;
-  const [one, other] = gates.map((gate) =>
-    startKillable(t, "probe-process", gate.url, options, onLine),
-  ) as [ReturnType<typeof startKillable>, ReturnType<typeof startKillable>];
+  const [one, other] = gates.map((gate) => startKillable(t, "probe-process", gate.url, options, onLine)) as [
+    ReturnType<typeof startKillable>,
+    ReturnType<typeof startKillable>,
+  ];
 
   /** Who holds what, of those that are alive. */
   async function shares(): Promise<string[][]> {
@@ -61,8 +61,7 @@ void t.test("two probes of one region", async (t) => {
     `);
     return rows.map(({ venues }) => venues);
   }
-  const shared = async () =>
-    (await shares()).map(({ length }) => length).join() === "2,2";
+  const shared = async () => (await shares()).map(({ length }) => length).join() === "2,2";
   const heldByOne = async () => (await shares())[0]?.length === watched.length;
   /** Components of which a sample of after an instant is stored, and how many the least of them has. */
   async function measuredSince(since: Date) {
@@ -79,8 +78,7 @@ void t.test("two probes of one region", async (t) => {
     return row!;
   }
   const endpoints = registry.venues.flatMap(({ rest }) => rest).length;
-  const allMeasured = async (since: Date) =>
-    (await measuredSince(since)).components === endpoints;
+  const allMeasured = async (since: Date) => (await measuredSince(since)).components === endpoints;
 
   await until(shared, patienceMs, lookEveryMs);
   t.same((await shares()).flat().sort(), [...watched].sort());
@@ -91,9 +89,7 @@ void t.test("two probes of one region", async (t) => {
   const killedMs = Date.now();
   one.kill();
   await until(heldByOne, patienceMs, lookEveryMs);
-  t.comment(
-    `what the killed one held was taken over after ${Date.now() - killedMs} ms, by leases of ${leaseMs} ms`,
-  );
+  t.comment(`what the killed one held was taken over after ${Date.now() - killedMs} ms, by leases of ${leaseMs} ms`);
   const takenOverAt = new Date();
   await until(() => allMeasured(takenOverAt), patienceMs, lookEveryMs);
   t.pass("the other measures all when one was killed");
@@ -114,16 +110,8 @@ void t.test("two probes of one region", async (t) => {
   await until(shared, patienceMs, lookEveryMs);
   // one round more, in which who came first could have taken what is the other's
   await sleep(1.2 * leaseMs);
-  t.same(
-    await shares(),
-    before,
-    "a database that was away for longer than the lease changes nothing",
-  );
-  await until(
-    async () => (await measuredSince(shutAt)).least >= 4,
-    patienceMs,
-    lookEveryMs,
-  );
+  t.same(await shares(), before, "a database that was away for longer than the lease changes nothing");
+  await until(async () => (await measuredSince(shutAt)).least >= 4, patienceMs, lookEveryMs);
   t.pass("and what was measured meanwhile is delivered");
 
   await gates[0].shut();

@@ -1,8 +1,5 @@
 import t from "tap";
-import {
-  makeClockWatch,
-  type ClockWatch,
-} from "../../../probe/network/clock-error.js";
+import { makeClockWatch, type ClockWatch } from "../../../probe/network/clock-error.js";
 import { randomFrom } from "../../support/random-samples.js";
 
 const noon = Date.parse("2026-11-20T12:00:00Z");
@@ -30,12 +27,7 @@ function answer(
   machine: Machine,
   watch: ClockWatch,
   host: string,
-  {
-    hostErrorMs = 0,
-    thereMs = 20,
-    backMs = 20,
-    age = undefined as string | undefined,
-  } = {},
+  { hostErrorMs = 0, thereMs = 20, backMs = 20, age = undefined as string | undefined } = {},
 ) {
   const sentAtMs = machine.clocks.wallMs();
   machine.trueMs += thereMs;
@@ -47,12 +39,7 @@ function answer(
 const hosts = ["a", "b", "c", "d", "e"];
 
 /** Each host answers every five seconds or so, for so long. */
-function watched(
-  machine: Machine,
-  watch: ClockWatch,
-  forMs: number,
-  wrong: Record<string, number> = {},
-) {
+function watched(machine: Machine, watch: ClockWatch, forMs: number, wrong: Record<string, number> = {}) {
   const untilMs = machine.trueMs + forMs;
   while (machine.trueMs < untilMs)
     for (const host of hosts) {
@@ -61,28 +48,19 @@ function watched(
     }
 }
 
-void t.test(
-  "a right clock is found right, a wrong one wrong by what it is",
-  (t) => {
-    for (const errorMs of [0, 1700, -90_000, -50 * 365 * 86_400_000]) {
-      const machine = makeMachine();
-      machine.errorMs = errorMs;
-      const watch = makeClockWatch(machine.clocks);
-      t.equal(watch.read(), null, "nobody has answered yet");
-      watched(machine, watch, 120_000);
-      const reading = watch.read()!;
-      t.ok(
-        Math.abs(reading.errorMs - errorMs) <= reading.withinMs,
-        `${errorMs}`,
-      );
-      t.ok(
-        reading.withinMs < 150,
-        `known to ${reading.withinMs} ms, by stamps of whole seconds`,
-      );
-    }
-    t.end();
-  },
-);
+void t.test("a right clock is found right, a wrong one wrong by what it is", (t) => {
+  for (const errorMs of [0, 1700, -90_000, -50 * 365 * 86_400_000]) {
+    const machine = makeMachine();
+    machine.errorMs = errorMs;
+    const watch = makeClockWatch(machine.clocks);
+    t.equal(watch.read(), null, "nobody has answered yet");
+    watched(machine, watch, 120_000);
+    const reading = watch.read()!;
+    t.ok(Math.abs(reading.errorMs - errorMs) <= reading.withinMs, `${errorMs}`);
+    t.ok(reading.withinMs < 150, `known to ${reading.withinMs} ms, by stamps of whole seconds`);
+  }
+  t.end();
+});
 
 void t.test("a host or two are not enough to call our clock wrong", (t) => {
   const machine = makeMachine();
@@ -95,150 +73,126 @@ void t.test("a host or two are not enough to call our clock wrong", (t) => {
   t.end();
 });
 
-void t.test(
-  "venues whose own clocks are wrong are outvoted, and believed by nobody when they are half",
-  (t) => {
-    const machine = makeMachine();
-    const watch = makeClockWatch(machine.clocks);
-    watched(machine, watch, 120_000, { a: 60_000, b: -3_600_000 });
-    const { errorMs, withinMs } = watch.read()!;
-    t.ok(
-      Math.abs(errorMs) <= withinMs && withinMs < 200,
-      `${errorMs} ± ${withinMs}`,
-    );
-    const torn = makeClockWatch(machine.clocks);
-    watched(machine, torn, 60_000, { a: 60_000, b: 60_000, c: 60_001_000 });
-    t.equal(torn.read(), null);
-    t.end();
-  },
-);
+void t.test("venues whose own clocks are wrong are outvoted, and believed by nobody when they are half", (t) => {
+  const machine = makeMachine();
+  const watch = makeClockWatch(machine.clocks);
+  watched(machine, watch, 120_000, { a: 60_000, b: -3_600_000 });
+  const { errorMs, withinMs } = watch.read()!;
+  t.ok(Math.abs(errorMs) <= withinMs && withinMs < 200, `${errorMs} ± ${withinMs}`);
+  const torn = makeClockWatch(machine.clocks);
+  watched(machine, torn, 60_000, { a: 60_000, b: 60_000, c: 60_001_000 });
+  t.equal(torn.read(), null);
+  t.end();
+});
 
-void t.test(
-  "what is cached, misspelt or missing says nothing about the time",
-  (t) => {
+void t.test("what is cached, misspelt or missing says nothing about the time", (t) => {
+  const machine = makeMachine();
+  const watch = makeClockWatch(machine.clocks);
+  const nowMs = machine.clocks.wallMs();
+  for (const host of hosts) {
+    answer(machine, watch, host, { age: "3" });
+    for (const date of [
+      undefined,
+      "",
+      "now",
+      "2026-11-20T12:00:00Z",
+      "Fri, 99 Nov 2026 12:00:00 GMT",
+      "Friday, 20-Nov-26 12:00:00 GMT",
+    ])
+      watch.answered(host, date, undefined, nowMs, nowMs);
+    // an answer before its request, and times that are none
+    watch.answered(host, dateOf(nowMs), undefined, nowMs + 1, nowMs);
+    watch.answered(host, dateOf(nowMs), undefined, NaN, nowMs);
+  }
+  t.equal(watch.read(), null);
+  t.end();
+});
+
+void t.test("a clock that is set is known to be wrong by then, not by what it was before", (t) => {
+  const machine = makeMachine();
+  const watch = makeClockWatch(machine.clocks);
+  watched(machine, watch, 60_000);
+  machine.errorMs = 30_000;
+  const atOnce = watch.read()!;
+  t.ok(Math.abs(atOnce.errorMs - 30_000) <= atOnce.withinMs, "even before anybody has answered");
+  watched(machine, watch, 10_000);
+  const reading = watch.read()!;
+  t.ok(Math.abs(reading.errorMs - 30_000) <= reading.withinMs);
+  t.ok(reading.withinMs < 600);
+  t.end();
+});
+
+void t.test("an answer that was under way while the clock was set or the machine slept is left out", (t) => {
+  for (const happens of [
+    (machine: Machine) => (machine.errorMs -= 4000),
+    (machine: Machine) => {
+      machine.trueMs += 4000;
+      machine.sleptMs += 4000;
+    },
+  ]) {
     const machine = makeMachine();
     const watch = makeClockWatch(machine.clocks);
-    const nowMs = machine.clocks.wallMs();
     for (const host of hosts) {
-      answer(machine, watch, host, { age: "3" });
-      for (const date of [
-        undefined,
-        "",
-        "now",
-        "2026-11-20T12:00:00Z",
-        "Fri, 99 Nov 2026 12:00:00 GMT",
-        "Friday, 20-Nov-26 12:00:00 GMT",
-      ])
-        watch.answered(host, date, undefined, nowMs, nowMs);
-      // an answer before its request, and times that are none
-      watch.answered(host, dateOf(nowMs), undefined, nowMs + 1, nowMs);
-      watch.answered(host, dateOf(nowMs), undefined, NaN, nowMs);
+      const sentMs = machine.clocks.monotonicMs();
+      machine.trueMs += 30;
+      const date = dateOf(machine.trueMs);
+      happens(machine);
+      const { wallMs, monotonicMs } = machine.clocks;
+      const sentAtMs = wallMs() - (monotonicMs() - sentMs);
+      watch.answered(host, date, undefined, sentAtMs, wallMs());
     }
     t.equal(watch.read(), null);
-    t.end();
-  },
-);
+  }
+  t.end();
+});
 
-void t.test(
-  "a clock that is set is known to be wrong by then, not by what it was before",
-  (t) => {
+void t.test("the truth is never outside of what is read, while a majority of the hosts is right", (t) => {
+  let readings = 0;
+  for (let seed = 1; seed <= 60; seed += 1) {
+    const random = randomFrom(seed);
     const machine = makeMachine();
+    machine.errorMs = (random() - 0.5) * 20_000;
     const watch = makeClockWatch(machine.clocks);
-    watched(machine, watch, 60_000);
-    machine.errorMs = 30_000;
-    const atOnce = watch.read()!;
-    t.ok(
-      Math.abs(atOnce.errorMs - 30_000) <= atOnce.withinMs,
-      "even before anybody has answered",
+    const ofUs = (random() - 0.5) * 1e-3;
+    const honest = 3 + Math.floor(random() * 8);
+    const wrong = Array.from({ length: Math.floor(random() * honest) }, () =>
+      random() < 0.5 ? () => 5000 * seed : () => (random() - 0.5) * 10_000,
     );
-    watched(machine, watch, 10_000);
-    const reading = watch.read()!;
-    t.ok(Math.abs(reading.errorMs - 30_000) <= reading.withinMs);
-    t.ok(reading.withinMs < 600);
-    t.end();
-  },
-);
-
-void t.test(
-  "an answer that was under way while the clock was set or the machine slept is left out",
-  (t) => {
-    for (const happens of [
-      (machine: Machine) => (machine.errorMs -= 4000),
-      (machine: Machine) => {
-        machine.trueMs += 4000;
-        machine.sleptMs += 4000;
-      },
-    ]) {
-      const machine = makeMachine();
-      const watch = makeClockWatch(machine.clocks);
-      for (const host of hosts) {
-        const sentMs = machine.clocks.monotonicMs();
-        machine.trueMs += 30;
-        const date = dateOf(machine.trueMs);
-        happens(machine);
-        const { wallMs, monotonicMs } = machine.clocks;
-        const sentAtMs = wallMs() - (monotonicMs() - sentMs);
-        watch.answered(host, date, undefined, sentAtMs, wallMs());
+    // all that are right speak first: a majority of those that have answered must be right at any time
+    for (let h = 0; h < honest; h += 1) answer(machine, watch, `right ${h}`);
+    for (let step = 0; step < 400; step += 1) {
+      const passMs = random() ** 3 * 8000;
+      machine.trueMs += passMs;
+      machine.errorMs += passMs * ofUs;
+      if (random() < 0.01) machine.errorMs += (random() - 0.5) * 10 ** (1 + 5 * random());
+      if (random() < 0.005) {
+        const sleptMs = random() * 100_000;
+        machine.trueMs += sleptMs;
+        machine.sleptMs += sleptMs;
       }
-      t.equal(watch.read(), null);
+      const h = Math.floor(random() * (honest + wrong.length));
+      const ways = {
+        thereMs: random() ** 4 * 3000,
+        backMs: random() ** 4 * 3000,
+      };
+      if (h < honest)
+        answer(machine, watch, `right ${h}`, {
+          ...ways,
+          hostErrorMs: -random() * 15,
+        });
+      else
+        answer(machine, watch, `wrong ${h}`, {
+          ...ways,
+          hostErrorMs: wrong[h - honest]!(),
+        });
+      const reading = watch.read();
+      if (!reading) continue;
+      readings += 1;
+      const { errorMs, withinMs } = reading;
+      if (Math.abs(machine.errorMs - errorMs) > withinMs)
+        t.fail(`seed ${seed}, step ${step}: the clock is off by ${machine.errorMs}, read ${errorMs} ± ${withinMs}`);
     }
-    t.end();
-  },
-);
-
-void t.test(
-  "the truth is never outside of what is read, while a majority of the hosts is right",
-  (t) => {
-    let readings = 0;
-    for (let seed = 1; seed <= 60; seed += 1) {
-      const random = randomFrom(seed);
-      const machine = makeMachine();
-      machine.errorMs = (random() - 0.5) * 20_000;
-      const watch = makeClockWatch(machine.clocks);
-      const ofUs = (random() - 0.5) * 1e-3;
-      const honest = 3 + Math.floor(random() * 8);
-      const wrong = Array.from({ length: Math.floor(random() * honest) }, () =>
-        random() < 0.5 ? () => 5000 * seed : () => (random() - 0.5) * 10_000,
-      );
-      // all that are right speak first: a majority of those that have answered must be right at any time
-      for (let h = 0; h < honest; h += 1) answer(machine, watch, `right ${h}`);
-      for (let step = 0; step < 400; step += 1) {
-        const passMs = random() ** 3 * 8000;
-        machine.trueMs += passMs;
-        machine.errorMs += passMs * ofUs;
-        if (random() < 0.01)
-          machine.errorMs += (random() - 0.5) * 10 ** (1 + 5 * random());
-        if (random() < 0.005) {
-          const sleptMs = random() * 100_000;
-          machine.trueMs += sleptMs;
-          machine.sleptMs += sleptMs;
-        }
-        const h = Math.floor(random() * (honest + wrong.length));
-        const ways = {
-          thereMs: random() ** 4 * 3000,
-          backMs: random() ** 4 * 3000,
-        };
-        if (h < honest)
-          answer(machine, watch, `right ${h}`, {
-            ...ways,
-            hostErrorMs: -random() * 15,
-          });
-        else
-          answer(machine, watch, `wrong ${h}`, {
-            ...ways,
-            hostErrorMs: wrong[h - honest]!(),
-          });
-        const reading = watch.read();
-        if (!reading) continue;
-        readings += 1;
-        const { errorMs, withinMs } = reading;
-        if (Math.abs(machine.errorMs - errorMs) > withinMs)
-          t.fail(
-            `seed ${seed}, step ${step}: the clock is off by ${machine.errorMs}, read ${errorMs} ± ${withinMs}`,
-          );
-      }
-    }
-    t.ok(readings > 20_000, `${readings} readings`);
-    t.end();
-  },
-);
+  }
+  t.ok(readings > 20_000, `${readings} readings`);
+  t.end();
+});

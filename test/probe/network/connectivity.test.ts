@@ -27,18 +27,11 @@ const latencyMs = 150;
 
 /** What came of all failures. An endpoint has one exchange at a time, as a probe has. */
 async function play(played: Played): Promise<Verdict[]> {
-  const {
-    cadences,
-    hanging = {},
-    shut = [],
-    errors,
-    lastMs = 180_000,
-  } = played;
+  const { cadences, hanging = {}, shut = [], errors, lastMs = 180_000 } = played;
   const { clock, walk } = makeFakeClock(0);
   const reach = makeConnectivityMonitor(clock);
   const verdicts: Verdict[] = [];
-  const isShut = (fromMs: number, toMs: number) =>
-    shut.some(([from, to]) => fromMs < to && toMs >= from);
+  const isShut = (fromMs: number, toMs: number) => shut.some(([from, to]) => fromMs < to && toMs >= from);
 
   async function failed(host: string, beganMs: number) {
     const failedMs = clock.now();
@@ -57,10 +50,8 @@ async function play(played: Played): Promise<Verdict[]> {
     const fail = () => void failed(host, beganMs).finally(over);
     reach.asked(host);
     const isHanging = beganMs >= (hanging[host] ?? Infinity);
-    if (isHanging && errors && !isShut(beganMs, beganMs))
-      clock.after(latencyMs, fail);
-    else if (isHanging || isShut(beganMs, beganMs + latencyMs))
-      clock.after(cadenceMs - 500, fail);
+    if (isHanging && errors && !isShut(beganMs, beganMs)) clock.after(latencyMs, fail);
+    else if (isHanging || isShut(beganMs, beganMs + latencyMs)) clock.after(cadenceMs - 500, fail);
     else
       clock.after(latencyMs, () => {
         reach.answered(host, beganMs);
@@ -81,55 +72,41 @@ async function play(played: Played): Promise<Verdict[]> {
 }
 
 const usual = [5000, 5000, 10_000, 15_000];
-const fleet = Object.fromEntries(
-  Array.from({ length: 15 }, (_, i) => [`host-${i}`, usual]),
-);
+const fleet = Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`host-${i}`, usual]));
 const three = { a: usual, b: usual, c: usual };
 const two = { a: [5000], b: [5000] };
 
 const cut: Played["shut"] = [[60_250, 120_000]];
-const flapping: Played["shut"] = Array.from({ length: 15 }, (_, i) => [
-  60_000 + i * 20_000,
-  70_000 + i * 20_000,
-]);
+const flapping: Played["shut"] = Array.from({ length: 15 }, (_, i) => [60_000 + i * 20_000, 70_000 + i * 20_000]);
 
 for (const [name, cadences] of Object.entries({ fleet, three, two })) {
   for (const [how, shut] of Object.entries({ cut, flapping }))
-    void t.test(
-      `our way out is ${how}: no venue's fault, of ${name}`,
-      async (t) => {
-        const verdicts = await play({ cadences, shut, lastMs: 400_000 });
-        t.ok(verdicts.length > 2 * Object.keys(cadences).length);
-        t.same(
-          verdicts.filter(({ isVenues }) => isVenues),
-          [],
-        );
-      },
-    );
+    void t.test(`our way out is ${how}: no venue's fault, of ${name}`, async (t) => {
+      const verdicts = await play({ cadences, shut, lastMs: 400_000 });
+      t.ok(verdicts.length > 2 * Object.keys(cadences).length);
+      t.same(
+        verdicts.filter(({ isVenues }) => isVenues),
+        [],
+      );
+    });
 
   for (const errors of [false, true])
-    void t.test(
-      `one of ${name} ${errors ? "refuses" : "hangs"}: its fault, told soon`,
-      async (t) => {
-        const hanging = { [Object.keys(cadences)[0]!]: 60_000 };
-        const verdicts = await play({ cadences, hanging, errors });
-        t.ok(verdicts.length >= 10);
-        t.ok(verdicts.every(({ isVenues }) => isVenues));
-        const longestMs = Math.max(...verdicts.map(({ tookMs }) => tookMs));
-        const bearableMs = { fleet: 1000, three: 2500, two: 5000 }[name]!;
-        t.ok(longestMs <= bearableMs, `${longestMs} ms after it failed`);
-      },
-    );
+    void t.test(`one of ${name} ${errors ? "refuses" : "hangs"}: its fault, told soon`, async (t) => {
+      const hanging = { [Object.keys(cadences)[0]!]: 60_000 };
+      const verdicts = await play({ cadences, hanging, errors });
+      t.ok(verdicts.length >= 10);
+      t.ok(verdicts.every(({ isVenues }) => isVenues));
+      const longestMs = Math.max(...verdicts.map(({ tookMs }) => tookMs));
+      const bearableMs = { fleet: 1000, three: 2500, two: 5000 }[name]!;
+      t.ok(longestMs <= bearableMs, `${longestMs} ms after it failed`);
+    });
 }
 
-void t.test(
-  "a break of five seconds is not held against all who were asked",
-  async (t) => {
-    const verdicts = await play({ cadences: fleet, shut: [[60_000, 65_000]] });
-    t.ok(verdicts.length > 15);
-    t.notOk(verdicts.some(({ isVenues }) => isVenues));
-  },
-);
+void t.test("a break of five seconds is not held against all who were asked", async (t) => {
+  const verdicts = await play({ cadences: fleet, shut: [[60_000, 65_000]] });
+  t.ok(verdicts.length > 15);
+  t.notOk(verdicts.some(({ isVenues }) => isVenues));
+});
 
 void t.test("two of three hang", async (t) => {
   const hanging = { a: 60_000, b: 62_000 };
@@ -139,21 +116,18 @@ void t.test("two of three hang", async (t) => {
   t.same(withheld, []);
 });
 
-void t.test(
-  "with nobody to compare with, the failure is believed",
-  async (t) => {
-    const alone = await play({
-      cadences: { a: usual },
-      hanging: { a: 60_000 },
-    });
-    t.ok(alone.length > 0);
-    t.ok(alone.every(({ isVenues, tookMs }) => isVenues && tookMs === 0));
-    const seldom = { a: [60_000], b: [60_000] };
-    const rare = await play({ cadences: seldom, hanging: { a: 60_000 } });
-    t.ok(rare.length > 0);
-    t.ok(rare.every(({ isVenues, tookMs }) => isVenues && tookMs === 0));
-  },
-);
+void t.test("with nobody to compare with, the failure is believed", async (t) => {
+  const alone = await play({
+    cadences: { a: usual },
+    hanging: { a: 60_000 },
+  });
+  t.ok(alone.length > 0);
+  t.ok(alone.every(({ isVenues, tookMs }) => isVenues && tookMs === 0));
+  const seldom = { a: [60_000], b: [60_000] };
+  const rare = await play({ cadences: seldom, hanging: { a: 60_000 } });
+  t.ok(rare.length > 0);
+  t.ok(rare.every(({ isVenues, tookMs }) => isVenues && tookMs === 0));
+});
 
 void t.test("a way that was never open", async (t) => {
   const shut: Played["shut"] = [[0, Infinity]];

@@ -19,9 +19,7 @@ void t.test("a machine's fingerprint", async (t) => {
   const file = (name: string, source: "machine id" | "boot id") => ({
     ...{ path: join(folder, name), source },
   });
-  const none = ["missing", "unborn", "empty", "zeros", "directory"].map(
-    (name) => file(name, "machine id"),
-  );
+  const none = ["missing", "unborn", "empty", "zeros", "directory"].map((name) => file(name, "machine id"));
   const own = await thisMachine([file("id", "machine id")], "host");
   t.equal(own.source, "machine id");
   t.match(own.fingerprint, /^[0-9a-f]{16}$/);

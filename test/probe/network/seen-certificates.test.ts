@@ -3,31 +3,26 @@ import { makeSeenCertificates } from "../../../probe/network/seen-certificates.j
 
 const expiresAt = (day: number) => new Date(Date.UTC(2026, 10, day));
 
-void t.test(
-  "the certificate last seen of each component is told, until nobody here opens connections to it",
-  (t) => {
-    let nowMs = 0;
-    const certificates = makeSeenCertificates(() => nowMs);
-    const see = (component: string, certificateExpiresAt: Date | null) =>
-      certificates.see({ venue: "a", component, certificateExpiresAt });
-    see("rest:book", expiresAt(20));
-    see("rest:time", expiresAt(20));
-    see("rest:time", null);
-    see("rest:book", expiresAt(28));
-    t.same(
-      certificates
-        .all()
-        .map(({ component, expiresAt }) => [component, expiresAt]),
-      [
-        ["rest:book", expiresAt(28)],
-        ["rest:time", expiresAt(20)],
-      ],
-    );
-    nowMs = 24 * 60 * 60_000;
-    see("rest:book", expiresAt(28));
-    nowMs += 2 * 60 * 60_000;
-    t.match(certificates.all(), [{ component: "rest:book" }]);
-    t.equal(certificates.all().length, 1);
-    t.end();
-  },
-);
+void t.test("the certificate last seen of each component is told, until nobody here opens connections to it", (t) => {
+  let nowMs = 0;
+  const certificates = makeSeenCertificates(() => nowMs);
+  const see = (component: string, certificateExpiresAt: Date | null) =>
+    certificates.see({ venue: "a", component, certificateExpiresAt });
+  see("rest:book", expiresAt(20));
+  see("rest:time", expiresAt(20));
+  see("rest:time", null);
+  see("rest:book", expiresAt(28));
+  t.same(
+    certificates.all().map(({ component, expiresAt }) => [component, expiresAt]),
+    [
+      ["rest:book", expiresAt(28)],
+      ["rest:time", expiresAt(20)],
+    ],
+  );
+  nowMs = 24 * 60 * 60_000;
+  see("rest:book", expiresAt(28));
+  nowMs += 2 * 60 * 60_000;
+  t.match(certificates.all(), [{ component: "rest:book" }]);
+  t.equal(certificates.all().length, 1);
+  t.end();
+});

@@ -1,8 +1,5 @@
 import t from "tap";
-import {
-  isBeyondBearing,
-  makeTroubles,
-} from "../../../probe/network/troubles.js";
+import { isBeyondBearing, makeTroubles } from "../../../probe/network/troubles.js";
 import { makeLog } from "../../../shared/log/log.js";
 import type { ClockError } from "../../../probe/lease/heartbeat.js";
 
@@ -35,8 +32,7 @@ void t.test(
       {
         kind: "network",
         since: new Date(begunMs),
-        detail:
-          "there is no way out of this machine: 3 slots of 2 venues not measured",
+        detail: "there is no way out of this machine: 3 slots of 2 venues not measured",
       },
     ]);
     state.nowMs += 39_000;
@@ -71,11 +67,7 @@ void t.test("each kind lasts by itself, the oldest first", (t) => {
     troubles.read().map(({ kind }) => kind),
     ["starved", "sockets", "spool", "resolver"],
   );
-  t.notMatch(
-    JSON.stringify(troubles.read()),
-    /srv/,
-    "where it is, is not for the public",
-  );
+  t.notMatch(JSON.stringify(troubles.read()), /srv/, "where it is, is not for the public");
   t.match(lines.join("\n"), /srv/, "but for operators");
   state.spool = null;
   t.same(

@@ -22,39 +22,29 @@ function reading(chain = "ethereum") {
 
 const headAt = (atS: number) => 20_000_000 + Math.floor(atS / 12);
 
-void t.test(
-  "a chain that moves is not stale, however often it is read",
-  (t) => {
-    for (const everyS of [5, 12, 30, 60]) {
-      const read = reading();
-      for (let atS = 0; atS < 3600; atS += everyS)
-        t.equal(read(atS, headAt(atS)), null);
-    }
-    const missed = reading();
-    for (let atS = 0; atS < 600; atS += 5)
-      // three blocks in a row were missed
-      t.equal(
-        missed(atS, headAt(atS < 300 ? atS : Math.max(atS - 36, 299))),
-        null,
-      );
-    t.end();
-  },
-);
+void t.test("a chain that moves is not stale, however often it is read", (t) => {
+  for (const everyS of [5, 12, 30, 60]) {
+    const read = reading();
+    for (let atS = 0; atS < 3600; atS += everyS) t.equal(read(atS, headAt(atS)), null);
+  }
+  const missed = reading();
+  for (let atS = 0; atS < 600; atS += 5)
+    // three blocks in a row were missed
+    t.equal(missed(atS, headAt(atS < 300 ? atS : Math.max(atS - 36, 299))), null);
+  t.end();
+});
 
-void t.test(
-  "a head that stops is stale, also of a provider that is read alone",
-  (t) => {
-    for (const everyS of [5, 15, 30]) {
-      const read = reading();
-      let found: number | null = null;
-      for (let atS = 0; atS < 600 && found === null; atS += everyS)
-        if (read(atS, headAt(Math.min(atS, 300))) !== null) found = atS;
-      const sinceS = found! - 300;
-      t.ok(sinceS > 60 && sinceS <= 60 + 2 * everyS, `after ${sinceS} s`);
-    }
-    t.end();
-  },
-);
+void t.test("a head that stops is stale, also of a provider that is read alone", (t) => {
+  for (const everyS of [5, 15, 30]) {
+    const read = reading();
+    let found: number | null = null;
+    for (let atS = 0; atS < 600 && found === null; atS += everyS)
+      if (read(atS, headAt(Math.min(atS, 300))) !== null) found = atS;
+    const sinceS = found! - 300;
+    t.ok(sinceS > 60 && sinceS <= 60 + 2 * everyS, `after ${sinceS} s`);
+  }
+  t.end();
+});
 
 void t.test("a head that trails the others' is stale at once", (t) => {
   const read = reading();
@@ -77,30 +67,23 @@ void t.test("a venue that names heads of another chain is alone", (t) => {
   t.end();
 });
 
-void t.test(
-  "two nodes behind one address, the one of them standing still",
-  (t) => {
-    const read = reading();
-    const found = [];
-    for (let n = 0; n < 40; n += 1) {
-      const isStill = n % 2 === 0;
-      found.push(read(n * 5, isStill ? headAt(0) : headAt(n * 5)));
-    }
-    t.ok(
-      found.every((ageS, n) => (ageS !== null) === (n % 2 === 0 && n * 5 > 60)),
-    );
-    t.end();
-  },
-);
+void t.test("two nodes behind one address, the one of them standing still", (t) => {
+  const read = reading();
+  const found = [];
+  for (let n = 0; n < 40; n += 1) {
+    const isStill = n % 2 === 0;
+    found.push(read(n * 5, isStill ? headAt(0) : headAt(n * 5)));
+  }
+  t.ok(found.every((ageS, n) => (ageS !== null) === (n % 2 === 0 && n * 5 > 60)));
+  t.end();
+});
 
 void t.test("a head that is made up makes nobody stale", (t) => {
   for (const off of [1e15, 200_000, 1000]) {
     const read = reading();
     for (let atS = 0; atS < 300; atS += 5)
       t.equal(
-        atS === 100
-          ? (read(atS, headAt(atS) + off), null)
-          : read(atS, headAt(atS)),
+        atS === 100 ? (read(atS, headAt(atS) + off), null) : read(atS, headAt(atS)),
         null,
         `${off} blocks ahead, once`,
       );
@@ -131,17 +114,12 @@ void t.test("a chain of unknown rhythm is not judged", (t) => {
 });
 
 /** Two providers alone, each read every few seconds for an hour, as they are read in the field. */
-function hourOfTwo(
-  leading: (atS: number) => number,
-  trailing: (atS: number) => number,
-  chain = "ethereum",
-) {
+function hourOfTwo(leading: (atS: number) => number, trailing: (atS: number) => number, chain = "ethereum") {
   const read = reading(chain);
   const found = { leading: [] as number[], trailing: [] as number[] };
   for (let atS = 0; atS < 3600; atS += 5) {
     if (read(atS, leading(atS), "first.test") !== null) found.leading.push(atS);
-    if (read(atS + 2, trailing(atS + 2), "second.test") !== null)
-      found.trailing.push(atS);
+    if (read(atS + 2, trailing(atS + 2), "second.test") !== null) found.trailing.push(atS);
   }
   return found;
 }
@@ -157,8 +135,7 @@ void t.test("of two providers alone, the one that trails", async (t) => {
   });
 
   await t.test("from when it trails until it does no more", (t) => {
-    const falls = (atS: number) =>
-      atS >= 600 && atS < 1800 ? headAt(atS) - 20 : headAt(atS);
+    const falls = (atS: number) => (atS >= 600 && atS < 1800 ? headAt(atS) - 20 : headAt(atS));
     const { leading, trailing } = hourOfTwo(headAt, falls);
     t.strictSame(leading, []);
     t.ok(trailing[0]! >= 595 && trailing[0]! <= 605);
@@ -168,8 +145,7 @@ void t.test("of two providers alone, the one that trails", async (t) => {
   });
 
   await t.test("also where it falls behind little by little", (t) => {
-    const slides = (atS: number) =>
-      headAt(atS < 600 ? atS : 600 + 0.9 * (atS - 600));
+    const slides = (atS: number) => headAt(atS < 600 ? atS : 600 + 0.9 * (atS - 600));
     const { leading, trailing } = hourOfTwo(headAt, slides);
     t.strictSame(leading, []);
     // five blocks behind after ten minutes, and its newest is up to a block old
@@ -203,8 +179,7 @@ void t.test("of two providers alone, one that errs accuses nobody", (t) => {
   const errs: Record<string, (atS: number) => number> = {
     "jumps ahead once": (atS) => headAt(atS) + (atS === 600 ? 5000 : 0),
     "jumps ahead at first": (atS) => headAt(atS) + (atS === 0 ? 5000 : 0),
-    "jumps ahead and goes on from there": (atS) =>
-      headAt(atS) + (atS >= 600 ? 5000 : 0),
+    "jumps ahead and goes on from there": (atS) => headAt(atS) + (atS >= 600 ? 5000 : 0),
     "jumps ahead by a little": (atS) => headAt(atS) + (atS >= 600 ? 30 : 0),
     "names one height ahead": () => headAt(0) + 50_000,
     "names it later": (atS) => (atS < 600 ? headAt(atS) : headAt(0) + 5000),
@@ -213,15 +188,13 @@ void t.test("of two providers alone, one that errs accuses nobody", (t) => {
     "names any height": (atS) => headAt(0) + ((atS * 7919) % 90_000),
     "runs twice as fast": (atS) => headAt(atS < 600 ? atS : 2 * atS - 600),
   };
-  for (const [how, leading] of Object.entries(errs))
-    t.strictSame(hourOfTwo(leading, headAt).trailing, [], how);
+  for (const [how, leading] of Object.entries(errs)) t.strictSame(hourOfTwo(leading, headAt).trailing, [], how);
   t.end();
 });
 
 void t.test("of two providers alone, a fork of a few blocks is none", (t) => {
   for (const depth of [1, 2, 4]) {
-    const forked = (atS: number) =>
-      headAt(atS) - (atS >= 600 && atS < 660 ? depth : 0);
+    const forked = (atS: number) => headAt(atS) - (atS >= 600 && atS < 660 ? depth : 0);
     for (const found of [hourOfTwo(forked, headAt), hourOfTwo(headAt, forked)])
       t.strictSame(found, { leading: [], trailing: [] }, `${depth} blocks`);
   }

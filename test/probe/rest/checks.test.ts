@@ -21,8 +21,7 @@ void t.test("the head of a chain is read, or null, but never wrong", (t) => {
 });
 
 const isGood = (proof: Proof, answer: unknown) =>
-  compileAnswerCheck({ proof })(Buffer.from(JSON.stringify(answer)), undefined)
-    .good;
+  compileAnswerCheck({ proof })(Buffer.from(JSON.stringify(answer)), undefined).good;
 
 void t.test("a path alone asks for a value that is not null", (t) => {
   t.ok(isGood("$.a", { a: false }));
@@ -49,8 +48,7 @@ void t.test("a condition asks for a list, empty or not", (t) => {
   const proof = { path: "$", is: "list" } as const;
   t.ok(isGood(proof, []));
   t.ok(isGood(proof, [{ tid: 1 }]));
-  for (const other of [{}, { 0: 1, length: 1 }, "[]", null, 0])
-    t.notOk(isGood(proof, other), JSON.stringify(other));
+  for (const other of [{}, { 0: 1, length: 1 }, "[]", null, 0]) t.notOk(isGood(proof, other), JSON.stringify(other));
   t.end();
 });
 
@@ -72,12 +70,8 @@ void t.test("all conditions must hold", (t) => {
 
 void t.test("the newest thing is read in every unit", (t) => {
   const newestOf = (newest: Newest, answer: unknown) =>
-    compileAnswerCheck({ proof: "$", newest })(
-      Buffer.from(JSON.stringify(answer)),
-      undefined,
-    ).newest;
-  const at = (unit: Newest["unit"], value: unknown) =>
-    newestOf({ path: "$.t", unit }, { t: value });
+    compileAnswerCheck({ proof: "$", newest })(Buffer.from(JSON.stringify(answer)), undefined).newest;
+  const at = (unit: Newest["unit"], value: unknown) => newestOf({ path: "$.t", unit }, { t: value });
   t.strictSame(at("ms", 1700000000123), { atMs: 1700000000123 });
   t.strictSame(at("ms", "1700000000123.5"), { atMs: 1700000000123.5 });
   t.strictSame(at("s", "1700000000"), { atMs: 1700000000000 });
@@ -107,24 +101,19 @@ void t.test("an answer's own time is read of good answers only", (t) => {
     proof: { unless: "$.error" },
     dataTime: { path: "$.at", unit: "s", staleAfterMs: 60_000 },
   });
-  const dataMsOf = (answer: unknown) =>
-    check(Buffer.from(JSON.stringify(answer)), undefined).dataMs;
+  const dataMsOf = (answer: unknown) => check(Buffer.from(JSON.stringify(answer)), undefined).dataMs;
   t.equal(dataMsOf({ at: 1700000000 }), 1700000000000);
   t.equal(dataMsOf({ at: "never" }), null);
   t.equal(dataMsOf({ at: 1700000000, error: "no" }), null);
   t.end();
 });
 
-void t.test(
-  "Retry-After is seconds or a date, and at most ten minutes",
-  (t) => {
-    const nowMs = Date.parse("2026-09-01T00:00:00Z");
-    t.equal(retryAfterMs("30", nowMs), 30_000);
-    t.equal(retryAfterMs("Tue, 01 Sep 2026 00:01:00 GMT", nowMs), 60_000);
-    t.equal(retryAfterMs("Mon, 31 Aug 2026 00:00:00 GMT", nowMs), 0);
-    t.equal(retryAfterMs("86400", nowMs), 600_000);
-    for (const nothing of [undefined, "", "soon", ["1", "2"]])
-      t.equal(retryAfterMs(nothing, nowMs), 0);
-    t.end();
-  },
-);
+void t.test("Retry-After is seconds or a date, and at most ten minutes", (t) => {
+  const nowMs = Date.parse("2026-09-01T00:00:00Z");
+  t.equal(retryAfterMs("30", nowMs), 30_000);
+  t.equal(retryAfterMs("Tue, 01 Sep 2026 00:01:00 GMT", nowMs), 60_000);
+  t.equal(retryAfterMs("Mon, 31 Aug 2026 00:00:00 GMT", nowMs), 0);
+  t.equal(retryAfterMs("86400", nowMs), 600_000);
+  for (const nothing of [undefined, "", "soon", ["1", "2"]]) t.equal(retryAfterMs(nothing, nowMs), 0);
+  t.end();
+});

@@ -1,17 +1,13 @@
-/** Servers that do to a REST measurement whatever a server can: each is told apart rightly, in bounded time and memory. */
+/**
+ * Servers that do to a REST measurement whatever a server can: each is told apart rightly, in bounded time and memory.
+ */
 import { once } from "node:events";
 import type net from "node:net";
 import type { TlsOptions } from "node:tls";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
-import {
-  compileAnswerCheck,
-  maxBodyBytes,
-} from "../../../probe/rest/checks.js";
-import {
-  isUnmeasured,
-  type Measurement,
-} from "../../../probe/rest/measurement.js";
+import { compileAnswerCheck, maxBodyBytes } from "../../../probe/rest/checks.js";
+import { isUnmeasured, type Measurement } from "../../../probe/rest/measurement.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
 import { makeRest } from "../../../probe/rest/rest.js";
 import type { RestEndpoint } from "../../../shared/registry/registry.js";
@@ -50,20 +46,17 @@ function measuring(t: Test, url: string, more: Partial<RestEndpoint> = {}) {
 }
 
 /** Says it once asked; then what follows as fast as the client takes it, without end. */
-const pouring =
-  (begin: string, again: string | Buffer) => (socket: net.Socket) => {
-    const piece = Buffer.isBuffer(again)
-      ? again
-      : Buffer.from(again.repeat(Math.ceil(65_536 / again.length)));
-    socket.once("data", () => {
-      socket.write(begin);
-      const pour = () => {
-        while (!socket.destroyed && socket.write(piece));
-      };
-      socket.on("drain", pour);
-      pour();
-    });
-  };
+const pouring = (begin: string, again: string | Buffer) => (socket: net.Socket) => {
+  const piece = Buffer.isBuffer(again) ? again : Buffer.from(again.repeat(Math.ceil(65_536 / again.length)));
+  socket.once("data", () => {
+    socket.write(begin);
+    const pour = () => {
+      while (!socket.destroyed && socket.write(piece));
+    };
+    socket.on("drain", pour);
+    pour();
+  });
+};
 
 /** Says it once asked; then piece by piece, without end. */
 const dripping = (begin: string, drop: string) => (socket: net.Socket) => {
@@ -87,12 +80,7 @@ const ending = (answer: string) => (socket: net.Socket) => {
 };
 
 const encoded = (encoding: string, body: Buffer) =>
-  Buffer.concat([
-    Buffer.from(
-      `${ok}Content-Encoding: ${encoding}\r\nContent-Length: ${body.length}\r\n\r\n`,
-    ),
-    body,
-  ]);
+  Buffer.concat([Buffer.from(`${ok}Content-Encoding: ${encoding}\r\nContent-Length: ${body.length}\r\n\r\n`), body]);
 
 const zeros = Buffer.alloc(16 * mebibyte);
 
@@ -227,16 +215,12 @@ const hostile: Hostile[] = [
   },
   {
     name: "an upgrade that nobody asked for",
-    talk: saying(
-      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
-    ),
+    talk: saying("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"),
     expected: body,
   },
   {
     name: "an offer of another protocol beside the answer",
-    talk: saying(
-      goodAnswer.replace("\r\n", "\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n"),
-    ),
+    talk: saying(goodAnswer.replace("\r\n", "\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n")),
     expected: fine,
   },
   // large
@@ -248,9 +232,7 @@ const hostile: Hostile[] = [
   {
     name: "ten thousand headers",
     talk: saying(
-      ok +
-        Array.from({ length: 10_000 }, (_, i) => `X-${i}: y\r\n`).join("") +
-        `Content-Length: 11\r\n\r\n${good}`,
+      ok + Array.from({ length: 10_000 }, (_, i) => `X-${i}: y\r\n`).join("") + `Content-Length: 11\r\n\r\n${good}`,
     ),
     expected: body,
   },
@@ -263,9 +245,7 @@ const hostile: Hostile[] = [
   },
   {
     name: "a body as large as may be",
-    talk: saying(
-      `${ok}Content-Length: ${maxBodyBytes}\r\n\r\n${good}${" ".repeat(maxBodyBytes - good.length)}`,
-    ),
+    talk: saying(`${ok}Content-Length: ${maxBodyBytes}\r\n\r\n${good}${" ".repeat(maxBodyBytes - good.length)}`),
     expected: fine,
   },
   // bombs
@@ -291,9 +271,7 @@ const hostile: Hostile[] = [
   },
   {
     name: "gzip of many empty members",
-    talk: saying(
-      encoded("gzip", Buffer.concat(Array<Buffer>(20_000).fill(gzipSync("")))),
-    ),
+    talk: saying(encoded("gzip", Buffer.concat(Array<Buffer>(20_000).fill(gzipSync(""))))),
     expected: body,
   },
   {
@@ -309,9 +287,7 @@ const hostile: Hostile[] = [
   // JSON to choke on
   {
     name: "half a million brackets",
-    talk: saying(
-      `${ok}Content-Length: 1000000\r\n\r\n${"[".repeat(500_000)}${"]".repeat(500_000)}`,
-    ),
+    talk: saying(`${ok}Content-Length: 1000000\r\n\r\n${"[".repeat(500_000)}${"]".repeat(500_000)}`),
     expected: body,
   },
   {
@@ -322,9 +298,7 @@ const hostile: Hostile[] = [
   // redirects
   ...[301, 302, 303, 307, 308].map((status) => ({
     name: `a redirect to itself, ${status}`,
-    talk: saying(
-      `HTTP/1.1 ${status} Go\r\nLocation: /\r\nContent-Length: 0\r\n\r\n`,
-    ),
+    talk: saying(`HTTP/1.1 ${status} Go\r\nLocation: /\r\nContent-Length: 0\r\n\r\n`),
     expected: { good: false, fault: "http" as const, httpStatus: status },
   })),
   // bad chunking
@@ -381,9 +355,7 @@ const hostile: Hostile[] = [
   },
   {
     name: "two lengths that differ",
-    talk: saying(
-      `${ok}Content-Length: 11\r\nContent-Length: 12\r\n\r\n${good}`,
-    ),
+    talk: saying(`${ok}Content-Length: 11\r\nContent-Length: 12\r\n\r\n${good}`),
     expected: body,
   },
   {
@@ -398,9 +370,7 @@ const hostile: Hostile[] = [
   },
   {
     name: "a length and chunks",
-    talk: saying(
-      `${ok}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n${good}\r\n0\r\n\r\n`,
-    ),
+    talk: saying(`${ok}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n${good}\r\n0\r\n\r\n`),
     expected: body,
   },
   // no HTTP, or another one
@@ -433,9 +403,7 @@ const hostile: Hostile[] = [
   // empty
   {
     name: "no content, with content",
-    talk: saying(
-      `HTTP/1.1 204 No Content\r\nContent-Length: 11\r\n\r\n${good}`,
-    ),
+    talk: saying(`HTTP/1.1 204 No Content\r\nContent-Length: 11\r\n\r\n${good}`),
     expected: { good: false, httpStatus: 204, fault: "http" },
   },
   {
@@ -492,94 +460,79 @@ const patienceMs = 25_000;
 const shortMs = 2000;
 
 /** All at once: what they may take of time and memory, they may take together. */
-void t.test(
-  "whatever a server answers, the fault is the right one, in bounded time and memory",
-  async (t) => {
-    const atStart = process.memoryUsage.rss();
-    let peak = atStart;
-    const watch = setInterval(
-      () => (peak = Math.max(peak, process.memoryUsage.rss())),
-      20,
-    );
-    t.teardown(() => clearInterval(watch));
-    await Promise.all(
-      hostile.map(async ({ name, talk, expected, timeoutMs: own }) => {
-        const port = await serveTcp(t, talk);
-        const timeoutMs =
-          own ?? (expected.fault === "timeout" ? shortMs : patienceMs);
-        const url = `http://127.0.0.1:${port}/`;
-        const measured = await measuring(t, url, { timeoutMs })();
-        t.match(measured, { fresh: true, ...expected }, name, { measured });
-      }),
-    );
-    // servers that pour for as long as they may would have sent gigabytes by then; theirs and ours together
-    const tookMiB = (peak - atStart) / mebibyte;
-    t.ok(tookMiB < 256, `${tookMiB} MiB`);
-  },
-);
+void t.test("whatever a server answers, the fault is the right one, in bounded time and memory", async (t) => {
+  const atStart = process.memoryUsage.rss();
+  let peak = atStart;
+  const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 20);
+  t.teardown(() => clearInterval(watch));
+  await Promise.all(
+    hostile.map(async ({ name, talk, expected, timeoutMs: own }) => {
+      const port = await serveTcp(t, talk);
+      const timeoutMs = own ?? (expected.fault === "timeout" ? shortMs : patienceMs);
+      const url = `http://127.0.0.1:${port}/`;
+      const measured = await measuring(t, url, { timeoutMs })();
+      t.match(measured, { fresh: true, ...expected }, name, { measured });
+    }),
+  );
+  // servers that pour for as long as they may would have sent gigabytes by then; theirs and ours together
+  const tookMiB = (peak - atStart) / mebibyte;
+  t.ok(tookMiB < 256, `${tookMiB} MiB`);
+});
 
-/** Answers well, and then, unasked, once more: what an attacker would like to be taken for the answer to the next request. */
+/**
+ * Answers well, and then, unasked, once more: what an attacker would like to be taken for the answer to the next
+ * request.
+ */
 const smuggled = `HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"price":666}`;
 
 for (const [when, afterMs] of [
   ["at once", 0],
   ["a little later", 30],
 ] as const)
-  void t.test(
-    `an answer that nobody asked for, ${when}, is never taken for the next one`,
-    async (t) => {
-      let connections = 0;
-      let hungUp: Promise<unknown> | undefined;
-      const port = await serveTcp(t, (socket) => {
-        connections += 1;
-        hungUp ??= once(socket, "close");
-        socket.on("data", () => {
-          const answer = goodAnswer.replace(good, `{"head": ${connections}}`);
-          if (afterMs === 0) return socket.write(answer + smuggled);
-          socket.write(answer);
-          setTimeout(() => socket.write(smuggled), afterMs);
-        });
-      });
-      const measure = measuring(t, `http://127.0.0.1:${port}/`, {
-        proof: "$.head",
-        head: { path: "$.head", encoding: "integer" },
-      });
-      t.match(await measure(), { good: true, head: 1, fresh: true });
-      // before it is read, nobody can tell it from the answer to what is asked next
-      if (afterMs > 0) await hungUp;
-      t.match(
-        await measure(),
-        { good: true, head: 2, fresh: true },
-        "the connection is not used again",
-      );
-    },
-  );
-
-void t.test(
-  "a server that half closes after its answer, or closes slowly, costs no slot",
-  async (t) => {
+  void t.test(`an answer that nobody asked for, ${when}, is never taken for the next one`, async (t) => {
     let connections = 0;
     let hungUp: Promise<unknown> | undefined;
     const port = await serveTcp(t, (socket) => {
       connections += 1;
-      socket.allowHalfOpen = true;
-      socket.once("data", () => socket.end(goodAnswer));
-      hungUp = once(socket, "close");
+      hungUp ??= once(socket, "close");
+      socket.on("data", () => {
+        const answer = goodAnswer.replace(good, `{"head": ${connections}}`);
+        if (afterMs === 0) return socket.write(answer + smuggled);
+        socket.write(answer);
+        setTimeout(() => socket.write(smuggled), afterMs);
+      });
     });
-    const measure = measuring(t, `http://127.0.0.1:${port}/`);
-    for (let slot = 0; slot < 3; slot += 1) {
-      t.match(await measure(), { good: true, fresh: true });
-      await hungUp;
-    }
-    t.equal(connections, 3);
-  },
-);
+    const measure = measuring(t, `http://127.0.0.1:${port}/`, {
+      proof: "$.head",
+      head: { path: "$.head", encoding: "integer" },
+    });
+    t.match(await measure(), { good: true, head: 1, fresh: true });
+    // before it is read, nobody can tell it from the answer to what is asked next
+    if (afterMs > 0) await hungUp;
+    t.match(await measure(), { good: true, head: 2, fresh: true }, "the connection is not used again");
+  });
+
+void t.test("a server that half closes after its answer, or closes slowly, costs no slot", async (t) => {
+  let connections = 0;
+  let hungUp: Promise<unknown> | undefined;
+  const port = await serveTcp(t, (socket) => {
+    connections += 1;
+    socket.allowHalfOpen = true;
+    socket.once("data", () => socket.end(goodAnswer));
+    hungUp = once(socket, "close");
+  });
+  const measure = measuring(t, `http://127.0.0.1:${port}/`);
+  for (let slot = 0; slot < 3; slot += 1) {
+    t.match(await measure(), { good: true, fresh: true });
+    await hungUp;
+  }
+  t.equal(connections, 3);
+});
 
 const authority = makeAuthority();
 const names = ["127.0.0.1"];
 const day = 86_400_000;
-const inDays = (days: number) =>
-  new Date(Math.floor(Date.now() / 1000) * 1000 + days * day);
+const inDays = (days: number) => new Date(Math.floor(Date.now() / 1000) * 1000 + days * day);
 const inAWeek = inDays(7);
 const rightOne = authority.vouchFor({ names, until: inAWeek });
 
@@ -655,15 +608,12 @@ const handshakes: {
 ];
 
 for (const { name, options, expected } of handshakes)
-  void t.test(
-    `a server with ${name}: ${String(expected.fault ?? "good")}`,
-    async (t) => {
-      const port = await serveTls(t, options, saying(goodAnswer));
-      const measured = await measuring(t, `https://127.0.0.1:${port}/`)();
-      t.match(measured, { fresh: true, ...expected });
-      t.type(measured.connectUs, "number", "it was reached");
-    },
-  );
+  void t.test(`a server with ${name}: ${String(expected.fault ?? "good")}`, async (t) => {
+    const port = await serveTls(t, options, saying(goodAnswer));
+    const measured = await measuring(t, `https://127.0.0.1:${port}/`)();
+    t.match(measured, { fresh: true, ...expected });
+    t.type(measured.connectUs, "number", "it was reached");
+  });
 
 for (const [name, talk] of [
   ["a chunk's extension without end", pouring(`${chunked}1;a=`, "x")],
@@ -743,13 +693,8 @@ void t.test(
       const bytes = Buffer.from(text);
       t.ok(bytes.length <= maxBodyBytes, name);
       const parseMs = leastMs(() => void JSON.parse(text));
-      const checkMs = leastMs(() =>
-        t.match(check(bytes, undefined), { good: false, head: null }),
-      );
-      t.ok(
-        checkMs < 10 * parseMs + 50,
-        `${name}: ${checkMs} ms, and ${parseMs} of it for JSON`,
-      );
+      const checkMs = leastMs(() => t.match(check(bytes, undefined), { good: false, head: null }));
+      t.ok(checkMs < 10 * parseMs + 50, `${name}: ${checkMs} ms, and ${parseMs} of it for JSON`);
     }
     t.end();
   },

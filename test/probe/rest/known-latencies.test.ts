@@ -1,26 +1,14 @@
 /** A server that knows how long it took, by its own log, against what is recorded. */
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
-import {
-  connect,
-  createServer,
-  type AddressInfo,
-  type LookupFunction,
-  type Socket,
-} from "node:net";
+import { connect, createServer, type AddressInfo, type LookupFunction, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import t, { type Test } from "tap";
 import { WebSocketServer } from "ws";
-import {
-  isUnmeasured,
-  type Measurement,
-} from "../../../probe/rest/measurement.js";
+import { isUnmeasured, type Measurement } from "../../../probe/rest/measurement.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
 import { makeRest } from "../../../probe/rest/rest.js";
-import {
-  openSocket,
-  type VenueSocket as ProbeSocket,
-} from "../../../probe/stream/socket.js";
+import { openSocket, type VenueSocket as ProbeSocket } from "../../../probe/stream/socket.js";
 import { makeAuthority } from "../../support/certificates.js";
 import { serveTcp } from "../../support/tcp-server.js";
 
@@ -36,12 +24,11 @@ interface Took {
   latencyUs: number;
 }
 
-/** Waits as each request's path asks, `/<name>/<before the first byte>/<before the last>`, and for so long in look-ups and handshakes. */
-async function openWorld(
-  t: Test,
-  secure: boolean,
-  { dnsMs = 0, tlsMs = 0 } = {},
-) {
+/**
+ * Waits as each request's path asks, `/<name>/<before the first byte>/<before the last>`, and for so long in look-ups
+ * and handshakes.
+ */
+async function openWorld(t: Test, secure: boolean, { dnsMs = 0, tlsMs = 0 } = {}) {
   const authority = makeAuthority();
   const took = new Map<string, Took>();
   let dnsUs = 0;
@@ -130,11 +117,12 @@ function sinceUs(fromMs: number): number {
   return Math.round((performance.now() - fromMs) * 1000);
 }
 
-/** The longest that bytes there and back over loopback took meanwhile, in a process as busy as this: no instrument in it can do better. */
+/**
+ * The longest that bytes there and back over loopback took meanwhile, in a process as busy as this: no instrument in it
+ * can do better.
+ */
 async function startPingPong(t: Test): Promise<{ worstUs(): number }> {
-  const port = await serveTcp(t, (socket) =>
-    socket.on("data", (ping) => socket.write(ping)),
-  );
+  const port = await serveTcp(t, (socket) => socket.on("data", (ping) => socket.write(ping)));
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   await once(socket, "connect");
   let sentMs = performance.now();
@@ -157,145 +145,93 @@ async function startPingPong(t: Test): Promise<{ worstUs(): number }> {
 }
 
 /**
- * What is recorded can never be less than what it took: it begins before and ends after. More than two turns of a busy process it is not.
- * Only a look-up begins within Node's own opening of the socket, and its clock when that returns: half a millisecond at the most, and
- * whatever else had the processor in between.
+ * What is recorded can never be less than what it took: it begins before and ends after. More than two turns of a busy
+ * process it is not. Only a look-up begins within Node's own opening of the socket, and its clock when that returns:
+ * half a millisecond at the most, and whatever else had the processor in between.
  */
-function isWithin(
-  t: Test,
-  what: string,
-  recordedUs: number | null,
-  tookUs: number,
-  worstUs: number,
-) {
+function isWithin(t: Test, what: string, recordedUs: number | null, tookUs: number, worstUs: number) {
   const errorUs = recordedUs! - tookUs;
   // each was rounded to a microsecond
   const leastUs = what === "look-up" ? -500 - worstUs : -2;
-  const isFine =
-    recordedUs !== null && errorUs >= leastUs && errorUs <= 4 * worstUs + 5000;
-  if (!isFine)
-    t.fail(
-      `${what}: recorded ${recordedUs} µs, it took ${tookUs}, and a turn up to ${worstUs}`,
-    );
+  const isFine = recordedUs !== null && errorUs >= leastUs && errorUs <= 4 * worstUs + 5000;
+  if (!isFine) t.fail(`${what}: recorded ${recordedUs} µs, it took ${tookUs}, and a turn up to ${worstUs}`);
   return errorUs;
 }
 
-void t.test(
-  "each phase is recorded as long as it took, and none of them in the latency",
-  async (t) => {
-    const world = await openWorld(t, true, { dnsMs: 130, tlsMs: 170 });
-    const pingPong = await startPingPong(t);
-    const ask = world.endpoint("a", 60, 90);
-    const check = (recorded: Measurement, took: Took) => {
-      isWithin(
-        t,
-        "first byte",
-        recorded.firstByteUs,
-        took.firstByteUs,
-        pingPong.worstUs(),
-      );
-      isWithin(
-        t,
-        "latency",
-        recorded.latencyUs,
-        took.latencyUs,
-        pingPong.worstUs(),
-      );
-    };
-    for (const fresh of [true, false, true, false]) {
-      const { recorded, took } = await ask(fresh);
-      t.match(recorded, { good: true, fresh });
-      check(recorded, took);
-      if (!fresh) continue;
-      isWithin(t, "look-up", recorded.dnsUs, took.dnsUs!, pingPong.worstUs());
-      // over loopback it takes no time of its own
-      isWithin(t, "connecting", recorded.connectUs, 0, pingPong.worstUs());
-      // the arithmetic of a handshake beside it
-      isWithin(
-        t,
-        "handshake",
-        recorded.tlsUs,
-        took.tlsUs!,
-        pingPong.worstUs() + 25_000,
-      );
-    }
-  },
-);
+void t.test("each phase is recorded as long as it took, and none of them in the latency", async (t) => {
+  const world = await openWorld(t, true, { dnsMs: 130, tlsMs: 170 });
+  const pingPong = await startPingPong(t);
+  const ask = world.endpoint("a", 60, 90);
+  const check = (recorded: Measurement, took: Took) => {
+    isWithin(t, "first byte", recorded.firstByteUs, took.firstByteUs, pingPong.worstUs());
+    isWithin(t, "latency", recorded.latencyUs, took.latencyUs, pingPong.worstUs());
+  };
+  for (const fresh of [true, false, true, false]) {
+    const { recorded, took } = await ask(fresh);
+    t.match(recorded, { good: true, fresh });
+    check(recorded, took);
+    if (!fresh) continue;
+    isWithin(t, "look-up", recorded.dnsUs, took.dnsUs!, pingPong.worstUs());
+    // over loopback it takes no time of its own
+    isWithin(t, "connecting", recorded.connectUs, 0, pingPong.worstUs());
+    // the arithmetic of a handshake beside it
+    isWithin(t, "handshake", recorded.tlsUs, took.tlsUs!, pingPong.worstUs() + 25_000);
+  }
+});
 
-void t.test(
-  "a socket's time to open is as long as it took, look-up and all",
-  async (t) => {
-    const took = { dnsUs: 0, upgradeUs: 0 };
-    const resolver = makeResolver([host], (_name, _options, callback) => {
-      const askedMs = performance.now();
-      setTimeout(() => {
-        took.dnsUs = sinceUs(askedMs);
-        callback(null, [{ address: "127.0.0.1", family: 4 }]);
-      }, 110);
+void t.test("a socket's time to open is as long as it took, look-up and all", async (t) => {
+  const took = { dnsUs: 0, upgradeUs: 0 };
+  const resolver = makeResolver([host], (_name, _options, callback) => {
+    const askedMs = performance.now();
+    setTimeout(() => {
+      took.dnsUs = sinceUs(askedMs);
+      callback(null, [{ address: "127.0.0.1", family: 4 }]);
+    }, 110);
+  });
+  const upgrades = new WebSocketServer({ noServer: true });
+  const server = createHttpServer();
+  server.on("upgrade", (request, socket, head) => {
+    const cameMs = performance.now();
+    setTimeout(() => {
+      took.upgradeUs = sinceUs(cameMs);
+      upgrades.handleUpgrade(request, socket, head, () => {});
+    }, 150);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => server.close());
+  const pingPong = await startPingPong(t);
+  const { port } = server.address() as AddressInfo;
+  const recorded = await new Promise<Opened>((resolve, reject) => {
+    const socket = openSocket({
+      ...{ url: `ws://${host}:${port}/`, userAgent: "venuewatch/test" },
+      ...{ resolver, onHeard() {}, onMessage() {} },
+      onOpen: () => resolve(socket.opened!),
+      onDown: ({ detail }) => reject(new Error(detail)),
     });
-    const upgrades = new WebSocketServer({ noServer: true });
-    const server = createHttpServer();
-    server.on("upgrade", (request, socket, head) => {
-      const cameMs = performance.now();
-      setTimeout(() => {
-        took.upgradeUs = sinceUs(cameMs);
-        upgrades.handleUpgrade(request, socket, head, () => {});
-      }, 150);
-    });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    t.teardown(() => server.close());
-    const pingPong = await startPingPong(t);
-    const { port } = server.address() as AddressInfo;
-    const recorded = await new Promise<Opened>((resolve, reject) => {
-      const socket = openSocket({
-        ...{ url: `ws://${host}:${port}/`, userAgent: "venuewatch/test" },
-        ...{ resolver, onHeard() {}, onMessage() {} },
-        onOpen: () => resolve(socket.opened!),
-        onDown: ({ detail }) => reject(new Error(detail)),
-      });
-      t.teardown(() => socket.close());
-    });
-    const { dnsUs, connectUs } = recorded.connection;
-    const worstUs = pingPong.worstUs();
-    const tookUs = took.dnsUs + took.upgradeUs;
-    isWithin(t, "time to open", recorded.latencyUs, tookUs, worstUs);
-    isWithin(t, "look-up", dnsUs, took.dnsUs, worstUs);
-    isWithin(t, "connecting", connectUs, 0, worstUs);
-  },
-);
+    t.teardown(() => socket.close());
+  });
+  const { dnsUs, connectUs } = recorded.connection;
+  const worstUs = pingPong.worstUs();
+  const tookUs = took.dnsUs + took.upgradeUs;
+  isWithin(t, "time to open", recorded.latencyUs, tookUs, worstUs);
+  isWithin(t, "look-up", dnsUs, took.dnsUs, worstUs);
+  isWithin(t, "connecting", connectUs, 0, worstUs);
+});
 
 void t.test(
   "two hundred measurements at a time are recorded as long as they took, on fresh and on kept connections",
   async (t) => {
     const world = await openWorld(t, false);
     const pingPong = await startPingPong(t);
-    const asks = Array.from({ length: 200 }, (_, i) =>
-      world.endpoint(`e${i}`, (i * 37) % 300, (i * 53) % 200),
-    );
+    const asks = Array.from({ length: 200 }, (_, i) => world.endpoint(`e${i}`, (i * 37) % 300, (i * 53) % 200));
     for (const fresh of [true, false]) {
       const measured = await Promise.all(asks.map((ask) => ask(fresh)));
       const worstUs = pingPong.worstUs();
-      t.ok(
-        measured.every(
-          ({ recorded }) => recorded.good && recorded.fresh === fresh,
-        ),
-      );
+      t.ok(measured.every(({ recorded }) => recorded.good && recorded.fresh === fresh));
       const errorsUs = measured.map(({ recorded, took }, i) => {
-        isWithin(
-          t,
-          `first byte of ${i}`,
-          recorded.firstByteUs,
-          took.firstByteUs,
-          worstUs,
-        );
-        return isWithin(
-          t,
-          `latency of ${i}`,
-          recorded.latencyUs,
-          took.latencyUs,
-          worstUs,
-        );
+        isWithin(t, `first byte of ${i}`, recorded.firstByteUs, took.firstByteUs, worstUs);
+        return isWithin(t, `latency of ${i}`, recorded.latencyUs, took.latencyUs, worstUs);
       });
       errorsUs.sort((a, b) => a - b);
       t.comment(

@@ -14,12 +14,8 @@ import { refusalWords } from "../../../probe/stream/refusal-words.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
-const folder = fileURLToPath(
-  new URL("../../../../../shared/recordings/", import.meta.url),
-);
-const skip = existsSync(folder)
-  ? false
-  : `there are no recordings in ${folder}: nothing of theirs is checked`;
+const folder = fileURLToPath(new URL("../../../../../shared/recordings/", import.meta.url));
+const skip = existsSync(folder) ? false : `there are no recordings in ${folder}: nothing of theirs is checked`;
 
 const { venues } = await loadRegistry("registry.json");
 
@@ -46,68 +42,46 @@ function modulesMissing(): string | false {
   const missing = [...checker.matchAll(/"((?:\w+\/)+[\w-]+\.js)"/g)]
     .map(([, path = ""]) => path)
     .filter((path) => !existsSync(`${root}dist/${path}`));
-  return (
-    missing.length > 0 &&
-    `${folder}check.mjs loads modules that are not there (any more): ${missing.join(", ")}`
-  );
+  return missing.length > 0 && `${folder}check.mjs loads modules that are not there (any more): ${missing.join(", ")}`;
 }
 
 const checkerSkip = skip || modulesMissing();
 
-void t.test(
-  "every recorded case is judged right",
-  { skip: checkerSkip },
-  async (t) => {
-    const run = promisify(execFile)(process.execPath, [
-      `${folder}check.mjs`,
-      root,
-    ]);
-    const { stdout } = await run.catch((failed: { stdout: string }) => failed);
-    t.same(
-      stdout.split("\n").filter((line) => line.startsWith("FAIL")),
-      [],
-    );
-    const [, passed] = /^(\d+) passed, 0 failed$/m.exec(stdout) ?? [];
-    t.ok(Number(passed) > 500, `${passed} cases passed`);
-  },
-);
+void t.test("every recorded case is judged right", { skip: checkerSkip }, async (t) => {
+  const run = promisify(execFile)(process.execPath, [`${folder}check.mjs`, root]);
+  const { stdout } = await run.catch((failed: { stdout: string }) => failed);
+  t.same(
+    stdout.split("\n").filter((line) => line.startsWith("FAIL")),
+    [],
+  );
+  const [, passed] = /^(\d+) passed, 0 failed$/m.exec(stdout) ?? [];
+  t.ok(Number(passed) > 500, `${passed} cases passed`);
+});
 
 /** From the first recording to the last, with room. */
 const [earliest, latest] = [Date.UTC(2014, 0), Date.UTC(2027, 0)];
 
-void t.test(
-  "recorded answers say when their trades and data are from",
-  { skip },
-  (t) => {
-    const times = new Map<string, number[]>();
-    for (const { venue, component, body, good } of read<Answer[]>(
-      "rest.json",
-    )) {
-      const endpoint = venues
-        .find(({ id }) => id === venue)
-        ?.rest.find(({ name }) => name === component);
-      if (!endpoint || !good) continue;
-      const check = compileAnswerCheck(endpoint);
-      const { newest, dataMs } = check(Buffer.from(body), undefined);
-      const found = [
-        ...(newest && "atMs" in newest ? [newest.atMs] : []),
-        ...(dataMs === null ? [] : [dataMs]),
-      ];
-      const what = `${venue} rest:${component}`;
-      times.set(what, [...(times.get(what) ?? []), ...found]);
+void t.test("recorded answers say when their trades and data are from", { skip }, (t) => {
+  const times = new Map<string, number[]>();
+  for (const { venue, component, body, good } of read<Answer[]>("rest.json")) {
+    const endpoint = venues.find(({ id }) => id === venue)?.rest.find(({ name }) => name === component);
+    if (!endpoint || !good) continue;
+    const check = compileAnswerCheck(endpoint);
+    const { newest, dataMs } = check(Buffer.from(body), undefined);
+    const found = [...(newest && "atMs" in newest ? [newest.atMs] : []), ...(dataMs === null ? [] : [dataMs])];
+    const what = `${venue} rest:${component}`;
+    times.set(what, [...(times.get(what) ?? []), ...found]);
+  }
+  for (const { id, rest } of venues)
+    for (const { name, newest, dataTime } of rest) {
+      const what = `${id} rest:${name}`;
+      const read = times.get(what);
+      if (!read || (!newest && !dataTime)) continue;
+      t.ok(read.length > 0, `${what} names a time`);
+      for (const ms of read) t.ok(ms > earliest && ms < latest, `${what}: ${ms}`);
     }
-    for (const { id, rest } of venues)
-      for (const { name, newest, dataTime } of rest) {
-        const what = `${id} rest:${name}`;
-        const read = times.get(what);
-        if (!read || (!newest && !dataTime)) continue;
-        t.ok(read.length > 0, `${what} names a time`);
-        for (const ms of read)
-          t.ok(ms > earliest && ms < latest, `${what}: ${ms}`);
-      }
-    t.end();
-  },
-);
+  t.end();
+});
 
 void t.test("recorded refusals are told, in words", { skip }, (t) => {
   for (const { venue, refusals, streams } of read<Conversation[]>("ws.json")) {
@@ -116,8 +90,7 @@ void t.test("recorded refusals are told, in words", { skip }, (t) => {
       t.ok(isRefusal(refusal), `${venue}: ${frame}`);
       t.match(refusalWords(refusal), /[a-z]{3}/i, `${venue}: its words`);
     }
-    for (const { ack } of Object.values(streams))
-      t.notOk(isRefusal(JSON.parse(ack)), `${venue}: ${ack}`);
+    for (const { ack } of Object.values(streams)) t.notOk(isRefusal(JSON.parse(ack)), `${venue}: ${ack}`);
   }
   t.end();
 });

@@ -4,11 +4,7 @@ import type { LookupFunction } from "node:net";
 import net, { type AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
-import {
-  isUnmeasured,
-  unservedBy,
-  type Measurement,
-} from "../../../probe/rest/measurement.js";
+import { isUnmeasured, unservedBy, type Measurement } from "../../../probe/rest/measurement.js";
 import { makeClockWatch } from "../../../probe/network/clock-error.js";
 import { makeRateLimitBackoff } from "../../../probe/rest/rate-limit-backoff.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
@@ -35,12 +31,7 @@ function endpointAt(url: string, more: Partial<RestEndpoint> = {}) {
 }
 
 /** Measures one endpoint, several times over the same connections. */
-function measuring(
-  t: Test,
-  endpoint: RestEndpoint,
-  lookup?: LookupFunction,
-  hosts: string[] = [],
-) {
+function measuring(t: Test, endpoint: RestEndpoint, lookup?: LookupFunction, hosts: string[] = []) {
   const rest = makeRest({ userAgent, resolver: makeResolver(hosts, lookup) });
   t.teardown(() => rest.close());
   const measure = rest.endpoint(endpoint);
@@ -54,10 +45,7 @@ async function measured(t: Test, endpoint: RestEndpoint): Promise<Measurement> {
 }
 
 /** An HTTP server; each request goes to `answer`. */
-async function serve(
-  t: Test,
-  answer: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<string> {
+async function serve(t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
   const server = createServer(answer).listen(0, "127.0.0.1");
   await new Promise((listening) => server.once("listening", listening));
   t.teardown(() => {
@@ -67,29 +55,26 @@ async function serve(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/x?y=1`;
 }
 
-void t.test(
-  "a good answer, on a fresh and then on a kept connection",
-  async (t) => {
-    let seen: IncomingMessage | undefined;
-    const url = await serve(t, (request, response) => {
-      seen = request;
-      setTimeout(() => response.end(`{"price":"1"}`), 80);
-    });
-    const measure = measuring(t, endpointAt(url));
-    const fresh = (await measure()) as Measurement;
-    t.match(fresh, { good: true, fault: null, httpStatus: 200, dnsUs: null });
-    t.type(fresh.connectUs, "number");
-    t.ok(Number.isInteger(fresh.latencyUs), "whole microseconds");
-    t.ok(fresh.latencyUs! >= 79_000 && fresh.latencyUs! < 1_000_000);
-    t.ok(fresh.firstByteUs! <= fresh.latencyUs!);
-    const kept = (await measure()) as Measurement;
-    t.match(kept, { good: true, connectUs: null, tlsUs: null });
-    t.ok(kept.latencyUs! >= 79_000 && kept.latencyUs! < 1_000_000);
-    t.equal(seen?.headers["user-agent"], userAgent);
-    t.equal(seen?.headers["accept-encoding"], "identity");
-    t.equal(seen?.url, "/x?y=1");
-  },
-);
+void t.test("a good answer, on a fresh and then on a kept connection", async (t) => {
+  let seen: IncomingMessage | undefined;
+  const url = await serve(t, (request, response) => {
+    seen = request;
+    setTimeout(() => response.end(`{"price":"1"}`), 80);
+  });
+  const measure = measuring(t, endpointAt(url));
+  const fresh = (await measure()) as Measurement;
+  t.match(fresh, { good: true, fault: null, httpStatus: 200, dnsUs: null });
+  t.type(fresh.connectUs, "number");
+  t.ok(Number.isInteger(fresh.latencyUs), "whole microseconds");
+  t.ok(fresh.latencyUs! >= 79_000 && fresh.latencyUs! < 1_000_000);
+  t.ok(fresh.firstByteUs! <= fresh.latencyUs!);
+  const kept = (await measure()) as Measurement;
+  t.match(kept, { good: true, connectUs: null, tlsUs: null });
+  t.ok(kept.latencyUs! >= 79_000 && kept.latencyUs! < 1_000_000);
+  t.equal(seen?.headers["user-agent"], userAgent);
+  t.equal(seen?.headers["accept-encoding"], "identity");
+  t.equal(seen?.url, "/x?y=1");
+});
 
 void t.test("an answer shows that this machine has a way out", async (t) => {
   const url = await serve(t, (_request, response) => response.end("{}"));
@@ -102,27 +87,24 @@ void t.test("an answer shows that this machine has a way out", async (t) => {
   t.equal(await resolver.wayOut("other.test", sinceMs), "open");
 });
 
-void t.test(
-  "POST sends its body as JSON, and the head of a chain is read",
-  async (t) => {
-    let body = "";
-    const url = await serve(t, (request, response) => {
-      request.on("data", (chunk) => (body += String(chunk)));
-      request.on("end", () => response.end(`{"result":"0x10d4f"}`));
-    });
-    const sample = await measured(
-      t,
-      endpointAt(url, {
-        method: "POST",
-        body: { method: "eth_blockNumber" },
-        proof: "$.result",
-        head: { path: "$.result", encoding: "hex" },
-      }),
-    );
-    t.equal(body, `{"method":"eth_blockNumber"}`);
-    t.match(sample, { good: true, head: 68943 });
-  },
-);
+void t.test("POST sends its body as JSON, and the head of a chain is read", async (t) => {
+  let body = "";
+  const url = await serve(t, (request, response) => {
+    request.on("data", (chunk) => (body += String(chunk)));
+    request.on("end", () => response.end(`{"result":"0x10d4f"}`));
+  });
+  const sample = await measured(
+    t,
+    endpointAt(url, {
+      method: "POST",
+      body: { method: "eth_blockNumber" },
+      proof: "$.result",
+      head: { path: "$.result", encoding: "hex" },
+    }),
+  );
+  t.equal(body, `{"method":"eth_blockNumber"}`);
+  t.match(sample, { good: true, head: 68943 });
+});
 
 const answers: {
   name: string;
@@ -201,9 +183,7 @@ const answers: {
 
 for (const { name, status = 200, headers, body, expected } of answers)
   void t.test(`${name}: ${expected.fault ?? "good"}`, async (t) => {
-    const url = await serve(t, (_request, response) =>
-      response.writeHead(status, headers).end(body),
-    );
+    const url = await serve(t, (_request, response) => response.writeHead(status, headers).end(body));
     const sample = await measured(t, endpointAt(url));
     t.match(sample, { good: !expected.fault, ...expected });
     t.type(sample.latencyUs, "number", "the answer was complete");
@@ -219,18 +199,14 @@ void t.test("nothing listens: connect", async (t) => {
 });
 
 void t.test("reset at the request: closed", async (t) => {
-  const port = await serveTcp(t, (socket) =>
-    socket.on("data", () => socket.resetAndDestroy()),
-  );
+  const port = await serveTcp(t, (socket) => socket.on("data", () => socket.resetAndDestroy()));
   const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
   t.match(sample, { fault: "closed", latencyUs: null });
 });
 
 void t.test("closed in mid-answer: closed", async (t) => {
   const port = await serveTcp(t, (socket) =>
-    socket.on("data", () =>
-      socket.end("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"),
-    ),
+    socket.on("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{")),
   );
   const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
   t.match(sample, { fault: "closed", httpStatus: 200, latencyUs: null });
@@ -244,9 +220,7 @@ void t.test("a server that speaks no TLS: tls", async (t) => {
 });
 
 void t.test("reset in the TLS handshake: tls", async (t) => {
-  const port = await serveTcp(t, (socket) =>
-    socket.on("data", () => socket.resetAndDestroy()),
-  );
+  const port = await serveTcp(t, (socket) => socket.on("data", () => socket.resetAndDestroy()));
   const sample = await measured(t, endpointAt(`https://127.0.0.1:${port}/`));
   t.match(sample, { fault: "tls" });
 });
@@ -260,9 +234,7 @@ void t.test("what is no HTTP: body", async (t) => {
 void t.test("headers without end: body, bounded", async (t) => {
   const header = `x-padding: ${"x".repeat(1000)}\r\n`;
   const port = await serveTcp(t, (socket) =>
-    socket.on("data", () =>
-      socket.write(`HTTP/1.1 200 OK\r\n${header.repeat(100)}`),
-    ),
+    socket.on("data", () => socket.write(`HTTP/1.1 200 OK\r\n${header.repeat(100)}`)),
   );
   const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
   t.match(sample, { fault: "body" });
@@ -290,95 +262,79 @@ const silences: {
 ];
 
 for (const { name, talk, secure } of silences)
-  void t.test(
-    `a server that ${name}: timeout, and the connection is ended`,
-    async (t) => {
-      let closed: Promise<unknown> | undefined;
-      const port = await serveTcp(t, (socket) => {
-        closed = new Promise((resolve) => socket.once("close", resolve));
-        talk(socket);
-      });
-      const url = `${secure ? "https" : "http"}://127.0.0.1:${port}/`;
-      const begunMs = performance.now();
-      const sample = await measured(t, endpointAt(url, { timeoutMs: 300 }));
-      const tookMs = performance.now() - begunMs;
-      t.match(sample, { fault: "timeout", latencyUs: null });
-      t.ok(tookMs >= 295, `${tookMs} ms`);
-      await closed;
-    },
-  );
-
-void t.test(
-  "a body without end: body, and no more than that is read",
-  async (t) => {
-    let sentBytes = 0;
+  void t.test(`a server that ${name}: timeout, and the connection is ended`, async (t) => {
     let closed: Promise<unknown> | undefined;
     const port = await serveTcp(t, (socket) => {
       closed = new Promise((resolve) => socket.once("close", resolve));
-      const chunk = Buffer.alloc(65536, " ");
-      function pour() {
-        if (!socket.destroyed) socket.write(chunk, pour);
-        sentBytes += chunk.length;
-      }
-      socket.once("data", () => {
-        socket.write("HTTP/1.1 200 OK\r\n\r\n");
-        pour();
-      });
+      talk(socket);
     });
-    const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
-    t.match(sample, { fault: "body", latencyUs: null, httpStatus: 200 });
+    const url = `${secure ? "https" : "http"}://127.0.0.1:${port}/`;
+    const begunMs = performance.now();
+    const sample = await measured(t, endpointAt(url, { timeoutMs: 300 }));
+    const tookMs = performance.now() - begunMs;
+    t.match(sample, { fault: "timeout", latencyUs: null });
+    t.ok(tookMs >= 295, `${tookMs} ms`);
     await closed;
-    t.ok(sentBytes < 32 * mebibyte, `${sentBytes} bytes left the server`);
-  },
-);
+  });
 
-void t.test(
-  "Retry-After is honoured: nothing is asked within it, and its slots are unserved",
-  async (t) => {
-    let requests = 0;
-    let limited = true;
-    const url = await serve(t, (_request, response) => {
-      requests += 1;
-      if (limited) response.writeHead(429, { "retry-after": "1" }).end("slow");
-      else response.end(`{"price":1}`);
+void t.test("a body without end: body, and no more than that is read", async (t) => {
+  let sentBytes = 0;
+  let closed: Promise<unknown> | undefined;
+  const port = await serveTcp(t, (socket) => {
+    closed = new Promise((resolve) => socket.once("close", resolve));
+    const chunk = Buffer.alloc(65536, " ");
+    function pour() {
+      if (!socket.destroyed) socket.write(chunk, pour);
+      sentBytes += chunk.length;
+    }
+    socket.once("data", () => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      pour();
     });
-    const measure = measuring(t, endpointAt(url));
-    t.match(await measure(), { fault: "limited", httpStatus: 429 });
-    t.same(await measure(), unservedBy("limited"));
-    t.equal(requests, 1, "the venue was left alone");
-    limited = false;
-    await new Promise((resolve) => setTimeout(resolve, 1050));
-    t.match(await measure(), { good: true });
-  },
-);
+  });
+  const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
+  t.match(sample, { fault: "body", latencyUs: null, httpStatus: 200 });
+  await closed;
+  t.ok(sentBytes < 32 * mebibyte, `${sentBytes} bytes left the server`);
+});
+
+void t.test("Retry-After is honoured: nothing is asked within it, and its slots are unserved", async (t) => {
+  let requests = 0;
+  let limited = true;
+  const url = await serve(t, (_request, response) => {
+    requests += 1;
+    if (limited) response.writeHead(429, { "retry-after": "1" }).end("slow");
+    else response.end(`{"price":1}`);
+  });
+  const measure = measuring(t, endpointAt(url));
+  t.match(await measure(), { fault: "limited", httpStatus: 429 });
+  t.same(await measure(), unservedBy("limited"));
+  t.equal(requests, 1, "the venue was left alone");
+  limited = false;
+  await new Promise((resolve) => setTimeout(resolve, 1050));
+  t.match(await measure(), { good: true });
+});
 
 for (const headers of [{ "retry-after": "30" }, {}])
-  void t.test(
-    `a pause holds for all endpoints of its origin, with ${JSON.stringify(headers)}`,
-    async (t) => {
-      const paths: string[] = [];
-      const url = await serve(t, (request, response) => {
-        paths.push(request.url!);
-        response.writeHead(429, headers).end("slow");
-      });
-      const elsewhere = await serve(t, (_request, response) =>
-        response.end(`{"price":1}`),
-      );
-      const rest = makeRest({ userAgent, resolver: makeResolver([]) });
-      t.teardown(() => rest.close());
-      const [first, second, other] = [
-        new URL("/first", url).href,
-        new URL("/second", url).href,
-        elsewhere,
-      ].map((href) => rest.endpoint(endpointAt(href)));
-      const { signal } = new AbortController();
-      t.match(await first!(signal), { fault: "limited", httpStatus: 429 });
-      t.same(await second!(signal), unservedBy("limited"));
-      t.same(await first!(signal), unservedBy("limited"));
-      t.same(paths, ["/first"], "the venue was left alone");
-      t.match(await other!(signal), { good: true });
-    },
-  );
+  void t.test(`a pause holds for all endpoints of its origin, with ${JSON.stringify(headers)}`, async (t) => {
+    const paths: string[] = [];
+    const url = await serve(t, (request, response) => {
+      paths.push(request.url!);
+      response.writeHead(429, headers).end("slow");
+    });
+    const elsewhere = await serve(t, (_request, response) => response.end(`{"price":1}`));
+    const rest = makeRest({ userAgent, resolver: makeResolver([]) });
+    t.teardown(() => rest.close());
+    const [first, second, other] = [new URL("/first", url).href, new URL("/second", url).href, elsewhere].map((href) =>
+      rest.endpoint(endpointAt(href)),
+    );
+    const { signal } = new AbortController();
+    t.match(await first!(signal), { fault: "limited", httpStatus: 429 });
+    t.same(await second!(signal), unservedBy("limited"));
+    t.same(await first!(signal), unservedBy("limited"));
+    t.same(paths, ["/first"], "the venue was left alone");
+    t.match(await other!(signal), { good: true });
+  });
 
 void t.test("a venue that gives no time is left alone ever longer", (t) => {
   let nowMs = 0;
@@ -399,33 +355,28 @@ void t.test("a venue that gives no time is left alone ever longer", (t) => {
   t.end();
 });
 
-void t.test(
-  "a kept connection that was closed in between says nothing; the next slot does",
-  async (t) => {
-    let connections = 0;
-    const port = await serveTcp(t, (socket) => {
-      connections += 1;
-      let requests = 0;
-      socket.on("data", () => {
-        requests += 1;
-        if (requests === 1)
-          socket.write(
-            `HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\n{"price":1}`,
-          );
-        else socket.resetAndDestroy();
-      });
+void t.test("a kept connection that was closed in between says nothing; the next slot does", async (t) => {
+  let connections = 0;
+  const port = await serveTcp(t, (socket) => {
+    connections += 1;
+    let requests = 0;
+    socket.on("data", () => {
+      requests += 1;
+      if (requests === 1) socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\n{"price":1}`);
+      else socket.resetAndDestroy();
     });
-    const measure = measuring(t, endpointAt(`http://127.0.0.1:${port}/`));
-    const opening = measure();
-    // how soon an end must come to have been on its way already is judged by how long the opening took: here, as long as a busy machine may need
-    const begunMs = performance.now();
-    while (performance.now() < begunMs + 200);
-    t.match(await opening, { good: true });
-    t.same(await measure(), { unmeasured: "stale" });
-    t.match(await measure(), { good: true });
-    t.equal(connections, 2);
-  },
-);
+  });
+  const measure = measuring(t, endpointAt(`http://127.0.0.1:${port}/`));
+  const opening = measure();
+  // how soon an end must come to have been on its way already is judged by how long the opening took: here, as long as
+  // a busy machine may need
+  const begunMs = performance.now();
+  while (performance.now() < begunMs + 200);
+  t.match(await opening, { good: true });
+  t.same(await measure(), { unmeasured: "stale" });
+  t.match(await measure(), { good: true });
+  t.equal(connections, 2);
+});
 
 /** Resolves only names in `known`, to loopback. */
 const knowing =
@@ -435,9 +386,7 @@ const knowing =
       code: "ENOTFOUND",
     });
     process.nextTick(() =>
-      known.includes(host)
-        ? callback(null, [{ address: "127.0.0.1", family: 4 }])
-        : callback(missing, []),
+      known.includes(host) ? callback(null, [{ address: "127.0.0.1", family: 4 }]) : callback(missing, []),
     );
   };
 
@@ -454,83 +403,62 @@ void t.test("no name resolves: our own trouble, no sample", async (t) => {
   t.same(await measure(), { unmeasured: "resolver" });
 });
 
-void t.test(
-  "a resolver that hangs for all names: our own trouble",
-  async (t) => {
-    const endpoint = endpointAt("http://gone.test/", { timeoutMs: 100 });
-    const hanging: LookupFunction = () => {};
-    const measure = measuring(t, endpoint, hanging, ["gone.test", "here.test"]);
-    t.same(await measure(), { unmeasured: "resolver" });
-  },
-);
+void t.test("a resolver that hangs for all names: our own trouble", async (t) => {
+  const endpoint = endpointAt("http://gone.test/", { timeoutMs: 100 });
+  const hanging: LookupFunction = () => {};
+  const measure = measuring(t, endpoint, hanging, ["gone.test", "here.test"]);
+  t.same(await measure(), { unmeasured: "resolver" });
+});
 
-void t.test(
-  "names that resolved before the resolver died are no reason to blame a venue after it",
-  async (t) => {
-    const known = ["gone.test", "here.test"];
-    const lookup: LookupFunction = (...asked) => knowing(...known)(...asked);
-    const rest = makeRest({
-      userAgent,
-      resolver: makeResolver(["gone.test", "here.test", "never.test"], lookup),
+void t.test("names that resolved before the resolver died are no reason to blame a venue after it", async (t) => {
+  const known = ["gone.test", "here.test"];
+  const lookup: LookupFunction = (...asked) => knowing(...known)(...asked);
+  const rest = makeRest({
+    userAgent,
+    resolver: makeResolver(["gone.test", "here.test", "never.test"], lookup),
+  });
+  t.teardown(() => rest.close());
+  const measured = (host: string) => rest.endpoint(endpointAt(`http://${host}:9/`))(new AbortController().signal);
+  t.match(await measured("never.test"), { fault: "dns" });
+  known.splice(0);
+  t.same(await measured("gone.test"), { unmeasured: "resolver" });
+});
+
+void t.test("a look-up that waits behind those of silent name servers is our own trouble", async (t) => {
+  let running = 0;
+  const queue: (() => void)[] = [];
+  const silent = ["silent1.test", "silent2.test"];
+  const well = ["well.test", "other.test"];
+  // As Node does it: two at a time.
+  const lookup: LookupFunction = (host, options, callback) => {
+    queue.push(() => {
+      const answer = () => {
+        running -= 1;
+        knowing(...well)(host, options, callback);
+        turn();
+      };
+      // The system gives up on them some time, and then it is the others' turn.
+      setTimeout(answer, silent.includes(host) ? 200 : 0);
     });
-    t.teardown(() => rest.close());
-    const measured = (host: string) =>
-      rest.endpoint(endpointAt(`http://${host}:9/`))(
-        new AbortController().signal,
-      );
-    t.match(await measured("never.test"), { fault: "dns" });
-    known.splice(0);
-    t.same(await measured("gone.test"), { unmeasured: "resolver" });
-  },
-);
-
-void t.test(
-  "a look-up that waits behind those of silent name servers is our own trouble",
-  async (t) => {
-    let running = 0;
-    const queue: (() => void)[] = [];
-    const silent = ["silent1.test", "silent2.test"];
-    const well = ["well.test", "other.test"];
-    // As Node does it: two at a time.
-    const lookup: LookupFunction = (host, options, callback) => {
-      queue.push(() => {
-        const answer = () => {
-          running -= 1;
-          knowing(...well)(host, options, callback);
-          turn();
-        };
-        // The system gives up on them some time, and then it is the others' turn.
-        setTimeout(answer, silent.includes(host) ? 200 : 0);
-      });
-      turn();
-    };
-    const turn = () => {
-      if (running >= 2 || queue.length === 0) return;
-      running += 1;
-      queue.shift()!();
-    };
-    const hosts = [...silent, ...well];
-    const resolver = makeResolver(hosts, lookup, 2);
-    const rest = makeRest({ userAgent, resolver });
-    t.teardown(() => rest.close());
-    const { signal } = new AbortController();
-    const measured = (host: string) =>
-      rest.endpoint(endpointAt(`http://${host}:9/`, { timeoutMs: 100 }))(
-        signal,
-      );
-    const outcomes = await Promise.all([...silent, "well.test"].map(measured));
-    t.match(outcomes, [
-      { fault: "dns" },
-      { fault: "dns" },
-      { unmeasured: "resolver" },
-    ]);
-  },
-);
+    turn();
+  };
+  const turn = () => {
+    if (running >= 2 || queue.length === 0) return;
+    running += 1;
+    queue.shift()!();
+  };
+  const hosts = [...silent, ...well];
+  const resolver = makeResolver(hosts, lookup, 2);
+  const rest = makeRest({ userAgent, resolver });
+  t.teardown(() => rest.close());
+  const { signal } = new AbortController();
+  const measured = (host: string) => rest.endpoint(endpointAt(`http://${host}:9/`, { timeoutMs: 100 }))(signal);
+  const outcomes = await Promise.all([...silent, "well.test"].map(measured));
+  t.match(outcomes, [{ fault: "dns" }, { fault: "dns" }, { unmeasured: "resolver" }]);
+});
 
 void t.test("a name that resolves has its time booked as dns", async (t) => {
-  const url = await serve(t, (_request, response) =>
-    response.end(`{"price":1}`),
-  );
+  const url = await serve(t, (_request, response) => response.end(`{"price":1}`));
   const named = url.replace("127.0.0.1", "here.test");
   const measure = measuring(t, endpointAt(named), knowing("here.test"));
   const sample = (await measure()) as Measurement;
@@ -538,51 +466,36 @@ void t.test("a name that resolves has its time booked as dns", async (t) => {
   t.type(sample.dnsUs, "number");
 });
 
-void t.test(
-  "the dates of three hosts' answers tell how right this machine's clock is",
-  async (t) => {
-    const url = await serve(t, (_request, response) =>
-      response.end(`{"price":1}`),
-    );
-    const hosts = ["a.test", "b.test", "c.test"];
-    const resolver = makeResolver(hosts, knowing(...hosts));
-    const clock = makeClockWatch();
-    const rest = makeRest({ userAgent, resolver, clock });
-    t.teardown(() => rest.close());
-    t.equal(clock.read(), null);
-    for (const host of hosts) {
-      const endpoint = endpointAt(url.replace("127.0.0.1", host));
-      await rest.endpoint(endpoint)(new AbortController().signal);
-    }
-    await until(() => clock.read() !== null, 5000, 50);
-    const { errorMs, withinMs } = clock.read()!;
-    t.ok(Math.abs(errorMs) <= withinMs, `${errorMs} ± ${withinMs}`);
-  },
-);
+void t.test("the dates of three hosts' answers tell how right this machine's clock is", async (t) => {
+  const url = await serve(t, (_request, response) => response.end(`{"price":1}`));
+  const hosts = ["a.test", "b.test", "c.test"];
+  const resolver = makeResolver(hosts, knowing(...hosts));
+  const clock = makeClockWatch();
+  const rest = makeRest({ userAgent, resolver, clock });
+  t.teardown(() => rest.close());
+  t.equal(clock.read(), null);
+  for (const host of hosts) {
+    const endpoint = endpointAt(url.replace("127.0.0.1", host));
+    await rest.endpoint(endpoint)(new AbortController().signal);
+  }
+  await until(() => clock.read() !== null, 5000, 50);
+  const { errorMs, withinMs } = clock.read()!;
+  t.ok(Math.abs(errorMs) <= withinMs, `${errorMs} ± ${withinMs}`);
+});
 
-void t.test(
-  "a name whose servers are silent holds one look-up, however many ask",
-  async (t) => {
-    let lookups = 0;
-    let answer: (() => void) | undefined;
-    const slow: LookupFunction = (_host, _options, callback) => {
-      lookups += 1;
-      answer = () => callback(null, [{ address: "127.0.0.1", family: 4 }]);
-    };
-    const url = await serve(t, (_request, response) =>
-      response.end(`{"price":1}`),
-    );
-    const measure = measuring(
-      t,
-      endpointAt(url.replace("127.0.0.1", "slow.test"), { timeoutMs: 20_000 }),
-      slow,
-    );
-    const asked = Array.from({ length: 8 }, measure);
-    await until(() => answer !== undefined, 5000, 5);
-    t.equal(lookups, 1);
-    answer!();
-    for (const outcome of await Promise.all(asked))
-      t.match(outcome, { good: true, fresh: true });
-    t.equal(lookups, 1, "all got its answer");
-  },
-);
+void t.test("a name whose servers are silent holds one look-up, however many ask", async (t) => {
+  let lookups = 0;
+  let answer: (() => void) | undefined;
+  const slow: LookupFunction = (_host, _options, callback) => {
+    lookups += 1;
+    answer = () => callback(null, [{ address: "127.0.0.1", family: 4 }]);
+  };
+  const url = await serve(t, (_request, response) => response.end(`{"price":1}`));
+  const measure = measuring(t, endpointAt(url.replace("127.0.0.1", "slow.test"), { timeoutMs: 20_000 }), slow);
+  const asked = Array.from({ length: 8 }, measure);
+  await until(() => answer !== undefined, 5000, 5);
+  t.equal(lookups, 1);
+  answer!();
+  for (const outcome of await Promise.all(asked)) t.match(outcome, { good: true, fresh: true });
+  t.equal(lookups, 1, "all got its answer");
+});

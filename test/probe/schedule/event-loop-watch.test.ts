@@ -10,9 +10,6 @@ void t.test("a standstill of the probe itself is noticed, and passes", (t) => {
   t.ok(watch.stoodStillSince(beforeMs, 250), "before any timer had its turn");
   const atMostMs = performance.now() - beforeMs + 100;
   t.notOk(watch.stoodStillSince(beforeMs, atMostMs), "it was not that long");
-  t.notOk(
-    watch.stoodStillSince(performance.now(), 250),
-    "what comes after is sound",
-  );
+  t.notOk(watch.stoodStillSince(performance.now(), 250), "what comes after is sound");
   t.end();
 });

@@ -16,36 +16,29 @@ const slotAt = (k: number) => new Date(slotsFrom + k * cadenceMs + 1234);
 const slots = (count: number) => Array.from({ length: count }, (_, k) => k);
 const host = "venue.test";
 
-void t.test(
-  "one slot in twelve asks afresh, of the endpoints of an origin another one each time",
-  (t) => {
-    const endpoint = { url: "https://venue.test/a", cadenceMs };
-    const fresh = slots(12).map((place) => {
-      const isFresh = makeFreshConnectionShare(endpoint, place);
-      return slots(240).filter((k) => isFresh(slotAt(k)));
-    });
-    for (const at of fresh) {
-      t.equal(at.length, 20);
-      t.same(
-        at.map((k) => k - at[0]!),
-        slots(20).map((i) => 12 * i),
-        "evenly",
-      );
-    }
-    t.equal(
-      new Set(fresh.map(([first]) => first)).size,
-      12,
-      "each slot is somebody's turn",
-    );
-    const again = makeFreshConnectionShare(endpoint, 3);
+void t.test("one slot in twelve asks afresh, of the endpoints of an origin another one each time", (t) => {
+  const endpoint = { url: "https://venue.test/a", cadenceMs };
+  const fresh = slots(12).map((place) => {
+    const isFresh = makeFreshConnectionShare(endpoint, place);
+    return slots(240).filter((k) => isFresh(slotAt(k)));
+  });
+  for (const at of fresh) {
+    t.equal(at.length, 20);
     t.same(
-      slots(240).filter((k) => again(slotAt(k))),
-      fresh[3],
-      "the same after a restart",
+      at.map((k) => k - at[0]!),
+      slots(20).map((i) => 12 * i),
+      "evenly",
     );
-    t.end();
-  },
-);
+  }
+  t.equal(new Set(fresh.map(([first]) => first)).size, 12, "each slot is somebody's turn");
+  const again = makeFreshConnectionShare(endpoint, 3);
+  t.same(
+    slots(240).filter((k) => again(slotAt(k))),
+    fresh[3],
+    "the same after a restart",
+  );
+  t.end();
+});
 
 /** A venue of so many endpoints behind TLS, whose name and certificate can be taken away. */
 async function openVenue(t: Test, endpoints: number) {
@@ -55,15 +48,10 @@ async function openVenue(t: Test, endpoints: number) {
   const lookup: LookupFunction = (name, _options, callback) => {
     if (name === host) seen.lookups += 1;
     if (name === host && !isNamed)
-      return process.nextTick(
-        callback,
-        Object.assign(new Error("no such name"), { code: "ENOTFOUND" }),
-        [],
-      );
+      return process.nextTick(callback, Object.assign(new Error("no such name"), { code: "ENOTFOUND" }), []);
     process.nextTick(callback, null, [{ address: "127.0.0.1", family: 4 }]);
   };
-  const certified = (more: Partial<Wanted> = {}) =>
-    authority.vouchFor({ names: [host], ...more });
+  const certified = (more: Partial<Wanted> = {}) => authority.vouchFor({ names: [host], ...more });
   const server = tls.createServer(certified(), (socket) => {
     seen.connections += 1;
     seen.open += 1;
@@ -71,9 +59,7 @@ async function openVenue(t: Test, endpoints: number) {
     if (socket.isSessionReused()) seen.resumed += 1;
     socket.on("error", () => {});
     socket.on("close", () => (seen.open -= 1));
-    socket.on("data", () =>
-      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"price":1}'),
-    );
+    socket.on("data", () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"price":1}'));
   });
   server.listen(0, "127.0.0.1");
   await new Promise((listening) => server.once("listening", listening));
@@ -112,18 +98,12 @@ async function openVenue(t: Test, endpoints: number) {
     /** One slot of every endpoint, one after the other. */
     measured: async (k: number) => {
       const outcomes: MeasurementOutcome[] = [];
-      for (const task of tasks)
-        outcomes.push(
-          await task.measure(slotAt(k), new AbortController().signal),
-        );
+      for (const task of tasks) outcomes.push(await task.measure(slotAt(k), new AbortController().signal));
       return outcomes;
     },
     loseName: () => (isNamed = false),
     findName: () => (isNamed = true),
-    expire: () =>
-      server.setSecureContext(
-        certified({ from: new Date(0), until: new Date(1e12) }),
-      ),
+    expire: () => server.setSecureContext(certified({ from: new Date(0), until: new Date(1e12) })),
     renew: () => server.setSecureContext(certified()),
   };
 }
@@ -140,9 +120,7 @@ void t.test(
       outcomes,
       slots(24).map(() => ({ good: true })),
     );
-    const fresh = outcomes.filter(
-      (outcome) => "fresh" in outcome && outcome.fresh,
-    );
+    const fresh = outcomes.filter((outcome) => "fresh" in outcome && outcome.fresh);
     t.equal(fresh.length, 2);
     for (const outcome of fresh)
       t.match(outcome, {
@@ -182,9 +160,7 @@ for (const { fault, breaks, heals } of [
       const rounds: MeasurementOutcome[][] = [];
       for (const k of slots(12)) rounds.push(await venue.measured(k));
       const all = rounds.flat();
-      const first = all.findIndex(
-        (outcome) => "good" in outcome && !outcome.good,
-      );
+      const first = all.findIndex((outcome) => "good" in outcome && !outcome.good);
       // of three endpoints, one is never further off than this
       t.ok(first >= 0 && first < 3 * 12, `at the ${first}th measurement`);
       t.match(

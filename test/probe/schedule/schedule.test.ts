@@ -1,14 +1,7 @@
 import t from "tap";
 import type { Clock } from "../../../probe/schedule/clock.js";
-import {
-  nothingMeasured,
-  type MeasurementOutcome,
-} from "../../../probe/rest/measurement.js";
-import {
-  makeSchedule,
-  phaseMsOf,
-  type Task,
-} from "../../../probe/schedule/schedule.js";
+import { nothingMeasured, type MeasurementOutcome } from "../../../probe/rest/measurement.js";
+import { makeSchedule, phaseMsOf, type Task } from "../../../probe/schedule/schedule.js";
 import { makeLog } from "../../../shared/log/log.js";
 import type { Sample } from "../../../shared/measurement/sample.js";
 import { makeFakeClock } from "../../support/fake-clock.js";
@@ -16,10 +9,7 @@ import { makeFakeClock } from "../../support/fake-clock.js";
 const good = { ...nothingMeasured, good: true };
 const quiet = makeLog("test", "error", () => {});
 
-function scheduled(
-  measure: Task["measure"],
-  { cadenceMs = 5000, clock }: { cadenceMs?: number; clock: Clock },
-) {
+function scheduled(measure: Task["measure"], { cadenceMs = 5000, clock }: { cadenceMs?: number; clock: Clock }) {
   const samples: Sample[] = [];
   const unmeasured: string[] = [];
   const task: Task = { venue: "v", component: "rest:a", cadenceMs, measure };
@@ -35,76 +25,58 @@ function scheduled(
   return { ...schedule, end, samples, unmeasured, slots, task };
 }
 
-void t.test(
-  "slots lie on the grid of cadence and phase, without drift",
-  async (t) => {
-    const { clock, walk } = makeFakeClock(1_790_000_000_123);
-    const run = scheduled(() => good, { clock });
-    await walk(24 * 3600_000);
-    const slots = run.slots();
-    t.equal(slots.length, (24 * 3600_000) / 5000);
-    const phases = new Set(slots.map((slotMs) => slotMs % 5000));
-    t.same([...phases], [phaseMsOf("eu", run.task)]);
-    t.ok(slots.every((at, i, all) => i === 0 || at - all[i - 1]! === 5000));
-    await run.close();
-  },
-);
+void t.test("slots lie on the grid of cadence and phase, without drift", async (t) => {
+  const { clock, walk } = makeFakeClock(1_790_000_000_123);
+  const run = scheduled(() => good, { clock });
+  await walk(24 * 3600_000);
+  const slots = run.slots();
+  t.equal(slots.length, (24 * 3600_000) / 5000);
+  const phases = new Set(slots.map((slotMs) => slotMs % 5000));
+  t.same([...phases], [phaseMsOf("eu", run.task)]);
+  t.ok(slots.every((at, i, all) => i === 0 || at - all[i - 1]! === 5000));
+  await run.close();
+});
 
-void t.test(
-  "phases spread over the cadence and are the same every time",
-  (t) => {
-    const phaseMs = (component: string) =>
-      phaseMsOf("eu", { venue: "v", component, cadenceMs: 5000 });
-    t.equal(phaseMs("rest:a"), phaseMs("rest:a"));
-    const seconds = Array.from({ length: 500 }, (_, i) =>
-      Math.floor(phaseMs(`rest:${i}`) / 1000),
-    );
-    for (const second of [0, 1, 2, 3, 4])
-      t.ok(seconds.filter((s) => s === second).length > 50, `second ${second}`);
-    t.end();
-  },
-);
+void t.test("phases spread over the cadence and are the same every time", (t) => {
+  const phaseMs = (component: string) => phaseMsOf("eu", { venue: "v", component, cadenceMs: 5000 });
+  t.equal(phaseMs("rest:a"), phaseMs("rest:a"));
+  const seconds = Array.from({ length: 500 }, (_, i) => Math.floor(phaseMs(`rest:${i}`) / 1000));
+  for (const second of [0, 1, 2, 3, 4]) t.ok(seconds.filter((s) => s === second).length > 50, `second ${second}`);
+  t.end();
+});
 
-void t.test(
-  "a slot that comes while the last one runs is unmeasured",
-  async (t) => {
-    const { clock, walk } = makeFakeClock(0);
-    const ends: ((outcome: MeasurementOutcome) => void)[] = [];
-    const run = scheduled(() => new Promise((end) => ends.push(end)), {
-      clock,
-    });
-    await walk(5000);
-    await walk(10_000);
-    t.equal(ends.length, 1, "one in flight");
-    t.same(run.unmeasured, ["overlap 1", "overlap 1"]);
-    ends[0]!(good);
-    await new Promise(setImmediate);
-    t.equal(run.samples.length, 1);
-    await walk(5000);
-    t.equal(ends.length, 2, "the next slot is measured again");
-    ends[1]!(good);
-    await run.close();
-  },
-);
+void t.test("a slot that comes while the last one runs is unmeasured", async (t) => {
+  const { clock, walk } = makeFakeClock(0);
+  const ends: ((outcome: MeasurementOutcome) => void)[] = [];
+  const run = scheduled(() => new Promise((end) => ends.push(end)), {
+    clock,
+  });
+  await walk(5000);
+  await walk(10_000);
+  t.equal(ends.length, 1, "one in flight");
+  t.same(run.unmeasured, ["overlap 1", "overlap 1"]);
+  ends[0]!(good);
+  await new Promise(setImmediate);
+  t.equal(run.samples.length, 1);
+  await walk(5000);
+  t.equal(ends.length, 2, "the next slot is measured again");
+  ends[1]!(good);
+  await run.close();
+});
 
-void t.test(
-  "slots that a sleeping machine missed are counted, not made up",
-  async (t) => {
-    const { clock, walk, jump } = makeFakeClock(0);
-    const run = scheduled(() => good, { clock });
-    await walk(5000);
-    jump(61_500);
-    await walk(5000);
-    const missed = run.unmeasured
-      .map((line) => Number(line.split(" ")[1]))
-      .reduce((sum, slots) => sum + slots, 0);
-    const phaseMs = phaseMsOf("eu", run.task);
-    const slots = Math.floor((71_500 - phaseMs) / 5000) + 1;
-    t.equal(missed + run.samples.length, slots);
-    t.match(run.unmeasured.join(), /^late \d+/);
-    await run.close();
-  },
-);
+void t.test("slots that a sleeping machine missed are counted, not made up", async (t) => {
+  const { clock, walk, jump } = makeFakeClock(0);
+  const run = scheduled(() => good, { clock });
+  await walk(5000);
+  jump(61_500);
+  await walk(5000);
+  const missed = run.unmeasured.map((line) => Number(line.split(" ")[1])).reduce((sum, slots) => sum + slots, 0);
+  const phaseMs = phaseMsOf("eu", run.task);
+  const slots = Math.floor((71_500 - phaseMs) / 5000) + 1;
+  t.equal(missed + run.samples.length, slots);
+  t.match(run.unmeasured.join(), /^late \d+/);
+  await run.close();
+});
 
 void t.test("a clock that is set back leads back to the grid", async (t) => {
   const { clock, walk, jump } = makeFakeClock(3600_000);
@@ -161,25 +133,22 @@ void t.test("a bug in a measurement is loud and ends nothing", async (t) => {
   await schedule.close();
 });
 
-void t.test(
-  "tasks that are ended record what is under way, and no slot after it",
-  async (t) => {
-    const { clock, walk } = makeFakeClock(0);
-    const ends: ((outcome: MeasurementOutcome) => void)[] = [];
-    const run = scheduled(() => new Promise((end) => ends.push(end)), {
-      clock,
-    });
-    await walk(5000);
-    t.equal(ends.length, 1, "a slot is being measured");
-    const ended = run.end();
-    ends[0]!(good);
-    await ended;
-    await walk(60_000);
-    t.equal(run.samples.length, 1, "it is a sample");
-    t.equal(ends.length, 1, "and the last one");
-    await run.close();
-  },
-);
+void t.test("tasks that are ended record what is under way, and no slot after it", async (t) => {
+  const { clock, walk } = makeFakeClock(0);
+  const ends: ((outcome: MeasurementOutcome) => void)[] = [];
+  const run = scheduled(() => new Promise((end) => ends.push(end)), {
+    clock,
+  });
+  await walk(5000);
+  t.equal(ends.length, 1, "a slot is being measured");
+  const ended = run.end();
+  ends[0]!(good);
+  await ended;
+  await walk(60_000);
+  t.equal(run.samples.length, 1, "it is a sample");
+  t.equal(ends.length, 1, "and the last one");
+  await run.close();
+});
 
 void t.test("a slot says how late it was", async (t) => {
   const { clock, walk, jump } = makeFakeClock(0);

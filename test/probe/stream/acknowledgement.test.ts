@@ -1,24 +1,16 @@
-/** A subscription is served, refused, or not answered in time; each is told from the others, and from a socket that fell. */
+/**
+ * A subscription is served, refused, or not answered in time; each is told from the others, and from a socket that
+ * fell.
+ */
 import t, { type Test } from "tap";
 import type { WebSocket } from "ws";
 import { compileAcknowledgement } from "../../../probe/stream/acknowledgement.js";
-import {
-  makeSubscription,
-  type Subscription,
-} from "../../../probe/stream/subscription.js";
+import { makeSubscription, type Subscription } from "../../../probe/stream/subscription.js";
 import { isRefusal, refusedFeed } from "../../../probe/stream/refusal.js";
 import { refusalWords } from "../../../probe/stream/refusal-words.js";
 import { type Venue } from "../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import {
-  acknowledge,
-  listening,
-  refuse,
-  sendData,
-  serveOkx,
-  streams,
-  type Arg,
-} from "../../support/okx-server.js";
+import { acknowledge, listening, refuse, sendData, serveOkx, streams, type Arg } from "../../support/okx-server.js";
 import { listeningLog } from "../../support/listening-log.js";
 import { until } from "../../support/until.js";
 import { connect, send } from "../../../simulator/clients.js";
@@ -36,12 +28,8 @@ for (const venue of spoken)
   void t.test(`each subscription is acknowledged: ${venue.id}`, async (t) => {
     const world = await silentWorld(t, venue);
     const { socket } = world.registry.venues[0]!;
-    for (const url of new Set(
-      socket!.streams.map((stream) => stream.url ?? socket!.url),
-    )) {
-      const feeds = socket!.streams
-        .filter((stream) => (stream.url ?? socket!.url) === url)
-        .map(makeSubscription);
+    for (const url of new Set(socket!.streams.map((stream) => stream.url ?? socket!.url))) {
+      const feeds = socket!.streams.filter((stream) => (stream.url ?? socket!.url) === url).map(makeSubscription);
       const acknowledged = compileAcknowledgement(feeds);
       const client = await connect(url);
       const waiting = new Set(feeds);
@@ -76,43 +64,28 @@ function silentWorld(t: Test, venue: Venue) {
   });
 }
 
-void t.test(
-  "a stream that is never answered is a fault of its own",
-  async (t) => {
-    const { url } = await serveOkx(t, (ws, arg) => {
-      if (arg.channel !== "trades") acknowledge(ws, arg);
-    });
-    const { line, feed } = listening(t, url, { patience });
-    await until(
-      () =>
-        names.filter((name) => feed(name).meter.isSubscribed()).length === 2,
-    );
-    await until(() => feed("trades").trouble !== null);
-    const { kind, askedMs } = feed("trades").trouble!;
-    t.equal(kind, "unanswered");
-    t.ok(
-      performance.now() - askedMs >= patience.answerWithinMs,
-      "not before its time is up",
-    );
-    t.notOk(feed("trades").meter.isSubscribed());
-    t.same([feed("ticker").trouble, feed("book").trouble], [null, null]);
-    t.ok(line.opened());
-    t.equal(line.down(), null, "the socket stands");
-  },
-);
+void t.test("a stream that is never answered is a fault of its own", async (t) => {
+  const { url } = await serveOkx(t, (ws, arg) => {
+    if (arg.channel !== "trades") acknowledge(ws, arg);
+  });
+  const { line, feed } = listening(t, url, { patience });
+  await until(() => names.filter((name) => feed(name).meter.isSubscribed()).length === 2);
+  await until(() => feed("trades").trouble !== null);
+  const { kind, askedMs } = feed("trades").trouble!;
+  t.equal(kind, "unanswered");
+  t.ok(performance.now() - askedMs >= patience.answerWithinMs, "not before its time is up");
+  t.notOk(feed("trades").meter.isSubscribed());
+  t.same([feed("ticker").trouble, feed("book").trouble], [null, null]);
+  t.ok(line.opened());
+  t.equal(line.down(), null, "the socket stands");
+});
 
-void t.test(
-  "a refusal that names none of several gives the unanswered ones their reason",
-  async (t) => {
-    const { url } = await serveOkx(t, (ws) =>
-      ws.send(JSON.stringify({ event: "alert", message: "Bad request" })),
-    );
-    const { feed } = listening(t, url, { patience });
-    await until(() => names.every((name) => feed(name).trouble !== null));
-    for (const name of names)
-      t.equal(feed(name).trouble?.words, "Bad request", name);
-  },
-);
+void t.test("a refusal that names none of several gives the unanswered ones their reason", async (t) => {
+  const { url } = await serveOkx(t, (ws) => ws.send(JSON.stringify({ event: "alert", message: "Bad request" })));
+  const { feed } = listening(t, url, { patience });
+  await until(() => names.every((name) => feed(name).trouble !== null));
+  for (const name of names) t.equal(feed(name).trouble?.words, "Bad request", name);
+});
 
 void t.test("an acknowledgement that comes late ends the fault", async (t) => {
   let tell = () => {};
@@ -140,27 +113,24 @@ void t.test("data acknowledge, too", async (t) => {
   t.equal(feed("ticker").trouble?.kind, "unanswered", "but for itself alone");
 });
 
-void t.test(
-  "a refusal is told from an answer that did not come, and asked for again",
-  async (t) => {
-    let refusing = true;
-    const asked: string[] = [];
-    const { url } = await serveOkx(t, (ws, arg) => {
-      asked.push(arg.channel);
-      if (arg.channel === "trades" && refusing) refuse(ws, arg);
-      else acknowledge(ws, arg);
-    });
-    const { feed } = listening(t, url, {
-      patience: { answerWithinMs: 10_000, askAgainMs: 300 },
-    });
-    await until(() => feed("trades").trouble?.kind === "refused");
-    await until(() => asked.filter((name) => name === "trades").length >= 3);
-    refusing = false;
-    await until(() => feed("trades").trouble === null);
-    t.ok(feed("trades").meter.isSubscribed());
-    t.equal(asked.filter((name) => name === "tickers").length, 1);
-  },
-);
+void t.test("a refusal is told from an answer that did not come, and asked for again", async (t) => {
+  let refusing = true;
+  const asked: string[] = [];
+  const { url } = await serveOkx(t, (ws, arg) => {
+    asked.push(arg.channel);
+    if (arg.channel === "trades" && refusing) refuse(ws, arg);
+    else acknowledge(ws, arg);
+  });
+  const { feed } = listening(t, url, {
+    patience: { answerWithinMs: 10_000, askAgainMs: 300 },
+  });
+  await until(() => feed("trades").trouble?.kind === "refused");
+  await until(() => asked.filter((name) => name === "trades").length >= 3);
+  refusing = false;
+  await until(() => feed("trades").trouble === null);
+  t.ok(feed("trades").meter.isSubscribed());
+  t.equal(asked.filter((name) => name === "tickers").length, 1);
+});
 
 void t.test("a subscription that gets no answer is sent again", async (t) => {
   const askedMs: number[] = [];
@@ -202,54 +172,48 @@ void t.test("what is asked for twice may be refused once", async (t) => {
   );
 });
 
-void t.test(
-  "when one stream is served again, the others are asked for at once",
-  async (t) => {
-    let refusing = true;
-    const asked: string[] = [];
-    const { url } = await serveOkx(t, (ws, arg) => {
-      asked.push(arg.channel);
-      if (refusing) refuse(ws, arg);
-      else acknowledge(ws, arg);
-    });
-    const { feeds } = listening(t, url, {
-      patience: { askAgainFirstMs: 2000, askAgainMs: 2000 },
-    });
-    await until(() => feeds.every(({ trouble }) => trouble !== null));
-    refusing = false;
-    await until(() => feeds.some(({ trouble }) => trouble === null));
-    const firstMs = performance.now();
-    await until(() => feeds.every(({ trouble }) => trouble === null));
-    const allMs = performance.now() - firstMs;
-    t.ok(allMs < 2000, `${allMs} ms later, and not in two turns of 2 s`);
-    t.equal(asked.length, 2 * names.length);
-  },
-);
+void t.test("when one stream is served again, the others are asked for at once", async (t) => {
+  let refusing = true;
+  const asked: string[] = [];
+  const { url } = await serveOkx(t, (ws, arg) => {
+    asked.push(arg.channel);
+    if (refusing) refuse(ws, arg);
+    else acknowledge(ws, arg);
+  });
+  const { feeds } = listening(t, url, {
+    patience: { askAgainFirstMs: 2000, askAgainMs: 2000 },
+  });
+  await until(() => feeds.every(({ trouble }) => trouble !== null));
+  refusing = false;
+  await until(() => feeds.some(({ trouble }) => trouble === null));
+  const firstMs = performance.now();
+  await until(() => feeds.every(({ trouble }) => trouble === null));
+  const allMs = performance.now() - firstMs;
+  t.ok(allMs < 2000, `${allMs} ms later, and not in two turns of 2 s`);
+  t.equal(asked.length, 2 * names.length);
+});
 
-void t.test(
-  "a stream without acknowledgements is asked for again, too",
-  async (t) => {
-    let asked = 0;
-    const { url } = await serveOkx(t, (ws, arg) => {
-      if (arg.channel !== "trades") return acknowledge(ws, arg);
-      asked += 1;
-      if (asked < 4) refuse(ws, arg);
-      else sendData(ws, arg);
-    });
-    const feeds = streams.map((stream) => {
-      const one = { ...stream };
-      delete one.acknowledge;
-      return makeSubscription(one);
-    });
-    const { feed } = listening(t, url, {
-      feeds,
-      patience: { askAgainFirstMs: 100, askAgainMs: 300 },
-    });
-    await until(() => feed("trades").trouble?.kind === "refused");
-    await until(() => feed("trades").trouble === null);
-    t.equal(asked, 4);
-  },
-);
+void t.test("a stream without acknowledgements is asked for again, too", async (t) => {
+  let asked = 0;
+  const { url } = await serveOkx(t, (ws, arg) => {
+    if (arg.channel !== "trades") return acknowledge(ws, arg);
+    asked += 1;
+    if (asked < 4) refuse(ws, arg);
+    else sendData(ws, arg);
+  });
+  const feeds = streams.map((stream) => {
+    const one = { ...stream };
+    delete one.acknowledge;
+    return makeSubscription(one);
+  });
+  const { feed } = listening(t, url, {
+    feeds,
+    patience: { askAgainFirstMs: 100, askAgainMs: 300 },
+  });
+  await until(() => feed("trades").trouble?.kind === "refused");
+  await until(() => feed("trades").trouble === null);
+  t.equal(asked, 4);
+});
 
 void t.test("what a venue refuses is kept in its own words", async (t) => {
   const { url } = await serveOkx(t, (ws, arg) => {
@@ -264,30 +228,18 @@ void t.test("what a venue refuses is kept in its own words", async (t) => {
 });
 
 const refusals: [frame: unknown, words: string][] = [
-  [
-    { id: "3", result: false, message: "invalid request data" },
-    "invalid request data",
-  ],
+  [{ id: "3", result: false, message: "invalid request data" }, "invalid request data"],
   [{ id: "3", result: "false", reason: 'topic "x"' }, 'topic "x"'],
   [{ event: "alert", message: "Bad request" }, "Bad request"],
-  [
-    { jsonrpc: "2.0", id: 3, result: [] },
-    '{jsonrpc: "2.0", id: 3, result: []}',
-  ],
-  [
-    { id: 3, status: 400, error: { code: -1013, msg: "Invalid stream" } },
-    "-1013 Invalid stream",
-  ],
+  [{ jsonrpc: "2.0", id: 3, result: [] }, '{jsonrpc: "2.0", id: 3, result: []}'],
+  [{ id: 3, status: 400, error: { code: -1013, msg: "Invalid stream" } }, "-1013 Invalid stream"],
   [{ success: false, ret_msg: "error:handler" }, "error:handler"],
   [{ event: "bts:error", data: { code: null, message: "Bad" } }, "Bad"],
   [{ error: "a\u0000\u001b[2J\r\n\u202eb" }, "a [2J b"],
   [{ error: "", message: "x".repeat(900) }, "x".repeat(200)],
   [{ error: "😀".repeat(300) }, "😀".repeat(200)],
   [{ error: "half \ud83d" }, "half \ufffd"],
-  [
-    { error: "IP 203.0.113.7 and 2001:db8::1 at 12:30:45 UTC" },
-    "IP [address] and [address] at 12:30:45 UTC",
-  ],
+  [{ error: "IP 203.0.113.7 and 2001:db8::1 at 12:30:45 UTC" }, "IP [address] and [address] at 12:30:45 UTC"],
   [
     {
       error: "token 9f86d081884c7d659a2feaa0c55ad015 for not_available_for_you",
@@ -352,43 +304,34 @@ void t.test("nothing is asked for before the welcome", async (t) => {
   open[0]!.send(JSON.stringify({ message: "wait" }));
   await new Promise((done) => setTimeout(done, 300));
   t.same(asked, []);
-  for (let i = 0; i < 2; i += 1)
-    open[0]!.send(JSON.stringify({ message: "welcome", pingInterval: 18_000 }));
+  for (let i = 0; i < 2; i += 1) open[0]!.send(JSON.stringify({ message: "welcome", pingInterval: 18_000 }));
   await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
   t.equal(asked.length, streams.length, "each once");
 });
 
-void t.test(
-  "a venue that forgets its welcome is asked all the same",
-  async (t) => {
-    const { url } = await serveOkx(t, acknowledge);
-    const { line, feeds } = listening(t, url, {
-      welcome,
-      patience: { welcomeWithinMs: 400 },
-    });
-    await until(() => line.opened() !== null);
-    t.notOk(feeds.some(({ meter }) => meter.isSubscribed()));
-    await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
-    t.ok(feeds.every(({ trouble }) => trouble === null));
-  },
-);
+void t.test("a venue that forgets its welcome is asked all the same", async (t) => {
+  const { url } = await serveOkx(t, acknowledge);
+  const { line, feeds } = listening(t, url, {
+    welcome,
+    patience: { welcomeWithinMs: 400 },
+  });
+  await until(() => line.opened() !== null);
+  t.notOk(feeds.some(({ meter }) => meter.isSubscribed()));
+  await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+  t.ok(feeds.every(({ trouble }) => trouble === null));
+});
 
-void t.test(
-  "what was not answered is nobody's fault once the socket has fallen",
-  async (t) => {
-    const open: WebSocket[] = [];
-    const { url, server } = await serveOkx(t, (ws, arg: Arg) => {
-      if (arg.channel !== "trades") acknowledge(ws, arg);
-      open.push(ws);
-    });
-    const { line, feed, feeds } = listening(t, url, { patience });
-    await until(() => feed("trades").trouble?.kind === "unanswered");
-    server.close();
-    open[0]!.terminate();
-    await until(() => line.down() !== null);
-    t.same(line.down(), { fault: "closed" });
-    t.ok(
-      feeds.every(({ trouble, meter }) => !trouble && !meter.isSubscribed()),
-    );
-  },
-);
+void t.test("what was not answered is nobody's fault once the socket has fallen", async (t) => {
+  const open: WebSocket[] = [];
+  const { url, server } = await serveOkx(t, (ws, arg: Arg) => {
+    if (arg.channel !== "trades") acknowledge(ws, arg);
+    open.push(ws);
+  });
+  const { line, feed, feeds } = listening(t, url, { patience });
+  await until(() => feed("trades").trouble?.kind === "unanswered");
+  server.close();
+  open[0]!.terminate();
+  await until(() => line.down() !== null);
+  t.same(line.down(), { fault: "closed" });
+  t.ok(feeds.every(({ trouble, meter }) => !trouble && !meter.isSubscribed()));
+});

@@ -1,10 +1,7 @@
 /** Of which stream a frame is data: what a venue sends may be anything. */
 import t from "tap";
 import type { ChannelNumbers } from "../../../probe/rest/checks.js";
-import {
-  compileFrameMatch,
-  parsedFrame,
-} from "../../../probe/stream/frame-match.js";
+import { compileFrameMatch, parsedFrame } from "../../../probe/stream/frame-match.js";
 import { withChannel } from "../../../probe/stream/session.js";
 import type { Stream } from "../../../shared/registry/registry.js";
 import { randomFrom } from "../../support/random-samples.js";
@@ -51,8 +48,7 @@ void t.test("a frame is data when all of a list matches", (t) => {
   const arg = { channel: "books" };
   t.same(read({ arg, data: [] }), [1]);
   t.same(read({ data: 0, arg }), [1], "in any order");
-  for (const other of [{ arg }, { arg, event: "subscribe" }, { data: [] }])
-    t.same(read(other), []);
+  for (const other of [{ arg }, { arg, event: "subscribe" }, { data: [] }]) t.same(read(other), []);
   t.same(read({ arg, data: null }), []);
   t.same(read({ arg: { channel: "x" }, data: [] }), []);
   t.end();
@@ -69,22 +65,12 @@ void t.test("a frame that was cut off is no data", (t) => {
 });
 
 void t.test("a frame that is no JSON to its end is no data", (t) => {
-  const read = matcherOf([
-    { match: [{ path: "$.arg.channel", equals: "books" }, { path: "$.data" }] },
-  ]);
+  const read = matcherOf([{ match: [{ path: "$.arg.channel", equals: "books" }, { path: "$.data" }] }]);
   const begin = `{"arg":{"channel":"books"},"data":[1],"more":`;
   t.same(read(`${begin}1}`), [0]);
   for (const end of [
     ...["}", "what?}", "[}", "]}", "[1,]}", "{'a':1}}", "01}", "1.}", "NaN}"],
-    ...[
-      "1}}",
-      "1} {}",
-      "1},",
-      `"a\nb"}`.replace("\\n", "\n"),
-      `"\\x"}`,
-      "1]",
-      "1",
-    ],
+    ...["1}}", "1} {}", "1},", `"a\nb"}`.replace("\\n", "\n"), `"\\x"}`, "1]", "1"],
   ])
     t.same(read(`${begin}${end}`), [], end);
   t.same(read(`\ufeff${begin}1}`), [], "a byte order mark is no JSON");
@@ -101,11 +87,7 @@ void t.test("of a key that comes twice, the last counts", (t) => {
   t.same(read(`{"e":"book","\\u0065":"trade"}`), [0], "however it is written");
   t.same(read(`{"e":"trade","event":null,"event":"subscribe"}`), []);
   t.same(read(`{"e":"trade","event":"subscribe","event":null}`), [0]);
-  t.same(
-    read(`{"e":{"x":1},"e":{"y":1}}`),
-    [],
-    "it takes all of the first's place",
-  );
+  t.same(read(`{"e":{"x":1},"e":{"y":1}}`), [], "it takes all of the first's place");
   t.end();
 });
 
@@ -125,11 +107,7 @@ void t.test("a socket's streams may look at any number of places", (t) => {
 void t.test("bytes that are no UTF-8 are no harm", (t) => {
   const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }]);
   const frame = (...bytes: number[]) =>
-    Buffer.concat([
-      Buffer.from(`{"e":"trade","x":"`),
-      Buffer.from(bytes),
-      Buffer.from(`"}`),
-    ]);
+    Buffer.concat([Buffer.from(`{"e":"trade","x":"`), Buffer.from(bytes), Buffer.from(`"}`)]);
   for (const bytes of [[0xc3, 0x28], [0xff], [0xed, 0xa0, 0x80], [0xc0, 0x80]])
     t.same(read(frame(...bytes)), [0], "within a text they are only odd signs");
   t.same(read(frame(0)), [], "but a text holds no control characters");
@@ -139,8 +117,7 @@ void t.test("bytes that are no UTF-8 are no harm", (t) => {
 
 void t.test("broken, cut and scrambled frames throw nothing", (t) => {
   const random = randomFrom(1);
-  const pick = (list: readonly string[]) =>
-    list[Math.floor(random() * list.length)]!;
+  const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)]!;
   const scraps = [...'{}[]",:\\0-e.tn u', "\u0000", "é", "\\u12", "\ufeff"];
   const read = matcherOf([
     { match: { path: "$.data[0].x" }, ignore: { path: "$['e v']" } },
@@ -162,61 +139,49 @@ void t.test("broken, cut and scrambled frames throw nothing", (t) => {
       if (random() < 0.2) text = text.slice(0, at);
     }
     const bytes = Buffer.from(text);
-    if (random() < 0.2 && bytes.length > 0)
-      bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256);
-    for (const place of read(bytes, channels))
-      t.ok(place < 2, `a frame has no own ${text}`);
+    if (random() < 0.2 && bytes.length > 0) bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256);
+    for (const place of read(bytes, channels)) t.ok(place < 2, `a frame has no own ${text}`);
   }
   t.end();
 });
 
-void t.test(
-  "a long frame takes no longer than as many bytes in short ones",
-  (t) => {
-    const read = matcherOf([
-      { match: { path: "$.e", equals: "trade" } },
-      { match: { path: "$[0][0][0]", equals: 7 } },
-    ]);
-    const shapes: [what: string, text: (size: number) => string][] = [
-      ["deep arrays", (size) => "[".repeat(size / 2) + "]".repeat(size / 2)],
-      [
-        "deep objects",
-        (size) => `${'{"a":'.repeat(size / 6)}1${"}".repeat(size / 6)}`,
-      ],
-      ["many keys", (size) => `{${keys(size / 12)},"y":1}`],
-      ["the same key", (size) => `{${`"\\u0061b":1,`.repeat(size / 12)}"y":1}`],
-      ["numbers for keys", (size) => `{${keys(size / 12, 7919)},"y":1}`],
-      ["one text", (size) => `["${'\\"'.repeat(size / 2)}"]`],
-      ["never closed", (size) => `{"x":[${'"'.repeat(size)}}`],
-      ["a long number", (size) => `[${"1".repeat(size)}]`],
-      ["empty objects", (size) => `[${"{},".repeat(size / 3)}1]`],
-      ["blanks", (size) => `[${" ".repeat(size)}]`],
-    ];
-    for (const [what, make] of shapes) {
-      const short = Buffer.from(make(1000));
-      const long = Buffer.from(make(100 * 1000));
-      // As much work for both: one that takes no time at all would be no measure.
-      const cpuMs = (bytes: Buffer, times: number) =>
-        Math.min(
-          ...Array.from({ length: 3 }, () => {
-            const before = process.cpuUsage();
-            for (let i = 0; i < times; i += 1) read(bytes);
-            const { user, system } = process.cpuUsage(before);
-            return (user + system) / 1000;
-          }),
-        );
-      const ratio = cpuMs(long, 10) / cpuMs(short, 1000);
-      // What grows with the square of the length would take a hundred times as long.
-      t.ok(ratio < 20, `${what}: ${ratio.toFixed(1)} times`);
-    }
-    t.end();
-  },
-);
+void t.test("a long frame takes no longer than as many bytes in short ones", (t) => {
+  const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }, { match: { path: "$[0][0][0]", equals: 7 } }]);
+  const shapes: [what: string, text: (size: number) => string][] = [
+    ["deep arrays", (size) => "[".repeat(size / 2) + "]".repeat(size / 2)],
+    ["deep objects", (size) => `${'{"a":'.repeat(size / 6)}1${"}".repeat(size / 6)}`],
+    ["many keys", (size) => `{${keys(size / 12)},"y":1}`],
+    ["the same key", (size) => `{${`"\\u0061b":1,`.repeat(size / 12)}"y":1}`],
+    ["numbers for keys", (size) => `{${keys(size / 12, 7919)},"y":1}`],
+    ["one text", (size) => `["${'\\"'.repeat(size / 2)}"]`],
+    ["never closed", (size) => `{"x":[${'"'.repeat(size)}}`],
+    ["a long number", (size) => `[${"1".repeat(size)}]`],
+    ["empty objects", (size) => `[${"{},".repeat(size / 3)}1]`],
+    ["blanks", (size) => `[${" ".repeat(size)}]`],
+  ];
+  for (const [what, make] of shapes) {
+    const short = Buffer.from(make(1000));
+    const long = Buffer.from(make(100 * 1000));
+    // As much work for both: one that takes no time at all would be no measure.
+    const cpuMs = (bytes: Buffer, times: number) =>
+      Math.min(
+        ...Array.from({ length: 3 }, () => {
+          const before = process.cpuUsage();
+          for (let i = 0; i < times; i += 1) read(bytes);
+          const { user, system } = process.cpuUsage(before);
+          return (user + system) / 1000;
+        }),
+      );
+    const ratio = cpuMs(long, 10) / cpuMs(short, 1000);
+    // What grows with the square of the length would take a hundred times as long.
+    t.ok(ratio < 20, `${what}: ${ratio.toFixed(1)} times`);
+  }
+  t.end();
+});
 
 void t.test("a frame of too many parts is not read", (t) => {
   const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }]);
-  const frame = (parts: number) =>
-    `{"e":"trade","x":[${"[],".repeat(parts - 5)}{}]}`;
+  const frame = (parts: number) => `{"e":"trade","x":[${"[],".repeat(parts - 5)}{}]}`;
   t.same(read(frame(50_000)), [0]);
   t.same(read(frame(50_001)), []);
   const levels = JSON.stringify(Array(5000).fill(["118.25", "0.0143", "1"]));
@@ -250,44 +215,30 @@ void t.test("the longest frames stop the program for no time", (t) => {
 
 /** Members of an object, each with another key. */
 function keys(count: number, step?: number): string {
-  return Array.from({ length: count }, (_, i) =>
-    JSON.stringify(step ? String(i * step) : `k${i.toString(36)}`),
-  )
+  return Array.from({ length: count }, (_, i) => JSON.stringify(step ? String(i * step) : `k${i.toString(36)}`))
     .map((key) => `${key}:1`)
     .join(",");
 }
 
-void t.test(
-  "Bitfinex' frames are known by the number of their channel",
-  (t) => {
-    const read = matcherOf([
-      {
-        match: { path: "$[0]", equals: "{chanId:ticker}" },
-        ignore: { path: "$[1]", equals: "hb" },
-      },
-    ]);
-    const channels = new Map([["ticker", 17]]);
-    t.same(read([17, [1]]), [], "not before the number is known");
-    t.equal(read([17, [1]], channels).length, 1);
-    t.same(read([18, [1]], channels), []);
-    t.same(read([17, "hb"], channels), []);
-    const nameless = withChannel(
-      { event: "subscribed", channel: "ticker" },
-      new Map(),
-      1,
-    );
-    for (const frame of [[], {}, [null], 17])
-      t.same(read(frame, nameless), [], "a channel without a number has none");
-    t.end();
-  },
-);
+void t.test("Bitfinex' frames are known by the number of their channel", (t) => {
+  const read = matcherOf([
+    {
+      match: { path: "$[0]", equals: "{chanId:ticker}" },
+      ignore: { path: "$[1]", equals: "hb" },
+    },
+  ]);
+  const channels = new Map([["ticker", 17]]);
+  t.same(read([17, [1]]), [], "not before the number is known");
+  t.equal(read([17, [1]], channels).length, 1);
+  t.same(read([18, [1]], channels), []);
+  t.same(read([17, "hb"], channels), []);
+  const nameless = withChannel({ event: "subscribed", channel: "ticker" }, new Map(), 1);
+  for (const frame of [[], {}, [null], 17]) t.same(read(frame, nameless), [], "a channel without a number has none");
+  t.end();
+});
 
 void t.test("one frame may be data of two streams, or of another one", (t) => {
-  const read = matcherOf([
-    { match: { path: "$.a" } },
-    { match: { path: "$.b", equals: 7 } },
-    { match: { path: "$" } },
-  ]);
+  const read = matcherOf([{ match: { path: "$.a" } }, { match: { path: "$.b", equals: 7 } }, { match: { path: "$" } }]);
   t.same(read({ a: 1, b: 7, t: 1 }), [0, 1, 2]);
   t.same(read({ t: 1, b: 7.0 }), [1, 2]);
   t.same(read({ b: "7" }), [2]);

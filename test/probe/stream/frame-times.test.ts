@@ -17,8 +17,7 @@ void t.test("the venue's time is read in each of its units", (t) => {
   t.equal(timeOf("s", 1_790_000_000), 1_790_000_000_000);
   t.equal(timeOf("iso", new Date(expected).toISOString()), expected);
   t.equal(timeOf("iso", "2026-09-21T14:13:20.123456789Z"), expected);
-  for (const nonsense of [null, {}, "soon", undefined])
-    t.equal(timeOf("ms", nonsense), null);
+  for (const nonsense of [null, {}, "soon", undefined]) t.equal(timeOf("ms", nonsense), null);
   t.end();
 });
 
@@ -36,17 +35,11 @@ void t.test("an event a day off has a wrong stamp, and no age", (t) => {
 
 void t.test("the age is that of the last frame that bears a time", (t) => {
   const events = makeFrameTimes({ path: "$.sent", unit: "ms" });
-  const came = (atMs: number, said: unknown) =>
-    events.came(said, { atMs, unixMs: atMs });
+  const came = (atMs: number, said: unknown) => events.came(said, { atMs, unixMs: atMs });
   const taken = () => events.take().ageMs;
   t.equal(taken(), null, "nothing came");
-  for (let atMs = 0; atMs < 1000; atMs += 10)
-    came(atMs, { sent: atMs - atMs / 10 });
-  t.match(
-    events.take(),
-    { ageMs: 99, behindMs: 99, newestMs: 891 },
-    "the last of all",
-  );
+  for (let atMs = 0; atMs < 1000; atMs += 10) came(atMs, { sent: atMs - atMs / 10 });
+  t.match(events.take(), { ageMs: 99, behindMs: 99, newestMs: 891 }, "the last of all");
   t.equal(taken(), null, "each slot has its own");
   came(2000, { sent: 1990 });
   came(2300, {});
@@ -57,17 +50,9 @@ void t.test("the age is that of the last frame that bears a time", (t) => {
   came(4000, { sent: 1000 });
   t.match(events.take(), { ageMs: 3000, behindMs: null, newestMs: 1000 });
   came(13_000, { sent: 1000 });
-  t.match(
-    events.take(),
-    { ageMs: 12_000, behindMs: 12_000 },
-    "what it began with may be old",
-  );
+  t.match(events.take(), { ageMs: 12_000, behindMs: 12_000 }, "what it began with may be old");
   came(20_000, { sent: 19_990 });
   came(20_400, { sent: 5000 });
-  t.match(
-    events.take(),
-    { ageMs: 15_400, behindMs: 410 },
-    "one that is told again makes the newest no older",
-  );
+  t.match(events.take(), { ageMs: 15_400, behindMs: 410 }, "one that is told again makes the newest no older");
   t.end();
 });

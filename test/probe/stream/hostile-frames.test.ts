@@ -91,60 +91,54 @@ void t.test("refusals are still told by what they name", (t) => {
   t.end();
 });
 
-void t.test(
-  "a socket with hostile frames stays open, and all of them are understood",
-  async (t) => {
-    const { url, sockets, asked } = await serve(t);
-    const { log, lines } = listeningLog();
-    const feeds = streams.map(makeSubscription);
-    const line = startReconnectingSocket({
-      ...{ url, keepAlive, feeds, resolver, log, maxConnectionMs: null },
-      openAfterMs: 0,
-      userAgent: "test",
-    });
-    t.teardown(() => line.close());
-    await until(() => asked() === streams.length);
-    let answered = false;
-    sockets[0]!.on("pong", () => (answered = true));
-    for (const frame of [...hostile, ...malformed]) sockets[0]!.send(frame);
-    sockets[0]!.ping();
-    await until(() => answered);
-    t.ok(line.opened());
-    t.same(lines, []);
-  },
-);
+void t.test("a socket with hostile frames stays open, and all of them are understood", async (t) => {
+  const { url, sockets, asked } = await serve(t);
+  const { log, lines } = listeningLog();
+  const feeds = streams.map(makeSubscription);
+  const line = startReconnectingSocket({
+    ...{ url, keepAlive, feeds, resolver, log, maxConnectionMs: null },
+    openAfterMs: 0,
+    userAgent: "test",
+  });
+  t.teardown(() => line.close());
+  await until(() => asked() === streams.length);
+  let answered = false;
+  sockets[0]!.on("pong", () => (answered = true));
+  for (const frame of [...hostile, ...malformed]) sockets[0]!.send(frame);
+  sockets[0]!.ping();
+  await until(() => answered);
+  t.ok(line.opened());
+  t.same(lines, []);
+});
 
-void t.test(
-  "a frame that finds a bug of ours costs its socket alone, and is loud",
-  async (t) => {
-    const { url, sockets, asked } = await serve(t);
-    const { log, lines } = listeningLog();
-    let down: Down | undefined;
-    const session = startSession({
-      ...{
-        url,
-        keepAlive,
-        resolver,
-        log,
-        feeds: streams.map(makeSubscription),
-      },
-      userAgent: "test",
-      onOpen: () => {},
-      onServed: () => {},
-      onData: () => {},
-      onTrouble() {
-        throw new Error("a bug");
-      },
-      onDown: (_session, told) => (down = told),
-    });
-    t.teardown(() => session.close());
-    await until(() => asked() > 0);
-    sockets[0]!.send(`{"event":"error"}`);
-    await until(() => down !== undefined);
-    t.same(down!.cause, { unmeasured: "broken" });
-    t.match(lines.join(""), /error test: .*bug of ours.*a bug/);
-  },
-);
+void t.test("a frame that finds a bug of ours costs its socket alone, and is loud", async (t) => {
+  const { url, sockets, asked } = await serve(t);
+  const { log, lines } = listeningLog();
+  let down: Down | undefined;
+  const session = startSession({
+    ...{
+      url,
+      keepAlive,
+      resolver,
+      log,
+      feeds: streams.map(makeSubscription),
+    },
+    userAgent: "test",
+    onOpen: () => {},
+    onServed: () => {},
+    onData: () => {},
+    onTrouble() {
+      throw new Error("a bug");
+    },
+    onDown: (_session, told) => (down = told),
+  });
+  t.teardown(() => session.close());
+  await until(() => asked() > 0);
+  sockets[0]!.send(`{"event":"error"}`);
+  await until(() => down !== undefined);
+  t.same(down!.cause, { unmeasured: "broken" });
+  t.match(lines.join(""), /error test: .*bug of ours.*a bug/);
+});
 
 async function serve(t: Test) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });

@@ -5,11 +5,7 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import t, { type Test } from "tap";
 import type { Cause } from "../../../probe/rest/cause.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
-import {
-  openSocket,
-  type Down,
-  type Flow,
-} from "../../../probe/stream/socket.js";
+import { openSocket, type Down, type Flow } from "../../../probe/stream/socket.js";
 import { until } from "../../support/until.js";
 
 const text = 0x81;
@@ -21,7 +17,10 @@ const closing = 0x88;
 
 const mebibyte = 1024 * 1024;
 
-/** Eight sockets with a frame of the longest that is taken each, twice: in pieces and put together; and what the attackers hold. */
+/**
+ * Eight sockets with a frame of the longest that is taken each, twice: in pieces and put together; and what the
+ * attackers hold.
+ */
 const mostMemory = 96 * mebibyte;
 
 interface Attack {
@@ -50,8 +49,7 @@ const attacks: Attack[] = [
   },
   {
     what: "declares a frame longer than any number",
-    act: (socket) =>
-      socket.write(Buffer.from([text, 127, ...Array<number>(8).fill(255)])),
+    act: (socket) => socket.write(Buffer.from([text, 127, ...Array<number>(8).fill(255)])),
     cause: closed,
   },
   {
@@ -122,8 +120,7 @@ const attacks: Attack[] = [
   },
   {
     what: "sends a text that is no UTF-8",
-    act: (socket) =>
-      socket.write(frame(text, Buffer.from([0x22, 0xc3, 0x28, 0x22]))),
+    act: (socket) => socket.write(frame(text, Buffer.from([0x22, 0xc3, 0x28, 0x22]))),
     cause: closed,
   },
   {
@@ -133,16 +130,12 @@ const attacks: Attack[] = [
   },
   {
     what: "agrees on a compression that was not offered",
-    answer: (socket, request) =>
-      socket.write(
-        upgrade(request, "Sec-WebSocket-Extensions: permessage-deflate\r\n"),
-      ),
+    answer: (socket, request) => socket.write(upgrade(request, "Sec-WebSocket-Extensions: permessage-deflate\r\n")),
     cause: handshake,
   },
   {
     what: "sends masked frames",
-    act: (socket) =>
-      socket.write(Buffer.from([text, 0x82, 1, 2, 3, 4, 0x7a, 0x7f])),
+    act: (socket) => socket.write(Buffer.from([text, 0x82, 1, 2, 3, 4, 0x7a, 0x7f])),
     cause: closed,
   },
   {
@@ -152,22 +145,12 @@ const attacks: Attack[] = [
   },
   {
     what: "sends a ping within a message",
-    act: (socket) =>
-      socket.write(
-        Buffer.concat([
-          frame(firstFragment, "{"),
-          frame(ping, "x"),
-          frame(0x80, "}"),
-        ]),
-      ),
+    act: (socket) => socket.write(Buffer.concat([frame(firstFragment, "{"), frame(ping, "x"), frame(0x80, "}")])),
     hears: 1,
   },
   {
     what: "begins a message within a message",
-    act: (socket) =>
-      socket.write(
-        Buffer.concat([frame(firstFragment, "{"), frame(text, "{}")]),
-      ),
+    act: (socket) => socket.write(Buffer.concat([frame(firstFragment, "{"), frame(text, "{}")])),
     cause: closed,
   },
   {
@@ -177,8 +160,7 @@ const attacks: Attack[] = [
   },
   {
     what: "says goodbye a hundred thousand times",
-    act: (socket) =>
-      flood(socket, repeated(frame(closing, Buffer.from([3, 232]))), 400_000),
+    act: (socket) => flood(socket, repeated(frame(closing, Buffer.from([3, 232]))), 400_000),
     cause: closed,
   },
   {
@@ -196,13 +178,7 @@ const attacks: Attack[] = [
   },
   {
     what: "gives a reason of a thousand letters",
-    act: (socket) =>
-      socket.write(
-        Buffer.concat([
-          Buffer.from([closing, 126, 3, 232]),
-          Buffer.alloc(1000, "x"),
-        ]),
-      ),
+    act: (socket) => socket.write(Buffer.concat([Buffer.from([closing, 126, 3, 232]), Buffer.alloc(1000, "x")])),
     cause: closed,
   },
   {
@@ -277,8 +253,7 @@ const attacks: Attack[] = [
   },
   {
     what: "leads elsewhere",
-    answer: (socket) =>
-      socket.end("HTTP/1.1 301 Moved\r\nLocation: ws://127.0.0.1:1/\r\n\r\n"),
+    answer: (socket) => socket.end("HTTP/1.1 301 Moved\r\nLocation: ws://127.0.0.1:1/\r\n\r\n"),
     cause: { fault: "handshake", httpStatus: 301 },
   },
   {
@@ -378,10 +353,7 @@ function flood(socket: Socket, bytes: Buffer, until = Infinity) {
 }
 
 /** So many that one write is some 64 KB. */
-function repeated(
-  bytes: Buffer,
-  times = Math.ceil(65_536 / bytes.length),
-): Buffer {
+function repeated(bytes: Buffer, times = Math.ceil(65_536 / bytes.length)): Buffer {
   return Buffer.concat(Array.from({ length: times }, () => bytes));
 }
 
@@ -401,9 +373,7 @@ function head(first: number, length: number): Buffer {
 
 function upgrade(request: string, more = ""): Buffer {
   const key = /sec-websocket-key: (\S+)/i.exec(request)![1]!;
-  const accept = createHash("sha1")
-    .update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
-    .digest("base64");
+  const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
   return Buffer.from(
     `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n${more}\r\n`,
   );

@@ -1,4 +1,7 @@
-/** A quiet market is no dead stream: silences open nothing while the venue shows no trade, and a stream that stops is found. */
+/**
+ * A quiet market is no dead stream: silences open nothing while the venue shows no trade, and a stream that stops is
+ * found.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import t from "tap";
 import { makeCounterpart } from "../../../probe/stream/counterpart.js";
@@ -45,9 +48,7 @@ const random = randomFrom(11);
 function tradesOf(hasTrades: readonly boolean[]): number[] {
   return hasTrades
     .flatMap((has, minute) =>
-      Array.from({ length: has ? 1 + Math.floor(random() * 4) : 0 }, () =>
-        Math.floor((minute + random()) * minuteMs),
-      ),
+      Array.from({ length: has ? 1 + Math.floor(random() * 4) : 0 }, () => Math.floor((minute + random()) * minuteMs)),
     )
     .sort((a, b) => a - b);
 }
@@ -58,11 +59,7 @@ function faultsOf(market: Omit<Market, "stream"> & { stream?: Stream }) {
 }
 
 /** So many seconds from one trade to the next, all through an hour. */
-const every = (seconds: number) =>
-  Array.from(
-    { length: 3600 / seconds },
-    (_, n) => (n + 1) * seconds * secondMs,
-  );
+const every = (seconds: number) => Array.from({ length: 3600 / seconds }, (_, n) => (n + 1) * seconds * secondMs);
 
 void t.test("a fifth of all minutes without a trade opens nothing", (t) => {
   for (let run = 0; run < 4; run += 1) {
@@ -93,10 +90,7 @@ void t.test(
     }
     const { windows } = JSON.parse(readFileSync(recorded, "utf8")) as Recorded;
     for (const { from, to, zero } of windows) {
-      const minutes = Array.from(
-        { length: (to - from) / 60 },
-        (_, minute) => !zero.includes(from + minute * 60),
-      );
+      const minutes = Array.from({ length: (to - from) / 60 }, (_, minute) => !zero.includes(from + minute * 60));
       for (const stream of [trades, measured, untimed])
         t.strictSame(
           faultsOf({
@@ -110,44 +104,37 @@ void t.test(
   },
 );
 
-void t.test(
-  "a stream that stops is found within a minute after its threshold",
-  (t) => {
-    const stopsAtMs = 20 * minuteMs;
-    const dueMs = stopsAtMs + trades.stall.afterMs;
-    for (const stream of [trades, measured, untimed])
-      for (const shows of ["time", "id"] as const)
-        for (const seconds of [1, 5, 12]) {
-          const faults = faultsOf({
-            ...{ stream, stopsAtMs, trades: every(seconds) },
-            untilMs: 30 * minuteMs,
-            rest: { ...rest, shows },
-          });
-          t.match(faults[0], { fault: "stall" });
-          t.ok(faults[0]!.atMs > dueMs - seconds * secondMs, "not before it");
-          const third = faults[2]!.atMs - dueMs;
-          t.ok(third <= minuteMs, `three slots after ${third / secondMs} s`);
-          const slots = (30 * minuteMs - faults[0]!.atMs) / 10_000 + 1;
-          t.equal(faults.length, slots, "and it stays found");
-        }
-    t.end();
-  },
-);
-
-void t.test(
-  "no stream of ours is found later, however its slots fall",
-  async (t) => {
-    const { venues } = await loadRegistry("registry-all.json");
-    for (const { id, rest, socket } of venues)
-      for (const { name, counterpart, cadenceMs } of socket?.streams ?? []) {
-        const asked = rest.find((endpoint) => endpoint.name === counterpart);
-        if (!asked) continue;
-        const threeSlots =
-          asked.cadenceMs + limits.counterpart_settle_ms + 3 * cadenceMs;
-        t.ok(threeSlots < minuteMs, `${id} ${name}: ${threeSlots} ms`);
+void t.test("a stream that stops is found within a minute after its threshold", (t) => {
+  const stopsAtMs = 20 * minuteMs;
+  const dueMs = stopsAtMs + trades.stall.afterMs;
+  for (const stream of [trades, measured, untimed])
+    for (const shows of ["time", "id"] as const)
+      for (const seconds of [1, 5, 12]) {
+        const faults = faultsOf({
+          ...{ stream, stopsAtMs, trades: every(seconds) },
+          untilMs: 30 * minuteMs,
+          rest: { ...rest, shows },
+        });
+        t.match(faults[0], { fault: "stall" });
+        t.ok(faults[0]!.atMs > dueMs - seconds * secondMs, "not before it");
+        const third = faults[2]!.atMs - dueMs;
+        t.ok(third <= minuteMs, `three slots after ${third / secondMs} s`);
+        const slots = (30 * minuteMs - faults[0]!.atMs) / 10_000 + 1;
+        t.equal(faults.length, slots, "and it stays found");
       }
-  },
-);
+  t.end();
+});
+
+void t.test("no stream of ours is found later, however its slots fall", async (t) => {
+  const { venues } = await loadRegistry("registry-all.json");
+  for (const { id, rest, socket } of venues)
+    for (const { name, counterpart, cadenceMs } of socket?.streams ?? []) {
+      const asked = rest.find((endpoint) => endpoint.name === counterpart);
+      if (!asked) continue;
+      const threeSlots = asked.cadenceMs + limits.counterpart_settle_ms + 3 * cadenceMs;
+      t.ok(threeSlots < minuteMs, `${id} ${name}: ${threeSlots} ms`);
+    }
+});
 
 void t.test("a stream that speaks again is good again", (t) => {
   const stream = { ...trades, stall: { afterMs: 30_000, distribution: null } };
@@ -166,7 +153,8 @@ void t.test("a stream that speaks again is good again", (t) => {
 });
 
 void t.test("what the probe did not hear is not held against a stream", (t) => {
-  // The trade of the 590th second is the last before the standstill; the others come over it, or are lost with the socket.
+  // The trade of the 590th second is the last before the standstill; the others come over it, or are lost with the
+  // socket.
   const before = every(5).filter((atMs) => atMs <= 590_000);
   for (const during of [[730_000], [605_000, 730_000], [748_000]])
     for (const stream of [trades, measured, untimed])
@@ -254,8 +242,7 @@ void t.test("event times that stand still", async (t) => {
     stall: { afterMs: 10_000, distribution: null },
   };
   delete book.counterpart;
-  const first = (market: Partial<Market>) =>
-    faultsOf({ trades: every(1), untilMs, rest: null, ...market })[0];
+  const first = (market: Partial<Market>) => faultsOf({ trades: every(1), untilMs, rest: null, ...market })[0];
 
   await t.test("are stale, by the rule or the registry", (t) => {
     const after = (stream: Stream) => {
@@ -265,34 +252,25 @@ void t.test("event times that stand still", async (t) => {
     };
     t.equal(after(book), 40, "thirty seconds old, and in a slot of ten");
     t.equal(after({ ...book, staleAfterMs: 5_000 }), 10);
-    t.equal(
-      after({ ...book, stall: { afterMs: 60_000, distribution: null } }),
-      190,
-    );
+    t.equal(after({ ...book, stall: { afterMs: 60_000, distribution: null } }), 190);
     t.equal(first({ stream: book }), undefined);
     t.end();
   });
 
-  await t.test(
-    "beside trades that go on, where there is a counterpart",
-    (t) => {
-      const stream = {
-        ...trades,
-        stall: { afterMs: 15_000, distribution: null },
-      };
-      const found = first({ stream, freezesAtMs, rest });
-      t.match(found, { fault: "stale" });
-      t.ok(found!.atMs - freezesAtMs <= 45_000 + rest.cadenceMs + 13_000);
-      t.end();
-    },
-  );
+  await t.test("beside trades that go on, where there is a counterpart", (t) => {
+    const stream = {
+      ...trades,
+      stall: { afterMs: 15_000, distribution: null },
+    };
+    const found = first({ stream, freezesAtMs, rest });
+    t.match(found, { fault: "stale" });
+    t.ok(found!.atMs - freezesAtMs <= 45_000 + rest.cadenceMs + 13_000);
+    t.end();
+  });
 
   await t.test("no less so after a day, when they are past belief", (t) => {
     const dayMs = 24 * 60 * minuteMs;
-    const everyFive = Array.from(
-      { length: (25 * 60 * minuteMs) / 5000 },
-      (_, n) => n * 5000,
-    );
+    const everyFive = Array.from({ length: (25 * 60 * minuteMs) / 5000 }, (_, n) => n * 5000);
     const slots = judgedSlots({
       ...{ stream: book, trades: everyFive, rest: null, freezesAtMs },
       untilMs: dayMs + 45 * minuteMs,
@@ -302,28 +280,21 @@ void t.test("event times that stand still", async (t) => {
   });
 });
 
-void t.test(
-  "an old time that is told again in a quiet market is not stale",
-  (t) => {
-    // a ticker with the time of the last trade, sent every second; after ten minutes there are no trades any more
-    const stream = {
-      ...trades,
-      stall: { afterMs: 15_000, distribution: null },
-    };
-    const told = {
-      ...{ stream, untilMs: 30 * minuteMs, resendsEveryMs: secondMs },
-      trades: every(1).filter((atMs) => atMs <= 600_000),
-    };
-    t.strictSame(faultsOf({ ...told, rest: { cadenceMs: 15_000 } }), []);
-    t.strictSame(faultsOf({ ...told, rest }), []);
-    t.match(
-      faultsOf({ ...told, rest: null })[0],
-      { fault: "stale" },
-      "it is where nobody shows that there were none",
-    );
-    t.end();
-  },
-);
+void t.test("an old time that is told again in a quiet market is not stale", (t) => {
+  // a ticker with the time of the last trade, sent every second; after ten minutes there are no trades any more
+  const stream = {
+    ...trades,
+    stall: { afterMs: 15_000, distribution: null },
+  };
+  const told = {
+    ...{ stream, untilMs: 30 * minuteMs, resendsEveryMs: secondMs },
+    trades: every(1).filter((atMs) => atMs <= 600_000),
+  };
+  t.strictSame(faultsOf({ ...told, rest: { cadenceMs: 15_000 } }), []);
+  t.strictSame(faultsOf({ ...told, rest }), []);
+  t.match(faultsOf({ ...told, rest: null })[0], { fault: "stale" }, "it is where nobody shows that there were none");
+  t.end();
+});
 
 void t.test("what a stream begins with may be old", (t) => {
   const trades = [1_000, 2_000];
@@ -335,27 +306,15 @@ void t.test("what a stream begins with may be old", (t) => {
   t.end();
 });
 
-void t.test(
-  "nodes that take turns with older answers show nothing new",
-  (t) => {
-    const counterpart = makeCounterpart(5_000);
-    for (let n = 0; n < 40; n += 1)
-      counterpart.answered(n * 5_000, { id: n % 2 === 0 ? "7" : "6" });
-    const heard = { atMs: 12_000, eventMs: null };
-    t.equal(counterpart.wentOn(heard, 60_000, 200_000), false);
-    counterpart.answered(200_000, { id: "8" });
-    t.equal(counterpart.wentOn(heard, 60_000, 201_000), false, "not at once");
-    t.equal(counterpart.wentOn(heard, 60_000, 204_000), true);
-    t.equal(
-      counterpart.wentOn({ atMs: 196_000, eventMs: null }, 3_000, 204_000),
-      false,
-      "it may have been brought",
-    );
-    t.equal(
-      counterpart.wentOn({ atMs: 199_000, eventMs: null }, 3_000, 204_000),
-      null,
-      "nobody has asked since",
-    );
-    t.end();
-  },
-);
+void t.test("nodes that take turns with older answers show nothing new", (t) => {
+  const counterpart = makeCounterpart(5_000);
+  for (let n = 0; n < 40; n += 1) counterpart.answered(n * 5_000, { id: n % 2 === 0 ? "7" : "6" });
+  const heard = { atMs: 12_000, eventMs: null };
+  t.equal(counterpart.wentOn(heard, 60_000, 200_000), false);
+  counterpart.answered(200_000, { id: "8" });
+  t.equal(counterpart.wentOn(heard, 60_000, 201_000), false, "not at once");
+  t.equal(counterpart.wentOn(heard, 60_000, 204_000), true);
+  t.equal(counterpart.wentOn({ atMs: 196_000, eventMs: null }, 3_000, 204_000), false, "it may have been brought");
+  t.equal(counterpart.wentOn({ atMs: 199_000, eventMs: null }, 3_000, 204_000), null, "nobody has asked since");
+  t.end();
+});

@@ -21,89 +21,82 @@ const impatient: KeepAlive = {
   deadAfterMs: null,
 };
 
-void t.test(
-  "a subscription that a renewed socket refuses stays refused when it takes over",
-  async (t) => {
-    const url = await serveRefusing(t, "trades");
-    const resolver = makeResolver([]);
-    const feeds = streams.map(makeSubscription);
-    const begunMs = performance.now();
-    const line = startReconnectingSocket({
-      ...{ url, keepAlive, feeds, log: quiet },
-      maxConnectionMs: 3000,
-      openAfterMs: 0,
-      userAgent: "test",
-      resolver,
-    });
-    t.teardown(() => line.close());
-    const trades = feeds.find(({ stream }) => stream.name === "trades")!;
-    await until(() => line.opened() !== null);
-    const first = line.opened();
-    t.equal(trades.trouble, null);
-    const way = await resolver.wayOut("other.test", begunMs - 1000);
-    t.equal(way, "open", "an open socket is a way out");
-    await until(() => line.opened() !== first);
-    t.ok(line.opened(), "the renewed socket has taken over");
-    t.same(
-      feeds.filter(({ trouble }) => trouble?.kind === "refused"),
-      [trades],
-    );
-  },
-);
+void t.test("a subscription that a renewed socket refuses stays refused when it takes over", async (t) => {
+  const url = await serveRefusing(t, "trades");
+  const resolver = makeResolver([]);
+  const feeds = streams.map(makeSubscription);
+  const begunMs = performance.now();
+  const line = startReconnectingSocket({
+    ...{ url, keepAlive, feeds, log: quiet },
+    maxConnectionMs: 3000,
+    openAfterMs: 0,
+    userAgent: "test",
+    resolver,
+  });
+  t.teardown(() => line.close());
+  const trades = feeds.find(({ stream }) => stream.name === "trades")!;
+  await until(() => line.opened() !== null);
+  const first = line.opened();
+  t.equal(trades.trouble, null);
+  const way = await resolver.wayOut("other.test", begunMs - 1000);
+  t.equal(way, "open", "an open socket is a way out");
+  await until(() => line.opened() !== first);
+  t.ok(line.opened(), "the renewed socket has taken over");
+  t.same(
+    feeds.filter(({ trouble }) => trouble?.kind === "refused"),
+    [trades],
+  );
+});
 
-void t.test(
-  "a renewal that fails costs nothing, and one that succeeds no frame and no number",
-  async (t) => {
-    const timers = new Set<NodeJS.Timeout>();
-    t.teardown(() => timers.forEach(clearInterval));
-    let renewals = 0;
-    const { url } = await serveOkx(t, (ws, arg, place) => {
-      renewals = place;
-      if (place === 1) return ws.terminate();
-      acknowledge(ws, arg);
-      // Both sockets deliver, each by numbers of its own.
-      let seq = place * 1000;
-      const timer = setInterval(() => {
-        ws.send(JSON.stringify({ arg, seq: (seq += 1), data: [] }));
-      }, 50);
-      timers.add(timer);
-      ws.once("close", () => clearInterval(timer));
-    });
-    const feeds = streams.map((stream) =>
-      makeSubscription({
-        ...stream,
-        sequence: { kind: "counter", path: "$.seq" },
-      }),
-    );
-    const { line } = listening(t, url, { feeds, maxConnectionMs: 2000 });
-    await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
-    const first = line.opened();
-    const begunMs = performance.now();
-    for (const { meter } of feeds) meter.read(begunMs, 1);
-    const stayedUp = () =>
-      line.down() === null && feeds.every(({ meter }) => meter.isSubscribed());
-    let wasDown = false;
-    await until(() => {
-      wasDown ||= !stayedUp();
-      return renewals === 1;
-    });
-    t.equal(line.opened(), first, "the old socket goes on");
-    await until(() => {
-      wasDown ||= !stayedUp();
-      return line.opened() !== first;
-    });
-    t.notOk(wasDown);
-    await new Promise((passed) => setTimeout(passed, 200));
-    const nowMs = performance.now();
-    for (const { meter } of feeds) {
-      const { messages, gaps, quietMs } = meter.read(nowMs, nowMs - begunMs)!;
-      t.equal(gaps, 0);
-      const usual = (nowMs - begunMs) / 50;
-      t.ok(messages <= usual * 1.15 + 3, `${messages} of ${usual}: none twice`);
-      t.ok(quietMs < (nowMs - begunMs) / 2, "no silence of a renewal's length");
-    }
-  },
-);
+void t.test("a renewal that fails costs nothing, and one that succeeds no frame and no number", async (t) => {
+  const timers = new Set<NodeJS.Timeout>();
+  t.teardown(() => timers.forEach(clearInterval));
+  let renewals = 0;
+  const { url } = await serveOkx(t, (ws, arg, place) => {
+    renewals = place;
+    if (place === 1) return ws.terminate();
+    acknowledge(ws, arg);
+    // Both sockets deliver, each by numbers of its own.
+    let seq = place * 1000;
+    const timer = setInterval(() => {
+      ws.send(JSON.stringify({ arg, seq: (seq += 1), data: [] }));
+    }, 50);
+    timers.add(timer);
+    ws.once("close", () => clearInterval(timer));
+  });
+  const feeds = streams.map((stream) =>
+    makeSubscription({
+      ...stream,
+      sequence: { kind: "counter", path: "$.seq" },
+    }),
+  );
+  const { line } = listening(t, url, { feeds, maxConnectionMs: 2000 });
+  await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+  const first = line.opened();
+  const begunMs = performance.now();
+  for (const { meter } of feeds) meter.read(begunMs, 1);
+  const stayedUp = () => line.down() === null && feeds.every(({ meter }) => meter.isSubscribed());
+  let wasDown = false;
+  await until(() => {
+    wasDown ||= !stayedUp();
+    return renewals === 1;
+  });
+  t.equal(line.opened(), first, "the old socket goes on");
+  await until(() => {
+    wasDown ||= !stayedUp();
+    return line.opened() !== first;
+  });
+  t.notOk(wasDown);
+  await new Promise((passed) => setTimeout(passed, 200));
+  const nowMs = performance.now();
+  for (const { meter } of feeds) {
+    const { messages, gaps, quietMs } = meter.read(nowMs, nowMs - begunMs)!;
+    t.equal(gaps, 0);
+    const usual = (nowMs - begunMs) / 50;
+    t.ok(messages <= usual * 1.15 + 3, `${messages} of ${usual}: none twice`);
+    t.ok(quietMs < (nowMs - begunMs) / 2, "no silence of a renewal's length");
+  }
+});
 
 void t.test(
   "a renewal loses no frame of a slow stream and counts none twice, be the new socket ahead or behind",
@@ -112,83 +105,71 @@ void t.test(
   },
 );
 
-void t.test(
-  "a venue whose sockets open and stay mute is down until one of them brings a frame",
-  async (t) => {
-    let opened = 0;
-    const { url, server } = await serveOkx(
-      t,
-      (ws, arg, place) => {
-        if (place === 0) acknowledge(ws, arg);
-      },
-      { autoPong: false },
-    );
-    server.on("connection", (ws) => {
-      opened += 1;
-      if (opened === 4) ws.on("ping", () => ws.pong());
-    });
-    const { line, feeds } = listening(t, url, {
-      keepAlive: impatient,
-      patience: { speakWithinMs: 200 },
-    });
-    await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
-    await until(() => line.down() !== null);
-    t.same(line.down(), { fault: "timeout" });
+void t.test("a venue whose sockets open and stay mute is down until one of them brings a frame", async (t) => {
+  let opened = 0;
+  const { url, server } = await serveOkx(
+    t,
+    (ws, arg, place) => {
+      if (place === 0) acknowledge(ws, arg);
+    },
+    { autoPong: false },
+  );
+  server.on("connection", (ws) => {
+    opened += 1;
+    if (opened === 4) ws.on("ping", () => ws.pong());
+  });
+  const { line, feeds } = listening(t, url, {
+    keepAlive: impatient,
+    patience: { speakWithinMs: 200 },
+  });
+  await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+  await until(() => line.down() !== null);
+  t.same(line.down(), { fault: "timeout" });
 
-    let seemedUp = false;
-    await until(() => {
-      if (opened < 4)
-        seemedUp ||=
-          line.down() === null ||
-          line.opened() !== null ||
-          feeds.some(({ meter, fall }) => meter.isSubscribed() || !fall);
-      return opened >= 4;
-    }, 20_000);
-    t.notOk(
-      seemedUp,
-      "two sockets that opened and said nothing change nothing",
-    );
-    await until(() => line.opened() !== null);
-    t.equal(line.down(), null, "a pong is a sign of life");
-  },
-);
+  let seemedUp = false;
+  await until(() => {
+    if (opened < 4)
+      seemedUp ||=
+        line.down() === null ||
+        line.opened() !== null ||
+        feeds.some(({ meter, fall }) => meter.isSubscribed() || !fall);
+    return opened >= 4;
+  }, 20_000);
+  t.notOk(seemedUp, "two sockets that opened and said nothing change nothing");
+  await until(() => line.opened() !== null);
+  t.equal(line.down(), null, "a pong is a sign of life");
+});
 
-void t.test(
-  "a mute socket stays down where the attempt before it, after a silence, did not even open",
-  async (t) => {
-    let attempts = 0;
-    const { url, asked } = await serveMute(t, {
-      verifyClient(_info, answer) {
-        attempts += 1;
-        answer(attempts !== 2, 503);
-      },
-    });
-    const { line } = listening(t, url, { keepAlive: impatient });
-    await until(() => asked.length === 2);
-    t.equal(attempts, 3);
-    t.equal(line.opened(), null);
-    t.not(line.down(), null);
-    asked[1]!.pong();
-    await until(() => line.opened() !== null);
-    t.equal(line.down(), null);
-  },
-);
+void t.test("a mute socket stays down where the attempt before it, after a silence, did not even open", async (t) => {
+  let attempts = 0;
+  const { url, asked } = await serveMute(t, {
+    verifyClient(_info, answer) {
+      attempts += 1;
+      answer(attempts !== 2, 503);
+    },
+  });
+  const { line } = listening(t, url, { keepAlive: impatient });
+  await until(() => asked.length === 2);
+  t.equal(attempts, 3);
+  t.equal(line.opened(), null);
+  t.not(line.down(), null);
+  asked[1]!.pong();
+  await until(() => line.opened() !== null);
+  t.equal(line.down(), null);
+});
 
-void t.test(
-  "a mute socket stays down where the one before it, as mute, was closed by the venue",
-  async (t) => {
-    const { url, asked } = await serveMute(t);
-    const { line } = listening(t, url, { keepAlive: impatient });
-    await until(() => asked.length === 2);
-    asked[1]!.close();
-    await until(() => asked.length === 3);
-    t.equal(line.opened(), null);
-    t.same(line.down(), { fault: "closed" });
-    asked[2]!.pong();
-    await until(() => line.opened() !== null);
-    t.equal(line.down(), null);
-  },
-);
+void t.test("a mute socket stays down where the one before it, as mute, was closed by the venue", async (t) => {
+  const { url, asked } = await serveMute(t);
+  const { line } = listening(t, url, { keepAlive: impatient });
+  await until(() => asked.length === 2);
+  asked[1]!.close();
+  await until(() => asked.length === 3);
+  t.equal(line.opened(), null);
+  t.same(line.down(), { fault: "closed" });
+  asked[2]!.pong();
+  await until(() => line.opened() !== null);
+  t.equal(line.down(), null);
+});
 
 void t.test(
   "a renewal that is open and mute when the old socket falls silent is down until it brings a frame",
@@ -202,9 +183,7 @@ void t.test(
     const first = line.opened();
     await until(() => asked.length === 2);
     t.equal(line.opened(), first, "the old one is not given up yet");
-    await until(
-      () => line.down() !== null || ![first, null].includes(line.opened()),
-    );
+    await until(() => line.down() !== null || ![first, null].includes(line.opened()));
     t.equal(line.opened(), null);
     t.same(line.down(), { fault: "timeout" });
     asked[1]!.pong();
@@ -281,7 +260,10 @@ void t.test(
   },
 );
 
-/** An OKX that acknowledges what its first socket asks for, and then says nothing by itself; those in `asked` are open to us too. */
+/**
+ * An OKX that acknowledges what its first socket asks for, and then says nothing by itself; those in `asked` are open
+ * to us too.
+ */
 async function serveMute(t: Test, more: ServerOptions = {}) {
   const asked: WebSocket[] = [];
   const { url, server } = await serveOkx(
@@ -295,7 +277,9 @@ async function serveMute(t: Test, more: ServerOptions = {}) {
   return { url, server, asked };
 }
 
-/** Two renewals of a socket with a stream that speaks twice a second, each frame by the newer socket so much earlier. */
+/**
+ * Two renewals of a socket with a stream that speaks twice a second, each frame by the newer socket so much earlier.
+ */
 async function renewing(t: Test, aheadMs: number) {
   const heard = new Set<WebSocket>();
   let places = 0;
@@ -349,12 +333,9 @@ async function serveRefusing(t: Test, channel: string): Promise<string> {
     let asked = 0;
     ws.on("message", (data: Buffer) => {
       if (!data.includes("subscribe")) return;
-      const [arg] = (
-        JSON.parse(data.toString()) as { args: { channel: string }[] }
-      ).args;
+      const [arg] = (JSON.parse(data.toString()) as { args: { channel: string }[] }).args;
       asked += 1;
-      if (place > 0 && arg!.channel === channel)
-        ws.send(JSON.stringify({ event: "error", code: "60018", arg }));
+      if (place > 0 && arg!.channel === channel) ws.send(JSON.stringify({ event: "error", code: "60018", arg }));
       if (place > 0 && asked === streams.length) sockets[0]!.close();
     });
   });

@@ -6,22 +6,14 @@ import { startStreams } from "../../../probe/stream/stream.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import {
-  acknowledge,
-  listening,
-  sendData,
-  serveOkx,
-  streams,
-} from "../../support/okx-server.js";
+import { acknowledge, listening, sendData, serveOkx, streams } from "../../support/okx-server.js";
 import { until } from "../../support/until.js";
 import { startWorld } from "../../../simulator/world.js";
 
 t.jobs = 4;
 
 const registry = await loadRegistry("registry.json");
-const numbered = registry.venues.filter(({ socket }) =>
-  socket?.streams.some(({ sequence }) => sequence),
-);
+const numbered = registry.venues.filter(({ socket }) => socket?.streams.some(({ sequence }) => sequence));
 
 const path = "$.last";
 const numbering = {
@@ -31,47 +23,16 @@ const numbering = {
 } as const;
 
 void t.test("each kind of numbering knows what follows", (t) => {
-  const gaps = (
-    kind: "counter" | "range" | "link",
-    frames: [number, number?][],
-  ) => {
+  const gaps = (kind: "counter" | "range" | "link", frames: [number, number?][]) => {
     const watch = watchSequence(numbering[kind]);
     return frames.map(([last, before]) => watch.isGap({ last, before }));
   };
   const [no, yes] = [false, true];
-  t.same(gaps("counter", [[5], [6], [8], [9], [9], [3], [4]]), [
-    no,
-    no,
-    yes,
-    no,
-    yes,
-    yes,
-    no,
-  ]);
-  t.same(
-    gaps("counter", [[5], [NaN], [6]]),
-    [no, no, no],
-    "a frame without one",
-  );
-  t.same(gaps("range", [[5, 1], [9, 6], [12, 11], [13], [20, 14]]), [
-    no,
-    no,
-    yes,
-    no,
-    no,
-  ]);
-  t.same(gaps("link", [[5, 1], [9, 5], [12, 10], [13], [20, 13]]), [
-    no,
-    no,
-    yes,
-    no,
-    no,
-  ]);
-  t.same(
-    gaps("counter", [[2 ** 53], [2 ** 53 + 4]]),
-    [no, no],
-    "no longer exact",
-  );
+  t.same(gaps("counter", [[5], [6], [8], [9], [9], [3], [4]]), [no, no, yes, no, yes, yes, no]);
+  t.same(gaps("counter", [[5], [NaN], [6]]), [no, no, no], "a frame without one");
+  t.same(gaps("range", [[5, 1], [9, 6], [12, 11], [13], [20, 14]]), [no, no, yes, no, no]);
+  t.same(gaps("link", [[5, 1], [9, 5], [12, 10], [13], [20, 13]]), [no, no, yes, no, no]);
+  t.same(gaps("counter", [[2 ** 53], [2 ** 53 + 4]]), [no, no], "no longer exact");
   const watch = watchSequence(numbering.counter);
   watch.isGap({ last: 5 });
   watch.restart();
@@ -81,8 +42,7 @@ void t.test("each kind of numbering knows what follows", (t) => {
 
 void t.test("a number may be a text, and what is neither is none", (t) => {
   const watch = watchSequence(numbering.link);
-  const isGap = (last: unknown, before: unknown) =>
-    watch.isGap({ last, before });
+  const isGap = (last: unknown, before: unknown) => watch.isGap({ last, before });
   t.notOk(isGap("5", "4"));
   t.notOk(isGap(9, "5"));
   t.notOk(isGap("12", 9));
@@ -94,67 +54,51 @@ void t.test("a number may be a text, and what is neither is none", (t) => {
 });
 
 for (const venue of numbered)
-  void t.test(
-    `frames of ${venue.id} follow each other, until some are lost`,
-    async (t) => {
-      const probed = structuredClone(venue);
-      for (const stream of probed.socket!.streams) {
-        stream.cadenceMs = 400;
-        stream.typicalPerMinute = 600;
-      }
-      const world = await startWorld({
-        registry: { ...registry, venues: [{ ...probed, rest: [] }] },
-        messagesPerMinuteCap: 3000,
-        timeScale: 10,
+  void t.test(`frames of ${venue.id} follow each other, until some are lost`, async (t) => {
+    const probed = structuredClone(venue);
+    for (const stream of probed.socket!.streams) {
+      stream.cadenceMs = 400;
+      stream.typicalPerMinute = 600;
+    }
+    const world = await startWorld({
+      registry: { ...registry, venues: [{ ...probed, rest: [] }] },
+      messagesPerMinuteCap: 3000,
+      timeScale: 10,
+    });
+    t.teardown(() => world.close());
+    const [played] = world.registry.venues;
+    const streamed = startStreams({
+      ...{ venue: played!, socket: played!.socket!, openAfterMs: 0 },
+      ...{ userAgent: "test", resolver: makeResolver([]) },
+      log: makeLog("test", "error", () => {}),
+      clock: { read: () => null },
+      watch: { stoodStillSince: () => false },
+    });
+    t.teardown(() => streamed.close());
+    const slots = (name: string, enough: (gaps: number, messages: number) => boolean) => {
+      const task = streamed.tasks.find(({ component }) => component === `ws:${name}`)!;
+      const { signal } = new AbortController();
+      return until(
+        async () => {
+          const slot = await task.measure(new Date(), signal);
+          if ("unmeasured" in slot || slot.sequenceGaps === null) return false;
+          return enough(slot.sequenceGaps, slot.messages!);
+        },
+        20_000,
+        400,
+      );
+    };
+    const names = played!.socket!.streams.filter(({ sequence }) => sequence).map(({ name }) => name);
+    for (const name of names) await slots(name, (gaps, messages) => gaps === 0 && messages > 3);
+    for (const name of names)
+      world.fault({
+        kind: "lost-frames",
+        venue: venue.id,
+        component: `ws:${name}`,
       });
-      t.teardown(() => world.close());
-      const [played] = world.registry.venues;
-      const streamed = startStreams({
-        ...{ venue: played!, socket: played!.socket!, openAfterMs: 0 },
-        ...{ userAgent: "test", resolver: makeResolver([]) },
-        log: makeLog("test", "error", () => {}),
-        clock: { read: () => null },
-        watch: { stoodStillSince: () => false },
-      });
-      t.teardown(() => streamed.close());
-      const slots = (
-        name: string,
-        enough: (gaps: number, messages: number) => boolean,
-      ) => {
-        const task = streamed.tasks.find(
-          ({ component }) => component === `ws:${name}`,
-        )!;
-        const { signal } = new AbortController();
-        return until(
-          async () => {
-            const slot = await task.measure(new Date(), signal);
-            if ("unmeasured" in slot || slot.sequenceGaps === null)
-              return false;
-            return enough(slot.sequenceGaps, slot.messages!);
-          },
-          20_000,
-          400,
-        );
-      };
-      const names = played!
-        .socket!.streams.filter(({ sequence }) => sequence)
-        .map(({ name }) => name);
-      for (const name of names)
-        await slots(name, (gaps, messages) => gaps === 0 && messages > 3);
-      for (const name of names)
-        world.fault({
-          kind: "lost-frames",
-          venue: venue.id,
-          component: `ws:${name}`,
-        });
-      for (const name of names)
-        await slots(
-          name,
-          (gaps, messages) => messages > 1 && gaps === messages,
-        );
-      t.pass("each frame that comes follows one that did not");
-    },
-  );
+    for (const name of names) await slots(name, (gaps, messages) => messages > 1 && gaps === messages);
+    t.pass("each frame that comes follows one that did not");
+  });
 
 void t.test("every gap is counted, once", async (t) => {
   const sent = [1, 2, 3, 7, 8, 20, 21, 22, 30];
@@ -169,11 +113,7 @@ void t.test("every gap is counted, once", async (t) => {
     };
   });
   const feeds = streams.map((stream) =>
-    makeSubscription(
-      stream.name === "trades"
-        ? { ...stream, sequence: { kind: "counter", path: "$.seq" } }
-        : stream,
-    ),
+    makeSubscription(stream.name === "trades" ? { ...stream, sequence: { kind: "counter", path: "$.seq" } } : stream),
   );
   const { feed } = listening(t, url, { feeds });
   await until(() => feed("book").meter.isSubscribed());

@@ -4,11 +4,7 @@ import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { WebSocketServer } from "ws";
 import { makeResolver } from "../../../probe/network/resolver.js";
-import {
-  openSocket,
-  type Down,
-  type VenueSocket,
-} from "../../../probe/stream/socket.js";
+import { openSocket, type Down, type VenueSocket } from "../../../probe/stream/socket.js";
 import type { Connectivity } from "../../../probe/network/connectivity.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { acknowledge, listening, serveOkx } from "../../support/okx-server.js";
@@ -83,22 +79,19 @@ void t.test("what the venue says is asked of nobody", async (t) => {
   t.same(asked, []);
 });
 
-void t.test(
-  "an acknowledgement that came while this process stood still is read before it is missed",
-  async (t) => {
-    const patience = { answerWithinMs: 100, askAgainMs: 60_000 };
-    let answered = 0;
-    const { url } = await serveOkx(t, (ws, arg) => {
-      acknowledge(ws, arg);
-      answered += 1;
-      const untilMs = performance.now() + 2 * patience.answerWithinMs;
-      while (performance.now() < untilMs);
-    });
-    const warned: string[] = [];
-    const log = makeLog("test", "warn", (line) => warned.push(line));
-    const { feeds } = listening(t, url, { patience, log });
-    await until(() => answered === feeds.length);
-    await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
-    t.same(warned, []);
-  },
-);
+void t.test("an acknowledgement that came while this process stood still is read before it is missed", async (t) => {
+  const patience = { answerWithinMs: 100, askAgainMs: 60_000 };
+  let answered = 0;
+  const { url } = await serveOkx(t, (ws, arg) => {
+    acknowledge(ws, arg);
+    answered += 1;
+    const untilMs = performance.now() + 2 * patience.answerWithinMs;
+    while (performance.now() < untilMs);
+  });
+  const warned: string[] = [];
+  const log = makeLog("test", "warn", (line) => warned.push(line));
+  const { feeds } = listening(t, url, { patience, log });
+  await until(() => answered === feeds.length);
+  await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+  t.same(warned, []);
+});

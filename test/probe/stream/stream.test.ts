@@ -7,10 +7,7 @@ import { makeFrameTimes } from "../../../probe/stream/frame-times.js";
 import { startProbe } from "../../../probe/probe.js";
 import { correctedAge, leastAge } from "../../../probe/rest/data-age.js";
 import { makeLog } from "../../../shared/log/log.js";
-import {
-  type Registry,
-  type Venue,
-} from "../../../shared/registry/registry.js";
+import { type Registry, type Venue } from "../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import type { Sample } from "../../../shared/measurement/sample.js";
 import { someSpool } from "../../support/spool.js";
@@ -27,10 +24,7 @@ const region = "eu-central";
 t.jobs = 4;
 
 /** Streams that are measured twice a second, and nothing by REST. */
-function quickly(
-  id: string,
-  change: (venue: Venue) => void = () => {},
-): Registry {
+function quickly(id: string, change: (venue: Venue) => void = () => {}): Registry {
   const found = registry.venues.find((venue) => venue.id === id)!;
   const venue = { ...structuredClone(found), rest: [] };
   for (const stream of venue.socket!.streams) stream.cadenceMs = 500;
@@ -60,11 +54,7 @@ async function probing(t: Test, probed: Registry) {
   return { probe, samples, of };
 }
 
-async function playing(
-  t: Test,
-  played: Registry,
-  timeScale = 1,
-): Promise<World> {
+async function playing(t: Test, played: Registry, timeScale = 1): Promise<World> {
   const world = await startWorld({
     registry: played,
     timeScale,
@@ -116,32 +106,23 @@ void t.test("keep-alive rules of all fifteen venues are kept", async (t) => {
   t.equal(world.openSockets({ region }), 16);
 });
 
-void t.test(
-  "Binance Futures' pings of three minutes are answered",
-  async (t) => {
-    const world = await playing(t, quickly("binance-futures"), 120);
-    await probing(t, world.registry);
-    await until(() => world.openSockets() === 2);
-    const { socket } = world.registry.venues[0]!;
-    const mute = await connect(socket!.url, undefined, false);
-    await mute.closed;
-    t.same(violationsOf(world, region), []);
-    t.equal(world.openSockets({ region }), 2);
-  },
-);
+void t.test("Binance Futures' pings of three minutes are answered", async (t) => {
+  const world = await playing(t, quickly("binance-futures"), 120);
+  await probing(t, world.registry);
+  await until(() => world.openSockets() === 2);
+  const { socket } = world.registry.venues[0]!;
+  const mute = await connect(socket!.url, undefined, false);
+  await mute.closed;
+  t.same(violationsOf(world, region), []);
+  t.equal(world.openSockets({ region }), 2);
+});
 
 for (const id of ["bitfinex", "kucoin", "gemini", "gate", "deribit"])
   void t.test(`frames of ${id} are told apart and counted`, async (t) => {
     const world = await playing(t, quickly(id), 10);
     const { of, samples } = await probing(t, world.registry);
-    const names = world.registry.venues[0]!.socket!.streams.map(
-      ({ name }) => name,
-    );
-    await until(() =>
-      names.every((name) =>
-        of(`ws:${name}`).some(({ messages }) => messages! > 0),
-      ),
-    );
+    const names = world.registry.venues[0]!.socket!.streams.map(({ name }) => name);
+    await until(() => names.every((name) => of(`ws:${name}`).some(({ messages }) => messages! > 0)));
     t.ok(samples.every(({ good }) => good));
     const timed = samples.filter(({ eventAgeMs }) => eventAgeMs !== null);
     t.ok(timed.every(({ eventAgeMs }) => Math.abs(eventAgeMs!) < 2500));
@@ -167,10 +148,7 @@ void t.test("a silent stream on a live socket stalls, alone", async (t) => {
   // it had spoken within a second
   const mostMs = performance.now() - silentFromMs + 1000;
   const stalled = of("ws:trades").find(({ fault }) => fault === "stall")!;
-  t.ok(
-    stalled.quietMs! > 700 && stalled.quietMs! < mostMs,
-    `${stalled.quietMs} ms, ${mostMs} at the most`,
-  );
+  t.ok(stalled.quietMs! > 700 && stalled.quietMs! < mostMs, `${stalled.quietMs} ms, ${mostMs} at the most`);
   t.equal(stalled.good, false);
   await until(() => of("ws:trades").at(-1)!.messages === 0);
   for (const component of ["ws:conn", "ws:ticker", "ws:book"])
@@ -182,40 +160,29 @@ void t.test("a silent stream on a live socket stalls, alone", async (t) => {
   await until(() => of("ws:trades").at(-1)!.good);
 });
 
-void t.test(
-  "a closed socket is a fault of ws:conn; its streams' slots are unserved, by the same fault",
-  async (t) => {
-    const world = await playing(t, quickly("okx"));
-    const { of, probe } = await probing(t, world.registry);
-    await until(() => of("ws:trades").length > 0);
-    const opened = of("ws:conn").filter(({ latencyUs }) => latencyUs !== null);
-    t.equal(opened.length, 1, "time to open stands on one sample");
-    world.fault({ kind: "handshake-refused", venue: "okx" });
-    world.fault({ kind: "socket-closed", venue: "okx" });
-    await until(() => of("ws:conn").some(({ fault }) => fault === "closed"));
-    await until(() => of("ws:conn").at(-1)!.fault === "handshake");
-    t.match(of("ws:conn").at(-1), { httpStatus: 503, latencyUs: null });
-    const downFrom = of("ws:conn").find(({ good }) => !good)!.slotAt;
-    const unserved = () =>
-      of("ws:trades", downFrom).filter((sample) => sample.unserved);
-    await until(() => unserved().at(-1)?.fault === "handshake");
-    for (const sample of unserved())
-      t.match(sample, { good: false, latencyUs: null, messages: null });
-    const { subscribing } = probe.status().unmeasured;
-    await world.clear();
-    await until(() => of("ws:conn").at(-1)!.good);
-    const upFrom = of("ws:conn").at(-1)!.slotAt;
-    await until(
-      () => of("ws:trades", upFrom).filter(({ good }) => good).length > 2,
-    );
-    t.ok(of("ws:trades").every(({ good, unserved }) => good || unserved));
-    t.equal(
-      probe.status().unmeasured.subscribing,
-      subscribing,
-      "no slot is left out until it speaks again",
-    );
-  },
-);
+void t.test("a closed socket is a fault of ws:conn; its streams' slots are unserved, by the same fault", async (t) => {
+  const world = await playing(t, quickly("okx"));
+  const { of, probe } = await probing(t, world.registry);
+  await until(() => of("ws:trades").length > 0);
+  const opened = of("ws:conn").filter(({ latencyUs }) => latencyUs !== null);
+  t.equal(opened.length, 1, "time to open stands on one sample");
+  world.fault({ kind: "handshake-refused", venue: "okx" });
+  world.fault({ kind: "socket-closed", venue: "okx" });
+  await until(() => of("ws:conn").some(({ fault }) => fault === "closed"));
+  await until(() => of("ws:conn").at(-1)!.fault === "handshake");
+  t.match(of("ws:conn").at(-1), { httpStatus: 503, latencyUs: null });
+  const downFrom = of("ws:conn").find(({ good }) => !good)!.slotAt;
+  const unserved = () => of("ws:trades", downFrom).filter((sample) => sample.unserved);
+  await until(() => unserved().at(-1)?.fault === "handshake");
+  for (const sample of unserved()) t.match(sample, { good: false, latencyUs: null, messages: null });
+  const { subscribing } = probe.status().unmeasured;
+  await world.clear();
+  await until(() => of("ws:conn").at(-1)!.good);
+  const upFrom = of("ws:conn").at(-1)!.slotAt;
+  await until(() => of("ws:trades", upFrom).filter(({ good }) => good).length > 2);
+  t.ok(of("ws:trades").every(({ good, unserved }) => good || unserved));
+  t.equal(probe.status().unmeasured.subscribing, subscribing, "no slot is left out until it speaks again");
+});
 
 const refusals = [
   {
@@ -235,36 +202,30 @@ const refusals = [
 ] as const;
 
 for (const { fault, expected } of refusals)
-  void t.test(
-    `a socket that meets ${JSON.stringify(fault)}: ${expected.fault}`,
-    async (t) => {
-      const world = await playing(t, quickly("kraken"));
-      world.fault({
-        ...fault,
-        venue: "kraken",
-        ...(fault.kind !== "refused" && { component: "ws:conn" }),
-      });
-      const { of } = await probing(t, world.registry);
-      await until(() => of("ws:conn").length > 0);
-      t.match(of("ws:conn")[0], { good: false, latencyUs: null, ...expected });
-    },
-  );
-
-void t.test(
-  "a venue that asks for a pause is not called within it",
-  async (t) => {
+  void t.test(`a socket that meets ${JSON.stringify(fault)}: ${expected.fault}`, async (t) => {
     const world = await playing(t, quickly("kraken"));
     world.fault({
-      kind: "limited",
+      ...fault,
       venue: "kraken",
-      component: "ws:conn",
-      retryAfterS: 30,
+      ...(fault.kind !== "refused" && { component: "ws:conn" }),
     });
     const { of } = await probing(t, world.registry);
-    await until(() => of("ws:conn").length >= 5);
-    t.equal(world.requests({ component: "ws:conn" }), 1);
-  },
-);
+    await until(() => of("ws:conn").length > 0);
+    t.match(of("ws:conn")[0], { good: false, latencyUs: null, ...expected });
+  });
+
+void t.test("a venue that asks for a pause is not called within it", async (t) => {
+  const world = await playing(t, quickly("kraken"));
+  world.fault({
+    kind: "limited",
+    venue: "kraken",
+    component: "ws:conn",
+    retryAfterS: 30,
+  });
+  const { of } = await probing(t, world.registry);
+  await until(() => of("ws:conn").length >= 5);
+  t.equal(world.requests({ component: "ws:conn" }), 1);
+});
 
 void t.test("a socket that is open in name only: timeout", async (t) => {
   const world = await playing(t, quickly("kraken"), 20);
@@ -308,74 +269,57 @@ void t.test("planned renewals cost no measured gap", async (t) => {
     );
     const gaps = all.filter(
       (sample, i) =>
-        i > 0 &&
-        +sample.slotAt - +all[i - 1]!.slotAt !== 500 &&
-        !stoodStill(+all[i - 1]!.slotAt, +sample.slotAt + 500),
+        i > 0 && +sample.slotAt - +all[i - 1]!.slotAt !== 500 && !stoodStill(+all[i - 1]!.slotAt, +sample.slotAt + 500),
     );
     t.same(gaps, [], `${component} has every slot`);
   }
-  const mean =
-    of("ws:book").reduce((sum, { messages }) => sum + messages!, 0) /
-    of("ws:book").length;
+  const mean = of("ws:book").reduce((sum, { messages }) => sum + messages!, 0) / of("ws:book").length;
   t.ok(mean > 5 && mean < 15, `no frame counts twice: ${mean} of 10 a slot`);
   t.ok(world.openSockets() <= 2);
 });
 
-void t.test(
-  "a refused subscription is a fault of its stream, at once",
-  async (t) => {
-    const url = await serve(t, (ws) => {
-      ws.on("message", (data: Buffer) => {
-        const text = data.toString();
-        if (!text.startsWith("{")) return;
-        const { args } = JSON.parse(text) as { args: { channel: string }[] };
-        const [arg] = args;
-        if (arg!.channel === "trades")
-          return ws.send(
-            JSON.stringify({ event: "error", code: "60018", arg }),
-          );
-        const timer = setInterval(
-          () => ws.send(JSON.stringify({ arg, data: [] })),
-          50,
-        );
-        ws.on("close", () => clearInterval(timer));
-      });
+void t.test("a refused subscription is a fault of its stream, at once", async (t) => {
+  const url = await serve(t, (ws) => {
+    ws.on("message", (data: Buffer) => {
+      const text = data.toString();
+      if (!text.startsWith("{")) return;
+      const { args } = JSON.parse(text) as { args: { channel: string }[] };
+      const [arg] = args;
+      if (arg!.channel === "trades") return ws.send(JSON.stringify({ event: "error", code: "60018", arg }));
+      const timer = setInterval(() => ws.send(JSON.stringify({ arg, data: [] })), 50);
+      ws.on("close", () => clearInterval(timer));
     });
-    const { of } = await probing(
-      t,
-      quickly("okx", ({ socket }) => (socket!.url = url)),
-    );
-    await until(() => of("ws:trades").length > 0 && of("ws:ticker").length > 0);
-    t.match(of("ws:trades")[0], {
-      good: false,
-      fault: "handshake",
-      refusal: "60018",
-      messages: 0,
-    });
-    t.match(of("ws:ticker")[0], { good: true, fault: null, refusal: null });
-  },
-);
+  });
+  const { of } = await probing(
+    t,
+    quickly("okx", ({ socket }) => (socket!.url = url)),
+  );
+  await until(() => of("ws:trades").length > 0 && of("ws:ticker").length > 0);
+  t.match(of("ws:trades")[0], {
+    good: false,
+    fault: "handshake",
+    refusal: "60018",
+    messages: 0,
+  });
+  t.match(of("ws:ticker")[0], { good: true, fault: null, refusal: null });
+});
 
-void t.test(
-  "frames beyond all bounds end the socket, not the probe",
-  async (t) => {
-    const url = await serve(t, (ws) => {
-      ws.on("error", () => {});
-      ws.send(Buffer.alloc(8 * 1024 * 1024, " "));
-    });
-    const { of } = await probing(
-      t,
-      quickly("okx", ({ socket }) => (socket!.url = url)),
-    );
-    await until(() => of("ws:conn").some(({ fault }) => fault === "closed"));
-    t.pass();
-  },
-);
+void t.test("frames beyond all bounds end the socket, not the probe", async (t) => {
+  const url = await serve(t, (ws) => {
+    ws.on("error", () => {});
+    ws.send(Buffer.alloc(8 * 1024 * 1024, " "));
+  });
+  const { of } = await probing(
+    t,
+    quickly("okx", ({ socket }) => (socket!.url = url)),
+  );
+  await until(() => of("ws:conn").some(({ fault }) => fault === "closed"));
+  t.pass();
+});
 
 void t.test("what is no JSON is no data, and no harm", async (t) => {
   const url = await serve(t, (ws) => {
-    for (const text of ["", "pong", "{", "null", "[]", "7", `{"arg":null}`])
-      ws.send(text);
+    for (const text of ["", "pong", "{", "null", "[]", "7", `{"arg":null}`]) ws.send(text);
     acknowledgeAll(ws);
   });
   const { of } = await probing(
@@ -430,21 +374,15 @@ void t.test("the longest silence touches the slot, wherever it began", (t) => {
   t.end();
 });
 
-void t.test(
-  "reconnects grow rarer, to three to six a minute, with chance in them",
-  (t) => {
-    const latest = makeBackoff(() => 0);
-    const delays = Array.from({ length: 9 }, latest.nextMs);
-    t.same(
-      delays,
-      [1000, 2000, 4000, 8000, 16_000, 20_000, 20_000, 20_000, 20_000],
-    );
-    latest.reset();
-    t.equal(latest.nextMs(), 1000);
-    t.equal(makeBackoff(() => 1).nextMs(), 500);
-    t.end();
-  },
-);
+void t.test("reconnects grow rarer, to three to six a minute, with chance in them", (t) => {
+  const latest = makeBackoff(() => 0);
+  const delays = Array.from({ length: 9 }, latest.nextMs);
+  t.same(delays, [1000, 2000, 4000, 8000, 16_000, 20_000, 20_000, 20_000, 20_000]);
+  latest.reset();
+  t.equal(latest.nextMs(), 1000);
+  t.equal(makeBackoff(() => 1).nextMs(), 500);
+  t.end();
+});
 
 void t.test("an event is as old as by a clock that goes right", (t) => {
   const known = (errorMs: number, withinMs: number) => ({ errorMs, withinMs });
@@ -470,11 +408,9 @@ function watchStandstills(t: Test) {
   let lastMs = Date.now();
   const timer = setInterval(() => {
     const nowMs = Date.now();
-    if (nowMs - lastMs > 200 + everyMs)
-      found.push({ fromMs: lastMs, toMs: nowMs });
+    if (nowMs - lastMs > 200 + everyMs) found.push({ fromMs: lastMs, toMs: nowMs });
     lastMs = nowMs;
   }, everyMs);
   t.teardown(() => clearInterval(timer));
-  return (fromMs: number, toMs: number) =>
-    found.some((one) => one.fromMs < toMs && one.toMs > fromMs);
+  return (fromMs: number, toMs: number) => found.some((one) => one.fromMs < toMs && one.toMs > fromMs);
 }

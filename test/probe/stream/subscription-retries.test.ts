@@ -1,4 +1,7 @@
-/** How often subscriptions that are not served are sent again: soon enough to find a recovery, and within venues' rations. */
+/**
+ * How often subscriptions that are not served are sent again: soon enough to find a recovery, and within venues'
+ * rations.
+ */
 import t from "tap";
 import { makeSubscriptionRetries } from "../../../probe/stream/subscription-retries.js";
 
@@ -32,18 +35,13 @@ function sentBy(
     const askedMs = isServed ? atMs + secondMs : atMs;
     due[stream] = askedMs + turns.waitMs(times[stream]!, askedMs);
     if (!isServed) continue;
-    for (const other of due.keys())
-      if (other !== stream && turns.mayHurry(atMs)) due[other] = atMs + 250;
+    for (const other of due.keys()) if (other !== stream && turns.mayHurry(atMs)) due[other] = atMs + 250;
   }
 }
 
 function mostInAnHour(sent: readonly { atMs: number }[]): number {
   return Math.max(
-    ...sent.map(
-      ({ atMs: fromMs }) =>
-        sent.filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + hourMs)
-          .length,
-    ),
+    ...sent.map(({ atMs: fromMs }) => sent.filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + hourMs).length),
   );
 }
 

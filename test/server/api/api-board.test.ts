@@ -89,129 +89,99 @@ void t.test("the board and a venue's page", async (t) => {
   const { pool, registry, url } = await migratedDatabase(t);
   const { pool: watchedPool, asked } = watched(pool);
   const api = await serve(t, { pool: watchedPool, registry });
-  const board = async (query = "") =>
-    (await api.ask<Board>(`/v1/status${query}`)).body;
-  const page = async (venue: string, query = "") =>
-    (await api.ask<Detail>(`/v1/targets/${venue}${query}`)).body;
+  const board = async (query = "") => (await api.ask<Board>(`/v1/status${query}`)).body;
+  const page = async (venue: string, query = "") => (await api.ask<Detail>(`/v1/targets/${venue}${query}`)).body;
 
-  await t.test(
-    "a connection that had a board before there were samples shows those that came since",
-    async (t) => {
-      await forget(pool);
-      const one = openPool(url, {
-        applicationName: "test",
-        log: makeLog("test", "error"),
-        max: 1,
+  await t.test("a connection that had a board before there were samples shows those that came since", async (t) => {
+    await forget(pool);
+    const one = openPool(url, {
+      applicationName: "test",
+      log: makeLog("test", "error"),
+      max: 1,
+    });
+    t.teardown(() => one.close());
+    const read = async () => {
+      const [row] = await one.file<{ body: string }>("status", [null, categories, registry.probeIntervalMs]);
+      return JSON.parse(row!.body) as Board;
+    };
+    const before = await read();
+    t.match(before.summary, { regions: 0, medianLatencyMs: null });
+
+    // so long that some of its minutes are published
+    await measured(pool, { from: ago(600), to: ago(0) });
+    await decide(pool);
+    const { summary, venues } = await read();
+    t.match(summary, { regions: 3, medianLatencyMs: 80, uptimePct90d: 100 });
+    for (const { sparkline } of venues) t.ok(sparkline.some(({ p50Ms }) => p50Ms === 80));
+  });
+
+  await t.test("a board is made by one statement, and kept for its tick", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(600), to: ago(0) });
+    await decide(pool);
+    asked.length = 0;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => api.ask("/v1/status")));
+    const boards = asked.filter((file) => file === "status");
+    t.equal(boards.length, 1, "twenty at once cost one");
+    t.equal(new Set(answers.map(({ text }) => text)).size, 1);
+
+    asked.length = 0;
+    await api.ask("/v1/status");
+    t.strictSame(asked, ["clock"], "later ones only ask whether it still holds");
+
+    await decide(pool);
+    asked.length = 0;
+    await api.ask("/v1/status");
+    t.strictSame(asked, ["clock", "status"]);
+  });
+
+  await t.test("spec: 90 days, always: one that nobody measured is null, not 0 and not missing", async (t) => {
+    const { generatedAt, venues, summary } = await board();
+    const today = generatedAt.slice(0, 10);
+    for (const { days, measuredDays } of venues) {
+      t.equal(days.length, 90);
+      t.equal(days.at(-1)!.date, today);
+      t.equal(new Set(days.map(({ date }) => date)).size, 90);
+      t.match(days[0], {
+        uptimePct: null,
+        measuredMinutes: 0,
+        downMinutes: null,
       });
-      t.teardown(() => one.close());
-      const read = async () => {
-        const [row] = await one.file<{ body: string }>("status", [
-          null,
-          categories,
-          registry.probeIntervalMs,
-        ]);
-        return JSON.parse(row!.body) as Board;
-      };
-      const before = await read();
-      t.match(before.summary, { regions: 0, medianLatencyMs: null });
-
-      // so long that some of its minutes are published
-      await measured(pool, { from: ago(600), to: ago(0) });
-      await decide(pool);
-      const { summary, venues } = await read();
-      t.match(summary, { regions: 3, medianLatencyMs: 80, uptimePct90d: 100 });
-      for (const { sparkline } of venues)
-        t.ok(sparkline.some(({ p50Ms }) => p50Ms === 80));
-    },
-  );
-
-  await t.test(
-    "a board is made by one statement, and kept for its tick",
-    async (t) => {
-      await forget(pool);
-      await measured(pool, { from: ago(600), to: ago(0) });
-      await decide(pool);
-      asked.length = 0;
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, () => api.ask("/v1/status")),
-      );
-      const boards = asked.filter((file) => file === "status");
-      t.equal(boards.length, 1, "twenty at once cost one");
-      t.equal(new Set(answers.map(({ text }) => text)).size, 1);
-
-      asked.length = 0;
-      await api.ask("/v1/status");
-      t.strictSame(
-        asked,
-        ["clock"],
-        "later ones only ask whether it still holds",
-      );
-
-      await decide(pool);
-      asked.length = 0;
-      await api.ask("/v1/status");
-      t.strictSame(asked, ["clock", "status"]);
-    },
-  );
-
-  await t.test(
-    "spec: 90 days, always: one that nobody measured is null, not 0 and not missing",
-    async (t) => {
-      const { generatedAt, venues, summary } = await board();
-      const today = generatedAt.slice(0, 10);
-      for (const { days, measuredDays } of venues) {
-        t.equal(days.length, 90);
-        t.equal(days.at(-1)!.date, today);
-        t.equal(new Set(days.map(({ date }) => date)).size, 90);
-        t.match(days[0], {
-          uptimePct: null,
-          measuredMinutes: 0,
-          downMinutes: null,
-        });
-        t.equal(days.at(-1)!.uptimePct, 100);
-        t.ok(measuredDays <= 2);
-      }
-      t.equal(summary.uptimePct90d, 100);
-      t.strictSame(
-        (await page("okx")).days,
-        venues.find(({ id }) => id === "okx")!.days,
-      );
-    },
-  );
+      t.equal(days.at(-1)!.uptimePct, 100);
+      t.ok(measuredDays <= 2);
+    }
+    t.equal(summary.uptimePct90d, 100);
+    t.strictSame((await page("okx")).days, venues.find(({ id }) => id === "okx")!.days);
+  });
 
   await t.test("spec: a sparkline has 24 points, an hour apart", async (t) => {
     for (const { sparkline } of (await board()).venues) {
       t.equal(sparkline.length, 24);
       t.equal(sparkline[0]!.p50Ms, null);
       t.equal(sparkline.at(-1)!.p50Ms ?? sparkline.at(-2)!.p50Ms, 80);
-      const steps = sparkline
-        .slice(1)
-        .map(({ at }, i) => Date.parse(at) - Date.parse(sparkline[i]!.at));
+      const steps = sparkline.slice(1).map(({ at }, i) => Date.parse(at) - Date.parse(sparkline[i]!.at));
       t.strictSame(new Set(steps), new Set([3_600_000]));
     }
   });
 
-  await t.test(
-    "a category narrows rows and fleet numbers together, not the counts of categories",
-    async (t) => {
-      await measured(pool, { from: ago(100), to: ago(0), latencyMs: 120 });
-      await decide(pool);
-      const all = await board();
-      t.strictSame(await board("?category=exchange"), all);
-      const none = await board("?category=oracle");
-      t.match(none.summary, {
-        venues: 0,
-        state: "unknown",
-        uptimePct90d: null,
-        medianLatencyMs: null,
-        activeIncidents: 0,
-      });
-      t.strictSame(none.venues, []);
-      t.strictSame(none.incidents, []);
-      t.strictSame(none.summary.categories, all.summary.categories);
-      t.equal(all.summary.categories.length, 7);
-    },
-  );
+  await t.test("a category narrows rows and fleet numbers together, not the counts of categories", async (t) => {
+    await measured(pool, { from: ago(100), to: ago(0), latencyMs: 120 });
+    await decide(pool);
+    const all = await board();
+    t.strictSame(await board("?category=exchange"), all);
+    const none = await board("?category=oracle");
+    t.match(none.summary, {
+      venues: 0,
+      state: "unknown",
+      uptimePct90d: null,
+      medianLatencyMs: null,
+      activeIncidents: 0,
+    });
+    t.strictSame(none.venues, []);
+    t.strictSame(none.incidents, []);
+    t.strictSame(none.summary.categories, all.summary.categories);
+    t.equal(all.summary.categories.length, 7);
+  });
 
   await t.test("a day's uptime is of its measured minutes", async (t) => {
     await forget(pool);
@@ -224,81 +194,63 @@ void t.test("the board and a venue's page", async (t) => {
     t.match(down, { state: "outage", uptimePct90d: 0, typicalMs: null });
     t.equal(down.days.at(-1)!.downMinutes, down.days.at(-1)!.measuredMinutes);
     t.equal(summary.state, "degraded");
-    t.ok(
-      summary.uptimePct90d! > 93 && summary.uptimePct90d! < 94,
-      "fourteen of fifteen",
-    );
+    t.ok(summary.uptimePct90d! > 93 && summary.uptimePct90d! < 94, "fourteen of fifteen");
   });
 
-  await t.test(
-    "both paths of a venue answer the same bytes, while samples arrive",
-    async (t) => {
-      await forget(pool);
-      await measured(pool, { from: ago(120), to: ago(20) });
-      await decide(pool, ago(20));
-      for (const query of ["", "?range=7d", "?region=us-east&range=24h"]) {
-        const one = await api.ask(`/v1/exchanges/okx${query}`);
-        await measured(pool, { from: ago(120), to: ago(0), latencyMs: 300 });
-        const other = await api.ask(`/v1/targets/okx${query}`);
-        t.equal(other.text, one.text, query || "by default");
-        t.equal(other.headers.etag, one.headers.etag);
-        for (const header of ["content-type", "cache-control"] as const)
-          t.equal(other.headers[header], one.headers[header]);
-      }
-    },
-  );
+  await t.test("both paths of a venue answer the same bytes, while samples arrive", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(120), to: ago(20) });
+    await decide(pool, ago(20));
+    for (const query of ["", "?range=7d", "?region=us-east&range=24h"]) {
+      const one = await api.ask(`/v1/exchanges/okx${query}`);
+      await measured(pool, { from: ago(120), to: ago(0), latencyMs: 300 });
+      const other = await api.ask(`/v1/targets/okx${query}`);
+      t.equal(other.text, one.text, query || "by default");
+      t.equal(other.headers.etag, one.headers.etag);
+      for (const header of ["content-type", "cache-control"] as const)
+        t.equal(other.headers[header], one.headers[header]);
+    }
+  });
 
-  await t.test(
-    "a region chooses latency, endpoints and streams, and nothing else",
-    async (t) => {
-      await forget(pool);
-      // of one stretch: whatever another instant would leave beside it is measured too
-      const when = { from: ago(120), to: ago(0) };
-      await measured(pool, when);
-      await measured(pool, {
-        ...when,
-        regions: ["ap-southeast"],
-        latencyMs: 400,
-      });
-      await measured(pool, {
-        ...when,
-        regions: ["us-east"],
-        fault: "blocked",
-      });
-      await decide(pool);
-      const near = await page("gemini");
-      const far = await page("gemini", "?region=ap-southeast");
-      const blocked = await page("gemini", "?region=us-east");
-      t.equal(
-        near.regions.selected,
-        "eu-central",
-        "the primary one by default",
-      );
-      t.equal(far.regions.selected, "ap-southeast");
-      t.equal(near.endpoints[0]!.p50Ms, 80);
-      t.equal(far.endpoints[0]!.p50Ms, 400);
-      t.equal(blocked.endpoints[0]!.p50Ms, null, "a refusal has no latency");
-      t.equal(blocked.latency.points.at(-1)!.p50Ms, null);
-      for (const other of [far, blocked])
-        for (const same of [
-          "state",
-          "uptimePct90d",
-          "days",
-          "summary",
-        ] as const)
-          t.strictSame(other[same], near[same], same);
-      t.strictSame(blocked.regions.compare, near.regions.compare);
-      t.strictSame(
-        near.regions.compare.map(({ region, state }) => [region, state]),
-        [
-          ["eu-central", "operational"],
-          ["ap-southeast", "operational"],
-          ["us-east", "outage"],
-        ],
-      );
-      t.equal(near.state, "operational", "one region alone decides nothing");
-    },
-  );
+  await t.test("a region chooses latency, endpoints and streams, and nothing else", async (t) => {
+    await forget(pool);
+    // of one stretch: whatever another instant would leave beside it is measured too
+    const when = { from: ago(120), to: ago(0) };
+    await measured(pool, when);
+    await measured(pool, {
+      ...when,
+      regions: ["ap-southeast"],
+      latencyMs: 400,
+    });
+    await measured(pool, {
+      ...when,
+      regions: ["us-east"],
+      fault: "blocked",
+    });
+    await decide(pool);
+    const near = await page("gemini");
+    const far = await page("gemini", "?region=ap-southeast");
+    const blocked = await page("gemini", "?region=us-east");
+    t.equal(near.regions.selected, "eu-central", "the primary one by default");
+    t.equal(far.regions.selected, "ap-southeast");
+    t.equal(near.endpoints[0]!.p50Ms, 80);
+    t.equal(far.endpoints[0]!.p50Ms, 400);
+    t.equal(blocked.endpoints[0]!.p50Ms, null, "a refusal has no latency");
+    t.equal(blocked.latency.points.at(-1)!.p50Ms, null);
+    for (const other of [far, blocked])
+      for (const same of ["state", "uptimePct90d", "days", "summary"] as const)
+        t.strictSame(other[same], near[same], same);
+    t.strictSame(blocked.regions.compare, near.regions.compare);
+    t.strictSame(
+      near.regions.compare.map(({ region, state }) => [region, state]),
+      [
+        ["eu-central", "operational"],
+        ["ap-southeast", "operational"],
+        ["us-east", "outage"],
+      ],
+    );
+    t.equal(near.state, "operational", "one region alone decides nothing");
+  });
 
   await t.test("a chart has every bucket of its range", async (t) => {
     const minutes = (await page("gemini")).latency;
@@ -326,9 +278,7 @@ void t.test("the board and a venue's page", async (t) => {
     `);
     await decide(pool);
     const { endpoints } = await page("okx");
-    const ticker = endpoints.find(
-      ({ component }) => component === "rest:ticker",
-    )!;
+    const ticker = endpoints.find(({ component }) => component === "rest:ticker")!;
     const n = ticker.samples;
     t.ok(n >= 19);
     t.equal(ticker.p50Ms, n + 1);
@@ -375,17 +325,12 @@ void t.test("the board and a venue's page", async (t) => {
       on conflict do nothing
     `);
     await decide(pool);
-    await pool.query(
-      sql`call upkeep.refresh_over_hours(now() - upkeep.late_window(), now())`,
-    );
+    await pool.query(sql`call upkeep.refresh_over_hours(now() - upkeep.late_window(), now())`);
     const [kept] = await pool.query<{ hours: number }>(
       sql`select count(distinct hour)::int as hours from latency_hour`,
     );
     t.ok(kept!.hours >= 168, "most of it is not read raw");
-    const { generatedAt, endpoints, streams, latency } = await page(
-      "okx",
-      "?range=7d",
-    );
+    const { generatedAt, endpoints, streams, latency } = await page("okx", "?range=7d");
     const takenFrom = (region: string, kind = "rest") => sql`
       from sample
       join component using (component_id)
@@ -464,8 +409,7 @@ void t.test("the board and a venue's page", async (t) => {
       group by 1
       order by 1
     `);
-    const middle = ({ latency }: Detail) =>
-      latency.points.slice(1, -2).map(({ at, samples }) => ({ at, samples }));
+    const middle = ({ latency }: Detail) => latency.points.slice(1, -2).map(({ at, samples }) => ({ at, samples }));
     t.strictSame(
       middle(without),
       others
@@ -475,112 +419,91 @@ void t.test("the board and a venue's page", async (t) => {
     );
   });
 
-  await t.test(
-    "a silent region is listed, and the quorum is of those that report",
-    async (t) => {
-      await forget(pool);
-      await measured(pool, { from: ago(600), to: ago(300) });
-      await measured(pool, {
-        from: ago(120),
-        to: ago(0),
-        regions: ["eu-central", "ap-southeast"],
-      });
-      await decide(pool);
-      interface Fleet {
-        regions: {
-          id: string;
-          reporting: boolean;
-          samplesLastHour: number;
-          newestAt: string | null;
-        }[];
-        quorum: number;
-      }
-      const { body } = await api.ask<Fleet>("/v1/regions");
-      t.strictSame(
-        body.regions.map(({ id, reporting }) => [id, reporting]),
-        [
-          ["eu-central", true],
-          ["ap-southeast", true],
-          ["us-east", false],
-        ],
-      );
-      t.ok(
-        body.regions[2]!.samplesLastHour > 0,
-        "what it shipped before it fell silent",
-      );
-      t.ok(body.regions[2]!.newestAt);
-      t.equal(body.quorum, 2);
-      t.equal((await board()).summary.regions, 2);
+  await t.test("a silent region is listed, and the quorum is of those that report", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(600), to: ago(300) });
+    await measured(pool, {
+      from: ago(120),
+      to: ago(0),
+      regions: ["eu-central", "ap-southeast"],
+    });
+    await decide(pool);
+    interface Fleet {
+      regions: {
+        id: string;
+        reporting: boolean;
+        samplesLastHour: number;
+        newestAt: string | null;
+      }[];
+      quorum: number;
+    }
+    const { body } = await api.ask<Fleet>("/v1/regions");
+    t.strictSame(
+      body.regions.map(({ id, reporting }) => [id, reporting]),
+      [
+        ["eu-central", true],
+        ["ap-southeast", true],
+        ["us-east", false],
+      ],
+    );
+    t.ok(body.regions[2]!.samplesLastHour > 0, "what it shipped before it fell silent");
+    t.ok(body.regions[2]!.newestAt);
+    t.equal(body.quorum, 2);
+    t.equal((await board()).summary.regions, 2);
 
-      await forget(pool);
-      await measured(pool, {
-        from: ago(120),
-        to: ago(0),
-        regions: ["us-east"],
-      });
-      await decide(pool);
-      const alone = (await api.ask<Fleet>("/v1/regions")).body;
-      t.equal(alone.quorum, 2, "one alone confirms nothing");
-      t.equal((await page("okx")).state, "unknown");
-      t.match(alone.regions[0], {
-        reporting: false,
-        samplesLastHour: 0,
-        newestAt: null,
-      });
-    },
-  );
+    await forget(pool);
+    await measured(pool, {
+      from: ago(120),
+      to: ago(0),
+      regions: ["us-east"],
+    });
+    await decide(pool);
+    const alone = (await api.ask<Fleet>("/v1/regions")).body;
+    t.equal(alone.quorum, 2, "one alone confirms nothing");
+    t.equal((await page("okx")).state, "unknown");
+    t.match(alone.regions[0], {
+      reporting: false,
+      samplesLastHour: 0,
+      newestAt: null,
+    });
+  });
 
-  await t.test(
-    "spec: data is cached for 5 s; ETags hold within a tick, and who has the body gets 304",
-    async (t) => {
-      await forget(pool);
-      await outage.open(pool);
-      const lifetimes = {
-        "/v1/status": "public, max-age=5, stale-while-revalidate=30",
-        "/v1/status?category=exchange":
-          "public, max-age=5, stale-while-revalidate=30",
-        "/v1/targets/kraken": "public, max-age=5, stale-while-revalidate=30",
-        "/v1/regions": "public, max-age=5, stale-while-revalidate=30",
-        "/v1/incidents": "public, max-age=5, stale-while-revalidate=30",
-        "/metrics": "public, max-age=5, stale-while-revalidate=30",
-        "/v1/thresholds": "public, max-age=300",
-      };
-      for (const [path, lifetime] of Object.entries(lifetimes)) {
-        const { headers } = await api.ask(path);
-        const etag = headers.etag!;
-        t.match(etag, /^"/, "a strong one");
-        t.equal(headers["cache-control"], lifetime, path);
-        const again = await api.ask(path, {
-          headers: { "if-none-match": etag },
-        });
-        t.equal(again.status, 304, path);
-        t.equal(again.headers["cache-control"], lifetime, path);
-        t.equal(again.headers.etag, etag);
-        t.equal(
-          (await api.ask(path, { headers: { "if-none-match": '"else"' } }))
-            .status,
-          200,
-        );
-      }
-      const before = await api.ask("/v1/status");
-      await decide(pool);
-      const after = await api.ask("/v1/status", {
-        headers: { "if-none-match": before.headers.etag! },
+  await t.test("spec: data is cached for 5 s; ETags hold within a tick, and who has the body gets 304", async (t) => {
+    await forget(pool);
+    await outage.open(pool);
+    const lifetimes = {
+      "/v1/status": "public, max-age=5, stale-while-revalidate=30",
+      "/v1/status?category=exchange": "public, max-age=5, stale-while-revalidate=30",
+      "/v1/targets/kraken": "public, max-age=5, stale-while-revalidate=30",
+      "/v1/regions": "public, max-age=5, stale-while-revalidate=30",
+      "/v1/incidents": "public, max-age=5, stale-while-revalidate=30",
+      "/metrics": "public, max-age=5, stale-while-revalidate=30",
+      "/v1/thresholds": "public, max-age=300",
+    };
+    for (const [path, lifetime] of Object.entries(lifetimes)) {
+      const { headers } = await api.ask(path);
+      const etag = headers.etag!;
+      t.match(etag, /^"/, "a strong one");
+      t.equal(headers["cache-control"], lifetime, path);
+      const again = await api.ask(path, {
+        headers: { "if-none-match": etag },
       });
-      t.equal(after.status, 200, "a new tick is a new body");
-    },
-  );
+      t.equal(again.status, 304, path);
+      t.equal(again.headers["cache-control"], lifetime, path);
+      t.equal(again.headers.etag, etag);
+      t.equal((await api.ask(path, { headers: { "if-none-match": '"else"' } })).status, 200);
+    }
+    const before = await api.ask("/v1/status");
+    await decide(pool);
+    const after = await api.ask("/v1/status", {
+      headers: { "if-none-match": before.headers.etag! },
+    });
+    t.equal(after.status, 200, "a new tick is a new body");
+  });
 
   await t.test("generatedAt is the tick that the body shows", async (t) => {
-    const [clock] = await pool.query<{ ticked_at: Date }>(
-      sql`select ticked_at from engine_clock`,
-    );
-    for (const path of [
-      "/v1/status",
-      "/v1/targets/kraken",
-      "/v1/regions",
-      "/v1/incidents",
-    ]) {
+    const [clock] = await pool.query<{ ticked_at: Date }>(sql`select ticked_at from engine_clock`);
+    for (const path of ["/v1/status", "/v1/targets/kraken", "/v1/regions", "/v1/incidents"]) {
       const { body } = await api.ask<Board>(path);
       t.equal(body.generatedAt, clock!.ticked_at.toISOString(), path);
     }

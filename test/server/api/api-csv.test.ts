@@ -93,8 +93,7 @@ void t.test("tables for spreadsheets", async (t) => {
     for (const [nth, row] of table.body.entries()) {
       const day = body.days[nth]!;
       for (const name of Object.keys(day) as (keyof Day)[])
-        if (row[name] !== field(day[name]))
-          t.fail(`${day.date} ${name}: ${row[name]}`);
+        if (row[name] !== field(day[name])) t.fail(`${day.date} ${name}: ${row[name]}`);
     }
     t.equal(table.body[0]!["uptimePct"], "", "nobody measured: empty");
     t.equal(table.body[0]!["downMinutes"], "");
@@ -109,62 +108,47 @@ void t.test("tables for spreadsheets", async (t) => {
       venue: "kraken",
     });
     t.ok("/methodology" in pages, "which is a page that we have");
-    t.equal(
-      table.body[0]!["windowFrom"],
-      `${body.days[0]!.date}T00:00:00.000Z`,
-    );
+    t.equal(table.body[0]!["windowFrom"], `${body.days[0]!.date}T00:00:00.000Z`);
     const alias = await api.ask("/v1/exchanges/kraken?format=csv");
     t.equal(alias.text, table.text, "the same on both paths");
   });
 
-  await t.test(
-    "incidents have the rows of their JSON, page for page and filter for filter",
-    async (t) => {
-      const queries = [
-        "",
-        "venue=kraken",
-        "venue=kraken&limit=2",
-        "status=open",
-        "category=ramp",
-        "days=1",
-        "days=365",
-        `before=${ago(80_000).toISOString()}`,
-      ];
-      for (const query of queries) {
-        const json = await api.ask<{ incidents: Incident[] }>(
-          `/v1/incidents?${query}`,
-        );
-        const { body } = await api.ask<Row[]>(
-          `/v1/incidents?format=csv&${query}`,
-        );
-        const { incidents } = json.body;
-        t.equal(body.length, incidents.length, query);
-        for (const [nth, incident] of incidents.entries())
-          for (const [name, value] of Object.entries(incident))
-            if (name !== "official" && body[nth]![name] !== field(value))
-              t.fail(`${query} ${name}: ${body[nth]![name]}`);
-      }
-      const { body } = await api.ask<Row[]>(
-        "/v1/incidents?format=csv&days=7&venue=okx",
-      );
-      t.match(body[0], {
-        windowDays: "7",
-        // ten minutes were measured
-        windowMeasuredDays: hasSameDate(ago(600), new Date()) ? "1" : "2",
-        officialTitle: "",
-        subjectMatched: "",
-        durationSeconds: "",
-        flapping: "false",
-      });
-    },
-  );
+  await t.test("incidents have the rows of their JSON, page for page and filter for filter", async (t) => {
+    const queries = [
+      "",
+      "venue=kraken",
+      "venue=kraken&limit=2",
+      "status=open",
+      "category=ramp",
+      "days=1",
+      "days=365",
+      `before=${ago(80_000).toISOString()}`,
+    ];
+    for (const query of queries) {
+      const json = await api.ask<{ incidents: Incident[] }>(`/v1/incidents?${query}`);
+      const { body } = await api.ask<Row[]>(`/v1/incidents?format=csv&${query}`);
+      const { incidents } = json.body;
+      t.equal(body.length, incidents.length, query);
+      for (const [nth, incident] of incidents.entries())
+        for (const [name, value] of Object.entries(incident))
+          if (name !== "official" && body[nth]![name] !== field(value)) t.fail(`${query} ${name}: ${body[nth]![name]}`);
+    }
+    const { body } = await api.ask<Row[]>("/v1/incidents?format=csv&days=7&venue=okx");
+    t.match(body[0], {
+      windowDays: "7",
+      // ten minutes were measured
+      windowMeasuredDays: hasSameDate(ago(600), new Date()) ? "1" : "2",
+      officialTitle: "",
+      subjectMatched: "",
+      durationSeconds: "",
+      flapping: "false",
+    });
+  });
 
   await t.test("the venues compared are those of their JSON", async (t) => {
     for (const query of ["days=90", "days=1&category=exchange"]) {
       const path = `/v1/reliability?${query}`;
-      const { body } = await api.ask<{ venues: Record<string, unknown>[] }>(
-        path,
-      );
+      const { body } = await api.ask<{ venues: Record<string, unknown>[] }>(path);
       const table = await api.ask<Row[]>(`${path}&format=csv`);
       t.ok(body.venues.length > 0);
       t.strictSame(
@@ -183,9 +167,7 @@ void t.test("tables for spreadsheets", async (t) => {
         const { rest, streams, components, ...ofTheRow } = venue;
         t.ok(Array.isArray(components));
         const parts = { rest, streams } as Record<string, Part>;
-        for (const [part, { uptimePct, downMinutes }] of Object.entries(
-          parts,
-        )) {
+        for (const [part, { uptimePct, downMinutes }] of Object.entries(parts)) {
           ofTheRow[`${part}UptimePct`] = uptimePct;
           ofTheRow[`${part}DownMinutes`] = downMinutes;
         }
@@ -199,67 +181,43 @@ void t.test("tables for spreadsheets", async (t) => {
   });
 
   await t.test("every row says of when and of what it is", async (t) => {
-    for (const path of [
-      "/v1/targets/okx",
-      "/v1/incidents",
-      "/v1/reliability",
-    ]) {
+    for (const path of ["/v1/targets/okx", "/v1/incidents", "/v1/reliability"]) {
       const { body, headers } = await api.ask<Row[]>(`${path}?format=csv`);
-      for (const row of body)
-        for (const name of ofTheWindow) if (!row[name]) t.fail(`no ${name}`);
+      for (const row of body) for (const name of ofTheWindow) if (!row[name]) t.fail(`no ${name}`);
       t.match(headers["content-type"], /^text\/csv; charset=utf-8/);
       t.match(
         headers["content-disposition"],
         /^attachment; filename="venuewatch-(okx|all-incidents|all-reliability)-days-90-\d{4}-\d\d-\d\d\.csv"$/,
       );
       t.match(headers["cache-control"], "max-age=5");
-      t.match(
-        headers["access-control-expose-headers"],
-        "Content-Disposition",
-        "pages can read the name",
-      );
-      const instants = Object.entries(body[0]!).filter(([name]) =>
-        /At$|^windowFrom|^windowTo/.test(name),
-      );
-      for (const [name, text] of instants)
-        t.match(text, /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)?$/, name);
+      t.match(headers["access-control-expose-headers"], "Content-Disposition", "pages can read the name");
+      const instants = Object.entries(body[0]!).filter(([name]) => /At$|^windowFrom|^windowTo/.test(name));
+      for (const [name, text] of instants) t.match(text, /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)?$/, name);
     }
   });
 
-  await t.test(
-    "a file's name says which table it is, and of when",
-    async (t) => {
-      const { body } = await api.ask<{ generatedAt: string }>("/v1/incidents");
-      const day = body.generatedAt.slice(0, 10);
-      const before = ago(80_000).toISOString();
-      const written = before.replaceAll(":", "").replace("Z", "000Z");
-      for (const [query, name] of [
-        ["", "all-incidents-days-90"],
-        ["&status=all&limit=50", "all-incidents-days-90"],
-        ["&status=open&venue=okx", "okx-incidents-open-days-90"],
-        ["&category=exchange&days=7", "exchange-incidents-days-7"],
-        ["&limit=2", "all-incidents-days-90-limit-2"],
-        [`&before=${before}`, `all-incidents-days-90-before-${written}`],
-        [
-          `&before=${before}&beforeId=9000`,
-          `all-incidents-days-90-before-${written}-9000`,
-        ],
-      ]) {
-        const { headers } = await api.ask(`/v1/incidents?format=csv${query}`);
-        t.equal(
-          headers["content-disposition"],
-          `attachment; filename="venuewatch-${name}-${day}.csv"`,
-        );
-      }
-    },
-  );
+  await t.test("a file's name says which table it is, and of when", async (t) => {
+    const { body } = await api.ask<{ generatedAt: string }>("/v1/incidents");
+    const day = body.generatedAt.slice(0, 10);
+    const before = ago(80_000).toISOString();
+    const written = before.replaceAll(":", "").replace("Z", "000Z");
+    for (const [query, name] of [
+      ["", "all-incidents-days-90"],
+      ["&status=all&limit=50", "all-incidents-days-90"],
+      ["&status=open&venue=okx", "okx-incidents-open-days-90"],
+      ["&category=exchange&days=7", "exchange-incidents-days-7"],
+      ["&limit=2", "all-incidents-days-90-limit-2"],
+      [`&before=${before}`, `all-incidents-days-90-before-${written}`],
+      [`&before=${before}&beforeId=9000`, `all-incidents-days-90-before-${written}-9000`],
+    ]) {
+      const { headers } = await api.ask(`/v1/incidents?format=csv${query}`);
+      t.equal(headers["content-disposition"], `attachment; filename="venuewatch-${name}-${day}.csv"`);
+    }
+  });
 
   await t.test("without rows there is a header", async (t) => {
     const { text } = await api.ask("/v1/incidents?format=csv&category=oracle");
-    t.match(
-      text,
-      /^generatedAt,[\w,]+,subjectMatched,[\w,]+,officialObserved\r\n$/,
-    );
+    t.match(text, /^generatedAt,[\w,]+,subjectMatched,[\w,]+,officialObserved\r\n$/);
   });
 
   await t.test("HEAD has the same headers and no body", async (t) => {
@@ -267,8 +225,7 @@ void t.test("tables for spreadsheets", async (t) => {
       const got = await api.ask(`${path}?format=csv`);
       const head = await api.ask(`${path}?format=csv`, { method: "HEAD" });
       t.equal(head.status, 200);
-      for (const name of ["content-type", "content-disposition"])
-        t.equal(head.headers[name], got.headers[name]);
+      for (const name of ["content-type", "content-disposition"]) t.equal(head.headers[name], got.headers[name]);
     }
   });
 
@@ -282,9 +239,7 @@ void t.test("tables for spreadsheets", async (t) => {
       ["/v1/incidents?format=csv&limit=201", 400],
     ] as const)
       t.equal((await api.ask(path)).status, status, path);
-    await pool.query(
-      sql`update venue set published = false where venue = 'gemini'`,
-    );
+    await pool.query(sql`update venue set published = false where venue = 'gemini'`);
     t.equal((await api.ask("/v1/targets/gemini?format=csv")).status, 404);
   });
 
@@ -311,9 +266,7 @@ void t.test("tables for spreadsheets", async (t) => {
           update component set label = ${label}
           where component = 'ws:trades' and venue_id = (select venue_id from venue where venue = 'okx')
         `);
-        const { body } = await api.ask<Row[]>(
-          "/v1/incidents?format=csv&venue=okx",
-        );
+        const { body } = await api.ask<Row[]>("/v1/incidents?format=csv&venue=okx");
         t.equal(body[0]!["label"], written);
       }
     },

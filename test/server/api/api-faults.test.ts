@@ -9,11 +9,7 @@ import { type Registry } from "../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { operations } from "../../../server/api/operations.js";
 import { type Api, serve } from "../../support/api.js";
-import {
-  emptyDatabase,
-  migratedDatabase,
-  type TestDatabase,
-} from "../../support/database.js";
+import { emptyDatabase, migratedDatabase, type TestDatabase } from "../../support/database.js";
 import { ago, decide, measured, pastIncident } from "../../support/fleet.js";
 import { makeGate } from "../../support/gate.js";
 import { until } from "../../support/until.js";
@@ -30,9 +26,7 @@ function dataRoutesOf(registry: Registry): string[] {
   return operations(registry, "http://localhost")
     .filter(({ asksDatabase }) => asksDatabase)
     .flatMap(({ path, table }) => {
-      const filled = path
-        .replace("{venue}", past.venue)
-        .replace("{slug}", "okx-2026-01-01-rest-outage");
+      const filled = path.replace("{venue}", past.venue).replace("{slug}", "okx-2026-01-01-rest-outage");
       return table ? [filled, `${filled}?format=csv`] : [filled];
     });
 }
@@ -62,21 +56,12 @@ void t.test("faults around the API", async (t) => {
   const database = await migratedDatabase(t);
   await t.test("the engine is silent", (t) => engineIsSilent(t, database));
   await t.test("the database is away", (t) => databaseIsAway(t, database));
-  await t.test("one statement keeps the database", (t) =>
-    databaseIsBusy(t, database),
-  );
-  await t.test("a migration is under way", (t) =>
-    migrationUnderWay(t, database),
-  );
-  await t.test("clients that vanish, or never come to the point", (t) =>
-    clientsVanish(t, database),
-  );
+  await t.test("one statement keeps the database", (t) => databaseIsBusy(t, database));
+  await t.test("a migration is under way", (t) => migrationUnderWay(t, database));
+  await t.test("clients that vanish, or never come to the point", (t) => clientsVanish(t, database));
 });
 
-async function databaseIsAway(
-  t: Test,
-  { pool, registry, url }: TestDatabase,
-): Promise<void> {
+async function databaseIsAway(t: Test, { pool, registry, url }: TestDatabase): Promise<void> {
   const gate = await makeGate(t, url);
   const api = await serve(t, { pool: poolOf(t, gate.url), registry });
   const hasty = await serve(t, { pool: poolOf(t, gate.url, 2_000), registry });
@@ -91,8 +76,7 @@ async function databaseIsAway(
 
   await t.test("while it is there, all is ready", async (t) => {
     t.match(await ready(), { status: 200, ready: true });
-    for (const path of dataRoutes)
-      t.equal((await api.ask(path)).status, 200, path);
+    for (const path of dataRoutes) t.equal((await api.ask(path)).status, 200, path);
   });
 
   await t.test("refused: 503, and health goes on", async (t) => {
@@ -113,8 +97,7 @@ async function databaseIsAway(
   await t.test("back again: served again, without a restart", async (t) => {
     await gate.open();
     t.match(await ready(), { status: 200, ready: true });
-    for (const path of dataRoutes)
-      t.equal((await api.ask(path)).status, 200, path);
+    for (const path of dataRoutes) t.equal((await api.ask(path)).status, 200, path);
   });
 
   await t.test("cut in the middle of a statement", async (t) => {
@@ -137,20 +120,17 @@ async function databaseIsAway(
   });
 
   t.strictSame(
-    [...api.logged, ...hasty.logged].filter(
-      (line) => !/ error web: the database is (still )?away/.test(line),
-    ),
+    [...api.logged, ...hasty.logged].filter((line) => !/ error web: the database is (still )?away/.test(line)),
     [],
     "it is logged as what it is",
   );
   t.match(api.logged.length, /^[1-3]$/, "and not once for each request");
 }
 
-/** Nobody else gets on: on the embedded database since there is one backend, on a server since they all read this table. */
-async function databaseIsBusy(
-  t: Test,
-  { pool, registry, url }: TestDatabase,
-): Promise<void> {
+/**
+ * Nobody else gets on: on the embedded database since there is one backend, on a server since they all read this table.
+ */
+async function databaseIsBusy(t: Test, { pool, registry, url }: TestDatabase): Promise<void> {
   await decide(pool);
   const heldMs = 30_000;
   const api = await serve(t, { pool: poolOf(t, url), registry, heldMs });
@@ -159,8 +139,7 @@ async function databaseIsBusy(
     ...["/v1/status", "/v1/targets/okx", "/v1/targets/okx?range=7d"],
     ...["/v1/regions", "/v1/incidents", "/v1/reliability", "/metrics"],
   ];
-  const askAll = () =>
-    Promise.all(paths.map(async (path) => (await api.ask(path)).text));
+  const askAll = () => Promise.all(paths.map(async (path) => (await api.ask(path)).text));
   const before = await askAll();
   // makes nothing, and reads the clock
   t.strictSame(await askAll(), before);
@@ -202,10 +181,7 @@ void t.test("a database without our schema", async (t) => {
   t.match(api.logged[0], /error web: .*run venuewatch migrate/, "loudly");
 });
 
-async function engineIsSilent(
-  t: Test,
-  { pool, registry }: TestDatabase,
-): Promise<void> {
+async function engineIsSilent(t: Test, { pool, registry }: TestDatabase): Promise<void> {
   const api = await serve(t, { pool, registry });
   const engine = async () => (await api.ask<Ready>("/readyz")).body;
   t.match(await engine(), {
@@ -220,9 +196,7 @@ async function engineIsSilent(
   await decide(pool);
   t.match(await engine(), { ready: true, checks: { engine: { ok: true } } });
 
-  await pool.script(
-    "update engine_clock set ticked_at = now() + interval '1 h'",
-  );
+  await pool.script("update engine_clock set ticked_at = now() + interval '1 h'");
   t.match(await engine(), {
     ready: false,
     checks: { engine: { detail: /ahead of the database's clock/ } },
@@ -233,30 +207,22 @@ async function engineIsSilent(
 }
 
 /** A deployment migrates under the running web: definitions are made anew, and readers at most wait. */
-async function migrationUnderWay(
-  t: Test,
-  { pool, registry }: TestDatabase,
-): Promise<void> {
+async function migrationUnderWay(t: Test, { pool, registry }: TestDatabase): Promise<void> {
   const api = await serve(t, { pool, registry });
   const dataRoutes = dataRoutesOf(registry);
   let migrating = true;
   const statuses = new Set<number>();
   const readers = [1, 2, 3].map(async () => {
-    while (migrating)
-      for (const path of dataRoutes) statuses.add((await api.ask(path)).status);
+    while (migrating) for (const path of dataRoutes) statuses.add((await api.ask(path)).status);
   });
-  for (let i = 0; i < 3; i++)
-    await migrate(pool, registry, makeLog("test", "error"));
+  for (let i = 0; i < 3; i++) await migrate(pool, registry, makeLog("test", "error"));
   migrating = false;
   await Promise.all(readers);
   t.ok(statuses.has(200));
   t.notOk(statuses.has(500), "never a fault of ours");
 }
 
-async function clientsVanish(
-  t: Test,
-  { pool, registry }: TestDatabase,
-): Promise<void> {
+async function clientsVanish(t: Test, { pool, registry }: TestDatabase): Promise<void> {
   const api = await serve(t, { pool, registry });
   const request = "GET /v1/status HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -277,8 +243,7 @@ async function clientsVanish(
   let answered = false;
   idle.once("data", () => (answered = true));
   let closed = 0;
-  for (const socket of [unfinished, idle])
-    socket.on("error", () => {}).on("close", () => closed++);
+  for (const socket of [unfinished, idle]) socket.on("error", () => {}).on("close", () => closed++);
   await until(() => answered);
   idle.pause();
   t.equal((await api.ask("/v1/status")).status, 200);

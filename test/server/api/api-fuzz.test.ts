@@ -7,12 +7,7 @@ import { serve } from "../../support/api.js";
 import { parseCsv } from "../../support/csv.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured, pastIncident } from "../../support/fleet.js";
-import {
-  good,
-  groundOf,
-  hostileConversation,
-  type Sent,
-} from "../../support/hostile-requests.js";
+import { good, groundOf, hostileConversation, type Sent } from "../../support/hostile-requests.js";
 import { randomFrom } from "../../support/random-samples.js";
 
 const requests = Number(process.env["FUZZ_REQUESTS"] ?? 2500);
@@ -72,43 +67,34 @@ void t.test("hostile requests", async (t) => {
 });
 
 /** What is wrong with the answers on one connection; null when all is well. */
-async function faultOf(
-  port: number,
-  sent: Sent,
-  statuses: Map<number, number>,
-): Promise<string | null> {
+async function faultOf(port: number, sent: Sent, statuses: Map<number, number>): Promise<string | null> {
   let left = await answersTo(port, sent);
   for (const path of sent.before) {
     const answer = firstOf(left);
-    if (answer === null)
-      return sent.isHostile ? faultOfCut(left) : `${path}: no whole answer`;
+    if (answer === null) return sent.isHostile ? faultOfCut(left) : `${path}: no whole answer`;
     if (answer.status !== 200 || !good[path]!.test(answer.text))
       return `${path} was answered ${answer.status}: ${answer.text.slice(0, 300)}`;
     left = answer.behind;
   }
-  if (!sent.isHostile && !good["/healthz"]!.test(left))
-    return `the last one was answered: ${left.slice(0, 300)}`;
+  if (!sent.isHostile && !good["/healthz"]!.test(left)) return `the last one was answered: ${left.slice(0, 300)}`;
   // behind good requests the connection may end without a word
   if (sent.before.length > 0 && left === "") return null;
   return faultOfLast(left, sent.behind, statuses);
 }
 
-/** Who sends garbage behind a request may be hung up on, in the midst of its answer too; but nothing may be mixed into that. */
+/**
+ * Who sends garbage behind a request may be hung up on, in the midst of its answer too; but nothing may be mixed into
+ * that.
+ */
 function faultOfCut(text: string): string | null {
-  if (text === "" || /^HTTP\/1\.1 200 (?!.*HTTP\/1\.1 )/s.test(text))
-    return null;
+  if (text === "" || /^HTTP\/1\.1 200 (?!.*HTTP\/1\.1 )/s.test(text)) return null;
   return `not the answer that was owed, or another one in it: ${text.slice(0, 1000)}`;
 }
 
-function faultOfLast(
-  whole: string,
-  sent: string,
-  statuses: Map<number, number>,
-): string | null {
+function faultOfLast(whole: string, sent: string, statuses: Map<number, number>): string | null {
   const isHead = sent.startsWith("HEAD ");
   const answer = firstOf(whole, isHead);
-  if (answer === null)
-    return whole === "" ? "no answer" : `half an answer: ${whole}`;
+  if (answer === null) return whole === "" ? "no answer" : `half an answer: ${whole}`;
   // behind it may stand the answer to what was taken for a second request
   const { status, type, text } = answer;
   statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -172,10 +158,8 @@ function faultOfProblem(status: number, text: string): string | null {
   if (text === "") return `${status} without a body`;
   const body = JSON.parse(text) as Body;
   const words = [body.type, body.title, body.detail];
-  for (const { parameter, message } of body.errors ?? [])
-    words.push(parameter, message);
-  if (!words.every((word) => typeof word === "string" && word !== ""))
-    return `${status} lacks a field: ${text}`;
+  for (const { parameter, message } of body.errors ?? []) words.push(parameter, message);
+  if (!words.every((word) => typeof word === "string" && word !== "")) return `${status} lacks a field: ${text}`;
   return body.status === status ? null : `${status} says ${text}`;
 }
 
@@ -184,9 +168,7 @@ function unchunked(body: string): { text: string; taken: number } | null {
   const pieces: string[] = [];
   for (let at = 0; ;) {
     const end = body.indexOf("\r\n", at);
-    const length = /^[\da-f]+$/i.test(body.slice(at, end))
-      ? parseInt(body.slice(at, end), 16)
-      : NaN;
+    const length = /^[\da-f]+$/i.test(body.slice(at, end)) ? parseInt(body.slice(at, end), 16) : NaN;
     const next = end + 2 + length + 2;
     if (end < 0 || !(body.slice(next - 2, next) === "\r\n")) return null;
     pieces.push(body.slice(end + 2, next - 2));
@@ -199,10 +181,7 @@ function unchunked(body: string): { text: string; taken: number } | null {
   }
 }
 
-function answersTo(
-  port: number,
-  { beforeBytes, behind, waits }: Sent,
-): Promise<string> {
+function answersTo(port: number, { beforeBytes, behind, waits }: Sent): Promise<string> {
   return new Promise((resolve) => {
     let text = "";
     const socket = connect(port, "127.0.0.1");

@@ -65,23 +65,17 @@ void t.test("history of incidents", async (t) => {
     t.equal(all.length, 6);
     t.equal(all[0]!.slug, newest);
     t.equal(all.at(-1)!.slug, oldest);
-    const sorted = [...all].sort(
-      (a, b) => b.startedAt.localeCompare(a.startedAt) || b.id - a.id,
-    );
+    const sorted = [...all].sort((a, b) => b.startedAt.localeCompare(a.startedAt) || b.id - a.id);
     t.strictSame(all, sorted);
   });
 
   await t.test("walking the pages loses and repeats nothing", async (t) => {
     const all = (await list(api)).map(({ slug }) => slug);
-    for (const limit of [1, 2, 3, 4, 5, 200])
-      t.strictSame(await walk(api, limit), all, `by pages of ${limit}`);
+    for (const limit of [1, 2, 3, 4, 5, 200]) t.strictSame(await walk(api, limit), all, `by pages of ${limit}`);
   });
 
   await t.test("the database keeps no more of a start than is written", (t) =>
-    t.rejects(
-      past("okx", "rest:ticker", instant.toISOString().replace("Z", "007Z")),
-      /incident_started_at_whole_ms/,
-    ),
+    t.rejects(past("okx", "rest:ticker", instant.toISOString().replace("Z", "007Z")), /incident_started_at_whole_ms/),
   );
 
   await t.test("before alone is strictly before", async (t) => {
@@ -94,15 +88,10 @@ void t.test("history of incidents", async (t) => {
   });
 
   await t.test("filters", async (t) => {
-    const slugs = async (query: string) =>
-      (await list(api, query)).map(({ slug }) => slug);
+    const slugs = async (query: string) => (await list(api, query)).map(({ slug }) => slug);
     t.strictSame(await slugs("?venue=okx&limit=1"), [newest]);
     t.equal((await slugs("?category=exchange")).length, 6);
-    t.strictSame(
-      await slugs("?category=ramp"),
-      [],
-      "allowed, but not measured",
-    );
+    t.strictSame(await slugs("?category=ramp"), [], "allowed, but not measured");
     t.strictSame(await slugs("?status=open"), []);
     t.equal((await slugs("?status=closed")).length, 6);
     t.equal((await slugs("?status=all")).length, 6);
@@ -119,8 +108,7 @@ void t.test("history of incidents", async (t) => {
       "/v1/incidents?venue=deribit",
       "/v1/targets/deribit",
     ];
-    for (const place of places)
-      t.notMatch((await api.ask(place)).text, retracted, place);
+    for (const place of places) t.notMatch((await api.ask(place)).text, retracted, place);
     t.equal((await api.ask(`/v1/incidents/${retracted}`)).status, 404);
     interface Summed {
       summary: { incidents: number };
@@ -142,31 +130,26 @@ void t.test("history of incidents", async (t) => {
     });
   });
 
-  await t.test(
-    "spec: a venue's page has the 50 most recent incidents, newest first",
-    async (t) => {
-      for (let nth = 0; nth < 55; nth++)
-        // not in the order of their ids
-        await past("gate", "rest:book", ago(day + ((nth * 7) % 55) * 3600));
-      await past("bitfinex", "rest:ticker", ago(300 * day));
-      await decide(pool);
-      const gate = (await api.ask<Page>("/v1/targets/gate")).body;
-      t.equal(gate.incidents.length, 50);
-      t.strictSame(
-        gate.incidents,
-        await list(api, "?venue=gate&limit=50"),
-        "those that the history has first, in its order",
-      );
-      const quiet = (await api.ask<Page>("/v1/targets/bitfinex")).body;
-      t.equal(quiet.incidents.length, 1, "the most recent, however old");
-    },
-  );
+  await t.test("spec: a venue's page has the 50 most recent incidents, newest first", async (t) => {
+    for (let nth = 0; nth < 55; nth++)
+      // not in the order of their ids
+      await past("gate", "rest:book", ago(day + ((nth * 7) % 55) * 3600));
+    await past("bitfinex", "rest:ticker", ago(300 * day));
+    await decide(pool);
+    const gate = (await api.ask<Page>("/v1/targets/gate")).body;
+    t.equal(gate.incidents.length, 50);
+    t.strictSame(
+      gate.incidents,
+      await list(api, "?venue=gate&limit=50"),
+      "those that the history has first, in its order",
+    );
+    const quiet = (await api.ask<Page>("/v1/targets/bitfinex")).body;
+    t.equal(quiet.incidents.length, 1, "the most recent, however old");
+  });
 
   await t.test("that of a venue no longer published is gone", async (t) => {
     const before = await list(api, "?venue=kraken");
-    await pool.query(
-      sql`update venue set published = false where venue = 'kraken'`,
-    );
+    await pool.query(sql`update venue set published = false where venue = 'kraken'`);
     await decide(pool);
     t.equal((await api.ask(`/v1/incidents/${before[0]!.slug}`)).status, 404);
     t.equal((await api.ask("/v1/targets/kraken")).status, 404);
@@ -189,10 +172,7 @@ interface Detail {
   venue: { id: string; symbol: string; quote: string };
   component: { id: string; kind: string };
   events: { kind: string; at: string; severity: string | null }[];
-  evidence: Record<
-    "opening" | "closing",
-    { votes: { region: string; vote: string; faults: object }[] }
-  >;
+  evidence: Record<"opening" | "closing", { votes: { region: string; vote: string; faults: object }[] }>;
   errors: { bad: number; faults: { fault: string; count: number }[] };
   latency: { source: string; label: string } | null;
   related: Incident[];
@@ -205,40 +185,37 @@ void t.test("one incident", async (t) => {
   const [{ slug }] = (await list(api)) as [Incident];
   const path = `/v1/incidents/${slug}`;
 
-  await t.test(
-    "spec: while it is open, it is cached for 5 seconds",
-    async (t) => {
-      const { body, headers } = await api.ask<Detail>(path);
-      t.match(slug, /^kraken-\d{4}-\d\d-\d\d-rest-outage$/);
-      t.equal(headers["cache-control"], "public, max-age=5");
-      t.match(body, {
-        incident: { status: "open", closedAt: null, quorum: 2, reporting: 3 },
-        venue: { id: "kraken", symbol: "BTC/USD", quote: "USD" },
-        component: { id: "rest:ticker", kind: "rest" },
-      });
-      t.strictSame(body.incident.regions, ["eu-central", "us-east"]);
-      t.strictSame(
-        body.events.map(({ kind, severity }) => [kind, severity]),
-        [
-          ["started", null],
-          ["opened", "outage"],
-        ],
-      );
-      t.strictSame(
-        body.evidence.opening.votes.map(({ region, vote }) => [region, vote]),
-        [
-          ["eu-central", "outage"],
-          ["ap-southeast", "operational"],
-          ["us-east", "outage"],
-        ],
-        "each region's vote is kept, the dissenting one too",
-      );
-      t.strictSame(
-        body.errors.faults.map(({ fault }) => fault),
-        ["timeout"],
-      );
-    },
-  );
+  await t.test("spec: while it is open, it is cached for 5 seconds", async (t) => {
+    const { body, headers } = await api.ask<Detail>(path);
+    t.match(slug, /^kraken-\d{4}-\d\d-\d\d-rest-outage$/);
+    t.equal(headers["cache-control"], "public, max-age=5");
+    t.match(body, {
+      incident: { status: "open", closedAt: null, quorum: 2, reporting: 3 },
+      venue: { id: "kraken", symbol: "BTC/USD", quote: "USD" },
+      component: { id: "rest:ticker", kind: "rest" },
+    });
+    t.strictSame(body.incident.regions, ["eu-central", "us-east"]);
+    t.strictSame(
+      body.events.map(({ kind, severity }) => [kind, severity]),
+      [
+        ["started", null],
+        ["opened", "outage"],
+      ],
+    );
+    t.strictSame(
+      body.evidence.opening.votes.map(({ region, vote }) => [region, vote]),
+      [
+        ["eu-central", "outage"],
+        ["ap-southeast", "operational"],
+        ["us-east", "outage"],
+      ],
+      "each region's vote is kept, the dissenting one too",
+    );
+    t.strictSame(
+      body.errors.faults.map(({ fault }) => fault),
+      ["timeout"],
+    );
+  });
 
   await t.test("its bytes and its ETag hold within a tick", async (t) => {
     const first = await api.ask(path);
@@ -247,74 +224,61 @@ void t.test("one incident", async (t) => {
     t.equal(again.headers.etag, first.headers.etag);
   });
 
-  await t.test(
-    "spec: after it closed, it is cached for 300 seconds",
-    async (t) => {
-      await outage.close(pool);
-      const { body, headers } = await api.ask<Detail>(path);
-      t.equal(headers["cache-control"], "public, max-age=300");
-      t.equal(body.incident.status, "closed");
-      const times = body.events.map(({ at }) => at);
-      t.strictSame(
-        body.events.map(({ kind }) => kind),
-        // its last bad sample was before the tick that opened it
-        ["started", "last-bad", "opened", "closed"],
-      );
-      t.strictSame(times, [...times].sort(), "in the order of time");
-      t.equal(times.at(-1), body.incident.closedAt);
-      t.ok(body.evidence.closing.votes.length > 0);
-      t.ok(body.errors.bad > 0);
-      t.equal(body.latency?.source, "component");
-    },
-  );
+  await t.test("spec: after it closed, it is cached for 300 seconds", async (t) => {
+    await outage.close(pool);
+    const { body, headers } = await api.ask<Detail>(path);
+    t.equal(headers["cache-control"], "public, max-age=300");
+    t.equal(body.incident.status, "closed");
+    const times = body.events.map(({ at }) => at);
+    t.strictSame(
+      body.events.map(({ kind }) => kind),
+      // its last bad sample was before the tick that opened it
+      ["started", "last-bad", "opened", "closed"],
+    );
+    t.strictSame(times, [...times].sort(), "in the order of time");
+    t.equal(times.at(-1), body.incident.closedAt);
+    t.ok(body.evidence.closing.votes.length > 0);
+    t.ok(body.errors.bad > 0);
+    t.equal(body.latency?.source, "component");
+  });
 
-  await t.test(
-    "of a stream, it has the venue's REST latency, and says so",
-    async (t) => {
-      const stream = await pastIncident(pool, {
-        venue: "kraken",
-        component: "ws:trades",
-        startedAt: ago(120),
-        minutes: 1,
-      });
-      const { body } = await api.ask<Detail>(`/v1/incidents/${stream}`);
-      t.equal(body.latency?.source, "venue-rest");
-      t.match(body.latency?.label, /REST/);
-      t.strictSame(
-        body.related.map(({ slug }) => slug),
-        [slug],
-        "the other of that hour stands beside it",
-      );
-    },
-  );
+  await t.test("of a stream, it has the venue's REST latency, and says so", async (t) => {
+    const stream = await pastIncident(pool, {
+      venue: "kraken",
+      component: "ws:trades",
+      startedAt: ago(120),
+      minutes: 1,
+    });
+    const { body } = await api.ask<Detail>(`/v1/incidents/${stream}`);
+    t.equal(body.latency?.source, "venue-rest");
+    t.match(body.latency?.label, /REST/);
+    t.strictSame(
+      body.related.map(({ slug }) => slug),
+      [slug],
+      "the other of that hour stands beside it",
+    );
+  });
 
-  await t.test(
-    "of a stream, it says what its stall threshold stands on",
-    async (t) => {
-      const measuredNow = structuredClone(registry);
-      const { stall } = measuredNow.venues[0]!.socket!.streams[0]!;
-      stall.distribution = {
-        ...{ periods: 10_000, from: "2026-01-01", to: "2026-01-07" },
-        ...{ p50Ms: 100, p99Ms: 500, p999Ms: 900 },
-      };
-      await pool.transaction((tx) => syncRegistry(tx, measuredNow));
-      const { stalls } = (
-        await (
-          await serve(t, { pool, registry: measuredNow })
-        ).ask<Thresholds>("/v1/thresholds")
-      ).body;
-      const bases = new Map(stalls.map((stream) => [stream.basis, stream]));
-      t.ok(bases.has("measured") && bases.has("estimate"));
-      for (const { venue, component, afterMs, basis } of bases.values())
-        t.strictSame(
-          await thresholdShown(venue, component),
-          { afterMs, basis },
-          `${venue} ${component}: as /v1/thresholds says`,
-        );
-      for (const component of ["ws:conn", "rest:ticker"])
-        t.equal(await thresholdShown("okx", component), null, component);
-    },
-  );
+  await t.test("of a stream, it says what its stall threshold stands on", async (t) => {
+    const measuredNow = structuredClone(registry);
+    const { stall } = measuredNow.venues[0]!.socket!.streams[0]!;
+    stall.distribution = {
+      ...{ periods: 10_000, from: "2026-01-01", to: "2026-01-07" },
+      ...{ p50Ms: 100, p99Ms: 500, p999Ms: 900 },
+    };
+    await pool.transaction((tx) => syncRegistry(tx, measuredNow));
+    const { stalls } = (await (await serve(t, { pool, registry: measuredNow })).ask<Thresholds>("/v1/thresholds")).body;
+    const bases = new Map(stalls.map((stream) => [stream.basis, stream]));
+    t.ok(bases.has("measured") && bases.has("estimate"));
+    for (const { venue, component, afterMs, basis } of bases.values())
+      t.strictSame(
+        await thresholdShown(venue, component),
+        { afterMs, basis },
+        `${venue} ${component}: as /v1/thresholds says`,
+      );
+    for (const component of ["ws:conn", "rest:ticker"])
+      t.equal(await thresholdShown("okx", component), null, component);
+  });
 
   async function thresholdShown(venue: string, component: string) {
     const past = { venue, component, startedAt: ago(3 * day), minutes: 1 };

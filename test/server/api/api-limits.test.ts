@@ -10,10 +10,7 @@ import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { serve } from "../../support/api.js";
 
 /** What asks no database needs none. */
-async function serveWithoutDatabase(
-  t: Test,
-  options: { rateLimit: number; trustProxy?: string[] },
-) {
+async function serveWithoutDatabase(t: Test, options: { rateLimit: number; trustProxy?: string[] }) {
   const registry = await loadRegistry(packagedFile("registry.json"));
   const log = makeLog("test", "error");
   const pool = openPool("postgres://127.0.0.1:1/none", {
@@ -72,9 +69,7 @@ void t.test(
     t.equal(body.version, version);
     t.strictSame(
       body.stalls.map(({ venue, component }) => `${venue} ${component}`),
-      registry.venues.flatMap(({ id, socket }) =>
-        (socket?.streams ?? []).map(({ name }) => `${id} ws:${name}`),
-      ),
+      registry.venues.flatMap(({ id, socket }) => (socket?.streams ?? []).map(({ name }) => `${id} ws:${name}`)),
     );
     t.ok(body.rules.every(({ reason }) => reason.length > 20));
   },
@@ -88,9 +83,7 @@ void t.test(
       rules: { name: string; value: number; unit: string }[];
     }
     const { body } = await api.ask<Published>("/v1/thresholds");
-    const published = Object.fromEntries(
-      body.rules.map(({ name, value, unit }) => [name, [value, unit]]),
-    );
+    const published = Object.fromEntries(body.rules.map(({ name, value, unit }) => [name, [value, unit]]));
     const own: Record<string, [value: number, unit: string]> = {
       // error rates
       degradedBadShare: [rulesRow.degraded_bad_share, "share"],
@@ -110,13 +103,8 @@ void t.test(
       p50MinAnswers: [3, "samples"],
       p95MinAnswers: [10, "samples"],
     };
-    for (const [name, rule] of Object.entries(own))
-      t.strictSame(published[name], rule, name);
-    t.equal(
-      body.rules.length,
-      publishedRules.length,
-      "there is no rule that is not published",
-    );
+    for (const [name, rule] of Object.entries(own)) t.strictSame(published[name], rule, name);
+    t.equal(body.rules.length, publishedRules.length, "there is no rule that is not published");
   },
 );
 
@@ -128,64 +116,49 @@ void t.test("0 turns the limit off", async (t) => {
   }
 });
 
-void t.test(
-  "a forwarded address is believed only of a proxy that we trust",
-  async (t) => {
-    const from = (...addresses: string[]) => ({
-      headers: { "x-forwarded-for": addresses.join(", ") },
-    });
+void t.test("a forwarded address is believed only of a proxy that we trust", async (t) => {
+  const from = (...addresses: string[]) => ({
+    headers: { "x-forwarded-for": addresses.join(", ") },
+  });
 
-    const open = await serveWithoutDatabase(t, { rateLimit: 1 });
-    await open.ask("/v1/thresholds", from("192.0.2.1"));
-    const other = await open.ask("/v1/thresholds", from("192.0.2.2"));
-    t.equal(other.status, 429, "anybody can write that header");
+  const open = await serveWithoutDatabase(t, { rateLimit: 1 });
+  await open.ask("/v1/thresholds", from("192.0.2.1"));
+  const other = await open.ask("/v1/thresholds", from("192.0.2.2"));
+  t.equal(other.status, 429, "anybody can write that header");
 
-    const behind = await serveWithoutDatabase(t, {
-      rateLimit: 1,
-      trustProxy: ["127.0.0.1"],
-    });
-    const ask = async (...addresses: string[]) =>
-      (await behind.ask("/v1/thresholds", from(...addresses))).status;
-    t.equal(await ask("192.0.2.1"), 200);
-    t.equal(await ask("192.0.2.1"), 429);
-    t.equal(await ask("192.0.2.2"), 200);
-    t.equal(
-      await ask("198.51.100.7", "192.0.2.2"),
-      429,
-      "what stands left of the untrusted address is hearsay",
-    );
-    t.equal(await ask("2001:db8::1"), 200);
-    t.equal(await ask("2001:db8::2"), 429, "one network of IPv6 is one client");
-  },
-);
+  const behind = await serveWithoutDatabase(t, {
+    rateLimit: 1,
+    trustProxy: ["127.0.0.1"],
+  });
+  const ask = async (...addresses: string[]) => (await behind.ask("/v1/thresholds", from(...addresses))).status;
+  t.equal(await ask("192.0.2.1"), 200);
+  t.equal(await ask("192.0.2.1"), 429);
+  t.equal(await ask("192.0.2.2"), 200);
+  t.equal(await ask("198.51.100.7", "192.0.2.2"), 429, "what stands left of the untrusted address is hearsay");
+  t.equal(await ask("2001:db8::1"), 200);
+  t.equal(await ask("2001:db8::2"), 429, "one network of IPv6 is one client");
+});
 
-void t.test(
-  "the port that a proxy writes is not the client's name",
-  async (t) => {
-    const api = await serveWithoutDatabase(t, {
-      rateLimit: 1,
-      trustProxy: ["127.0.0.1", "10.0.0.0/8"],
-    });
-    const ask = async (...entries: string[]) => {
-      const headers = { "x-forwarded-for": entries.join(", ") };
-      return (await api.ask("/v1/thresholds", { headers })).status;
-    };
-    t.equal(await ask("192.0.2.1:1001"), 200);
-    t.equal(await ask("192.0.2.1:1002"), 429, "another connection");
-    t.equal(await ask("192.0.2.1"), 429, "and without a port");
-    t.equal(await ask("192.0.2.2:1001"), 200, "another client");
-    t.equal(await ask("[2001:db8::1]:1001"), 200);
-    t.equal(await ask("[2001:db8::1]:1002"), 429);
-    t.equal(await ask("[2001:db8::2]"), 429, "of the same network");
-    t.equal(await ask("192.0.2.3:1001", "10.1.2.3:4000"), 200, "two proxies");
-    t.equal(await ask("192.0.2.3:1002", "10.1.2.3:4001"), 429);
-    t.equal(
-      await ask("192.0.2.4:1001", "10.1.2.3:4001"),
-      200,
-      "the proxy between is trusted with its port, too",
-    );
-  },
-);
+void t.test("the port that a proxy writes is not the client's name", async (t) => {
+  const api = await serveWithoutDatabase(t, {
+    rateLimit: 1,
+    trustProxy: ["127.0.0.1", "10.0.0.0/8"],
+  });
+  const ask = async (...entries: string[]) => {
+    const headers = { "x-forwarded-for": entries.join(", ") };
+    return (await api.ask("/v1/thresholds", { headers })).status;
+  };
+  t.equal(await ask("192.0.2.1:1001"), 200);
+  t.equal(await ask("192.0.2.1:1002"), 429, "another connection");
+  t.equal(await ask("192.0.2.1"), 429, "and without a port");
+  t.equal(await ask("192.0.2.2:1001"), 200, "another client");
+  t.equal(await ask("[2001:db8::1]:1001"), 200);
+  t.equal(await ask("[2001:db8::1]:1002"), 429);
+  t.equal(await ask("[2001:db8::2]"), 429, "of the same network");
+  t.equal(await ask("192.0.2.3:1001", "10.1.2.3:4000"), 200, "two proxies");
+  t.equal(await ask("192.0.2.3:1002", "10.1.2.3:4001"), 429);
+  t.equal(await ask("192.0.2.4:1001", "10.1.2.3:4001"), 200, "the proxy between is trusted with its port, too");
+});
 
 void t.test("what is no address counts as the proxy's own", async (t) => {
   const api = await serveWithoutDatabase(t, {
@@ -193,13 +166,7 @@ void t.test("what is no address counts as the proxy's own", async (t) => {
     trustProxy: ["127.0.0.1"],
   });
   const statuses = [];
-  for (const junk of [
-    "junk1",
-    "junk2",
-    "192.0.2.1:1234567",
-    "[junk]:80",
-    "_a",
-  ]) {
+  for (const junk of ["junk1", "junk2", "192.0.2.1:1234567", "[junk]:80", "_a"]) {
     const headers = { "x-forwarded-for": junk };
     statuses.push((await api.ask("/v1/thresholds", { headers })).status);
   }
@@ -232,61 +199,51 @@ void t.test("nonsense for an address is no fault of ours", async (t) => {
   t.strictSame(api.logged, []);
 });
 
-void t.test(
-  "addresses of IPv6 count by /56, and of IPv4 one by one",
-  async (t) => {
-    const api = await serveWithoutDatabase(t, {
-      rateLimit: 1,
-      trustProxy: ["loopback"],
-    });
-    const ask = async (address: string) =>
-      (
-        await api.ask("/v1/thresholds", {
-          headers: { "x-forwarded-for": address },
-        })
-      ).status;
-    t.equal(await ask("2001:db8:0:100::1"), 200);
-    t.equal(await ask("2001:db8:0:1ff:ffff::1"), 429, "the same /56");
-    t.equal(await ask("2001:DB8:0:0100:0:0:0:2"), 429, "however it is written");
-    t.equal(await ask("2001:db8:0:200::1"), 200, "the next /56");
-    t.equal(await ask("::ffff:192.0.2.1"), 200);
-    t.equal(
-      await ask("::ffff:192.0.2.2"),
-      200,
-      "all of IPv4 is no one network",
-    );
-    t.equal(await ask("192.0.2.1"), 429, "the same address in its own form");
-  },
-);
+void t.test("addresses of IPv6 count by /56, and of IPv4 one by one", async (t) => {
+  const api = await serveWithoutDatabase(t, {
+    rateLimit: 1,
+    trustProxy: ["loopback"],
+  });
+  const ask = async (address: string) =>
+    (
+      await api.ask("/v1/thresholds", {
+        headers: { "x-forwarded-for": address },
+      })
+    ).status;
+  t.equal(await ask("2001:db8:0:100::1"), 200);
+  t.equal(await ask("2001:db8:0:1ff:ffff::1"), 429, "the same /56");
+  t.equal(await ask("2001:DB8:0:0100:0:0:0:2"), 429, "however it is written");
+  t.equal(await ask("2001:db8:0:200::1"), 200, "the next /56");
+  t.equal(await ask("::ffff:192.0.2.1"), 200);
+  t.equal(await ask("::ffff:192.0.2.2"), 200, "all of IPv4 is no one network");
+  t.equal(await ask("192.0.2.1"), 429, "the same address in its own form");
+});
 
-void t.test(
-  "on a socket for both protocols, each address of IPv4 counts by itself, and IPv6 apart",
-  async (t) => {
-    const registry = await loadRegistry(packagedFile("registry.json"));
-    const pool = openPool("postgres://127.0.0.1:1/none", {
-      applicationName: "test",
-      log: makeLog("test", "error"),
-    });
-    t.teardown(() => pool.close());
-    // clients of IPv4 come to it as ::ffff:127.0.0.1
-    const host = (await isOurs("::1")) ? "::" : "0.0.0.0";
-    const api = await serve(t, { pool, registry, rateLimit: 1, host });
-    const ask = async (from: string) => {
-      const asked = { host: from, localAddress: from };
-      return (await api.ask("/v1/thresholds", asked)).status;
-    };
-    t.equal(await ask("127.0.0.1"), 200);
-    t.equal(await ask("127.0.0.1"), 429);
-    for (const address of ["127.0.0.2", "::1"]) {
-      if (!(await isOurs(address))) {
-        t.pass(address, { skip: `this machine has no ${address}` });
-        continue;
-      }
-      t.equal(await ask(address), 200, `${address} is another client`);
-      t.equal(await ask(address), 429, address);
+void t.test("on a socket for both protocols, each address of IPv4 counts by itself, and IPv6 apart", async (t) => {
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  const pool = openPool("postgres://127.0.0.1:1/none", {
+    applicationName: "test",
+    log: makeLog("test", "error"),
+  });
+  t.teardown(() => pool.close());
+  // clients of IPv4 come to it as ::ffff:127.0.0.1
+  const host = (await isOurs("::1")) ? "::" : "0.0.0.0";
+  const api = await serve(t, { pool, registry, rateLimit: 1, host });
+  const ask = async (from: string) => {
+    const asked = { host: from, localAddress: from };
+    return (await api.ask("/v1/thresholds", asked)).status;
+  };
+  t.equal(await ask("127.0.0.1"), 200);
+  t.equal(await ask("127.0.0.1"), 429);
+  for (const address of ["127.0.0.2", "::1"]) {
+    if (!(await isOurs(address))) {
+      t.pass(address, { skip: `this machine has no ${address}` });
+      continue;
     }
-  },
-);
+    t.equal(await ask(address), 200, `${address} is another client`);
+    t.equal(await ask(address), 429, address);
+  }
+});
 
 /** Not every machine has IPv6, and not every system more than one loopback address of IPv4. */
 async function isOurs(address: string): Promise<boolean> {
@@ -305,27 +262,19 @@ async function isOurs(address: string): Promise<boolean> {
   return true;
 }
 
-void t.test(
-  "what is not limited stays out of the count, and 429 is a problem in every form",
-  async (t) => {
-    const api = await serveWithoutDatabase(t, { rateLimit: 1 });
-    for (let i = 0; i < 3; i++) await api.ask("/healthz");
-    await api.ask("/v1/status", { method: "OPTIONS" });
-    t.equal((await api.ask("/v1/thresholds", { method: "HEAD" })).status, 200);
-    for (const path of [
-      "/v1/thresholds",
-      "/v1/incidents?format=csv",
-      "/v1/none",
-      "/v1/targets/okx?range=x",
-    ])
-      for (const method of ["GET", "HEAD"]) {
-        const { status, headers } = await api.ask(path, { method });
-        t.equal(status, 429, `${method} ${path}`);
-        t.match(headers["content-type"], "application/problem+json");
-        t.ok(headers["retry-after"]);
-      }
-  },
-);
+void t.test("what is not limited stays out of the count, and 429 is a problem in every form", async (t) => {
+  const api = await serveWithoutDatabase(t, { rateLimit: 1 });
+  for (let i = 0; i < 3; i++) await api.ask("/healthz");
+  await api.ask("/v1/status", { method: "OPTIONS" });
+  t.equal((await api.ask("/v1/thresholds", { method: "HEAD" })).status, 200);
+  for (const path of ["/v1/thresholds", "/v1/incidents?format=csv", "/v1/none", "/v1/targets/okx?range=x"])
+    for (const method of ["GET", "HEAD"]) {
+      const { status, headers } = await api.ask(path, { method });
+      t.equal(status, 429, `${method} ${path}`);
+      t.match(headers["content-type"], "application/problem+json");
+      t.ok(headers["retry-after"]);
+    }
+});
 
 void t.test("each process keeps its own count", async (t) => {
   const one = await serveWithoutDatabase(t, { rateLimit: 1 });

@@ -8,27 +8,24 @@ import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { serve } from "../../support/api.js";
 
-void t.test(
-  "the pages that answers point to are there, without a database",
-  async (t) => {
-    const registry = await loadRegistry(packagedFile("registry.json"));
-    const log = makeLog("test", "error");
-    const pool = openPool("postgres://127.0.0.1:1/none", {
-      applicationName: "test",
-      log,
-    });
-    t.teardown(() => pool.close());
-    const { port } = await serve(t, { pool, registry });
-    for (const [path, file] of Object.entries(pages)) {
-      const url = `http://127.0.0.1:${port}${path}`;
-      const { statusCode, headers, body } = await request(url);
-      t.equal(statusCode, 200, path);
-      t.equal(headers["content-type"], "text/plain; charset=utf-8");
-      t.equal(headers["cache-control"], "public, max-age=300");
-      t.equal(await body.text(), await readFile(packagedFile(file), "utf8"));
-      const known = { "if-none-match": String(headers.etag) };
-      const again = await request(url, { headers: known });
-      t.equal(again.statusCode, 304, `${path}, which is known already`);
-    }
-  },
-);
+void t.test("the pages that answers point to are there, without a database", async (t) => {
+  const registry = await loadRegistry(packagedFile("registry.json"));
+  const log = makeLog("test", "error");
+  const pool = openPool("postgres://127.0.0.1:1/none", {
+    applicationName: "test",
+    log,
+  });
+  t.teardown(() => pool.close());
+  const { port } = await serve(t, { pool, registry });
+  for (const [path, file] of Object.entries(pages)) {
+    const url = `http://127.0.0.1:${port}${path}`;
+    const { statusCode, headers, body } = await request(url);
+    t.equal(statusCode, 200, path);
+    t.equal(headers["content-type"], "text/plain; charset=utf-8");
+    t.equal(headers["cache-control"], "public, max-age=300");
+    t.equal(await body.text(), await readFile(packagedFile(file), "utf8"));
+    const known = { "if-none-match": String(headers.etag) };
+    const again = await request(url, { headers: known });
+    t.equal(again.statusCode, 304, `${path}, which is known already`);
+  }
+});

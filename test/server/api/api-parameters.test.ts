@@ -83,28 +83,15 @@ void t.test("the door", async (t) => {
   await measured(pool, { from: ago(90), to: ago(0) });
   await decide(pool);
 
-  await t.test(
-    "a value that is not allowed is 400, and its parameter is named",
-    async (t) => {
-      for (const [name, [path, values]] of Object.entries(bad))
-        for (const value of values)
-          t.strictSame(
-            await refused(api, `${path}?${name}=${value}`),
-            [name],
-            `${path}?${name}=${value.slice(0, 40)}`,
-          );
-      t.strictSame(
-        await refused(
-          api,
-          "/v1/incidents?before=2026-01-31T12:00:00Z&beforeId=9007199254740993",
-        ),
-        ["beforeId"],
-      );
-      t.strictSame(await refused(api, "/v1/incidents?beforeId=5"), [
-        "beforeId",
-      ]);
-    },
-  );
+  await t.test("a value that is not allowed is 400, and its parameter is named", async (t) => {
+    for (const [name, [path, values]] of Object.entries(bad))
+      for (const value of values)
+        t.strictSame(await refused(api, `${path}?${name}=${value}`), [name], `${path}?${name}=${value.slice(0, 40)}`);
+    t.strictSame(await refused(api, "/v1/incidents?before=2026-01-31T12:00:00Z&beforeId=9007199254740993"), [
+      "beforeId",
+    ]);
+    t.strictSame(await refused(api, "/v1/incidents?beforeId=5"), ["beforeId"]);
+  });
 
   await t.test("a repeated or structured one is 400", async (t) => {
     for (const [name, [path]] of Object.entries(bad))
@@ -124,26 +111,23 @@ void t.test("the door", async (t) => {
     );
   });
 
-  await t.test(
-    "all bad ones are named at once, with what was expected and what came",
-    async (t) => {
-      const { body } = await api.ask<BadRequest>(
-        "/v1/incidents?venue=mtgox&category=x&status=&days=366&limit[]=3&before=now&beforeId=-1",
-      );
-      t.strictSame(
-        body.errors.map(({ parameter }) => parameter),
-        ["venue", "category", "status", "days", "limit", "before", "beforeId"],
-      );
-      t.match(
-        body.errors.find(({ parameter }) => parameter === "days")!.message,
-        'expected an integer from 1 to 365; got "366"',
-      );
-      t.match(
-        body.errors.find(({ parameter }) => parameter === "status")!.message,
-        "expected one of open, closed, all; got an empty value",
-      );
-    },
-  );
+  await t.test("all bad ones are named at once, with what was expected and what came", async (t) => {
+    const { body } = await api.ask<BadRequest>(
+      "/v1/incidents?venue=mtgox&category=x&status=&days=366&limit[]=3&before=now&beforeId=-1",
+    );
+    t.strictSame(
+      body.errors.map(({ parameter }) => parameter),
+      ["venue", "category", "status", "days", "limit", "before", "beforeId"],
+    );
+    t.match(
+      body.errors.find(({ parameter }) => parameter === "days")!.message,
+      'expected an integer from 1 to 365; got "366"',
+    );
+    t.match(
+      body.errors.find(({ parameter }) => parameter === "status")!.message,
+      "expected one of open, closed, all; got an empty value",
+    );
+  });
 
   await t.test("what is allowed is allowed up to its bounds", async (t) => {
     const good = [
@@ -162,59 +146,41 @@ void t.test("the door", async (t) => {
 
   await t.test("an unknown parameter is ignored", async (t) => {
     const { text } = await api.ask("/v1/status");
-    for (const query of [
-      "foo=1",
-      "foo[]=1",
-      "Category=nope",
-      "__proto__=1",
-      "&&=",
-      "%ff=%ff",
-      "?",
-    ])
+    for (const query of ["foo=1", "foo[]=1", "Category=nope", "__proto__=1", "&&=", "%ff=%ff", "?"])
       t.equal((await api.ask(`/v1/status?${query}`)).text, text, query);
   });
 
-  await t.test(
-    "a path that leads nowhere is 404, or 400 where it is none",
-    async (t) => {
-      const paths: Record<string, number> = {
-        "/": 404,
-        "//": 404,
-        "/v1": 404,
-        "/v1/nothing": 404,
-        "/v2/status": 404,
-        "/v1/targets": 404,
-        "/v1/targets/mtgox": 404,
-        "/v1/targets/mtgox?range=nope": 404,
-        "/v1/targets/OKX": 404,
-        "/v1/targets/okx/more": 404,
-        "/v1/targets/__proto__": 404,
-        "/v1/targets/okx%00": 404,
-        "/v1/targets/okx%2f..": 404,
-        "/v1/targets/../../etc/passwd": 404,
-        "/v1/targets/%F0%9F%92%A3": 404,
-        "/v1/targets/%ff": 400,
-        "/v1/targets/%": 400,
-        "/v1/incidents/%ff": 400,
-        "/v1/incidents/%00": 404,
-        [`/v1/targets/${"x".repeat(10_000)}`]: 404,
-        [`/v1/targets/${"x".repeat(20_000)}`]: 431,
-        [`/v1/status?${"x".repeat(20_000)}`]: 431,
-      };
-      for (const [path, status] of Object.entries(paths))
-        t.equal((await api.ask(path)).status, status, path.slice(0, 60));
-    },
-  );
+  await t.test("a path that leads nowhere is 404, or 400 where it is none", async (t) => {
+    const paths: Record<string, number> = {
+      "/": 404,
+      "//": 404,
+      "/v1": 404,
+      "/v1/nothing": 404,
+      "/v2/status": 404,
+      "/v1/targets": 404,
+      "/v1/targets/mtgox": 404,
+      "/v1/targets/mtgox?range=nope": 404,
+      "/v1/targets/OKX": 404,
+      "/v1/targets/okx/more": 404,
+      "/v1/targets/__proto__": 404,
+      "/v1/targets/okx%00": 404,
+      "/v1/targets/okx%2f..": 404,
+      "/v1/targets/../../etc/passwd": 404,
+      "/v1/targets/%F0%9F%92%A3": 404,
+      "/v1/targets/%ff": 400,
+      "/v1/targets/%": 400,
+      "/v1/incidents/%ff": 400,
+      "/v1/incidents/%00": 404,
+      [`/v1/targets/${"x".repeat(10_000)}`]: 404,
+      [`/v1/targets/${"x".repeat(20_000)}`]: 431,
+      [`/v1/status?${"x".repeat(20_000)}`]: 431,
+    };
+    for (const [path, status] of Object.entries(paths))
+      t.equal((await api.ask(path)).status, status, path.slice(0, 60));
+  });
 
   await t.test("only reading is possible", async (t) => {
-    for (const method of [
-      "POST",
-      "PUT",
-      "PATCH",
-      "DELETE",
-      "TRACE",
-      "PROPFIND",
-    ]) {
+    for (const method of ["POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"]) {
       const { status, headers } = await api.ask("/v1/status", { method });
       t.equal(status, 405, method);
       t.equal(headers.allow, "GET, HEAD, OPTIONS");
@@ -228,33 +194,30 @@ void t.test("the door", async (t) => {
     t.equal((await api.ask("/v1/none", { method: "HEAD" })).status, 404);
   });
 
-  await t.test(
-    "any page may read: CORS, and its question beforehand",
-    async (t) => {
-      const asked = await api.ask("/v1/status", {
-        method: "OPTIONS",
-        headers: {
-          origin: "https://example.org",
-          "access-control-request-method": "GET",
-          "access-control-request-headers": "if-none-match",
-        },
-      });
-      t.equal(asked.status, 204);
-      t.match(asked.headers, {
-        allow: "GET, HEAD, OPTIONS",
-        "access-control-allow-origin": "*",
-        "access-control-allow-methods": "GET, HEAD",
-        "access-control-allow-headers": "*",
-      });
-      for (const path of ["/v1/status", "/v1/none", "/v1/status?category=x"]) {
-        const { headers } = await api.ask(path);
-        t.equal(headers["access-control-allow-origin"], "*", path);
-        t.match(headers["access-control-expose-headers"], "ETag");
-        t.equal(headers["x-content-type-options"], "nosniff");
-        t.notOk(headers["x-powered-by"]);
-      }
-    },
-  );
+  await t.test("any page may read: CORS, and its question beforehand", async (t) => {
+    const asked = await api.ask("/v1/status", {
+      method: "OPTIONS",
+      headers: {
+        origin: "https://example.org",
+        "access-control-request-method": "GET",
+        "access-control-request-headers": "if-none-match",
+      },
+    });
+    t.equal(asked.status, 204);
+    t.match(asked.headers, {
+      allow: "GET, HEAD, OPTIONS",
+      "access-control-allow-origin": "*",
+      "access-control-allow-methods": "GET, HEAD",
+      "access-control-allow-headers": "*",
+    });
+    for (const path of ["/v1/status", "/v1/none", "/v1/status?category=x"]) {
+      const { headers } = await api.ask(path);
+      t.equal(headers["access-control-allow-origin"], "*", path);
+      t.match(headers["access-control-expose-headers"], "ETag");
+      t.equal(headers["x-content-type-options"], "nosniff");
+      t.notOk(headers["x-powered-by"]);
+    }
+  });
 
   await t.test("every answer has the headers of an open API", async (t) => {
     for (const path of [
@@ -296,33 +259,20 @@ void t.test("the door", async (t) => {
       ["GET /v1/status HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
       ["GET /v1/status HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n", 400],
       ["GET /healthz HTTP/1.1\r\nHost: x\r\nHOST: x\r\n\r\n", 400],
-      [
-        "GET /v1/status HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n",
-        400,
-      ],
+      ["GET /v1/status HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n", 400],
       ["GET /healthz\r\n\r\n", 400],
       ["GET /v1/sta tus HTTP/1.1\r\nHost: x\r\n\r\n", 400],
-      [
-        "POST /v1/status HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-        400,
-      ],
+      ["POST /v1/status HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400],
       ["CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n", 405],
       ["BREW /v1/status HTTP/1.1\r\nHost: x\r\n\r\n", 400],
-      [
-        "GET / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n",
-        417,
-      ],
+      ["GET / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n", 417],
     ] as const) {
       const answer = await rawAnswer(api.port, sent);
       t.ok(answer.startsWith(`HTTP/1.1 ${status} `), JSON.stringify(sent));
     }
   });
 
-  t.strictSame(
-    api.logged,
-    [],
-    "and nothing of all this is worth a line in the log",
-  );
+  t.strictSame(api.logged, [], "and nothing of all this is worth a line in the log");
 });
 
 function rawAnswer(port: number, sent: string): Promise<string> {

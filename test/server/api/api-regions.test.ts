@@ -102,9 +102,7 @@ void t.test("an impaired region", async (t) => {
   });
 
   await t.test("is named in the evidence as not counted", async (t) => {
-    const { body } = await api.ask<{ incidents: { slug: string }[] }>(
-      "/v1/incidents",
-    );
+    const { body } = await api.ask<{ incidents: { slug: string }[] }>("/v1/incidents");
     t.match(body.incidents, [{ venue: "kraken", quorum: 2, reporting: 2 }]);
     t.equal(body.incidents.length, 1);
     const page = await api.ask(`/v1/incidents/${body.incidents[0]!.slug}`);
@@ -122,15 +120,11 @@ void t.test("an impaired region", async (t) => {
 
   await t.test("is not said of a silent engine", async (t) => {
     const silence = sql`interval '6 minutes'`;
-    await pool.query(
-      sql`update engine_clock set ticked_at = ticked_at - ${silence}`,
-    );
+    await pool.query(sql`update engine_clock set ticked_at = ticked_at - ${silence}`);
     const { regions } = await fleet(api);
     t.equal(regions[2]!.impaired, null);
     t.match(regions[2]!.impairments, [{ endedAt: null }], "as recorded");
-    await pool.query(
-      sql`update engine_clock set ticked_at = ticked_at + ${silence}`,
-    );
+    await pool.query(sql`update engine_clock set ticked_at = ticked_at + ${silence}`);
   });
 
   await t.test("is well again, and that stays on record", async (t) => {
@@ -166,14 +160,11 @@ void t.test("the probes of a region, and their own troubles", async (t) => {
     }),
   ];
   const ofEurope = member(pool, { region: "eu-central", clock: null });
-  for (const one of [ofEurope, well, troubled, well, troubled])
-    await one.renew();
+  for (const one of [ofEurope, well, troubled, well, troubled]) await one.renew();
   await forgetAt(pool, ofEurope.process);
   accepted(await tick(pool, new Date()));
 
-  const { body } = await api.ask<{ regions: Record<string, unknown>[] }>(
-    "/v1/regions",
-  );
+  const { body } = await api.ask<{ regions: Record<string, unknown>[] }>("/v1/regions");
   const [eu, ap, us] = body.regions;
   t.match(us, {
     probeVersion: "1.2.4",
@@ -201,11 +192,7 @@ void t.test("the probes of a region, and their own troubles", async (t) => {
   ]);
   const shares = (us!.probes as { venues: number }[]).map((one) => one.venues);
   t.same(shares.sort(), [7, 8], "they share its venues");
-  t.match(
-    eu!.probes,
-    [{ id: ofEurope.process, venues: 15 }],
-    "the one that was alive last, where none is",
-  );
+  t.match(eu!.probes, [{ id: ofEurope.process, venues: 15 }], "the one that was alive last, where none is");
   t.strictSame([ap!.probes, ap!.troubles], [[], []]);
   t.equal(ap!.probeVersion, null);
 });

@@ -11,8 +11,7 @@ import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured, pastIncident } from "../../support/fleet.js";
 
 const missing =
-  spawnSync("soffice", ["--version"]).status !== 0 &&
-  "soffice is not installed; .ci/run installs it where it may";
+  spawnSync("soffice", ["--version"]).status !== 0 && "soffice is not installed; .ci/run installs it where it may";
 
 interface Cell {
   text: string;
@@ -33,10 +32,7 @@ void t.test("a spreadsheet", { skip: missing }, async (t) => {
   });
   await decide(pool);
 
-  const tables = [
-    "a,b\r\n=1+1,x\r\n",
-    (await api.ask("/v1/targets/okx?format=csv")).text,
-  ];
+  const tables = ["a,b\r\n=1+1,x\r\n", (await api.ask("/v1/targets/okx?format=csv")).text];
   for (const label of labels) {
     await pool.query(sql`
       update component set label = ${label}
@@ -86,10 +82,7 @@ const labels = [
 ];
 
 /** All of them at once: starting it takes longer than the work. */
-async function opened(
-  directory: string,
-  tables: string[],
-): Promise<Cell[][][]> {
+async function opened(directory: string, tables: string[]): Promise<Cell[][][]> {
   const paths = tables.map((_, nth) => join(directory, `${nth}.csv`));
   for (const [nth, csv] of tables.entries()) await writeFile(paths[nth]!, csv);
   // a profile of its own: another one that runs would take the order, and not carry it out
@@ -99,32 +92,24 @@ async function opened(
     ...["--headless", "--convert-to", "fods", "--outdir", directory],
     ...paths,
   ]);
-  return Promise.all(
-    paths.map(async (path) =>
-      cellsOf(await readFile(path.replace(/csv$/, "fods"), "utf8")),
-    ),
-  );
+  return Promise.all(paths.map(async (path) => cellsOf(await readFile(path.replace(/csv$/, "fods"), "utf8"))));
 }
 
 /** The cells of a flat OpenDocument file up to its last filled row. */
 function cellsOf(fods: string): Cell[][] {
   const rows: Cell[][] = [];
-  for (const [row] of fods.matchAll(
-    /<table:table-row.*?<\/table:table-row>/gs,
-  )) {
-    const cells = [
-      ...row.matchAll(
-        /<table:table-cell([^>]*?)(?:\/>|>(.*?)<\/table:table-cell>)/gs,
-      ),
-    ].flatMap(([, attributes = "", inner = ""]) => {
-      const cell: Cell = {
-        text: inner.replaceAll(/<[^>]*>/g, "").trim(),
-        type: /office:value-type="(\w+)"/.exec(attributes)?.[1] ?? null,
-        formula: attributes.includes("table:formula="),
-      };
-      const times = /number-columns-repeated="(\d+)"/.exec(attributes)?.[1];
-      return Array<Cell>(Number(times ?? 1)).fill(cell);
-    });
+  for (const [row] of fods.matchAll(/<table:table-row.*?<\/table:table-row>/gs)) {
+    const cells = [...row.matchAll(/<table:table-cell([^>]*?)(?:\/>|>(.*?)<\/table:table-cell>)/gs)].flatMap(
+      ([, attributes = "", inner = ""]) => {
+        const cell: Cell = {
+          text: inner.replaceAll(/<[^>]*>/g, "").trim(),
+          type: /office:value-type="(\w+)"/.exec(attributes)?.[1] ?? null,
+          formula: attributes.includes("table:formula="),
+        };
+        const times = /number-columns-repeated="(\d+)"/.exec(attributes)?.[1];
+        return Array<Cell>(Number(times ?? 1)).fill(cell);
+      },
+    );
     if (cells.some(({ type }) => type !== null)) rows.push(cells);
   }
   return rows;

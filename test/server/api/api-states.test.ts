@@ -6,23 +6,11 @@ import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { sql } from "../../../shared/database/pool.js";
 import { accepted, tick } from "../../../server/engine/tick.js";
 import { addChannel, happened } from "../../support/alerts.js";
-import {
-  type Api,
-  describedPath,
-  documentOf,
-  serve,
-} from "../../support/api.js";
+import { type Api, describedPath, documentOf, serve } from "../../support/api.js";
 import { migratedDatabase, type TestDatabase } from "../../support/database.js";
 import { claim, expand, settle } from "../../support/dispatched.js";
 import { measuredStalls, muchBefell } from "../../support/eventful.js";
-import {
-  ago,
-  decide,
-  forget,
-  measured,
-  outage,
-  pastIncident,
-} from "../../support/fleet.js";
+import { ago, decide, forget, measured, outage, pastIncident } from "../../support/fleet.js";
 import { watchShown } from "../../support/shown.js";
 
 const document = documentOf({
@@ -59,8 +47,7 @@ async function askAll(api: Api, venues: string[]): Promise<void> {
     incidents: { slug: string }[];
   }
   const { body } = await api.ask<Listed>("/v1/incidents");
-  for (const { slug } of body.incidents)
-    await answered(api, `/v1/incidents/${slug}`);
+  for (const { slug } of body.incidents) await answered(api, `/v1/incidents/${slug}`);
 }
 
 async function answered(api: Api, path: string): Promise<void> {
@@ -166,47 +153,36 @@ void t.test("every answer fits its schema, in every state", async (t) => {
     t.strictSame((await boardIn(t, database)).incidents, [], "no news");
   });
 
-  await t.test(
-    "when the engine fell silent, everything is unknown",
-    async (t) => {
-      await forget(pool);
-      await outage.open(pool);
-      await pool.query(
-        sql`update engine_clock set ticked_at = ticked_at - interval '5 minutes'`,
-      );
-      const { api, summary, venues: rows } = await boardIn(t, database);
-      t.equal(summary.state, "unknown");
-      t.strictSame(
-        new Set(rows.map(({ state }) => state)),
-        new Set(["unknown"]),
-      );
-      const [clock] = await pool.query<{ silent_at: Date }>(
-        sql`select ticked_at + interval '5 minutes' as silent_at from engine_clock`,
-      );
-      t.strictSame(
-        new Set(rows.map(({ since }) => since)),
-        new Set([clock!.silent_at.toISOString()]),
-        "since the fifth minute of its silence",
-      );
+  await t.test("when the engine fell silent, everything is unknown", async (t) => {
+    await forget(pool);
+    await outage.open(pool);
+    await pool.query(sql`update engine_clock set ticked_at = ticked_at - interval '5 minutes'`);
+    const { api, summary, venues: rows } = await boardIn(t, database);
+    t.equal(summary.state, "unknown");
+    t.strictSame(new Set(rows.map(({ state }) => state)), new Set(["unknown"]));
+    const [clock] = await pool.query<{ silent_at: Date }>(
+      sql`select ticked_at + interval '5 minutes' as silent_at from engine_clock`,
+    );
+    t.strictSame(
+      new Set(rows.map(({ since }) => since)),
+      new Set([clock!.silent_at.toISOString()]),
+      "since the fifth minute of its silence",
+    );
 
-      interface Detail {
-        state: string;
-        endpoints: { state: string; regionState: string }[];
-        streams: { state: string; regionState: string }[];
-        regions: { compare: { state: string }[] };
-      }
-      const { body } = await api.ask<Detail>("/v1/targets/kraken");
-      const states = [
-        body.state,
-        ...[...body.endpoints, ...body.streams].flatMap((row) => [
-          row.state,
-          row.regionState,
-        ]),
-        ...body.regions.compare.map(({ state }) => state),
-      ];
-      t.strictSame(new Set(states), new Set(["unknown"]));
-    },
-  );
+    interface Detail {
+      state: string;
+      endpoints: { state: string; regionState: string }[];
+      streams: { state: string; regionState: string }[];
+      regions: { compare: { state: string }[] };
+    }
+    const { body } = await api.ask<Detail>("/v1/targets/kraken");
+    const states = [
+      body.state,
+      ...[...body.endpoints, ...body.streams].flatMap((row) => [row.state, row.regionState]),
+      ...body.regions.compare.map(({ state }) => state),
+    ];
+    t.strictSame(new Set(states), new Set(["unknown"]));
+  });
 });
 
 void t.test("every answer fits its schema, with all categories", async (t) => {
@@ -230,9 +206,7 @@ void t.test("every answer fits its schema, with all categories", async (t) => {
     ...{ from: ago(150), to: ago(100), head: 270_000_000 },
     ...{ venue: "solana", component: "rest:slot" },
   });
-  await pool.query(
-    sql`update sample set certificate_expires_at = now() + interval '30 days'`,
-  );
+  await pool.query(sql`update sample set certificate_expires_at = now() + interval '30 days'`);
   await decide(pool);
   await askAll(
     api,
@@ -249,10 +223,7 @@ void t.test("every answer fits its schema, with all categories", async (t) => {
     }
     const { body } = await api.ask<Counted>("/v1/status?category=oracle");
     t.equal(body.summary.venues, 3);
-    t.strictSame(
-      new Set(body.venues.map((row) => row.category)),
-      new Set(["oracle"]),
-    );
+    t.strictSame(new Set(body.venues.map((row) => row.category)), new Set(["oracle"]));
     const all = body.summary.categories;
     t.equal(all.length, 7);
     t.equal(
@@ -262,35 +233,28 @@ void t.test("every answer fits its schema, with all categories", async (t) => {
     );
   });
 
-  await t.test(
-    "lag is of a region, against the freshest head it saw",
-    async (t) => {
-      interface Lagging {
-        exchange: { symbol: string | null; quote: string | null };
-        endpoints: { component: string; lag: { blocks: number } | null }[];
-      }
-      async function lag(venue: string, region: string) {
-        const { body } = await api.ask<Lagging>(
-          `/v1/targets/${venue}?region=${region}`,
-        );
-        return body.endpoints.find(
-          ({ component }) => component === "rest:block",
-        )?.lag?.blocks;
-      }
-      t.equal(await lag("drpc", "eu-central"), 3);
-      t.equal(await lag("publicnode", "eu-central"), 0);
-      t.equal(await lag("publicnode", "us-east"), 1);
-      t.equal(await lag("drpc", "us-east"), 0);
+  await t.test("lag is of a region, against the freshest head it saw", async (t) => {
+    interface Lagging {
+      exchange: { symbol: string | null; quote: string | null };
+      endpoints: { component: string; lag: { blocks: number } | null }[];
+    }
+    async function lag(venue: string, region: string) {
+      const { body } = await api.ask<Lagging>(`/v1/targets/${venue}?region=${region}`);
+      return body.endpoints.find(({ component }) => component === "rest:block")?.lag?.blocks;
+    }
+    t.equal(await lag("drpc", "eu-central"), 3);
+    t.equal(await lag("publicnode", "eu-central"), 0);
+    t.equal(await lag("publicnode", "us-east"), 1);
+    t.equal(await lag("drpc", "us-east"), 0);
 
-      const { body } = await api.ask<Lagging>("/v1/targets/drpc");
-      t.match(body.exchange, { symbol: null, quote: null });
-      const kraken = await api.ask<Lagging>("/v1/targets/kraken");
-      t.ok(
-        kraken.body.endpoints.every(({ lag }) => lag === null),
-        "an exchange reads no chain",
-      );
-    },
-  );
+    const { body } = await api.ask<Lagging>("/v1/targets/drpc");
+    t.match(body.exchange, { symbol: null, quote: null });
+    const kraken = await api.ask<Lagging>("/v1/targets/kraken");
+    t.ok(
+      kraken.body.endpoints.every(({ lag }) => lag === null),
+      "an exchange reads no chain",
+    );
+  });
 });
 
 interface Timed {
@@ -313,22 +277,17 @@ void t.test("since when a state is so", async (t) => {
     const { body } = await api.ask<Timed>(`/v1/targets/${venue}`);
     const row = board.venues.find(({ id }) => id === venue)!;
     t.strictSame([body.state, body.since], [row.state, row.since], venue);
-    for (const { since } of [body, ...body.endpoints])
-      t.ok(since <= body.generatedAt, "not in the future");
+    for (const { since } of [body, ...body.endpoints]) t.ok(since <= body.generatedAt, "not in the future");
     return body;
   }
   function endpoint(page: Timed, component: string) {
-    const { state, since } = page.endpoints.find(
-      (one) => one.component === component,
-    )!;
+    const { state, since } = page.endpoints.find((one) => one.component === component)!;
     return [state, since];
   }
 
   await t.test("before the engine ever ran: since the start", async (t) => {
     await forget(pool);
-    const [first] = await pool.query<{ at: Date }>(
-      sql`select min(applied_at) as at from migration`,
-    );
+    const [first] = await pool.query<{ at: Date }>(sql`select min(applied_at) as at from migration`);
     const { state, since, generatedAt } = await seen("okx");
     t.equal(state, "unknown");
     const start = first!.at.toISOString();
@@ -359,9 +318,7 @@ void t.test("since when a state is so", async (t) => {
 
   await t.test("while the engine is silent", async (t) => {
     await pool.query(sql`update engine_clock set ticked_at = ${at(900)}; `);
-    await pool.query(
-      sql`update venue_state set since = ${at(950)} where state = 'unknown'`,
-    );
+    await pool.query(sql`update venue_state set since = ${at(950)} where state = 'unknown'`);
     t.match(await seen("okx"), { state: "unknown", since: iso(600) });
     t.match(
       await seen("kraken"),
@@ -376,11 +333,7 @@ void t.test("since when a state is so", async (t) => {
     await tickAt(3_600);
     for (const seconds of [3_598, 3_000, 1_000, 400]) {
       accepted(await tick(pool, at(seconds), { now: new Date() }));
-      t.match(
-        await seen("okx"),
-        { state: "unknown", since: iso(3_300) },
-        `${seconds} s behind`,
-      );
+      t.match(await seen("okx"), { state: "unknown", since: iso(3_300) }, `${seconds} s behind`);
     }
     accepted(await tick(pool, at(20), { now: new Date() }));
     t.match(
@@ -392,9 +345,7 @@ void t.test("since when a state is so", async (t) => {
 
   await t.test("of a venue that is published again", async (t) => {
     const publish = (published: boolean) =>
-      pool.query(
-        sql`update venue set published = ${published} where venue = 'okx'`,
-      );
+      pool.query(sql`update venue set published = ${published} where venue = 'okx'`);
     await publish(false);
     await tickAt(18);
     await publish(true);
@@ -412,9 +363,7 @@ void t.test("since when a state is so", async (t) => {
 
 void t.test("every answer fits its schema, after much befell", async (t) => {
   const { pool } = await migratedDatabase(t);
-  const registry = measuredStalls(
-    await loadRegistry(packagedFile("registry-all.json")),
-  );
+  const registry = measuredStalls(await loadRegistry(packagedFile("registry-all.json")));
   await migrate(pool, registry, makeLog("test", "warn"));
   await muchBefell(pool);
   await addChannel(pool);

@@ -1,6 +1,6 @@
 /**
- * Every body is a function of the instant that it shows: two that show the same one have the same bytes, whichever process made them, while the engine
- * hangs and samples, heartbeats, notices and upkeep go on.
+ * Every body is a function of the instant that it shows: two that show the same one have the same bytes, whichever
+ * process made them, while the engine hangs and samples, heartbeats, notices and upkeep go on.
  */
 import { appendFile, cp } from "node:fs/promises";
 import { join } from "node:path";
@@ -51,16 +51,14 @@ async function see(api: Api, path: string): Promise<Seen> {
     /^(\d{4}-[^,]+Z),/m.exec(text);
   if (!said) throw new Error(`${path} does not say of which instant it is`);
   const [, at] = said as unknown as [string, string];
-  const generatedAt = new Date(
-    at.includes("T") ? at : Number(at) * 1000,
-  ).toISOString();
+  const generatedAt = new Date(at.includes("T") ? at : Number(at) * 1000).toISOString();
   return { path, generatedAt, text };
 }
 
 /** Another web program: with a pool and bodies of its own. */
 async function anotherWeb(
   t: Test,
-  { url, registry }: Pick<Awaited<ReturnType<typeof migratedDatabase>>, "url" | "registry">, // prettier-ignore
+  { url, registry }: Pick<Awaited<ReturnType<typeof migratedDatabase>>, "url" | "registry">,
 ): Promise<Api> {
   const pool = openPool(url, {
     applicationName: "web",
@@ -82,17 +80,14 @@ function makeWitness(t: Test) {
       if (before === undefined) bodies.set(key, text);
       else {
         compared += 1;
-        if (before !== text)
-          t.equal(text, before, `${when}: ${key} has the same bytes`);
+        if (before !== text) t.equal(text, before, `${when}: ${key} has the same bytes`);
       }
     },
   };
 }
 
 async function revisionOf(pool: Pool): Promise<number> {
-  const [row] = await pool.query<{ revision: number }>(
-    sql`select revision::int from engine_clock`,
-  );
+  const [row] = await pool.query<{ revision: number }>(sql`select revision::int from engine_clock`);
   return row!.revision;
 }
 
@@ -134,9 +129,7 @@ void t.test("the engine hangs, and all else goes on", async (t) => {
   await arrive(pool, "okx", ago(500), ago(400));
   t.strictSame(await look("samples came"), instant);
 
-  await pool.query(
-    sql`update probe set unmeasured = 99, seen_at = clock_timestamp()`,
-  );
+  await pool.query(sql`update probe set unmeasured = 99, seen_at = clock_timestamp()`);
   t.strictSame(await look("probes spoke"), instant);
 
   const revision = await revisionOf(pool);
@@ -145,20 +138,11 @@ void t.test("the engine hangs, and all else goes on", async (t) => {
   t.strictSame(await look("the newest minutes were rolled up"), instant);
 
   const changes: Record<string, () => Promise<unknown>> = {
-    "the hour that runs was rolled up": () =>
-      pool.query(sql`call upkeep.refresh_open_buckets(clock_timestamp())`),
-    "hours were kept": () =>
-      pool.query(
-        sql`call upkeep.refresh_over_hours(${ago(10_000)}, clock_timestamp())`,
-      ),
-    "late samples were rolled up": () =>
-      pool.query(sql`call upkeep.refresh_late(clock_timestamp())`),
-    "minutes were mended": () =>
-      pool.query(
-        sql`call upkeep.mend('sample_minute', ${ago(9_000)}, ${ago(300)})`,
-      ),
-    "a notice came": () =>
-      said(pool, "kraken", new Date(), [whole(notice("a", ago(60), {}))]),
+    "the hour that runs was rolled up": () => pool.query(sql`call upkeep.refresh_open_buckets(clock_timestamp())`),
+    "hours were kept": () => pool.query(sql`call upkeep.refresh_over_hours(${ago(10_000)}, clock_timestamp())`),
+    "late samples were rolled up": () => pool.query(sql`call upkeep.refresh_late(clock_timestamp())`),
+    "minutes were mended": () => pool.query(sql`call upkeep.mend('sample_minute', ${ago(9_000)}, ${ago(300)})`),
+    "a notice came": () => said(pool, "kraken", new Date(), [whole(notice("a", ago(60), {}))]),
     "an incident was taken back": () =>
       pool.file("retract", ["kraken-none", "a test"]).then(async () => {
         const [open] = await pool.query<{ slug: string }>(
@@ -166,10 +150,8 @@ void t.test("the engine hangs, and all else goes on", async (t) => {
         );
         await pool.file("retract", [open!.slug, "a test"]);
       }),
-    "a venue has another name": () =>
-      migrate(pool, withVenue(database.registry, "okx", { name: "OK" }), quiet),
-    "a venue is gone": () =>
-      migrate(pool, without(database.registry, "gemini"), quiet),
+    "a venue has another name": () => migrate(pool, withVenue(database.registry, "okx", { name: "OK" }), quiet),
+    "a venue is gone": () => migrate(pool, without(database.registry, "gemini"), quiet),
     "and comes back": () => migrate(pool, database.registry, quiet),
     "views are made again": async () => {
       const folder = await otherDefinitions(t);
@@ -190,10 +172,7 @@ void t.test("the engine hangs, and all else goes on", async (t) => {
     t.ok(seen[0]! > instants.at(-1)!, `${when}: another instant`);
     instants.push(seen[0]!);
   }
-  t.ok(
-    Date.parse(instants.at(-1)!) - Date.parse(first!) < 2_000,
-    "which is still that of the tick",
-  );
+  t.ok(Date.parse(instants.at(-1)!) - Date.parse(first!) < 2_000, "which is still that of the tick");
 
   // by two programs at once, while all of it goes on
   const end = Date.now() + 4_000;
@@ -201,25 +180,23 @@ void t.test("the engine hangs, and all else goes on", async (t) => {
   await Promise.all([
     (async () => {
       for (let round = 0; Date.now() < end; round += 1) {
-        await arrive(pool, "okx", ago(3_000 + 10 * round), ago(2_990 + 10 * round)); // prettier-ignore
+        await arrive(pool, "okx", ago(3_000 + 10 * round), ago(2_990 + 10 * round));
         await pool.query(sql`call upkeep.refresh_late(clock_timestamp())`);
       }
     })(),
     ...webs.map(async (web) => {
       while (Date.now() < end)
-        for (const path of ["/v1/status", "/v1/targets/okx", "/metrics"])
-          note(await see(web, path), "at once");
+        for (const path of ["/v1/status", "/v1/targets/okx", "/metrics"]) note(await see(web, path), "at once");
     }),
   ]);
 
   accepted(await tick(pool, new Date()));
   const [next] = await look("the next tick");
   t.ok(next! > instants.at(-1)!);
-  await pool.query(
-    sql`update engine_clock set ticked_at = ticked_at - interval '10 minutes'`,
-  );
+  await pool.query(sql`update engine_clock set ticked_at = ticked_at - interval '10 minutes'`);
   for (const when of ["silent", "silent, and samples come"]) {
-    // with a witness of its own: the tick has moved to the past, and a silent engine shows seconds that it showed before
+    // with a witness of its own: the tick has moved to the past, and a silent engine shows seconds that it showed
+    // before
     const of = await look(when, some, ofSilence.note);
     await arrive(pool, "kraken", ago(3), ago(0));
     await look(`${when}, again`, some, ofSilence.note);
@@ -228,16 +205,10 @@ void t.test("the engine hangs, and all else goes on", async (t) => {
   t.ok(compared() > 50, `${compared()} bodies were compared with another`);
 });
 
-function withVenue(
-  { venues, ...rest }: Registry,
-  id: string,
-  has: Partial<Venue>,
-): Registry {
+function withVenue({ venues, ...rest }: Registry, id: string, has: Partial<Venue>): Registry {
   return {
     ...rest,
-    venues: venues.map((venue) =>
-      venue.id === id ? { ...venue, ...has } : venue,
-    ),
+    venues: venues.map((venue) => (venue.id === id ? { ...venue, ...has } : venue)),
   };
 }
 
@@ -254,12 +225,7 @@ async function otherDefinitions(t: Test): Promise<URL> {
 }
 
 /** Good and bad samples in slots of their own, which come in now. */
-async function arrive(
-  pool: Pool,
-  venue: string,
-  from: Date,
-  to: Date,
-): Promise<void> {
+async function arrive(pool: Pool, venue: string, from: Date, to: Date): Promise<void> {
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
     select
@@ -293,8 +259,7 @@ void t.test("what came late is shown from the next tick on", async (t) => {
     return (await web.ask<Page>("/v1/targets/kraken")).body;
   };
   const counted = ({ endpoints, regions }: Page) => ({
-    ticker: endpoints.find(({ component }) => component === "rest:ticker")!
-      .samples,
+    ticker: endpoints.find(({ component }) => component === "rest:ticker")!.samples,
     regions: regions.compare.map(({ samples }) => samples),
   });
   const before = await page();
@@ -308,8 +273,7 @@ void t.test("what came late is shown from the next tick on", async (t) => {
   accepted(await tick(pool, new Date()));
   const after = counted(await page());
   t.ok(after.ticker > counted(before).ticker);
-  for (const [i, samples] of after.regions.entries())
-    t.ok(samples > counted(before).regions[i]!);
+  for (const [i, samples] of after.regions.entries()) t.ok(samples > counted(before).regions[i]!);
 });
 
 void t.test("regions are compared over exactly the range", async (t) => {
@@ -369,11 +333,9 @@ void t.test("regions are compared over exactly the range", async (t) => {
       `);
       t.ok(expected[0]!.answers > 100);
       t.strictSame(
-        body.regions.compare.map(
-          ({ region, samples, goodPct, answers, p50Ms, p95Ms }) => ({
-            ...{ region, samples, goodPct, answers, p50Ms, p95Ms },
-          }),
-        ),
+        body.regions.compare.map(({ region, samples, goodPct, answers, p50Ms, p95Ms }) => ({
+          ...{ region, samples, goodPct, answers, p50Ms, p95Ms },
+        })),
         expected,
         `${when}, ${range}`,
       );
@@ -381,9 +343,7 @@ void t.test("regions are compared over exactly the range", async (t) => {
   }
   accepted(await tick(pool, new Date()));
   await areThoseOfRaw("all of it raw");
-  await pool.query(
-    sql`call upkeep.refresh_over_hours(now() - upkeep.late_window(), now())`,
-  );
+  await pool.query(sql`call upkeep.refresh_over_hours(now() - upkeep.late_window(), now())`);
   accepted(await tick(pool, new Date()));
   await areThoseOfRaw("of hours that are kept, and what is beside them");
 });
@@ -423,9 +383,7 @@ void t.test("of too few answers there is no percentile", async (t) => {
       from component join venue using (venue_id) cross join region cross join generate_series(1, ${answers}::int) n
       where venue = 'okx' and component = 'rest:ticker' and region = 'eu-central'
     `);
-    await pool.query(
-      sql`call upkeep.refresh_all(${ago(4_000)}, ${new Date()})`,
-    );
+    await pool.query(sql`call upkeep.refresh_all(${ago(4_000)}, ${new Date()})`);
     accepted(await tick(pool, new Date()));
     const web = await anotherWeb(t, database);
     const { body } = await web.ask<{
@@ -440,11 +398,7 @@ void t.test("of too few answers there is no percentile", async (t) => {
     );
     t.match(body.regions.compare[0], expected);
     t.match(body.regions.compare[1], { answers: 0, p50Ms: null, p95Ms: null });
-    t.ok(
-      body.latency.points.every(
-        ({ p50Ms, samples }) => p50Ms === (samples < 3 ? null : 80),
-      ),
-    );
+    t.ok(body.latency.points.every(({ p50Ms, samples }) => p50Ms === (samples < 3 ? null : 80)));
     const board = await web.ask<{
       venues: {
         id: string;
@@ -456,11 +410,7 @@ void t.test("of too few answers there is no percentile", async (t) => {
       sparkline.reduce((all, { samples }) => all + samples, 0),
       answers,
     );
-    t.ok(
-      sparkline.every(
-        ({ p50Ms, samples }) => p50Ms === (samples < 3 ? null : 80),
-      ),
-    );
+    t.ok(sparkline.every(({ p50Ms, samples }) => p50Ms === (samples < 3 ? null : 80)));
   }
 });
 
@@ -487,28 +437,17 @@ void t.test("what is typical says as of when it is", async (t) => {
   });
 
   await pool.query(sql`call upkeep.refresh_late(clock_timestamp())`);
-  t.match(
-    (await typical()).summary,
-    { medianLatencyMs: null, medianLatencyAsOf: null },
-    "not before the next tick",
-  );
+  t.match((await typical()).summary, { medianLatencyMs: null, medianLatencyAsOf: null }, "not before the next tick");
   accepted(await tick(pool, new Date()));
   const first = await typical();
   t.equal(first.summary.medianLatencyMs, 80);
   t.ok(first.summary.medianLatencyAsOf! <= first.generatedAt);
   for (const { typicalMs, typicalAsOf } of first.venues)
-    t.strictSame(
-      [typicalMs, typicalAsOf],
-      [80, first.summary.medianLatencyAsOf],
-    );
+    t.strictSame([typicalMs, typicalAsOf], [80, first.summary.medianLatencyAsOf]);
 
   await measured(pool, { from: ago(900), to: ago(0), latencyMs: 120 });
   accepted(await tick(pool, new Date()));
-  t.strictSame(
-    (await typical()).summary,
-    first.summary,
-    "as it was counted, however many ticks ago",
-  );
+  t.strictSame((await typical()).summary, first.summary, "as it was counted, however many ticks ago");
   await pool.query(sql`call upkeep.refresh_late(clock_timestamp())`);
   accepted(await tick(pool, new Date()));
   const second = await typical();
@@ -548,15 +487,10 @@ void t.test("a probe that speaks after the instant", async (t) => {
     const { generatedAt, probes } = await seen();
     t.equal(generatedAt, at.toISOString());
     t.equal(probes.length, 1);
-    t.ok(
-      probes[0]!.seenAt >= before.toISOString(),
-      "is shown as it spoke before the instant, and no earlier",
-    );
+    t.ok(probes[0]!.seenAt >= before.toISOString(), "is shown as it spoke before the instant, and no earlier");
     before = at;
   }
-  const [kept] = await pool.query<{ n: number }>(
-    sql`select count(*)::int as n from shown_probe`,
-  );
+  const [kept] = await pool.query<{ n: number }>(sql`select count(*)::int as n from shown_probe`);
   t.equal(kept!.n, 2, "that, and what is to be shown next");
   const at = new Date();
   await pool.query(sql`select pg_sleep(0.02)`);
@@ -592,28 +526,20 @@ void t.test("the published instant never goes back", async (t) => {
 
   await t.test("while an engine that was silent catches up", async (t) => {
     const since = ago(400);
-    await pool.query(
-      sql`update engine_clock set ticked_at = ${since}, revision = 0`,
-    );
+    await pool.query(sql`update engine_clock set ticked_at = ${since}, revision = 0`);
     const told = [await published()];
     for (const seconds of [2, 4, 120, 122, 398]) {
-      accepted(
-        await tick(pool, new Date(+since + seconds * 1_000), { now: null }),
-      );
+      accepted(await tick(pool, new Date(+since + seconds * 1_000), { now: null }));
       told.push(await published());
     }
     t.strictSame(told, [...new Set(told)].sort(), "each is after the others");
     t.ok(told.every((at) => at <= new Date().toISOString()));
   });
 
-  await t.test(
-    "with a thousand changes in ten seconds of silence",
-    async (t) => {
-      await pool.query(
-        sql`update engine_clock set ticked_at = ${ago(100_000)}, revision = 0`,
-      );
-      await pool.script("create table told (nth serial, at timestamptz)");
-      await pool.script(`
+  await t.test("with a thousand changes in ten seconds of silence", async (t) => {
+    await pool.query(sql`update engine_clock set ticked_at = ${ago(100_000)}, revision = 0`);
+    await pool.script("create table told (nth serial, at timestamptz)");
+    await pool.script(`
       do $$ begin
         for i in 1..1500 loop
           call upkeep.published_past_changed();
@@ -623,31 +549,28 @@ void t.test("the published instant never goes back", async (t) => {
         end loop;
       end $$
     `);
-      const [row] = await pool.query(sql`
+    const [row] = await pool.query(sql`
       select
         count(*)::int as changes, count(distinct date_trunc('milliseconds', at))::int as instants,
         (select count(*)::int from (select at - lag(at) over (order by nth) as step from told) s where step <= interval '0') as back,
         max(at) <= clock_timestamp() as is_past
       from told
     `);
-      t.strictSame(row, {
-        ...{ changes: 1500, instants: 1500, back: 0, is_past: true },
-      });
-    },
-  );
+    t.strictSame(row, {
+      ...{ changes: 1500, instants: 1500, back: 0, is_past: true },
+    });
+  });
 
   await t.test("nor when silence goes on for ten seconds", async (t) => {
     const since = ago(90_000);
-    await pool.query(
-      sql`update engine_clock set ticked_at = ${since}, revision = 0`,
-    );
+    await pool.query(sql`update engine_clock set ticked_at = ${since}, revision = 0`);
     const { note, compared } = makeWitness(t);
     const end = Date.now() + 11_000;
     const webs = [await anotherWeb(t, database), await anotherWeb(t, database)];
     const told: string[][] = await Promise.all([
       (async () => {
         for (let nth = 1; Date.now() < end; nth += 1)
-          accepted(await tick(pool, new Date(+since + 2_000 * nth), { now: null })); // prettier-ignore
+          accepted(await tick(pool, new Date(+since + 2_000 * nth), { now: null }));
         return [];
       })(),
       ...webs.map(async (web) => {
@@ -660,8 +583,7 @@ void t.test("the published instant never goes back", async (t) => {
         return instants;
       }),
     ]);
-    for (const instants of told)
-      t.strictSame(instants, instants.toSorted(), "none is before another");
+    for (const instants of told) t.strictSame(instants, instants.toSorted(), "none is before another");
     t.ok(compared() > 0, `${compared()} bodies were compared`);
   });
 

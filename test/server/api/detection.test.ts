@@ -36,27 +36,18 @@ void t.test("our incidents against notices", async (t) => {
   });
   await decide(pool);
   const api = await serve(t, { pool, registry });
-  const compared = async (query = "") =>
-    (await api.ask<Compared>(`/v1/detection${query}`)).body;
+  const compared = async (query = "") => (await api.ask<Compared>(`/v1/detection${query}`)).body;
 
-  await t.test(
-    "spec: denominators are part of the detection result",
-    async (t) => {
-      const { fleet, venues } = await compared();
-      const ours = new Map(
-        venues.map(({ id, detection }) => [id, detection.ours]),
-      );
-      t.strictSame(
-        [ours.get("okx"), ours.get("kraken"), ours.get("gate")],
-        [2, 1, 0],
-      );
-      t.equal(fleet.ours, 3);
-      t.equal(venues.length, registry.venues.length);
-      const week = await compared("?days=7");
-      t.equal(week.fleet.ours, 1);
-      t.ok(venues.every(({ detection }) => !detection.observed));
-    },
-  );
+  await t.test("spec: denominators are part of the detection result", async (t) => {
+    const { fleet, venues } = await compared();
+    const ours = new Map(venues.map(({ id, detection }) => [id, detection.ours]));
+    t.strictSame([ours.get("okx"), ours.get("kraken"), ours.get("gate")], [2, 1, 0]);
+    t.equal(fleet.ours, 3);
+    t.equal(venues.length, registry.venues.length);
+    const week = await compared("?days=7");
+    t.equal(week.fleet.ours, 1);
+    t.ok(venues.every(({ detection }) => !detection.observed));
+  });
 
   await t.test(
     "spec: subjectMatched is false on every detection, and the lead time is aheadUncorrelated",
@@ -73,9 +64,7 @@ void t.test("our incidents against notices", async (t) => {
   await t.test("it is the same object as on the venue's page", async (t) => {
     const { venues } = await compared();
     for (const { id, detection } of venues) {
-      const { body } = await api.ask<{ detection: Detection }>(
-        `/v1/targets/${id}`,
-      );
+      const { body } = await api.ask<{ detection: Detection }>(`/v1/targets/${id}`);
       t.strictSame(body.detection, detection, id);
     }
   });
@@ -87,36 +76,23 @@ void t.test("our incidents against notices", async (t) => {
     const { body } = await api.ask<Listed>("/v1/incidents?venue=okx");
     t.equal(body.incidents.length, 2);
     for (const { slug } of body.incidents) {
-      const page = await api.ask<{ detection: Detection }>(
-        `/v1/incidents/${slug}`,
-      );
+      const page = await api.ask<{ detection: Detection }>(`/v1/incidents/${slug}`);
       t.match(page.body.detection, { days: 1, ours: 1, observed: false });
     }
   });
 
-  await t.test(
-    "spec: days of /v1/detection is 1 to 90, by default 90",
-    async (t) => {
-      for (const days of [1, 90]) {
-        const answer = await compared(`?days=${days}`);
-        t.equal(answer.days, days);
-        t.ok(
-          [answer.fleet, answer.venues[0]!.detection].every(
-            (one) => one.days === days,
-          ),
-        );
-      }
-      t.equal((await compared()).days, 90);
-      for (const days of ["0", "91", "1.5"])
-        t.equal((await api.ask(`/v1/detection?days=${days}`)).status, 400);
-    },
-  );
+  await t.test("spec: days of /v1/detection is 1 to 90, by default 90", async (t) => {
+    for (const days of [1, 90]) {
+      const answer = await compared(`?days=${days}`);
+      t.equal(answer.days, days);
+      t.ok([answer.fleet, answer.venues[0]!.detection].every((one) => one.days === days));
+    }
+    t.equal((await compared()).days, 90);
+    for (const days of ["0", "91", "1.5"]) t.equal((await api.ask(`/v1/detection?days=${days}`)).status, 400);
+  });
 
-  await t.test(
-    "spec: the notify window is 30 days, and percentiles of no delivery are null",
-    async (t) => {
-      const { body } = await api.ask<object>("/v1/notify");
-      t.match(body, { days: 30, deliveries: 0, p50Ms: null, p95Ms: null });
-    },
-  );
+  await t.test("spec: the notify window is 30 days, and percentiles of no delivery are null", async (t) => {
+    const { body } = await api.ask<object>("/v1/notify");
+    t.match(body, { days: 30, deliveries: 0, p50Ms: null, p95Ms: null });
+  });
 });

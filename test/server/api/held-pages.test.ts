@@ -14,8 +14,7 @@ interface Page {
 void t.test("a page over seven days", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
-  const page = async () =>
-    (await api.ask<Page>("/v1/targets/okx?range=7d")).body;
+  const page = async () => (await api.ask<Page>("/v1/targets/okx?range=7d")).body;
   const begin = ago(20);
   const after = (seconds: number) => new Date(+begin + seconds * 1000);
   await measured(pool, { from: ago(300), to: after(30) });

@@ -3,13 +3,7 @@ import t from "tap";
 import { sql, type Db } from "../../../shared/database/pool.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
-import {
-  ago,
-  decideThrough,
-  measured,
-  pastIncident,
-  unmeasured,
-} from "../../support/fleet.js";
+import { ago, decideThrough, measured, pastIncident, unmeasured } from "../../support/fleet.js";
 
 interface Vote {
   region: string;
@@ -114,12 +108,7 @@ async function befall(db: Db): Promise<void> {
   await decideThrough(db, ago(500), ago(250));
 }
 
-async function makeTypical(
-  db: Db,
-  venue: string,
-  component: string,
-  ms: number,
-): Promise<void> {
+async function makeTypical(db: Db, venue: string, component: string, ms: number): Promise<void> {
   await db.query(sql`
     insert into typical_latency (holds_from, component_id, region_id, p50_us, hours)
     select distinct engine.typical_in_force(at), c.component_id, g.region_id, ${ms}::int * 1000, 168
@@ -134,9 +123,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
   await befall(pool);
 
   async function pageOf(venue: string): Promise<Page> {
-    const listed = await api.ask<{ incidents: { slug: string }[] }>(
-      `/v1/incidents?venue=${venue}`,
-    );
+    const listed = await api.ask<{ incidents: { slug: string }[] }>(`/v1/incidents?venue=${venue}`);
     t.equal(listed.body.incidents.length, 1, `one incident of ${venue}`);
     const [{ slug } = { slug: "" }] = listed.body.incidents;
     return (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
@@ -167,8 +154,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
 
   await t.test("votes at every turn, the dissenting one too", async (t) => {
     const { evidence } = await pageOf("kraken");
-    const votes = (of: Votes) =>
-      Object.fromEntries(of.votes.map(({ region, vote }) => [region, vote]));
+    const votes = (of: Votes) => Object.fromEntries(of.votes.map(({ region, vote }) => [region, vote]));
     t.strictSame(votes(evidence.opening), {
       "eu-central": "degraded",
       "ap-southeast": "operational",
@@ -179,10 +165,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
       "ap-southeast": "operational",
       "us-east": "outage",
     });
-    t.strictSame(
-      new Set(Object.values(votes(evidence.closing))),
-      new Set(["operational"]),
-    );
+    t.strictSame(new Set(Object.values(votes(evidence.closing))), new Set(["operational"]));
     t.match(evidence.opening, { quorum: 2, confirming: 2, notCounted: [] });
     t.match(evidence.opening.votes[0], {
       badRun: 3,
@@ -211,9 +194,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
     t.equal(errors.from, incident.startedAt);
     t.equal(errors.to, incident.lastBadAt);
     t.strictSame(errors.faults, [{ fault: "timeout", count: errors.bad }]);
-    const bad = Object.fromEntries(
-      errors.regions.map(({ region, bad }) => [region, bad]),
-    );
+    const bad = Object.fromEntries(errors.regions.map(({ region, bad }) => [region, bad]));
     t.equal(bad["ap-southeast"], 0);
     t.ok(bad["eu-central"]! >= 12);
     t.equal(bad["eu-central"]! + bad["us-east"]!, errors.bad);
@@ -242,11 +223,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
     // it lasted a minute, which may lie across two
     t.ok(latency!.during.slowestMs! > 1_000, "slow while it lasted");
     t.ok(latency!.during.answers >= 18, "so many answers were good");
-    t.equal(
-      latency!.during.p95Ms,
-      null,
-      "six a minute are too few for a 95th percentile",
-    );
+    t.equal(latency!.during.p95Ms, null, "six a minute are too few for a 95th percentile");
     t.strictSame(
       latency!.regions.map(({ region }) => region),
       regions,
@@ -289,9 +266,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
       evidence.opening.votes.map(({ region }) => region),
       ["eu-central", "ap-southeast"],
     );
-    t.match(evidence.opening.notCounted, [
-      { region: "us-east", newestAt: null },
-    ]);
+    t.match(evidence.opening.notCounted, [{ region: "us-east", newestAt: null }]);
     t.match(errors.regions[2], { region: "us-east", samples: 0 });
     t.match(latency!.regions[2], {
       region: "us-east",
@@ -334,8 +309,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
       minutes: 2,
     });
     await decideThrough(pool, ago(240), ago(230));
-    const { errors, latency } = (await api.ask<Page>(`/v1/incidents/${slug}`))
-      .body;
+    const { errors, latency } = (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
     t.equal(latency, null);
     t.equal(errors.bad, errors.samples);
   });
@@ -347,8 +321,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
       startedAt: ago(300 * 86_400),
       minutes: 2,
     });
-    const { errors, latency } = (await api.ask<Page>(`/v1/incidents/${slug}`))
-      .body;
+    const { errors, latency } = (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
     t.equal(latency, null);
     t.match(errors, { samples: null, bad: null, faults: [], regions: [] });
   });
@@ -379,13 +352,7 @@ void t.test("related incidents", async (t) => {
   const api = await serve(t, { pool, registry });
   const hour = 3_600;
   const day = 24 * hour;
-  const past = (
-    venue: string,
-    component: string,
-    seconds: number,
-    minutes = 5,
-    retracted = false,
-  ) =>
+  const past = (venue: string, component: string, seconds: number, minutes = 5, retracted = false) =>
     pastIncident(pool, {
       ...{ venue, component, minutes, retracted },
       startedAt: ago(seconds),
@@ -418,13 +385,8 @@ void t.test("related incidents", async (t) => {
   );
   t.notOk(near.includes(slug));
 
-  for (let nth = 1; nth <= 15; nth++)
-    await past("kraken", "ws:trades", at - nth);
+  for (let nth = 1; nth <= 15; nth++) await past("kraken", "ws:trades", at - nth);
   await decideThrough(pool, ago(1), ago(0));
   const crowded = (await api.ask<Page>(`/v1/incidents/${slug}`)).body.related;
-  t.equal(
-    crowded.length,
-    14,
-    "ten of the venue, two of other venues, two of its component",
-  );
+  t.equal(crowded.length, 14, "ten of the venue, two of other venues, two of its component");
 });

@@ -28,9 +28,7 @@ interface Pattern {
 }
 
 async function patternsOf(api: Api, venue: string): Promise<Pattern[]> {
-  const { body } = await api.ask<{ incidentPatterns: Pattern[] }>(
-    `/v1/targets/${venue}`,
-  );
+  const { body } = await api.ask<{ incidentPatterns: Pattern[] }>(`/v1/targets/${venue}`);
   return body.incidentPatterns;
 }
 
@@ -40,11 +38,7 @@ const dayMs = 86_400_000;
 function weeksAgo(weeks: number, weekday: number, hour: number, minute = 0) {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   const monday = today - ((new Date(today).getUTCDay() + 6) % 7) * dayMs;
-  return new Date(
-    monday -
-      (7 * weeks - (weekday - 1)) * dayMs +
-      (hour * 60 + minute) * 60_000,
-  );
+  return new Date(monday - (7 * weeks - (weekday - 1)) * dayMs + (hour * 60 + minute) * 60_000);
 }
 
 /** So many days before today, at a UTC time. */
@@ -61,8 +55,7 @@ void t.test("patterns of incidents", async (t) => {
   await decide(pool);
 
   await t.test("an hour of a weekday stands out", async (t) => {
-    for (const weeks of [1, 2, 3, 5, 8])
-      await past("okx", "rest:ticker", weeksAgo(weeks, 2, 14, weeks));
+    for (const weeks of [1, 2, 3, 5, 8]) await past("okx", "rest:ticker", weeksAgo(weeks, 2, 14, weeks));
     await past("okx", "rest:ticker", weeksAgo(4, 5, 3));
     const [pattern] = await patternsOf(api, "okx");
     t.match(pattern, {
@@ -89,8 +82,7 @@ void t.test("patterns of incidents", async (t) => {
   });
 
   await t.test("an hour of any day", async (t) => {
-    for (const days of [3, 4, 9, 12, 30])
-      await past("kraken", "rest:book", daysAgo(days, 0, 10));
+    for (const days of [3, 4, 9, 12, 30]) await past("kraken", "rest:book", daysAgo(days, 0, 10));
     await past("kraken", "rest:book", daysAgo(20, 9));
     const [pattern] = await patternsOf(api, "kraken");
     t.strictSame(pattern!.recurring, [
@@ -115,15 +107,13 @@ void t.test("patterns of incidents", async (t) => {
   });
 
   await t.test("a bad afternoon recurs not", async (t) => {
-    for (const minute of [0, 12, 25, 41, 50])
-      await past("bybit", "ws:conn", daysAgo(2, 15, minute));
+    for (const minute of [0, 12, 25, 41, 50]) await past("bybit", "ws:conn", daysAgo(2, 15, minute));
     const [pattern] = await patternsOf(api, "bybit");
     t.match(pattern, { count: 5, days: 1, recurring: [] });
   });
 
   await t.test("nor does what comes twice", async (t) => {
-    for (const weeks of [1, 2])
-      await past("gate", "rest:ticker", weeksAgo(weeks, 3, 8));
+    for (const weeks of [1, 2]) await past("gate", "rest:ticker", weeksAgo(weeks, 3, 8));
     t.match(await patternsOf(api, "gate"), [{ count: 2, recurring: [] }]);
   });
 
@@ -131,11 +121,7 @@ void t.test("patterns of incidents", async (t) => {
     const random = randomFrom(7);
     const wanted = [];
     for (let nth = 0; nth < 70; nth++) {
-      const startedAt = daysAgo(
-        1 + Math.floor(random() * 88),
-        Math.floor(random() * 24),
-        Math.floor(random() * 60),
-      );
+      const startedAt = daysAgo(1 + Math.floor(random() * 88), Math.floor(random() * 24), Math.floor(random() * 60));
       const component = ["rest:ticker", "rest:book", "ws:conn"][nth % 3]!;
       const severity = random() < 0.5 ? "outage" : "degraded";
       const retracted = random() < 0.1;
@@ -150,8 +136,7 @@ void t.test("patterns of incidents", async (t) => {
     const told = patterns.flatMap(({ component, severity, incidents }) =>
       incidents.map(({ slug }) => ({ slug, component, severity })),
     );
-    const bySlug = (a: { slug: string }, b: { slug: string }) =>
-      a.slug.localeCompare(b.slug);
+    const bySlug = (a: { slug: string }, b: { slug: string }) => a.slug.localeCompare(b.slug);
     t.strictSame(told.sort(bySlug), wanted.sort(bySlug));
     const kinds = patterns.map((one) => `${one.component} ${one.severity}`);
     t.equal(new Set(kinds).size, kinds.length, "one pattern of each kind");
@@ -163,9 +148,7 @@ void t.test("patterns of incidents", async (t) => {
       const times = incidents.map(({ startedAt }) => startedAt);
       t.strictSame(times, [...times].sort().reverse(), "newest first");
     }
-    const { body } = await api.ask<{ summary: { incidents: number } }>(
-      "/v1/targets/bitget",
-    );
+    const { body } = await api.ask<{ summary: { incidents: number } }>("/v1/targets/bitget");
     t.equal(body.summary.incidents, wanted.length);
   });
 

@@ -3,20 +3,8 @@ import { sql } from "../../../shared/database/pool.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { type Api, serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
-import {
-  type Family,
-  parseExposition,
-  type Series,
-} from "../../support/exposition.js";
-import {
-  ago,
-  decide,
-  forget,
-  measured,
-  outage,
-  pastIncident,
-  unmeasured,
-} from "../../support/fleet.js";
+import { type Family, parseExposition, type Series } from "../../support/exposition.js";
+import { ago, decide, forget, measured, outage, pastIncident, unmeasured } from "../../support/fleet.js";
 
 const states = { operational: 0, degraded: 1, outage: 2, unknown: 3 };
 
@@ -25,9 +13,7 @@ async function scrape(api: Api): Promise<Record<string, Family>> {
   if (status !== 200) throw new Error(`/metrics answered ${status}: ${text}`);
   if (headers["content-type"] !== "text/plain; version=0.0.4; charset=utf-8")
     throw new Error(`/metrics came as ${headers["content-type"]}`);
-  return Object.fromEntries(
-    parseExposition(text).map((family) => [family.name, family]),
-  );
+  return Object.fromEntries(parseExposition(text).map((family) => [family.name, family]));
 }
 
 /** Values by labels, in the order in which they came. */
@@ -51,9 +37,7 @@ function componentsOf({ venues }: Registry): string[] {
   return venues.flatMap(({ id, rest, socket }) =>
     [
       ...rest.map(({ name }) => `rest:${name}`),
-      ...(socket
-        ? ["ws:conn", ...socket.streams.map(({ name }) => `ws:${name}`)]
-        : []),
+      ...(socket ? ["ws:conn", ...socket.streams.map(({ name }) => `ws:${name}`)] : []),
     ].map((component) => `venue=${id} component=${component}`),
   );
 }
@@ -66,21 +50,14 @@ function each(values: Map<string, number>): number[] {
 function isWhole(t: Test, seen: Record<string, Family>, registry: Registry) {
   const components = componentsOf(registry);
   const regions = registry.regions.map(({ id }) => id);
-  t.strictSame(
-    [...valuesOf(seen["svc_component_state"]).keys()].sort(),
-    components.sort(),
-  );
+  t.strictSame([...valuesOf(seen["svc_component_state"]).keys()].sort(), components.sort());
   t.strictSame(
     [...valuesOf(seen["svc_component_state_region"]).keys()].sort(),
-    components
-      .flatMap((of) => regions.map((id) => `${of} region=${id}`))
-      .sort(),
+    components.flatMap((of) => regions.map((id) => `${of} region=${id}`)).sort(),
   );
   t.strictSame(
     [...valuesOf(seen["svc_incident_open"]).keys()].sort(),
-    components
-      .flatMap((of) => [`${of} severity=degraded`, `${of} severity=outage`])
-      .sort(),
+    components.flatMap((of) => [`${of} severity=degraded`, `${of} severity=outage`]).sort(),
   );
 }
 
@@ -88,18 +65,15 @@ void t.test("/metrics", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
 
-  await t.test(
-    "spec: before anything was measured: all of it, as 3",
-    async (t) => {
-      const seen = await scrape(api);
-      isWhole(t, seen, registry);
-      t.strictSame(each(valuesOf(seen["svc_component_state"])), [3]);
-      t.strictSame(each(valuesOf(seen["svc_component_state_region"])), [3]);
-      t.strictSame(each(valuesOf(seen["svc_incident_open"])), [0]);
-      t.strictSame(seen["svc_latency_seconds"]!.series, [], "and no latency");
-      t.strictSame(each(valuesOf(seen["svc_latency_samples"])), [0]);
-    },
-  );
+  await t.test("spec: before anything was measured: all of it, as 3", async (t) => {
+    const seen = await scrape(api);
+    isWhole(t, seen, registry);
+    t.strictSame(each(valuesOf(seen["svc_component_state"])), [3]);
+    t.strictSame(each(valuesOf(seen["svc_component_state_region"])), [3]);
+    t.strictSame(each(valuesOf(seen["svc_incident_open"])), [0]);
+    t.strictSame(seen["svc_latency_seconds"]!.series, [], "and no latency");
+    t.strictSame(each(valuesOf(seen["svc_latency_samples"])), [0]);
+  });
 
   await t.test(
     "spec: 4 families of gauges, and 2 that say what they are of, in format 0.0.4, when all is well",
@@ -123,9 +97,7 @@ void t.test("/metrics", async (t) => {
       const [clock] = await pool.query<{ at: number }>(
         sql`select extract(epoch from generated_at)::float8 as at from api.clock`,
       );
-      t.strictSame(each(valuesOf(seen["svc_generated_at_seconds"])), [
-        clock!.at,
-      ]);
+      t.strictSame(each(valuesOf(seen["svc_generated_at_seconds"])), [clock!.at]);
       t.strictSame(each(valuesOf(seen["svc_component_state"])), [0]);
       t.strictSame(each(valuesOf(seen["svc_component_state_region"])), [0]);
       t.strictSame(each(valuesOf(seen["svc_incident_open"])), [0]);
@@ -135,12 +107,8 @@ void t.test("/metrics", async (t) => {
           .flatMap(({ id, rest }) =>
             rest.flatMap(({ name, cadenceMs }) =>
               registry.regions.flatMap((region) =>
-                [
-                  ...(60_000 / cadenceMs >= 3 ? ["50"] : []),
-                  ...(60_000 / cadenceMs >= 10 ? ["95"] : []),
-                ].map(
-                  (percentile) =>
-                    `venue=${id} endpoint=${name} region=${region.id} percentile=${percentile}`,
+                [...(60_000 / cadenceMs >= 3 ? ["50"] : []), ...(60_000 / cadenceMs >= 10 ? ["95"] : [])].map(
+                  (percentile) => `venue=${id} endpoint=${name} region=${region.id} percentile=${percentile}`,
                 ),
               ),
             ),
@@ -173,9 +141,7 @@ void t.test("/metrics", async (t) => {
     const seen = await scrape(api);
     isWhole(t, seen, registry);
     t.strictSame(
-      [...valuesOf(seen["svc_component_state"])].filter(
-        ([, v]) => v > 0 && v < 3,
-      ),
+      [...valuesOf(seen["svc_component_state"])].filter(([, v]) => v > 0 && v < 3),
       [[ticker, states.outage]],
       "and nothing else; slow cadences have too few samples yet",
     );
@@ -237,8 +203,8 @@ void t.test("/metrics", async (t) => {
     const end = Math.floor((Date.now() - settledMs) / minuteMs) * minuteMs;
     const at = (ms: number) => new Date(end + ms);
     const ticker = { venue: "kraken", component: "rest:ticker" };
-    await measured(pool, { from: at(-180_000), to: at(-60_000), ...ticker, latencyMs: 40 }); // prettier-ignore
-    await measured(pool, { from: at(-60_001), to: at(0), ...ticker, regions: ["eu-central"], latencyMs: 500 }); // prettier-ignore
+    await measured(pool, { from: at(-180_000), to: at(-60_000), ...ticker, latencyMs: 40 });
+    await measured(pool, { from: at(-60_001), to: at(0), ...ticker, regions: ["eu-central"], latencyMs: 500 });
     for (let slot = 0; slot < 12; slot += 1)
       await measured(pool, {
         from: at(-60_001 + slot * 5_000),
@@ -247,13 +213,11 @@ void t.test("/metrics", async (t) => {
         regions: ["us-east"],
         latencyMs: 120 - slot * 10,
       });
-    await measured(pool, { from: at(-60_001), to: at(0), ...ticker, regions: ["ap-southeast"], fault: "http" }); // prettier-ignore
-    await measured(pool, { from: at(-1), to: at(30_000), ...ticker, latencyMs: 999 }); // prettier-ignore
+    await measured(pool, { from: at(-60_001), to: at(0), ...ticker, regions: ["ap-southeast"], fault: "http" });
+    await measured(pool, { from: at(-1), to: at(30_000), ...ticker, latencyMs: 999 });
     // a refusal may be quick, and complete
     await pool.query(sql`update sample set latency_us = 5000 where not good`);
-    const latencies = async () => [
-      ...valuesOf((await scrape(api))["svc_latency_seconds"]),
-    ];
+    const latencies = async () => [...valuesOf((await scrape(api))["svc_latency_seconds"])];
     const labels = (region: string, percentile: number) =>
       `venue=kraken endpoint=ticker region=${region} percentile=${percentile}`;
 
@@ -302,10 +266,7 @@ void t.test("/metrics", async (t) => {
     const unknown = [...regional].filter(([, value]) => value !== 0);
     t.strictSame(
       unknown.filter(([labels]) => !labels.startsWith("venue=gate ")),
-      registry.regions.map(({ id }) => [
-        `venue=okx component=rest:ticker region=${id}`,
-        3,
-      ]),
+      registry.regions.map(({ id }) => [`venue=okx component=rest:ticker region=${id}`, 3]),
     );
     t.ok(
       unknown
@@ -322,39 +283,27 @@ void t.test("/metrics", async (t) => {
   await t.test("the engine is silent: every state reads 3", async (t) => {
     await forget(pool);
     await outage.open(pool);
-    await pool.query(
-      sql`update engine_clock set ticked_at = ticked_at - interval '5 minutes'`,
-    );
+    await pool.query(sql`update engine_clock set ticked_at = ticked_at - interval '5 minutes'`);
     const seen = await scrape(api);
     isWhole(t, seen, registry);
     t.strictSame(each(valuesOf(seen["svc_component_state"])), [3]);
     t.strictSame(each(valuesOf(seen["svc_component_state_region"])), [3]);
-    t.ok(
-      seen["svc_latency_seconds"]!.series.length > 0,
-      "what probes measure is measured without it",
-    );
+    t.ok(seen["svc_latency_seconds"]!.series.length > 0, "what probes measure is measured without it");
   });
 
-  await t.test(
-    "the engine hangs: latency stays that of its last tick, which is said",
-    async (t) => {
-      await forget(pool);
-      await measured(pool, { from: ago(290), to: ago(0) });
-      const tickedAt = ago(200);
-      await decide(pool, tickedAt);
-      const first = await api.ask("/metrics");
-      await pool.query(
-        sql`update sample set latency_us = 120000 where latency_us is not null and ts > ${tickedAt}`,
-      );
-      const later = await serve(t, { pool, registry });
-      t.equal((await later.ask("/metrics")).text, first.text);
-      const seen = await scrape(later);
-      t.strictSame(each(valuesOf(seen["svc_latency_seconds"])), [0.08]);
-      t.strictSame(each(valuesOf(seen["svc_generated_at_seconds"])), [
-        +tickedAt / 1000,
-      ]);
-    },
-  );
+  await t.test("the engine hangs: latency stays that of its last tick, which is said", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(290), to: ago(0) });
+    const tickedAt = ago(200);
+    await decide(pool, tickedAt);
+    const first = await api.ask("/metrics");
+    await pool.query(sql`update sample set latency_us = 120000 where latency_us is not null and ts > ${tickedAt}`);
+    const later = await serve(t, { pool, registry });
+    t.equal((await later.ask("/metrics")).text, first.text);
+    const seen = await scrape(later);
+    t.strictSame(each(valuesOf(seen["svc_latency_seconds"])), [0.08]);
+    t.strictSame(each(valuesOf(seen["svc_generated_at_seconds"])), [+tickedAt / 1000]);
+  });
 
   await t.test("its answer is cached as the others are", async (t) => {
     await forget(pool);
@@ -371,30 +320,22 @@ void t.test("/metrics", async (t) => {
     t.equal((await api.ask("/metrics", { headers })).status, 304);
     const head = await api.ask("/metrics", { method: "HEAD" });
     t.equal(head.headers["content-type"], first.headers["content-type"]);
-    t.equal(
-      Number(head.headers["content-length"]),
-      Buffer.byteLength(first.text),
-    );
+    t.equal(Number(head.headers["content-length"]), Buffer.byteLength(first.text));
     t.equal((await api.ask("/metrics", { method: "POST" })).status, 405);
     t.equal(first.headers["access-control-allow-origin"], "*");
   });
 
   await t.test("and counts for the limit", async (t) => {
     const limited = await serve(t, { pool, registry, rateLimit: 2 });
-    for (const left of ["remaining=1", "remaining=0"])
-      t.match((await limited.ask("/metrics")).headers.ratelimit, left);
+    for (const left of ["remaining=1", "remaining=0"]) t.match((await limited.ask("/metrics")).headers.ratelimit, left);
     const { status, headers } = await limited.ask("/metrics");
     t.equal(status, 429);
     t.ok(headers["retry-after"]);
   });
 
   await t.test("what left the registry is left out", async (t) => {
-    await pool.query(
-      sql`update venue set published = false where venue = 'kraken'`,
-    );
-    await pool.query(
-      sql`update region set published = false where region = 'us-east'`,
-    );
+    await pool.query(sql`update venue set published = false where venue = 'kraken'`);
+    await pool.query(sql`update region set published = false where region = 'us-east'`);
     await decide(pool, ago(2));
     const { text } = await api.ask("/metrics");
     t.notMatch(text, /kraken"|us-east/);
@@ -405,12 +346,8 @@ void t.test("/metrics", async (t) => {
 
   await t.test("whatever a venue is called, labels hold it", async (t) => {
     const name = 'a"b\\c\nd\\n{e="f",} é𝄞';
-    await pool.query(
-      sql`update venue set venue = ${name} where venue = 'kraken'`,
-    );
-    await pool.query(
-      sql`update region set region = ${name} where region = 'us-east'`,
-    );
+    await pool.query(sql`update venue set venue = ${name} where venue = 'kraken'`);
+    await pool.query(sql`update region set region = ${name} where region = 'us-east'`);
     await decide(pool);
     const seen = await scrape(api);
     for (const family of [
@@ -420,10 +357,6 @@ void t.test("/metrics", async (t) => {
       "svc_incident_open",
     ])
       t.ok(seen[family]!.series.some(({ labels }) => labels.venue === name));
-    t.ok(
-      seen["svc_latency_seconds"]!.series.some(
-        ({ labels }) => labels.region === name,
-      ),
-    );
+    t.ok(seen["svc_latency_seconds"]!.series.some(({ labels }) => labels.region === name));
   });
 });

@@ -74,8 +74,7 @@ void t.test("which deliveries count", async (t) => {
         kinds: ["opened", "escalated", "closed"],
       });
       await expand(pool, start);
-      for (let i = 1; i <= 3; i++)
-        await settle(pool, after(i * 1000), await claim(pool, after(i * 1000)), "delivered"); // prettier-ignore
+      for (let i = 1; i <= 3; i++) await settle(pool, after(i * 1000), await claim(pool, after(i * 1000)), "delivered");
       t.strictSame(await states(pool), Array(3).fill("event delivered"));
       t.match(await notify(), one(1_000));
     });
@@ -83,16 +82,9 @@ void t.test("which deliveries count", async (t) => {
     await t.test("nothing of what is retracted afterwards", async (t) => {
       await forget(pool);
       await addChannel(pool);
-      for (const venue of ["okx", "gate"])
-        await happened(pool, { venue, at: start });
+      for (const venue of ["okx", "gate"]) await happened(pool, { venue, at: start });
       await expand(pool, start);
-      for (const ms of [1_000, 5_000])
-        await settle(
-          pool,
-          after(ms),
-          await claim(pool, after(ms)),
-          "delivered",
-        );
+      for (const ms of [1_000, 5_000]) await settle(pool, after(ms), await claim(pool, after(ms)), "delivered");
       t.match(await notify(), { deliveries: 2, p50Ms: 13_000, p95Ms: 14_800 });
       await retract(pool, "gate");
       t.match(await notify(), one(1_000));
@@ -125,8 +117,7 @@ void t.test("which deliveries count", async (t) => {
     await t.test("to the millisecond, and never less than 0", async (t) => {
       await forget(pool);
       await addChannel(pool);
-      for (const venue of ["okx", "gate"])
-        await happened(pool, { venue, at: start });
+      for (const venue of ["okx", "gate"]) await happened(pool, { venue, at: start });
       await expand(pool, start);
       for (const [ms, us] of [
         [1_000, 100],
@@ -153,22 +144,14 @@ void t.test("which deliveries count", async (t) => {
       await forget(pool);
       const off = await addChannel(pool);
       await addChannel(pool);
-      await pool.query(
-        sql`update channel set off_at = ${start}, off_cause = 'operator' where channel_id = ${off}`,
-      );
-      for (const venue of ["okx", "gate"])
-        await happened(pool, { venue, at: start });
+      await pool.query(sql`update channel set off_at = ${start}, off_cause = 'operator' where channel_id = ${off}`);
+      for (const venue of ["okx", "gate"]) await happened(pool, { venue, at: start });
       await expand(pool, start);
       const okx = await claim(pool, start);
       await settle(pool, start, okx, "delivered");
       await retract(pool, "gate");
       t.strictSame(await claim(pool, after(1)), []);
-      t.strictSame(await states(pool), [
-        "event delivered",
-        "event dropped",
-        "event skipped",
-        "event skipped",
-      ]);
+      t.strictSame(await states(pool), ["event delivered", "event dropped", "event skipped", "event skipped"]);
       t.match(await notify(), one(0));
     });
 
@@ -179,10 +162,7 @@ void t.test("which deliveries count", async (t) => {
       await happened(pool, { at: ago(600) });
       await expand(pool, ago(600));
       for (const event of [1, null]) {
-        const [begun] = await pool.file<{ attempt_id: number }>(
-          "by_hand_open",
-          [channel, event, "test", minute],
-        );
+        const [begun] = await pool.file<{ attempt_id: number }>("by_hand_open", [channel, event, "test", minute]);
         const sent = {
           attemptId: begun!.attempt_id,
           result: "delivered",
@@ -191,11 +171,7 @@ void t.test("which deliveries count", async (t) => {
           agoMs: 0,
           spread: 1,
         };
-        await pool.file("settle_deliveries", [
-          null,
-          JSON.stringify([sent]),
-          JSON.stringify(deliveryRules),
-        ]);
+        await pool.file("settle_deliveries", [null, JSON.stringify([sent]), JSON.stringify(deliveryRules)]);
       }
       await pool.file("channel_queue_open", [channel]);
       // it was put in line just now
@@ -204,84 +180,72 @@ void t.test("which deliveries count", async (t) => {
       await pool.query(sql`
         update delivery set ended_at = ${ago(300)} where ended_at is not null
       `);
-      t.strictSame(await states(pool), [
-        "open delivered",
-        "replay delivered",
-        "test delivered",
-      ]);
+      t.strictSame(await states(pool), ["open delivered", "replay delivered", "test delivered"]);
       t.match(await notify(), none);
     });
   });
 
-  await t.test(
-    "spec: an event that waited for more than 1 hour until it was claimed is a backfill",
-    async (t) => {
-      const claimedAfter = async (ms: number) => {
+  await t.test("spec: an event that waited for more than 1 hour until it was claimed is a backfill", async (t) => {
+    const claimedAfter = async (ms: number) => {
+      await forget(pool);
+      await addChannel(pool);
+      await happened(pool, { at: start });
+      await expand(pool, after(ms));
+      await settle(pool, after(ms), await claim(pool, after(ms)), "delivered");
+      return notify();
+    };
+    t.match(await claimedAfter(hour), one(hour));
+    t.match(await claimedAfter(hour + 1), none);
+    t.strictSame(await states(pool), ["event delivered"], "it is in the log");
+
+    await t.test("by its first claim, of whichever channel", async (t) => {
+      for (const [firstMs, counts] of [
+        [hour - 1, true],
+        [hour + 1, false],
+      ] as const) {
         await forget(pool);
         await addChannel(pool);
-        await happened(pool, { at: start });
-        await expand(pool, after(ms));
-        await settle(
-          pool,
-          after(ms),
-          await claim(pool, after(ms)),
-          "delivered",
-        );
-        return notify();
-      };
-      t.match(await claimedAfter(hour), one(hour));
-      t.match(await claimedAfter(hour + 1), none);
-      t.strictSame(await states(pool), ["event delivered"], "it is in the log");
-
-      await t.test("by its first claim, of whichever channel", async (t) => {
-        for (const [firstMs, counts] of [
-          [hour - 1, true],
-          [hour + 1, false],
-        ] as const) {
-          await forget(pool);
-          await addChannel(pool);
-          await addChannel(pool);
-          await happened(pool, { at: start });
-          await expand(pool, start);
-          const first = await claim(pool, after(firstMs), 1);
-          t.equal(first.length, 1);
-          const second = await claim(pool, after(hour + 20_000));
-          t.equal(second.length, 1);
-          await settle(pool, after(hour + 20_000), second, "delivered");
-          t.match(await notify(), counts ? one(hour + 20_000) : none);
-        }
-      });
-
-      await t.test("also by that of one that was asked for anew", async (t) => {
-        await forget(pool);
-        const [failed] = [await addChannel(pool), await addChannel(pool)];
-        await happened(pool, { at: start });
-        await expand(pool, start);
-        const first = await claim(pool, start, 1);
-        await settle(pool, start, first, "refused", { attempts: 1 });
-        await pool.file("channel_queue_open", [failed]);
-        const late = await claim(pool, after(hour + 20_000));
-        t.equal(late.length, 1);
-        await settle(pool, after(hour + 20_000), late, "delivered");
-        t.match(await notify(), one(hour + 20_000));
-        const now = new Date(Date.now() + minute);
-        await settle(pool, now, await claim(pool, now), "delivered");
-        t.strictSame(await states(pool), ["event delivered", "open delivered"]);
-        t.match(await notify(), one(hour + 20_000), "and none itself");
-      });
-
-      await t.test("what waits for its receiver is none", async (t) => {
-        await forget(pool);
         await addChannel(pool);
         await happened(pool, { at: start });
         await expand(pool, start);
-        await settle(pool, start, await claim(pool, start), "refused");
-        const late = await claim(pool, after(2 * hour));
-        await settle(pool, after(2 * hour), late, "delivered");
-        t.match(await notify(), one(2 * hour));
-      });
-    },
-  );
+        const first = await claim(pool, after(firstMs), 1);
+        t.equal(first.length, 1);
+        const second = await claim(pool, after(hour + 20_000));
+        t.equal(second.length, 1);
+        await settle(pool, after(hour + 20_000), second, "delivered");
+        t.match(await notify(), counts ? one(hour + 20_000) : none);
+      }
+    });
+
+    await t.test("also by that of one that was asked for anew", async (t) => {
+      await forget(pool);
+      const [failed] = [await addChannel(pool), await addChannel(pool)];
+      await happened(pool, { at: start });
+      await expand(pool, start);
+      const first = await claim(pool, start, 1);
+      await settle(pool, start, first, "refused", { attempts: 1 });
+      await pool.file("channel_queue_open", [failed]);
+      const late = await claim(pool, after(hour + 20_000));
+      t.equal(late.length, 1);
+      await settle(pool, after(hour + 20_000), late, "delivered");
+      t.match(await notify(), one(hour + 20_000));
+      const now = new Date(Date.now() + minute);
+      await settle(pool, now, await claim(pool, now), "delivered");
+      t.strictSame(await states(pool), ["event delivered", "open delivered"]);
+      t.match(await notify(), one(hour + 20_000), "and none itself");
+    });
+
+    await t.test("what waits for its receiver is none", async (t) => {
+      await forget(pool);
+      await addChannel(pool);
+      await happened(pool, { at: start });
+      await expand(pool, start);
+      await settle(pool, start, await claim(pool, start), "refused");
+      const late = await claim(pool, after(2 * hour));
+      await settle(pool, after(2 * hour), late, "delivered");
+      t.match(await notify(), one(2 * hour));
+    });
+  });
 
   await t.test("30 UTC days, today included", async (t) => {
     const { generatedAt } = await notify();
@@ -297,11 +261,7 @@ void t.test("which deliveries count", async (t) => {
     };
     t.match(await deliveredAt(today - 29 * day), one(0));
     t.match(await deliveredAt(today - 29 * day - 1), none);
-    t.match(
-      await deliveredAt(Date.now() + minute),
-      none,
-      "nor anything after the instant that the answer tells of",
-    );
+    t.match(await deliveredAt(Date.now() + minute), none, "nor anything after the instant that the answer tells of");
   });
 });
 
@@ -310,8 +270,7 @@ void t.test(
   async (t) => {
     const { pool } = await migratedDatabase(t);
     const random = randomFrom(5);
-    const between = (from: number, to: number) =>
-      Math.round(from + random() * (to - from));
+    const between = (from: number, to: number) => Math.round(from + random() * (to - from));
     const pick = <T>(...of: readonly T[]) => of[between(0, of.length - 1)]!;
     let backfills = 0;
     for (let round = 0; round < 4; round++) {
@@ -354,11 +313,7 @@ void t.test(
         },
         JSON.stringify(reckoned),
       );
-      t.match(
-        answer,
-        await fromTheLog(pool),
-        "and as docs/methodology.md says",
-      );
+      t.match(answer, await fromTheLog(pool), "and as docs/methodology.md says");
     }
     t.ok(backfills > 0);
   },
@@ -383,19 +338,11 @@ async function reckon(pool: Pool) {
   `);
   const firstClaims = new Map<number, number>();
   for (const { event, claimed } of rows)
-    if (claimed)
-      firstClaims.set(
-        event,
-        Math.min(+claimed, firstClaims.get(event) ?? Infinity),
-      );
-  const isBackfill = ({ event, recorded }: (typeof rows)[number]) =>
-    firstClaims.get(event)! - +recorded > hour;
+    if (claimed) firstClaims.set(event, Math.min(+claimed, firstClaims.get(event) ?? Infinity));
+  const isBackfill = ({ event, recorded }: (typeof rows)[number]) => firstClaims.get(event)! - +recorded > hour;
   const openings = rows.filter(
     ({ kind, cause, state, retracted }) =>
-      kind === "opened" &&
-      cause === "event" &&
-      state === "delivered" &&
-      retracted === null,
+      kind === "opened" && cause === "event" && state === "delivered" && retracted === null,
   );
   const tookMs = openings
     .filter((row) => !isBackfill(row))
@@ -418,15 +365,12 @@ async function reckon(pool: Pool) {
 }
 
 /** As docs/methodology.md reckons it; where it has numbers between two, they are rounded as the API rounds them. */
-async function fromTheLog(
-  pool: Pool,
-): Promise<Omit<Notify, "generatedAt" | "days">> {
+async function fromTheLog(pool: Pool): Promise<Omit<Notify, "generatedAt" | "days">> {
   const [row] = await pool.text<{
     count: number;
     percentile_cont: number[] | null;
   }>(documented, []);
-  const [p50Ms = null, p95Ms = null] =
-    row!.percentile_cont?.map((ms) => Math.round(ms)) ?? [];
+  const [p50Ms = null, p95Ms = null] = row!.percentile_cont?.map((ms) => Math.round(ms)) ?? [];
   return { deliveries: row!.count, p50Ms, p95Ms };
 }
 
@@ -436,9 +380,7 @@ async function asked(pool: Pool): Promise<Notify> {
 }
 
 async function states(pool: Pool): Promise<string[]> {
-  const rows = await pool.query<{ state: string }>(
-    sql`select cause || ' ' || state as state from delivery order by 1`,
-  );
+  const rows = await pool.query<{ state: string }>(sql`select cause || ' ' || state as state from delivery order by 1`);
   return rows.map(({ state }) => state);
 }
 

@@ -19,12 +19,7 @@ import { openPool } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile, version } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import {
-  type Answer,
-  answersHeldAgainst,
-  documentOf,
-  serve,
-} from "../../support/api.js";
+import { type Answer, answersHeldAgainst, documentOf, serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { forget, outage } from "../../support/fleet.js";
 import { describedColumns } from "../../support/table.js";
@@ -32,16 +27,12 @@ import { describedColumns } from "../../support/table.js";
 type Described = [path: string, operation: OperationObject];
 
 /** The address that the document's own examples make, but for these names. */
-function addressOf(
-  [path, operation]: Described,
-  names: Record<string, string>,
-): string {
+function addressOf([path, operation]: Described, names: Record<string, string>): string {
   const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(names[name] ?? String(exampleOf(operation, name))),
   );
   const query = new URLSearchParams();
-  for (const { name, example } of parametersOf(operation, "query"))
-    query.set(name, String(example as unknown));
+  for (const { name, example } of parametersOf(operation, "query")) query.set(name, String(example as unknown));
   return `${filled}?${query.toString()}`;
 }
 
@@ -61,10 +52,7 @@ function answerOf(
   operation: OperationObject,
   status: number | "default",
 ): ResponseObject | undefined {
-  const answers = operation.responses as Record<
-    string,
-    ResponseObject | ReferenceObject
-  >;
+  const answers = operation.responses as Record<string, ResponseObject | ReferenceObject>;
   const answer = answers[String(status)];
   const reference = (answer as ReferenceObject | undefined)?.$ref;
   if (reference === undefined) return answer as ResponseObject | undefined;
@@ -72,7 +60,9 @@ function answerOf(
   return document.components!.responses![name] as ResponseObject;
 }
 
-/** Headers that every answer has, whoever sends it: HTTP's own, of the connection and the body, and what browsers need. */
+/**
+ * Headers that every answer has, whoever sends it: HTTP's own, of the connection and the body, and what browsers need.
+ */
 const everywhere = new Set([
   ...["connection", "content-length", "content-type", "date"],
   ...["keep-alive", "transfer-encoding"],
@@ -92,11 +82,7 @@ function describedHeaders({ headers = {} }: ResponseObject): string[] {
 }
 
 /** What is described and has another form than a real one; what varies, digits and tags, is left out. */
-function falseExamples(
-  document: OpenAPIObject,
-  described: ResponseObject,
-  { headers }: Answer<unknown>,
-): string[] {
+function falseExamples(document: OpenAPIObject, described: ResponseObject, { headers }: Answer<unknown>): string[] {
   const form = (text: string) =>
     text
       .replace(/^"[\w-]{27}(-br|-gzip)?"$/, "a tag")
@@ -114,10 +100,7 @@ function falseExamples(
   });
 }
 
-function headerObject(
-  document: OpenAPIObject,
-  part: HeaderObject | ReferenceObject,
-): HeaderObject {
+function headerObject(document: OpenAPIObject, part: HeaderObject | ReferenceObject): HeaderObject {
   if (part.$ref === undefined) return part as HeaderObject;
   const name = part.$ref.split("/").at(-1)!;
   return document.components!.headers![name] as HeaderObject;
@@ -129,12 +112,8 @@ void t.test("the description of the API", async (t) => {
   await outage.open(pool);
   const api = await serve(t, { pool, registry, rateLimit: 10_000 });
   const { body: document } = await api.ask<OpenAPIObject>("/openapi.json");
-  const operations = Object.entries(document.paths!).map(
-    ([path, { get }]): Described => [path, get!],
-  );
-  const { body: listed } = await api.ask<{ incidents: { slug: string }[] }>(
-    "/v1/incidents",
-  );
+  const operations = Object.entries(document.paths!).map(([path, { get }]): Described => [path, get!]);
+  const { body: listed } = await api.ask<{ incidents: { slug: string }[] }>("/v1/incidents");
   const names = { slug: listed.incidents[0]!.slug };
 
   await t.test("a public linter has nothing to say", async (t) => {
@@ -147,9 +126,7 @@ void t.test("the description of the API", async (t) => {
       config,
     });
     t.strictSame(
-      problems.map(
-        ({ ruleId, location }) => `${ruleId} ${location[0]?.pointer}`,
-      ),
+      problems.map(({ ruleId, location }) => `${ruleId} ${location[0]?.pointer}`),
       [],
     );
   });
@@ -166,18 +143,9 @@ void t.test("the description of the API", async (t) => {
       headers: { "if-none-match": headers.etag! },
     });
     t.equal(again.status, 304, "the same until the next deployment");
-    t.match(
-      (document as { "x-generatedAt"?: string })["x-generatedAt"],
-      /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
-    );
-    const others = await Promise.all(
-      [1, 2, 3].map(() => api.ask("/openapi.json")),
-    );
-    t.strictSame(
-      new Set(others.map(({ text }) => text)),
-      new Set([JSON.stringify(document)]),
-      "made once",
-    );
+    t.match((document as { "x-generatedAt"?: string })["x-generatedAt"], /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const others = await Promise.all([1, 2, 3].map(() => api.ask("/openapi.json")));
+    t.strictSame(new Set(others.map(({ text }) => text)), new Set([JSON.stringify(document)]), "made once");
   });
 
   await t.test("it describes every route, and no other", (t) => {
@@ -204,12 +172,7 @@ void t.test("the description of the API", async (t) => {
       .flatMap(({ route }) => route?.path ?? [])
       .map((path) => path.replace(/:(\w+)/g, "{$1}"))
       // for whoever runs the service, or for people to read, and outside of this API
-      .filter(
-        (path) =>
-          !/^\/(readyz|methodology|rulebook|checking|comparing|receiving|changelog)$/.test(
-            path,
-          ),
-      );
+      .filter((path) => !/^\/(readyz|methodology|rulebook|checking|comparing|receiving|changelog)$/.test(path));
     t.strictSame(Object.keys(document.paths!).sort(), routes.sort());
     t.end();
   });
@@ -226,86 +189,66 @@ void t.test("the description of the API", async (t) => {
       for (const status of Object.keys(operation.responses!))
         t.ok(answerOf(document, operation, status as "default")!.description);
     }
-    for (const [name, schema] of Object.entries(
-      document.components!.schemas!,
-    )) {
+    for (const [name, schema] of Object.entries(document.components!.schemas!)) {
       t.ok("description" in schema, name);
-      for (const [property, one] of Object.entries(
-        "properties" in schema ? (schema.properties ?? {}) : {},
-      ))
+      for (const [property, one] of Object.entries("properties" in schema ? (schema.properties ?? {}) : {}))
         t.ok("description" in one || "$ref" in one, `${name}.${property}`);
     }
     t.end();
   });
 
-  await t.test(
-    "a client that knows nothing else gets what is described",
-    async (t) => {
-      for (const [path, operation] of operations) {
-        const address = addressOf([path, operation], names);
-        const inPath = parametersOf(operation, "path");
-        const answer = await api.ask(address);
-        t.equal(answer.status, 200, address);
-        const described = answerOf(document, operation, 200)!;
-        const type = answer.headers["content-type"]!.split(";")[0]!;
-        t.ok(described.content![type], `${path}: ${type}`);
-        const headers = describedHeaders(described).filter(
-          (name) => name !== "content-encoding",
-        );
+  await t.test("a client that knows nothing else gets what is described", async (t) => {
+    for (const [path, operation] of operations) {
+      const address = addressOf([path, operation], names);
+      const inPath = parametersOf(operation, "path");
+      const answer = await api.ask(address);
+      t.equal(answer.status, 200, address);
+      const described = answerOf(document, operation, 200)!;
+      const type = answer.headers["content-type"]!.split(";")[0]!;
+      t.ok(described.content![type], `${path}: ${type}`);
+      const headers = describedHeaders(described).filter((name) => name !== "content-encoding");
+      t.strictSame(
+        headersOf(answer),
+        headers.filter((name) => name !== "content-disposition"),
+        path,
+      );
+      t.strictSame(falseExamples(document, described, answer), [], path);
+      if (described.content!["text/csv"]) {
+        const table = await api.ask(address.replace("format=json", "format=csv"));
+        t.match(table.headers["content-type"], /^text\/csv;/, path);
+        // made anew for each who asks, so that it has no ETag, and in one form
         t.strictSame(
-          headersOf(answer),
-          headers.filter((name) => name !== "content-disposition"),
-          path,
+          headersOf(table),
+          headers.filter((name) => !["etag", "vary"].includes(name)),
+          `${path} as a table`,
         );
-        t.strictSame(falseExamples(document, described, answer), [], path);
-        if (described.content!["text/csv"]) {
-          const table = await api.ask(
-            address.replace("format=json", "format=csv"),
-          );
-          t.match(table.headers["content-type"], /^text\/csv;/, path);
-          // made anew for each who asks, so that it has no ETag, and in one form
-          t.strictSame(
-            headersOf(table),
-            headers.filter((name) => !["etag", "vary"].includes(name)),
-            `${path} as a table`,
-          );
-          const usual = addressOf(
-            [path, { ...operation, parameters: inPath }],
-            names,
-          );
-          t.strictSame(
-            falseExamples(
-              document,
-              described,
-              await api.ask(`${usual}format=csv`),
-            ),
-            [],
-            `${usual} as a table`,
-          );
-        }
-        const cache = described.headers!["Cache-Control"] as HeaderObject;
-        const lifetimes = (cache.schema as { enum: string[] }).enum;
-        t.ok(lifetimes.includes(answer.headers["cache-control"]!), path);
-
-        const unchanged = answerOf(document, operation, 304);
-        const { etag } = answer.headers;
-        t.equal(etag !== undefined, unchanged !== undefined, path);
-        if (!unchanged || etag === undefined) continue;
-        const again = await api.ask(address, {
-          headers: { "if-none-match": etag },
-        });
-        t.equal(again.status, 304, path);
+        const usual = addressOf([path, { ...operation, parameters: inPath }], names);
         t.strictSame(
-          headersOf(again),
-          describedHeaders(unchanged).filter(
-            (name) => name !== "content-encoding",
-          ),
-          path,
+          falseExamples(document, described, await api.ask(`${usual}format=csv`)),
+          [],
+          `${usual} as a table`,
         );
-        t.strictSame(falseExamples(document, unchanged, again), [], path);
       }
-    },
-  );
+      const cache = described.headers!["Cache-Control"] as HeaderObject;
+      const lifetimes = (cache.schema as { enum: string[] }).enum;
+      t.ok(lifetimes.includes(answer.headers["cache-control"]!), path);
+
+      const unchanged = answerOf(document, operation, 304);
+      const { etag } = answer.headers;
+      t.equal(etag !== undefined, unchanged !== undefined, path);
+      if (!unchanged || etag === undefined) continue;
+      const again = await api.ask(address, {
+        headers: { "if-none-match": etag },
+      });
+      t.equal(again.status, 304, path);
+      t.strictSame(
+        headersOf(again),
+        describedHeaders(unchanged).filter((name) => name !== "content-encoding"),
+        path,
+      );
+      t.strictSame(falseExamples(document, unchanged, again), [], path);
+    }
+  });
 
   await t.test("what is compressed has what is described", async (t) => {
     for (const [path, operation] of operations)
@@ -314,10 +257,9 @@ void t.test("the description of the API", async (t) => {
         if (!("Content-Encoding" in described.headers!)) continue;
         const address = addressOf([path, operation], names);
         const { text } = await api.ask(address);
-        const { headers, body } = await request(
-          `http://127.0.0.1:${api.port}${address}`,
-          { headers: { "accept-encoding": encoding } },
-        );
+        const { headers, body } = await request(`http://127.0.0.1:${api.port}${address}`, {
+          headers: { "accept-encoding": encoding },
+        });
         await body.dump();
         const form = Buffer.byteLength(text) < 1000 ? undefined : encoding;
         t.equal(headers["content-encoding"], form, path);
@@ -327,9 +269,7 @@ void t.test("the description of the API", async (t) => {
 
   await t.test("400 and 404 exactly where they are described", async (t) => {
     for (const [path, operation] of operations) {
-      const filled = path
-        .replace("{slug}", names.slug)
-        .replace("{venue}", "okx");
+      const filled = path.replace("{slug}", names.slug).replace("{venue}", "okx");
       const query = parametersOf(operation, "query");
       for (const { name } of query) {
         const { status } = await api.ask(`${filled}?${name}=%00`);
@@ -363,28 +303,24 @@ void t.test("the description of the API", async (t) => {
       const answer = await alone.ask(addressOf([path, operation], names));
       const described = answerOf(document, operation, 503);
       t.equal(answer.status, described ? 503 : 200, path);
-      if (described)
-        t.strictSame(headersOf(answer), describedHeaders(described), path);
+      if (described) t.strictSame(headersOf(answer), describedHeaders(described), path);
     }
   });
 
-  await t.test(
-    "spec: 429 is described and answered everywhere but on /healthz and /openapi.json",
-    async (t) => {
-      const limited = await serve(t, { pool, registry, rateLimit: 1 });
-      await limited.ask("/v1/thresholds");
-      for (const [path, operation] of operations) {
-        const answer = await limited.ask(addressOf([path, operation], names));
-        const described = answerOf(document, operation, 429);
-        const exempt = ["/healthz", "/openapi.json"].includes(path);
-        t.equal(described === undefined, exempt, path);
-        t.equal(answer.status, exempt ? 200 : 429, path);
-        if (!described) continue;
-        t.strictSame(headersOf(answer), describedHeaders(described), path);
-        t.strictSame(falseExamples(document, described, answer), [], path);
-      }
-    },
-  );
+  await t.test("spec: 429 is described and answered everywhere but on /healthz and /openapi.json", async (t) => {
+    const limited = await serve(t, { pool, registry, rateLimit: 1 });
+    await limited.ask("/v1/thresholds");
+    for (const [path, operation] of operations) {
+      const answer = await limited.ask(addressOf([path, operation], names));
+      const described = answerOf(document, operation, 429);
+      const exempt = ["/healthz", "/openapi.json"].includes(path);
+      t.equal(described === undefined, exempt, path);
+      t.equal(answer.status, exempt ? 200 : 429, path);
+      if (!described) continue;
+      t.strictSame(headersOf(answer), describedHeaders(described), path);
+      t.strictSame(falseExamples(document, described, answer), [], path);
+    }
+  });
 
   await t.test("405 as it is described, everywhere", async (t) => {
     for (const [path, operation] of operations) {
@@ -408,15 +344,12 @@ void t.test("the description of the API", async (t) => {
         [417, await api.ask(address, { headers: { expect: "tea" } })],
         [431, await api.ask(address, { headers: { x: "x".repeat(20_000) } })],
       ];
-      if (answerOf(document, operation, 503))
-        asked.push([500, await failing.ask(address)]);
+      if (answerOf(document, operation, 503)) asked.push([500, await failing.ask(address)]);
       for (const [status, answer] of asked) {
         t.equal(answer.status, status, path);
         t.ok(described.description.includes(`(${status})`));
         t.strictSame(
-          headersOf(answer).filter(
-            (name) => !describedHeaders(described).includes(name),
-          ),
+          headersOf(answer).filter((name) => !describedHeaders(described).includes(name)),
           [],
           `${path}: ${status}`,
         );
@@ -442,8 +375,7 @@ void t.test("the description of the API", async (t) => {
       for (const [type, media] of Object.entries(content!)) {
         const example = bodyExample(document, media);
         t.not(example, undefined, `${path} ${type}`);
-        const text =
-          typeof example === "string" ? example : JSON.stringify(example);
+        const text = typeof example === "string" ? example : JSON.stringify(example);
         const answer = { status: 200, headers: { "content-type": type }, text };
         t.doesNotThrow(() => held(path, answer, "GET"), `${path} ${type}`);
       }
@@ -467,39 +399,25 @@ void t.test("the description of the API", async (t) => {
       for (const [wrong, why] of [
         [answer.text.replace("windowDays", "days"), /expected the columns/],
         [answer.text.replaceAll("\r\n", ",x\r\n"), /expected the columns/],
-        [
-          answer.text.replace(`${fields[0]!},`, "today,"),
-          /generatedAt: expected instant; got "today"/,
-        ],
-        [
-          answer.text.replace(`${fields[0]!},90,`, `${fields[0]!},,`),
-          /windowDays: expected integer; got ""/,
-        ],
+        [answer.text.replace(`${fields[0]!},`, "today,"), /generatedAt: expected instant; got "today"/],
+        [answer.text.replace(`${fields[0]!},90,`, `${fields[0]!},,`), /windowDays: expected integer; got ""/],
       ] as const)
         t.throws(() => held(path, { ...answer, text: wrong }, "GET"), why);
     }
   });
 
-  await t.test(
-    "without a venue of the examples, they are of one that is there",
-    (t) => {
-      const venues = registry.venues.filter(({ id }) => id !== "kraken");
-      const smaller = documentOf({ registry: { ...registry, venues } });
-      const { get } = smaller.paths!["/v1/targets/{venue}"]!;
-      t.equal(exampleOf(get!, "venue"), venues[0]!.id);
-      const { headers } = answerOf(smaller, get!, 200)!;
-      t.match(
-        (headers!["Content-Disposition"] as HeaderObject).example,
-        `venuewatch-${venues[0]!.id}-days-90-`,
-      );
-      t.end();
-    },
-  );
+  await t.test("without a venue of the examples, they are of one that is there", (t) => {
+    const venues = registry.venues.filter(({ id }) => id !== "kraken");
+    const smaller = documentOf({ registry: { ...registry, venues } });
+    const { get } = smaller.paths!["/v1/targets/{venue}"]!;
+    t.equal(exampleOf(get!, "venue"), venues[0]!.id);
+    const { headers } = answerOf(smaller, get!, 200)!;
+    t.match((headers!["Content-Disposition"] as HeaderObject).example, `venuewatch-${venues[0]!.id}-days-90-`);
+    t.end();
+  });
 
   await t.test("strangers are sent to pages, not to files of ours", (t) => {
-    const words = JSON.stringify(
-      documentOf({ registry, siteUrl: "https://example.org/status" }),
-    );
+    const words = JSON.stringify(documentOf({ registry, siteUrl: "https://example.org/status" }));
     t.notMatch(words, /\w+\.md\b/);
     for (const page of ["methodology", "rulebook", "receiving", "changelog"])
       t.match(words, `https://example.org/status/${page}`);
@@ -508,10 +426,7 @@ void t.test("the description of the API", async (t) => {
 });
 
 /** In place, or where it is referred to. */
-function bodyExample(
-  document: OpenAPIObject,
-  { example, examples }: MediaTypeObject,
-): unknown {
+function bodyExample(document: OpenAPIObject, { example, examples }: MediaTypeObject): unknown {
   if (!examples) return example;
   const { $ref } = Object.values(examples)[0] as ReferenceObject;
   const one = document.components!.examples![$ref.split("/").at(-1)!];
@@ -520,27 +435,19 @@ function bodyExample(
 
 function problemExample(document: OpenAPIObject, name: string): unknown {
   const answer = document.components!.responses![name];
-  return (answer as ResponseObject).content!["application/problem+json"]!
-    .example as unknown;
+  return (answer as ResponseObject).content!["application/problem+json"]!.example as unknown;
 }
 
-void t.test(
-  "no two constants of a generated client have one name",
-  async (t) => {
-    const document = documentOf({
-      registry: await loadRegistry(packagedFile("registry.json")),
-    });
-    const named = Object.entries(
-      document.components!.schemas as Record<
-        string,
-        SchemaObject & { "x-enum-varnames"?: string[] }
-      >,
-    ).filter(([, schema]) => schema.enum);
-    t.ok(named.length >= 2);
-    for (const [name, schema] of named)
-      t.equal(schema["x-enum-varnames"]?.length, schema.enum!.length, name);
-    const constants = named.flatMap(([, schema]) => schema["x-enum-varnames"]!);
-    for (const constant of constants) t.match(constant, /^[A-Z][A-Z_]*$/);
-    t.equal(new Set(constants).size, constants.length);
-  },
-);
+void t.test("no two constants of a generated client have one name", async (t) => {
+  const document = documentOf({
+    registry: await loadRegistry(packagedFile("registry.json")),
+  });
+  const named = Object.entries(
+    document.components!.schemas as Record<string, SchemaObject & { "x-enum-varnames"?: string[] }>,
+  ).filter(([, schema]) => schema.enum);
+  t.ok(named.length >= 2);
+  for (const [name, schema] of named) t.equal(schema["x-enum-varnames"]?.length, schema.enum!.length, name);
+  const constants = named.flatMap(([, schema]) => schema["x-enum-varnames"]!);
+  for (const constant of constants) t.match(constant, /^[A-Z][A-Z_]*$/);
+  t.equal(new Set(constants).size, constants.length);
+});

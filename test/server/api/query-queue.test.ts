@@ -42,11 +42,7 @@ void t.test("one at a time, in the order asked; others pass", async (t) => {
   const failing = t.rejects(year, { message: "too slow" });
   await pool.end(0, new Error("too slow"));
   await failing;
-  t.strictSame(
-    pool.begun.slice(2),
-    ["year_csv"],
-    "one that fails has its turn, and no more",
-  );
+  t.strictSame(pool.begun.slice(2), ["year_csv"], "one that fails has its turn, and no more");
   await pool.end(2);
   t.ok(await table);
   t.strictSame(pool.begun.slice(3), ["year"]);

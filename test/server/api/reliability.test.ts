@@ -7,13 +7,7 @@ import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { type Api, serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
-import {
-  ago,
-  decide,
-  forget,
-  measured,
-  pastIncident,
-} from "../../support/fleet.js";
+import { ago, decide, forget, measured, pastIncident } from "../../support/fleet.js";
 import { randomFrom } from "../../support/random-samples.js";
 import { roundHalfEven } from "../../support/rollup-model.js";
 
@@ -57,13 +51,7 @@ function rowOf({ venues }: Reliability, id: string): Row {
 }
 
 /** So many hours before `until`, each with these latencies at its start, of one endpoint from one region. */
-async function hours(
-  pool: Pool,
-  venue: string,
-  latenciesMs: number[],
-  count: number,
-  until: Date,
-): Promise<void> {
+async function hours(pool: Pool, venue: string, latenciesMs: number[], count: number, until: Date): Promise<void> {
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, latency_us)
     select
@@ -81,7 +69,9 @@ async function hours(
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** From nine to twelve samples in each of some hours of these days, by three endpoints of two venues, from two regions. */
+/**
+ * From nine to twelve samples in each of some hours of these days, by three endpoints of two venues, from two regions.
+ */
 async function sparseHours(pool: Pool, days: number, now: Date) {
   const random = randomFrom(5);
   const series = await pool.query<{
@@ -141,19 +131,12 @@ async function usualByHand(pool: Pool, days: number, at: string) {
       and h.hour < time_bucket('1 hour', (select published_to from api.clock))
   `);
   const today = Math.floor(Date.parse(at) / dayMs) * dayMs;
-  const within = hours.filter(
-    ({ hour }) => +hour >= today - (days - 1) * dayMs,
-  );
+  const within = hours.filter(({ hour }) => +hour >= today - (days - 1) * dayMs);
   return (venue: string | null) => {
     const of = within.filter((row) => venue === null || row.venue === venue);
     const median = (us: number[]) => {
-      const ms = us
-        .map((one) => roundHalfEven(one / 1000))
-        .sort((a, b) => a - b);
-      const [lower, upper] = [
-        ms[Math.floor((ms.length - 1) / 2)]!,
-        ms[Math.floor(ms.length / 2)]!,
-      ];
+      const ms = us.map((one) => roundHalfEven(one / 1000)).sort((a, b) => a - b);
+      const [lower, upper] = [ms[Math.floor((ms.length - 1) / 2)]!, ms[Math.floor(ms.length / 2)]!];
       return ms.length < 3 ? null : roundHalfEven((lower + upper) / 2);
     };
     return {
@@ -168,22 +151,16 @@ void t.test("typical latencies of every window", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const now = new Date();
   await sparseHours(pool, 24, now);
-  await pool.query(
-    sql`call upkeep.refresh('sample_hour', now() - interval '30 days', now() + interval '1 hour')`,
-  );
+  await pool.query(sql`call upkeep.refresh('sample_hour', now() - interval '30 days', now() + interval '1 hour')`);
   const windows = [1, 2, 5, 8, 9, 10, 11, 12, 14, 20, 23, 24, 30, 90];
 
   async function areThoseByHand(t: Test) {
     const api = await serve(t, { pool, registry });
     for (const days of windows) {
-      const { fleet, venues, generatedAt } = await compared(
-        api,
-        `?days=${days}`,
-      );
+      const { fleet, venues, generatedAt } = await compared(api, `?days=${days}`);
       const byHand = await usualByHand(pool, days, generatedAt);
       t.match(fleet, byHand(null), `${days} days, all`);
-      for (const row of venues)
-        t.match(row, byHand(row.id), `${days} days, ${row.id}`);
+      for (const row of venues) t.match(row, byHand(row.id), `${days} days, ${row.id}`);
     }
   }
 
@@ -193,13 +170,8 @@ void t.test("typical latencies of every window", async (t) => {
   });
 
   await t.test("with five days kept, and edges in their midst", async (t) => {
-    await pool.query(
-      sql`call upkeep.refresh_all(now() - interval '2 days', now())`,
-    );
-    t.ok(
-      (await keptBuckets(pool)) >= 4,
-      "from the beginning, not from what is refreshed alone",
-    );
+    await pool.query(sql`call upkeep.refresh_all(now() - interval '2 days', now())`);
+    t.ok((await keptBuckets(pool)) >= 4, "from the beginning, not from what is refreshed alone");
     await areThoseByHand(t);
   });
 
@@ -224,24 +196,14 @@ void t.test("typical latencies of every window", async (t) => {
   });
 
   await t.test("of what is not watched any more", async (t) => {
-    const before = rowOf(
-      await compared(await serve(t, { pool, registry })),
-      "okx",
-    );
-    await pool.script(
-      "update component set published = false where component = 'rest:book'",
-    );
-    const after = rowOf(
-      await compared(await serve(t, { pool, registry })),
-      "okx",
-    );
+    const before = rowOf(await compared(await serve(t, { pool, registry })), "okx");
+    await pool.script("update component set published = false where component = 'rest:book'");
+    const after = rowOf(await compared(await serve(t, { pool, registry })), "okx");
     t.strictSame(
       after,
       {
         ...before,
-        components: before.components.filter(
-          ({ component }) => component !== "rest:book",
-        ),
+        components: before.components.filter(({ component }) => component !== "rest:book"),
       },
       "history keeps its meaning; no row is left for what is not shown any more",
     );
@@ -250,9 +212,7 @@ void t.test("typical latencies of every window", async (t) => {
 });
 
 async function keptBuckets(pool: Pool): Promise<number> {
-  const [row] = await pool.query<{ n: number }>(
-    sql`select count(distinct bucket) as n from usual_hour`,
-  );
+  const [row] = await pool.query<{ n: number }>(sql`select count(distinct bucket) as n from usual_hour`);
   return row!.n;
 }
 
@@ -294,19 +254,12 @@ void t.test("just after midnight", async (t) => {
     const row = rowOf(await compared(api, `?days=${days}`), "okx");
     t.equal(row.incidents, incidents, "as many as are counted");
     const { windowFrom, windowTo, windowMeasuredMinutes } = body[0]!;
-    t.equal(
-      windowFrom,
-      new Date(midnight - (days - 1) * dayMs).toISOString(),
-      "from a midnight",
-    );
+    t.equal(windowFrom, new Date(midnight - (days - 1) * dayMs).toISOString(), "from a midnight");
     t.equal(windowTo, at.toISOString());
     t.equal(windowMeasuredMinutes, String(minutes));
     t.equal(row.measuredMinutes, minutes);
     const windowMs = Date.parse(windowTo!) - Date.parse(windowFrom!);
-    t.ok(
-      minutes <= Math.ceil(windowMs / 60_000),
-      "minutes that the window has",
-    );
+    t.ok(minutes <= Math.ceil(windowMs / 60_000), "minutes that the window has");
   }
 });
 
@@ -316,131 +269,108 @@ void t.test("venues compared", async (t) => {
   await migrate(pool, registry, makeLog("test", "warn"));
   const fresh = () => serve(t, { pool, registry });
 
-  await t.test(
-    "spec: an allowed category without measured venues is 200 with an empty list",
-    async (t) => {
-      await forget(pool);
-      const few = await loadRegistry(packagedFile("registry.json"));
-      await migrate(pool, few, makeLog("test", "warn"));
-      const none = await compared(
-        await serve(t, { pool, registry: few }),
-        "?category=oracle",
-      );
-      t.strictSame(none.fleet, {
-        venues: 0,
-        uptimePct: null,
-        measuredMinutes: 0,
-        scheduledMinutes: 0,
-        coveragePct: null,
-        uptimePctLow: null,
-        uptimePctHigh: null,
-        typicalP50Ms: null,
-        typicalP95Ms: null,
-        typicalHours: 0,
-        incidents: 0,
-      });
-      t.strictSame(none.venues, []);
-      await migrate(pool, registry, makeLog("test", "warn"));
-      const unmeasured = await compared(await fresh(), "?category=oracle");
-      t.equal(unmeasured.venues.length, 3);
-      t.match(unmeasured.venues[0], {
-        measuredDays: 0,
-        measuredMinutes: 0,
-        uptimePct: null,
-        typicalP50Ms: null,
-        meanIncidentSeconds: null,
-      });
-      t.equal(unmeasured.fleet.uptimePct, null, "not measured is not up");
-    },
-  );
+  await t.test("spec: an allowed category without measured venues is 200 with an empty list", async (t) => {
+    await forget(pool);
+    const few = await loadRegistry(packagedFile("registry.json"));
+    await migrate(pool, few, makeLog("test", "warn"));
+    const none = await compared(await serve(t, { pool, registry: few }), "?category=oracle");
+    t.strictSame(none.fleet, {
+      venues: 0,
+      uptimePct: null,
+      measuredMinutes: 0,
+      scheduledMinutes: 0,
+      coveragePct: null,
+      uptimePctLow: null,
+      uptimePctHigh: null,
+      typicalP50Ms: null,
+      typicalP95Ms: null,
+      typicalHours: 0,
+      incidents: 0,
+    });
+    t.strictSame(none.venues, []);
+    await migrate(pool, registry, makeLog("test", "warn"));
+    const unmeasured = await compared(await fresh(), "?category=oracle");
+    t.equal(unmeasured.venues.length, 3);
+    t.match(unmeasured.venues[0], {
+      measuredDays: 0,
+      measuredMinutes: 0,
+      uptimePct: null,
+      typicalP50Ms: null,
+      meanIncidentSeconds: null,
+    });
+    t.equal(unmeasured.fleet.uptimePct, null, "not measured is not up");
+  });
 
-  await t.test(
-    "spec: fleet describes only the rows returned, after the category filter",
-    async (t) => {
-      await forget(pool);
-      await measured(pool, { from: ago(600), to: ago(0), latencyMs: 100 });
-      await measured(pool, {
-        ...{ from: ago(600), to: ago(0), latencyMs: 900 },
-        venue: "redstone",
+  await t.test("spec: fleet describes only the rows returned, after the category filter", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(600), to: ago(0), latencyMs: 100 });
+    await measured(pool, {
+      ...{ from: ago(600), to: ago(0), latencyMs: 900 },
+      venue: "redstone",
+    });
+    await measured(pool, {
+      ...{ from: ago(600), to: ago(300), venue: "dia", fault: "http" },
+    });
+    for (const venue of ["dia", "okx", "okx"])
+      await pastIncident(pool, {
+        ...{ venue, component: venue === "okx" ? "rest:book" : "rest:price" },
+        ...{ startedAt: ago(60), minutes: 1 },
       });
-      await measured(pool, {
-        ...{ from: ago(600), to: ago(300), venue: "dia", fault: "http" },
-      });
-      for (const venue of ["dia", "okx", "okx"])
-        await pastIncident(pool, {
-          ...{ venue, component: venue === "okx" ? "rest:book" : "rest:price" },
-          ...{ startedAt: ago(60), minutes: 1 },
-        });
-      await decide(pool);
-      const api = await fresh();
-      const all = await compared(api);
-      const oracles = await compared(api, "?category=oracle");
-      t.strictSame(
-        oracles.venues,
-        all.venues.filter(({ category }) => category === "oracle"),
-        "the same rows as without a filter",
-      );
-      for (const { fleet, venues } of [all, oracles]) {
-        t.equal(fleet.venues, venues.length);
-        t.equal(fleet.incidents, sum(venues, "incidents"));
-        const measuredMinutes = sum(venues, "measuredMinutes");
-        const share = 1 - sum(venues, "downMinutes") / measuredMinutes;
-        t.equal(fleet.uptimePct, Math.floor(share * 1e5) / 1e3);
-      }
-      t.not(oracles.fleet.uptimePct, all.fleet.uptimePct);
-      t.equal(all.venues.length, registry.venues.length);
-      const uptimes = all.venues.map(({ uptimePct }) => uptimePct!);
-      t.strictSame(
-        uptimes,
-        uptimes.toSorted((a, b) => b - a),
-        "the most available first",
-      );
-    },
-  );
+    await decide(pool);
+    const api = await fresh();
+    const all = await compared(api);
+    const oracles = await compared(api, "?category=oracle");
+    t.strictSame(
+      oracles.venues,
+      all.venues.filter(({ category }) => category === "oracle"),
+      "the same rows as without a filter",
+    );
+    for (const { fleet, venues } of [all, oracles]) {
+      t.equal(fleet.venues, venues.length);
+      t.equal(fleet.incidents, sum(venues, "incidents"));
+      const measuredMinutes = sum(venues, "measuredMinutes");
+      const share = 1 - sum(venues, "downMinutes") / measuredMinutes;
+      t.equal(fleet.uptimePct, Math.floor(share * 1e5) / 1e3);
+    }
+    t.not(oracles.fleet.uptimePct, all.fleet.uptimePct);
+    t.equal(all.venues.length, registry.venues.length);
+    const uptimes = all.venues.map(({ uptimePct }) => uptimePct!);
+    t.strictSame(
+      uptimes,
+      uptimes.toSorted((a, b) => b - a),
+      "the most available first",
+    );
+  });
 
-  await t.test(
-    "spec: summary on the venue detail is the row of /v1/reliability",
-    async (t) => {
-      const api = await fresh();
-      const all = await compared(api);
-      t.equal(all.days, 90);
-      for (const { id } of registry.venues) {
-        const { body } = await api.ask<{ summary: Row; generatedAt: string }>(
-          `/v1/targets/${id}`,
-        );
-        t.equal(body.generatedAt, all.generatedAt);
-        t.strictSame(body.summary, rowOf(all, id), id);
-      }
-    },
-  );
+  await t.test("spec: summary on the venue detail is the row of /v1/reliability", async (t) => {
+    const api = await fresh();
+    const all = await compared(api);
+    t.equal(all.days, 90);
+    for (const { id } of registry.venues) {
+      const { body } = await api.ask<{ summary: Row; generatedAt: string }>(`/v1/targets/${id}`);
+      t.equal(body.generatedAt, all.generatedAt);
+      t.strictSame(body.summary, rowOf(all, id), id);
+    }
+  });
 
-  await t.test(
-    "typical latencies are medians of hours, and the one is never above the other",
-    async (t) => {
-      await forget(pool);
-      // 20 samples an hour, so that the 95th percentile is of the last two
-      const even = Array.from({ length: 20 }, () => 100);
-      // an hour that is over, also where the clock passes a full one meanwhile
-      const until = ago(3600);
-      await hours(pool, "okx", [...even.slice(2), 500, 500], 9, until);
-      await hours(pool, "kraken", even, 3, until);
-      await pool.query(
-        sql`call upkeep.refresh('sample_hour', now() - interval '2 days', now() + interval '1 hour')`,
-      );
-      await decide(pool);
-      const api = await fresh();
-      const all = await compared(api, "?days=2");
-      t.match(rowOf(all, "okx"), {
-        ...{ typicalP50Ms: 100, typicalP95Ms: 500, typicalHours: 9 },
-      });
-      t.match(rowOf(all, "kraken"), { typicalP50Ms: 100, typicalP95Ms: 100 });
-      t.match(
-        all.fleet,
-        { typicalP50Ms: 100, typicalP95Ms: 500 },
-        "nine of twelve hours: no mean of the rows",
-      );
-    },
-  );
+  await t.test("typical latencies are medians of hours, and the one is never above the other", async (t) => {
+    await forget(pool);
+    // 20 samples an hour, so that the 95th percentile is of the last two
+    const even = Array.from({ length: 20 }, () => 100);
+    // an hour that is over, also where the clock passes a full one meanwhile
+    const until = ago(3600);
+    await hours(pool, "okx", [...even.slice(2), 500, 500], 9, until);
+    await hours(pool, "kraken", even, 3, until);
+    await pool.query(sql`call upkeep.refresh('sample_hour', now() - interval '2 days', now() + interval '1 hour')`);
+    await decide(pool);
+    const api = await fresh();
+    const all = await compared(api, "?days=2");
+    t.match(rowOf(all, "okx"), {
+      ...{ typicalP50Ms: 100, typicalP95Ms: 500, typicalHours: 9 },
+    });
+    t.match(rowOf(all, "kraken"), { typicalP50Ms: 100, typicalP95Ms: 100 });
+    t.match(all.fleet, { typicalP50Ms: 100, typicalP95Ms: 500 }, "nine of twelve hours: no mean of the rows");
+  });
 
   await t.test("a window is of whole UTC days, in every column", async (t) => {
     await forget(pool);
@@ -470,9 +400,7 @@ void t.test("venues compared", async (t) => {
     t.equal(rowOf(await compared(api, "?days=2"), "okx").incidents, 3);
     for (const days of [1, 2, 90]) {
       const { venues } = await compared(api, `?days=${days}`);
-      const { body } = await api.ask<{ incidents: { venue: string }[] }>(
-        `/v1/incidents?days=${days}`,
-      );
+      const { body } = await api.ask<{ incidents: { venue: string }[] }>(`/v1/incidents?days=${days}`);
       for (const { id, incidents } of venues)
         t.equal(
           body.incidents.filter(({ venue }) => venue === id).length,
@@ -501,22 +429,14 @@ void t.test("venues compared", async (t) => {
     t.ok(Math.abs(row.longestIncidentSeconds! - lasted) <= 1, "until now");
   });
 
-  await t.test(
-    "spec: days of /v1/reliability is 1 to 90, by default 90",
-    async (t) => {
-      const api = await fresh();
-      for (const days of [1, 90])
-        t.equal((await compared(api, `?days=${days}`)).days, days);
-      t.equal((await compared(api)).days, 90);
-      for (const days of ["0", "91", "x", ""])
-        t.equal((await api.ask(`/v1/reliability?days=${days}`)).status, 400);
-    },
-  );
+  await t.test("spec: days of /v1/reliability is 1 to 90, by default 90", async (t) => {
+    const api = await fresh();
+    for (const days of [1, 90]) t.equal((await compared(api, `?days=${days}`)).days, days);
+    t.equal((await compared(api)).days, 90);
+    for (const days of ["0", "91", "x", ""]) t.equal((await api.ask(`/v1/reliability?days=${days}`)).status, 400);
+  });
 });
 
-function sum(
-  rows: Row[],
-  column: "incidents" | "downMinutes" | "measuredMinutes",
-) {
+function sum(rows: Row[], column: "incidents" | "downMinutes" | "measuredMinutes") {
   return rows.reduce((total, row) => total + row[column], 0);
 }

@@ -20,12 +20,7 @@ interface Raw {
   text: string;
 }
 
-function ask(
-  port: number,
-  path: string,
-  headers: Record<string, string> = {},
-  method = "GET",
-): Promise<Raw> {
+function ask(port: number, path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Raw> {
   return new Promise((resolve, reject) => {
     const options = { port, host: "127.0.0.1", path, headers, method };
     request({ ...options, agent: false }, (response) => {
@@ -50,8 +45,7 @@ void t.test("the shortcut", async (t) => {
   let trouble: Error | null = null;
   const failing: Pool = {
     ...pool,
-    file: (name, values) =>
-      trouble ? Promise.reject(trouble) : pool.file(name, values),
+    file: (name, values) => (trouble ? Promise.reject(trouble) : pool.file(name, values)),
   };
   const answered: AnsweredRequest[] = [];
   const logged: string[] = [];
@@ -78,8 +72,7 @@ void t.test("the shortcut", async (t) => {
     t.equal(short.status, full.status, `${what}: status`);
     t.strictSame(short.names, full.names, `${what}: names of the headers`);
     // one request later, and perhaps a second
-    for (const one of [short, full])
-      for (const name of ["date", "ratelimit"]) delete one.headers[name];
+    for (const one of [short, full]) for (const name of ["date", "ratelimit"]) delete one.headers[name];
     t.strictSame(short.headers, full.headers, `${what}: headers`);
     t.equal(short.text, full.text, `${what}: body`);
   };
@@ -105,12 +98,7 @@ void t.test("the shortcut", async (t) => {
         t.equal(again.status, 304);
         same(t, again, await ask(port, long(path), known), `${what} again`);
         const other = { ...accept, "if-none-match": '"other"' };
-        same(
-          t,
-          await ask(port, path, other),
-          await ask(port, long(path), other),
-          `${what}, another tag`,
-        );
+        same(t, await ask(port, path, other), await ask(port, long(path), other), `${what}, another tag`);
       }
   });
 
@@ -168,9 +156,7 @@ void t.test("the shortcut", async (t) => {
     const ipOf = () => "";
     const alone = makeShortcut(registry, boards, null, ipOf, failures);
     const server = createServer((request, response) => {
-      void Promise.resolve(alone(request, response)).then(
-        (answered) => answered || response.writeHead(501).end(),
-      );
+      void Promise.resolve(alone(request, response)).then((answered) => answered || response.writeHead(501).end());
     });
     t.teardown(() => server.close());
     const port = await listen(server, 0, "127.0.0.1", "PORT");
@@ -184,8 +170,7 @@ void t.test("the shortcut", async (t) => {
         { "if-modified-since": new Date(0).toUTCString() },
       ] as Record<string, string>[])
         t.equal((await ask(port, path, headers)).status, 501);
-      for (const method of ["OPTIONS", "POST"])
-        t.equal((await ask(port, path, {}, method)).status, 501, method);
+      for (const method of ["OPTIONS", "POST"]) t.equal((await ask(port, path, {}, method)).status, 501, method);
     }
   });
 
@@ -207,8 +192,7 @@ void t.test("the shortcut", async (t) => {
 
   await t.test("a client behind a proxy that is trusted", async (t) => {
     const behind = await serve(1, ["loopback"]);
-    const from = async (address: string) =>
-      (await ask(behind, "/v1/status", { "x-forwarded-for": address })).status;
+    const from = async (address: string) => (await ask(behind, "/v1/status", { "x-forwarded-for": address })).status;
     t.equal(await from("192.0.2.1"), 200);
     t.equal(await from("192.0.2.1"), 429);
     t.equal(await from("192.0.2.2"), 200);
@@ -231,8 +215,7 @@ void t.test("the shortcut", async (t) => {
     );
     const before = await ask(port, "/v1/status");
     const after = await ask(port, "/v1/status");
-    const used = (one: Raw) =>
-      Number(/remaining=(\d+)/.exec(one.headers.ratelimit as string)![1]);
+    const used = (one: Raw) => Number(/remaining=(\d+)/.exec(one.headers.ratelimit as string)![1]);
     t.equal(used(before) - used(after), 1, "and no request counts twice");
   });
 });
@@ -240,8 +223,7 @@ void t.test("the shortcut", async (t) => {
 void t.test("a reading of the clock that is trusted", async (t) => {
   let at = 0;
   const pool = {
-    file: () =>
-      Promise.resolve([{ generated_at: new Date(++at), moved_at: null }]),
+    file: () => Promise.resolve([{ generated_at: new Date(++at), moved_at: null }]),
   };
   const clock = makeClock(pool as never, 60_000);
   const read = async () => +(await clock.read()).generated_at;

@@ -65,20 +65,17 @@ void t.test("a body may be held beyond its tick", async (t) => {
   t.equal(await askedAt(120), "clock,week", "of a time to come it is never");
 });
 
-void t.test(
-  "a statement that fails is not kept, and all who wait are told",
-  async (t) => {
-    const database = fakeDatabase();
-    const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 });
-    database.waiting = Promise.reject(new Error("gone"));
-    const asked = [1, 2].map(() => snapshots("status", [], []));
-    for (const one of asked) await t.rejects(one, { message: "gone" });
-    database.waiting = null;
-    t.match(await snapshots("status", [], []), {
-      body: { plain: Buffer.from("status made 2") },
-    });
-  },
-);
+void t.test("a statement that fails is not kept, and all who wait are told", async (t) => {
+  const database = fakeDatabase();
+  const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 });
+  database.waiting = Promise.reject(new Error("gone"));
+  const asked = [1, 2].map(() => snapshots("status", [], []));
+  for (const one of asked) await t.rejects(one, { message: "gone" });
+  database.waiting = null;
+  t.match(await snapshots("status", [], []), {
+    body: { plain: Buffer.from("status made 2") },
+  });
+});
 
 /** Keeps a database from answering until it is released, or ended with an error. */
 function keepBusy(database: ReturnType<typeof fakeDatabase>) {
@@ -145,16 +142,11 @@ void t.test("a fault after a held answer is reported to the log", async (t) => {
   const database = fakeDatabase();
   let report: (error: unknown) => void;
   const reported = new Promise((resolve) => (report = resolve));
-  const snapshots = makeSnapshots(
-    database,
-    { bodies: 10, bytes: 1e6 },
-    undefined,
-    {
-      heldMs: 30_000,
-      patienceMs: 1,
-      onHeld: (error) => error !== undefined && report(error),
-    },
-  );
+  const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 }, undefined, {
+    heldMs: 30_000,
+    patienceMs: 1,
+    onHeld: (error) => error !== undefined && report(error),
+  });
   const board = await snapshots("page", [], []);
   // reads the clock
   await snapshots("page", [], []);
@@ -164,22 +156,19 @@ void t.test("a fault after a held answer is reported to the log", async (t) => {
   t.match(await reported, { message: "gone" });
 });
 
-void t.test(
-  "what is kept is bounded; the least recently used goes first",
-  async (t) => {
-    const database = fakeDatabase();
-    const snapshots = makeSnapshots(database, { bodies: 2, bytes: 1e6 });
-    const ask = (venue: string) => snapshots("venue", [venue], [venue]);
-    await ask("a");
-    await ask("b");
-    await ask("a");
-    await ask("c");
-    database.asked.length = 0;
-    await ask("a");
-    await ask("b");
-    t.strictSame(database.asked, ["clock", "venue b"]);
-  },
-);
+void t.test("what is kept is bounded; the least recently used goes first", async (t) => {
+  const database = fakeDatabase();
+  const snapshots = makeSnapshots(database, { bodies: 2, bytes: 1e6 });
+  const ask = (venue: string) => snapshots("venue", [venue], [venue]);
+  await ask("a");
+  await ask("b");
+  await ask("a");
+  await ask("c");
+  database.asked.length = 0;
+  await ask("a");
+  await ask("b");
+  t.strictSame(database.asked, ["clock", "venue b"]);
+});
 
 void t.test("and by bytes: a few large bodies are many", async (t) => {
   const database = fakeDatabase();

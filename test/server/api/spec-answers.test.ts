@@ -6,14 +6,7 @@ import { componentsOf } from "../../../shared/registry/registry.js";
 import { answersHeldAgainst, documentOf, serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { parseExposition } from "../../support/exposition.js";
-import {
-  ago,
-  decide,
-  forget,
-  measured,
-  outage,
-  pastIncident,
-} from "../../support/fleet.js";
+import { ago, decide, forget, measured, outage, pastIncident } from "../../support/fleet.js";
 
 interface Listed {
   incidents: { slug: string; startedAt: string }[];
@@ -25,15 +18,7 @@ interface Measured {
 }
 
 const dayS = 86_400;
-const categories = [
-  "exchange",
-  "rpc",
-  "market-data",
-  "oracle",
-  "stablecoin",
-  "bridge",
-  "ramp",
-];
+const categories = ["exchange", "rpc", "market-data", "oracle", "stablecoin", "bridge", "ramp"];
 
 void t.test("rules of the contract", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
@@ -43,11 +28,8 @@ void t.test("rules of the contract", async (t) => {
   const document = documentOf({ registry });
   const open = (await api.ask<Listed>("/v1/incidents")).body.incidents;
   const { slug } = open[0]!;
-  const paths = Object.keys(document.paths!).map((path) =>
-    path.replace("{venue}", "okx").replace("{slug}", slug),
-  );
-  const list = async (query: string) =>
-    (await api.ask<Listed>(`/v1/incidents${query}`)).body.incidents;
+  const paths = Object.keys(document.paths!).map((path) => path.replace("{venue}", "okx").replace("{slug}", slug));
+  const list = async (query: string) => (await api.ask<Listed>(`/v1/incidents${query}`)).body.incidents;
 
   function defaults(path: string): Record<string, unknown> {
     const all = document.paths![path]!.get!.parameters as ParameterObject[];
@@ -91,69 +73,56 @@ void t.test("rules of the contract", async (t) => {
     t.end();
   });
 
-  await t.test(
-    "spec: each endpoint and stream has the cadence of the registry",
-    async (t) => {
-      interface Page {
-        endpoints: Measured[];
-        streams: Measured[];
-      }
-      const cadences = new Set<number>();
-      for (const venue of registry.venues) {
-        const { body } = await api.ask<Page>(`/v1/targets/${venue.id}`);
-        const shown = [...body.endpoints, ...body.streams];
-        t.strictSame(
-          Object.fromEntries(
-            shown.map(({ component, cadenceMs }) => [component, cadenceMs]),
-          ),
-          Object.fromEntries(
-            componentsOf(venue).map(({ id, cadenceMs }) => [id, cadenceMs]),
-          ),
-          venue.id,
-        );
-        for (const { cadenceMs } of shown) cadences.add(cadenceMs);
-      }
-      t.ok(cadences.size > 1, "not all are the same");
-    },
-  );
+  await t.test("spec: each endpoint and stream has the cadence of the registry", async (t) => {
+    interface Page {
+      endpoints: Measured[];
+      streams: Measured[];
+    }
+    const cadences = new Set<number>();
+    for (const venue of registry.venues) {
+      const { body } = await api.ask<Page>(`/v1/targets/${venue.id}`);
+      const shown = [...body.endpoints, ...body.streams];
+      t.strictSame(
+        Object.fromEntries(shown.map(({ component, cadenceMs }) => [component, cadenceMs])),
+        Object.fromEntries(componentsOf(venue).map(({ id, cadenceMs }) => [id, cadenceMs])),
+        venue.id,
+      );
+      for (const { cadenceMs } of shown) cadences.add(cadenceMs);
+    }
+    t.ok(cadences.size > 1, "not all are the same");
+  });
 
-  await t.test(
-    "spec: probeIntervalMs and bucketMs are at least 1",
-    async (t) => {
-      interface Board {
-        summary: { probeIntervalMs: number };
-      }
-      const { body } = await api.ask<Board>("/v1/status");
-      t.equal(body.summary.probeIntervalMs, registry.probeIntervalMs);
-      t.ok(body.summary.probeIntervalMs >= 1);
-      for (const [schema, ...names] of [
-        ["StatusResponse", "summary", "probeIntervalMs"],
-        ["ExchangeResponse", "latency", "bucketMs"],
-      ] as const) {
-        let at = document.components!.schemas![schema] as SchemaObject;
-        for (const name of names) at = at.properties![name] as SchemaObject;
-        t.match(at, { type: "integer", minimum: 1 }, names.join("."));
-      }
-    },
-  );
+  await t.test("spec: probeIntervalMs and bucketMs are at least 1", async (t) => {
+    interface Board {
+      summary: { probeIntervalMs: number };
+    }
+    const { body } = await api.ask<Board>("/v1/status");
+    t.equal(body.summary.probeIntervalMs, registry.probeIntervalMs);
+    t.ok(body.summary.probeIntervalMs >= 1);
+    for (const [schema, ...names] of [
+      ["StatusResponse", "summary", "probeIntervalMs"],
+      ["ExchangeResponse", "latency", "bucketMs"],
+    ] as const) {
+      let at = document.components!.schemas![schema] as SchemaObject;
+      for (const name of names) at = at.properties![name] as SchemaObject;
+      t.match(at, { type: "integer", minimum: 1 }, names.join("."));
+    }
+  });
 
-  await t.test(
-    "spec: windows are at least 1 day, in requests and in answers",
-    async (t) => {
-      for (const path of ["/v1/reliability", "/v1/detection"]) {
-        const one = await api.ask<{ days: number }>(`${path}?days=1`);
-        t.equal(one.body.days, 1, path);
-        t.equal((await api.ask(`${path}?days=0`)).status, 400, path);
-        const held = answersHeldAgainst(document);
-        const text = JSON.stringify({ ...one.body, days: 0 });
-        t.throws(
-          () => held(path, { ...one, text }, "GET"),
-          /days must be >= 1/,
-          `${path}: a window of 0 days is not described`,
-        );
-      }
-    },
-  );
+  await t.test("spec: windows are at least 1 day, in requests and in answers", async (t) => {
+    for (const path of ["/v1/reliability", "/v1/detection"]) {
+      const one = await api.ask<{ days: number }>(`${path}?days=1`);
+      t.equal(one.body.days, 1, path);
+      t.equal((await api.ask(`${path}?days=0`)).status, 400, path);
+      const held = answersHeldAgainst(document);
+      const text = JSON.stringify({ ...one.body, days: 0 });
+      t.throws(
+        () => held(path, { ...one, text }, "GET"),
+        /days must be >= 1/,
+        `${path}: a window of 0 days is not described`,
+      );
+    }
+  });
 
   await t.test("spec: every endpoint is GET and needs no key", async (t) => {
     t.strictSame(document.security, []);
@@ -161,53 +130,40 @@ void t.test("rules of the contract", async (t) => {
       t.equal((await api.ask(path)).status, 200, path);
       t.equal((await api.ask(path, { method: "POST" })).status, 405, path);
     }
-    const methods = Object.values(document.paths!).flatMap((one) =>
-      Object.keys(one as object),
-    );
+    const methods = Object.values(document.paths!).flatMap((one) => Object.keys(one as object));
     t.strictSame(new Set(methods), new Set(["get"]));
   });
 
   await t.test("spec: the 7 categories, and no other", async (t) => {
     for (const path of ["/v1/status", "/v1/reliability", "/v1/incidents"]) {
-      for (const category of categories)
-        t.equal((await api.ask(`${path}?category=${category}`)).status, 200);
+      for (const category of categories) t.equal((await api.ask(`${path}?category=${category}`)).status, 200);
       for (const category of ["futures", "Exchange", "all"])
         t.equal((await api.ask(`${path}?category=${category}`)).status, 400);
     }
   });
 
-  await t.test(
-    "spec: windows are 90 days by default, limit 50, status all, range 24h, region the primary",
-    (t) => {
-      t.strictSame(defaults("/v1/status"), { category: undefined });
-      for (const path of ["/v1/targets/{venue}", "/v1/exchanges/{venue}"])
-        t.match(defaults(path), { range: "24h", region: "eu-central" });
-      t.match(defaults("/v1/reliability"), { days: 90, category: undefined });
-      t.match(defaults("/v1/detection"), { days: 90 });
-      t.match(defaults("/v1/incidents"), {
-        ...{ venue: undefined, category: undefined, status: "all" },
-        ...{ days: 90, limit: 50, before: undefined, beforeId: undefined },
-      });
-      t.end();
-    },
-  );
+  await t.test("spec: windows are 90 days by default, limit 50, status all, range 24h, region the primary", (t) => {
+    t.strictSame(defaults("/v1/status"), { category: undefined });
+    for (const path of ["/v1/targets/{venue}", "/v1/exchanges/{venue}"])
+      t.match(defaults(path), { range: "24h", region: "eu-central" });
+    t.match(defaults("/v1/reliability"), { days: 90, category: undefined });
+    t.match(defaults("/v1/detection"), { days: 90 });
+    t.match(defaults("/v1/incidents"), {
+      ...{ venue: undefined, category: undefined, status: "all" },
+      ...{ days: 90, limit: 50, before: undefined, beforeId: undefined },
+    });
+    t.end();
+  });
 
-  await t.test(
-    "spec: absent parameters answer as their defaults",
-    async (t) => {
-      for (const [path, query] of [
-        ["/v1/targets/okx", "range=24h&region=eu-central"],
-        ["/v1/reliability", "days=90"],
-        ["/v1/detection", "days=90"],
-        ["/v1/incidents", "status=all&days=90&limit=50"],
-      ] as const)
-        t.equal(
-          (await api.ask(`${path}?${query}`)).text,
-          (await api.ask(path)).text,
-          path,
-        );
-    },
-  );
+  await t.test("spec: absent parameters answer as their defaults", async (t) => {
+    for (const [path, query] of [
+      ["/v1/targets/okx", "range=24h&region=eu-central"],
+      ["/v1/reliability", "days=90"],
+      ["/v1/detection", "days=90"],
+      ["/v1/incidents", "status=all&days=90&limit=50"],
+    ] as const)
+      t.equal((await api.ask(`${path}?${query}`)).text, (await api.ask(path)).text, path);
+  });
 
   await t.test("spec: range is 24h by minutes or 7d by hours", async (t) => {
     interface Chart {
@@ -223,27 +179,19 @@ void t.test("rules of the contract", async (t) => {
     t.equal((await api.ask("/v1/targets/okx?range=30d")).status, 400);
   });
 
-  await t.test(
-    "spec: a slug says venue, day, kind and severity, and -2, -3 on",
-    async (t) => {
-      const what = { venue: "gate", component: "ws:trades", minutes: 1 };
-      const slugs = [];
-      for (const minute of [1, 2, 3])
-        slugs.push(
-          await pastIncident(pool, {
-            ...what,
-            startedAt: `2026-01-31T12:0${minute}:00Z`,
-          }),
-        );
-      t.strictSame(slugs, [
-        "gate-2026-01-31-ws-outage",
-        "gate-2026-01-31-ws-outage-2",
-        "gate-2026-01-31-ws-outage-3",
-      ]);
-      for (const one of slugs)
-        t.equal((await api.ask(`/v1/incidents/${one}`)).status, 200);
-    },
-  );
+  await t.test("spec: a slug says venue, day, kind and severity, and -2, -3 on", async (t) => {
+    const what = { venue: "gate", component: "ws:trades", minutes: 1 };
+    const slugs = [];
+    for (const minute of [1, 2, 3])
+      slugs.push(
+        await pastIncident(pool, {
+          ...what,
+          startedAt: `2026-01-31T12:0${minute}:00Z`,
+        }),
+      );
+    t.strictSame(slugs, ["gate-2026-01-31-ws-outage", "gate-2026-01-31-ws-outage-2", "gate-2026-01-31-ws-outage-3"]);
+    for (const one of slugs) t.equal((await api.ask(`/v1/incidents/${one}`)).status, 200);
+  });
 
   await t.test("spec: a closed incident no longer changes", async (t) => {
     const closed = await pastIncident(pool, {
@@ -251,109 +199,84 @@ void t.test("rules of the contract", async (t) => {
       startedAt: ago(dayS),
     });
     await t.rejects(
-      pool.query(
-        sql`update incident set severity = 'degraded' where slug = ${closed}`,
-      ),
+      pool.query(sql`update incident set severity = 'degraded' where slug = ${closed}`),
       /cannot be changed/,
     );
   });
 
-  await t.test(
-    "spec: incidents go back 90 days unless days says otherwise, up to 365",
-    async (t) => {
-      for (const days of [89, 91])
-        await pastIncident(pool, {
-          ...{ venue: "bitget", component: "rest:time", minutes: 1 },
-          startedAt: ago(days * dayS),
-        });
-      await decide(pool);
-      t.equal((await list("?venue=bitget")).length, 1);
-      t.equal((await list("?venue=bitget&days=92")).length, 2);
-      t.equal((await api.ask("/v1/incidents?days=365")).status, 200);
-      for (const days of [0, 366])
-        t.equal((await api.ask(`/v1/incidents?days=${days}`)).status, 400);
-    },
-  );
+  await t.test("spec: incidents go back 90 days unless days says otherwise, up to 365", async (t) => {
+    for (const days of [89, 91])
+      await pastIncident(pool, {
+        ...{ venue: "bitget", component: "rest:time", minutes: 1 },
+        startedAt: ago(days * dayS),
+      });
+    await decide(pool);
+    t.equal((await list("?venue=bitget")).length, 1);
+    t.equal((await list("?venue=bitget&days=92")).length, 2);
+    t.equal((await api.ask("/v1/incidents?days=365")).status, 200);
+    for (const days of [0, 366]) t.equal((await api.ask(`/v1/incidents?days=${days}`)).status, 400);
+  });
 
-  await t.test(
-    "spec: a page of incidents has 50 by default and 200 at the most",
-    async (t) => {
-      const base = Date.now() - 10 * dayS * 1000;
-      for (let nth = 0; nth < 205; nth++)
-        await pastIncident(pool, {
-          ...{ venue: "deribit", component: "rest:time", minutes: 1 },
-          startedAt: new Date(base + nth * 120_000),
-        });
-      await decide(pool);
-      t.equal((await list("?venue=deribit")).length, 50);
-      const largest = await list("?venue=deribit&limit=200");
-      t.equal(largest.length, 200);
-      const before = largest.at(-1)!.startedAt;
-      t.equal(
-        (await list(`?venue=deribit&limit=200&before=${before}`)).length,
-        5,
-        "a page shorter than the limit is the last",
-      );
-      for (const limit of [0, 201])
-        t.equal((await api.ask(`/v1/incidents?limit=${limit}`)).status, 400);
-    },
-  );
+  await t.test("spec: a page of incidents has 50 by default and 200 at the most", async (t) => {
+    const base = Date.now() - 10 * dayS * 1000;
+    for (let nth = 0; nth < 205; nth++)
+      await pastIncident(pool, {
+        ...{ venue: "deribit", component: "rest:time", minutes: 1 },
+        startedAt: new Date(base + nth * 120_000),
+      });
+    await decide(pool);
+    t.equal((await list("?venue=deribit")).length, 50);
+    const largest = await list("?venue=deribit&limit=200");
+    t.equal(largest.length, 200);
+    const before = largest.at(-1)!.startedAt;
+    t.equal(
+      (await list(`?venue=deribit&limit=200&before=${before}`)).length,
+      5,
+      "a page shorter than the limit is the last",
+    );
+    for (const limit of [0, 201]) t.equal((await api.ask(`/v1/incidents?limit=${limit}`)).status, 400);
+  });
 
-  await t.test(
-    "spec: after 5 minutes without the engine every state is unknown, and 3 in the metrics",
-    async (t) => {
-      const states = async () => {
-        interface Board {
-          summary: { state: string };
-          venues: { state: string }[];
-        }
-        const { body } = await api.ask<Board>("/v1/status");
-        const page = await api.ask<{ state: string }>("/v1/targets/gate");
-        const { text } = await api.ask("/metrics");
-        const families = parseExposition(text).filter(({ name }) =>
-          name.startsWith("svc_component_state"),
-        );
-        t.equal(families.length, 2);
-        return {
-          board: new Set([
-            body.summary.state,
-            ...body.venues.map(({ state }) => state),
-          ]),
-          page: page.body.state,
-          metrics: new Set(
-            families.flatMap(({ series }) => series.map(({ value }) => value)),
-          ),
-        };
+  await t.test("spec: after 5 minutes without the engine every state is unknown, and 3 in the metrics", async (t) => {
+    const states = async () => {
+      interface Board {
+        summary: { state: string };
+        venues: { state: string }[];
+      }
+      const { body } = await api.ask<Board>("/v1/status");
+      const page = await api.ask<{ state: string }>("/v1/targets/gate");
+      const { text } = await api.ask("/metrics");
+      const families = parseExposition(text).filter(({ name }) => name.startsWith("svc_component_state"));
+      t.equal(families.length, 2);
+      return {
+        board: new Set([body.summary.state, ...body.venues.map(({ state }) => state)]),
+        page: page.body.state,
+        metrics: new Set(families.flatMap(({ series }) => series.map(({ value }) => value))),
       };
-      // as if so much time had gone by since the last tick
-      const silentFor = (seconds: number) =>
-        pool.query(
-          sql`update engine_clock set ticked_at = now() - ${seconds}::int * interval '1 s'`,
-        );
-      await forget(pool);
-      await measured(pool, { from: ago(200), to: ago(0) });
-      await decide(pool);
-      await silentFor(270);
-      t.strictSame(await states(), {
-        board: new Set(["operational"]),
-        page: "operational",
-        metrics: new Set([0]),
-      });
-      await silentFor(301);
-      t.strictSame(await states(), {
-        board: new Set(["unknown"]),
-        page: "unknown",
-        metrics: new Set([3]),
-      });
-    },
-  );
+    };
+    // as if so much time had gone by since the last tick
+    const silentFor = (seconds: number) =>
+      pool.query(sql`update engine_clock set ticked_at = now() - ${seconds}::int * interval '1 s'`);
+    await forget(pool);
+    await measured(pool, { from: ago(200), to: ago(0) });
+    await decide(pool);
+    await silentFor(270);
+    t.strictSame(await states(), {
+      board: new Set(["operational"]),
+      page: "operational",
+      metrics: new Set([0]),
+    });
+    await silentFor(301);
+    t.strictSame(await states(), {
+      board: new Set(["unknown"]),
+      page: "unknown",
+      metrics: new Set([3]),
+    });
+  });
 });
 
 /** The body once for each object within it, with a field more there; of lists, the first item stands for all. */
-function* withMore(
-  body: unknown,
-  deepest: number,
-): Generator<[place: string, text: string]> {
+function* withMore(body: unknown, deepest: number): Generator<[place: string, text: string]> {
   for (const place of objectsIn(body)) {
     if (place.length > deepest) continue;
     const copy = structuredClone(body);
@@ -366,11 +289,7 @@ function* withMore(
 
 function objectsIn(value: unknown): string[][] {
   if (typeof value !== "object" || value === null) return [];
-  const parts = Array.isArray(value)
-    ? Object.entries(value).slice(0, 1)
-    : Object.entries(value);
-  const within = parts.flatMap(([name, part]) =>
-    objectsIn(part).map((place) => [name, ...place]),
-  );
+  const parts = Array.isArray(value) ? Object.entries(value).slice(0, 1) : Object.entries(value);
+  const within = parts.flatMap(([name, part]) => objectsIn(part).map((place) => [name, ...place]));
   return Array.isArray(value) ? within : [[], ...within];
 }

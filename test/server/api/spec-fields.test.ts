@@ -1,9 +1,5 @@
 /** The fields that the contract names, and what they are, against the description of the API. */
-import type {
-  ReferenceObject,
-  ResponseObject,
-  SchemaObject,
-} from "openapi3-ts/oas31";
+import type { ReferenceObject, ResponseObject, SchemaObject } from "openapi3-ts/oas31";
 import t from "tap";
 import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
@@ -29,8 +25,7 @@ const contract: Record<string, Record<string, string>> = {
     generatedAt: "date-time",
     "exchange.id": "string",
     "exchange.name": "string",
-    "exchange.category":
-      "exchange, rpc, market-data, oracle, stablecoin, bridge, ramp",
+    "exchange.category": "exchange, rpc, market-data, oracle, stablecoin, bridge, ramp",
     "exchange.symbol": "string or null",
     "exchange.quote": "string or null",
     state: "operational, degraded, outage, unknown",
@@ -139,8 +134,7 @@ void t.test("the fields of the contract", async (t) => {
   const document = documentOf({ registry });
   const resolved = (part: SchemaObject | ReferenceObject): SchemaObject => {
     const name = part.$ref?.split("/").at(-1);
-    const whole =
-      name === undefined ? part : document.components!.schemas![name];
+    const whole = name === undefined ? part : document.components!.schemas![name];
     return whole as SchemaObject;
   };
 
@@ -160,8 +154,7 @@ void t.test("the fields of the contract", async (t) => {
   }
 
   function kindOf(schema: SchemaObject): string {
-    if (schema.anyOf)
-      return schema.anyOf.map((form) => kindOf(resolved(form))).join(" or ");
+    if (schema.anyOf) return schema.anyOf.map((form) => kindOf(resolved(form))).join(" or ");
     if (schema.enum) return schema.enum.join(", ");
     if (schema.format !== undefined) return schema.format;
     if (schema.pattern !== undefined) return `string like ${schema.pattern}`;
@@ -172,26 +165,18 @@ void t.test("the fields of the contract", async (t) => {
   for (const [path, fields] of Object.entries(contract))
     await t.test(`spec: fields of ${path}`, (t) => {
       const schema = schemaOf(path);
-      t.strictSame(
-        Object.fromEntries(
-          Object.keys(fields).map((name) => [name, field(schema, name)]),
-        ),
-        fields,
-      );
+      t.strictSame(Object.fromEntries(Object.keys(fields).map((name) => [name, field(schema, name)])), fields);
       t.end();
     });
 
-  await t.test(
-    "spec: an Incident has no category, and a board row no percentiles of components",
-    (t) => {
-      const { Incident, VenueStatus } = document.components!.schemas!;
-      t.notOk("category" in resolved(Incident!).properties!);
-      const row = Object.keys(resolved(VenueStatus!).properties!);
-      t.ok(row.includes("days") && row.includes("sparkline"));
-      t.notOk(row.includes("endpoints") || row.includes("streams"));
-      t.end();
-    },
-  );
+  await t.test("spec: an Incident has no category, and a board row no percentiles of components", (t) => {
+    const { Incident, VenueStatus } = document.components!.schemas!;
+    t.notOk("category" in resolved(Incident!).properties!);
+    const row = Object.keys(resolved(VenueStatus!).properties!);
+    t.ok(row.includes("days") && row.includes("sparkline"));
+    t.notOk(row.includes("endpoints") || row.includes("streams"));
+    t.end();
+  });
 
   await t.test("clients generated strictly outlive a field more", (t) => {
     const text = JSON.stringify(document);
@@ -203,9 +188,7 @@ void t.test("the fields of the contract", async (t) => {
   await t.test("what is null so far has the shape to come", (t) => {
     // generators of types drop what can only be null, and strict clients break at the first value
     t.strictSame(
-      partsOf(document).filter(
-        ([place, part]) => part.type === "null" && !/\.anyOf\.1$/.test(place),
-      ),
+      partsOf(document).filter(([place, part]) => part.type === "null" && !/\.anyOf\.1$/.test(place)),
       [],
     );
     t.end();
@@ -215,9 +198,7 @@ void t.test("the fields of the contract", async (t) => {
     const isLoose = (part: SchemaObject) => {
       const isObject = [part.type].flat().includes("object");
       // a record of counts has the words of a list, and they are described by one form
-      const isRecord =
-        part.propertyNames !== undefined &&
-        typeof part.additionalProperties === "object";
+      const isRecord = part.propertyNames !== undefined && typeof part.additionalProperties === "object";
       return isObject && part.additionalProperties !== false && !isRecord;
     };
     t.strictSame(
@@ -239,8 +220,6 @@ function partsOf(value: unknown, place = ""): [string, SchemaObject][] {
     [place, value as SchemaObject],
     ...Object.entries(value)
       .filter(([name]) => name !== "example" && name !== "examples")
-      .flatMap(([name, one]) =>
-        partsOf(one, place === "" ? name : `${place}.${name}`),
-      ),
+      .flatMap(([name, one]) => partsOf(one, place === "" ? name : `${place}.${name}`)),
   ];
 }

@@ -14,7 +14,10 @@ interface Named {
   keys: Set<string>;
 }
 
-/** Names of the tests that run in a file, as they are written: what is commented out, skipped, or still to be done is none. */
+/**
+ * Names of the tests that run in a file, as they are written: what is commented out, skipped, or still to be done is
+ * none.
+ */
 function namesIn(text: string): Named {
   const named: Named = { plain: new Set(), beginnings: [], keys: new Set() };
   const file = ts.createSourceFile("x.ts", text, ts.ScriptTarget.Latest);
@@ -22,8 +25,7 @@ function namesIn(text: string): Named {
   return named;
 
   function visit(node: ts.Node): void {
-    if (ts.isPropertyAssignment(node) && ts.isStringLiteral(node.name))
-      named.keys.add(node.name.text);
+    if (ts.isPropertyAssignment(node) && ts.isStringLiteral(node.name)) named.keys.add(node.name.text);
     if (ts.isCallExpression(node)) {
       const called = node.expression;
       const method = ts.isPropertyAccessExpression(called) && called.name.text;
@@ -39,8 +41,7 @@ function namesIn(text: string): Named {
 
   function note(name: ts.Expression | undefined): void {
     if (name && ts.isStringLiteralLike(name)) named.plain.add(name.text);
-    if (name && ts.isTemplateExpression(name))
-      named.beginnings.push(name.head.text);
+    if (name && ts.isTemplateExpression(name)) named.beginnings.push(name.head.text);
   }
 }
 
@@ -50,19 +51,12 @@ function runs(given: ts.NodeArray<ts.Expression>): boolean {
     .filter(ts.isObjectLiteralExpression)
     .flatMap(({ properties }) => properties.map(({ name }) => name))
     .some((name) => name && /^(skip|todo)$/.test((name as ts.Identifier).text));
-  const does = given
-    .slice(1)
-    .some((part) => !ts.isObjectLiteralExpression(part));
+  const does = given.slice(1).some((part) => !ts.isObjectLiteralExpression(part));
   return does && !unless;
 }
 
 function has({ plain, beginnings, keys }: Named, name: string): boolean {
-  return (
-    plain.has(name) ||
-    beginnings.some(
-      (begin) => name.startsWith(begin) && keys.has(name.slice(begin.length)),
-    )
-  );
+  return plain.has(name) || beginnings.some((begin) => name.startsWith(begin) && keys.has(name.slice(begin.length)));
 }
 
 const files = new Map(
@@ -96,10 +90,7 @@ void t.test("every rule of the contract has its test", (t) => {
   for (const { id, rule, test } of rules) {
     const [file, name] = test;
     const found = files.get(file);
-    t.ok(
-      found && has(found, name),
-      `${id}: ${rule}; expected ${name} in ${file}, and that it runs`,
-    );
+    t.ok(found && has(found, name), `${id}: ${rule}; expected ${name} in ${file}, and that it runs`);
   }
   t.end();
 });
@@ -120,8 +111,7 @@ void t.test("a number or limit has a test that is named after it", (t) => {
     const inName = numbersIn(name);
     if (numbers.length === 0 && !id.startsWith("limit-")) continue;
     t.ok(name.startsWith("spec: "), `${id}: ${name} begins with "spec: "`);
-    for (const number of numbers)
-      t.ok(inName.includes(number), `${id}: ${name} says ${number}`);
+    for (const number of numbers) t.ok(inName.includes(number), `${id}: ${name} says ${number}`);
   }
   t.end();
 });
@@ -137,16 +127,12 @@ void t.test("an id means one rule", (t) => {
 
 void t.test("every test that is named after a rule has one", (t) => {
   const listed = new Map(
-    [...files.keys()].map((file) => [
-      file,
-      rules.filter(({ test }) => test[0] === file).map(({ test }) => test[1]),
-    ]),
+    [...files.keys()].map((file) => [file, rules.filter(({ test }) => test[0] === file).map(({ test }) => test[1])]),
   );
   for (const [file, { plain, beginnings }] of files) {
     const names = listed.get(file)!;
     for (const name of plain)
-      if (name.startsWith("spec: "))
-        t.ok(names.includes(name), `${file}: ${name} is in spec-rules.ts`);
+      if (name.startsWith("spec: ")) t.ok(names.includes(name), `${file}: ${name} is in spec-rules.ts`);
     for (const begin of beginnings)
       if (begin.startsWith("spec: "))
         t.ok(

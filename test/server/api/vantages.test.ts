@@ -45,17 +45,9 @@ void t.test("the one machine of a region", async (t) => {
   t.strictSame(await history(), [one, null], "is none while there are two");
   await forgetAt(pool, away.process);
   await second.renew();
-  t.strictSame(
-    await history(),
-    [one, null, one],
-    "is one again when the other is gone",
-  );
+  t.strictSame(await history(), [one, null, one], "is one again when the other is gone");
   await silent.renew();
-  t.strictSame(
-    (await history()).slice(3),
-    [null],
-    "is not known while a probe does not say where it is",
-  );
+  t.strictSame((await history()).slice(3), [null], "is not known while a probe does not say where it is");
   for (const each of [silent, first, second]) await each.leave();
   t.equal((await history()).length, 4, "is not changed by a goodbye");
   await member(pool, { region, machine: third }).renew();
@@ -125,22 +117,18 @@ void t.test("vantages as readers see them", async (t) => {
   const [eu, ap, us] = probes;
   await measured(pool, { from: ago(60), to: ago(0), venue: "kraken" });
 
-  await t.test(
-    "of which nothing is known are as many as regions",
-    async (t) => {
-      await see();
-      const { fleet, board } = await shown(api);
-      t.equal(fleet.vantages, 3);
-      t.match(board, { regions: 3, vantages: 3, vantageNote: null });
-      t.strictSame(fleet.regions[0]!.vantage, {
-        ...{ name: null, place: null, network: null, machine: null },
-      });
-    },
-  );
+  await t.test("of which nothing is known are as many as regions", async (t) => {
+    await see();
+    const { fleet, board } = await shown(api);
+    t.equal(fleet.vantages, 3);
+    t.match(board, { regions: 3, vantages: 3, vantageNote: null });
+    t.strictSame(fleet.regions[0]!.vantage, {
+      ...{ name: null, place: null, network: null, machine: null },
+    });
+  });
 
   await t.test("that are one machine are one", async (t) => {
-    for (const region of [eu!, ap!, us!])
-      await region.on(one, frankfurt).renew();
+    for (const region of [eu!, ap!, us!]) await region.on(one, frankfurt).renew();
     await see();
     const { fleet, board } = await shown(api);
     t.equal(fleet.vantages, 1);
@@ -168,12 +156,8 @@ void t.test("vantages as readers see them", async (t) => {
   });
 
   await t.test("are counted by their machines", async (t) => {
-    await pool.query(
-      sql`update probe set alive_until = now() - interval '1 s'`,
-    );
-    await us!
-      .on(other, { ...frankfurt, name: "nyc", place: "New York" })
-      .renew();
+    await pool.query(sql`update probe set alive_until = now() - interval '1 s'`);
+    await us!.on(other, { ...frankfurt, name: "nyc", place: "New York" }).renew();
     await eu!.on(one, frankfurt).renew();
     await eu!.on(one, { ...frankfurt, name: "fra2" }).renew();
     await see();
@@ -218,8 +202,7 @@ void t.test("vantages as readers see them", async (t) => {
 void t.test("an incident's page says from where was looked", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
-  const eu = (vantage: Vantage) =>
-    member(pool, { region: "eu-central", machine: one, vantage });
+  const eu = (vantage: Vantage) => member(pool, { region: "eu-central", machine: one, vantage });
   const first = eu(frankfurt);
   await first.renew();
   await member(pool, { region: "us-east", machine: other }).renew();
@@ -265,9 +248,7 @@ void t.test("an incident's page says from where was looked", async (t) => {
   });
 
   await t.test("nothing is put into what the engine kept", async (t) => {
-    const [kept] = await pool.query<{ text: string }>(
-      sql`select evidence::text as text from incident`,
-    );
+    const [kept] = await pool.query<{ text: string }>(sql`select evidence::text as text from incident`);
     t.notMatch(kept!.text, /"vantage":|"answers"/);
   });
 

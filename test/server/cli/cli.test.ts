@@ -72,24 +72,15 @@ void t.test("a mistake is told in a sentence, and ends with 2", async (t) => {
       ["stalls"],
       "venuewatch: stalls does several things, its actions are measure; venuewatch stalls --help says what they do",
     ],
-    [
-      ["stalls", "mesure"],
-      'venuewatch: stalls has no action "mesure", its actions are measure',
-    ],
+    [["stalls", "mesure"], 'venuewatch: stalls has no action "mesure", its actions are measure'],
     [
       ["stalls", "measure", "--days", "9"],
       'venuewatch: --days: expected a whole number from 1 to 8, as samples are kept for 8 days, got "9"',
     ],
-    [
-      ["stalls", "measure", "--days=0"],
-      'from 1 to 8, as samples are kept for 8 days, got "0"',
-    ],
+    [["stalls", "measure", "--days=0"], 'from 1 to 8, as samples are kept for 8 days, got "0"'],
     [["stalls", "measure", "--days=1.5"], 'got "1.5"'],
     [["stalls", "measure", "--days="], 'got ""'],
-    [
-      ["stalls", "measure", "--days"],
-      "Option '--days <value>' argument missing",
-    ],
+    [["stalls", "measure", "--days"], "Option '--days <value>' argument missing"],
   ];
   for (const [args, said] of mistakes) {
     const script = runCli(t, args);
@@ -99,27 +90,18 @@ void t.test("a mistake is told in a sentence, and ends with 2", async (t) => {
   }
 });
 
-void t.test(
-  "wrong settings are told all together, before anything starts",
-  async (t) => {
-    const script = runCli(t, ["up"], { PORT: "x", VENUEWATCH_NO: "1" });
-    t.equal(await script.ended, 2);
-    t.match(script.output(), "PORT: expected a port");
-    t.match(script.output(), "VENUEWATCH_NO: there is no such setting");
-  },
-);
+void t.test("wrong settings are told all together, before anything starts", async (t) => {
+  const script = runCli(t, ["up"], { PORT: "x", VENUEWATCH_NO: "1" });
+  t.equal(await script.ended, 2);
+  t.match(script.output(), "PORT: expected a port");
+  t.match(script.output(), "VENUEWATCH_NO: there is no such setting");
+});
 
-void t.test(
-  "a region that the registry does not have is refused",
-  async (t) => {
-    const script = runCli(t, ["up"], { REGIONS: "eu-central,atlantis" });
-    t.equal(await script.ended, 2);
-    t.match(
-      script.output(),
-      /REGIONS: the registry has no atlantis, it has .*eu-central/,
-    );
-  },
-);
+void t.test("a region that the registry does not have is refused", async (t) => {
+  const script = runCli(t, ["up"], { REGIONS: "eu-central,atlantis" });
+  t.equal(await script.ended, 2);
+  t.match(script.output(), /REGIONS: the registry has no atlantis, it has .*eu-central/);
+});
 
 void t.test("an old node is told so in one sentence", async (t) => {
   for (const [old, refused] of [
@@ -131,18 +113,10 @@ void t.test("an old node is told so in one sentence", async (t) => {
     ["22.0.0", false],
   ] as const) {
     const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${old}" } })`;
-    const script = runCli(t, ["--version"], {}, [
-      `--import=data:text/javascript,${encodeURIComponent(pretend)}`,
-    ]);
+    const script = runCli(t, ["--version"], {}, [`--import=data:text/javascript,${encodeURIComponent(pretend)}`]);
     t.equal(await script.ended, refused ? 2 : 0, old);
-    if (refused)
-      t.match(
-        script.output(),
-        /^venuewatch: Node 20\.18\.1 or newer is needed, this is Node [\d.]+: .+\n$/,
-      );
+    if (refused) t.match(script.output(), /^venuewatch: Node 20\.18\.1 or newer is needed, this is Node [\d.]+: .+\n$/);
   }
-  const { engines } = JSON.parse(
-    readFileSync(packagedFile("package.json"), "utf8"),
-  ) as { engines: { node: string } };
+  const { engines } = JSON.parse(readFileSync(packagedFile("package.json"), "utf8")) as { engines: { node: string } };
   t.equal(engines.node, ">=20.18.1", "as package.json has it");
 });

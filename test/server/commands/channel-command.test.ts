@@ -1,28 +1,15 @@
 /** What an operator does about channels. */
 import { randomBytes } from "node:crypto";
 import t, { type Test } from "tap";
-import {
-  addChannel,
-  type Added,
-  type NewChannel,
-} from "../../../server/alerts/channels/add-channel.js";
+import { addChannel, type Added, type NewChannel } from "../../../server/alerts/channels/add-channel.js";
 import type { Channel } from "../../../server/alerts/channels/channel.js";
-import {
-  channelOf,
-  channelsOf,
-} from "../../../server/alerts/channels/channels.js";
+import { channelOf, channelsOf } from "../../../server/alerts/channels/channels.js";
 import { credentialOf } from "../../../server/alerts/channels/credential.js";
 import { holdEvents } from "../../../server/alerts/channels/event-lock.js";
 import { removeChannel } from "../../../server/alerts/channels/remove-channel.js";
-import {
-  replaceCredential,
-  rotateSecret,
-} from "../../../server/alerts/channels/rotate-channel.js";
+import { replaceCredential, rotateSecret } from "../../../server/alerts/channels/rotate-channel.js";
 import { makeSealing } from "../../../server/alerts/channels/sealing.js";
-import {
-  disableChannel,
-  enableChannel,
-} from "../../../server/alerts/channels/switch-channel.js";
+import { disableChannel, enableChannel } from "../../../server/alerts/channels/switch-channel.js";
 import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
 import { byTwos, cliWith } from "../../support/cli-input.js";
 import { emptyDatabase, migratedDatabase } from "../../support/database.js";
@@ -107,15 +94,9 @@ void t.test("venuewatch channel, as a program", async (t) => {
     const { out } = await channel(t, ["list"]);
     const [head, ...rows] = out.split("\n");
     t.match(head, /^id +format +to +told of +state +waiting +newest attempt/);
-    t.match(
-      rows[0],
-      /^1 +native +https:\/\/hooks.example.org\/…abcd +all +on /,
-    );
+    t.match(rows[0], /^1 +native +https:\/\/hooks.example.org\/…abcd +all +on /);
     t.match(rows[1], /^2 +paging eu +…/);
-    t.match(
-      rows[2],
-      /^3 +chat .* off since 2026-01-31T12:00:00.000Z: 10 failures in a row +0 +none$/,
-    );
+    t.match(rows[2], /^3 +chat .* off since 2026-01-31T12:00:00.000Z: 10 failures in a row +0 +none$/);
     t.match(await channel(t, ["enable", "3"]), {
       out: "channel 3 is on; it was off since 2026-01-31T12:00:00.000Z: 10 failures in a row\n",
     });
@@ -131,10 +112,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
   await t.test("rotate", async (t) => {
     const native = await channel(t, ["rotate", "1", "--overlap", "2"]);
     const [, secret = ""] = /once: (whsec_\S+)/.exec(native.out) ?? [];
-    t.equal(
-      sealing.open((await sealed(pool, 1))[0]!.secret!, "secret"),
-      secret,
-    );
+    t.equal(sealing.open((await sealed(pool, 1))[0]!.secret!, "secret"), secret);
     t.match(native.out, /signs beside it until \d{4}-/);
     t.match(await channel(t, ["rotate", "1", "--overlap", "0"]), {
       out: "the former one ended now\n",
@@ -169,119 +147,49 @@ void t.test("venuewatch channel, as a program", async (t) => {
       [["add"], "channel add: --url is missing; format native needs it"],
       [paging, "--service-region is missing"],
       [[...paging, "--service-region=us"], "--key is missing; format paging"],
-      [
-        [...paging, "--service-region=asia"],
-        '--service-region: expected us, eu, got "asia"',
-      ],
-      [
-        [...paging, "--service-region=us", "--key=hunter2"],
-        "--key: expected a routing key of 32 characters, got 7",
-      ],
-      [
-        [...paging, "--service-region=us", `--key=${" ".repeat(32)}`],
-        "got others than letters and digits",
-      ],
-      [
-        [...paging, "--service-region=us", "--url", url],
-        "--url is not of format paging, which takes --key",
-      ],
+      [[...paging, "--service-region=asia"], '--service-region: expected us, eu, got "asia"'],
+      [[...paging, "--service-region=us", "--key=hunter2"], "--key: expected a routing key of 32 characters, got 7"],
+      [[...paging, "--service-region=us", `--key=${" ".repeat(32)}`], "got others than letters and digits"],
+      [[...paging, "--service-region=us", "--url", url], "--url is not of format paging, which takes --key"],
       [["add", "--key", routingKey], "--key is not of format native"],
-      [
-        ["add", "--url", url, "--service-region=us"],
-        "--service-region is of format paging, not of native",
-      ],
-      [
-        ["add", "--format=mail"],
-        '--format: expected native, chat, paging, got "mail"',
-      ],
-      [
-        ["add", "--url", url, "--floor=bad"],
-        "--floor: expected degraded, outage",
-      ],
-      [
-        ["add", "--url", url, "--venue=krake,okx"],
-        /--venue: there is no krake; there are .*kraken, /,
-      ],
+      [["add", "--url", url, "--service-region=us"], "--service-region is of format paging, not of native"],
+      [["add", "--format=mail"], '--format: expected native, chat, paging, got "mail"'],
+      [["add", "--url", url, "--floor=bad"], "--floor: expected degraded, outage"],
+      [["add", "--url", url, "--venue=krake,okx"], /--venue: there is no krake; there are .*kraken, /],
       [["add", "--url", url, "--venue=okx,"], "--venue: expected one or more"],
-      [
-        ["add", "--url", url, "--category=shop"],
-        /--category: expected exchange, rpc, .*, got "shop"/,
-      ],
-      [
-        ["add", "--url", url, "--venue=okx", "--category=rpc"],
-        "--category: no venue of --venue is of rpc",
-      ],
-      [
-        ["add", "--url", url, "--category=rpc"],
-        "--category: no venue that is watched is of rpc",
-      ],
+      [["add", "--url", url, "--category=shop"], /--category: expected exchange, rpc, .*, got "shop"/],
+      [["add", "--url", url, "--venue=okx", "--category=rpc"], "--category: no venue of --venue is of rpc"],
+      [["add", "--url", url, "--category=rpc"], "--category: no venue that is watched is of rpc"],
       [
         ["add", "--url", url, "--description", "x".repeat(201)],
         "--description: expected at most 200 characters, got 201",
       ],
-      [
-        ["add", "--url", url, "--description", "a\u001b[31m"],
-        "--description: expected one line of plain text",
-      ],
-      [
-        ["add", "--url", "http://example.org/hunter2"],
-        "--url: expected a URL with https:, got http:",
-      ],
+      [["add", "--url", url, "--description", "a\u001b[31m"], "--description: expected one line of plain text"],
+      [["add", "--url", "http://example.org/hunter2"], "--url: expected a URL with https:, got http:"],
       [["add", "--url", "hunter2"], "--url: expected a URL such as"],
-      [
-        ["add", "--url", "https://u:hunter2@example.org/x"],
-        "--url: expected a URL without user and password",
-      ],
+      [["add", "--url", "https://u:hunter2@example.org/x"], "--url: expected a URL without user and password"],
       [["add", "--url", "https://127.0.0.1/hunter2"], "--url: 127.0.0.1 is"],
-      [
-        ["add", "--url", url],
-        /CHANNEL_KEY is not set, .* openssl rand -base64 32/,
-        { CHANNEL_KEY: "" },
-      ],
+      [["add", "--url", url], /CHANNEL_KEY is not set, .* openssl rand -base64 32/, { CHANNEL_KEY: "" }],
       [["rotate", "1"], "CHANNEL_KEY is not set", { CHANNEL_KEY: "" }],
-      [
-        ["add", "--url", url],
-        "CHANNEL_KEY: expected 32 bytes as base64",
-        { CHANNEL_KEY: "hunter2" },
-      ],
+      [["add", "--url", url], "CHANNEL_KEY: expected 32 bytes as base64", { CHANNEL_KEY: "hunter2" }],
       [
         ["rotate", "1"],
         "the destination cannot be read with this CHANNEL_KEY; it was encrypted with another",
         { CHANNEL_KEY: randomBytes(32).toString("base64") },
       ],
-      [
-        ["rotate", "1", "--url", url],
-        "--url does not fit: channel 1 is native",
-      ],
+      [["rotate", "1", "--url", url], "--url does not fit: channel 1 is native"],
       [["rotate", "2"], "channel rotate: --key is missing"],
-      [
-        ["rotate", "2", "--overlap=1"],
-        "--overlap does not fit: channel 2 is of",
-      ],
+      [["rotate", "2", "--overlap=1"], "--overlap does not fit: channel 2 is of"],
       [["rotate", "1", "--overlap=721"], "whole hours from 0 to 720"],
       [["rotate", "1", "--overlap=-1"], "whole hours from 0 to 720"],
-      [
-        ["show", "x"],
-        'expected the number of a channel, got "x"; venuewatch channel list shows them',
-      ],
+      [["show", "x"], 'expected the number of a channel, got "x"; venuewatch channel list shows them'],
       [["show", "0"], "expected the number of a channel"],
       [["show", "99"], "there is no channel 99; there are 1, 2"],
       [["enable", url], "expected the number of a channel, got something else"],
       [["show"], "channel show takes ID besides options, got none"],
-      [
-        ["mute", "1"],
-        'channel has no action "mute", its actions are add, list',
-      ],
-      [
-        ["add", "--url", url],
-        "cannot be used (ECONNREFUSED)",
-        { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/x" },
-      ],
-      [
-        ["add", "--url", url],
-        "it lacks our tables; run venuewatch migrate",
-        { DATABASE_URL: await emptyDatabase(t) },
-      ],
+      [["mute", "1"], 'channel has no action "mute", its actions are add, list'],
+      [["add", "--url", url], "cannot be used (ECONNREFUSED)", { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/x" }],
+      [["add", "--url", url], "it lacks our tables; run venuewatch migrate", { DATABASE_URL: await emptyDatabase(t) }],
     ];
     const before = await channelsOf(pool, {});
     await byTwos(mistakes, async ([args, said, more]) => {
@@ -340,75 +248,55 @@ void t.test("channels in the database", async (t) => {
   await event(pool, gone, "opened", "outage");
   const hidden = await at("bitget");
   await event(pool, hidden, "opened", "outage");
-  await pool.query(
-    sql`update venue set published = false where venue = 'bitget'`,
-  );
+  await pool.query(sql`update venue set published = false where venue = 'bitget'`);
 
-  await t.test(
-    "one that asks is told of what is open, by its filter",
-    async (t) => {
-      const { opened, escalated } = events;
-      const cases: [Partial<NewChannel>, number[]][] = [
-        [{}, [opened, events.okx, escalated]],
-        [{ floor: "outage" }, [events.okx, escalated]],
-        [{ venues: ["kraken"] }, [opened, escalated]],
-        [{ venues: ["okx", "gemini"] }, [events.okx]],
-        [{ venues: ["gemini"] }, []],
-        [{ categories: ["exchange"] }, [opened, events.okx, escalated]],
-        [{ venues: ["kraken"], floor: "outage" }, [escalated]],
-      ];
-      for (const [more, expected] of cases) {
-        const { channel, queued } = await add({ ...more, open: true });
-        t.equal(queued, expected.length);
-        t.same(await dueFor(pool, channel.id), expected, JSON.stringify(more));
-        t.equal(channel.waiting, expected.length);
-      }
-      const silent = await add();
-      t.same(await dueFor(pool, silent.channel.id), []);
-      await t.rejects(add({ venues: ["bitget"] }), /there is no bitget/);
-    },
-  );
+  await t.test("one that asks is told of what is open, by its filter", async (t) => {
+    const { opened, escalated } = events;
+    const cases: [Partial<NewChannel>, number[]][] = [
+      [{}, [opened, events.okx, escalated]],
+      [{ floor: "outage" }, [events.okx, escalated]],
+      [{ venues: ["kraken"] }, [opened, escalated]],
+      [{ venues: ["okx", "gemini"] }, [events.okx]],
+      [{ venues: ["gemini"] }, []],
+      [{ categories: ["exchange"] }, [opened, events.okx, escalated]],
+      [{ venues: ["kraken"], floor: "outage" }, [escalated]],
+    ];
+    for (const [more, expected] of cases) {
+      const { channel, queued } = await add({ ...more, open: true });
+      t.equal(queued, expected.length);
+      t.same(await dueFor(pool, channel.id), expected, JSON.stringify(more));
+      t.equal(channel.waiting, expected.length);
+    }
+    const silent = await add();
+    t.same(await dueFor(pool, silent.channel.id), []);
+    await t.rejects(add({ venues: ["bitget"] }), /there is no bitget/);
+  });
 
-  await t.test(
-    "an event that is not committed yet is waited for",
-    async (t) => {
-      const deribit = await at("deribit");
-      for (const open of [true, false]) {
-        let adding: Promise<Added> | undefined;
-        let late = 0;
-        await pool.transaction(async (tx) => {
-          late = await event(
-            tx,
-            deribit,
-            open ? "opened" : "escalated",
-            "outage",
-          );
-          adding = add({ open, venues: ["deribit"] });
-          await until(() => isWaitedFor(tx));
-        });
-        const { channel } = await adding!;
-        t.equal(await afterEvent(pool, channel.id), late, "it was seen");
-        t.same(await dueFor(pool, channel.id), open ? [late] : []);
-      }
-      const { channel } = await add({ open: true, venues: ["deribit"] });
-      const next = await event(pool, deribit, "closed", "outage");
-      t.ok(
-        next > (await afterEvent(pool, channel.id)),
-        "what comes after it is expanded for it",
-      );
-      await pool.query(
-        sql`update incident set closed_at = now() where slug = ${deribit}`,
-      );
-    },
-  );
+  await t.test("an event that is not committed yet is waited for", async (t) => {
+    const deribit = await at("deribit");
+    for (const open of [true, false]) {
+      let adding: Promise<Added> | undefined;
+      let late = 0;
+      await pool.transaction(async (tx) => {
+        late = await event(tx, deribit, open ? "opened" : "escalated", "outage");
+        adding = add({ open, venues: ["deribit"] });
+        await until(() => isWaitedFor(tx));
+      });
+      const { channel } = await adding!;
+      t.equal(await afterEvent(pool, channel.id), late, "it was seen");
+      t.same(await dueFor(pool, channel.id), open ? [late] : []);
+    }
+    const { channel } = await add({ open: true, venues: ["deribit"] });
+    const next = await event(pool, deribit, "closed", "outage");
+    t.ok(next > (await afterEvent(pool, channel.id)), "what comes after it is expanded for it");
+    await pool.query(sql`update incident set closed_at = now() where slug = ${deribit}`);
+  });
 
   await t.test("who is expanding events is waited for", async (t) => {
     const { channel } = await add({ venues: ["okx"] });
     let enabling: ReturnType<typeof enableChannel> | undefined;
     await pool.transaction(async (tx) => {
-      await tx.query(
-        sql`update alert_event set dispatched_at = now() where event_id = ${events.okx}`,
-      );
+      await tx.query(sql`update alert_event set dispatched_at = now() where event_id = ${events.okx}`);
       enabling = enableChannel(pool, channel.id, true);
       await until(() => isWaitedFor(tx));
     });
@@ -416,9 +304,7 @@ void t.test("channels in the database", async (t) => {
   });
 
   await t.test("nobody is waited for without end", async (t) => {
-    const [row] = await pool.query<{ alone: boolean }>(
-      sql`select is_embedded() as alone`,
-    );
+    const [row] = await pool.query<{ alone: boolean }>(sql`select is_embedded() as alone`);
     // there who holds a lock holds the whole database
     if (row!.alone) return t.pass("of a server only");
     await pool.transaction(async (tx) => {
@@ -453,18 +339,13 @@ void t.test("channels in the database", async (t) => {
     t.match(await enableChannel(pool, channel.id, true), { queued: 0 });
   });
 
-  await t.test(
-    "what the dispatcher has yet to expand is left to it",
-    async (t) => {
-      const { channel } = await add({ venues: ["coinbase"] });
-      const coinbase = await at("coinbase");
-      await event(pool, coinbase, "opened", "outage");
-      t.match(await enableChannel(pool, channel.id, true), { queued: 0 });
-      await pool.query(
-        sql`update incident set closed_at = now() where slug = ${coinbase}`,
-      );
-    },
-  );
+  await t.test("what the dispatcher has yet to expand is left to it", async (t) => {
+    const { channel } = await add({ venues: ["coinbase"] });
+    const coinbase = await at("coinbase");
+    await event(pool, coinbase, "opened", "outage");
+    t.match(await enableChannel(pool, channel.id, true), { queued: 0 });
+    await pool.query(sql`update incident set closed_at = now() where slug = ${coinbase}`);
+  });
 
   await t.test("off for a reason, it keeps the reason", async (t) => {
     const { channel } = await add();
@@ -472,9 +353,7 @@ void t.test("channels in the database", async (t) => {
       before: { state: "on" },
       channel: { state: "off", offCause: "operator" },
     });
-    await pool.query(
-      sql`update channel set off_cause = 'gone' where channel_id = ${channel.id}`,
-    );
+    await pool.query(sql`update channel set off_cause = 'gone' where channel_id = ${channel.id}`);
     t.match(await disableChannel(pool, channel.id), {
       channel: { offCause: "gone" },
     });
@@ -492,9 +371,7 @@ void t.test("channels in the database", async (t) => {
     [row] = await sealed(pool, id);
     t.equal(sealing.open(row!.former_secret!, "secret"), second.secret);
     t.not(third.secret, second.secret);
-    await pool.query(
-      sql`update channel set former_until = now() - interval '1 s' where channel_id = ${id}`,
-    );
+    await pool.query(sql`update channel set former_until = now() - interval '1 s' where channel_id = ${id}`);
     t.equal((await channelOf(pool, id)).formerSecretUntil, null);
     await rotateSecret(pool, sealing, id, 0);
     [row] = await sealed(pool, id);
@@ -519,44 +396,33 @@ void t.test("channels in the database", async (t) => {
     const credential = credentialOf("chat", `${url}z`, false);
     await replaceCredential(pool, other, id, credential);
     const [row] = await sealed(pool, id);
-    t.equal(
-      other.open(row!.destination!, "destination"),
-      `${url}z`,
-      "a URL can be given anew when the key is lost",
-    );
+    t.equal(other.open(row!.destination!, "destination"), `${url}z`, "a URL can be given anew when the key is lost");
   });
 
-  await t.test(
-    "one that is removed keeps its log, and no secret",
-    async (t) => {
-      const { channel } = await add({ open: true });
-      await settle(pool, channel.id, events.opened, "delivered");
-      await rotateSecret(pool, sealing, channel.id, 24);
-      t.match(await removeChannel(pool, channel.id), {
-        skipped: 2,
-        channel: { state: "removed", waiting: 0, formerSecretUntil: null },
-      });
-      t.strictSame(await sealed(pool, channel.id), [
-        {
-          destination: null,
-          secret: null,
-          former_secret: null,
-          former_until: null,
-        },
-      ]);
-      const log = await pool.query(sql`
+  await t.test("one that is removed keeps its log, and no secret", async (t) => {
+    const { channel } = await add({ open: true });
+    await settle(pool, channel.id, events.opened, "delivered");
+    await rotateSecret(pool, sealing, channel.id, 24);
+    t.match(await removeChannel(pool, channel.id), {
+      skipped: 2,
+      channel: { state: "removed", waiting: 0, formerSecretUntil: null },
+    });
+    t.strictSame(await sealed(pool, channel.id), [
+      {
+        destination: null,
+        secret: null,
+        former_secret: null,
+        former_until: null,
+      },
+    ]);
+    const log = await pool.query(sql`
       select state, reason from delivery where channel_id = ${channel.id} order by event_id
     `);
-      const skipped = { state: "skipped", reason: "the channel was removed" };
-      t.strictSame(log, [
-        { state: "delivered", reason: null },
-        skipped,
-        skipped,
-      ]);
-      await t.rejects(removeChannel(pool, channel.id), /was removed at/);
-      t.notOk((await channelsOf(pool, {})).some(({ id }) => id === channel.id));
-    },
-  );
+    const skipped = { state: "skipped", reason: "the channel was removed" };
+    t.strictSame(log, [{ state: "delivered", reason: null }, skipped, skipped]);
+    await t.rejects(removeChannel(pool, channel.id), /was removed at/);
+    t.notOk((await channelsOf(pool, {})).some(({ id }) => id === channel.id));
+  });
 
   await t.test("waiting and the newest attempt are told", async (t) => {
     const { channel } = await add({ open: true });
@@ -565,32 +431,21 @@ void t.test("channels in the database", async (t) => {
       select d.delivery_id, d.channel_id, 'core', now(), now(), 'refused', 500, 'expected 2xx, got 500', 12
       from delivery d where d.channel_id = ${channel.id} and d.event_id = ${events.opened}
     `);
-    const { waiting, lastAttempt } = (await channelOf(
-      pool,
-      channel.id,
-    )) satisfies Channel;
+    const { waiting, lastAttempt } = (await channelOf(pool, channel.id)) satisfies Channel;
     t.equal(waiting, 3);
     t.match(lastAttempt, { result: "refused", status: 500 });
   });
 
-  await t.test(
-    "no column of a channel is readable without the key",
-    async (t) => {
-      const [row] = await pool.query<{ all: string }>(
-        sql`select string_agg(c::text || encode(coalesce(destination, ''), 'escape'), ' ') as all from channel c`,
-      );
-      t.notMatch(row!.all, /hunter2|whsec/);
-    },
-  );
+  await t.test("no column of a channel is readable without the key", async (t) => {
+    const [row] = await pool.query<{ all: string }>(
+      sql`select string_agg(c::text || encode(coalesce(destination, ''), 'escape'), ' ') as all from channel c`,
+    );
+    t.notMatch(row!.all, /hunter2|whsec/);
+  });
 });
 
 /** As the engine writes them. */
-async function event(
-  db: Db,
-  slug: string,
-  kind: string,
-  severity: string,
-): Promise<number> {
+async function event(db: Db, slug: string, kind: string, severity: string): Promise<number> {
   const [row] = await db.query<{ event_id: number }>(sql`
     insert into alert_event (incident_id, kind, severity, at, recorded_at, late)
     select incident_id, ${kind}, ${severity}::state, now(), now(), false from incident where slug = ${slug}
@@ -599,12 +454,7 @@ async function event(
   return row!.event_id;
 }
 
-async function settle(
-  db: Db,
-  channel: number,
-  event: number,
-  state: string,
-): Promise<void> {
+async function settle(db: Db, channel: number, event: number, state: string): Promise<void> {
   await db.query(sql`
     update delivery
     set state = ${state}, ended_at = now(), failures = 5, reason = case when ${state} = 'skipped' then 'the channel is off' end

@@ -1,28 +1,17 @@
 /** What an operator asks of the log of deliveries, and sends by hand. */
 import { createHmac, randomBytes } from "node:crypto";
 import t, { type Test } from "tap";
-import {
-  addChannel,
-  type Added,
-  type NewChannel,
-} from "../../../server/alerts/channels/add-channel.js";
+import { addChannel, type Added, type NewChannel } from "../../../server/alerts/channels/add-channel.js";
 import { channelOf } from "../../../server/alerts/channels/channels.js";
 import { credentialOf } from "../../../server/alerts/channels/credential.js";
 import { deliveriesOf } from "../../../server/alerts/delivery/deliveries.js";
 import type { Delivery } from "../../../server/alerts/delivery/delivery.js";
 import { makePoster } from "../../../server/alerts/delivery/post.js";
 import { removeChannel } from "../../../server/alerts/channels/remove-channel.js";
-import {
-  missedBy,
-  replayAll,
-  replaysOf,
-} from "../../../server/alerts/delivery/replay-deliveries.js";
+import { missedBy, replayAll, replaysOf } from "../../../server/alerts/delivery/replay-deliveries.js";
 import { rotateSecret } from "../../../server/alerts/channels/rotate-channel.js";
 import { makeSealing } from "../../../server/alerts/channels/sealing.js";
-import {
-  type SendNowOptions,
-  sendNow,
-} from "../../../server/alerts/delivery/send-now.js";
+import { type SendNowOptions, sendNow } from "../../../server/alerts/delivery/send-now.js";
 import { keepServiceAddress } from "../../../server/alerts/channels/service-address.js";
 import { disableChannel } from "../../../server/alerts/channels/switch-channel.js";
 import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
@@ -31,11 +20,7 @@ import { byTwos, cliWith } from "../../support/cli-input.js";
 import { migratedDatabase } from "../../support/database.js";
 import { pastIncident } from "../../support/fleet.js";
 import { until } from "../../support/until.js";
-import {
-  type Reaction,
-  type Receiver,
-  startReceiver,
-} from "../../../simulator/receiver.js";
+import { type Reaction, type Receiver, startReceiver } from "../../../simulator/receiver.js";
 
 /** A database with one open incident that has opened and escalated, and a receiver that does as it is told. */
 async function setUp(t: Test) {
@@ -54,10 +39,7 @@ async function setUp(t: Test) {
   const okx = await pastIncident(pool, {
     ...{ venue: "okx", component: "rest:ticker", startedAt, minutes: null },
   });
-  const events = [
-    await event(pool, okx, "opened"),
-    await event(pool, okx, "escalated"),
-  ] as const;
+  const events = [await event(pool, okx, "opened"), await event(pool, okx, "escalated")] as const;
   const byHand: SendNowOptions = {
     ...{ db: pool, sealing, poster, baseUrl: "https://api.example.org" },
     ...{ userAgent: "venuewatch/test", sender: "this test" },
@@ -67,11 +49,7 @@ async function setUp(t: Test) {
     addChannel(pool, sealing, {
       format: "native",
       serviceRegion: null,
-      credential: credentialOf(
-        "native",
-        `${receiver.origin}/hooks/hunter2hunter2`,
-        true,
-      ),
+      credential: credentialOf("native", `${receiver.origin}/hooks/hunter2hunter2`, true),
       description: "",
       floor: "degraded",
       venues: null,
@@ -166,35 +144,32 @@ void t.test("sent by hand", async (t) => {
     });
   });
 
-  await t.test(
-    "what fails is logged, and moves nothing of the channel",
-    async (t) => {
-      const { channel } = await add();
-      await disableChannel(pool, channel.id);
-      const before = await channelOf(pool, channel.id);
-      const outcomes: [Reaction, string, number | null][] = [
-        [{ status: 500 }, "refused", 500],
-        [{ status: 410 }, "refused", 410],
-        [{ status: 307, headers: { location: "/other" } }, "refused", 307],
-      ];
-      for (const [reaction, result, status] of outcomes) {
-        reactions.push(reaction);
-        const { delivery } = await sendNow(byHand, channel.id, events[1]);
-        t.match(delivery, {
-          ...{ cause: "replay", state: "failed", eventId: events[1] },
-          attempts: [{ result, status }],
-        });
-      }
-      const { lastAttempt, ...after } = await channelOf(pool, channel.id);
-      t.match(lastAttempt, { result: "refused", status: 307 });
-      t.strictSame({ ...after, lastAttempt: before.lastAttempt }, before);
-      t.match(
-        (await sendNow(byHand, channel.id, events[0])).delivery,
-        { state: "delivered" },
-        "one that is off is sent to",
-      );
-    },
-  );
+  await t.test("what fails is logged, and moves nothing of the channel", async (t) => {
+    const { channel } = await add();
+    await disableChannel(pool, channel.id);
+    const before = await channelOf(pool, channel.id);
+    const outcomes: [Reaction, string, number | null][] = [
+      [{ status: 500 }, "refused", 500],
+      [{ status: 410 }, "refused", 410],
+      [{ status: 307, headers: { location: "/other" } }, "refused", 307],
+    ];
+    for (const [reaction, result, status] of outcomes) {
+      reactions.push(reaction);
+      const { delivery } = await sendNow(byHand, channel.id, events[1]);
+      t.match(delivery, {
+        ...{ cause: "replay", state: "failed", eventId: events[1] },
+        attempts: [{ result, status }],
+      });
+    }
+    const { lastAttempt, ...after } = await channelOf(pool, channel.id);
+    t.match(lastAttempt, { result: "refused", status: 307 });
+    t.strictSame({ ...after, lastAttempt: before.lastAttempt }, before);
+    t.match(
+      (await sendNow(byHand, channel.id, events[0])).delivery,
+      { state: "delivered" },
+      "one that is off is sent to",
+    );
+  });
 
   await t.test("a fault of our own is an outcome too", async (t) => {
     const { channel } = await add();
@@ -213,23 +188,20 @@ void t.test("sent by hand", async (t) => {
     });
   });
 
-  await t.test(
-    "with another key nothing is sent, and nothing logged",
-    async (t) => {
-      const { channel } = await add({ open: false });
-      const other = { ...byHand, sealing: makeSealing(randomBytes(32)) };
-      const count = receiver.arrivals.length;
-      await t.rejects(sendNow(other, channel.id, null), {
-        name: "UserError",
-        message: /cannot be read with this CHANNEL_KEY/,
-      });
-      t.equal(receiver.arrivals.length, count);
-      t.same(await deliveriesOf(pool, wanted({ channel: channel.id })), []);
-      await removeChannel(pool, channel.id);
-      await t.rejects(sendNow(byHand, channel.id, null), /was removed at/);
-      await t.rejects(sendNow(byHand, 999, null), /there is no channel 999/);
-    },
-  );
+  await t.test("with another key nothing is sent, and nothing logged", async (t) => {
+    const { channel } = await add({ open: false });
+    const other = { ...byHand, sealing: makeSealing(randomBytes(32)) };
+    const count = receiver.arrivals.length;
+    await t.rejects(sendNow(other, channel.id, null), {
+      name: "UserError",
+      message: /cannot be read with this CHANNEL_KEY/,
+    });
+    t.equal(receiver.arrivals.length, count);
+    t.same(await deliveriesOf(pool, wanted({ channel: channel.id })), []);
+    await removeChannel(pool, channel.id);
+    await t.rejects(sendNow(byHand, channel.id, null), /was removed at/);
+    await t.rejects(sendNow(byHand, 999, null), /there is no channel 999/);
+  });
 });
 
 void t.test("replays", async (t) => {
@@ -237,15 +209,11 @@ void t.test("replays", async (t) => {
   const { pool, receiver, reactions, okx, events, byHand, add } = here;
   const [opened, escalated] = events;
   const hourAgo = new Date(Date.now() - 3_600_000);
-  const eventsOf = (replays: { event: number }[]) =>
-    replays.map(({ event }) => event);
+  const eventsOf = (replays: { event: number }[]) => replays.map(({ event }) => event);
 
   await t.test("keep the eventId and the order, and sign afresh", async (t) => {
     const { channel, secret } = await add();
-    const [second, first] = await deliveriesOf(
-      pool,
-      wanted({ channel: channel.id }),
-    );
+    const [second, first] = await deliveriesOf(pool, wanted({ channel: channel.id }));
     await settled(pool, channel.id, "failed");
     const replays = await replaysOf(pool, [second!.id, first!.id, second!.id]);
     t.same(eventsOf(replays), [opened, escalated]);
@@ -255,9 +223,7 @@ void t.test("replays", async (t) => {
       ["delivered", "delivered"],
     );
     const arrivals = newest(receiver, 2);
-    const bodies = arrivals.map(
-      ({ body }) => JSON.parse(String(body)) as object,
-    );
+    const bodies = arrivals.map(({ body }) => JSON.parse(String(body)) as object);
     t.match(bodies, [
       { eventId: opened, test: false, kind: "opened", incident: { slug: okx } },
       { eventId: escalated, kind: "escalated" },
@@ -265,62 +231,47 @@ void t.test("replays", async (t) => {
     for (const arrival of arrivals) {
       t.ok(isSigned(arrival, secret!));
       t.match(arrival.headers["webhook-id"], /\d/);
-      const age =
-        Date.now() / 1000 - Number(arrival.headers["webhook-timestamp"]);
+      const age = Date.now() / 1000 - Number(arrival.headers["webhook-timestamp"]);
       t.ok(Math.abs(age) < 60);
     }
     t.same(
-      (await deliveriesOf(pool, wanted({ channel: channel.id }))).map(
-        ({ cause, state }) => `${cause} ${state}`,
-      ),
+      (await deliveriesOf(pool, wanted({ channel: channel.id }))).map(({ cause, state }) => `${cause} ${state}`),
       ["replay delivered", "replay delivered", "open failed", "open failed"],
       "the ones that they repeat stay as they were",
     );
   });
 
-  await t.test(
-    "of a channel: what it missed and did not get later",
-    async (t) => {
-      const { channel } = await add();
-      const missed = async () =>
-        eventsOf(await missedBy(pool, channel.id, hourAgo));
-      t.same(await missed(), [], "what is due is on its way");
-      await settled(pool, channel.id, "skipped");
-      t.same(await missed(), [opened, escalated]);
-      t.same(
-        await missedBy(pool, channel.id, new Date(Date.now() + 60_000)),
-        [],
-      );
-      reactions.push({ status: 500 });
-      await sendNow(byHand, channel.id, opened);
-      t.same(await missed(), [opened, escalated], "once, tried twice");
-      await sendNow(byHand, channel.id, opened);
-      t.same(await missed(), [escalated]);
-      await sendNow(byHand, channel.id, null);
-      await settled(pool, channel.id, "delivered");
-      t.same(await missed(), []);
-      await t.rejects(missedBy(pool, 999, hourAgo), /there is no channel 999/);
-    },
-  );
+  await t.test("of a channel: what it missed and did not get later", async (t) => {
+    const { channel } = await add();
+    const missed = async () => eventsOf(await missedBy(pool, channel.id, hourAgo));
+    t.same(await missed(), [], "what is due is on its way");
+    await settled(pool, channel.id, "skipped");
+    t.same(await missed(), [opened, escalated]);
+    t.same(await missedBy(pool, channel.id, new Date(Date.now() + 60_000)), []);
+    reactions.push({ status: 500 });
+    await sendNow(byHand, channel.id, opened);
+    t.same(await missed(), [opened, escalated], "once, tried twice");
+    await sendNow(byHand, channel.id, opened);
+    t.same(await missed(), [escalated]);
+    await sendNow(byHand, channel.id, null);
+    await settled(pool, channel.id, "delivered");
+    t.same(await missed(), []);
+    await t.rejects(missedBy(pool, 999, hourAgo), /there is no channel 999/);
+  });
 
-  await t.test(
-    "one that fails keeps back none, but for who wants rest",
-    async (t) => {
-      const { channel } = await add();
-      await settled(pool, channel.id, "failed");
-      const replays = await missedBy(pool, channel.id, hourAgo);
-      reactions.push({ status: 500 });
-      const states = async () =>
-        (await all(replayAll(byHand, replays, never))).map(
-          ({ sent }) => sent?.delivery.state ?? null,
-        );
-      t.same(await states(), ["failed", "delivered"]);
-      reactions.push({ status: 429, headers: { "retry-after": "5" } });
-      t.same(await states(), ["failed", null]);
-      reactions.push({ status: 410 });
-      t.same(await states(), ["failed", null]);
-    },
-  );
+  await t.test("one that fails keeps back none, but for who wants rest", async (t) => {
+    const { channel } = await add();
+    await settled(pool, channel.id, "failed");
+    const replays = await missedBy(pool, channel.id, hourAgo);
+    reactions.push({ status: 500 });
+    const states = async () =>
+      (await all(replayAll(byHand, replays, never))).map(({ sent }) => sent?.delivery.state ?? null);
+    t.same(await states(), ["failed", "delivered"]);
+    reactions.push({ status: 429, headers: { "retry-after": "5" } });
+    t.same(await states(), ["failed", null]);
+    reactions.push({ status: 410 });
+    t.same(await states(), ["failed", null]);
+  });
 
   await t.test("stopped, they stop", async (t) => {
     const { channel } = await add({
@@ -339,62 +290,52 @@ void t.test("replays", async (t) => {
     t.equal(sent.length, 1);
   });
 
-  await t.test(
-    "what cannot be sent again is refused with the reason",
-    async (t) => {
-      const { channel } = await add();
-      const [delivery] = await deliveriesOf(
-        pool,
-        wanted({ channel: channel.id }),
-      );
-      const id = delivery!.id;
-      await t.rejects(replaysOf(pool, [id]), {
-        message: `delivery ${id} is still due: core sends it, and what an operator sends beside it would overtake`,
-      });
-      await t.rejects(replaysOf(pool, [id, 99_999]), {
-        message:
-          /^there is no delivery 99999; the log has them from \d+ to \d+/,
-      });
-      const test = await sendNow(byHand, channel.id, null);
-      await t.rejects(replaysOf(pool, [test.delivery.id]), {
-        message: /was a test; venuewatch channel test \d+ sends another$/,
-      });
-      await settled(pool, channel.id, "failed");
-      await published(pool, "okx", false);
-      await t.rejects(replaysOf(pool, [id]), {
-        message: new RegExp(`the venue of ${okx} is no longer published$`),
-      });
-      t.same(await missedBy(pool, channel.id, hourAgo), []);
-      await published(pool, "okx", true);
-      await removeChannel(pool, channel.id);
-      await t.rejects(replaysOf(pool, [id]), {
-        message: /cannot be sent again: channel \d+ was removed at/,
-      });
-      await t.rejects(missedBy(pool, channel.id, hourAgo), /was removed at/);
+  await t.test("what cannot be sent again is refused with the reason", async (t) => {
+    const { channel } = await add();
+    const [delivery] = await deliveriesOf(pool, wanted({ channel: channel.id }));
+    const id = delivery!.id;
+    await t.rejects(replaysOf(pool, [id]), {
+      message: `delivery ${id} is still due: core sends it, and what an operator sends beside it would overtake`,
+    });
+    await t.rejects(replaysOf(pool, [id, 99_999]), {
+      message: /^there is no delivery 99999; the log has them from \d+ to \d+/,
+    });
+    const test = await sendNow(byHand, channel.id, null);
+    await t.rejects(replaysOf(pool, [test.delivery.id]), {
+      message: /was a test; venuewatch channel test \d+ sends another$/,
+    });
+    await settled(pool, channel.id, "failed");
+    await published(pool, "okx", false);
+    await t.rejects(replaysOf(pool, [id]), {
+      message: new RegExp(`the venue of ${okx} is no longer published$`),
+    });
+    t.same(await missedBy(pool, channel.id, hourAgo), []);
+    await published(pool, "okx", true);
+    await removeChannel(pool, channel.id);
+    await t.rejects(replaysOf(pool, [id]), {
+      message: /cannot be sent again: channel \d+ was removed at/,
+    });
+    await t.rejects(missedBy(pool, channel.id, hourAgo), /was removed at/);
 
-      const other = await add();
-      const [again] = await deliveriesOf(
-        pool,
-        wanted({ channel: other.channel.id }),
-      );
-      await settled(pool, other.channel.id, "failed");
-      const replays = await replaysOf(pool, [again!.id]);
-      await pool.query(sql`
+    const other = await add();
+    const [again] = await deliveriesOf(pool, wanted({ channel: other.channel.id }));
+    await settled(pool, other.channel.id, "failed");
+    const replays = await replaysOf(pool, [again!.id]);
+    await pool.query(sql`
       update incident set retracted_at = now(), retraction_reason = 'a drill' where slug = ${okx}
     `);
-      await t.rejects(replaysOf(pool, [again!.id]), {
-        message: new RegExp(`${okx} was retracted at \\S+: a drill$`),
-      });
-      t.same(await missedBy(pool, other.channel.id, hourAgo), []);
-      const count = receiver.arrivals.length;
-      await t.rejects(
-        all(replayAll(byHand, replays, never)),
-        /its incident was retracted, or its venue is no longer published/,
-        "at the very moment, too",
-      );
-      t.equal(receiver.arrivals.length, count);
-    },
-  );
+    await t.rejects(replaysOf(pool, [again!.id]), {
+      message: new RegExp(`${okx} was retracted at \\S+: a drill$`),
+    });
+    t.same(await missedBy(pool, other.channel.id, hourAgo), []);
+    const count = receiver.arrivals.length;
+    await t.rejects(
+      all(replayAll(byHand, replays, never)),
+      /its incident was retracted, or its venue is no longer published/,
+      "at the very moment, too",
+    );
+    t.equal(receiver.arrivals.length, count);
+  });
 });
 
 void t.test("venuewatch delivery and channel test, as programs", async (t) => {
@@ -407,42 +348,38 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     LOG_LEVEL: "debug",
     BASE_URL: "https://shell.example",
   };
-  const cli = (args: string[], more = {}) =>
-    cliWith(t, args, { ...env, ...more });
+  const cli = (args: string[], more = {}) => cliWith(t, args, { ...env, ...more });
   const { channel, secret } = await add();
   const id = String(channel.id);
   const said: string[] = [];
 
-  await t.test(
-    "before a core has started, nothing can be linked to",
-    async (t) => {
-      const early = await cli(["channel", "test", id], {
-        BASE_URL: "https://shell.example",
-      });
-      t.match(early, {
-        code: 2,
-        err: /^venuewatch: the public address that alerts link to is not known: .*; start core, then send again\n$/m,
-      });
-      t.equal(receiver.arrivals.length, 0);
-      const log = makeLog("test", "warn", (line) => said.push(line));
-      const address = {
-        baseUrl: "https://old.example",
-        siteUrl: "https://a.example",
-      };
-      await keepServiceAddress(pool, address, log);
-      await keepServiceAddress(pool, address, log);
-      t.same(said, [], "the same again is no change");
-      await keepServiceAddress(
-        pool,
-        {
-          baseUrl: "https://status.example/api",
-          siteUrl: "https://status.example",
-        },
-        log,
-      );
-      t.match(said.pop(), /all cores need the same BASE_URL .*old\.example/);
-    },
-  );
+  await t.test("before a core has started, nothing can be linked to", async (t) => {
+    const early = await cli(["channel", "test", id], {
+      BASE_URL: "https://shell.example",
+    });
+    t.match(early, {
+      code: 2,
+      err: /^venuewatch: the public address that alerts link to is not known: .*; start core, then send again\n$/m,
+    });
+    t.equal(receiver.arrivals.length, 0);
+    const log = makeLog("test", "warn", (line) => said.push(line));
+    const address = {
+      baseUrl: "https://old.example",
+      siteUrl: "https://a.example",
+    };
+    await keepServiceAddress(pool, address, log);
+    await keepServiceAddress(pool, address, log);
+    t.same(said, [], "the same again is no change");
+    await keepServiceAddress(
+      pool,
+      {
+        baseUrl: "https://status.example/api",
+        siteUrl: "https://status.example",
+      },
+      log,
+    );
+    t.match(said.pop(), /all cores need the same BASE_URL .*old\.example/);
+  });
 
   await t.test("the log is empty at first", async (t) => {
     await pool.query(sql`delete from delivery`);
@@ -489,45 +426,16 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     `);
     const list = await cli(["delivery", "list"]);
     const [head, newest] = list.out.split("\n");
-    t.match(
-      head,
-      /^id +channel +created +cause +event +incident +state +attempts +newest attempt$/,
-    );
-    t.match(
-      newest,
-      new RegExp(
-        ` event +${events[1]} escalated outage +${okx} +failed +0 +none$`,
-      ),
-    );
-    const json = await cli([
-      "delivery",
-      "list",
-      "--json",
-      "--state=failed",
-      "--incident",
-      okx,
-      "--channel",
-      id,
-    ]);
+    t.match(head, /^id +channel +created +cause +event +incident +state +attempts +newest attempt$/);
+    t.match(newest, new RegExp(` event +${events[1]} escalated outage +${okx} +failed +0 +none$`));
+    const json = await cli(["delivery", "list", "--json", "--state=failed", "--incident", okx, "--channel", id]);
     const deliveries = JSON.parse(json.out) as Delivery[];
     t.same(
       deliveries.map(({ eventId }) => eventId),
       [events[1], events[0]],
     );
     t.same(
-      JSON.parse(
-        (
-          await cli([
-            "delivery",
-            "list",
-            "--since=1h",
-            "--json",
-            "--state=failed",
-            "--incident",
-            okx,
-          ])
-        ).out,
-      ),
+      JSON.parse((await cli(["delivery", "list", "--since=1h", "--json", "--state=failed", "--incident", okx])).out),
       [],
     );
     const one = await cli(["delivery", "list", "--limit=1"]);
@@ -542,27 +450,10 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
 
   await t.test("replay", async (t) => {
     reactions.push({ status: 200 }, { status: 500 });
-    const done = await cli([
-      "delivery",
-      "replay",
-      "--channel",
-      id,
-      "--since",
-      "3h",
-    ]);
+    const done = await cli(["delivery", "replay", "--channel", id, "--since", "3h"]);
     t.equal(done.code, 2);
-    t.match(
-      done.out,
-      new RegExp(
-        `^delivery \\d+ \\(event ${events[0]}, ${okx}\\) as \\d+: delivered 200, \\d+ ms\n`,
-      ),
-    );
-    t.match(
-      done.out,
-      new RegExp(
-        `\ndelivery \\d+ \\(event ${events[1]}, ${okx}\\) as \\d+: refused 500, `,
-      ),
-    );
+    t.match(done.out, new RegExp(`^delivery \\d+ \\(event ${events[0]}, ${okx}\\) as \\d+: delivered 200, \\d+ ms\n`));
+    t.match(done.out, new RegExp(`\ndelivery \\d+ \\(event ${events[1]}, ${okx}\\) as \\d+: refused 500, `));
     t.match(done.err, "1 of 2 did not arrive; venuewatch delivery show");
     const again = await cli(["delivery", "replay", "--channel", id, "--json"]);
     t.equal(again.code, 0, again.err);
@@ -575,10 +466,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
       { permalink: `https://status.example/api/v1/incidents/${okx}` },
       "the link is the service's, whatever this shell says",
     );
-    t.match(
-      arrival!.headers["user-agent"],
-      "(+https://status.example; alerts)",
-    );
+    t.match(arrival!.headers["user-agent"], "(+https://status.example; alerts)");
     const numbered = await cli(["delivery", "replay", String(sent!.id)]);
     t.equal(numbered.code, 0, numbered.err);
     said.push(done.out, done.err, again.out, again.err, numbered.out);
@@ -588,9 +476,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     reactions.push("hang");
     const count = receiver.arrivals.length;
     const stopping = cliWith(t, ["channel", "test", id], env, "", (child) => {
-      void until(() => receiver.arrivals.length > count, 60_000).then(() =>
-        child.kill("SIGTERM"),
-      );
+      void until(() => receiver.arrivals.length > count, 60_000).then(() => child.kill("SIGTERM"));
     });
     t.equal((await stopping).code, 143);
     const [last] = await deliveriesOf(pool, wanted({}));
@@ -604,9 +490,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     reactions.push("hang");
     const count = receiver.arrivals.length;
     await cliWith(t, ["channel", "test", id], env, "", (child) => {
-      void until(() => receiver.arrivals.length > count, 60_000).then(() =>
-        child.kill("SIGKILL"),
-      );
+      void until(() => receiver.arrivals.length > count, 60_000).then(() => child.kill("SIGKILL"));
     });
     const [last] = await deliveriesOf(pool, wanted({}));
     t.match(last, {
@@ -628,10 +512,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
       [["list", "--channel=99"], "there is no channel 99; there are "],
       [["list", "--channel=x"], "expected the number of a channel"],
       [["list", "--incident=okx"], 'there is no incident "okx"; a slug looks'],
-      [
-        ["list", "--state=lost"],
-        "--state: expected due, delivered, failed, sk",
-      ],
+      [["list", "--state=lost"], "--state: expected due, delivered, failed, sk"],
       [["list", "--since=yesterday"], "expected how long ago, like 30m, 2h"],
       [["list", "--limit=0"], "--limit: expected a whole number from 1"],
       [["show"], "delivery show takes ID besides options, got none"],
@@ -640,11 +521,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
       [["replay", "1", "--channel=1"], "or --channel, got both"],
       [["replay", "1", "--since=1h"], "--since goes with --channel"],
       [["replay", "99999"], "there is no delivery 99999; the log has them"],
-      [
-        ["replay", "--channel", id, "--since=9d"],
-        "CHANNEL_KEY is not set",
-        { CHANNEL_KEY: "" },
-      ],
+      [["replay", "--channel", id, "--since=9d"], "CHANNEL_KEY is not set", { CHANNEL_KEY: "" }],
     ];
     await byTwos(mistakes, async ([args, why, more]) => {
       const { code, out, err } = await cli(["delivery", ...args], more);
@@ -657,21 +534,14 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
 
   t.notMatch(
     said.join("\n"),
-    new RegExp(
-      `hunter2|${secret!.slice(6, 20)}|${env.CHANNEL_KEY.slice(0, 12)}`.replaceAll(
-        "+",
-        "\\+",
-      ),
-    ),
+    new RegExp(`hunter2|${secret!.slice(6, 20)}|${env.CHANNEL_KEY.slice(0, 12)}`.replaceAll("+", "\\+")),
     "nothing secret was ever said",
   );
 });
 
 const never = new AbortController().signal;
 
-function wanted(
-  more: Partial<Parameters<typeof deliveriesOf>[1]>,
-): Parameters<typeof deliveriesOf>[1] {
+function wanted(more: Partial<Parameters<typeof deliveriesOf>[1]>): Parameters<typeof deliveriesOf>[1] {
   return {
     channel: null,
     incident: null,
@@ -687,10 +557,7 @@ function newest({ arrivals }: Receiver, count: number): Receiver["arrivals"] {
 }
 
 /** Whether one of its signatures is by this secret, as the API's contract says. */
-function isSigned(
-  { headers, body }: Receiver["arrivals"][number],
-  secret: string,
-): boolean {
+function isSigned({ headers, body }: Receiver["arrivals"][number], secret: string): boolean {
   const [time, ...signatures] = String(headers["x-svc-signature"]).split(",");
   const hmac = createHmac("sha256", secret)
     .update(`${time!.slice(2)}.`)
@@ -725,14 +592,10 @@ async function settled(db: Db, channel: number, state: string): Promise<void> {
 }
 
 async function published(db: Db, venue: string, is: boolean): Promise<void> {
-  await db.query(
-    sql`update venue set published = ${is} where venue = ${venue}`,
-  );
+  await db.query(sql`update venue set published = ${is} where venue = ${venue}`);
 }
 
 async function claimOf(pool: Pool, delivery: number) {
-  const [row] = await pool.query(
-    sql`select claimed_by, claimed_until from delivery where delivery_id = ${delivery}`,
-  );
+  const [row] = await pool.query(sql`select claimed_by, claimed_until from delivery where delivery_id = ${delivery}`);
   return row;
 }

@@ -6,19 +6,9 @@ import pg from "pg";
 import t, { type Test } from "tap";
 import { packagedFile } from "../../../shared/config/package.js";
 import { askAll } from "../../support/analysts.js";
-import {
-  get,
-  NotOk,
-  readBoard,
-  readIncidents,
-  type Board,
-} from "../../support/board.js";
+import { get, NotOk, readBoard, readIncidents, type Board } from "../../support/board.js";
 import { freePort } from "../../support/free-port.js";
-import {
-  metadataIsAnswered,
-  psqlDescribes,
-  psqlMissing,
-} from "../../support/metadata.js";
+import { metadataIsAnswered, psqlDescribes, psqlMissing } from "../../support/metadata.js";
 import { childrenOf, isAlive } from "../../support/processes.js";
 import { runCli, type Script } from "../../support/run-script.js";
 import { until } from "../../support/until.js";
@@ -72,9 +62,7 @@ async function cutOff(t: Test, env: Env) {
   const client = new pg.Client(await ownerUrl(env));
   await client.connect();
   await soon(async () => {
-    const { rows } = await client.query<{ begun: boolean }>(
-      "select exists (select from sample) as begun",
-    );
+    const { rows } = await client.query<{ begun: boolean }>("select exists (select from sample) as begun");
     return rows[0]!.begun;
   });
   await client.end();
@@ -89,8 +77,7 @@ async function start(t: Test, env: Env, which: string): Promise<Demo> {
   await script.saw("Ctrl-C stops it");
   const seconds = (performance.now() - begunMs) / 1000;
   t.comment(`${which} start: ${seconds.toFixed(1)} s to the welcome`);
-  const [, passFile = "", analystAddress = ""] =
-    /PGPASSFILE=(\S+) psql (\S+)/.exec(script.output()) ?? [];
+  const [, passFile = "", analystAddress = ""] = /PGPASSFILE=(\S+) psql (\S+)/.exec(script.output()) ?? [];
   t.match(script.output(), `http://localhost:${env["PORT"]}/v1/status`);
   t.match(analystAddress, `:${env["EMBEDDED_PORT"]}/`);
   const [line] = (await readFile(passFile, "utf8")).split("\n");
@@ -120,11 +107,7 @@ async function boardIsMeasured(t: Test, { script, url }: Demo) {
   t.match(script.output(), "The history is still being filled in");
   await soon(() => script.output().includes("the history is complete"));
   // the next tick shows it
-  await soon(async () =>
-    (await readBoard(url)).venues.every(
-      ({ measuredDays }) => measuredDays === days,
-    ),
-  );
+  await soon(async () => (await readBoard(url)).venues.every(({ measuredDays }) => measuredDays === days));
   const { summary } = await readBoard(url);
   t.match(summary, { venues: 15, regions: 3 });
   const past = await readIncidents(url);
@@ -139,9 +122,7 @@ async function boardIsMeasured(t: Test, { script, url }: Demo) {
 }
 
 function isMeasured({ venues }: Board): boolean {
-  return (
-    venues.length === 15 && venues.every(({ state }) => state !== "unknown")
-  );
+  return venues.length === 15 && venues.every(({ state }) => state !== "unknown");
 }
 
 /** By the names that a user of psql would type. */
@@ -149,9 +130,7 @@ async function samplesArriveAndRollUp(t: Test, { databaseUrl }: Demo) {
   const client = new pg.Client(databaseUrl);
   await client.connect();
   const newest = async (column: string, table: string) => {
-    const { rows } = await client.query<{ at: Date }>(
-      `select max(${column}) as at from ${table}`,
-    );
+    const { rows } = await client.query<{ at: Date }>(`select max(${column}) as at from ${table}`);
     return rows[0]!.at;
   };
   const before = await newest("ts", "sample");
@@ -168,7 +147,10 @@ async function samplesArriveAndRollUp(t: Test, { databaseUrl }: Demo) {
   await client.end();
 }
 
-/** Of all three states; what was posted before the demo began is compared with it, and not taken down when it is started again. */
+/**
+ * Of all three states; what was posted before the demo began is compared with it, and not taken down when it is started
+ * again.
+ */
 async function feedsAreRead(t: Test, { url }: Demo) {
   interface Compared {
     fleet: { paired: number; theirsOnly: number };
@@ -203,9 +185,7 @@ async function alertsArrive(t: Test, { script, url, databaseUrl }: Demo) {
     script
       .output()
       .split("\n")
-      .some(
-        (line) => line.includes(`receiver=${receiver} `) && what.test(line),
-      );
+      .some((line) => line.includes(`receiver=${receiver} `) && what.test(line));
   const opening = /kind=opened \S+ incident=kucoin-futures-\S+ answer=/;
   await soon(() => heard("steady", opening));
   await soon(() => heard("chat", /text="Incident opened: .* KuCoin Futures/));
@@ -248,19 +228,11 @@ async function metadataIsRead(t: Test, analystUrl: string) {
   await metadataIsAnswered(t, client);
   await client.end();
   if (!psqlMissing)
-    await psqlDescribes(t, analystUrl, [
-      "\\d+ analytics.samples",
-      "\\dv+ analytics.*",
-      "\\df analytics.*",
-    ]);
+    await psqlDescribes(t, analystUrl, ["\\d+ analytics.samples", "\\dv+ analytics.*", "\\df analytics.*"]);
 }
 
 /** One for each receiver still, and they verify what is signed by the key that was kept. */
-async function channelsAreStillThere(
-  t: Test,
-  { script, databaseUrl }: Demo,
-  env: Env,
-) {
+async function channelsAreStillThere(t: Test, { script, databaseUrl }: Demo, env: Env) {
   const channels = await rowsOf(
     databaseUrl,
     "select channel_id as id, off_at as off, removed_at as removed from channel order by 1",
@@ -280,7 +252,10 @@ async function channelsAreStillThere(
   t.notMatch(script.output(), "refused what is no alert");
 }
 
-/** What the welcome has commands beside the demo set, as a shell understands it; they have nothing else from where the demo was started. */
+/**
+ * What the welcome has commands beside the demo set, as a shell understands it; they have nothing else from where the
+ * demo was started.
+ */
 function besideIt(output: string): Env {
   const [, line = ""] = /commands beside it need +(export .*)/.exec(output)!;
   const text = execFileSync("/bin/sh", ["-c", `${line} && env -0`], {
@@ -291,10 +266,7 @@ function besideIt(output: string): Env {
     text
       .split("\0")
       .filter((pair) => pair !== "")
-      .map((pair) => [
-        pair.slice(0, pair.indexOf("=")),
-        pair.slice(pair.indexOf("=") + 1),
-      ]),
+      .map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
   );
 }
 
@@ -303,10 +275,7 @@ async function secondIsRefused(t: Test, { url }: Demo, env: Env) {
   const second = startDemo(t, { ...env, ...ports });
   t.equal(await second.ended, 2);
   const last = second.output().trim().split("\n").at(-1);
-  t.match(
-    last,
-    /^venuewatch: .*The directory \S+ is in use by process \d+: stop/i,
-  );
+  t.match(last, /^venuewatch: .*The directory \S+ is in use by process \d+: stop/i);
   await get(`${url}/readyz`);
 }
 
@@ -317,9 +286,7 @@ async function killedOnesComeBack(t: Test, { script, url, databaseUrl }: Demo) {
     process.kill(pid!, "SIGKILL");
     const since = () => script.output().slice(seenBefore);
     const name = program === "probe" ? "probe [a-z-]+" : program;
-    const told = new RegExp(
-      `ended unasked.* program="?${name}"? .*signal=SIGKILL`,
-    );
+    const told = new RegExp(`ended unasked.* program="?${name}"? .*signal=SIGKILL`);
     const ready = new RegExp(` info ${name}: ready `);
     await soon(() => told.test(since()) && ready.test(since()));
     t.pass(`${program} is up again`);
@@ -335,9 +302,7 @@ async function killedOnesComeBack(t: Test, { script, url, databaseUrl }: Demo) {
     await client.end();
     return rows[0]!.regions === 3;
   });
-  const { generatedAt } = await get<{ generatedAt: string }>(
-    `${url}/v1/regions`,
-  );
+  const { generatedAt } = await get<{ generatedAt: string }>(`${url}/v1/regions`);
   await soon(async () => {
     const page = await get<{ generatedAt: string }>(`${url}/v1/regions`);
     return page.generatedAt > generatedAt;
@@ -362,11 +327,7 @@ async function stopsInReverse(t: Test, { script }: Demo) {
   const order = [...stopping].map(([, program]) => program);
   t.equal(order.shift(), "demo");
   t.same(order.splice(-2), ["world", "database"]);
-  t.same(
-    order.sort(),
-    ["core", "probe", "probe", "probe", "web"],
-    "which do not stand on each other",
-  );
+  t.same(order.sort(), ["core", "probe", "probe", "probe", "web"], "which do not stand on each other");
   t.same(pids.filter(isAlive), [], "no process is left");
 }
 
@@ -374,8 +335,7 @@ async function historyIsStillThere(t: Test, { script, url }: Demo) {
   t.match(script.output(), "there is a history already");
   t.notMatch(script.output(), "the history is complete", "it was before");
   await soon(async () => isMeasured(await readBoard(url)));
-  for (const { id, measuredDays } of (await readBoard(url)).venues)
-    t.equal(measuredDays, days, id);
+  for (const { id, measuredDays } of (await readBoard(url)).venues) t.equal(measuredDays, days, id);
   t.ok((await readIncidents(url)).length > 0);
 }
 
@@ -395,7 +355,10 @@ function programsOf({ pid }: Script, command: string): number[] {
     .map((child) => child.pid);
 }
 
-/** A page may be refused meanwhile: the database has all of its upkeep to do when it is started, and does one thing at a time. */
+/**
+ * A page may be refused meanwhile: the database has all of its upkeep to do when it is started, and does one thing at a
+ * time.
+ */
 function soon(condition: () => boolean | Promise<boolean>): Promise<void> {
   return until(
     async () => {

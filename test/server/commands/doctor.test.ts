@@ -5,10 +5,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { findingsOn } from "../../../server/commands/doctor/database.js";
 import type { Finding } from "../../../server/commands/doctor/finding.js";
-import {
-  dataDirFound,
-  filesFound,
-} from "../../../server/commands/doctor/machine.js";
+import { dataDirFound, filesFound } from "../../../server/commands/doctor/machine.js";
 import { nodeFound } from "../../../server/commands/doctor/node.js";
 import { openPool, sql } from "../../../shared/database/pool.js";
 import { tick } from "../../../server/engine/tick.js";
@@ -36,8 +33,7 @@ void t.test("a line of Node that is over, or that nobody tested", (t) => {
   t.match(nodeFound(after, "20.20.2"), {
     check: "versions",
     grade: "warning",
-    found:
-      /on Node 20\.20\.2; Node 20 has had no security fixes since 2026-04-30$/,
+    found: /on Node 20\.20\.2; Node 20 has had no security fixes since 2026-04-30$/,
     advice:
       "run it on Node 22 (maintained until 2027-04-30), 24 (maintained until 2028-04-30) or 26 (maintained until 2029-04-30)",
   });
@@ -65,9 +61,7 @@ interface Examined {
 
 void t.test("the doctor", async (t) => {
   const { pool, url, registry: real } = await migratedDatabase(t);
-  const few = real.venues.filter(({ id }) =>
-    ["kraken", "okx", "bitstamp", "binance-futures"].includes(id),
-  );
+  const few = real.venues.filter(({ id }) => ["kraken", "okx", "bitstamp", "binance-futures"].includes(id));
   const world = await startWorld({ registry: { ...real, venues: few } });
   t.teardown(() => world.close());
   const { registry } = world;
@@ -85,10 +79,7 @@ void t.test("the doctor", async (t) => {
       others.filter(({ grade }) => grade !== "ok"),
       [],
     );
-    t.match(
-      seen.of("database")!.found,
-      /PostgreSQL \d+.* with TimescaleDB 2\./,
-    );
+    t.match(seen.of("database")!.found, /PostgreSQL \d+.* with TimescaleDB 2\./);
     t.match(seen.of("clock")!.found, /this clock is -?\d+ ms ahead/);
     t.match(seen.of("venue kraken")!.found, /^6 of 6 answer well/);
     t.match(seen.of("venue binance-futures")!.found, /^7 of 7 answer well/);
@@ -130,10 +121,7 @@ void t.test("the doctor", async (t) => {
     const seen = await examined(t, env);
     t.equal(seen.code, 2);
     t.strictSame(seen.failed, ["venue kraken", "venue okx", "venue bitstamp"]);
-    t.match(
-      seen.of("venue kraken")!.found,
-      /rest:time: connect; rest:status: not asked after rest:time/,
-    );
+    t.match(seen.of("venue kraken")!.found, /rest:time: connect; rest:status: not asked after rest:time/);
     t.match(seen.of("venue okx"), {
       found: /4 of 5 answer well.*rest:ticker: blocked \(status 451\)/,
       advice: /another region/,
@@ -151,17 +139,14 @@ void t.test("the doctor", async (t) => {
       from: new Date(Date.now() - 9 * 86_400_000),
       until: new Date(Date.now() - 3 * 86_400_000),
     });
-    const server = createServer({ key, cert }, (_, response) =>
-      response.end("{}"),
-    );
+    const server = createServer({ key, cert }, (_, response) => response.end("{}"));
     const port = await listen(server, 0, "127.0.0.1", "PORT");
     t.teardown(() => server.close());
     const root = join(t.testdir({}), "root.pem");
     await writeFile(root, authority.cert);
     const expired: Registry = structuredClone(registry);
     const [venue] = expired.venues;
-    for (const endpoint of venue!.rest)
-      endpoint.url = `https://localhost:${port}/`;
+    for (const endpoint of venue!.rest) endpoint.url = `https://localhost:${port}/`;
     const seen = await examined(t, {
       ...env,
       ...(await environment(t, expired, {})),
@@ -199,9 +184,7 @@ void t.test("the doctor", async (t) => {
     const gone = member(pool);
     await gone.renew();
     await gone.leave();
-    await pool.query(
-      sql`update engine_clock set ticked_at = ticked_at - interval '6 minutes'`,
-    );
+    await pool.query(sql`update engine_clock set ticked_at = ticked_at - interval '6 minutes'`);
     const [probes, engine] = (await findingsOn(pool, null, null)).slice(-2);
     t.match(probes, {
       ...{ check: "probes", grade: "warning" },
@@ -268,8 +251,7 @@ void t.test("samples that wait are counted", async (t) => {
   const spool = await someSpool(t, {
     directory: join(dataDir, "spool", "us-east"),
   });
-  for (const slot of [1, 2, 3])
-    spool.add(madeSample({ slotAt: new Date(slot) }));
+  for (const slot of [1, 2, 3]) spool.add(madeSample({ slotAt: new Date(slot) }));
   await spool.flush();
   t.match(await spoolFinding(), {
     ...{ grade: "ok", found: /^at most 3 samples wait for the database/ },
@@ -292,30 +274,21 @@ void t.test("samples that wait are counted", async (t) => {
   }
 });
 
-void t.test(
-  "too few open files are told with how many are needed",
-  async (t) => {
-    const registry = await loadRegistry("registry-all.json");
-    t.match(filesFound(registry, 256), {
-      grade: "failure",
-      found: /^256 are allowed, \d+ are needed/,
-      advice: /ulimit -n \d+/,
-    });
-    t.equal(filesFound(registry, 65_536).grade, "ok");
-  },
-);
+void t.test("too few open files are told with how many are needed", async (t) => {
+  const registry = await loadRegistry("registry-all.json");
+  t.match(filesFound(registry, 256), {
+    grade: "failure",
+    found: /^256 are allowed, \d+ are needed/,
+    advice: /ulimit -n \d+/,
+  });
+  t.equal(filesFound(registry, 65_536).grade, "ok");
+});
 
-async function examined(
-  t: Test,
-  env: Record<string, string>,
-): Promise<Examined> {
+async function examined(t: Test, env: Record<string, string>): Promise<Examined> {
   const script = runCli(t, ["doctor", "--json"], env);
   const code = await script.ended;
   const [json = ""] = /^\{[^]*^\}$/m.exec(script.output()) ?? [];
-  const { ok, findings } = JSON.parse(json) as Pick<
-    Examined,
-    "ok" | "findings"
-  >;
+  const { ok, findings } = JSON.parse(json) as Pick<Examined, "ok" | "findings">;
   const failed = findings.filter(({ grade }) => grade === "failure");
   t.equal(ok, failed.length === 0);
   return {
@@ -325,11 +298,7 @@ async function examined(
   };
 }
 
-async function environment(
-  t: Test,
-  registry: Registry,
-  env: Record<string, string>,
-): Promise<Record<string, string>> {
+async function environment(t: Test, registry: Registry, env: Record<string, string>): Promise<Record<string, string>> {
   const directory = t.testdir({});
   const path = join(directory, "registry.json");
   await writeFile(path, JSON.stringify(registry));

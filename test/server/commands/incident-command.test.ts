@@ -1,10 +1,7 @@
 /** What an operator does about a false incident. */
 import t, { type Test } from "tap";
 import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
-import {
-  type Retraction,
-  retractIncident,
-} from "../../../server/engine/retract.js";
+import { type Retraction, retractIncident } from "../../../server/engine/retract.js";
 import { addChannel } from "../../support/alerts.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
@@ -51,12 +48,7 @@ void t.test("venuewatch incident retract", async (t) => {
 
   await t.test("an open one is gone, and opens not again", async (t) => {
     const slug = await begin();
-    const { code, output } = await retract(
-      t,
-      slug,
-      "--reason",
-      " our proof of a good answer was wrong ",
-    );
+    const { code, output } = await retract(t, slug, "--reason", " our proof of a good answer was wrong ");
     t.equal(code, 0, output);
     t.equal(
       output,
@@ -68,9 +60,7 @@ void t.test("venuewatch incident retract", async (t) => {
         "",
       ].join("\n"),
     );
-    const [kept] = await pool.query(
-      sql`select retraction_reason as reason, closed_at from incident`,
-    );
+    const [kept] = await pool.query(sql`select retraction_reason as reason, closed_at from incident`);
     t.strictSame(kept, {
       reason: "our proof of a good answer was wrong",
       closed_at: null,
@@ -79,10 +69,7 @@ void t.test("venuewatch incident retract", async (t) => {
     await decideThrough(pool, ago(198), ago(170));
     t.strictSame(await slugs(pool), [slug], "it is bad still, and that is all");
     const gone = await api.ask<Gone>(`/v1/incidents/${slug}`);
-    t.equal(
-      gone.headers["content-type"],
-      "application/problem+json; charset=utf-8",
-    );
+    t.equal(gone.headers["content-type"], "application/problem+json; charset=utf-8");
     t.equal(gone.headers["cache-control"], "public, max-age=300");
     t.match(gone.body, {
       ...{ type: "about:blank", title: "Not Found", status: 404, slug },
@@ -95,11 +82,7 @@ void t.test("venuewatch incident retract", async (t) => {
     );
     const never = await api.ask(`/v1/incidents/${slug}-2`);
     t.equal(never.headers["cache-control"], "no-store");
-    t.notMatch(
-      never.text,
-      "retracted",
-      "of one that never was nothing is said",
-    );
+    t.notMatch(never.text, "retracted", "of one that never was nothing is said");
     for (const path of [
       "/v1/status",
       "/v1/incidents",
@@ -156,21 +139,12 @@ void t.test("venuewatch incident retract", async (t) => {
 
     const again = await retract(t, slug, "--reason", "once more");
     t.equal(again.code, 2);
-    t.match(
-      again.output,
-      new RegExp(
-        `^venuewatch: ${slug} was retracted already, at \\d{4}-\\S+Z: a drill\\n$`,
-      ),
-    );
-    const [kept] = await pool.query(
-      sql`select retraction_reason as reason from incident`,
-    );
+    t.match(again.output, new RegExp(`^venuewatch: ${slug} was retracted already, at \\d{4}-\\S+Z: a drill\\n$`));
+    const [kept] = await pool.query(sql`select retraction_reason as reason from incident`);
     t.match(kept, { reason: "a drill" });
 
     // as the migration does with those that were given before they were public
-    await pool.query(
-      sql`insert into retracted_in_confidence select incident_id from incident`,
-    );
+    await pool.query(sql`insert into retracted_in_confidence select incident_id from incident`);
     const { body, text } = await api.ask<Gone>(`/v1/incidents/${slug}`);
     t.match(body, { slug, reason: null });
     t.notMatch(text, "a drill", "what was said in confidence stays so");
@@ -233,17 +207,8 @@ void t.test("venuewatch incident retract", async (t) => {
       ]),
     ]);
     // as a dispatcher does that takes it over
-    await pool.file("claim_deliveries", [
-      null,
-      "us",
-      60_000,
-      10,
-      "{}",
-      Buffer.alloc(0),
-    ]);
-    t.match((await deliveriesOf(pool))[3], [
-      ...["opened", lost, "dropped", "its incident was retracted", "lost"],
-    ]);
+    await pool.file("claim_deliveries", [null, "us", 60_000, 10, "{}", Buffer.alloc(0)]);
+    t.match((await deliveriesOf(pool))[3], [...["opened", lost, "dropped", "its incident was retracted", "lost"]]);
   });
 
   await t.test("what is put in line at that moment is dropped", async (t) => {
@@ -270,9 +235,7 @@ void t.test("venuewatch incident retract", async (t) => {
     const mistakes: [string[], RegExp][] = [
       [
         ["retract", slug.replace("rest", "ws"), "--reason", "x"],
-        new RegExp(
-          `there is no incident "kraken-\\S+-ws-degraded"; of that venue and day there are ${slug}$`,
-        ),
+        new RegExp(`there is no incident "kraken-\\S+-ws-degraded"; of that venue and day there are ${slug}$`),
       ],
       [
         ["retract", "kraken", "--reason", "x"],
@@ -287,15 +250,9 @@ void t.test("venuewatch incident retract", async (t) => {
         ["retract", slug, "--reason", " "],
         /--reason: expected a sentence of 1 to 500 characters .*, got an empty one$/,
       ],
-      [
-        ["retract", slug, "--reason", "x".repeat(501)],
-        /--reason: expected .*, got one of 501$/,
-      ],
+      [["retract", slug, "--reason", "x".repeat(501)], /--reason: expected .*, got one of 501$/],
       [["retract"], /incident retract takes SLUG besides options, got none/],
-      [
-        ["close", slug],
-        /incident has no action "close", its actions are retract; venuewatch incident --help says/,
-      ],
+      [["close", slug], /incident has no action "close", its actions are retract; venuewatch incident --help says/],
       [[], /incident does several things, its actions are retract/],
     ];
     for (const [args, said] of mistakes) {
@@ -304,9 +261,7 @@ void t.test("venuewatch incident retract", async (t) => {
       t.match(output.trimEnd(), said);
       t.notMatch(output, /^ +at /m, "no stack");
     }
-    const [left] = await pool.query<{ n: number }>(
-      sql`select count(*) as n from incident where retracted_at is null`,
-    );
+    const [left] = await pool.query<{ n: number }>(sql`select count(*) as n from incident where retracted_at is null`);
     t.equal(left!.n, 1, "nothing was retracted");
   });
 });
@@ -321,10 +276,7 @@ async function became(
   db: Db,
   channel: number,
   kind: string,
-  {
-    state = "due",
-    claimedForS = null,
-  }: { state?: string; claimedForS?: number | null },
+  { state = "due", claimedForS = null }: { state?: string; claimedForS?: number | null },
 ): Promise<void> {
   await db.query(sql`
     with changed as (
@@ -365,9 +317,7 @@ async function isWaitedFor(tx: Db): Promise<boolean> {
 }
 
 async function slugs(pool: Pool): Promise<string[]> {
-  const rows = await pool.query<{ slug: string }>(
-    sql`select slug from incident order by incident_id`,
-  );
+  const rows = await pool.query<{ slug: string }>(sql`select slug from incident order by incident_id`);
   return rows.map(({ slug }) => slug);
 }
 

@@ -17,21 +17,16 @@ const password = "hunter2hunter2hunter2";
 void t.test("logins", async (t) => {
   const { pool, url } = await migratedDatabase(t);
 
-  await t.test(
-    "the server knows the password by what it is given",
-    { skip: withoutSuperuser },
-    async (t) => {
-      const name = newLogin(t, pool);
-      await pool.script(`create role ${name} login password '${password}'`);
-      const [row] = await pool.query<{ kept: string }>(
-        sql`select rolpassword as kept from pg_authid where rolname = ${name}`,
-      );
-      const [, salt = ""] =
-        /^SCRAM-SHA-256\$4096:([^$]+)\$/.exec(row!.kept) ?? [];
-      t.equal(scramVerifier(password, Buffer.from(salt, "base64")), row!.kept);
-      t.not(scramVerifier(password), scramVerifier(password), "salted anew");
-    },
-  );
+  await t.test("the server knows the password by what it is given", { skip: withoutSuperuser }, async (t) => {
+    const name = newLogin(t, pool);
+    await pool.script(`create role ${name} login password '${password}'`);
+    const [row] = await pool.query<{ kept: string }>(
+      sql`select rolpassword as kept from pg_authid where rolname = ${name}`,
+    );
+    const [, salt = ""] = /^SCRAM-SHA-256\$4096:([^$]+)\$/.exec(row!.kept) ?? [];
+    t.equal(scramVerifier(password, Buffer.from(salt, "base64")), row!.kept);
+    t.not(scramVerifier(password), scramVerifier(password), "salted anew");
+  });
 
   await t.test("a login has its role's rights and limits", async (t) => {
     const name = newLogin(t, pool);
@@ -48,9 +43,7 @@ void t.test("logins", async (t) => {
           }
         : { settings: [`temp_file_limit=${limit}`], left: [] };
 
-    t.same(await keep("analyst"), [
-      { connections: 5, leftToSuperuser: files("4GB").left },
-    ]);
+    t.same(await keep("analyst"), [{ connections: 5, leftToSuperuser: files("4GB").left }]);
     const analyst = {
       memberOf: ["vw_analyst"],
       connections: 5,
@@ -68,20 +61,14 @@ void t.test("logins", async (t) => {
     await keep("analyst");
     t.same(await seen(pool, name), analyst, "the same again");
 
-    t.same(await keep("probe", 7), [
-      { connections: 7, leftToSuperuser: files("100MB").left },
-    ]);
+    t.same(await keep("probe", 7), [{ connections: 7, leftToSuperuser: files("100MB").left }]);
     t.same(
       await seen(pool, name),
       {
         ...analyst,
         memberOf: ["vw_probe"],
         connections: 7,
-        settings: [
-          "idle_in_transaction_session_timeout=1min",
-          "statement_timeout=1min",
-          ...files("100MB").settings,
-        ],
+        settings: ["idle_in_transaction_session_timeout=1min", "statement_timeout=1min", ...files("100MB").settings],
       },
       "and of its new role, with nothing left of the old one",
     );
@@ -107,28 +94,22 @@ void t.test("logins", async (t) => {
       sql`select rolname as name from pg_roles where rolsuper limit 1`,
     );
     for (const taken of [name, "vw_web", "pg_monitor", superuser!.name])
-      await t.rejects(
-        pool.file("keep_login", [taken, "web", "x", null]),
-        { code: "42939" },
-        taken,
-      );
+      await t.rejects(pool.file("keep_login", [taken, "web", "x", null]), { code: "42939" }, taken);
     t.match(await seen(pool, name), {
       superuser: !withoutSuperuser,
       memberOf: [],
     });
   });
 
-  await t.test(
-    "all roles together fit into a server's connections",
-    async (t) => {
-      const [row] = await pool.query<{ all: number }>(sql`
+  await t.test("all roles together fit into a server's connections", async (t) => {
+    const [row] = await pool.query<{ all: number }>(sql`
     select sum(logins.connections_of(kind)) as all
     from unnest(array['probe', 'core', 'web', 'analyst']) kind
   `);
-      // docs/production.md has the sum. Three of the hundred are a superuser's, and those that replicate are counted apart
-      t.equal(row!.all, 89);
-    },
-  );
+    // docs/production.md has the sum. Three of the hundred are a superuser's, and those that replicate are counted
+    // apart
+    t.equal(row!.all, 89);
+  });
 
   await t.test("venuewatch login refuses what is not to be", async (t) => {
     const dir = t.testdir({
@@ -136,37 +117,18 @@ void t.test("logins", async (t) => {
       short: "short\n",
       two: "a\nb",
     });
-    const login = (args: string[], env = { DATABASE_URL: url }) =>
-      cliWith(t, ["login", ...args], env);
+    const login = (args: string[], env = { DATABASE_URL: url }) => cliWith(t, ["login", ...args], env);
     const file = ["--password-file", join(dir, "good")];
     for (const [args, sentence] of [
       [["web1", ...file], "--role is missing"],
-      [
-        ["web1", "--role", "king", ...file],
-        "--role: expected probe, core, web",
-      ],
+      [["web1", "--role", "king", ...file], "--role: expected probe, core, web"],
       [["web1", "--role", "web"], "--password-file is missing"],
       [["Web 1", "--role", "web", ...file], "expected a name of small letters"],
-      [
-        ["web1", "--role", "web", "--password-file", join(dir, "short")],
-        "expected a password of 12 to 200",
-      ],
-      [
-        ["web1", "--role", "web", "--password-file", join(dir, "two")],
-        "one line of text, and it has more than that",
-      ],
-      [
-        ["web1", "--role", "web", "--password-file", join(dir, "none")],
-        "reading it failed (ENOENT)",
-      ],
-      [
-        ["web1", "--role", "web", ...file, "--connections", "0"],
-        "--connections: expected a whole number",
-      ],
-      [
-        ["vw_web", "--role", "web", ...file],
-        "vw_web cannot be a login of ours",
-      ],
+      [["web1", "--role", "web", "--password-file", join(dir, "short")], "expected a password of 12 to 200"],
+      [["web1", "--role", "web", "--password-file", join(dir, "two")], "one line of text, and it has more than that"],
+      [["web1", "--role", "web", "--password-file", join(dir, "none")], "reading it failed (ENOENT)"],
+      [["web1", "--role", "web", ...file, "--connections", "0"], "--connections: expected a whole number"],
+      [["vw_web", "--role", "web", ...file], "vw_web cannot be a login of ours"],
     ] as const) {
       const { code, err } = await login([...args]);
       t.equal(code, 2, sentence);
@@ -188,21 +150,16 @@ void t.test("logins", async (t) => {
       const dir = t.testdir({});
       const file = join(dir, "password");
       writeFileSync(file, `${password}\n`);
-      const made = await cliWith(
-        t,
-        ["login", name, "--role", "web", "--password-file", file],
-        { DATABASE_URL: url, LOG_LEVEL: "debug" },
-      );
-      const left = withoutSuperuser
-        ? [`alter role ${name} set temp_file_limit = '1GB'`]
-        : [];
+      const made = await cliWith(t, ["login", name, "--role", "web", "--password-file", file], {
+        DATABASE_URL: url,
+        LOG_LEVEL: "debug",
+      });
+      const left = withoutSuperuser ? [`alter role ${name} set temp_file_limit = '1GB'`] : [];
       t.match(made, {
         code: 0,
         out: new RegExp(
           `^${name} is a login of role web, with at most 24 connections\n` +
-            (withoutSuperuser
-              ? `These limits take a superuser; .*:\n  ${left[0]};\n$`
-              : "$"),
+            (withoutSuperuser ? `These limits take a superuser; .*:\n  ${left[0]};\n$` : "$"),
         ),
       });
       t.notMatch(made.out + made.err, "hunter2");

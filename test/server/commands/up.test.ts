@@ -14,15 +14,8 @@ void t.test("ports in use", async (t) => {
   const taken = await takenPort(t);
   for (const setting of ["EMBEDDED_PORT", "HEALTH_PORT", "PORT"] as const) {
     const env = await settings(t, { [setting]: taken });
-    await refuses(t, setting, env, [
-      `port ${taken} is in use by another program`,
-      "to a free port",
-      setting,
-    ]);
-    t.notOk(
-      existsSync(env["DATA_DIR"]!),
-      `${setting}: before anything is made`,
-    );
+    await refuses(t, setting, env, [`port ${taken} is in use by another program`, "to a free port", setting]);
+    t.notOk(existsSync(env["DATA_DIR"]!), `${setting}: before anything is made`);
   }
 });
 
@@ -40,34 +33,26 @@ void t.test(
   { skip: process.platform !== "linux" && "root may write everywhere else" },
   async (t) => {
     const env = await settings(t, { DATA_DIR: "/proc/self" });
-    await refuses(t, "DATA_DIR", env, [
-      "data directory /proc/self cannot be",
-      "DATA_DIR",
-    ]);
+    await refuses(t, "DATA_DIR", env, ["data directory /proc/self cannot be", "DATA_DIR"]);
   },
 );
 
 void t.test("a database that is not there", async (t) => {
   const url = `postgres://user:secret@127.0.0.1:${await freePort()}/db`;
-  const output = await refuses(
-    t,
-    "DATABASE_URL",
-    await settings(t, { DATABASE_URL: url }),
-    ["the database 127.0.0.1:", "ECONNREFUSED", "correct DATABASE_URL"],
-  );
+  const output = await refuses(t, "DATABASE_URL", await settings(t, { DATABASE_URL: url }), [
+    "the database 127.0.0.1:",
+    "ECONNREFUSED",
+    "correct DATABASE_URL",
+  ]);
   t.notMatch(output, "secret");
 });
 
-async function refuses(
-  t: Test,
-  what: string,
-  env: Record<string, string>,
-  sentence: string[],
-): Promise<string> {
+async function refuses(t: Test, what: string, env: Record<string, string>, sentence: string[]): Promise<string> {
   const script = runCli(t, ["up"], env);
   const ended = await script.ended;
   t.equal(ended, 2, what);
-  // Several problems are a list, indented: `up` counts upwards from HEALTH_PORT, and the ports above may be another test's.
+  // Several problems are a list, indented: `up` counts upwards from HEALTH_PORT, and the ports above may be another
+  // test's.
   const last =
     script
       .output()
@@ -80,11 +65,11 @@ async function refuses(
   return script.output();
 }
 
-/** Should it start after all, its probes must call nobody: every venue is at a port of this machine where nothing listens. */
-async function settings(
-  t: Test,
-  changes: Record<string, string | number>,
-): Promise<Record<string, string>> {
+/**
+ * Should it start after all, its probes must call nobody: every venue is at a port of this machine where nothing
+ * listens.
+ */
+async function settings(t: Test, changes: Record<string, string | number>): Promise<Record<string, string>> {
   const real = await loadRegistry(packagedFile("registry.json"));
   const registry = loopbackRegistry(real, () => 9, 1);
   const directory = t.testdir({
@@ -99,9 +84,7 @@ async function settings(
     EMBEDDED_PORT: 0,
     ...changes,
   };
-  return Object.fromEntries(
-    Object.entries(all).map(([name, value]) => [name, String(value)]),
-  );
+  return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, String(value)]));
 }
 
 async function takenPort(t: Test): Promise<number> {

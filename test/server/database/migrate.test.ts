@@ -26,13 +26,8 @@ void t.test("an empty database, with racing migrators", async (t) => {
   const files = await schemaNames(sqlFolder);
 
   // the embedded database is migrated by its superuser alone
-  if (process.env.DATABASE_URL !== undefined)
-    await refusedWithoutRights(t, url);
-  t.strictSame(
-    await schemaState(pool),
-    { missing: files, unknown: [] },
-    "before, every schema file is missing",
-  );
+  if (process.env.DATABASE_URL !== undefined) await refusedWithoutRights(t, url);
+  t.strictSame(await schemaState(pool), { missing: files, unknown: [] }, "before, every schema file is missing");
   t.strictSame(
     await pool.query(sql`select to_regnamespace('venuewatch') as schema`),
     [{ schema: null }],
@@ -41,14 +36,9 @@ void t.test("an empty database, with racing migrators", async (t) => {
 
   const told: string[] = [];
   const telling = makeLog("test", "info", (line) => told.push(line));
-  const toldOf = (what: string) =>
-    told.filter((line) => line.includes(what)).length;
+  const toldOf = (what: string) => told.filter((line) => line.includes(what)).length;
   await Promise.all(pools.map((one) => migrate(one, registry, telling)));
-  t.equal(
-    toldOf("applied schema file"),
-    files.length,
-    "five migrators at once apply each file once",
-  );
+  t.equal(toldOf("applied schema file"), files.length, "five migrators at once apply each file once");
   t.equal(toldOf("made views and functions"), 1, "and define once");
   t.strictSame(await schemaState(pool), { missing: [], unknown: [] });
   t.strictSame(await counts(pool), { venues: 15, regions: 3 });
@@ -76,23 +66,16 @@ void t.test("what a migration refuses", async (t) => {
     await append(folder, `schema/${first}`, "-- edited\n");
     await t.rejects(migrate(pool, registry, log, folder), {
       name: "UserError",
-      message: new RegExp(
-        `^A schema file must never change once applied, but ${first} differs`,
-      ),
+      message: new RegExp(`^A schema file must never change once applied, but ${first} differs`),
     });
     t.ok(await definitionsStand(pool), "the definitions are left as they were");
   });
 
   await t.test("a schema file that fails", async (t) => {
     const folder = await sqlCopy(t);
-    await append(
-      folder,
-      "schema/900-broken.sql",
-      "create table half_done ();\nselect 1 / 0;\n",
-    );
+    await append(folder, "schema/900-broken.sql", "create table half_done ();\nselect 1 / 0;\n");
     await t.rejects(migrate(pool, registry, log, folder), {
-      message:
-        "The schema file 900-broken.sql failed and was undone: division by zero",
+      message: "The schema file 900-broken.sql failed and was undone: division by zero",
     });
     const [row] = await pool.query<{ here: boolean }>(
       sql`select to_regclass('venuewatch.half_done') is not null as here`,
@@ -121,8 +104,7 @@ void t.test("what a migration refuses", async (t) => {
     });
     await t.rejects(migrate(pool, registry, log), {
       name: "UserError",
-      message:
-        /^The database was migrated by a newer build: it has 901-later.sql/,
+      message: /^The database was migrated by a newer build: it has 901-later.sql/,
     });
     t.ok(await definitionsStand(pool), "the newer definitions stand");
   });
@@ -140,9 +122,7 @@ void t.test("definitions are made anew, whatever they were", async (t) => {
   `);
   await migrate(pool, registry, log);
   t.ok(await definitionsStand(pool));
-  const [row] = await pool.query<{ left: boolean }>(
-    sql`select to_regclass('api.left_over') is not null as left`,
-  );
+  const [row] = await pool.query<{ left: boolean }>(sql`select to_regclass('api.left_over') is not null as left`);
   t.notOk(row!.left, "what this build does not define is gone");
 });
 
@@ -189,11 +169,7 @@ void t.test("a history from before 008", async (t) => {
   await pool.query(sql`call upkeep.refresh_late(now())`);
   const [days] = usual;
   t.ok(days!.hours > 0 && days!.minutes > 0);
-  t.strictSame(
-    await counted(pool),
-    usual,
-    "the first refresh counts all of it, not the last days alone",
-  );
+  t.strictSame(await counted(pool), usual, "the first refresh counts all of it, not the last days alone");
 });
 
 async function counted(pool: Pool) {
@@ -211,17 +187,11 @@ void t.test("the tables follow the registry", async (t) => {
   `);
 
   await migrate(pool, without(registry, "kraken"), log);
-  t.strictSame(
-    await publishedOf(pool, "kraken"),
-    [false],
-    "a venue that leaves is unpublished, and not deleted",
-  );
+  t.strictSame(await publishedOf(pool, "kraken"), [false], "a venue that leaves is unpublished, and not deleted");
   await migrate(pool, registry, log);
   t.strictSame(await publishedOf(pool, "kraken"), [true], "it comes back");
   t.strictSame((await idsOf(pool, "kraken"))[0], kraken, "as what it was");
-  const [history] = await pool.query<{ samples: number }>(
-    sql`select count(*) as samples from sample`,
-  );
+  const [history] = await pool.query<{ samples: number }>(sql`select count(*) as samples from sample`);
   t.ok(history!.samples > 0, "with its history");
 
   const changed = structuredClone(registry);
@@ -230,18 +200,12 @@ void t.test("the tables follow the registry", async (t) => {
   const gone = venue.rest.shift()!;
   changed.regions.splice(1, 1);
   await migrate(pool, changed, log);
-  const names = await pool.query<{ name: string }>(
-    sql`select name from venue where venue = 'kraken'`,
-  );
+  const names = await pool.query<{ name: string }>(sql`select name from venue where venue = 'kraken'`);
   t.strictSame(names, [{ name: "Kraken Pro" }], "a renamed venue is renamed");
   const components = await pool.query<{ component: string }>(sql`
     select component from component where venue_id = ${kraken!.venueId} and not published
   `);
-  t.strictSame(
-    components,
-    [{ component: `rest:${gone.name}` }],
-    "a component that leaves is unpublished",
-  );
+  t.strictSame(components, [{ component: `rest:${gone.name}` }], "a component that leaves is unpublished");
   const regions = await pool.query<{ region: string }>(sql`
     select region from region where published order by position
   `);
@@ -273,37 +237,27 @@ void t.test("the tables follow the registry", async (t) => {
       `);
     await syncRegistry(pool, registry);
     const before = await sources();
-    const at = (minutesAgo: number) =>
-      new Date(Date.now() - minutesAgo * 60_000);
+    const at = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000);
     const one = notice("a", at(50));
     await said(pool, "kraken", at(9), [whole(one)]);
 
     const moved = structuredClone(registry);
     const api = "https://elsewhere.example/api/v2/incidents.json";
-    for (const { official } of moved.venues)
-      if (official?.page === "https://status.kraken.com") official.api = api;
+    for (const { official } of moved.venues) if (official?.page === "https://status.kraken.com") official.api = api;
     await syncRegistry(pool, moved);
     t.strictSame(
       await sources(),
-      before.map((row) =>
-        row.venue.startsWith("kraken") ? { ...row, api } : row,
-      ),
+      before.map((row) => (row.venue.startsWith("kraken") ? { ...row, api } : row)),
     );
-    const kept = () =>
-      pool.query(
-        sql`select vanished, left_at is null as listed from official_incident`,
-      );
+    const kept = () => pool.query(sql`select vanished, left_at is null as listed from official_incident`);
     t.strictSame(await kept(), [{ vanished: false, listed: false }]);
     await said(pool, "kraken", at(1), [whole(one)]);
     t.strictSame(await kept(), [{ vanished: false, listed: true }]);
-    const [changes] = await pool.query<{ count: number }>(
-      sql`select count(*) from official_change`,
-    );
+    const [changes] = await pool.query<{ count: number }>(sql`select count(*) from official_change`);
     t.equal(changes!.count, 1, "nothing was told");
 
     const other = structuredClone(moved);
-    for (const { official } of other.venues)
-      if (official?.api === api) official.kind = "betterstack";
+    for (const { official } of other.venues) if (official?.api === api) official.kind = "betterstack";
     await syncRegistry(pool, other);
     t.equal((await sources())[0]!.source_id, before[0]!.source_id);
   });
@@ -311,9 +265,7 @@ void t.test("the tables follow the registry", async (t) => {
 
 async function refusedWithoutRights(t: Test, url: string): Promise<void> {
   const pool = openPool(url, { applicationName: "test", log, max: 1 });
-  const [database] = await pool.query<{ name: string }>(
-    sql`select current_database() as name`,
-  );
+  const [database] = await pool.query<{ name: string }>(sql`select current_database() as name`);
   const name = `migrator_${randomBytes(6).toString("hex")}`;
   await pool.script(`create role ${name}`);
   await pool.script(becoming(name));
@@ -357,9 +309,7 @@ async function counts(pool: Pool) {
 }
 
 async function appliedAt(pool: Pool) {
-  return pool.query(
-    sql`select name, applied_at from venuewatch.migration order by name`,
-  );
+  return pool.query(sql`select name, applied_at from venuewatch.migration order by name`);
 }
 
 async function definitionsStand(pool: Pool): Promise<boolean> {
@@ -380,9 +330,7 @@ async function idsOf(pool: Pool, venue: string) {
 }
 
 async function publishedOf(pool: Pool, venue: string) {
-  const rows = await pool.query<{ published: boolean }>(
-    sql`select published from venue where venue = ${venue}`,
-  );
+  const rows = await pool.query<{ published: boolean }>(sql`select published from venue where venue = ${venue}`);
   return rows.map(({ published }) => published);
 }
 

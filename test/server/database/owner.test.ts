@@ -11,11 +11,7 @@ import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { readScript } from "../../../shared/database/sql-files.js";
 import { cliWith } from "../../support/cli-input.js";
 import { emptyDatabase } from "../../support/database.js";
-import {
-  insertRaw,
-  randomFrom,
-  samplesWithin,
-} from "../../support/random-samples.js";
+import { insertRaw, randomFrom, samplesWithin } from "../../support/random-samples.js";
 import { superuserMissing } from "../../support/rights.js";
 
 const log = makeLog("test", "error");
@@ -25,9 +21,7 @@ const registry = await loadRegistry(packagedFile("registry.json"));
 void t.test(
   "an owner who is no superuser",
   {
-    skip: process.env.DATABASE_URL
-      ? await superuserMissing()
-      : "the embedded one has no owner",
+    skip: process.env.DATABASE_URL ? await superuserMissing() : "the embedded one has no owner",
   },
   async (t) => {
     const { admin, owner, name, url } = await ownedDatabase(t);
@@ -45,22 +39,14 @@ void t.test(
             `Ask an administrator for: .*grant vw_core to ${name} with inherit true, set true; grant vw_definer to ${name} with inherit true, set true$`,
           ),
         });
-      await admin.script(
-        `grant ${roles.join(", ")} to ${name} with admin option`,
-      );
+      await admin.script(`grant ${roles.join(", ")} to ${name} with admin option`);
     });
 
     await t.test("makes roles of which it is a member", async (t) => {
       // the server's own are there already, so the prelude makes others here
       const prefix = `${name}_`;
-      const prelude = (await readScript("prelude.sql")).replaceAll(
-        "vw_",
-        prefix,
-      );
-      const inheriting =
-        (await versionOf(admin)) >= 160_000
-          ? "set local createrole_self_grant = 'inherit';"
-          : "";
+      const prelude = (await readScript("prelude.sql")).replaceAll("vw_", prefix);
+      const inheriting = (await versionOf(admin)) >= 160_000 ? "set local createrole_self_grant = 'inherit';" : "";
       await t.resolves(
         owner.script(
           `begin; ${inheriting} ${prelude}; set local role ${prefix}core; set local role ${prefix}definer; rollback`,
@@ -84,9 +70,7 @@ void t.test(
         migrate(admin, registry, log),
         {
           name: "UserError",
-          message: new RegExp(
-            `^${name} migrated this database before and owns the schema`,
-          ),
+          message: new RegExp(`^${name} migrated this database before and owns the schema`),
         },
         "a superuser would leave schemas that the owner may not change",
       );
@@ -97,66 +81,41 @@ void t.test(
       t.teardown(() => admin.script(`drop role if exists ${of}`));
       const file = join(t.testdirName, "password");
       writeFileSync(file, "hunter2hunter2hunter2\n");
-      const made = await cliWith(
-        t,
-        ["login", of, "--role", role, "--password-file", file],
-        { DATABASE_URL: url },
-      );
+      const made = await cliWith(t, ["login", of, "--role", role, "--password-file", file], { DATABASE_URL: url });
       return { ...made, of };
     };
     t.testdir({});
 
-    await t.test(
-      "makes logins, and learns what is left to a superuser",
-      async (t) => {
-        const core = await login("core");
-        t.match(core, { code: 0 });
-        t.match(
-          core.out,
-          `alter role ${core.of} set temp_file_limit = '10GB';`,
-        );
-        t.match(
-          core.out,
-          `alter role ${core.of} set log_min_messages = 'fatal';`,
-        );
-        const replica = await login("replica");
-        t.equal(replica.code, 2);
-        t.match(
-          replica.err,
-          `Ask an administrator for: create role ${replica.of} login replication connection limit 5`,
-        );
-        await admin.script(`create role ${replica.of}`);
-        t.match(
-          (await login("replica")).err,
-          `Ask an administrator for: alter role ${replica.of} login replication connection limit 5`,
-        );
-        // what the owner has put in the way of the administrator
-        await owner.script(`
+    await t.test("makes logins, and learns what is left to a superuser", async (t) => {
+      const core = await login("core");
+      t.match(core, { code: 0 });
+      t.match(core.out, `alter role ${core.of} set temp_file_limit = '10GB';`);
+      t.match(core.out, `alter role ${core.of} set log_min_messages = 'fatal';`);
+      const replica = await login("replica");
+      t.equal(replica.code, 2);
+      t.match(replica.err, `Ask an administrator for: create role ${replica.of} login replication connection limit 5`);
+      await admin.script(`create role ${replica.of}`);
+      t.match(
+        (await login("replica")).err,
+        `Ask an administrator for: alter role ${replica.of} login replication connection limit 5`,
+      );
+      // what the owner has put in the way of the administrator
+      await owner.script(`
           create schema trap;
           create function trap.to_regrole(text) returns regrole language plpgsql as 'begin raise exception $$trap$$; end';
           create or replace function logins.role_of(kind text) returns name language plpgsql as 'begin raise exception $$trap$$; end'
         `);
-        await admin.script(
-          `set search_path = trap, pg_catalog; ${await readScript("superuser.sql")}`,
-        );
-        await owner.script("drop schema trap cascade; delete from definition");
-        await migrate(owner, registry, log);
-        t.equal(
-          (await login("core")).out.split("\n").length,
-          2,
-          "nothing is left after sql/superuser.sql",
-        );
-      },
-    );
+      await admin.script(`set search_path = trap, pg_catalog; ${await readScript("superuser.sql")}`);
+      await owner.script("drop schema trap cascade; delete from definition");
+      await migrate(owner, registry, log);
+      t.equal((await login("core")).out.split("\n").length, 2, "nothing is left after sql/superuser.sql");
+    });
 
     await t.test("changes a login, whoever gave it its role", async (t) => {
       const of = `${name}_changed`;
       t.teardown(() => admin.script(`drop role if exists ${of}`));
       const keep = async (by: Pool, kind: string) => {
-        const [kept] = await by.file<{ leftToSuperuser: string[] }>(
-          "keep_login",
-          [of, kind, "", null],
-        );
+        const [kept] = await by.file<{ leftToSuperuser: string[] }>("keep_login", [of, kind, "", null]);
         const [has] = await admin.query<{ roles: string[] }>(sql`
           select array_agg(m.roleid::regrole::text) as roles from pg_auth_members m where m.member = to_regrole(${of})
         `);
@@ -193,14 +152,9 @@ void t.test(
       const core = poolOn(t, url, `${name}_core`);
       const now = new Date();
       const old = new Date(+now - 2 * 86_400_000);
-      await insertRaw(
-        owner,
-        samplesWithin(randomFrom(1), old, 5, [1, 2], [1, 2]),
-      );
+      await insertRaw(owner, samplesWithin(randomFrom(1), old, 5, [1, 2], [1, 2]));
       await core.query(sql`call upkeep.refresh_late(${now})`);
-      const [minutes] = await core.query<{ minutes: number }>(
-        sql`select count(*) as minutes from sample_minute`,
-      );
+      const [minutes] = await core.query<{ minutes: number }>(sql`select count(*) as minutes from sample_minute`);
       t.ok(minutes!.minutes > 0);
       const [compressed] = await core.query<{ chunk: string | null }>(
         sql`select upkeep.compress_next(${now}) as chunk`,
@@ -214,12 +168,7 @@ void t.test(
 
     await t.test("moves its history into a database of its own", async (t) => {
       const into = await ownedBy(t, name);
-      const moved = await cliWith(
-        t,
-        ["move", "--to", "-"],
-        { DATABASE_URL: url },
-        `${into}\n`,
-      );
+      const moved = await cliWith(t, ["move", "--to", "-"], { DATABASE_URL: url }, `${into}\n`);
       t.match(moved, { code: 0, out: /both sides agree/ });
       const target = poolOn(t, into);
       const minutes = sql`select * from sample_minute order by minute, component_id, region_id`;
@@ -233,10 +182,7 @@ void t.test(
       t.equal((await login("web")).code, 0);
       const web = poolOn(t, url, `${name}_web`);
       await web.query(sql`select count(*) from sample`);
-      await t.rejects(
-        web.script("set transaction read write; delete from venuewatch.sample"),
-        { code: "42501" },
-      );
+      await t.rejects(web.script("set transaction read write; delete from venuewatch.sample"), { code: "42501" });
     });
   },
 );
@@ -261,9 +207,7 @@ async function ownedBy(t: Test, name: string, given?: string): Promise<string> {
   const url = new URL(given ?? (await emptyDatabase(t)));
   const admin = openPool(url.href, { applicationName: "test", log });
   await admin.script("create extension if not exists timescaledb");
-  await admin.script(
-    `alter database ${url.pathname.slice(1)} owner to ${name}`,
-  );
+  await admin.script(`alter database ${url.pathname.slice(1)} owner to ${name}`);
   await admin.close();
   url.username = name;
   url.password = "hunter2hunter2hunter2";
@@ -274,18 +218,12 @@ async function ownedDatabase(t: Test): Promise<OwnedDatabase> {
   const given = await emptyDatabase(t);
   const admin = poolOn(t, given);
   const name = `owner_${randomBytes(6).toString("hex")}`;
-  await admin.script(
-    `create role ${name} login createrole password 'hunter2hunter2hunter2'`,
-  );
+  await admin.script(`create role ${name} login createrole password 'hunter2hunter2hunter2'`);
   const url = await ownedBy(t, name, given);
   t.teardown(async () => {
     // the database goes before, with what the role owns in it
-    const [other] = await admin.query<{ owner: string }>(
-      sql`select current_user as owner`,
-    );
-    await admin.script(
-      `reassign owned by ${name} to ${other!.owner}; drop owned by ${name}; drop role ${name}`,
-    );
+    const [other] = await admin.query<{ owner: string }>(sql`select current_user as owner`);
+    await admin.script(`reassign owned by ${name} to ${other!.owner}; drop owned by ${name}; drop role ${name}`);
   });
   return { admin, owner: poolOn(t, url), name, url };
 }

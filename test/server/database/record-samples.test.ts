@@ -42,20 +42,12 @@ void t.test("a batch of samples", async (t) => {
     }),
   ];
   const record = async (samples: Sample[]) => {
-    const { timeline, ...recorded } = await recordSamples(
-      pool,
-      "us-east",
-      samples,
-    );
+    const { timeline, ...recorded } = await recordSamples(pool, "us-east", samples);
     t.match(timeline, /^[0-9A-F]{8}$/);
     return recorded;
   };
 
-  t.strictSame(
-    await record(batch),
-    { stored: 4, duplicates: 0, refused: 0, unknown: [] },
-    "is stored",
-  );
+  t.strictSame(await record(batch), { stored: 4, duplicates: 0, refused: 0, unknown: [] }, "is stored");
   t.strictSame(
     await record(batch),
     { stored: 0, duplicates: 4, refused: 0, unknown: [] },
@@ -80,12 +72,7 @@ void t.test("a batch of samples", async (t) => {
   const nowhere = madeSample({ slotAt: new Date(now - 200), venue: "nowhere" });
   const tooOld = new Date(now - 7 * dayMs - minuteMs);
   t.strictSame(
-    await record([
-      madeSample({ slotAt: new Date(now - 300) }),
-      unheard,
-      { ...nowhere, slotAt: tooOld },
-      nowhere,
-    ]),
+    await record([madeSample({ slotAt: new Date(now - 300) }), unheard, { ...nowhere, slotAt: tooOld }, nowhere]),
     { stored: 1, duplicates: 0, refused: 1, unknown: [unheard, nowhere] },
     "is handed back what is of an unknown component, and will not be too old",
   );
@@ -231,8 +218,6 @@ void t.test("three regions insert while roll-ups are refreshed", async (t) => {
   t.strictSame(totals, [300, 300, 300], "every sample is stored");
 
   await pool.query(sql`call upkeep.refresh_newest(now())`);
-  const [rolledUp] = await pool.query<{ samples: number }>(
-    sql`select sum(samples) as samples from sample_minute`,
-  );
+  const [rolledUp] = await pool.query<{ samples: number }>(sql`select sum(samples) as samples from sample_minute`);
   t.equal(rolledUp!.samples, 900, "and the next refresh has rolled up all");
 });

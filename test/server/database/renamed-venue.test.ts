@@ -16,19 +16,10 @@ import { someSpool, spoolDirectory, deliverRest } from "../../support/spool.js";
 const log = makeLog("test", "error");
 
 /** The registry with another id for one venue. */
-function renamed(
-  { venues, ...rest }: Registry,
-  id: string,
-  to: string,
-  formerIds?: string[],
-): Registry {
+function renamed({ venues, ...rest }: Registry, id: string, to: string, formerIds?: string[]): Registry {
   return {
     ...rest,
-    venues: venues.map((venue) =>
-      venue.id === id
-        ? { ...venue, id: to, ...(formerIds && { formerIds }) }
-        : venue,
-    ),
+    venues: venues.map((venue) => (venue.id === id ? { ...venue, id: to, ...(formerIds && { formerIds }) } : venue)),
   };
 }
 
@@ -43,9 +34,7 @@ void t.test("a renamed venue", async (t) => {
   const now = Date.now();
   await outage.open(pool);
   const before = await serve(t, { pool, registry });
-  const { body: was } = await before.ask<{ incidents: { slug: string }[] }>(
-    "/v1/incidents?venue=kraken",
-  );
+  const { body: was } = await before.ask<{ incidents: { slug: string }[] }>("/v1/incidents?venue=kraken");
   const slug = was.incidents[0]!.slug;
   const old = await pastIncident(pool, {
     ...{ venue: "kraken", component: "ws:trades" },
@@ -64,17 +53,12 @@ void t.test("a renamed venue", async (t) => {
   await spool.flush();
   await spool.close();
 
-  const newer = renamed(registry, "kraken", "kraken-pro", [
-    "kraken",
-    "payward",
-  ]);
+  const newer = renamed(registry, "kraken", "kraken-pro", ["kraken", "payward"]);
   await migrate(pool, newer, log);
   const api = await serve(t, { pool, registry: newer });
 
   await t.test("is the same row", async (t) => {
-    t.strictSame(await rowsOf(pool, "kraken", "kraken-pro"), [
-      { ...row!, venue: "kraken-pro" },
-    ]);
+    t.strictSame(await rowsOf(pool, "kraken", "kraken-pro"), [{ ...row!, venue: "kraken-pro" }]);
     await migrate(pool, newer, log);
     t.equal((await rowsOf(pool, "kraken", "kraken-pro")).length, 1, "twice");
   });
@@ -82,11 +66,7 @@ void t.test("a renamed venue", async (t) => {
   await t.test("is answered under all its ids", async (t) => {
     const present = await api.ask<{ venue: string }>("/v1/targets/kraken-pro");
     t.equal(present.status, 200);
-    for (const path of [
-      "/v1/targets/kraken",
-      "/v1/exchanges/kraken",
-      "/v1/targets/payward",
-    ])
+    for (const path of ["/v1/targets/kraken", "/v1/exchanges/kraken", "/v1/targets/payward"])
       t.equal((await api.ask(path)).text, present.text, path);
     t.equal((await api.ask("/v1/targets/kraken-plus")).status, 404);
     const days = await api.ask("/v1/targets/kraken?format=csv");
@@ -95,9 +75,7 @@ void t.test("a renamed venue", async (t) => {
 
   await t.test("keeps its incidents under their names", async (t) => {
     for (const id of ["kraken", "kraken-pro"]) {
-      const { body } = await api.ask<{ incidents: object[] }>(
-        `/v1/incidents?venue=${id}`,
-      );
+      const { body } = await api.ask<{ incidents: object[] }>(`/v1/incidents?venue=${id}`);
       t.match(
         body.incidents,
         [
@@ -121,9 +99,7 @@ void t.test("a renamed venue", async (t) => {
       sql`select venues from channel where channel_id = ${channel}`,
     );
     t.strictSame(filter!.venues, ["kraken-pro", "okx"]);
-    const [impairment] = await pool.query<{ venues: string[] }>(
-      sql`select venues from impairment`,
-    );
+    const [impairment] = await pool.query<{ venues: string[] }>(sql`select venues from impairment`);
     t.strictSame(impairment!.venues, ["kraken-pro", "okx"]);
   });
 
@@ -158,21 +134,12 @@ void t.test("a renamed venue", async (t) => {
   });
 
   await t.test("may be renamed once more", async (t) => {
-    const next = renamed(newer, "kraken-pro", "payward-one", [
-      "kraken-pro",
-      "kraken",
-    ]);
+    const next = renamed(newer, "kraken-pro", "payward-one", ["kraken-pro", "kraken"]);
     await migrate(pool, next, log);
-    t.strictSame(await rowsOf(pool, "kraken", "kraken-pro", "payward-one"), [
-      { ...row!, venue: "payward-one" },
-    ]);
+    t.strictSame(await rowsOf(pool, "kraken", "kraken-pro", "payward-one"), [{ ...row!, venue: "payward-one" }]);
     const again = await serve(t, { pool, registry: next });
     t.equal((await again.ask("/v1/targets/kraken")).status, 200);
-    t.equal(
-      (await again.ask("/v1/targets/payward")).status,
-      404,
-      "an id that the registry names no more is none",
-    );
+    t.equal((await again.ask("/v1/targets/payward")).status, 404, "an id that the registry names no more is none");
   });
 });
 
@@ -213,8 +180,7 @@ void t.test("a venue that is removed, and comes back", async (t) => {
   };
   await migrate(pool, without, log);
   const api = await serve(t, { pool, registry: without });
-  for (const path of ["/v1/targets/okx", `/v1/incidents/${slug}`])
-    t.equal((await api.ask(path)).status, 404, path);
+  for (const path of ["/v1/targets/okx", `/v1/incidents/${slug}`]) t.equal((await api.ask(path)).status, 404, path);
   const { body } = await api.ask<object>(`/v1/incidents/${gone}`);
   t.notMatch(body, { retractedAt: String }, "nothing is said of it any more");
   await migrate(pool, registry, log);
@@ -247,26 +213,22 @@ void t.test("the time in which it was removed", async (t) => {
         : venue,
     ),
   });
-  const gone = book(
-    { ...registry, venues: registry.venues.filter(({ id }) => id !== "okx") },
-    false,
-  );
+  const gone = book({ ...registry, venues: registry.venues.filter(({ id }) => id !== "okx") }, false);
   // as if it had been removed six days ago, and for three days
   await migrate(pool, gone, log);
   for (const table of ["venue", "component"])
-    await pool.text(
-      `update ${table} set unwatched = tstzmultirange(tstzrange($1, null)) where unwatched <> '{}'`,
-      [daysAgo(6)],
-    );
+    await pool.text(`update ${table} set unwatched = tstzmultirange(tstzrange($1, null)) where unwatched <> '{}'`, [
+      daysAgo(6),
+    ]);
   await migrate(pool, gone, log);
   const removed = await scheduled("okx");
   t.equal(removed, undefined);
   await migrate(pool, registry, log);
   for (const table of ["venue", "component"])
-    await pool.text(
-      `update ${table} set unwatched = tstzmultirange(tstzrange($1, $2)) where unwatched <> '{}'`,
-      [daysAgo(6), daysAgo(3)],
-    );
+    await pool.text(`update ${table} set unwatched = tstzmultirange(tstzrange($1, $2)) where unwatched <> '{}'`, [
+      daysAgo(6),
+      daysAgo(3),
+    ]);
   await migrate(pool, registry, log);
 
   const whole = 8 * 1_440;
@@ -300,9 +262,7 @@ void t.test("the time in which it was removed", async (t) => {
     return (
       row && {
         whole: row.scheduledMinutes,
-        components: [
-          ...new Set(row.components.map((one) => one.scheduledMinutes)),
-        ].sort(),
+        components: [...new Set(row.components.map((one) => one.scheduledMinutes))].sort(),
       }
     );
   }

@@ -4,11 +4,7 @@ import { replicaFound } from "../../../server/commands/doctor/replica.js";
 import { makeReplicaMetrics } from "../../../server/api/replica-metrics.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { makeOwnMetrics } from "../../../shared/log/own-metrics.js";
-import {
-  replicaCheck,
-  type ReplicaState,
-  replicaState,
-} from "../../../server/database/replica.js";
+import { replicaCheck, type ReplicaState, replicaState } from "../../../server/database/replica.js";
 import { readSettings } from "../../../shared/config/settings.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
@@ -28,22 +24,10 @@ const well: ReplicaState = {
 void t.test("a replica is good while it lags for half a minute", (t) => {
   for (const [state, ok, detail] of [
     [{}, true, "0.0 s behind"],
-    [
-      { behind_seconds: 1.26, behind_bytes: 320 },
-      true,
-      "1.3 s behind; 320 bytes are not replayed yet",
-    ],
+    [{ behind_seconds: 1.26, behind_bytes: 320 }, true, "1.3 s behind; 320 bytes are not replayed yet"],
     // nobody writes: that is no lag, however long it lasts
-    [
-      { behind_seconds: 4.2, silent_seconds: 3_600.5 },
-      true,
-      "4.2 s behind; nothing was written for 3600 s",
-    ],
-    [
-      { receiving: false, behind_seconds: 30 },
-      true,
-      "30.0 s behind; it receives nothing from its primary",
-    ],
+    [{ behind_seconds: 4.2, silent_seconds: 3_600.5 }, true, "4.2 s behind; nothing was written for 3600 s"],
+    [{ receiving: false, behind_seconds: 30 }, true, "30.0 s behind; it receives nothing from its primary"],
     [
       { receiving: false, behind_seconds: 30.1 },
       false,
@@ -89,8 +73,7 @@ void t.test("own metrics tell of replicas alone", async (t) => {
 void t.test("a primary in a replica's place is read as it is", async (t) => {
   const { pool, registry, url } = await migratedDatabase(t);
   t.match(await replicaState(pool), { is_replica: false });
-  const found = (databaseReadUrl: string) =>
-    replicaFound({ ...readSettings({}), databaseReadUrl }, log);
+  const found = (databaseReadUrl: string) => replicaFound({ ...readSettings({}), databaseReadUrl }, log);
   t.match(await found(url), { check: "replica", grade: "ok" });
   t.match(await found("postgres://127.0.0.1:1/venues"), {
     grade: "failure",

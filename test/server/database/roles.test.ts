@@ -5,14 +5,8 @@ import { channelsOf } from "../../../server/alerts/channels/channels.js";
 import { removeChannel } from "../../../server/alerts/channels/remove-channel.js";
 import { rotateSecret } from "../../../server/alerts/channels/rotate-channel.js";
 import { makeSealing } from "../../../server/alerts/channels/sealing.js";
-import {
-  disableChannel,
-  enableChannel,
-} from "../../../server/alerts/channels/switch-channel.js";
-import {
-  keepServiceAddress,
-  serviceAddress,
-} from "../../../server/alerts/channels/service-address.js";
+import { disableChannel, enableChannel } from "../../../server/alerts/channels/switch-channel.js";
+import { keepServiceAddress, serviceAddress } from "../../../server/alerts/channels/service-address.js";
 import { startWeb } from "../../../server/api/web.js";
 import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { tick } from "../../../server/engine/tick.js";
@@ -39,21 +33,14 @@ void t.test("roles of least rights", async (t) => {
   await t.test("vw_probe delivers samples, and reads none", async (t) => {
     const probe = await actingAs(t, url, "vw_probe");
     const old = madeSample({ slotAt: new Date(now - 3 * dayMs) });
-    t.match(
-      await deliver(probe, [old, madeSample({ slotAt: new Date(now) })]),
-      {
-        stored: 2,
-      },
-    );
+    t.match(await deliver(probe, [old, madeSample({ slotAt: new Date(now) })]), {
+      stored: 2,
+    });
     await pool.query(
       sql`select compress_chunk(c) from show_chunks('sample', older_than => now() - interval '1 day') c`,
     );
     const late = madeSample({ slotAt: new Date(+old.slotAt + 1_000) });
-    t.match(
-      await deliver(probe, [late, old]),
-      { stored: 1, duplicates: 1 },
-      "into compressed chunks too",
-    );
+    t.match(await deliver(probe, [late, old]), { stored: 1, duplicates: 1 }, "into compressed chunks too");
     await refused(t, probe, "vw_probe", [
       "select * from sample",
       "select * from sample_minute",
@@ -86,9 +73,11 @@ void t.test("roles of least rights", async (t) => {
   await t.test("vw_probe takes, shares and leaves venues", async (t) => {
     const probe = await actingAs(t, url, "vw_probe");
     t.strictSame(await schemaState(probe), { missing: [], unknown: [] });
-    const [first, second, third] = [1, 2, 3].map(() =>
-      member(probe, { machine: "0123456789abcdef" }),
-    ) as [Member, Member, Member];
+    const [first, second, third] = [1, 2, 3].map(() => member(probe, { machine: "0123456789abcdef" })) as [
+      Member,
+      Member,
+      Member,
+    ];
     const all = registry.venues.length;
     await first.renew();
     t.equal(first.venues.length, all);
@@ -100,9 +89,7 @@ void t.test("roles of least rights", async (t) => {
     await second.leave();
     await third.renew();
     t.equal(third.venues.length, all, "what was left");
-    const [vantage] = await probe.query<{ machine: string }>(
-      sql`select machine from region_vantage`,
-    );
+    const [vantage] = await probe.query<{ machine: string }>(sql`select machine from region_vantage`);
     t.match(vantage, { machine: "0123456789abcdef" }, "and says where it is");
   });
 
@@ -116,9 +103,7 @@ void t.test("roles of least rights", async (t) => {
     await core.script("call upkeep.refresh_newest(now())");
     await core.script("call upkeep.refresh_open_buckets(now())");
     await core.script("call upkeep.refresh_late(now())");
-    const [row] = await core.query<{ chunk: string | null }>(
-      sql`select upkeep.compress_next(now()) as chunk`,
-    );
+    const [row] = await core.query<{ chunk: string | null }>(sql`select upkeep.compress_next(now()) as chunk`);
     t.ok(row!.chunk, "compresses what a roll-up holds");
     await core.script("call upkeep.retain(now() + interval '7 days')");
     await core.script("vacuum region_state");
@@ -146,11 +131,7 @@ void t.test("roles of least rights", async (t) => {
       siteUrl: "https://b.example",
     };
     for (const baseUrl of ["https://c.example", address.baseUrl])
-      await keepServiceAddress(
-        core,
-        { ...address, baseUrl },
-        makeLog("test", "error"),
-      );
+      await keepServiceAddress(core, { ...address, baseUrl }, makeLog("test", "error"));
     t.same(await serviceAddress(core), address, "and where links lead");
     const sealing = makeSealing(randomBytes(32));
     const { channel } = await addChannel(core, sealing, {
@@ -173,10 +154,7 @@ void t.test("roles of least rights", async (t) => {
   await t.test("vw_web reads, and writes nothing", async (t) => {
     const web = await actingAs(t, url, "vw_web");
     for (const relation of await readable(pool))
-      await t.resolves(
-        web.text(`select * from ${relation} limit 1`, []),
-        relation,
-      );
+      await t.resolves(web.text(`select * from ${relation} limit 1`, []), relation);
     await refused(t, web, "vw_web", [
       "insert into venue_state (venue_id, state, since) values (1, 'outage', now())",
       "update incident set severity = 'outage'",
@@ -235,10 +213,7 @@ void t.test("roles of least rights", async (t) => {
       host: "127.0.0.1",
     });
     t.teardown(api.close);
-    for (const [path, status] of [
-      ...Object.entries(answers),
-      [`/v1/incidents/${slug}`, 200] as const,
-    ]) {
+    for (const [path, status] of [...Object.entries(answers), [`/v1/incidents/${slug}`, 200] as const]) {
       const answer = await fetch(`http://127.0.0.1:${api.port}${path}`);
       t.equal(answer.status, status, path);
       await answer.arrayBuffer();
@@ -249,14 +224,8 @@ void t.test("roles of least rights", async (t) => {
 void t.test("a migration writes to core's tables as core", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   t.ok(await tick(pool, new Date()));
-  await pool.script(
-    "alter table engine_clock add check (current_user = 'vw_core') not valid",
-  );
-  await t.rejects(
-    pool.script("call upkeep.published_past_changed()"),
-    { code: "23514" },
-    "a check runs as who writes",
-  );
+  await pool.script("alter table engine_clock add check (current_user = 'vw_core') not valid");
+  await t.rejects(pool.script("call upkeep.published_past_changed()"), { code: "23514" }, "a check runs as who writes");
   await pool.script("delete from definition");
   await migrate(pool, registry, log);
 });
@@ -264,9 +233,7 @@ void t.test("a migration writes to core's tables as core", async (t) => {
 void t.test("two databases of one server, migrated at once", async (t) => {
   const { registry } = await migratedDatabase(t);
   const urls = await Promise.all([emptyDatabase(t), emptyDatabase(t)]);
-  const pools = urls.map((url) =>
-    openPool(url, { applicationName: "test", log }),
-  );
+  const pools = urls.map((url) => openPool(url, { applicationName: "test", log }));
   for (const pool of pools) t.teardown(() => pool.close());
   await Promise.all(pools.map((pool) => migrate(pool, registry, log)));
   for (const pool of pools) {
@@ -296,12 +263,7 @@ async function actingAs(t: Test, url: string, role: string): Promise<Pool> {
   return pool;
 }
 
-async function refused(
-  t: Test,
-  db: Pool,
-  role: string,
-  statements: string[],
-): Promise<void> {
+async function refused(t: Test, db: Pool, role: string, statements: string[]): Promise<void> {
   for (const statement of statements) {
     // a connection whose statement failed is not used again
     await db.script(`set role ${role}`);

@@ -1,4 +1,7 @@
-/** What a database does on a new timeline, that a failover has left without its last transactions. They are taken away by hand here; see failover.test.ts for a real one. */
+/**
+ * What a database does on a new timeline, that a failover has left without its last transactions. They are taken away
+ * by hand here; see failover.test.ts for a real one.
+ */
 import t, { type Test } from "tap";
 import { makeRecentlySent } from "../../../server/alerts/delivery/recently-sent.js";
 import { deliveryRules } from "../../../server/alerts/delivery/rules.js";
@@ -55,8 +58,7 @@ void t.test("on a new timeline", async (t) => {
         and s.sequencename in ('incident_incident_id_seq', 'alert_event_event_id_seq', 'delivery_delivery_id_seq', 'delivery_attempt_attempt_id_seq')
     `);
     t.equal(skipped.length, 4);
-    for (const { id, sequence } of skipped)
-      t.ok(id > 100_000 && id < 100_100, `${sequence}: ${id}`);
+    for (const { id, sequence } of skipped) t.ok(id > 100_000 && id < 100_100, `${sequence}: ${id}`);
   });
 
   await t.test("what was sent is restored, by its numbers", async (t) => {
@@ -72,9 +74,7 @@ void t.test("on a new timeline", async (t) => {
   });
 
   await t.test("a channel that has it is not sent it again", async (t) => {
-    t.same(await pool.file("alerts_due"), [
-      { waiting: false, due_in_ms: null, timeline: await timelineOf(pool) },
-    ]);
+    t.same(await pool.file("alerts_due"), [{ waiting: false, due_in_ms: null, timeline: await timelineOf(pool) }]);
     await pool.script("update timeline set adopted_at = '-infinity'");
     t.match(await pool.file("alerts_due"), [{ waiting: true }]);
     await pool.file("expand_alerts", [null, 100]);
@@ -87,9 +87,7 @@ void t.test("on a new timeline", async (t) => {
   await t.test("nothing is claimed before all is restored", async (t) => {
     await pool.script("update timeline set adopted_at = clock_timestamp()");
     t.same(await claim(pool), []);
-    t.match(await pool.file("alerts_due"), [
-      { waiting: false, due_in_ms: null },
-    ]);
+    t.match(await pool.file("alerts_due"), [{ waiting: false, due_in_ms: null }]);
     await pool.script("update timeline set adopted_at = '-infinity'");
     t.match(await pool.file("alerts_due"), [{ due_in_ms: 0 }]);
   });
@@ -107,8 +105,7 @@ void t.test("on a new timeline", async (t) => {
   });
 
   await t.test("the engine goes on with it, and closes it", async (t) => {
-    const decide = async (seconds: number) =>
-      accepted(await tick(pool, ago(seconds), { term }));
+    const decide = async (seconds: number) => accepted(await tick(pool, ago(seconds), { term }));
     // the component has long been well, by what was known before the failover
     t.match(await decide(155), { closed: [] }, "before it opened");
     t.match(await decide(145), { closed: [] });
@@ -122,9 +119,7 @@ void t.test("on a new timeline", async (t) => {
     );
   });
 
-  await t.test("one whose component opened again is closed", (t) =>
-    tooLate(t, pool),
-  );
+  await t.test("one whose component opened again is closed", (t) => tooLate(t, pool));
 });
 
 async function tooLate(t: Test, pool: Pool): Promise<void> {
@@ -153,10 +148,7 @@ async function tooLate(t: Test, pool: Pool): Promise<void> {
       select e.kind, i.closed_at is not null as closed, i.evidence ->> 'closedBecause' as why
       from incident i join alert_event e using (incident_id) where i.slug = ${late.slug} order by e.event_id
     `),
-    [
-      { kind: "opened" },
-      { kind: "closed", closed: true, why: /lost it in a failover/ },
-    ],
+    [{ kind: "opened" }, { kind: "closed", closed: true, why: /lost it in a failover/ }],
   );
 
   const taken = await lose("bybit");
@@ -180,7 +172,10 @@ function claim(db: Db): Promise<Claimed[]> {
   ]);
 }
 
-/** As if the open incidents had not been replicated, but all that came before them. Sequences stay ahead: PostgreSQL logs them by 32. */
+/**
+ * As if the open incidents had not been replicated, but all that came before them. Sequences stay ahead: PostgreSQL
+ * logs them by 32.
+ */
 async function fallBehind(db: Db): Promise<void> {
   await db.script(`
     alter table incident disable trigger refuse_rewriting;
@@ -194,9 +189,7 @@ async function fallBehind(db: Db): Promise<void> {
 }
 
 async function timelineOf(db: Db): Promise<string> {
-  const [row] = await db.query<{ timeline: string }>(
-    sql`select current_timeline() as timeline`,
-  );
+  const [row] = await db.query<{ timeline: string }>(sql`select current_timeline() as timeline`);
   return row!.timeline;
 }
 

@@ -4,20 +4,14 @@ import { join } from "node:path";
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { packagedFile } from "../../../shared/config/package.js";
-import {
-  advice,
-  isTested,
-  tested,
-} from "../../../server/database/require-extension.js";
+import { advice, isTested, tested } from "../../../server/database/require-extension.js";
 import { migratedDatabase } from "../../support/database.js";
 
-void t.test(
-  "nothing of ours keeps the extension from replacing its relations",
-  async (t) => {
-    const { pool } = await migratedDatabase(t);
-    // What the parser has seen depends on each relation and function that it names: a view by its rule, and a function whose body is not
-    // a string. Chunks, and what is beneath roll-ups, are no members of the extension.
-    const used = await pool.query<{ ours: string; theirs: string }>(sql`
+void t.test("nothing of ours keeps the extension from replacing its relations", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  // What the parser has seen depends on each relation and function that it names: a view by its rule, and a function
+  // whose body is not a string. Chunks, and what is beneath roll-ups, are no members of the extension.
+  const used = await pool.query<{ ours: string; theirs: string }>(sql`
       with members as (
         select d.classid, d.objid
         from pg_depend d
@@ -39,16 +33,15 @@ void t.test(
         )
       order by 1
     `);
-    t.ok(
-      used.some(({ theirs }) => theirs === "public function"),
-      "time_bucket is found",
-    );
-    t.same(
-      used.filter(({ theirs }) => theirs !== "public function"),
-      [],
-    );
-  },
-);
+  t.ok(
+    used.some(({ theirs }) => theirs === "public function"),
+    "time_bucket is found",
+  );
+  t.same(
+    used.filter(({ theirs }) => theirs !== "public function"),
+    [],
+  );
+});
 
 void t.test("no source names what TimescaleDB keeps to itself", (t) => {
   const folders = ["sql", "server", "probe", "bench", "production", "docs"];
@@ -59,9 +52,7 @@ void t.test("no source names what TimescaleDB keeps to itself", (t) => {
   );
   t.ok(files.length > 200, `${files.length} files`);
   const naming = files.filter((path) =>
-    /_timescaledb_|timescaledb_experimental/.test(
-      readFileSync(packagedFile(path), "utf8"),
-    ),
+    /_timescaledb_|timescaledb_experimental/.test(readFileSync(packagedFile(path), "utf8")),
   );
   // it was applied, so it stays; the indexes that it drops are ours
   t.same(naming, ["sql/schema/013-shorter-chunks.sql"]);
@@ -70,8 +61,7 @@ void t.test("no source names what TimescaleDB keeps to itself", (t) => {
 
 void t.test("versions beyond what was tested are known as such", (t) => {
   const { oldest, newest } = tested.timescaledb;
-  const of = (timescaledb: string, postgres: number) =>
-    isTested({ timescaledb, postgres: `${postgres}.3` });
+  const of = (timescaledb: string, postgres: number) => isTested({ timescaledb, postgres: `${postgres}.3` });
   t.ok(of(`${oldest}.0-dev`, tested.postgres.newest));
   t.ok(of(`${newest}.99`, tested.postgres.oldest));
   t.notOk(of("2.9.3", tested.postgres.newest), "older, though it sorts after");

@@ -1,4 +1,7 @@
-/** `alter extension timescaledb update`, as docs/production.md has it, from the oldest tested version to the newest that the server has. */
+/**
+ * `alter extension timescaledb update`, as docs/production.md has it, from the oldest tested version to the newest that
+ * the server has.
+ */
 import pg from "pg";
 import t from "tap";
 import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
@@ -10,11 +13,7 @@ import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { isTested } from "../../../server/database/require-extension.js";
 import { definitionsMade } from "../../../server/database/schema-state.js";
 import { emptyDatabase } from "../../support/database.js";
-import {
-  insertRaw,
-  randomFrom,
-  samplesWithin,
-} from "../../support/random-samples.js";
+import { insertRaw, randomFrom, samplesWithin } from "../../support/random-samples.js";
 import { superuserMissing } from "../../support/rights.js";
 
 const log = makeLog("test", "error");
@@ -29,8 +28,7 @@ void t.test(
   {
     skip:
       (await superuserMissing()) ||
-      (oldest === newest &&
-        `expected two tested versions of TimescaleDB, got ${newest || "the embedded one"}`),
+      (oldest === newest && `expected two tested versions of TimescaleDB, got ${newest || "the embedded one"}`),
   },
   async (t) => {
     const url = await emptyDatabase(t);
@@ -39,10 +37,7 @@ void t.test(
     // a new database has it where template1 has
     await inFreshSession(url, "drop extension if exists timescaledb");
     // the first statement of a session, as the loader wants it
-    await inFreshSession(
-      url,
-      `create extension timescaledb version '${oldest}'`,
-    );
+    await inFreshSession(url, `create extension timescaledb version '${oldest}'`);
     const now = new Date();
     const before = await onPool(url, async (pool) => {
       await migrate(pool, registry, log);
@@ -64,9 +59,7 @@ void t.test(
       t.ok((await compressAll(pool, now)) > 0, "and compressed");
       t.same(await historyOf(pool), after);
       accepted(await tick(pool, now));
-      const [retained] = await pool.query<{ dropped: number }>(
-        sql`call upkeep.retain(${new Date(+now + 20 * dayMs)})`,
-      );
+      const [retained] = await pool.query<{ dropped: number }>(sql`call upkeep.retain(${new Date(+now + 20 * dayMs)})`);
       t.ok(retained!.dropped > 0, "what is too old is dropped");
     });
   },
@@ -86,9 +79,7 @@ async function versionsOn(url: string | undefined): Promise<string[]> {
   `);
   await client.end();
   return rows
-    .filter(({ version, postgres }) =>
-      isTested({ timescaledb: version, postgres }),
-    )
+    .filter(({ version, postgres }) => isTested({ timescaledb: version, postgres }))
     .map(({ version }) => version);
 }
 
@@ -100,10 +91,7 @@ async function inFreshSession(url: string, statement: string): Promise<void> {
 }
 
 /** Connections of before an upgrade keep the library of before. */
-async function onPool<Result>(
-  url: string,
-  work: (pool: Pool) => Promise<Result>,
-): Promise<Result> {
+async function onPool<Result>(url: string, work: (pool: Pool) => Promise<Result>): Promise<Result> {
   const pool = openPool(url, { applicationName: "test", log });
   try {
     return await work(pool);
@@ -113,17 +101,12 @@ async function onPool<Result>(
 }
 
 async function measured(pool: Pool, at: Date): Promise<void> {
-  await insertRaw(
-    pool,
-    samplesWithin(randomFrom(+at), at, 5, [1, 2, 6], [1, 2, 3]),
-  );
+  await insertRaw(pool, samplesWithin(randomFrom(+at), at, 5, [1, 2, 6], [1, 2, 3]));
 }
 
 async function compressAll(pool: Pool, now: Date): Promise<number> {
   for (let count = 0; ; count += 1) {
-    const [row] = await pool.query<{ chunk: string | null }>(
-      sql`select upkeep.compress_next(${now}) as chunk`,
-    );
+    const [row] = await pool.query<{ chunk: string | null }>(sql`select upkeep.compress_next(${now}) as chunk`);
     if (row!.chunk === null) return count;
   }
 }

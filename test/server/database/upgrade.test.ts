@@ -1,6 +1,7 @@
 /**
- * Upgrades while others read and write: from the first schema with a history to the newest, killed on the way, and of definitions alone.
- * `UPGRADE_STEP_S` makes the history denser (its raw samples lie so many seconds apart), and kills at each of the steps.
+ * Upgrades while others read and write: from the first schema with a history to the newest, killed on the way, and of
+ * definitions alone. `UPGRADE_STEP_S` makes the history denser (its raw samples lie so many seconds apart), and kills
+ * at each of the steps.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,12 +9,7 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import t, { type Test } from "tap";
-import {
-  type Db,
-  openPool,
-  type Pool,
-  sql,
-} from "../../../shared/database/pool.js";
+import { type Db, openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { packagedFile } from "../../../shared/config/package.js";
@@ -21,21 +17,10 @@ import { readiness } from "../../../server/health/readiness.js";
 import { recordSamples } from "../../../server/database/record-samples.js";
 import { categories } from "../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import {
-  definitionsFault,
-  schemaState,
-} from "../../../server/database/schema-state.js";
+import { definitionsFault, schemaState } from "../../../server/database/schema-state.js";
 import { readSchema, sqlFolder } from "../../../shared/database/sql-files.js";
-import {
-  emptyDatabase,
-  migratedDatabase,
-  type TestDatabase,
-} from "../../support/database.js";
-import {
-  firstLevels,
-  firstRelease,
-  minutesKeptDays,
-} from "../../support/first-release.js";
+import { emptyDatabase, migratedDatabase, type TestDatabase } from "../../support/database.js";
+import { firstLevels, firstRelease, minutesKeptDays } from "../../support/first-release.js";
 import { watchLockWaits } from "../../support/lock-waits.js";
 import { madeSample } from "../../support/made-sample.js";
 import { superuserMissing } from "../../support/rights.js";
@@ -46,98 +31,75 @@ const past = UPGRADE_STEP_S
   ? { everyDays: 7, recentDays: 8, stepS: Number(UPGRADE_STEP_S) }
   : { everyDays: 115, recentDays: 3, stepS: 1800 };
 /** How many runs are killed, and what each has committed by then, the ground included that the first lays again. */
-const killed = UPGRADE_STEP_S
-  ? { runs: Infinity, commits: 2 }
-  : { runs: 1, commits: 5 };
+const killed = UPGRADE_STEP_S ? { runs: Infinity, commits: 2 } : { runs: 1, commits: 5 };
 /** In the short form a machine that is busy with other tests may take its time even for what is done under a lock. */
 const longestWaitMs = UPGRADE_STEP_S ? 1_000 : 5_000;
-const skipEmbedded =
-  !server && "on the embedded database a transaction is alone";
+const skipEmbedded = !server && "on the embedded database a transaction is alone";
 const quiet = makeLog("test", "error");
 const registry = await loadRegistry(packagedFile("registry.json"));
 
 /** The releases before this one were migrated by a superuser. */
 const skipOwner = await superuserMissing();
 
-void t.test(
-  "a database of the first release",
-  { skip: skipOwner },
-  async (t) => {
-    const url = await emptyDatabase(t);
-    const pool = poolOn(t, url);
-    await firstRelease(pool, past);
-    const before = await rollUps(pool);
-    t.ok(before.venue_day!.rows > 9 && before.sample_hour!.rows > 9);
-    const oldDays = await daysWithoutMinutes(pool);
-    t.ok(oldDays.length > 4, "of most days there are no minutes any more");
+void t.test("a database of the first release", { skip: skipOwner }, async (t) => {
+  const url = await emptyDatabase(t);
+  const pool = poolOn(t, url);
+  await firstRelease(pool, past);
+  const before = await rollUps(pool);
+  t.ok(before.venue_day!.rows > 9 && before.sample_hour!.rows > 9);
+  const oldDays = await daysWithoutMinutes(pool);
+  t.ok(oldDays.length > 4, "of most days there are no minutes any more");
 
-    const waits = server ? watchLockWaits(url) : null;
-    const writer = repeated(() => writeBatch(pool));
-    const readers = [
-      "select count(*) from sample where ts > now() - interval '1 day'",
-      "select venue_id, sum(down_minutes) from venue_day group by 1",
-    ].map((text) => repeated(() => pool.text(text, [])));
-    const viewer = repeated(() => pool.text("select * from api.venue_day", []));
-    const kills = await killedOnTheWay(url);
-    t.ok(
-      kills >= Math.min(killed.runs, 2),
-      `the migration was killed ${kills} times`,
-    );
-    await migrate(migratorOn(t, url), registry, quiet);
+  const waits = server ? watchLockWaits(url) : null;
+  const writer = repeated(() => writeBatch(pool));
+  const readers = [
+    "select count(*) from sample where ts > now() - interval '1 day'",
+    "select venue_id, sum(down_minutes) from venue_day group by 1",
+  ].map((text) => repeated(() => pool.text(text, [])));
+  const viewer = repeated(() => pool.text("select * from api.venue_day", []));
+  const kills = await killedOnTheWay(url);
+  t.ok(kills >= Math.min(killed.runs, 2), `the migration was killed ${kills} times`);
+  await migrate(migratorOn(t, url), registry, quiet);
 
-    const written = await writer.stop();
-    t.ok(written.times > 0, `${written.times} batches were written meanwhile`);
-    t.strictSame(written.codes, [], "no writer failed");
-    for (const reader of readers)
-      t.strictSame((await reader.stop()).codes, [], "no reader of a table did");
-    const { codes } = await viewer.stop();
-    t.strictSame(
-      codes.filter((code) => !["42P01", "3F000"].includes(code)),
-      [],
-      "one of a view did only while that was away",
-    );
-    await waits?.stop();
-    if (waits)
-      t.ok(
-        waits.longestMs() < longestWaitMs,
-        `nobody waited for a lock for longer than ${waits.longestMs()} ms`,
-      );
+  const written = await writer.stop();
+  t.ok(written.times > 0, `${written.times} batches were written meanwhile`);
+  t.strictSame(written.codes, [], "no writer failed");
+  for (const reader of readers) t.strictSame((await reader.stop()).codes, [], "no reader of a table did");
+  const { codes } = await viewer.stop();
+  t.strictSame(
+    codes.filter((code) => !["42P01", "3F000"].includes(code)),
+    [],
+    "one of a view did only while that was away",
+  );
+  await waits?.stop();
+  if (waits)
+    t.ok(waits.longestMs() < longestWaitMs, `nobody waited for a lock for longer than ${waits.longestMs()} ms`);
 
-    t.strictSame(await schemaState(pool), { missing: [], unknown: [] });
-    t.equal(await definitionsFault(pool), null);
-    const replaced = ["component_minute", "venue_minute", "venue_day"];
-    const after = await rollUps(pool);
-    for (const rollup of firstLevels.filter(
-      (level) => ![...replaced, "latency_day"].includes(level),
-    ))
-      t.strictSame(after[rollup], before[rollup], `${rollup} is what it was`);
-    await daysAreKept(t, pool, before["venue_day"]!.rows);
-    const [kept] = await pool.query<{ samples: number }>(
-      sql`select count(*) as samples from sample where latency_us = ${writtenUs}`,
-    );
-    t.equal(kept!.samples, written.times * batchSize, "nothing is lost");
-    t.strictSame(
-      await pool.query(sql`
+  t.strictSame(await schemaState(pool), { missing: [], unknown: [] });
+  t.equal(await definitionsFault(pool), null);
+  const replaced = ["component_minute", "venue_minute", "venue_day"];
+  const after = await rollUps(pool);
+  for (const rollup of firstLevels.filter((level) => ![...replaced, "latency_day"].includes(level)))
+    t.strictSame(after[rollup], before[rollup], `${rollup} is what it was`);
+  await daysAreKept(t, pool, before["venue_day"]!.rows);
+  const [kept] = await pool.query<{ samples: number }>(
+    sql`select count(*) as samples from sample where latency_us = ${writtenUs}`,
+  );
+  t.equal(kept!.samples, written.times * batchSize, "nothing is lost");
+  t.strictSame(
+    await pool.query(sql`
       select count(*) as incidents, count(*) filter (where closed_at is not null) as closed from api.incident
     `),
-      [{ incidents: 40, closed: 40 }],
-    );
+    [{ incidents: 40, closed: 40 }],
+  );
 
-    const fresh = await migratedDatabase(t);
-    t.strictSame(
-      await shapes(pool),
-      await shapes(fresh.pool),
-      "tables are those of a database that never was another",
-    );
+  const fresh = await migratedDatabase(t);
+  t.strictSame(await shapes(pool), await shapes(fresh.pool), "tables are those of a database that never was another");
 
-    await pool.query(sql`call upkeep.refresh_late(now())`);
-    await madeAgain(t, pool);
-    t.strictSame(
-      await daysWithoutMinutes(pool),
-      oldDays,
-      "what cannot be made again stays what it was",
-    );
-    const [filled] = await pool.query<Record<string, number>>(sql`
+  await pool.query(sql`call upkeep.refresh_late(now())`);
+  await madeAgain(t, pool);
+  t.strictSame(await daysWithoutMinutes(pool), oldDays, "what cannot be made again stays what it was");
+  const [filled] = await pool.query<Record<string, number>>(sql`
     select
       (select sum(minutes) from venue_latency_day) as "venueMinutes",
       (select sum(minutes) from latency_day join component using (component_id) where kind = 'rest') as minutes,
@@ -149,15 +111,12 @@ void t.test(
         where kind = 'rest' and p50_us is not null and good >= 10 and hour < time_bucket('5 days', now())
       ) as hours
   `);
-    t.ok(filled!.minutes! > 0 && filled!.hours! > 0);
-    t.equal(filled!.venueMinutes, filled!.minutes, "new levels are filled");
-    t.equal(filled!.usualHours, filled!.hours, "from the beginning of history");
+  t.ok(filled!.minutes! > 0 && filled!.hours! > 0);
+  t.equal(filled!.venueMinutes, filled!.minutes, "new levels are filled");
+  t.equal(filled!.usualHours, filled!.hours, "from the beginning of history");
 
-    await t.test("definitions that change while all is in use", (t) =>
-      changing(t, fresh),
-    );
-  },
-);
+  await t.test("definitions that change while all is in use", (t) => changing(t, fresh));
+});
 
 /** As a reader has them, whichever release counted them. */
 async function daysWithoutMinutes(db: Db) {
@@ -184,21 +143,14 @@ async function madeAgain(t: Test, pool: Pool): Promise<void> {
   let pieces = 0;
   const made: Date[] = [];
   for (let more = true; more; pieces++) {
-    const [row] = await pool.query<{ more: boolean }>(
-      sql`call upkeep.remake_next()`,
-    );
+    const [row] = await pool.query<{ more: boolean }>(sql`call upkeep.remake_next()`);
     more = row!.more;
-    const [now] = await pool.query<{ made_from: Date }>(
-      sql`select made_from from rollups_made`,
-    );
+    const [now] = await pool.query<{ made_from: Date }>(sql`select made_from from rollups_made`);
     made.push(now!.made_from);
   }
   t.ok(pieces > 48, `in ${pieces} pieces`);
   const measuredDays = past.recentDays + 1 + 365 / past.everyDays;
-  t.ok(
-    pieces < 24 * measuredDays,
-    "hours and days that nobody measured are passed over",
-  );
+  t.ok(pieces < 24 * measuredDays, "hours and days that nobody measured are passed over");
   t.ok(
     made.every((at, i) => i === 0 || at <= made[i - 1]!),
     "the newest first",
@@ -236,11 +188,7 @@ async function madeAgain(t: Test, pool: Pool): Promise<void> {
       ) as "otherDays"
   `);
   t.ok(row!["minutes"]! > 0 && row!["days"]! > 0);
-  t.match(
-    row,
-    { otherMinutes: 0, otherDays: 0 },
-    "as the minutes of regions say",
-  );
+  t.match(row, { otherMinutes: 0, otherDays: 0 }, "as the minutes of regions say");
 }
 
 async function changing(t: Test, { pool, url }: TestDatabase): Promise<void> {
@@ -261,11 +209,7 @@ async function changing(t: Test, { pool, url }: TestDatabase): Promise<void> {
     t.strictSame(codes, [], "nobody finds them missing");
   }
   await waits?.stop();
-  if (waits)
-    t.ok(
-      waits.longestMs() < longestWaitMs,
-      `nor waited for longer than ${waits.longestMs()} ms`,
-    );
+  if (waits) t.ok(waits.longestMs() < longestWaitMs, `nor waited for longer than ${waits.longestMs()} ms`);
   t.strictSame(await former(pool), [], "what stood before is gone");
 
   const { schema } = (await readiness(pool)).checks;
@@ -284,9 +228,7 @@ void t.test("what views of 0.8 read", { skip: skipOwner }, async (t) => {
     for (const { name, text, checksum } of await readSchema(sqlFolder)) {
       if (name >= "016") continue;
       await tx.script(text);
-      await tx.query(
-        sql`insert into migration (name, checksum) values (${name}, ${checksum})`,
-      );
+      await tx.query(sql`insert into migration (name, checksum) values (${name}, ${checksum})`);
     }
     await tx.script(`
       create schema api;
@@ -328,57 +270,41 @@ void t.test("who reads on in one transaction", async (t) => {
 });
 
 void t.test("who keeps a lock", async (t) => {
-  await t.test(
-    "is named, and no reader waits behind",
-    { skip: skipEmbedded },
-    async (t) => {
-      const { pool, url } = await migratedDatabase(t);
-      const folder = await sqlCopy(t);
-      await append(
-        folder,
-        "schema/900-later.sql",
-        "alter table sample add column later int;\n",
+  await t.test("is named, and no reader waits behind", { skip: skipEmbedded }, async (t) => {
+    const { pool, url } = await migratedDatabase(t);
+    const folder = await sqlCopy(t);
+    await append(folder, "schema/900-later.sql", "alter table sample add column later int;\n");
+    const analyst = openPool(url, { applicationName: "analyst", log: quiet });
+    t.teardown(() => analyst.close());
+    const told: string[] = [];
+    const telling = makeLog("test", "warn", (line) => told.push(line));
+    await analyst.transaction(async (tx) => {
+      const [{ pid } = { pid: 0 }] = await tx.query<{ pid: number }>(
+        sql`select pg_backend_pid() as pid from (select count(*) from sample) s`,
       );
-      const analyst = openPool(url, { applicationName: "analyst", log: quiet });
-      t.teardown(() => analyst.close());
-      const told: string[] = [];
-      const telling = makeLog("test", "warn", (line) => told.push(line));
-      await analyst.transaction(async (tx) => {
-        const [{ pid } = { pid: 0 }] = await tx.query<{ pid: number }>(
-          sql`select pg_backend_pid() as pid from (select count(*) from sample) s`,
-        );
-        const reader = repeated(() =>
-          pool.query(sql`select from sample limit 1`),
-        );
-        const writer = repeated(() => writeBatch(pool));
-        const waits = watchLockWaits(url);
-        await t.rejects(
-          migrate(migratorOn(t, url), registry, telling, folder, 2_000),
-          {
-            name: "UserError",
-            message: new RegExp(
-              `^schema file 900-later.sql waits for a lock that it did not get within 2 s: venuewatch analyst \\(pid ${pid}\\) in a transaction for \\d+ s holds sample`,
-            ),
-          },
-        );
-        t.match(told.join(""), `gives way, and is tried again`);
-        await waits.stop();
-        t.ok(waits.longestMs() > 0, "they do wait, for as long as it tries");
-        t.ok(
-          waits.longestMs() < longestWaitMs,
-          `which was ${waits.longestMs()} ms at the most`,
-        );
-        // the analyst's transaction goes on, and still they come through
-        for (const user of [reader, writer]) {
-          const { times, codes } = await user.stop();
-          t.ok(times > 2);
-          t.strictSame(codes, []);
-        }
+      const reader = repeated(() => pool.query(sql`select from sample limit 1`));
+      const writer = repeated(() => writeBatch(pool));
+      const waits = watchLockWaits(url);
+      await t.rejects(migrate(migratorOn(t, url), registry, telling, folder, 2_000), {
+        name: "UserError",
+        message: new RegExp(
+          `^schema file 900-later.sql waits for a lock that it did not get within 2 s: venuewatch analyst \\(pid ${pid}\\) in a transaction for \\d+ s holds sample`,
+        ),
       });
-      await migrate(migratorOn(t, url), registry, quiet, folder);
-      t.match(await schemaState(pool), { unknown: ["900-later.sql"] });
-    },
-  );
+      t.match(told.join(""), `gives way, and is tried again`);
+      await waits.stop();
+      t.ok(waits.longestMs() > 0, "they do wait, for as long as it tries");
+      t.ok(waits.longestMs() < longestWaitMs, `which was ${waits.longestMs()} ms at the most`);
+      // the analyst's transaction goes on, and still they come through
+      for (const user of [reader, writer]) {
+        const { times, codes } = await user.stop();
+        t.ok(times > 2);
+        t.strictSame(codes, []);
+      }
+    });
+    await migrate(migratorOn(t, url), registry, quiet, folder);
+    t.match(await schemaState(pool), { unknown: ["900-later.sql"] });
+  });
 });
 
 /** Runs the migration again and again, and kills it a few steps on each time. Resolves with how often. */
@@ -476,9 +402,7 @@ async function shapes(db: Db) {
 }
 
 async function former(db: Db) {
-  return db.query(
-    sql`select nspname from pg_namespace where starts_with(nspname, 'venuewatch_former')`,
-  );
+  return db.query(sql`select nspname from pg_namespace where starts_with(nspname, 'venuewatch_former')`);
 }
 
 function poolOn(t: Test, url: string, applicationName = "test"): Pool {

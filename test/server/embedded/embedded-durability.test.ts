@@ -42,11 +42,7 @@ async function connected(host: Host): Promise<Client> {
 }
 
 /** Inserts one batch after the other until the host dies, and notes each that was acknowledged. */
-async function insertUntilKilled(
-  client: Client,
-  acknowledged: Set<number>,
-  onAcknowledged: () => void,
-): Promise<void> {
+async function insertUntilKilled(client: Client, acknowledged: Set<number>, onAcknowledged: () => void): Promise<void> {
   for (let batch = acknowledged.size * 2; ; batch++) {
     try {
       await client.query(

@@ -34,10 +34,7 @@ void t.test("who keeps the database and does nothing", async (t) => {
   for (const [name, bytes] of [
     ["in a transaction", wire.query("begin; insert into note values ('x')")],
     ["without Sync", wire.parse("select 1")],
-    [
-      "with half a message in a transaction",
-      Buffer.concat([wire.query("begin"), wire.query("commit").subarray(0, 7)]),
-    ],
+    ["with half a message in a transaction", Buffer.concat([wire.query("begin"), wire.query("commit").subarray(0, 7)])],
   ] as const) {
     const idle = await connectWire(embedded.url);
     await idle.until("Z");
@@ -86,44 +83,26 @@ void t.test("who has the database for too long", async (t) => {
   for (const [name, text] of [
     ["a loop", "do $$ begin loop perform 1; end loop; end $$"],
     ["a sleep", "select pg_sleep(1e9)"],
-    [
-      "a join",
-      "select count(*) from generate_series(1, 1e6) a, generate_series(1, 1e6) b",
-    ],
-    [
-      "an endless query",
-      "with recursive n as (select 1 i union all select i + 1 from n) select count(*) from n",
-    ],
+    ["a join", "select count(*) from generate_series(1, 1e6) a, generate_series(1, 1e6) b"],
+    ["an endless query", "with recursive n as (select 1 i union all select i + 1 from n) select count(*) from n"],
     [
       "an endless handler",
       "do $$ begin loop begin perform 1 / 0; exception when others then null; end; end loop; end $$",
     ],
   ] as const) {
-    const ended = t.rejects(
-      guest.query(text),
-      { code: "57014", message: /300 ms/ },
-      name,
-    );
+    const ended = t.rejects(guest.query(text), { code: "57014", message: /300 ms/ }, name);
     t.match(await other.query("select 1 as one"), { rows: [{ one: 1 }] });
     await ended;
   }
   await t.rejects(owner.query("select pg_sleep(1e9)"), { code: "57014" });
   await owner.query("set statement_timeout = '1h'");
-  await t.rejects(
-    owner.query("select pg_sleep(1e9)"),
-    { code: "57014" },
-    "whatever the session has set",
-  );
+  await t.rejects(owner.query("select pg_sleep(1e9)"), { code: "57014" }, "whatever the session has set");
   await guest.query("begin");
   await t.rejects(guest.query("do $$ begin loop perform 1; end loop; end $$"), {
     code: "57014",
   });
   await other.query("select 1");
-  await t.rejects(
-    guest.query("select 1"),
-    Error,
-    "its transaction has ended it",
-  );
+  await t.rejects(guest.query("select 1"), Error, "its transaction has ended it");
 });
 
 void t.test("who does not log in for too long", async (t) => {
@@ -131,8 +110,7 @@ void t.test("who does not log in for too long", async (t) => {
     ...{ dataDir, port: 0, log, loginLimitMs: 1_000 },
   });
   t.teardown(() => embedded.close());
-  const complaint = async (client: WireClient) =>
-    (await client.until("E")).at(-1)!.body.toString();
+  const complaint = async (client: WireClient) => (await client.until("E")).at(-1)!.body.toString();
 
   // a database that has just started is busy with itself
   const busy = new Client(embedded.url);
@@ -140,17 +118,10 @@ void t.test("who does not log in for too long", async (t) => {
   t.teardown(() => busy.end());
   await busy.query("select 1");
   const silent = await connectWire(embedded.url, true);
-  t.match(
-    await complaint(silent),
-    /C08P01.*proof of a password was expected within 1000 ms/s,
-  );
+  t.match(await complaint(silent), /C08P01.*proof of a password was expected within 1000 ms/s);
   const sleeping = busy.query("select pg_sleep(2.5)");
   const waiting = await connectWire(embedded.url);
-  t.match(
-    await complaint(waiting),
-    /C57P03.*busy with others for 1000 ms/s,
-    "is no fault of one who waits for others",
-  );
+  t.match(await complaint(waiting), /C57P03.*busy with others for 1000 ms/s, "is no fault of one who waits for others");
   await sleeping;
 });
 
@@ -163,33 +134,27 @@ void t.test("an old directory", async (t) => {
   await client.end();
 });
 
-void t.test(
-  "what cannot be cancelled is a crash that all learn of",
-  async (t) => {
-    const embedded = await startEmbedded({
-      ...{ dataDir, port: 0, log, statementLimitMs: 500 },
-    });
-    const [stuck, waiting] = [
-      new Client(embedded.url),
-      new Client(embedded.url),
-    ];
-    for (const client of [stuck, waiting]) {
-      client.on("error", () => {});
-      await client.connect();
-    }
-    const deaf =
-      "do $$ begin loop begin perform pg_sleep(1); exception when query_canceled then null; end; end loop; end $$";
-    const told = t.rejects(stuck.query(deaf), { code: "57P02" });
-    const toldToo = t.rejects(waiting.query("select 1"), { code: "57P02" });
-    await t.rejects(embedded.failed, /longer than 500 ms/);
-    await Promise.all([told, toldToo]);
-    await embedded.close();
+void t.test("what cannot be cancelled is a crash that all learn of", async (t) => {
+  const embedded = await startEmbedded({
+    ...{ dataDir, port: 0, log, statementLimitMs: 500 },
+  });
+  const [stuck, waiting] = [new Client(embedded.url), new Client(embedded.url)];
+  for (const client of [stuck, waiting]) {
+    client.on("error", () => {});
+    await client.connect();
+  }
+  const deaf =
+    "do $$ begin loop begin perform pg_sleep(1); exception when query_canceled then null; end; end loop; end $$";
+  const told = t.rejects(stuck.query(deaf), { code: "57P02" });
+  const toldToo = t.rejects(waiting.query("select 1"), { code: "57P02" });
+  await t.rejects(embedded.failed, /longer than 500 ms/);
+  await Promise.all([told, toldToo]);
+  await embedded.close();
 
-    const again = await startEmbedded({ dataDir, port: 0, log });
-    t.teardown(() => again.close());
-    t.pass("the directory is free for a new start");
-  },
-);
+  const again = await startEmbedded({ dataDir, port: 0, log });
+  t.teardown(() => again.close());
+  t.pass("the directory is free for a new start");
+});
 
 void t.test("a trap", async (t) => {
   const embedded = await startEmbedded({ dataDir, port: 0, log });
@@ -197,14 +162,9 @@ void t.test("a trap", async (t) => {
   client.on("error", () => {});
   await client.connect();
   // its library is missing in the build
-  const trap =
-    "create conversion c for 'UTF8' to 'LATIN1' from pg_catalog.utf8_to_iso8859_1";
+  const trap = "create conversion c for 'UTF8' to 'LATIN1' from pg_catalog.utf8_to_iso8859_1";
   const told = t.rejects(client.query(trap), { code: "57P02" });
-  await t.rejects(
-    embedded.failed,
-    /^PostgreSQL crashed: (?!.*stack depth)/s,
-    "names its own cause",
-  );
+  await t.rejects(embedded.failed, /^PostgreSQL crashed: (?!.*stack depth)/s, "names its own cause");
   await told;
   await embedded.close();
 });

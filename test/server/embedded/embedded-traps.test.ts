@@ -1,13 +1,13 @@
-/** Statements that once ended the embedded database or left it without memory: each gets an ordinary error, and nobody else notices. */
+/**
+ * Statements that once ended the embedded database or left it without memory: each gets an ordinary error, and nobody
+ * else notices.
+ */
 import { once } from "node:events";
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
 import t, { type Test } from "tap";
-import {
-  type Embedded,
-  startEmbedded,
-} from "../../../server/embedded/embedded.js";
+import { type Embedded, startEmbedded } from "../../../server/embedded/embedded.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { connectWire } from "../../support/wire-client.js";
 
@@ -25,11 +25,7 @@ async function started(t: Test): Promise<Embedded> {
   return embedded;
 }
 
-async function connected(
-  t: Test,
-  { url }: Embedded,
-  user: "guest" | "owner",
-): Promise<Client> {
+async function connected(t: Test, { url }: Embedded, user: "guest" | "owner"): Promise<Client> {
   const address = new URL(url);
   if (user === "guest") {
     const line = await readFile(join(dataDir, "guest.pgpass"), "utf8");
@@ -46,8 +42,7 @@ async function connected(
 /** Wants memory and looks up what deep statements have overwritten before. */
 const sound = "select length(repeat('x', 33554432)), count(*) from pg_proc";
 const sumOf = (terms: number) => `select ${Array(terms).fill("1").join(" + ")}`;
-const nested = (opening: string, closing: string, depth: number) =>
-  `${opening.repeat(depth)}1${closing.repeat(depth)}`;
+const nested = (opening: string, closing: string, depth: number) => `${opening.repeat(depth)}1${closing.repeat(depth)}`;
 
 /** Undefined: it is answered. */
 const statements: [what: string, text: string, code?: string][] = [
@@ -62,11 +57,7 @@ const statements: [what: string, text: string, code?: string][] = [
   ["deep queries", `select ${nested("(select ", ")", 3_000)}`, "53200"],
   ["deep parentheses", `select ${nested("(", ")", 50_000)}`, "42601"],
   ["a large value", "select length(repeat('x', 1000000000))", "53200"],
-  [
-    "many values",
-    "select array_agg(repeat('x', 1000)) from generate_series(1, 3000000)",
-    "53200",
-  ],
+  ["many values", "select array_agg(repeat('x', 1000)) from generate_series(1, 3000000)", "53200"],
   ["another encoding", "set client_encoding = 'LATIN1'", "0A000"],
   ["encoding", "select convert_to('é', 'LATIN1')", "42883"],
   ["decoding", "select convert_from('\\x41', 'LATIN1')", "42883"],
@@ -86,14 +77,9 @@ void t.test("what goes too deep or is too large", async (t) => {
     else await t.resolves(guest.query(text), what);
     await t.resolves(owner.query(sound), `after ${what}`);
   }
-  const tooDeep = await owner
-    .query(sumOf(30_000))
-    .catch((error: Error) => error);
+  const tooDeep = await owner.query(sumOf(30_000)).catch((error: Error) => error);
   t.match(tooDeep, { hint: /embedded database has a stack of a fixed size/ });
-  for (const text of [
-    "set max_stack_depth = '512MB'",
-    "select 1; SET SESSION max_stack_depth TO '512MB'",
-  ])
+  for (const text of ["set max_stack_depth = '512MB'", "select 1; SET SESSION max_stack_depth TO '512MB'"])
     await t.rejects(owner.query(text), {
       code: "0A000",
       message: /max_stack_depth cannot be changed/,
@@ -101,18 +87,11 @@ void t.test("what goes too deep or is too large", async (t) => {
   const deeper = connectWire(embedded.url, true, {
     options: "-c Max_Stack_Depth=512MB",
   });
-  t.match(
-    (await (await deeper).until("E")).at(-1)!.body.toString(),
-    /max_stack_depth cannot be changed/,
-  );
+  t.match((await (await deeper).until("E")).at(-1)!.body.toString(), /max_stack_depth cannot be changed/);
   await owner.query(
     "create function endless(i int) returns int language plpgsql as 'begin return endless(i + 1); end'",
   );
-  await t.rejects(
-    owner.query("select endless(1)"),
-    { code: "54001" },
-    "a function without end",
-  );
+  await t.rejects(owner.query("select endless(1)"), { code: "54001" }, "a function without end");
   await t.resolves(owner.query(sound));
 });
 
@@ -124,48 +103,40 @@ void t.test("a client in another encoding is refused", async (t) => {
   await t.resolves((await connectWire(url)).until("Z"), "others get in");
 });
 
-void t.test(
-  "settings that the host reads with a client's rights",
-  async (t) => {
-    const embedded = await started(t);
-    const owner = await connected(t, embedded, "owner");
-    const guest = await connected(t, embedded, "guest");
-    await owner.query(`
+void t.test("settings that the host reads with a client's rights", async (t) => {
+  const embedded = await started(t);
+  const owner = await connected(t, embedded, "owner");
+  const guest = await connected(t, embedded, "guest");
+  await owner.query(`
     create schema elsewhere;
     create function elsewhere.same(text, text) returns bool language plpgsql as $$ begin raise 'called'; end $$;
     create operator elsewhere.= (leftarg = text, rightarg = text, function = elsewhere.same);
     grant usage on schema elsewhere to guest`);
-    await guest.query("set search_path = elsewhere, pg_catalog");
-    await guest.query("set statement_timeout = '3s'");
-    await owner.query("select 1");
-    const { rows } = await guest.query("show statement_timeout");
-    t.same(
-      rows,
-      [{ statement_timeout: "3s" }],
-      "operators of others are not called",
-    );
+  await guest.query("set search_path = elsewhere, pg_catalog");
+  await guest.query("set statement_timeout = '3s'");
+  await owner.query("select 1");
+  const { rows } = await guest.query("show statement_timeout");
+  t.same(rows, [{ statement_timeout: "3s" }], "operators of others are not called");
 
-    await owner.query("revoke select on pg_catalog.pg_settings from public");
-    const [[expelled]] = await Promise.all([
-      once(guest, "error") as Promise<[Error]>,
-      guest.query("set timezone = 'Asia/Tokyo'"),
-    ]);
-    t.match(
-      expelled,
-      {
-        code: "42501",
-        message:
-          /terminating connection: its settings could not be read: permission denied for view pg_settings/,
-      },
-      "the client whose settings they are",
-    );
-    t.match(logged.at(-1), /a client was disconnected.*could not be read/);
-    await t.resolves(owner.query("select 1"), "others do not notice");
-    await owner.query("grant select on pg_catalog.pg_settings to public");
-    const again = await connected(t, embedded, "guest");
-    await t.resolves(again.query("set timezone = 'Asia/Tokyo'"));
-  },
-);
+  await owner.query("revoke select on pg_catalog.pg_settings from public");
+  const [[expelled]] = await Promise.all([
+    once(guest, "error") as Promise<[Error]>,
+    guest.query("set timezone = 'Asia/Tokyo'"),
+  ]);
+  t.match(
+    expelled,
+    {
+      code: "42501",
+      message: /terminating connection: its settings could not be read: permission denied for view pg_settings/,
+    },
+    "the client whose settings they are",
+  );
+  t.match(logged.at(-1), /a client was disconnected.*could not be read/);
+  await t.resolves(owner.query("select 1"), "others do not notice");
+  await owner.query("grant select on pg_catalog.pg_settings to public");
+  const again = await connected(t, embedded, "guest");
+  await t.resolves(again.query("set timezone = 'Asia/Tokyo'"));
+});
 
 void t.test("files that others could read", async (t) => {
   const embedded = await started(t);

@@ -10,18 +10,8 @@ import t from "tap";
 import { startEmbedded } from "../../../server/embedded/embedded.js";
 import * as wire from "../../../server/embedded/messages.js";
 import { makeLog } from "../../../shared/log/log.js";
-import {
-  metadataIsAnswered,
-  psqlDescribes,
-  psqlMissing,
-} from "../../support/metadata.js";
-import {
-  bind,
-  closePortal,
-  connectWire,
-  execute,
-  flush,
-} from "../../support/wire-client.js";
+import { metadataIsAnswered, psqlDescribes, psqlMissing } from "../../support/metadata.js";
+import { bind, closePortal, connectWire, execute, flush } from "../../support/wire-client.js";
 
 const dataDir = t.testdir();
 /** Those who may not log in are logged. */
@@ -65,49 +55,40 @@ async function connectedGuest(t: Tap): Promise<Client> {
   return connected(t, { connectionString: await guestUrl() });
 }
 
-void t.test(
-  "psql logs in by the password files, and by nothing else",
-  { skip: psqlMissing },
-  async (t) => {
-    const ask = (user: string, env: Record<string, string>) =>
-      promisify(execFile)(
-        "psql",
-        [
-          ...["-w", "-X", "-A", "-t", "-h", "127.0.0.1"],
-          ...["-p", `${embedded.port}`, "-U", user],
-          ...["-c", "select session_user, current_user", "template1"],
-        ],
-        { env: { PATH: process.env["PATH"], ...env } },
-      );
-    const owner = join(dataDir, "database.password");
-    const PGPASSFILE = join(dataDir, "guest.pgpass");
-    for (const file of [owner, PGPASSFILE])
-      t.equal((await stat(file)).mode & 0o777, 0o600, file);
-    const PGPASSWORD = (await readFile(owner, "utf8")).trim();
-    const asOwner = await ask("postgres", { PGPASSWORD });
-    t.equal(asOwner.stdout, "postgres|postgres\n");
-    const asGuest = await ask("guest", { PGPASSFILE });
-    t.equal(asGuest.stdout, "guest|guest\n");
-    const refused = (user: string) =>
-      new RegExp(`password authentication failed for user "${user}"`);
-    for (const user of ["postgres", "guest", "nobody", "pg_monitor"])
-      await t.rejects(ask(user, { PGPASSWORD: "wrong" }), refused(user), user);
-    await t.rejects(ask("guest", { PGPASSWORD }), refused("guest"));
-    await t.rejects(ask("postgres", {}), /no password supplied/);
-    const lines = logged.join("");
-    t.match(lines, /refused a client.*task=logins/);
-    t.notMatch(lines, PGPASSWORD, "no password is logged");
-  },
-);
+void t.test("psql logs in by the password files, and by nothing else", { skip: psqlMissing }, async (t) => {
+  const ask = (user: string, env: Record<string, string>) =>
+    promisify(execFile)(
+      "psql",
+      [
+        ...["-w", "-X", "-A", "-t", "-h", "127.0.0.1"],
+        ...["-p", `${embedded.port}`, "-U", user],
+        ...["-c", "select session_user, current_user", "template1"],
+      ],
+      { env: { PATH: process.env["PATH"], ...env } },
+    );
+  const owner = join(dataDir, "database.password");
+  const PGPASSFILE = join(dataDir, "guest.pgpass");
+  for (const file of [owner, PGPASSFILE]) t.equal((await stat(file)).mode & 0o777, 0o600, file);
+  const PGPASSWORD = (await readFile(owner, "utf8")).trim();
+  const asOwner = await ask("postgres", { PGPASSWORD });
+  t.equal(asOwner.stdout, "postgres|postgres\n");
+  const asGuest = await ask("guest", { PGPASSFILE });
+  t.equal(asGuest.stdout, "guest|guest\n");
+  const refused = (user: string) => new RegExp(`password authentication failed for user "${user}"`);
+  for (const user of ["postgres", "guest", "nobody", "pg_monitor"])
+    await t.rejects(ask(user, { PGPASSWORD: "wrong" }), refused(user), user);
+  await t.rejects(ask("guest", { PGPASSWORD }), refused("guest"));
+  await t.rejects(ask("postgres", {}), /no password supplied/);
+  const lines = logged.join("");
+  t.match(lines, /refused a client.*task=logins/);
+  t.notMatch(lines, PGPASSWORD, "no password is logged");
+});
 
 void t.test("nothing is served before the password is shown", async (t) => {
   for (const [name, bytes] of [
     ["a statement instead of a proof", wire.query("select 1")],
     ["a password in clear", Buffer.from("p\0\0\0\x08abc\0")],
-    [
-      "more than a proof takes",
-      Buffer.from(`p\0\0\x7f\xff${"x".repeat(20_000)}`, "latin1"),
-    ],
+    ["more than a proof takes", Buffer.from(`p\0\0\x7f\xff${"x".repeat(20_000)}`, "latin1")],
   ] as const) {
     const client = await connectWire(embedded.url, true);
     client.send(bytes);
@@ -126,68 +107,49 @@ void t.test("metadata of a new directory", async (t) => {
   await metadataIsAnswered(t, guest);
 });
 
-void t.test(
-  "psql's commands on a new directory",
-  { skip: psqlMissing },
-  async (t) => {
-    const owner = await connected(t);
-    await owner.query(
-      "create table described (a int primary key); grant select on described to guest",
-    );
-    await psqlDescribes(t, await guestUrl(), ["\\d+ described"]);
-  },
-);
+void t.test("psql's commands on a new directory", { skip: psqlMissing }, async (t) => {
+  const owner = await connected(t);
+  await owner.query("create table described (a int primary key); grant select on described to guest");
+  await psqlDescribes(t, await guestUrl(), ["\\d+ described"]);
+});
 
-void t.test(
-  "eight connections at once keep their transactions apart",
-  async (t) => {
-    const pool = new Pool({ connectionString: embedded.url, max: 8 });
-    t.teardown(() => pool.end());
-    await pool.query("create table account (id int primary key, held int)");
-    await pool.query(
-      "insert into account select g, 0 from generate_series(1, 8) g",
-    );
-    async function deposit(worker: number): Promise<void> {
-      const client = await pool.connect();
-      await client.query("begin");
-      const { rows } = await client.query<{ held: number }>(
-        "select held from account where id = $1",
-        [worker],
+void t.test("eight connections at once keep their transactions apart", async (t) => {
+  const pool = new Pool({ connectionString: embedded.url, max: 8 });
+  t.teardown(() => pool.end());
+  await pool.query("create table account (id int primary key, held int)");
+  await pool.query("insert into account select g, 0 from generate_series(1, 8) g");
+  async function deposit(worker: number): Promise<void> {
+    const client = await pool.connect();
+    await client.query("begin");
+    const { rows } = await client.query<{ held: number }>("select held from account where id = $1", [worker]);
+    await client.query("update account set held = $2 where id = $1", [worker, rows[0]!.held + 1]);
+    await client.query(worker % 4 === 0 ? "rollback" : "commit");
+    client.release();
+  }
+  const echoed: unknown[] = [];
+  const work: Promise<unknown>[] = [];
+  for (let round = 0; round < 10; round++)
+    for (let worker = 1; worker <= 8; worker++) {
+      work.push(deposit(worker));
+      work.push(
+        pool
+          .query<{ n: number }>("select $1::int as n", [round * 8 + worker])
+          .then(({ rows }) => echoed.push(rows[0]!.n)),
       );
-      await client.query("update account set held = $2 where id = $1", [
-        worker,
-        rows[0]!.held + 1,
-      ]);
-      await client.query(worker % 4 === 0 ? "rollback" : "commit");
-      client.release();
     }
-    const echoed: unknown[] = [];
-    const work: Promise<unknown>[] = [];
-    for (let round = 0; round < 10; round++)
-      for (let worker = 1; worker <= 8; worker++) {
-        work.push(deposit(worker));
-        work.push(
-          pool
-            .query<{ n: number }>("select $1::int as n", [round * 8 + worker])
-            .then(({ rows }) => echoed.push(rows[0]!.n)),
-        );
-      }
-    await Promise.all(work);
-    const held = await pool.query<{ held: number }>(
-      "select held from account order by id",
-    );
-    t.same(
-      held.rows.map((row) => row.held),
-      [10, 10, 10, 0, 10, 10, 10, 0],
-      "committed work is there, rolled back work is not",
-    );
-    t.same(
-      echoed.sort((a, b) => Number(a) - Number(b)),
-      Array.from({ length: 80 }, (_, i) => i + 1),
-      "every query has had its own answer",
-    );
-  },
-);
+  await Promise.all(work);
+  const held = await pool.query<{ held: number }>("select held from account order by id");
+  t.same(
+    held.rows.map((row) => row.held),
+    [10, 10, 10, 0, 10, 10, 10, 0],
+    "committed work is there, rolled back work is not",
+  );
+  t.same(
+    echoed.sort((a, b) => Number(a) - Number(b)),
+    Array.from({ length: 80 }, (_, i) => i + 1),
+    "every query has had its own answer",
+  );
+});
 
 void t.test("waiting clients are served in the order they came", async (t) => {
   const holder = await connected(t);
@@ -195,9 +157,7 @@ void t.test("waiting clients are served in the order they came", async (t) => {
   for (let i = 0; i < 5; i++) waiting.push(await connected(t));
   await holder.query("begin");
   const served: number[] = [];
-  const answers = waiting.map((client, i) =>
-    client.query("select 1").then(() => served.push(i)),
-  );
+  const answers = waiting.map((client, i) => client.query("select 1").then(() => served.push(i)));
   await holder.query("select 1");
   t.same(served, [], "nobody comes in between in a transaction");
   await holder.query("commit");
@@ -254,46 +214,37 @@ void t.test("a portal is read piece by piece, as pg-cursor does", async (t) => {
   t.match(await client.until("Z"), [{ type: "3" }, { type: "Z" }]);
 });
 
-void t.test(
-  "what would crash or mislead is refused, and all live on",
-  async (t) => {
-    const client = await connected(t);
-    await client.query("create table filled (a int)");
-    const refused = { code: "0A000" };
-    await t.rejects(client.query("copy filled from stdin"), refused);
-    await t.rejects(
-      client.query({ text: "copy filled from stdin", values: [] }),
-      refused,
-    );
-    await t.rejects(client.query("listen news"), refused);
-    await t.rejects(client.query({ name: "named", text: "select 1" }), refused);
-    await client.query("begin");
-    await t.rejects(client.query("copy filled from stdin"), refused);
-    await t.rejects(
-      client.query("select 1"),
-      { code: "25P02" },
-      "a refused statement fails its transaction, as any error does",
-    );
-    await client.query("rollback");
-    t.equal(await value(client, "select 1"), 1);
-  },
-);
+void t.test("what would crash or mislead is refused, and all live on", async (t) => {
+  const client = await connected(t);
+  await client.query("create table filled (a int)");
+  const refused = { code: "0A000" };
+  await t.rejects(client.query("copy filled from stdin"), refused);
+  await t.rejects(client.query({ text: "copy filled from stdin", values: [] }), refused);
+  await t.rejects(client.query("listen news"), refused);
+  await t.rejects(client.query({ name: "named", text: "select 1" }), refused);
+  await client.query("begin");
+  await t.rejects(client.query("copy filled from stdin"), refused);
+  await t.rejects(
+    client.query("select 1"),
+    { code: "25P02" },
+    "a refused statement fails its transaction, as any error does",
+  );
+  await client.query("rollback");
+  t.equal(await value(client, "select 1"), 1);
+});
 
-void t.test(
-  "a broken protocol ends its client, not the database",
-  async (t) => {
-    const next = await connected(t);
-    const unknown = await connectWire(embedded.url);
-    await unknown.until("Z");
-    unknown.send(Buffer.from("!\0\0\0\x04"));
-    t.match((await unknown.until("E")).at(-1)!.body.toString(), "08P01");
-    const huge = await connectWire(embedded.url);
-    await huge.until("Z");
-    huge.send(Buffer.from("Q\x7f\0\0\0"));
-    t.match((await huge.until("E")).at(-1)!.body.toString(), "08P01");
-    t.equal(await value(next, "select 1"), 1);
-  },
-);
+void t.test("a broken protocol ends its client, not the database", async (t) => {
+  const next = await connected(t);
+  const unknown = await connectWire(embedded.url);
+  await unknown.until("Z");
+  unknown.send(Buffer.from("!\0\0\0\x04"));
+  t.match((await unknown.until("E")).at(-1)!.body.toString(), "08P01");
+  const huge = await connectWire(embedded.url);
+  await huge.until("Z");
+  huge.send(Buffer.from("Q\x7f\0\0\0"));
+  t.match((await huge.until("E")).at(-1)!.body.toString(), "08P01");
+  t.equal(await value(next, "select 1"), 1);
+});
 
 void t.test("settings stay with the client that made them", async (t) => {
   const [one, other] = [await connected(t), await connected(t)];
@@ -309,133 +260,114 @@ void t.test("settings stay with the client that made them", async (t) => {
   t.equal(await value(one, "show search_path"), "venuewatch, public");
 });
 
-void t.test(
-  "temporary tables and locks do not reach the next client",
-  async (t) => {
-    const [one, other] = [await connected(t), await connected(t)];
-    await one.query("create temp table scratch (a int)");
-    await one.query("select pg_advisory_lock(7)");
-    await t.rejects(other.query("select * from scratch"), { code: "42P01" });
-    const locks = "select count(*) from pg_locks where locktype = 'advisory'";
-    t.equal(await value(other, locks), "0");
-  },
-);
+void t.test("temporary tables and locks do not reach the next client", async (t) => {
+  const [one, other] = [await connected(t), await connected(t)];
+  await one.query("create temp table scratch (a int)");
+  await one.query("select pg_advisory_lock(7)");
+  await t.rejects(other.query("select * from scratch"), { code: "42P01" });
+  const locks = "select count(*) from pg_locks where locktype = 'advisory'";
+  t.equal(await value(other, locks), "0");
+});
 
-void t.test(
-  "programs of the service keep their own settings when they take turns",
-  async (t) => {
-    const settings = "application_name timezone statement_timeout work_mem";
-    const valuesOf = async (client: Client) => {
-      const shown = settings
-        .split(" ")
-        .map((name) => `current_setting('${name}')`);
-      return value(client, `select concat_ws(' ', ${shown.join(", ")})`);
-    };
-    const core = await connected(t, {
-      application_name: "venuewatch core",
-      options: "-c timezone=Asia/Tokyo --statement-timeout=5s",
-    });
-    const web = await connected(t, {
-      application_name: "venuewatch web",
-      options: "-c timezone=UTC --statement-timeout=5s",
-    });
-    const person = await connected(t, { application_name: "psql" });
-    await web.query("set timezone = 'Europe/Paris'");
-    for (let turn = 0; turn < 3; turn++) {
-      t.equal(await valuesOf(core), "venuewatch core Asia/Tokyo 5s 16MB");
-      t.equal(await valuesOf(web), "venuewatch web Europe/Paris 5s 16MB");
-    }
-    await web.query("set work_mem = '9MB'");
+void t.test("programs of the service keep their own settings when they take turns", async (t) => {
+  const settings = "application_name timezone statement_timeout work_mem";
+  const valuesOf = async (client: Client) => {
+    const shown = settings.split(" ").map((name) => `current_setting('${name}')`);
+    return value(client, `select concat_ws(' ', ${shown.join(", ")})`);
+  };
+  const core = await connected(t, {
+    application_name: "venuewatch core",
+    options: "-c timezone=Asia/Tokyo --statement-timeout=5s",
+  });
+  const web = await connected(t, {
+    application_name: "venuewatch web",
+    options: "-c timezone=UTC --statement-timeout=5s",
+  });
+  const person = await connected(t, { application_name: "psql" });
+  await web.query("set timezone = 'Europe/Paris'");
+  for (let turn = 0; turn < 3; turn++) {
     t.equal(await valuesOf(core), "venuewatch core Asia/Tokyo 5s 16MB");
-    t.equal(await valuesOf(web), "venuewatch web Europe/Paris 5s 9MB");
-    t.equal(await valuesOf(person), "psql UTC 20s 16MB");
-    await web.query("reset timezone");
-    t.equal(await valuesOf(core), "venuewatch core Asia/Tokyo 5s 16MB");
-    t.equal(await valuesOf(web), "venuewatch web UTC 5s 9MB");
-  },
-);
+    t.equal(await valuesOf(web), "venuewatch web Europe/Paris 5s 16MB");
+  }
+  await web.query("set work_mem = '9MB'");
+  t.equal(await valuesOf(core), "venuewatch core Asia/Tokyo 5s 16MB");
+  t.equal(await valuesOf(web), "venuewatch web Europe/Paris 5s 9MB");
+  t.equal(await valuesOf(person), "psql UTC 20s 16MB");
+  await web.query("reset timezone");
+  t.equal(await valuesOf(core), "venuewatch core Asia/Tokyo 5s 16MB");
+  t.equal(await valuesOf(web), "venuewatch web UTC 5s 9MB");
+});
 
-void t.test(
-  "start-up parameters are honoured, wrong ones refused",
-  async (t) => {
-    const client = await connected(t, {
-      application_name: "tester",
-      options: "-c timezone=Asia/Tokyo --statement-timeout=5s",
-    });
-    const other = await connected(t);
-    await other.query("select 1");
-    t.equal(await value(client, "show application_name"), "tester");
-    t.equal(await value(client, "show timezone"), "Asia/Tokyo");
-    t.equal(await value(client, "show statement_timeout"), "5s");
-    const wrong = new Client({
-      connectionString: embedded.url,
-      options: "-c no_such_setting=1",
-    });
-    await t.rejects(wrong.connect(), { code: "42704", severity: "FATAL" });
-  },
-);
+void t.test("start-up parameters are honoured, wrong ones refused", async (t) => {
+  const client = await connected(t, {
+    application_name: "tester",
+    options: "-c timezone=Asia/Tokyo --statement-timeout=5s",
+  });
+  const other = await connected(t);
+  await other.query("select 1");
+  t.equal(await value(client, "show application_name"), "tester");
+  t.equal(await value(client, "show timezone"), "Asia/Tokyo");
+  t.equal(await value(client, "show statement_timeout"), "5s");
+  const wrong = new Client({
+    connectionString: embedded.url,
+    options: "-c no_such_setting=1",
+  });
+  await t.rejects(wrong.connect(), { code: "42704", severity: "FATAL" });
+});
 
-void t.test(
-  "a login has its role's rights, and no way to others",
-  async (t) => {
-    const owner = await connected(t);
-    await owner.query(
-      "create table secret (a int); create role other; grant usage on language plpgsql, sql to guest",
-    );
-    const guest = await connectedGuest(t);
-    const who =
-      "select concat_ws(' ', session_user, current_user, current_setting('is_superuser'))";
-    for (const way of [
-      "set role postgres",
-      "set role other",
-      "set session role postgres",
-      "set session authorization postgres",
-      "set session authorization default",
-      "reset session authorization",
-      "discard all",
-      "select set_config('role', 'postgres', false)",
-      "select set_config('session_' || 'authorization', 'postgres', false)",
-      "select 1; set session authorization postgres; select * from secret",
-      "do $$ begin execute 'set session ' || 'authorization postgres'; end $$",
-      "do $$ begin execute 'reset session authorization'; end $$",
-      "begin; set local session authorization postgres",
-      "create function pg_temp.f() returns text language sql set role = postgres as 'select 1'; select pg_temp.f()",
-      "do $$ begin begin perform 1 / 0; exception when others then set role postgres; end; end $$",
-      "prepare up as select set_config('role', 'postgres', false); execute up",
-      "alter role guest superuser",
-      "grant postgres to guest",
-      "select * from pg_authid",
-      "select pg_read_file('PG_VERSION')",
-      "copy (select 1) to '/tmp/pgdata/x'",
-      "copy (select 1) to program 'true'",
-      "set log_min_messages = debug1",
-      "create extension pgcrypto",
-    ]) {
-      await t.rejects(guest.query(way), /./, way);
-      await t.rejects(guest.query({ text: way, values: [] }), /./, way);
-      await guest.query("rollback");
-      t.equal(await value(guest, who), "guest guest off", way);
-    }
-    await t.rejects(guest.query("select * from secret"), { code: "42501" });
-    await t.rejects(
-      connected(t, {
-        connectionString: await guestUrl(),
-        options: "-c role=postgres",
-      }),
-      { code: "42501" },
-    );
-    await guest.query("reset all; deallocate all");
-    t.equal(await value(guest, who), "guest guest off", "settings are undone");
-  },
-);
+void t.test("a login has its role's rights, and no way to others", async (t) => {
+  const owner = await connected(t);
+  await owner.query("create table secret (a int); create role other; grant usage on language plpgsql, sql to guest");
+  const guest = await connectedGuest(t);
+  const who = "select concat_ws(' ', session_user, current_user, current_setting('is_superuser'))";
+  for (const way of [
+    "set role postgres",
+    "set role other",
+    "set session role postgres",
+    "set session authorization postgres",
+    "set session authorization default",
+    "reset session authorization",
+    "discard all",
+    "select set_config('role', 'postgres', false)",
+    "select set_config('session_' || 'authorization', 'postgres', false)",
+    "select 1; set session authorization postgres; select * from secret",
+    "do $$ begin execute 'set session ' || 'authorization postgres'; end $$",
+    "do $$ begin execute 'reset session authorization'; end $$",
+    "begin; set local session authorization postgres",
+    "create function pg_temp.f() returns text language sql set role = postgres as 'select 1'; select pg_temp.f()",
+    "do $$ begin begin perform 1 / 0; exception when others then set role postgres; end; end $$",
+    "prepare up as select set_config('role', 'postgres', false); execute up",
+    "alter role guest superuser",
+    "grant postgres to guest",
+    "select * from pg_authid",
+    "select pg_read_file('PG_VERSION')",
+    "copy (select 1) to '/tmp/pgdata/x'",
+    "copy (select 1) to program 'true'",
+    "set log_min_messages = debug1",
+    "create extension pgcrypto",
+  ]) {
+    await t.rejects(guest.query(way), /./, way);
+    await t.rejects(guest.query({ text: way, values: [] }), /./, way);
+    await guest.query("rollback");
+    t.equal(await value(guest, who), "guest guest off", way);
+  }
+  await t.rejects(guest.query("select * from secret"), { code: "42501" });
+  await t.rejects(
+    connected(t, {
+      connectionString: await guestUrl(),
+      options: "-c role=postgres",
+    }),
+    { code: "42501" },
+  );
+  await guest.query("reset all; deallocate all");
+  t.equal(await value(guest, who), "guest guest off", "settings are undone");
+});
 
-void t.test(
-  "what a login leaves is not done with others' rights",
-  async (t) => {
-    const owner = await connected(t);
-    const guest = await connectedGuest(t);
-    // what the host asks when it puts a session aside: neither that nor a later client may run what the guest has made
-    await guest.query(`
+void t.test("what a login leaves is not done with others' rights", async (t) => {
+  const owner = await connected(t);
+  const guest = await connectedGuest(t);
+  // what the host asks when it puts a session aside: neither that nor a later client may run what the guest has made
+  await guest.query(`
     create function pg_temp.leak() returns text language plpgsql as $$
       begin
         perform 1 from pg_authid;
@@ -445,21 +377,15 @@ void t.test(
     create temp view pg_settings as select 'jit' as name, pg_temp.leak() as setting, 'session' as source, 'user' as context;
     set search_path = pg_temp, pg_catalog;
     set timezone = 'Asia/Tokyo'`);
-    t.equal(await value(owner, "select current_user::text"), "postgres");
-    t.equal(await value(guest, "show timezone"), "Asia/Tokyo");
-    t.equal(await value(guest, "select current_user::text"), "guest");
-  },
-);
+  t.equal(await value(owner, "select current_user::text"), "postgres");
+  t.equal(await value(guest, "show timezone"), "Asia/Tokyo");
+  t.equal(await value(guest, "select current_user::text"), "guest");
+});
 
 void t.test("turns of several users do not mix", async (t) => {
-  const clients = [
-    ...[await connectedGuest(t), await connected(t)],
-    ...[await connectedGuest(t), await connected(t)],
-  ];
+  const clients = [...[await connectedGuest(t), await connected(t)], ...[await connectedGuest(t), await connected(t)]];
   const seen = await Promise.all(
-    Array.from({ length: 40 }, (_, i) =>
-      value(clients[i % 4]!, "select current_user::text"),
-    ),
+    Array.from({ length: 40 }, (_, i) => value(clients[i % 4]!, "select current_user::text")),
   );
   t.strictSame(
     seen,
@@ -476,25 +402,16 @@ void t.test("continuous aggregates are made and refreshed", async (t) => {
   await client.query(`
     create materialized view reading_minute with (timescaledb.continuous) as
     select time_bucket('1 minute', at) as minute, count(*) as n from reading group by 1 with no data`);
-  await client.query(
-    "call refresh_continuous_aggregate('reading_minute', null, null)",
-  );
-  t.equal(
-    await value(client, "select string_agg(n::text, ',') from reading_minute"),
-    "60,60",
-  );
+  await client.query("call refresh_continuous_aggregate('reading_minute', null, null)");
+  t.equal(await value(client, "select string_agg(n::text, ',') from reading_minute"), "60,60");
 });
 
 void t.test("large answers and large statements pass", async (t) => {
   const client = await connected(t);
-  const { rows } = await client.query(
-    "select repeat('x', 1000) as x from generate_series(1, 3000)",
-  );
+  const { rows } = await client.query("select repeat('x', 1000) as x from generate_series(1, 3000)");
   t.equal(rows.length, 3000);
   const long = "y".repeat(3_000_000);
-  const answer = await client.query<{ n: number }>("select length($1) as n", [
-    long,
-  ]);
+  const answer = await client.query<{ n: number }>("select length($1) as n", [long]);
   t.equal(answer.rows[0]!.n, long.length);
 });
 
@@ -502,10 +419,7 @@ void t.test("messages may end anywhere in the backend's buffer", async (t) => {
   const client = await connected(t);
   // the buffer has 8192 bytes; in one of these each message of the exchange ends with it
   for (const length of [2 * 8192, 8192].flatMap(shortOf)) {
-    const { rows } = await client.query<{ n: number }>(
-      "select length($1) as n",
-      ["x".repeat(length)],
-    );
+    const { rows } = await client.query<{ n: number }>("select length($1) as n", ["x".repeat(length)]);
     if (rows[0]!.n !== length) t.equal(rows[0]!.n, length);
   }
   for (const length of shortOf(8192)) {
@@ -554,22 +468,15 @@ async function cancel(client: number, secret: number): Promise<void> {
   await once(socket, "close");
 }
 
-void t.test(
-  "the owner has a statement_timeout where none is named",
-  async (t) => {
-    const timeoutOf = async (options: Parameters<typeof connected>[1]) =>
-      value(await connected(t, options), "show statement_timeout");
-    t.equal(await timeoutOf({}), "20s");
-    t.equal(await timeoutOf({ application_name: "psql" }), "20s");
-    t.equal(await timeoutOf({ options: "-c statement_timeout=0" }), "0");
-    t.equal(await timeoutOf({ statement_timeout: 7_000 }), "7s");
-    t.equal(
-      await timeoutOf({ application_name: "venuewatch migrate" }),
-      "0",
-      "the service's programs bound themselves",
-    );
-  },
-);
+void t.test("the owner has a statement_timeout where none is named", async (t) => {
+  const timeoutOf = async (options: Parameters<typeof connected>[1]) =>
+    value(await connected(t, options), "show statement_timeout");
+  t.equal(await timeoutOf({}), "20s");
+  t.equal(await timeoutOf({ application_name: "psql" }), "20s");
+  t.equal(await timeoutOf({ options: "-c statement_timeout=0" }), "0");
+  t.equal(await timeoutOf({ statement_timeout: 7_000 }), "7s");
+  t.equal(await timeoutOf({ application_name: "venuewatch migrate" }), "0", "the service's programs bound themselves");
+});
 
 void t.test("statement_timeout holds, however it was set", async (t) => {
   const endless = "do $$ begin loop perform 1; end loop; end $$";
@@ -593,11 +500,7 @@ void t.test("statement_timeout holds, however it was set", async (t) => {
   t.equal(await value(client, "show statement_timeout"), "600ms");
   await t.resolves(client.query("select pg_sleep(0.03)"), "rolled back");
   await started.query("reset all");
-  await t.rejects(
-    started.query(endless),
-    late,
-    "after a reset, that of the start-up",
-  );
+  await t.rejects(started.query(endless), late, "after a reset, that of the start-up");
 });
 
 void t.test("protocol options are named, and are no settings", async (t) => {

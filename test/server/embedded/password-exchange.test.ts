@@ -1,12 +1,7 @@
 /** The embedded database's logins: SCRAM-SHA-256 as RFC 7677 has it, and nothing else. */
 import t from "tap";
 import { startPasswordExchange } from "../../../server/embedded/password-exchange.js";
-import {
-  proves,
-  parseVerifier,
-  scramVerifier,
-  serverSignature,
-} from "../../../server/database/scram.js";
+import { proves, parseVerifier, scramVerifier, serverSignature } from "../../../server/database/scram.js";
 import { type Changes, finalMessage } from "../../support/scram-client.js";
 
 void t.test("the example of RFC 7677", (t) => {
@@ -16,10 +11,7 @@ void t.test("the example of RFC 7677", (t) => {
   const message = `n=user,r=rOprNGfwEbeRWgbNEkqO,r=${nonce},s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096,c=biws,r=${nonce}`;
   const proof = "dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=";
   t.ok(proves(verifier, message, Buffer.from(proof, "base64")));
-  t.equal(
-    serverSignature(verifier, message).toString("base64"),
-    "6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=",
-  );
+  t.equal(serverSignature(verifier, message).toString("base64"), "6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=");
   t.end();
 });
 
@@ -38,25 +30,15 @@ void t.test("first messages that are refused", (t) => {
     ["a nonce that cannot be printed", "n,,n=,r=a\u0001"],
     ["nothing", ""],
   ] as const)
-    t.throws(
-      () => exchangeOf("guest").challenge(message),
-      /client-first-message of SCRAM-SHA-256 was expected/,
-      what,
-    );
+    t.throws(() => exchangeOf("guest").challenge(message), /client-first-message of SCRAM-SHA-256 was expected/, what);
   t.end();
 });
 
 void t.test("proofs", (t) => {
-  const outcome = (
-    password: string,
-    changes: Changes = {},
-    known: string | null = verifier,
-  ) => {
+  const outcome = (password: string, changes: Changes = {}, known: string | null = verifier) => {
     const exchange = exchangeOf("guest", known);
     const challenge = exchange.challenge("n,,n=,r=abc");
-    return exchange.confirm(
-      finalMessage(password, "n=,r=abc", challenge, changes),
-    );
+    return exchange.confirm(finalMessage(password, "n=,r=abc", challenge, changes));
   };
   t.match(outcome("right"), /^v=/);
   t.equal(outcome("wrong"), null, "of another password");
@@ -81,16 +63,10 @@ void t.test("proofs", (t) => {
 });
 
 void t.test("challenges of unknown users", (t) => {
-  const parts = (
-    user: string,
-    known: string | null,
-    secret = "the owner's password",
-  ) => {
+  const parts = (user: string, known: string | null, secret = "the owner's password") => {
     const exchange = startPasswordExchange(user, known, secret);
     const challenge = exchange.challenge("n,,n=,r=abc");
-    const [, nonce, salt, rounds] = /^r=abc(.*),s=(.*),i=(\d+)$/.exec(
-      challenge,
-    )!;
+    const [, nonce, salt, rounds] = /^r=abc(.*),s=(.*),i=(\d+)$/.exec(challenge)!;
     return { nonce: nonce!, salt: salt!, rounds };
   };
   const real = parts("guest", verifier);
@@ -98,18 +74,10 @@ void t.test("challenges of unknown users", (t) => {
   t.equal(decoy.rounds, real.rounds);
   t.equal(decoy.nonce.length, real.nonce.length);
   t.equal(decoy.salt.length, real.salt.length);
-  t.equal(
-    parts("nobody", null).salt,
-    decoy.salt,
-    "stay, as those of others do",
-  );
+  t.equal(parts("nobody", null).salt, decoy.salt, "stay, as those of others do");
   t.not(parts("no one", null).salt, decoy.salt, "and differ");
   t.not(parts("nobody", null).nonce, decoy.nonce);
-  t.not(
-    parts("nobody", null, "another password").salt,
-    decoy.salt,
-    "nobody can compute them",
-  );
+  t.not(parts("nobody", null, "another password").salt, decoy.salt, "nobody can compute them");
   t.equal(decoy.salt, "PhBA2GAKDLbACopsNjCCyQ==", "they outlast the process");
   t.end();
 });

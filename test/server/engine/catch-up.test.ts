@@ -3,22 +3,12 @@ import t from "tap";
 import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { startCore } from "../../../server/engine/core.js";
 import { rulesRow } from "../../../server/engine/rules.js";
-import {
-  accepted,
-  decideUpTo,
-  dueInstants,
-  tick,
-} from "../../../server/engine/tick.js";
+import { accepted, decideUpTo, dueInstants, tick } from "../../../server/engine/tick.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migratedDatabase } from "../../support/database.js";
 import { everythingDecided, forgetDecisions } from "../../support/decisions.js";
 import { measured } from "../../support/fleet.js";
-import {
-  decideAllAlong,
-  decideWithPauses,
-  insertGappedWorld,
-  makeGappedWorld,
-} from "../../support/gapped-worlds.js";
+import { decideAllAlong, decideWithPauses, insertGappedWorld, makeGappedWorld } from "../../support/gapped-worlds.js";
 import { until } from "../../support/until.js";
 
 const minuteMs = 60_000;
@@ -27,14 +17,11 @@ const hourMs = 60 * minuteMs;
 const quick = { ...rulesRow, step_ms: 10_000 };
 const ticker = { venue: "kraken", component: "rest:ticker" };
 
-/** Worlds in which much meets the pauses, in the first of them instants that are left out; GAPPED_WORLDS names how many more. */
-const seeds = [
-  7,
-  ...Array.from(
-    { length: Number(process.env.GAPPED_WORLDS ?? 0) },
-    (_, i) => 26 + i,
-  ),
-];
+/**
+ * Worlds in which much meets the pauses, in the first of them instants that are left out; GAPPED_WORLDS names how many
+ * more.
+ */
+const seeds = [7, ...Array.from({ length: Number(process.env.GAPPED_WORLDS ?? 0) }, (_, i) => 26 + i)];
 
 void t.test("an engine that was away decides as if it had not", async (t) => {
   const { pool } = await migratedDatabase(t);
@@ -46,13 +33,8 @@ void t.test("an engine that was away decides as if it had not", async (t) => {
     const expected = await everythingDecided(pool);
     await forgetDecisions(pool);
     const some = await decideWithPauses(pool, world);
-    t.strictSame(
-      await everythingDecided(pool),
-      expected,
-      `world ${seed}, by ${some} of ${all} instants`,
-    );
-    if (seed === seeds[0])
-      t.ok(some < all, "some instants of it were left out");
+    t.strictSame(await everythingDecided(pool), expected, `world ${seed}, by ${some} of ${all} instants`);
+    if (seed === seeds[0]) t.ok(some < all, "some instants of it were left out");
   }
 });
 
@@ -77,8 +59,7 @@ void t.test("a pause", async (t) => {
     t.ok(due.length < 200, `${due.length} instants of 8 hours`);
     t.strictSame(due.at(-1)!.at, ago(0));
     t.ok(due.every(({ anew }) => !anew));
-    for await (const one of decideUpTo(pool, ago(0), { rules: quick }))
-      accepted(one);
+    for await (const one of decideUpTo(pool, ago(0), { rules: quick })) accepted(one);
     t.strictSame(
       await tickers(pool),
       [{ state: "unknown", since: ago(8 * hourMs - 50_000) }],
@@ -97,8 +78,7 @@ void t.test("a pause", async (t) => {
       await forgetDecisions(pool);
       await tick(pool, new Date(world.startMs), { rules: steps });
       for (const to of [of.to, new Date(world.endMs)])
-        for await (const one of decideUpTo(pool, to, { rules: steps }))
-          accepted(one);
+        for await (const one of decideUpTo(pool, to, { rules: steps })) accepted(one);
       t.strictSame(await everythingDecided(pool), expected, what);
     }
 
@@ -121,14 +101,10 @@ void t.test("a pause", async (t) => {
     t.match(await incidents(pool), [{ retracted_at: Date }]);
 
     const slow = { venue: "okx", component: "rest:ticker", ...of };
-    await pool.query(
-      sql`update component set cadence_ms = 300000 where component = 'rest:ticker'`,
-    );
+    await pool.query(sql`update component set cadence_ms = 300000 where component = 'rest:ticker'`);
     await measured(pool, slow);
     await isTheSame("an endpoint that is measured every five minutes");
-    await pool.query(
-      sql`update component set cadence_ms = 5000 where component = 'rest:ticker'`,
-    );
+    await pool.query(sql`update component set cadence_ms = 5000 where component = 'rest:ticker'`);
   });
 
   await t.test("that is too long is not caught up", async (t) => {
@@ -141,18 +117,13 @@ void t.test("a pause", async (t) => {
       fault: "timeout",
     });
     await tick(pool, ago(30 * minuteMs), { rules });
-    for await (const one of decideUpTo(pool, ago(20 * minuteMs), { rules }))
-      accepted(one);
+    for await (const one of decideUpTo(pool, ago(20 * minuteMs), { rules })) accepted(one);
     t.match(await incidents(pool), [{ closed_at: null }]);
 
     const walk = decideUpTo(pool, ago(0), { rules });
     const first = accepted((await walk.next()).value!);
     t.strictSame(new Date(first.at), ago(10 * minuteMs), "nothing before that");
-    t.strictSame(
-      await tickers(pool),
-      [{ state: "operational", since: ago(10 * minuteMs) }],
-      "states begin anew",
-    );
+    t.strictSame(await tickers(pool), [{ state: "operational", since: ago(10 * minuteMs) }], "states begin anew");
     for await (const one of walk) accepted(one);
     t.match(
       await incidents(pool),
@@ -160,9 +131,7 @@ void t.test("a pause", async (t) => {
       "an open incident goes on, and closes after its hold",
     );
     t.equal(
-      (await dueInstants(pool, new Date(now + 10_000), rules)).filter(
-        ({ anew }) => anew,
-      ).length,
+      (await dueInstants(pool, new Date(now + 10_000), rules)).filter(({ anew }) => anew).length,
       0,
       "and all is as ever",
     );
@@ -177,8 +146,7 @@ void t.test("a pause", async (t) => {
     const asCore = { rules: quick, now: null };
     await measured(pool, { ...ticker, from: ago(20 * minuteMs), to: ago(0) });
     await tick(pool, ago(19 * minuteMs), { rules: quick });
-    for await (const one of decideUpTo(pool, ago(6 * minuteMs), asCore))
-      accepted(one);
+    for await (const one of decideUpTo(pool, ago(6 * minuteMs), asCore)) accepted(one);
     t.match(await tickers(pool), [{ state: "operational" }]);
     t.strictSame(await seen(), [{ state: "unknown" }], "six minutes behind");
     const silence = sql`select silent_since from engine_clock`;
@@ -187,13 +155,8 @@ void t.test("a pause", async (t) => {
       [{ silent_since: ago(14 * minuteMs) }],
       "since the end of the five minutes after which it was silent",
     );
-    for await (const one of decideUpTo(pool, ago(2 * minuteMs), asCore))
-      accepted(one);
-    t.strictSame(
-      await seen(),
-      [{ state: "operational" }],
-      "two minutes behind",
-    );
+    for await (const one of decideUpTo(pool, ago(2 * minuteMs), asCore)) accepted(one);
+    t.strictSame(await seen(), [{ state: "operational" }], "two minutes behind");
   });
 });
 
@@ -272,9 +235,7 @@ void t.test("a core catches up", async (t) => {
 
 /** Those that anything is measured of: an instant takes half as long as with all. */
 async function watchFew(pool: Pool) {
-  await pool.query(
-    sql`update venue set published = venue in ('kraken', 'okx')`,
-  );
+  await pool.query(sql`update venue set published = venue in ('kraken', 'okx')`);
 }
 
 async function tickers(pool: Pool) {

@@ -1,10 +1,6 @@
 import t, { type Test } from "tap";
 import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
-import {
-  type CorePace,
-  startCore,
-  usualPace,
-} from "../../../server/engine/core.js";
+import { type CorePace, startCore, usualPace } from "../../../server/engine/core.js";
 import { rulesRow } from "../../../server/engine/rules.js";
 import { tick } from "../../../server/engine/tick.js";
 import { makeLog } from "../../../shared/log/log.js";
@@ -72,10 +68,7 @@ void t.test("cores on one database", async (t) => {
       `raise exception 'a concurrent refresh' using errcode = 'lock_not_available'`,
       async () => {
         const core = coreOn(t, url);
-        await until(
-          () => core.told("waits for what is under way") > 0,
-          patientMs,
-        );
+        await until(() => core.told("waits for what is under way") > 0, patientMs);
         t.equal(core.told(" error "), 0, "that is no error");
         await core.close();
       },
@@ -85,26 +78,18 @@ void t.test("cores on one database", async (t) => {
   await t.test("a long refresh costs nobody the office", async (t) => {
     await pool.script("create sequence long_refresh");
     const longer = { ...quickPace, leaseMs: 400, newestMs: 50 };
-    await whileRefreshing(
-      pool,
-      `perform nextval('long_refresh'), pg_sleep(0.9)`,
-      async () => {
-        const leading = coreOn(t, url, longer);
-        await leaderIs(pool, leading.holder);
-        // it asks more often, so that it is mostly the first to be answered after a refresh
-        const other = coreOn(t, url, { ...longer, leaseMs: 100 });
-        const refreshes = async () =>
-          (
-            await pool.query<{ n: number }>(
-              sql`select last_value as n from long_refresh`,
-            )
-          )[0]!.n;
-        await until(async () => (await refreshes()) >= 5, patientMs);
-        t.equal(other.told("leads from now on"), 0);
-        await other.close();
-        await leading.close();
-      },
-    );
+    await whileRefreshing(pool, `perform nextval('long_refresh'), pg_sleep(0.9)`, async () => {
+      const leading = coreOn(t, url, longer);
+      await leaderIs(pool, leading.holder);
+      // it asks more often, so that it is mostly the first to be answered after a refresh
+      const other = coreOn(t, url, { ...longer, leaseMs: 100 });
+      const refreshes = async () =>
+        (await pool.query<{ n: number }>(sql`select last_value as n from long_refresh`))[0]!.n;
+      await until(async () => (await refreshes()) >= 5, patientMs);
+      t.equal(other.told("leads from now on"), 0);
+      await other.close();
+      await leading.close();
+    });
   });
 
   await t.test("one that rests closes at once", async (t) => {
@@ -125,12 +110,7 @@ void t.test("cores on one database", async (t) => {
   });
 });
 
-function coreOn(
-  t: Test,
-  url: string,
-  pace: CorePace = quickPace,
-  rules: typeof rulesRow = quickRules,
-) {
+function coreOn(t: Test, url: string, pace: CorePace = quickPace, rules: typeof rulesRow = quickRules) {
   const lines: string[] = [];
   const log = makeLog("core", "debug", (line) => lines.push(line));
   const pool = openPool(url, { applicationName: "core", log });
@@ -148,17 +128,12 @@ function coreOn(
     await die();
   }
   t.teardown(close);
-  const told = (what: string) =>
-    lines.filter((line) => line.includes(what)).length;
+  const told = (what: string) => lines.filter((line) => line.includes(what)).length;
   return { holder: core.holder, close, die, told };
 }
 
 /** Refreshing the newest minutes does this instead. */
-async function whileRefreshing(
-  pool: Pool,
-  body: string,
-  work: () => Promise<void>,
-): Promise<void> {
+async function whileRefreshing(pool: Pool, body: string, work: () => Promise<void>): Promise<void> {
   await pool.script(`
     alter procedure upkeep.refresh_newest(timestamptz) rename to hidden;
     create procedure upkeep.refresh_newest(timestamptz) language plpgsql as $$ begin ${body}; end; $$`);
@@ -172,16 +147,12 @@ async function whileRefreshing(
 }
 
 async function leader(pool: Pool): Promise<string | undefined> {
-  const [row] = await pool.query<{ holder: string }>(
-    sql`select holder from leader where expires_at > now()`,
-  );
+  const [row] = await pool.query<{ holder: string }>(sql`select holder from leader where expires_at > now()`);
   return row?.holder;
 }
 
 async function tickedAt(pool: Pool): Promise<Date | undefined> {
-  const [row] = await pool.query<{ ticked_at: Date }>(
-    sql`select ticked_at from engine_clock`,
-  );
+  const [row] = await pool.query<{ ticked_at: Date }>(sql`select ticked_at from engine_clock`);
   return row?.ticked_at;
 }
 

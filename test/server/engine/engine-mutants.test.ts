@@ -4,11 +4,7 @@ import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { migratedDatabase } from "../../support/database.js";
 import { type Mutant, mutants } from "../../support/engine-mutants.js";
-import {
-  everyMutant,
-  inTurn,
-  whichMutants,
-} from "../../support/mutants-in-turn.js";
+import { everyMutant, inTurn, whichMutants } from "../../support/mutants-in-turn.js";
 import { goesAsExpected, play } from "../../support/scenario-play.js";
 import { readScenarios, type Scenario } from "../../support/scenario.js";
 
@@ -19,8 +15,7 @@ void t.test("no clause of the rule book can be taken out", async (t) => {
 
   // before any is played: whoever changes the engine is told at once
   const originals = new Map<Mutant, string>();
-  for (const mutant of mutants)
-    originals.set(mutant, await definitionOf(mutant));
+  for (const mutant of mutants) originals.set(mutant, await definitionOf(mutant));
 
   const tried = inTurn(mutants, ({ file }) => file);
   t.comment(`${tried.length} of ${mutants.length} mutants, ${whichMutants}`);
@@ -31,10 +26,7 @@ void t.test("no clause of the rule book can be taken out", async (t) => {
     for (const name of everyMutant ? noticedBy : noticedBy.slice(0, 1)) {
       const scenario = scenarios.find(({ file }) => file === `${name}.txt`);
       if (!scenario) throw new Error(`there is no scenario ${name}.txt`);
-      t.ok(
-        await goesOtherwise(pool, scenario, mutant),
-        `${name} notices it when ${breaks}`,
-      );
+      t.ok(await goesOtherwise(pool, scenario, mutant), `${name} notices it when ${breaks}`);
     }
     await pool.script(definition);
   }
@@ -46,9 +38,7 @@ void t.test("no clause of the rule book can be taken out", async (t) => {
 async function definitionOf({ breaks, file, found }: Mutant): Promise<string> {
   const text = await readFile(packagedFile(`sql/${file}`), "utf8");
   // between definitions there are empty lines, and within one none that the left margin follows
-  const definition = text
-    .split(/\n\n(?=\S)/)
-    .find((one) => one.includes(found) && /^create function/m.test(one));
+  const definition = text.split(/\n\n(?=\S)/).find((one) => one.includes(found) && /^create function/m.test(one));
   const times = text.split(found).length - 1;
   if (!definition || times !== 1)
     throw new Error(
@@ -57,11 +47,7 @@ async function definitionOf({ breaks, file, found }: Mutant): Promise<string> {
   return definition.replace(/^create function/m, "create or replace function");
 }
 
-async function goesOtherwise(
-  db: Pool,
-  scenario: Scenario,
-  { refusedBy }: Mutant,
-): Promise<boolean> {
+async function goesOtherwise(db: Pool, scenario: Scenario, { refusedBy }: Mutant): Promise<boolean> {
   try {
     if (!refusedBy) return !(await goesAsExpected(db, scenario));
     await play(db, scenario);

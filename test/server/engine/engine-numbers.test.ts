@@ -1,10 +1,6 @@
 import t from "tap";
 import { type Db, sql } from "../../../shared/database/pool.js";
-import {
-  rules,
-  type RulesRow,
-  rulesRow,
-} from "../../../server/engine/rules.js";
+import { rules, type RulesRow, rulesRow } from "../../../server/engine/rules.js";
 import { accepted, tick } from "../../../server/engine/tick.js";
 import { migratedDatabase } from "../../support/database.js";
 import { inTurn, whichMutants } from "../../support/mutants-in-turn.js";
@@ -12,9 +8,7 @@ import { goesAsExpected } from "../../support/scenario-play.js";
 import { readScenarios } from "../../support/scenario.js";
 
 /** To what each number is changed: one less and one more than it is. */
-const others: RulesRow extends infer Row
-  ? { [Name in keyof Row]: [number, number] }
-  : never = {
+const others: RulesRow extends infer Row ? { [Name in keyof Row]: [number, number] } : never = {
   step_ms: [1_000, 5_000],
   window_ms: [50_000, 70_000],
   window_cadences: [5, 7],
@@ -54,10 +48,8 @@ void t.test("no number of the rule book is idle", async (t) => {
   const scenarios = await readScenarios();
 
   const played = rules.filter(({ name }) => name !== "silent_after_ms");
-  const restingOn = (rule: string) =>
-    scenarios.filter((scenario) => scenario.rules.includes(rule));
-  for (const { name } of played)
-    t.ok(restingOn(name).length > 0, `a scenario says "rule: ${name}"`);
+  const restingOn = (rule: string) => scenarios.filter((scenario) => scenario.rules.includes(rule));
+  for (const { name } of played) t.ok(restingOn(name).length > 0, `a scenario says "rule: ${name}"`);
 
   const tried = inTurn(played, () => "numbers");
   t.comment(`${tried.length} of ${played.length} numbers, ${whichMutants}`);
@@ -75,19 +67,14 @@ void t.test("no number of the rule book is idle", async (t) => {
       }
       t.ok(red, `${name} ${other} instead of ${value} goes otherwise`);
     }
-    for (const { file } of resting)
-      t.ok(noticed.has(file), `${file} rests on ${name}, as it says`);
+    for (const { file } of resting) t.ok(noticed.has(file), `${file} rests on ${name}, as it says`);
   }
 
   await t.test("silent_after_ms, which the views go by", async (t) => {
     t.strictSame(await freshAfter(pool, rulesRow), [true, false]);
     const [sooner, later] = others.silent_after_ms;
     for (const silent_after_ms of [sooner, later])
-      t.strictNotSame(
-        await freshAfter(pool, { ...rulesRow, silent_after_ms }),
-        [true, false],
-        `${silent_after_ms}`,
-      );
+      t.strictNotSame(await freshAfter(pool, { ...rulesRow, silent_after_ms }), [true, false], `${silent_after_ms}`);
   });
 });
 
@@ -97,9 +84,7 @@ async function freshAfter(db: Db, rules: RulesRow): Promise<boolean[]> {
   for (const agoMs of [250_000, 350_000]) {
     await db.script("truncate engine_clock");
     accepted(await tick(db, new Date(Date.now() - agoMs), { rules }));
-    const [clock] = await db.query<{ engine_fresh: boolean }>(
-      sql`select engine_fresh from api.clock`,
-    );
+    const [clock] = await db.query<{ engine_fresh: boolean }>(sql`select engine_fresh from api.clock`);
     fresh.push(clock!.engine_fresh);
   }
   return fresh;

@@ -2,37 +2,20 @@ import t from "tap";
 import { playScenarios } from "../../support/play-scenarios.js";
 import { parseScenario } from "../../support/scenario.js";
 
-void t.test("states, scenario by scenario", (t) =>
-  playScenarios(t, (chapter) => chapter < 6),
-);
+void t.test("states, scenario by scenario", (t) => playScenarios(t, (chapter) => chapter < 6));
 
 void t.test("what a scenario cannot say is told by file and line", (t) => {
   const refused = (line: string, message: string) =>
     t.throws(
       () =>
-        parseScenario(
-          `It shows.\n\nvenue okx, rest:ticker, every 5s, from 2026-01-15T12:00:00Z\n${line}\n`,
-          "a.txt",
-        ),
+        parseScenario(`It shows.\n\nvenue okx, rest:ticker, every 5s, from 2026-01-15T12:00:00Z\n${line}\n`, "a.txt"),
       { message },
       line,
     );
-  refused(
-    "eu-central",
-    'a.txt, line 4: there is no such line in a scenario: "eu-central"',
-  );
-  refused(
-    "+10 rest:ticker outage",
-    'a.txt, line 4: there is no such line in a scenario: "+10 rest:ticker outage"',
-  );
-  refused(
-    "rule: patience",
-    'a.txt, line 4: expected a number of rules.ts, not "patience"',
-  );
-  refused(
-    "also seen: stars",
-    'a.txt, line 4: expected regions, venues, fleet, not "stars"',
-  );
+  refused("eu-central", 'a.txt, line 4: there is no such line in a scenario: "eu-central"');
+  refused("+10 rest:ticker outage", 'a.txt, line 4: there is no such line in a scenario: "+10 rest:ticker outage"');
+  refused("rule: patience", 'a.txt, line 4: expected a number of rules.ts, not "patience"');
+  refused("also seen: stars", 'a.txt, line 4: expected regions, venues, fleet, not "stars"');
   refused(
     "venue okx, rest:ticker, every 5s, from noon",
     'a.txt, line 4: expected "from" and a time like 2026-01-15T12:00:00Z, not "noon"',

@@ -18,19 +18,13 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
 
-  await t.test(
-    "SQL knows every rule of TypeScript, and no other",
-    async (t) => {
-      const fields = await pool.query<{ name: string }>(sql`
+  await t.test("SQL knows every rule of TypeScript, and no other", async (t) => {
+    const fields = await pool.query<{ name: string }>(sql`
       select attname::text as name from pg_attribute
       where attrelid = 'engine.rules'::regclass and attnum > 0
     `);
-      t.strictSame(
-        fields.map(({ name }) => name).sort(),
-        rules.map(({ name }) => name).sort(),
-      );
-    },
-  );
+    t.strictSame(fields.map(({ name }) => name).sort(), rules.map(({ name }) => name).sort());
+  });
 
   await t.test("evidence says who voted what, and who did not", async (t) => {
     await playText(
@@ -124,33 +118,26 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
        eu-central .*12 x*3
        us-east    .*12 x*3`,
     );
-    t.strictSame(await notes(), [
-      "Regions whose probes run on one machine share its network: they are one vantage.",
-    ]);
+    t.strictSame(await notes(), ["Regions whose probes run on one machine share its network: they are one vantage."]);
     await playText(pool, "published: eu-central\neu-central .*12 x*3");
-    t.strictSame(await notes(), [
-      "The registry publishes one region: nobody else can confirm what it sees.",
-    ]);
+    t.strictSame(await notes(), ["The registry publishes one region: nobody else can confirm what it sees."]);
   });
 
-  await t.test(
-    "evidence says what failed in part, unserved or not",
-    async (t) => {
-      const body = `.*12 ${"x . . u . . ".repeat(7)}`;
-      await playText(pool, `eu-central ${body}\nus-east ${body}`);
-      const [row] = await pool.query<{ vote: object }>(sql`
+  await t.test("evidence says what failed in part, unserved or not", async (t) => {
+    const body = `.*12 ${"x . . u . . ".repeat(7)}`;
+    await playText(pool, `eu-central ${body}\nus-east ${body}`);
+    const [row] = await pool.query<{ vote: object }>(sql`
       select evidence #> '{opening,votes,0}' as vote from incident
     `);
-      // the last minute, and the three of them together
-      t.match(row!.vote, {
-        samples: 12,
-        bad: 4,
-        unserved: 2,
-        badRun: 1,
-        partial: { samples: 36, bad: 10 },
-      });
-    },
-  );
+    // the last minute, and the three of them together
+    t.match(row!.vote, {
+      samples: 12,
+      bad: 4,
+      unserved: 2,
+      badRun: 1,
+      partial: { samples: 36, bad: 10 },
+    });
+  });
 
   await t.test("an incident says why it closed", async (t) => {
     await playText(pool, "eu-central .*12 x*5 .*30\nus-east .*12 x*5 .*30");
@@ -158,84 +145,63 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
       select evidence ->> 'closedBecause' as because from incident
     `);
     t.strictSame(row, {
-      because:
-        "a region that saw it sees it well, and a quorum has for the whole hold",
+      because: "a region that saw it sees it well, and a quorum has for the whole hold",
     });
   });
 
-  await t.test(
-    "what an earlier version decided by, it decides by",
-    async (t) => {
-      // as `rules_in_force` has them of before there were these numbers
-      const since = [
-        "quorum_min_regions",
-        "partial_windows",
-        "slow_untypical_ms",
-        "unmeasured_close_ms",
-      ];
-      const earlier = Object.fromEntries(
-        Object.entries(rulesRow).filter(([name]) => !since.includes(name)),
-      );
-      const seen = async (text: string) => {
-        const lines = await play(pool, parseScenario(text), earlier);
-        return lines.map((line) => line.replace(/, rest:ticker, .*/, ""));
-      };
-      const okx = `venue okx, rest:ticker, every 5s, from ${startsAt.toISOString()}, decided every 10s`;
-      t.strictSame(
-        await seen(`${okx}\neu-central .*6 x*3`),
-        [
-          "+10s rest:ticker operational, 1 report, quorum 1",
-          "+40s rest:ticker degraded, 1 report, quorum 1",
-          "+40s opened okx-2026-01-15-rest-degraded",
-          "+40s alert opened okx-2026-01-15-rest-degraded, degraded",
-        ],
-        "one region that reports is enough",
-      );
-      t.strictSame(
+  await t.test("what an earlier version decided by, it decides by", async (t) => {
+    // as `rules_in_force` has them of before there were these numbers
+    const since = ["quorum_min_regions", "partial_windows", "slow_untypical_ms", "unmeasured_close_ms"];
+    const earlier = Object.fromEntries(Object.entries(rulesRow).filter(([name]) => !since.includes(name)));
+    const seen = async (text: string) => {
+      const lines = await play(pool, parseScenario(text), earlier);
+      return lines.map((line) => line.replace(/, rest:ticker, .*/, ""));
+    };
+    const okx = `venue okx, rest:ticker, every 5s, from ${startsAt.toISOString()}, decided every 10s`;
+    t.strictSame(
+      await seen(`${okx}\neu-central .*6 x*3`),
+      [
+        "+10s rest:ticker operational, 1 report, quorum 1",
+        "+40s rest:ticker degraded, 1 report, quorum 1",
+        "+40s opened okx-2026-01-15-rest-degraded",
+        "+40s alert opened okx-2026-01-15-rest-degraded, degraded",
+      ],
+      "one region that reports is enough",
+    );
+    t.strictSame(
+      await seen(`${okx}\neu-central 5000ms*4\nus-east 5000ms*4\nap-southeast 5000ms*4`),
+      ["+10s rest:ticker operational, 3 report, quorum 2"],
+      "nothing is slow before it is typical",
+    );
+    const part = `.*12 ${"x . . ".repeat(15)}`;
+    t.strictSame(
+      await seen(`${okx}\neu-central ${part}\nus-east ${part}`),
+      ["+10s rest:ticker operational, 2 report, quorum 2", "+90s rest:ticker degraded, 2 report, quorum 2"],
+      "nothing opens without a run",
+    );
+    const gone = ".*6 x*6 _*310";
+    t.strictSame(
+      (
         await seen(
-          `${okx}\neu-central 5000ms*4\nus-east 5000ms*4\nap-southeast 5000ms*4`,
-        ),
-        ["+10s rest:ticker operational, 3 report, quorum 2"],
-        "nothing is slow before it is typical",
-      );
-      const part = `.*12 ${"x . . ".repeat(15)}`;
-      t.strictSame(
-        await seen(`${okx}\neu-central ${part}\nus-east ${part}`),
-        [
-          "+10s rest:ticker operational, 2 report, quorum 2",
-          "+90s rest:ticker degraded, 2 report, quorum 2",
-        ],
-        "nothing opens without a run",
-      );
-      const gone = ".*6 x*6 _*310";
-      t.strictSame(
-        (
-          await seen(
-            `venue okx, rest:ticker, every 300s, from ${startsAt.toISOString()}, decided every 600s
+          `venue okx, rest:ticker, every 300s, from ${startsAt.toISOString()}, decided every 600s
            eu-central ${gone}\nus-east ${gone}`,
-          )
-        ).at(-1),
-        "+4200s rest:ticker unknown, 0 report, quorum 1",
-        "silence closes nothing, however long",
-      );
-    },
-  );
+        )
+      ).at(-1),
+      "+4200s rest:ticker unknown, 0 report, quorum 1",
+      "silence closes nothing, however long",
+    );
+  });
 
-  await t.test(
-    "an instant is decided once, and time goes forward",
-    async (t) => {
-      await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12");
-      const before = await everything(pool);
-      const refused = { refused: "decided before" };
-      t.strictSame(await tick(pool, afterS(118)), refused, "the same instant");
-      t.strictSame(await tick(pool, afterS(30)), refused, "an earlier one");
-      t.strictSame(await everything(pool), before, "nothing has changed");
-      const [clock] = await pool.query(
-        sql`select ticked_at, version from engine_clock`,
-      );
-      t.strictSame(clock, { ticked_at: afterS(118), version });
-    },
-  );
+  await t.test("an instant is decided once, and time goes forward", async (t) => {
+    await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12");
+    const before = await everything(pool);
+    const refused = { refused: "decided before" };
+    t.strictSame(await tick(pool, afterS(118)), refused, "the same instant");
+    t.strictSame(await tick(pool, afterS(30)), refused, "an earlier one");
+    t.strictSame(await everything(pool), before, "nothing has changed");
+    const [clock] = await pool.query(sql`select ticked_at, version from engine_clock`);
+    t.strictSame(clock, { ticked_at: afterS(118), version });
+  });
 
   await t.test("the same samples make the same incidents", async (t) => {
     const text = `eu-central .*12 x*12 .*24 x*5 .*20
@@ -256,17 +222,9 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     t.teardown(() => other.close());
     await playText(pool, "eu-central .*12 x*2\nus-east .*12 x*2");
     await insertBad(pool, afterS(70));
-    const both = await Promise.all([
-      tick(pool, afterS(70)),
-      tick(other, afterS(71)),
-    ]);
-    t.equal(
-      both.flatMap((one) => ("refused" in one ? [] : one.opened)).length,
-      1,
-    );
-    const [row] = await pool.query<{ n: number }>(
-      sql`select count(*) as n from incident`,
-    );
+    const both = await Promise.all([tick(pool, afterS(70)), tick(other, afterS(71))]);
+    t.equal(both.flatMap((one) => ("refused" in one ? [] : one.opened)).length, 1);
+    const [row] = await pool.query<{ n: number }>(sql`select count(*) as n from incident`);
     t.equal(row!.n, 1);
     await t.rejects(
       pool.query(sql`
@@ -291,13 +249,9 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
       message: /^incident .* cannot be deleted; retract it instead$/,
     });
 
-    await pool.script(
-      "update incident set retracted_at = last_bad_at, retraction_reason = 'a drill'",
-    );
+    await pool.script("update incident set retracted_at = last_bad_at, retraction_reason = 'a drill'");
     await refused("retraction_reason = 'none'", /was retracted at/);
-    await pool.script(
-      "update incident set dismissed_until = retracted_at + interval '1 s'",
-    );
+    await pool.script("update incident set dismissed_until = retracted_at + interval '1 s'");
     await refused("dismissed_until = null", /was retracted at/);
 
     await playText(pool, "eu-central .*12 x*5 .*30\nus-east .*12 x*5 .*30");
@@ -314,9 +268,7 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
       union all
       select region_id, ${afterS(30)}, ${afterS(90)}, null, '{okx}', 4 from region where region = 'us-east'
     `);
-    const rows = await pool.query(
-      sql`select engine.impaired_regions(${afterS(40)}, ${afterS(120)})`,
-    );
+    const rows = await pool.query(sql`select engine.impaired_regions(${afterS(40)}, ${afterS(120)})`);
     t.equal(rows.length, 1);
     await pool.script("truncate impairment");
   });
@@ -325,11 +277,7 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12");
     await migrate(pool, withoutTicker(database), log);
     const decided = accepted(await tick(pool, afterS(120)));
-    t.strictSame(
-      decided.closed,
-      ["kraken-2026-01-15-rest-degraded"],
-      "has no open incident",
-    );
+    t.strictSame(decided.closed, ["kraken-2026-01-15-rest-degraded"], "has no open incident");
     const [incident] = await pool.query(sql`
       select closed_at, last_bad_at, evidence -> 'closing' ->> 'reason' as reason from incident
     `);
@@ -348,10 +296,7 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
   });
 
   await t.test("a witness that leaves retracts nothing", async (t) => {
-    await playText(
-      pool,
-      "eu-central .*12 x*12\nus-east .*12 x*12\nap-southeast .*24",
-    );
+    await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12\nap-southeast .*24");
     const left = structuredClone(database.registry);
     left.regions = left.regions.filter(({ id }) => id !== "us-east");
     await migrate(pool, left, log);
@@ -361,9 +306,7 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
         [],
         "its votes were good when they were counted",
       );
-    const [row] = await pool.query(
-      sql`select retracted_at from incident where opened_at < ${afterS(120)}`,
-    );
+    const [row] = await pool.query(sql`select retracted_at from incident where opened_at < ${afterS(120)}`);
     t.strictSame(row, { retracted_at: null });
     await migrate(pool, database.registry, log);
   });
@@ -399,31 +342,14 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
       return row!.state;
     };
     t.equal(await of(["rest:ticker", good]), "operational", "the only known");
+    t.equal(await of(["rest:ticker", bad], ["rest:book", good]), "outage", "half of those that are known");
+    t.equal(await of(["rest:ticker", good], ["rest:book", good], ["ws:trades", bad]), "outage", "all of its streams");
     t.equal(
-      await of(["rest:ticker", bad], ["rest:book", good]),
-      "outage",
-      "half of those that are known",
-    );
-    t.equal(
-      await of(["rest:ticker", good], ["rest:book", good], ["ws:trades", bad]),
-      "outage",
-      "all of its streams",
-    );
-    t.equal(
-      await of(
-        ["rest:ticker", bad],
-        ["rest:book", good],
-        ["rest:time", good],
-        ["ws:trades", good],
-      ),
+      await of(["rest:ticker", bad], ["rest:book", good], ["rest:time", good], ["ws:trades", good]),
       "degraded",
       "one of three endpoints",
     );
-    t.equal(
-      await of(["rest:ticker", "eu-central _*24"]),
-      "unknown",
-      "no evidence",
-    );
+    t.equal(await of(["rest:ticker", "eu-central _*24"]), "unknown", "no evidence");
   });
 });
 
@@ -441,18 +367,8 @@ async function insertBad(pool: Pool, at: Date) {
 }
 
 async function everything(pool: Pool) {
-  const tables = [
-    "engine_clock",
-    "region_state",
-    "component_state",
-    "venue_state",
-    "incident",
-  ];
-  return Promise.all(
-    tables.map((table) =>
-      pool.text(`select * from ${table} order by 1, 2`, []),
-    ),
-  );
+  const tables = ["engine_clock", "region_state", "component_state", "venue_state", "incident"];
+  return Promise.all(tables.map((table) => pool.text(`select * from ${table} order by 1, 2`, [])));
 }
 
 async function incidentsOf(pool: Pool) {

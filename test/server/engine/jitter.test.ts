@@ -1,13 +1,11 @@
-/** Normal jitter opens nothing; a component that fails a quarter of its requests in all regions has an incident within minutes. */
+/**
+ * Normal jitter opens nothing; a component that fails a quarter of its requests in all regions has an incident within
+ * minutes.
+ */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { migratedDatabase } from "../../support/database.js";
-import {
-  decide,
-  gatherStatistics,
-  insertSamples,
-  watch,
-} from "../../support/engine-on-worlds.js";
+import { decide, gatherStatistics, insertSamples, watch } from "../../support/engine-on-worlds.js";
 import {
   firstOpeningS,
   jitter,
@@ -45,9 +43,7 @@ void t.test("partial failures open an incident within minutes", (t) => {
     [0.4, 240],
   ] as const)
     for (let i = 0; i < 100; i += 1) {
-      const seen = regions.map(() =>
-        randomSlots(random, 300, { errorShare, timeoutShare: 0 }, 60),
-      );
+      const seen = regions.map(() => randomSlots(random, 300, { errorShare, timeoutShare: 0 }, 60));
       const openedS = firstOpeningS(seen, i % 2, rulesOfTheBook);
       const isSoon = openedS !== null && openedS - 300 <= withinS;
       t.ok(isSoon, `${errorShare} of all fails: ${openedS ?? "no"} s`);
@@ -65,8 +61,7 @@ void t.test("it goes by the rule book, and as the engine does", async (t) => {
     const seen = regions.map(() => randomSlots(random, 160, trouble, 50));
     const world = worldOf(seen, phaseS);
     const openedS = firstOpeningS(seen, phaseS, rulesOfTheBook);
-    const expected =
-      openedS === null ? null : firstSlotMs + (phaseS + openedS) * 1000;
+    const expected = openedS === null ? null : firstSlotMs + (phaseS + openedS) * 1000;
 
     const [incident] = secondOpinion(world).incidents;
     t.equal(incident?.openedAt ?? null, expected, `world ${i}`);
@@ -80,9 +75,7 @@ void t.test("it goes by the rule book, and as the engine does", async (t) => {
     const { step_ms } = rulesOfTheBook;
     for (let at = expected - 6 * step_ms; at <= expected; at += step_ms)
       await decide(pool, run, at, at < expected - 5 * step_ms);
-    const incidents = await pool.query<{ opened_at: Date }>(
-      sql`select opened_at from incident`,
-    );
+    const incidents = await pool.query<{ opened_at: Date }>(sql`select opened_at from incident`);
     t.strictSame(
       incidents.map(({ opened_at }) => +opened_at),
       [expected],
@@ -110,12 +103,7 @@ function worldOf(seen: readonly Slots[], phaseS: number): World {
   const firstMs = firstSlotMs + partial_windows * window_ms + phaseS * 1000;
   const endMs = firstSlotMs + phaseS * 1000 + slots * slotMs;
   const instants: number[] = [];
-  for (
-    let at = Math.ceil(firstMs / step_ms) * step_ms;
-    at < endMs;
-    at += step_ms
-  )
-    instants.push(at);
+  for (let at = Math.ceil(firstMs / step_ms) * step_ms; at < endMs; at += step_ms) instants.push(at);
   return {
     rules: rulesOfTheBook,
     regions,

@@ -1,4 +1,7 @@
-/** Several cores on one database, of which any may die or sleep at any time: one decides, and what it decides is the same. */
+/**
+ * Several cores on one database, of which any may die or sleep at any time: one decides, and what it decides is the
+ * same.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { type Pool, sql } from "../../../shared/database/pool.js";
@@ -7,14 +10,7 @@ import { accepted, decideUpTo, tick } from "../../../server/engine/tick.js";
 import { migratedDatabase } from "../../support/database.js";
 import { everythingDecided, forgetDecisions } from "../../support/decisions.js";
 import { type Killable, startKillable } from "../../support/killable.js";
-import {
-  cadenceMs,
-  makeWorld,
-  measure,
-  quickPace,
-  quickRules,
-  stepMs,
-} from "../../support/quick-world.js";
+import { cadenceMs, makeWorld, measure, quickPace, quickRules, stepMs } from "../../support/quick-world.js";
 import { randomFrom } from "../../support/random-samples.js";
 import { until } from "../../support/until.js";
 
@@ -70,11 +66,7 @@ void t.test("three cores, whose leader is killed or frozen", async (t) => {
   accepted(await tick(pool, decided[0]!.at, { rules: quickRules }));
   const again = decideUpTo(pool, decided.at(-1)!.at, { rules: quickRules });
   for await (const one of again) accepted(one);
-  t.strictSame(
-    live,
-    await everythingDecided(pool),
-    "the same as if one core had decided all of it in one piece",
-  );
+  t.strictSame(live, await everythingDecided(pool), "the same as if one core had decided all of it in one piece");
 });
 
 void t.test("a leader that dies at the usual pace", async (t) => {
@@ -88,10 +80,7 @@ void t.test("a leader that dies at the usual pace", async (t) => {
   const dying = cores.find((core) => core.pid() === pid)!;
   const killedAt = await clock(pool);
   dying.kill();
-  const byAnother = async () =>
-    (await ticks(pool)).find(
-      (one) => one.pid !== pid && one.decidedAt > killedAt,
-    );
+  const byAnother = async () => (await ticks(pool)).find((one) => one.pid !== pid && one.decidedAt > killedAt);
   await until(async () => (await byAnother()) !== undefined, 20_000);
   const tookMs = +(await byAnother())!.decidedAt - +killedAt;
   t.comment(`the next instant was decided ${tookMs} ms after it died`);
@@ -109,12 +98,7 @@ interface Act {
 }
 
 /** Kills or freezes, mostly the one that leads, until a time. In the end all live. */
-async function disturb(
-  pool: Pool,
-  random: () => number,
-  cores: Killable[],
-  untilMs: number,
-): Promise<Act[]> {
+async function disturb(pool: Pool, random: () => number, cores: Killable[], untilMs: number): Promise<Act[]> {
   const acts: Act[] = [];
   const recoveries: Promise<void>[] = [];
   while (Date.now() < untilMs) {
@@ -129,9 +113,7 @@ async function disturb(
     acts.push({ what: kills ? "kill" : "freeze", at: await clock(pool) });
     if (kills) victim.kill();
     else victim.freeze();
-    recoveries.push(
-      sleep(forMs).then(() => (kills ? victim.restart() : victim.thaw())),
-    );
+    recoveries.push(sleep(forMs).then(() => (kills ? victim.restart() : victim.thaw())));
   }
   await Promise.all(recoveries);
   return acts;
@@ -178,9 +160,7 @@ async function leader(pool: Pool) {
 }
 
 async function clock(pool: Pool): Promise<Date> {
-  const [row] = await pool.query<{ now: Date }>(
-    sql`select clock_timestamp() as now`,
-  );
+  const [row] = await pool.query<{ now: Date }>(sql`select clock_timestamp() as now`);
   return row!.now;
 }
 

@@ -12,8 +12,7 @@ const refused = { refused: "not the leader" };
 
 void t.test("an office has one holder at a time", async (t) => {
   const { pool } = await migratedDatabase(t);
-  const leaseOf = (holder: string, lastsMs: number) =>
-    makeLease(pool, "engine", holder, lastsMs);
+  const leaseOf = (holder: string, lastsMs: number) => makeLease(pool, "engine", holder, lastsMs);
 
   await t.test("for as long as its lease lasts", async (t) => {
     const first = leaseOf("first", 60_000);
@@ -26,11 +25,7 @@ void t.test("an office has one holder at a time", async (t) => {
     t.equal(await second.take(), null, "nobody hands over what is another's");
 
     await first.release();
-    t.strictSame(
-      await second.take(),
-      { holder: "second", fence: 2 },
-      "handed over at once",
-    );
+    t.strictSame(await second.take(), { holder: "second", fence: 2 }, "handed over at once");
     await second.release();
   });
 
@@ -86,8 +81,7 @@ void t.test("one that lost the office decides nothing", async (t) => {
     t.strictSame(await everything(pool), before, "nothing has changed");
 
     const opened = [];
-    for await (const one of decideUpTo(pool, afterS(120), { term: next }))
-      opened.push(...accepted(one).opened);
+    for await (const one of decideUpTo(pool, afterS(120), { term: next })) opened.push(...accepted(one).opened);
     t.equal(opened.length, 1, "the incident is opened by the other one");
     t.strictSame(await tick(pool, afterS(122), { term: former }), refused);
     t.strictSame(
@@ -164,9 +158,5 @@ async function everything(pool: Pool): Promise<object[][]> {
     "typical_latency",
     "leader",
   ];
-  return Promise.all(
-    tables.map((table) =>
-      pool.text<object>(`select * from ${table} order by 1, 2`, []),
-    ),
-  );
+  return Promise.all(tables.map((table) => pool.text<object>(`select * from ${table} order by 1, 2`, [])));
 }

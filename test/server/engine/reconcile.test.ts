@@ -12,11 +12,7 @@ import { largest } from "../../../server/engine/reconcile-all.js";
 import { underWayElsewhere } from "../../../server/engine/under-way.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migratedDatabase } from "../../support/database.js";
-import {
-  insertRaw,
-  randomFrom,
-  samplesWithin,
-} from "../../support/random-samples.js";
+import { insertRaw, randomFrom, samplesWithin } from "../../support/random-samples.js";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -39,9 +35,7 @@ const places = Object.fromEntries(rollups.map((rollup, i) => [rollup, i]));
 
 /** A whole bucket of five days, the newest that is over: TimescaleDB counts them from a Monday. */
 const firstMs = Date.UTC(2000, 0, 3);
-const bucketMs =
-  firstMs +
-  Math.floor((Date.now() - hourMs - firstMs) / (5 * dayMs) - 1) * 5 * dayMs;
+const bucketMs = firstMs + Math.floor((Date.now() - hourMs - firstMs) / (5 * dayMs) - 1) * 5 * dayMs;
 /** Soon after it: what is reconciled then begins up to eight days before. */
 const at = new Date(bucketMs + 5 * dayMs + 30 * minuteMs);
 const measuredHours = [2, 26, 71].map((hours) => bucketMs + hours * hourMs);
@@ -59,31 +53,22 @@ void t.test("roll-ups are reckoned anew from samples", async (t) => {
 async function damagesAreFound(t: Test, pool: Pool): Promise<void> {
   const whole = await held(pool);
   const window = await fiveDaysOf(pool, 1);
-  t.strictSame(
-    (await watched(pool, window)).told,
-    [],
-    "nothing is said of what was never damaged",
-  );
+  t.strictSame((await watched(pool, window)).told, [], "nothing is said of what was never damaged");
 
   for (const pair of pairs) {
     // what is noted to be due is made anew by any refresh, and would mend some of what is to be found
-    await pool.query(
-      sql`call upkeep.refresh_all(${window.from}, ${window.to})`,
-    );
+    await pool.query(sql`call upkeep.refresh_all(${window.from}, ${window.to})`);
     for (const rollup of pair) await damage(pool, rollup);
     const damaged = await held(pool);
     const { told, logged, compared } = await watched(pool, window);
     const rows = new Map<string, number>();
-    for (const one of told)
-      rows.set(one.rollup, (rows.get(one.rollup) ?? 0) + one.rows);
+    for (const one of told) rows.set(one.rollup, (rows.get(one.rollup) ?? 0) + one.rows);
     for (const rollup of pair) {
       t.not(damaged[rollup], whole[rollup], `${rollup} is damaged`);
-      // its rows are of three days: with one that is made anew TimescaleDB notes that the next is due, and an ordinary refresh mends that
+      // its rows are of three days: with one that is made anew TimescaleDB notes that the next is due, and an ordinary
+      // refresh mends that
       const own = rollup === "venue_day" ? [2, 3] : [3];
-      t.ok(
-        own.includes(rows.get(rollup)!),
-        "one row is missing, one is surplus, and one has another value",
-      );
+      t.ok(own.includes(rows.get(rollup)!), "one row is missing, one is surplus, and one has another value");
       t.match(logged, new RegExp(`differs from its samples.*${rollup}`));
       t.ok(compared.includes(rollup));
     }
@@ -121,17 +106,14 @@ async function nothingElseIsTold(t: Test, pool: Pool): Promise<void> {
         await insertLate(pool, ++batches);
         // as another core, which led before, may
         if (batches % 5 === 0)
-          await pool
-            .query(sql`call upkeep.refresh_all(${window.from}, ${window.to})`)
-            .catch((error: unknown) => {
-              if (!underWayElsewhere(error)) throw error;
-            });
+          await pool.query(sql`call upkeep.refresh_all(${window.from}, ${window.to})`).catch((error: unknown) => {
+            if (!underWayElsewhere(error)) throw error;
+          });
       }
     })();
     const told: RollupDifference[] = [];
     let looks = 0;
-    for (; batches < lateBatches; looks++)
-      told.push(...(await watched(pool, window)).told);
+    for (; batches < lateBatches; looks++) told.push(...(await watched(pool, window)).told);
     writing = false;
     await writers;
     t.strictSame(told, [], `${batches} batches, ${looks} looks`);
@@ -139,9 +121,7 @@ async function nothingElseIsTold(t: Test, pool: Pool): Promise<void> {
   });
 
   await t.test("roll-ups whose samples are gone", async (t) => {
-    await pool.query(
-      sql`select drop_chunks('sample', older_than => ${new Date(bucketMs + dayMs)}::timestamptz)`,
-    );
+    await pool.query(sql`select drop_chunks('sample', older_than => ${new Date(bucketMs + dayMs)}::timestamptz)`);
     const before = await held(pool);
     const left = await fiveDaysOf(pool, 1);
     t.ok(left.hours.every((hour) => +hour >= bucketMs + dayMs));
@@ -158,11 +138,7 @@ async function nothingElseIsTold(t: Test, pool: Pool): Promise<void> {
     t.strictSame(await held(pool), before);
 
     await insertLate(pool, 1000, measuredHours.slice(0, 1));
-    t.strictSame(
-      (await fiveDaysOf(pool, 1)).hours,
-      left.hours,
-      "nor when a few samples of them came late",
-    );
+    t.strictSame((await fiveDaysOf(pool, 1)).hours, left.hours, "nor when a few samples of them came late");
     t.strictSame((await watched(pool, window)).told, []);
     t.strictSame(await held(pool), before);
   });
@@ -175,9 +151,7 @@ async function lostSamplesAreTold(t: Test, pool: Pool): Promise<void> {
     // not most of them: in a chunk that is younger than its time, as here all are, that would be one that was dropped
     const to = new Date(measuredHours[1]! + minuteMs);
     const where = sql`where ts >= ${new Date(measuredHours[1]!)} and ts < ${to}`;
-    await pool.query(
-      sql`create table deleted as select * from sample ${where}`,
-    );
+    await pool.query(sql`create table deleted as select * from sample ${where}`);
     await pool.query(sql`delete from sample ${where}`);
     const { told, logged } = await watched(pool, window);
     t.match(told, [{ rollup: "sample", from: String }]);
@@ -186,21 +160,14 @@ async function lostSamplesAreTold(t: Test, pool: Pool): Promise<void> {
     t.strictSame(await held(pool), whole, "roll-ups are left as they are");
     await pool.query(sql`insert into sample select * from deleted`);
     t.strictSame((await watched(pool, window)).told, []);
-    await pool.query(
-      sql`call upkeep.refresh_all(${window.from}, ${window.to})`,
-    );
+    await pool.query(sql`call upkeep.refresh_all(${window.from}, ${window.to})`);
   });
 }
 
 async function noHourIsHungAt(t: Test, pool: Pool): Promise<void> {
   await t.test("an hour that cannot be mended", async (t) => {
-    const windows = await pool.file<ReconciledWindow>("reconcile_window", [
-      at,
-      null,
-    ]);
-    const place = windows.findIndex(
-      ({ venue_id, from }) => venue_id === 1 && +from === bucketMs,
-    );
+    const windows = await pool.file<ReconciledWindow>("reconcile_window", [at, null]);
+    const place = windows.findIndex(({ venue_id, from }) => venue_id === 1 && +from === bucketMs);
     const { hours } = windows[place]!;
     const whole = await held(pool);
     await damage(pool, "sample_minute");
@@ -213,8 +180,7 @@ async function noHourIsHungAt(t: Test, pool: Pool): Promise<void> {
       () => (place + 0.5) / windows.length,
     );
     let failures = 0;
-    for (let step = 0; step < hours.length + 2; step++)
-      await reconciler.step(at).catch(() => failures++);
+    for (let step = 0; step < hours.length + 2; step++) await reconciler.step(at).catch(() => failures++);
     const perWindow = told.filter(({ rollup }) => rollup === "sample_minute");
     // choosing it, the hours before, and two tries: then it is chosen again
     const takes = 1 + hours.findIndex((one) => +one === measuredHours[0]) + 2;
@@ -225,9 +191,7 @@ async function noHourIsHungAt(t: Test, pool: Pool): Promise<void> {
     const window = await fiveDaysOf(pool, 1);
     await watched(pool, window);
     t.strictSame(await held(pool), whole);
-    await pool.query(
-      sql`call upkeep.refresh_all(${window.from}, ${window.to})`,
-    );
+    await pool.query(sql`call upkeep.refresh_all(${window.from}, ${window.to})`);
   });
 }
 
@@ -235,13 +199,9 @@ async function noHourIsHungAt(t: Test, pool: Pool): Promise<void> {
 async function everyWindowHasItsTurn(t: Test, pool: Pool): Promise<void> {
   const whole = await held(pool);
   await damage(pool, "component_minute");
-  const windows = await pool.file<ReconciledWindow>("reconcile_window", [
-    at,
-    null,
-  ]);
+  const windows = await pool.file<ReconciledWindow>("reconcile_window", [at, null]);
   const place = windows.findIndex(
-    ({ venue_id, hours }) =>
-      venue_id === 1 && hours.some((hour) => +hour === measuredHours[0]),
+    ({ venue_id, hours }) => venue_id === 1 && hours.some((hour) => +hour === measuredHours[0]),
   );
   const told: RollupDifference[] = [];
   const reconciler = makeReconciler(
@@ -262,13 +222,8 @@ async function makePast(pool: Pool): Promise<void> {
   const random = randomFrom(5);
   for (const hour of measuredHours)
     for (const minute of [0, 8, 17, 41, 59])
-      await insertRaw(
-        pool,
-        samplesWithin(random, new Date(hour + minute * minuteMs), 6, ids, [1, 2]), // prettier-ignore
-      );
-  await pool.query(
-    sql`call upkeep.refresh_all(${new Date(bucketMs)}, ${new Date(bucketMs + 5 * dayMs)})`,
-  );
+      await insertRaw(pool, samplesWithin(random, new Date(hour + minute * minuteMs), 6, ids, [1, 2]));
+  await pool.query(sql`call upkeep.refresh_all(${new Date(bucketMs)}, ${new Date(bucketMs + 5 * dayMs)})`);
   for (;;) {
     const [row] = await pool.query<{ chunk: string | null }>(
       sql`select upkeep.compress_next(${new Date(bucketMs + 30 * dayMs)}) as chunk`,
@@ -285,38 +240,22 @@ async function componentsOfTwo(pool: Pool): Promise<number[]> {
 }
 
 /** Samples at instants of their own in every measured hour. */
-async function insertLate(
-  pool: Pool,
-  batch: number,
-  hours: number[] = measuredHours,
-): Promise<void> {
+async function insertLate(pool: Pool, batch: number, hours: number[] = measuredHours): Promise<void> {
   const ids = await componentsOfTwo(pool);
   const random = randomFrom(batch);
   await insertRaw(
     pool,
-    hours.flatMap(
-      (hour) =>
-      samplesWithin(random, new Date(hour + minuteMs + batch), 1, ids.slice(0, 4), [1]), // prettier-ignore
-    ),
+    hours.flatMap((hour) => samplesWithin(random, new Date(hour + minuteMs + batch), 1, ids.slice(0, 4), [1])),
   );
 }
 
-async function windowsOf(
-  pool: Pool,
-  venueId: number,
-): Promise<ReconciledWindow[]> {
-  const windows = await pool.file<ReconciledWindow>("reconcile_window", [
-    at,
-    null,
-  ]);
+async function windowsOf(pool: Pool, venueId: number): Promise<ReconciledWindow[]> {
+  const windows = await pool.file<ReconciledWindow>("reconcile_window", [at, null]);
   return windows.filter(({ venue_id }) => venue_id === venueId);
 }
 
 /** Of its hours those that were measured: to look at more takes long on a server, where chunks are of a day. */
-async function fiveDaysOf(
-  pool: Pool,
-  venueId: number,
-): Promise<ReconciledWindow> {
+async function fiveDaysOf(pool: Pool, venueId: number): Promise<ReconciledWindow> {
   const windows = largest(await windowsOf(pool, venueId));
   const window = windows.find(({ from, to }) => +to - +from === 5 * dayMs)!;
   const hours = window.hours.filter((hour) => measuredHours.includes(+hour));
@@ -343,10 +282,7 @@ async function watched(pool: Pool, window: ReconciledWindow) {
 async function held(pool: Pool): Promise<Record<string, string>> {
   const all: Record<string, string> = {};
   for (const rollup of rollups) {
-    const rows = await pool.text<{ row: string }>(
-      `select r::text as row from ${rollup} r order by 1`,
-      [],
-    );
+    const rows = await pool.text<{ row: string }>(`select r::text as row from ${rollup} r order by 1`, []);
     all[rollup] = rows.map(({ row }) => row).join("\n");
   }
   return all;
@@ -377,11 +313,8 @@ async function damage(pool: Pool, rollup: string): Promise<void> {
     from timescaledb_information.continuous_aggregates
     where view_name = ${rollup}
   `);
-  const isByVenue =
-    rollup.startsWith("venue") || ["usual_hour", "rest_hour"].includes(rollup);
-  const own = isByVenue
-    ? "venue_id = 1"
-    : "component_id in (select component_id from component where venue_id = 1)";
+  const isByVenue = rollup.startsWith("venue") || ["usual_hour", "rest_hour"].includes(rollup);
+  const own = isByVenue ? "venue_id = 1" : "component_id in (select component_id from component where venue_id = 1)";
   const rows = await pool.text<{ row: object }>(
     // of hours other ones than of minutes: what both have seen is taken for true
     `select to_jsonb(r) as row from ${rollup} r where ${own} order by r::text ${rollup === "sample_hour" ? "desc" : ""} limit 3`,
@@ -390,12 +323,6 @@ async function damage(pool: Pool, rollup: string): Promise<void> {
   const [first, second, third] = rows.map(({ row }) => JSON.stringify(row));
   const table = kept!.kept;
   await pool.text(`delete from ${table} r where to_jsonb(r) = $1`, [first]);
-  await pool.text(
-    `update ${table} r set ${counted[rollup]} = ${counted[rollup]} + 1 where to_jsonb(r) = $1`,
-    [second],
-  );
-  await pool.text(
-    `insert into ${table} select r.* from ${table} r where to_jsonb(r) = $1`,
-    [third],
-  );
+  await pool.text(`update ${table} r set ${counted[rollup]} = ${counted[rollup]} + 1 where to_jsonb(r) = $1`, [second]);
+  await pool.text(`insert into ${table} select r.* from ${table} r where to_jsonb(r) = $1`, [third]);
 }

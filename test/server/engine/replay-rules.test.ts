@@ -12,13 +12,7 @@ import { UserError } from "../../../shared/process/user-error.js";
 import { migratedDatabase } from "../../support/database.js";
 import { measured } from "../../support/fleet.js";
 import { runCli } from "../../support/run-script.js";
-import {
-  after,
-  fill,
-  live,
-  type Trouble,
-  type World,
-} from "../../support/troubled-world.js";
+import { after, fill, live, type Trouble, type World } from "../../support/troubled-world.js";
 
 const log = makeLog("test", "error");
 const regions = ["eu-central", "us-east"];
@@ -29,8 +23,8 @@ function bad(venue: string, fromS: number, toS: number): Trouble {
 }
 
 /**
- * By the present rules a minute of failures from +60 s on opens at +70, is an outage at +85, operational at +165, and over
- * at +225. One of two samples opens nothing.
+ * By the present rules a minute of failures from +60 s on opens at +70, is an outage at +85, operational at +165, and
+ * over at +225. One of two samples opens nothing.
  */
 const world: World = {
   startsAt: new Date("2026-01-15T12:00:00Z"),
@@ -78,8 +72,7 @@ void t.test("a replay by other rules", async (t) => {
 
   await t.test("that look at less", async (t) => {
     // 30 s after the last bad sample; with one of six bad it fails in part until then
-    const sooner =
-      "not escalated, closed 20 s earlier, opened as outage instead of degraded";
+    const sooner = "not escalated, closed 20 s earlier, opened as outage instead of degraded";
     t.strictSame(await lines({ window_ms: 30_000 }), [
       `binance-2026-01-15-rest-degraded  rest:ticker  ${sooner}; named binance-2026-01-15-rest-outage there`,
       `kraken-2026-01-15-rest-degraded  rest:ticker  ${sooner}; named kraken-2026-01-15-rest-outage there`,
@@ -107,18 +100,15 @@ void t.test("a replay by other rules", async (t) => {
     ]);
   });
 
-  await t.test(
-    "and leave alone what had opened before, unless something new is learnt of it",
-    async (t) => {
-      const { lines } = await replayed(pool, {
-        ...whole,
-        from: after(world, 100),
-        venue: "okx",
-        rules: { ...stepped, opening_bad_run: 5 },
-      });
-      t.match(lines[0], { verdict: "same", differences: [] });
-    },
-  );
+  await t.test("and leave alone what had opened before, unless something new is learnt of it", async (t) => {
+    const { lines } = await replayed(pool, {
+      ...whole,
+      from: after(world, 100),
+      venue: "okx",
+      rules: { ...stepped, opening_bad_run: 5 },
+    });
+    t.match(lines[0], { verdict: "same", differences: [] });
+  });
 
   await t.test("sums it up", async (t) => {
     const text = replayText(
@@ -127,29 +117,14 @@ void t.test("a replay by other rules", async (t) => {
         rules: { ...stepped, opening_bad_run: 13, catch_up_ms: 1 },
       }),
     );
-    t.match(
-      text,
-      "Replay of 2026-01-15T12:00:00Z to 2026-01-15T12:07:00Z, all venues\n",
-    );
+    t.match(text, "Replay of 2026-01-15T12:00:00Z to 2026-01-15T12:07:00Z, all venues\n");
     t.match(text, "  openingBadRun 13 instead of 3 samples\n");
-    t.match(
-      text,
-      "  catchUpMs 1 instead of 86400000 ms (without effect on a replay)\n",
-    );
+    t.match(text, "  catchUpMs 1 instead of 86400000 ms (without effect on a replay)\n");
     t.match(text, "85 instants decided in ");
     // 165 s of OKX, 305 of Kraken, 165 + 160 of Binance
-    t.match(
-      text,
-      "recorded  4 incidents (0 retracted), 4 of them opened in the period, 13.3 incident minutes\n",
-    );
-    t.match(
-      text,
-      "replayed  1 incidents (0 retracted), 1 of them opened in the period, 5.1 incident minutes\n",
-    );
-    t.match(
-      text,
-      "0 same, 1 different, 3 only recorded, 0 only in the replay\n",
-    );
+    t.match(text, "recorded  4 incidents (0 retracted), 4 of them opened in the period, 13.3 incident minutes\n");
+    t.match(text, "replayed  1 incidents (0 retracted), 1 of them opened in the period, 5.1 incident minutes\n");
+    t.match(text, "0 same, 1 different, 3 only recorded, 0 only in the replay\n");
   });
 
   await t.test("knows what operators retracted later", async (t) => {
@@ -157,25 +132,15 @@ void t.test("a replay by other rules", async (t) => {
       update incident set retracted_at = closed_at + interval '1 day', retraction_reason = 'it was us' where slug ~ 'okx'
     `);
     const [okx] = linesOf(await replayed(pool, { ...whole, venue: "okx" }));
-    t.equal(
-      okx,
-      "okx-2026-01-15-rest-degraded  rest:ticker  same; retracted by hand: it was us",
-    );
+    t.equal(okx, "okx-2026-01-15-rest-degraded  rest:ticker  same; retracted by hand: it was us");
   });
 
   await t.test("leaves out what is not watched any more", async (t) => {
-    await pool.query(
-      sql`update venue set published = false where venue = 'kraken'`,
-    );
+    await pool.query(sql`update venue set published = false where venue = 'kraken'`);
     const done = await replayed(pool, whole);
-    await pool.query(
-      sql`update venue set published = true where venue = 'kraken'`,
-    );
+    await pool.query(sql`update venue set published = true where venue = 'kraken'`);
     t.equal(done.unwatched, 1);
-    t.match(
-      replayText(done),
-      "Left out: 1 recorded incident of a component that is not watched any more\n",
-    );
+    t.match(replayText(done), "Left out: 1 recorded incident of a component that is not watched any more\n");
     t.strictSame(
       done.lines.filter(({ verdict }) => verdict !== "same"),
       [],
@@ -198,30 +163,18 @@ void t.test("a replay by other rules", async (t) => {
     t.strictSame(await scratchSchemas(pool), []);
   });
 
-  await t.test(
-    "drops what a killed one has left, and nothing else",
-    async (t) => {
-      const schemas = [
-        "venuewatch_replay_00000000000a",
-        "venuewatch_replay_00000000000b",
-        "venuewatch_replay_mine",
-      ];
-      for (const schema of schemas) {
-        await pool.query(sql`create schema ${sql.ident(schema)}`);
-        await pool.query(
-          sql`create table ${sql.ident(schema, "run")} (alive_at timestamptz)`,
-        );
-        const minutes = schema.endsWith("b") ? 1 : 11;
-        await pool.query(
-          sql`insert into ${sql.ident(schema, "run")} values (now() - ${minutes} * interval '1 minute')`,
-        );
-      }
-      await replayed(pool, { ...whole, to: after(world, 2) });
-      t.strictSame(await scratchSchemas(pool), schemas.slice(1));
-      for (const schema of schemas.slice(1))
-        await pool.query(sql`drop schema ${sql.ident(schema)} cascade`);
-    },
-  );
+  await t.test("drops what a killed one has left, and nothing else", async (t) => {
+    const schemas = ["venuewatch_replay_00000000000a", "venuewatch_replay_00000000000b", "venuewatch_replay_mine"];
+    for (const schema of schemas) {
+      await pool.query(sql`create schema ${sql.ident(schema)}`);
+      await pool.query(sql`create table ${sql.ident(schema, "run")} (alive_at timestamptz)`);
+      const minutes = schema.endsWith("b") ? 1 : 11;
+      await pool.query(sql`insert into ${sql.ident(schema, "run")} values (now() - ${minutes} * interval '1 minute')`);
+    }
+    await replayed(pool, { ...whole, to: after(world, 2) });
+    t.strictSame(await scratchSchemas(pool), schemas.slice(1));
+    for (const schema of schemas.slice(1)) await pool.query(sql`drop schema ${sql.ident(schema)} cascade`);
+  });
 
   await t.test("whose tables are gone does not write elsewhere", async (t) => {
     const other = openPool(url, { applicationName: "test", log });
@@ -236,9 +189,7 @@ void t.test("a replay by other rules", async (t) => {
         dropped ??= scratchSchemas(other).then(([schema]) =>
           other.transaction(async (tx) => {
             // first what each piece of a replay locks first, or the two may wait for each other
-            await tx.query(
-              sql`lock table ${sql.ident(schema!, "run")} in access exclusive mode`,
-            );
+            await tx.query(sql`lock table ${sql.ident(schema!, "run")} in access exclusive mode`);
             await tx.query(sql`drop schema ${sql.ident(schema!)} cascade`);
           }),
         );
@@ -254,10 +205,7 @@ void t.test("a replay by other rules", async (t) => {
 
   await t.test("refuses what cannot be replayed", async (t) => {
     const at = (s: number) => after(world, s);
-    const refused = (
-      options: Partial<ReplayOptions>,
-      message: RegExp | string,
-    ) =>
+    const refused = (options: Partial<ReplayOptions>, message: RegExp | string) =>
       t.rejects(replay(pool, { ...whole, ...options }), {
         name: "UserError",
         message,
@@ -274,30 +222,20 @@ void t.test("a replay by other rules", async (t) => {
       { from: at(0.5), to: at(4.5) },
       /^The engine decides every 5000 ms, and no such instant lies between/,
     );
-    await refused(
-      { venue: "nyse" },
-      "--venue: there is no nyse, the venues are binance, kraken, okx, gate",
-    );
+    await refused({ venue: "nyse" }, "--venue: there is no nyse, the venues are binance, kraken, okx, gate");
     await refused(
       { venue: "okx", rules: { impaired_min_venues: 2 } },
       "One venue alone cannot show that a region is impaired: leave out --venue to try impairedMinVenues",
     );
-    await refused(
-      { rules: { slow_multiple: 1e9 } },
-      /^One of the rules is too large to reckon with \(slowMultiple\)/,
-    );
+    await refused({ rules: { slow_multiple: 1e9 } }, /^One of the rules is too large to reckon with \(slowMultiple\)/);
     t.strictSame(await scratchSchemas(pool), []);
 
     const { from, message } = await tooEarly(t, pool);
     t.match(message, /^--from: samples are kept since /);
-    await pool.query(
-      sql`update engine_clock set ticked_at = ${at(10 * 86_400)}`,
-    );
+    await pool.query(sql`update engine_clock set ticked_at = ${at(10 * 86_400)}`);
     const dropped = await tooEarly(t, pool, 60_000);
     t.ok(dropped.from > from, "of what is partly dropped, a part");
-    await pool.query(
-      sql`update engine_clock set ticked_at = ${at(world.lastsS)}`,
-    );
+    await pool.query(sql`update engine_clock set ticked_at = ${at(world.lastsS)}`);
   });
 
   await t.test("to beyond what is decided is cut", async (t) => {
@@ -308,17 +246,13 @@ void t.test("a replay by other rules", async (t) => {
     });
     t.equal(done.cut, true);
     t.strictSame(done.to, after(world, 420));
-    t.match(
-      replayText(done),
-      "It ends there because the engine has not decided anything later\n",
-    );
+    t.match(replayText(done), "It ends there because the engine has not decided anything later\n");
   });
 
   await t.test("is a command", async (t) => {
     const folder = t.testdir({
       "rules.json": '{ "openingBadRun": 13 }',
-      "thresholds.json":
-        '{ "version": "1", "rules": [{ "name": "openingBadRun", "value": 13, "unit": "samples" }] }',
+      "thresholds.json": '{ "version": "1", "rules": [{ "name": "openingBadRun", "value": 13, "unit": "samples" }] }',
     });
     const cli = (...args: string[]) =>
       runCli(t, ["replay", "--from", "2026-01-15T12:00:00Z", ...args], {
@@ -326,24 +260,13 @@ void t.test("a replay by other rules", async (t) => {
       });
     const text = cli("--rules", `${folder}/rules.json`, "--venue", "okx");
     t.equal(await text.ended, 0, "whatever differs");
-    t.match(
-      text.output(),
-      /^Replay of .*, okx\nRules that are tried:\n {2}openingBadRun 13/,
-    );
+    t.match(text.output(), /^Replay of .*, okx\nRules that are tried:\n {2}openingBadRun 13/);
 
-    const json = cli(
-      "--rules",
-      `${folder}/thresholds.json`,
-      "--venue",
-      "okx",
-      "--json",
-    );
+    const json = cli("--rules", `${folder}/thresholds.json`, "--venue", "okx", "--json");
     t.equal(await json.ended, 0);
     t.match(JSON.parse(json.output()), {
       venue: "okx",
-      changed: [
-        { name: "openingBadRun", present: 3, tried: 13, unit: "samples" },
-      ],
+      changed: [{ name: "openingBadRun", present: 3, tried: 13, unit: "samples" }],
       instants: 211,
       lines: [
         {
@@ -382,14 +305,11 @@ void t.test("a replay of what earlier rules decided", async (t) => {
     ...{ from: at(60), to: at(120), fault: "timeout" },
   });
   accepted(await tick(pool, at(0), { rules: earlier }));
-  for await (const one of decideUpTo(pool, at(300), { rules: earlier }))
-    accepted(one);
+  for await (const one of decideUpTo(pool, at(300), { rules: earlier })) accepted(one);
   const whole = { from: at(5), to: null, venue: null, log };
   t.strictSame(
     linesOf(await replayed(pool, { ...whole, rules: quick })),
-    [
-      "okx-2026-01-15-rest-degraded  rest:ticker  only recorded: these rules do not open it",
-    ],
+    ["okx-2026-01-15-rest-degraded  rest:ticker  only recorded: these rules do not open it"],
     "shows what the rules of now change",
   );
   t.strictSame(
@@ -412,34 +332,23 @@ void t.test("a replay that is asked for wrongly", async (t) => {
     "cut.json": '{ "openingBadRun": ',
   });
   const from = ["--from", "2026-01-15T12:00:00Z"];
-  const expected =
-    "expected an instant in ISO 8601 and UTC, like 2026-01-31T12:00:00Z, got";
+  const expected = "expected an instant in ISO 8601 and UTC, like 2026-01-31T12:00:00Z, got";
   for (const [args, said] of [
     [[], [`replay --from: ${expected} nothing`]],
     [["--from", "yesterday"], [`replay --from: ${expected} "yesterday"`]],
-    [
-      ["--from", "2026-02-30T12:00:00Z"],
-      [`replay --from: ${expected} "2026-02-30T12:00:00Z"`],
-    ],
-    [
-      [...from, "--to", "2026-01-15"],
-      [`replay --to: ${expected} "2026-01-15"`],
-    ],
+    [["--from", "2026-02-30T12:00:00Z"], [`replay --from: ${expected} "2026-02-30T12:00:00Z"`]],
+    [[...from, "--to", "2026-01-15"], [`replay --to: ${expected} "2026-01-15"`]],
     [
       [...from, "--rules", `${folder}/none.json`],
       [/The file of rules .*none\.json cannot be read: there is no such file/],
     ],
     [
       [...from, "--rules", `${folder}/cut.json`],
-      [
-        /The file of rules .*cut\.json is not JSON: line 1, column 20: expected a value/,
-      ],
+      [/The file of rules .*cut\.json is not JSON: line 1, column 20: expected a value/],
     ],
     [
       [...from, "--rules", `${folder}/list.json`],
-      [
-        'should hold an object like {"openingBadRun": 2}, or an answer of /v1/thresholds',
-      ],
+      ['should hold an object like {"openingBadRun": 2}, or an answer of /v1/thresholds'],
     ],
     [
       [...from, "--rules", `${folder}/wrong.json`],
@@ -461,36 +370,23 @@ void t.test("a replay that is asked for wrongly", async (t) => {
   }
 });
 
-void t.test(
-  "a replay has a table of its own for each that the engine writes",
-  (t) => {
-    const folder = packagedFile("sql/engine");
-    const texts = readdirSync(folder)
-      .filter((name) => name.endsWith(".sql"))
-      .map((name) =>
-        readFileSync(`${folder}/${name}`, "utf8").replace(/--.*/g, ""),
-      );
-    const found = (pattern: RegExp) =>
-      [
-        ...new Set(
-          texts.flatMap((text) =>
-            [...text.matchAll(pattern)].map(([, table]) => table!),
-          ),
-        ),
-      ].sort();
-    const written = found(
-      /\b(?:insert into|delete from|update(?! set)|truncate) ([a-z_.]+)/g,
-    );
-    const made = found(/create unlogged table ([a-z_]+)/g);
-    t.ok(written.includes("incident") && written.includes("engine_clock"));
-    t.strictSame(
-      written.filter((table) => !made.includes(table)),
-      // the live engine alone comes to a new one
-      ["timeline"],
-    );
-    t.end();
-  },
-);
+void t.test("a replay has a table of its own for each that the engine writes", (t) => {
+  const folder = packagedFile("sql/engine");
+  const texts = readdirSync(folder)
+    .filter((name) => name.endsWith(".sql"))
+    .map((name) => readFileSync(`${folder}/${name}`, "utf8").replace(/--.*/g, ""));
+  const found = (pattern: RegExp) =>
+    [...new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, table]) => table!)))].sort();
+  const written = found(/\b(?:insert into|delete from|update(?! set)|truncate) ([a-z_.]+)/g);
+  const made = found(/create unlogged table ([a-z_]+)/g);
+  t.ok(written.includes("incident") && written.includes("engine_clock"));
+  t.strictSame(
+    written.filter((table) => !made.includes(table)),
+    // the live engine alone comes to a new one
+    ["timeline"],
+  );
+  t.end();
+});
 
 async function replayed(pool: Pool, options: ReplayOptions) {
   return (await replay(pool, options))!;
@@ -518,14 +414,7 @@ async function scratchSchemas(pool: Pool): Promise<string[]> {
 
 async function states(pool: Pool): Promise<unknown> {
   return Promise.all(
-    [
-      "engine_clock",
-      "region_state",
-      "component_state",
-      "incident",
-      "alert_event",
-      "sample",
-    ].map((table) =>
+    ["engine_clock", "region_state", "component_state", "incident", "alert_event", "sample"].map((table) =>
       pool.query(
         sql`select count(*) as n, md5(string_agg(r::text, ' ' order by r::text)) as digest from ${sql.ident(table)} r`,
       ),
@@ -552,8 +441,6 @@ async function tooEarly(t: Test, pool: Pool, afterMs = -60_000) {
   t.ok(error instanceof UserError, error.message);
   const earliest = new Date(/can begin at (\S+)/.exec(error.message)![1]!);
   const to = new Date(+earliest + 2000);
-  t.ok(
-    await replay(pool, { from: earliest, to, venue: "okx", rules: {}, log }),
-  );
+  t.ok(await replay(pool, { from: earliest, to, venue: "okx", rules: {}, log }));
   return { from: earliest, message: error.message };
 }

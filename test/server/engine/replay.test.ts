@@ -4,13 +4,7 @@ import { type Pool, sql } from "../../../shared/database/pool.js";
 import { replay, type Replay } from "../../../server/engine/replay.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migratedDatabase } from "../../support/database.js";
-import {
-  after,
-  fill,
-  live,
-  type Trouble,
-  type World,
-} from "../../support/troubled-world.js";
+import { after, fill, live, type Trouble, type World } from "../../support/troubled-world.js";
 
 const log = makeLog("test", "warn");
 const two = ["eu-central", "us-east"];
@@ -174,19 +168,12 @@ void t.test("a replay by the same rules", async (t) => {
     assertSame(t, whole);
     t.equal(whole.instants, endS / stepS + 1);
     const incidents = whole.lines.map(({ recorded }) => recorded!);
-    const some = (
-      what: string,
-      test: (one: (typeof incidents)[0]) => unknown,
-    ) => t.ok(incidents.some(test), `the world has ${what}`);
+    const some = (what: string, test: (one: (typeof incidents)[0]) => unknown) =>
+      t.ok(incidents.some(test), `the world has ${what}`);
     some("an escalation", (one) => one.escalatedAt);
     some("flapping", (one) => one.flapping);
-    some(
-      "a retraction by what came late",
-      (one) => one.venue === "bybit" && one.retractedAt && !one.byHand,
-    );
-    some("a retraction by an impairment", (one) =>
-      one.retractionReason?.includes("impaired: us-east"),
-    );
+    some("a retraction by what came late", (one) => one.venue === "bybit" && one.retractedAt && !one.byHand);
+    some("a retraction by an impairment", (one) => one.retractionReason?.includes("impaired: us-east"));
     some("a retraction by hand", (one) => one.byHand === "a test of ours");
     some("a third name of a day", (one) => one.slug.endsWith("-2"));
     some("an open end", (one) => !one.closedAt && !one.retractedAt);
@@ -209,9 +196,7 @@ void t.test("a replay by the same rules", async (t) => {
 
   await t.test("of one venue is that part of the whole", async (t) => {
     const { lines } = await replayed(pool, 0, endS, "gate");
-    const ofGate = whole.lines.filter(
-      ({ recorded }) => recorded!.venue === "gate",
-    );
+    const ofGate = whole.lines.filter(({ recorded }) => recorded!.venue === "gate");
     t.ok(ofGate.length > 0);
     // of what is new, ids are of no meaning
     t.strictSame(lines.map(withoutIds), ofGate.map(withoutIds));
@@ -264,12 +249,7 @@ void t.test("a replay long after retractions by hand", async (t) => {
   );
 });
 
-function replayed(
-  pool: Pool,
-  fromS: number,
-  toS: number,
-  venue: string | null = null,
-): Promise<Replay> {
+function replayed(pool: Pool, fromS: number, toS: number, venue: string | null = null): Promise<Replay> {
   const period = { from: after(world, fromS), to: after(world, toS) };
   const rules = { step_ms: stepS * 1000 };
   return replay(pool, { ...period, venue, rules, log }) as Promise<Replay>;
@@ -294,11 +274,7 @@ function withoutIds({ recorded, replayed }: Replay["lines"][0]) {
   ];
 }
 
-async function retractByHand(
-  pool: Pool,
-  venue: string,
-  component: string,
-): Promise<void> {
+async function retractByHand(pool: Pool, venue: string, component: string): Promise<void> {
   await pool.query(sql`
     update incident i set retracted_at = e.ticked_at, retraction_reason = 'a test of ours'
     from engine_clock e, component c, venue v
@@ -322,8 +298,6 @@ async function everything(pool: Pool): Promise<unknown> {
     `);
     digests.push([name, ...rows]);
   }
-  const schemas = await pool.query(
-    sql`select nspname from pg_namespace where nspname !~ '^pg_' order by nspname`,
-  );
+  const schemas = await pool.query(sql`select nspname from pg_namespace where nspname !~ '^pg_' order by nspname`);
   return { digests, schemas };
 }

@@ -6,8 +6,8 @@ import { rules } from "../../../server/engine/rules.js";
 import { packagedFile, version } from "../../../shared/config/package.js";
 
 /**
- * Which version brought which rules. Append only: when a rule changes, raise the version in package.json, tell it in CHANGELOG.md
- * under that version by a line that begins with "Rules, <date>:", and add the hash that this test prints.
+ * Which version brought which rules. Append only: when a rule changes, raise the version in package.json, tell it in
+ * CHANGELOG.md under that version by a line that begins with "Rules, <date>:", and add the hash that this test prints.
  */
 const rulesSince = [
   ["0.1.0", "519f8de082f0"],
@@ -17,30 +17,19 @@ const rulesSince = [
 ] as const;
 
 const hash = createHash("sha256")
-  .update(
-    JSON.stringify(rules.map(({ name, value, unit }) => [name, value, unit])),
-  )
+  .update(JSON.stringify(rules.map(({ name, value, unit }) => [name, value, unit])))
   .digest("hex")
   .slice(0, 12);
 
 void t.test("a change of the rules is dated", async (t) => {
   const [newest, known] = rulesSince.at(-1)!;
-  t.equal(
-    hash,
-    known,
-    "the rules are those of the newest version here; if not, see above",
-  );
-  t.ok(
-    version.localeCompare(newest, "en", { numeric: true }) >= 0,
-    `version ${version} is not older than ${newest}`,
-  );
+  t.equal(hash, known, "the rules are those of the newest version here; if not, see above");
+  t.ok(version.localeCompare(newest, "en", { numeric: true }) >= 0, `version ${version} is not older than ${newest}`);
   const hashes = rulesSince.map(([, hash]) => hash);
   t.equal(new Set(hashes).size, hashes.length, "each version has its own");
   const changelog = await readFile(packagedFile("CHANGELOG.md"), "utf8");
   for (const [version] of rulesSince) {
-    const [, section] = changelog.split(
-      new RegExp(`^## ${version.replaceAll(".", "\\.")}\\b.*$`, "m"),
-    );
+    const [, section] = changelog.split(new RegExp(`^## ${version.replaceAll(".", "\\.")}\\b.*$`, "m"));
     t.match(
       section?.split(/^## /m)[0],
       /^- Rules, \d{4}-\d{2}-\d{2}: \S/m,
@@ -52,8 +41,7 @@ void t.test("a change of the rules is dated", async (t) => {
 void t.test("each rule has its reason, once", (t) => {
   const names = rules.map(({ name }) => name);
   t.equal(new Set(names).size, names.length, "no name twice");
-  for (const { name, reason } of rules)
-    t.match(reason, /^[A-Z].{40,}[.]$/, `${name} says why`);
+  for (const { name, reason } of rules) t.match(reason, /^[A-Z].{40,}[.]$/, `${name} says why`);
   t.end();
 });
 

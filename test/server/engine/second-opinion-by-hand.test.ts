@@ -60,8 +60,7 @@ function statesOf(judged: Judged, what: "components" | "venues") {
   const changes: string[] = [];
   for (const moment of judged.moments)
     for (const one of moment[what])
-      if (one.since === moment.at)
-        changes.push(`+${(moment.at - noon) / 1000}s ${one.state}`);
+      if (one.since === moment.at) changes.push(`+${(moment.at - noon) / 1000}s ${one.state}`);
   return changes;
 }
 
@@ -116,11 +115,7 @@ void t.test("a typical latency holds from ten minutes after noon", (t) => {
 
 void t.test("what a region sees", (t) => {
   const last = (slots: string, more = "") => {
-    const judged = judge(
-      40,
-      "eu",
-      `okx rest:ticker, every 5s\n${more}\neu ${slots}`,
-    );
+    const judged = judge(40, "eu", `okx rest:ticker, every 5s\n${more}\neu ${slots}`);
     return (seconds: number) => viewAt(judged, seconds);
   };
   const none = { state: "unknown", reporting: false, samples: 0, badRun: 0 };
@@ -159,8 +154,7 @@ void t.test("what a region sees", (t) => {
 });
 
 void t.test("slots that the venue prevented", (t) => {
-  const judged = (component: string, slots: string) =>
-    judge(40, "eu", `okx ${component}, every 5s\neu ${slots}`);
+  const judged = (component: string, slots: string) => judge(40, "eu", `okx ${component}, every 5s\neu ${slots}`);
 
   const paused = judged("rest:ticker", ".*12 u*12 .*16");
   t.match(viewAt(paused, 70), {
@@ -201,11 +195,7 @@ void t.test("an endpoint that fails in part", (t) => {
     `okx rest:ticker, every 5s
      eu from -115s ${inPart} .*18`,
   );
-  t.match(
-    viewAt(judged, 10),
-    { failsInPart: false },
-    "two in the first window",
-  );
+  t.match(viewAt(judged, 10), { failsInPart: false }, "two in the first window");
   t.match(viewAt(judged, 15), { failsInPart: true, badRun: 0 });
   t.match(viewAt(judged, 60), {
     state: "degraded",
@@ -217,9 +207,7 @@ void t.test("an endpoint that fails in part", (t) => {
   });
   // seven of thirty-six are less than a fifth
   t.match(viewAt(judged, 65), { state: "operational", failsInPart: false });
-  t.match(lives(judged), [
-    { started: -115, opened: 15, lastBad: 35, closed: 125 },
-  ]);
+  t.match(lives(judged), [{ started: -115, opened: 15, lastBad: 35, closed: 125 }]);
 
   const spared = judge(
     30,
@@ -323,7 +311,8 @@ void t.test("a region turns bad on most of four venues", (t) => {
     { counted: 1, quorum: 2, state: "unknown" },
     "one region alone confirms nothing",
   );
-  // Its own trouble is no failure in part, so less than a fifth will do: v0 has two bad samples of twelve left at +205s, the others at +210s.
+  // Its own trouble is no failure in part, so less than a fifth will do: v0 has two bad samples of twelve left at
+  // +205s, the others at +210s.
   t.equal(impaired.impairments[0]!.endedAt, after(210));
   t.strictSame(impaired.incidents, []);
 
@@ -331,23 +320,11 @@ void t.test("a region turns bad on most of four venues", (t) => {
   t.strictSame(half.impairments, [], "half is not most");
   const three = judge(60, "eu us", four([bad, bad, bad]));
   t.strictSame(three.impairments, [], "three venues are too few to tell");
-  const elsewhere = judge(
-    60,
-    "eu us",
-    four([bad, bad, bad, good]).replaceAll("us .*60", "us .*12 x*20 .*28"),
-  );
+  const elsewhere = judge(60, "eu us", four([bad, bad, bad, good]).replaceAll("us .*60", "us .*12 x*20 .*28"));
   t.strictSame(elsewhere.impairments, [], "the venues are bad, not a region");
-  const alone = judge(
-    60,
-    "eu",
-    four([bad, bad, bad, good]).replace(/us .*/g, ""),
-  );
+  const alone = judge(60, "eu", four([bad, bad, bad, good]).replace(/us .*/g, ""));
   t.equal(alone.impairments.length, 1, "there is no other region");
-  t.match(
-    momentAt(alone, 70).components[0],
-    { counted: 0, quorum: 1, state: "unknown" },
-    "and nobody to ask then",
-  );
+  t.match(momentAt(alone, 70).components[0], { counted: 0, quorum: 1, state: "unknown" }, "and nobody to ask then");
   t.end();
 });
 
@@ -375,27 +352,16 @@ void t.test("the quorum", (t) => {
   t.equal(of([outage, outage, good]), "outage 3 2");
   t.equal(of([outage, "_"]), "unknown 1 2", "one alone confirms nothing");
   t.equal(of([good, "_", "_"]), "unknown 1 2", "nor that all is well");
-  t.equal(
-    of([outage, outage, "_"]),
-    "outage 2 2",
-    "who is silent is not asked",
-  );
+  t.equal(of([outage, outage, "_"]), "outage 2 2", "who is silent is not asked");
   t.equal(of([good, ".", "."]), "unknown 3 2", "one knows, of two");
-  t.equal(
-    of([outage, degraded, ".", "."]),
-    "unknown 4 3",
-    "nobody sees it well",
-  );
+  t.equal(of([outage, degraded, ".", "."]), "unknown 4 3", "nobody sees it well");
   t.end();
 });
 
 void t.test("a venue is what its known components are", (t) => {
   const of = (...slots: string[]) => {
-    const components = slots.map(
-      (one, i) => `okx rest:${"abc"[i]}, every 5s\neu ${one}`,
-    );
-    return momentAt(judge(20, "eu", components.join("\n")), 20).venues[0]!
-      .state;
+    const components = slots.map((one, i) => `okx rest:${"abc"[i]}, every 5s\neu ${one}`);
+    return momentAt(judge(20, "eu", components.join("\n")), 20).venues[0]!.state;
   };
   t.equal(of("x*5", ".*5"), "outage", "half");
   t.equal(of("x*5", ".*5", "_"), "outage", "half of those known");
@@ -464,15 +430,9 @@ void t.test("a run does not reach back over a silence", (t) => {
     return lives(judged).map(({ started, opened }) => ({ started, opened }));
   };
   // the second is of +5s, and the third a minute later; or five seconds more
-  t.strictSame(began("rest:ticker", "x*2 _*11 x*3"), [
-    { started: 0, opened: 75 },
-  ]);
-  t.strictSame(began("rest:ticker", "x*2 _*12 x*3"), [
-    { started: 70, opened: 80 },
-  ]);
-  t.strictSame(began("rest:ticker", "x*2 u*12 x*3"), [
-    { started: 0, opened: 10 },
-  ]);
+  t.strictSame(began("rest:ticker", "x*2 _*11 x*3"), [{ started: 0, opened: 75 }]);
+  t.strictSame(began("rest:ticker", "x*2 _*12 x*3"), [{ started: 70, opened: 80 }]);
+  t.strictSame(began("rest:ticker", "x*2 u*12 x*3"), [{ started: 0, opened: 10 }]);
   t.strictSame(
     began("ws:trades", "x*2 u*12 x*3"),
     [{ started: 70, opened: 80 }],
@@ -548,9 +508,7 @@ void t.test("silence closes nothing until it has lasted", (t) => {
   // at +125s two samples are left
   const lasting = of("rules unmeasured_close_ms=60000");
   t.match(statesOf(lasting, "components").at(-1), "+125s unknown");
-  t.match(lives(lasting), [
-    { opened: 70, lastBad: 75, closed: 185, closedFor: "unmeasured" },
-  ]);
+  t.match(lives(lasting), [{ opened: 70, lastBad: 75, closed: 185, closedFor: "unmeasured" }]);
   // when the good ones have left the window, most of what is left failed
   t.match(lasting.alerts.at(-1), { kind: "closed", severity: "outage" });
   t.match(lives(of("")), [{ opened: 70, lastBad: 75, closed: null }]);
@@ -563,10 +521,7 @@ void t.test("silence closes nothing until it has lasted", (t) => {
      eu .*12 x*4 _*5 .*4`,
   );
   // one failed of five is left at +130s, and two good ones at +170s
-  t.strictSame(statesOf(inTurns, "components").slice(-2), [
-    "+130s operational",
-    "+170s unknown",
-  ]);
+  t.strictSame(statesOf(inTurns, "components").slice(-2), ["+130s operational", "+170s unknown"]);
   t.match(lives(inTurns), [{ closed: 190, closedFor: "unmeasured" }]);
   t.end();
 });
@@ -580,11 +535,7 @@ void t.test("the quorum's newest bad sample", (t) => {
      us .*16 x*3 .*21`,
   );
   // eu has been silent since +70s, and is a vote until +130s
-  t.match(
-    lives(judged),
-    [{ started: 80, opened: 90, lastBad: 80 }],
-    "not before the start",
-  );
+  t.match(lives(judged), [{ started: 80, opened: 90, lastBad: 80 }], "not before the start");
   t.end();
 });
 
@@ -592,10 +543,7 @@ void t.test("the quorum's newest bad sample", (t) => {
 function endpoints(venues: Record<string, string>[]) {
   return venues
     .map((of, i) =>
-      [
-        `v${i} rest:ticker, every 5s`,
-        ...Object.entries(of).map(([region, slots]) => `${region} ${slots}`),
-      ].join("\n"),
+      [`v${i} rest:ticker, every 5s`, ...Object.entries(of).map(([region, slots]) => `${region} ${slots}`)].join("\n"),
     )
     .join("\n");
 }
@@ -627,23 +575,15 @@ void t.test("a machine that is two regions loses its network", (t) => {
   t.equal(judged.impairments[0]!.endedAt, after(165));
   t.equal(judged.impairments[1]!.endedAt, after(165));
 
-  const opens = (vantages: string, world = cut) =>
-    judge(60, "eu us ap", `${vantages}\n${world}`).incidents.length;
+  const opens = (vantages: string, world = cut) => judge(60, "eu us ap", `${vantages}\n${world}`).incidents.length;
   t.equal(opens(""), 3, "two places agree");
   t.equal(opens("eu runs on m1 from -60s\nus runs on m1 from 71s"), 3);
   t.equal(opens("eu runs on m1 from -60s\nus runs on m1 from 70s"), 0);
   t.equal(opens(`${oneMachine}\nus runs on m2 from 70s`), 3);
   t.equal(opens(`${oneMachine}\nus runs on several from 70s`), 3);
-  t.equal(
-    opens("eu runs on several from -60s\nus runs on several from -60s"),
-    3,
-  );
+  t.equal(opens("eu runs on several from -60s\nus runs on several from -60s"), 3);
   const elsewhere = cut.replaceAll(`ap ${good}`, `ap ${bad}`);
-  t.equal(
-    opens(oneMachine, elsewhere),
-    3,
-    "two are bad elsewhere too, so it is not the machine that fails the third",
-  );
+  t.equal(opens(oneMachine, elsewhere), 3, "two are bad elsewhere too, so it is not the machine that fails the third");
 
   const allOnOne = `${oneMachine}\nap runs on m1 from -60s`;
   t.equal(opens(allOnOne), 3, "one of the machine's regions sees it well");
@@ -652,9 +592,7 @@ void t.test("a machine that is two regions loses its network", (t) => {
 });
 
 /** On three venues eu loses its network from +60s to +155s, which is recognised at +70s and over at +205s. */
-const eusNetwork = endpoints(
-  ["", "", ""].map(() => ({ eu: ".*12 x*20 .*28", us: ".*60" })),
-);
+const eusNetwork = endpoints(["", "", ""].map(() => ({ eu: ".*12 x*20 .*28", us: ".*60" })));
 
 void t.test("what a region's own trouble did is left out", (t) => {
   const judged = (slots: string, phaseMs: number) =>
@@ -667,9 +605,7 @@ void t.test("what a region's own trouble did is left out", (t) => {
        us from -180s .*16`,
     );
   const v3At = (judged: Judged, seconds: number) =>
-    momentAt(judged, seconds).views.find(
-      ({ venue, region }) => venue === "v3" && region === "eu",
-    );
+    momentAt(judged, seconds).views.find(({ venue, region }) => venue === "v3" && region === "eu");
   const stateAt = (judged: Judged, seconds: number) =>
     momentAt(judged, seconds).components.find(({ venue }) => venue === "v3");
 
@@ -685,11 +621,7 @@ void t.test("what a region's own trouble did is left out", (t) => {
   ]);
   t.match(v3At(within, 200), { samples: 6, failed: 5, state: "outage" });
   t.match(v3At(within, 205), { samples: 6, failed: 5, state: "outage" });
-  t.match(
-    stateAt(within, 205),
-    { counted: 1, state: "unknown" },
-    "no vote when it ends",
-  );
+  t.match(stateAt(within, 205), { counted: 1, state: "unknown" }, "no vote when it ends");
   // the bad ones of +60s to +180s were its network's; of +210s there is a good one
   t.match(v3At(within, 210), { samples: 1, failed: 0, badRun: 0 });
   t.match(stateAt(within, 210), { counted: 2 });
@@ -735,11 +667,7 @@ void t.test("others see the same after all", (t) => {
     },
   ]);
   t.match(momentAt(judged, 90).components[0], { counted: 1, state: "unknown" });
-  t.match(
-    momentAt(judged, 95).components[0],
-    { counted: 2, state: "degraded" },
-    "it votes at once",
-  );
+  t.match(momentAt(judged, 95).components[0], { counted: 2, state: "degraded" }, "it votes at once");
   t.match(viewAt(judged, 100), { failed: 9 }, "and nothing is left out");
   const once = { started: 85, opened: 95, retracted: null };
   t.match(lives(judged), [once, once, once]);
@@ -757,16 +685,9 @@ void t.test("an impairment starts with what was bad first", (t) => {
         { eu: ".*16 x*20 .*24", us: ".*60" },
         { eu: ".*60", us: ".*60" },
       ]),
-    ).impairments.map(({ startedAt, recognisedAt }) => [
-      (startedAt - noon) / 1000,
-      (recognisedAt - noon) / 1000,
-    ]);
+    ).impairments.map(({ startedAt, recognisedAt }) => [(startedAt - noon) / 1000, (recognisedAt - noon) / 1000]);
   t.strictSame(startOf(".*16 x*20 .*24"), [[80, 90]], "with the run");
-  t.strictSame(
-    startOf(".*12 x*3 . x*19 .*25"),
-    [[70, 90]],
-    "bad since +70s, and the present run began at +80s",
-  );
+  t.strictSame(startOf(".*12 x*3 . x*19 .*25"), [[70, 90]], "bad since +70s, and the present run began at +80s");
   t.strictSame(startOf(".*12 x*2 . x*19 .*26"), [[75, 90]], "bad since +75s");
   t.end();
 });
@@ -783,14 +704,11 @@ void t.test("an outlier", (t) => {
     );
   const outliersOf = ({ outliers }: Judged) =>
     outliers.map(({ region, startedAt, endedAt }) =>
-      [
-        region,
-        `from +${(startedAt - noon) / 1000}s`,
-        endedAt === null ? "on" : `to +${(endedAt - noon) / 1000}s`,
-      ].join(" "),
+      [region, `from +${(startedAt - noon) / 1000}s`, endedAt === null ? "on" : `to +${(endedAt - noon) / 1000}s`].join(
+        " ",
+      ),
     );
-  const three = (eu: string, us: string) =>
-    judged("eu us ap", [eu, us, ".*100"]);
+  const three = (eu: string, us: string) => judged("eu us ap", [eu, us, ".*100"]);
 
   // eu is bad since +10s; us has a bad moment: three of twelve from +160s
   const moment = three("x*100", ".*30 x*4 .*66");
@@ -811,17 +729,9 @@ void t.test("an outlier", (t) => {
   const well = three("x*40 .*60", ".*100");
   t.strictSame(outliersOf(well), ["eu from +130s to +250s"]);
   const silent = three("x*40 _*30 x*30", ".*100");
-  t.strictSame(
-    outliersOf(silent),
-    ["eu from +130s on"],
-    "silence ends nothing",
-  );
+  t.strictSame(outliersOf(silent), ["eu from +130s on"], "silence ends nothing");
   t.match(momentAt(silent, 400).components[0], { counted: 2 });
-  t.strictSame(
-    outliersOf(three("x*40 _*30 .*2", ".*100")),
-    ["eu from +130s on"],
-    "two good answers are no state",
-  );
+  t.strictSame(outliersOf(three("x*40 _*30 .*2", ".*100")), ["eu from +130s on"], "two good answers are no state");
 
   /*
    * us makes a quorum with eu from +110s, and they open. It is well at +195s, the incident closes at +255s, and is
@@ -831,11 +741,7 @@ void t.test("an outlier", (t) => {
   t.match(lives(agreed), [{ opened: 110, closed: 255 }]);
   t.strictSame(outliersOf(agreed), ["eu from +260s on"]);
 
-  t.strictSame(
-    outliersOf(judged("eu us ap", ["x*100", "x*100", ".*100"])),
-    [],
-    "a quorum is lasting",
-  );
+  t.strictSame(outliersOf(judged("eu us ap", ["x*100", "x*100", ".*100"])), [], "a quorum is lasting");
   const twoOfFour = judged("eu us ap sa", ["x*100", "x*100", ".*100", ".*100"]);
   t.strictSame(outliersOf(twoOfFour), ["eu from +130s on", "us from +130s on"]);
   t.match(momentAt(twoOfFour, 130).components[0], { counted: 2, quorum: 2 });
@@ -843,11 +749,7 @@ void t.test("an outlier", (t) => {
   // of two regions one is left, and the outlier's is the second state, until two of its samples are left
   const ofTwo = judged("eu us", ["x*40", ".*100"]);
   t.match(momentAt(ofTwo, 130).components[0], { counted: 1, quorum: 2 });
-  t.strictSame(statesOf(ofTwo, "components"), [
-    "+0s unknown",
-    "+10s operational",
-    "+245s unknown",
-  ]);
+  t.strictSame(statesOf(ofTwo, "components"), ["+0s unknown", "+10s operational", "+245s unknown"]);
   t.strictSame(
     statesOf(judged("eu us", ["x*60", ".*40"]), "components").slice(0, 3),
     // us has two samples left
@@ -912,8 +814,7 @@ void t.test("suspect trouble waits", (t) => {
   const oneMachine = "eu runs on m1 from -60s\nus runs on m1 from -60s";
   const opened = (world: string) =>
     judge(60, "eu us ap", `${oneMachine}\n${world}`).incidents.map(
-      ({ venue, startedAt, openedAt }) =>
-        `${venue} +${(openedAt - noon) / 1000}s, from +${(startedAt - noon) / 1000}s`,
+      ({ venue, startedAt, openedAt }) => `${venue} +${(openedAt - noon) / 1000}s, from +${(startedAt - noon) / 1000}s`,
     );
 
   // bad since +70s, which is less than two minutes ago until +190s
@@ -1048,8 +949,7 @@ void t.test("late samples retract what had not failed in part", (t) => {
 
 void t.test("an impairment in hindsight retracts what it explains", (t) => {
   // eu and ap are one machine; they open an incident of v0 before their other venues turn bad
-  const both = (slots: string) =>
-    `eu from -60s ${slots}\nap from -60s ${slots}`;
+  const both = (slots: string) => `eu from -60s ${slots}\nap from -60s ${slots}`;
   const judged = judge(
     40,
     "eu ap us",

@@ -1,21 +1,17 @@
-/** The engine and the second opinion on random fleets whose regions are impaired, and however the engine comes to see them. */
+/**
+ * The engine and the second opinion on random fleets whose regions are impaired, and however the engine comes to see
+ * them.
+ */
 import t from "tap";
 import { agree } from "../../support/agreement.js";
 import { migratedDatabase } from "../../support/database.js";
 import { randomRuns, rulesOfTheBook } from "../../support/random-runs.js";
-import {
-  componentWorlds,
-  cutAtRandom,
-  fleets,
-  hasPause,
-  inBatches,
-} from "../../support/random-worlds.js";
+import { componentWorlds, cutAtRandom, fleets, hasPause, inBatches } from "../../support/random-worlds.js";
 
 void t.test("the engine and the second opinion agree", async (t) => {
   const { pool } = await migratedDatabase(t);
   const fewFleets = (seed: number) => fleets(seed, 3, rulesOfTheBook);
-  const fewComponents = (seed: number) =>
-    componentWorlds(seed, 40, rulesOfTheBook);
+  const fewComponents = (seed: number) => componentWorlds(seed, 40, rulesOfTheBook);
 
   await t.test("on random fleets", async (t) => {
     const make = (seed: number) => fleets(seed, 6, rulesOfTheBook);
@@ -25,16 +21,11 @@ void t.test("the engine and the second opinion agree", async (t) => {
   await t.test("however time is cut", async (t) => {
     for (const make of [fewFleets, fewComponents])
       for (const run of randomRuns(make, 1))
-        if (!hasPause(run))
-          await agree(t, pool, run, { comesBy: cutAtRandom(run) });
+        if (!hasPause(run)) await agree(t, pool, run, { comesBy: cutAtRandom(run) });
   });
 
-  await t.test(
-    "in any order of samples, some of which come twice",
-    async (t) => {
-      for (const make of [fewFleets, fewComponents])
-        for (const run of randomRuns(make, 1))
-          await agree(t, pool, run, { batches: inBatches(run) });
-    },
-  );
+  await t.test("in any order of samples, some of which come twice", async (t) => {
+    for (const make of [fewFleets, fewComponents])
+      for (const run of randomRuns(make, 1)) await agree(t, pool, run, { batches: inBatches(run) });
+  });
 });

@@ -16,17 +16,13 @@ void t.test("what is typical, reckoned by both", async (t) => {
   const { pool } = await migratedDatabase(t);
   const world = worldOfDays();
   const seriesOf = (component: Component, region: string) =>
-    world.samples.filter(
-      (one) => one.component === component.id && one.region === region,
-    );
+    world.samples.filter((one) => one.component === component.id && one.region === region);
   const expected = [boundary, boundary + 6 * hourMs].flatMap((boundary) =>
     world.venues[0]!.components.flatMap((component) =>
       world.regions.flatMap((region) => {
         const samples = seriesOf(component, region);
         const us = typicalAtUs(component, samples, boundary, rules);
-        return us === null
-          ? []
-          : [{ boundary, of: `${component.id} ${region}`, us }];
+        return us === null ? [] : [{ boundary, of: `${component.id} ${region}`, us }];
       }),
     ),
   );
@@ -58,12 +54,7 @@ void t.test("what is typical, reckoned by both", async (t) => {
 /** Now and then a sample an hour, now and then some; of one region hardly any. */
 function worldOfDays(): World {
   const random = randomFrom(5);
-  const components = [
-    "rest:ticker",
-    "rest:book",
-    "rest:trades",
-    "ws:trades",
-  ].map((id): Component => ({
+  const components = ["rest:ticker", "rest:book", "rest:trades", "ws:trades"].map((id): Component => ({
     id,
     kind: id.startsWith("rest") ? "rest" : "ws",
     cadenceMs: 60_000,

@@ -1,4 +1,7 @@
-/** The engine and the second opinion on components, hundreds of random worlds at once, and on worlds that taught something. */
+/**
+ * The engine and the second opinion on components, hundreds of random worlds at once, and on worlds that taught
+ * something.
+ */
 import t from "tap";
 import { agree } from "../../support/agreement.js";
 import { migratedDatabase } from "../../support/database.js";

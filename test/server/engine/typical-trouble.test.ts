@@ -1,6 +1,6 @@
 /**
- * Typical trouble that takes more than a failing venue, on the whole way with its real pieces: slow answers, a rate limit,
- * flapping, and a region whose own network fails.
+ * Typical trouble that takes more than a failing venue, on the whole way with its real pieces: slow answers, a rate
+ * limit, flapping, and a region whose own network fails.
  */
 import t, { type Test } from "tap";
 import { sql } from "../../../shared/database/pool.js";
@@ -19,10 +19,7 @@ import { componentsOf, startWay, type Way } from "../../support/way.js";
 const region = "us-east";
 
 /** Three in trouble, and enough beside them for most of them to be bad in one region. */
-const venues = [
-  ...["bitget", "gate", "gemini"],
-  ...["binance", "bybit", "coinbase", "kraken", "okx"],
-];
+const venues = [...["bitget", "gate", "gemini"], ...["binance", "bybit", "coinbase", "kraken", "okx"]];
 
 void t.test("typical trouble", async (t) => {
   const way = await startWay(t, "bitget", venues);
@@ -64,7 +61,9 @@ async function slowIsDegraded(t: Test, way: Way) {
   }
 }
 
-/** The probe asks no more than the venue allows: what is not served counts there, and one region alone confirms nothing. */
+/**
+ * The probe asks no more than the venue allows: what is not served counts there, and one region alone confirms nothing.
+ */
 async function limitedIsLeftAlone(t: Test, way: Way) {
   await soon(async () => {
     const sights = await readSights(way.url, "gate", region);
@@ -72,8 +71,7 @@ async function limitedIsLeftAlone(t: Test, way: Way) {
       .filter(({ component }) => component.startsWith("rest:"))
       .every(({ regionState }) => regionState === "outage");
   });
-  const asked = () =>
-    way.world.requests({ venue: "gate", component: "rest:ticker", region });
+  const asked = () => way.world.requests({ venue: "gate", component: "rest:ticker", region });
   const before = asked();
   await way.engine.ticks(4);
   t.equal(asked(), before, "it is not asked in its pause");
@@ -86,8 +84,7 @@ async function limitedIsLeftAlone(t: Test, way: Way) {
 
 async function thirdOpeningFlaps(t: Test, way: Way) {
   const { world } = way;
-  const fails = () =>
-    world.fault({ kind: "status", venue: "gemini", component: "rest:ticker" });
+  const fails = () => world.fault({ kind: "status", venue: "gemini", component: "rest:ticker" });
   const open = async () => (await openOf(way)).filter(isTicker);
   for (const time of [1, 2, 3]) {
     fails();
@@ -107,9 +104,7 @@ async function thirdOpeningFlaps(t: Test, way: Way) {
   await world.clear();
   await soon(async () => (await open()).length === 0);
   t.same(
-    (await readIncidents(way.url))
-      .filter(isTicker)
-      .map(({ flapping }) => flapping),
+    (await readIncidents(way.url)).filter(isTicker).map(({ flapping }) => flapping),
     [true, false, false],
   );
 }
@@ -121,25 +116,19 @@ async function impairedHasNoVotes(t: Test, way: Way) {
   const fails = { venue: "*", regions: [region] };
   world.fault({ ...fails, component: "rest:*", kind: "timeout" });
   world.fault({ ...fails, component: "ws:conn", kind: "dead-socket" });
-  const impaired = async () =>
-    (await readRegions(url)).filter((one) => one.impaired !== null);
+  const impaired = async () => (await readRegions(url)).filter((one) => one.impaired !== null);
   await soon(async () => (await impaired()).length > 0);
   await engine.ticks(8);
   const [one, ...others] = await impaired();
   t.equal(one!.id, region);
-  t.ok(
-    one!.impaired!.venues.length > venues.length / 2,
-    "recognised by most venues",
-  );
+  t.ok(one!.impaired!.venues.length > venues.length / 2, "recognised by most venues");
   t.same(others, []);
   t.ok(allOperational(await readBoard(url)), "no venue is to blame");
 
   await world.clear();
   await soon(async () => (await impaired()).length === 0);
   await engine.ticks(4);
-  const recorded = (await readRegions(url)).filter(
-    ({ impairments }) => impairments.length > 0,
-  );
+  const recorded = (await readRegions(url)).filter(({ impairments }) => impairments.length > 0);
   // venues turn well one by one, so it may end and be recognised once more meanwhile
   t.same(
     recorded.map(({ id }) => id),

@@ -11,10 +11,7 @@ import { writeResumeFile } from "../../../server/export/resume-file.js";
 import { writeExport } from "../../../server/export/export.js";
 import type { ExportFormatName } from "../../../server/export/format.js";
 import type { DatasetName } from "../../../server/export/datasets.js";
-import {
-  recordsOf,
-  type RecordFilter,
-} from "../../../server/export/records.js";
+import { recordsOf, type RecordFilter } from "../../../server/export/records.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { cliWith } from "../../support/cli-input.js";
@@ -59,20 +56,14 @@ void t.test("what was measured, in files", async (t) => {
       same(
         t,
         parseCsv(await text(pool, "csv", { what })),
-        expected.map((row) =>
-          Object.fromEntries(
-            Object.entries(row).map(([name, value]) => [name, inCsv(value)]),
-          ),
-        ),
+        expected.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, inCsv(value)]))),
         `${what} as CSV`,
       );
     }
   });
 
   await t.test("of a venue, half-open, and nothing taken back", async (t) => {
-    const okx = jsonOf(
-      await text(pool, "ndjson", { what: "days", venue: "okx" }),
-    );
+    const okx = jsonOf(await text(pool, "ndjson", { what: "days", venue: "okx" }));
     t.same(new Set(okx.map(({ venue }) => venue)), new Set(["okx"]));
     const firsts = jsonOf(
       await text(pool, "ndjson", {
@@ -80,22 +71,18 @@ void t.test("what was measured, in files", async (t) => {
         period: { from, to: new Date(+from + 10_000) },
       }),
     ).map(({ ts }) => ts);
-    t.same(
-      new Set(firsts),
-      new Set([0, 5_000].map((ms) => new Date(+from + ms).toISOString())),
-    );
+    t.same(new Set(firsts), new Set([0, 5_000].map((ms) => new Date(+from + ms).toISOString())));
     const slugs = async (retracted: boolean) =>
-      jsonOf(await text(pool, "ndjson", { what: "incidents", retracted }))
-        .length;
+      jsonOf(await text(pool, "ndjson", { what: "incidents", retracted })).length;
     t.equal((await slugs(true)) - (await slugs(false)), 1);
   });
 
   await t.test("a text that is a formula, or that breaks lines", async (t) => {
     const csv = await text(pool, "csv", { what: "incidents", retracted: true });
     t.match(csv, `"'=1+1,\r\n""so"""`);
-    const [row] = jsonOf(
-      await text(pool, "ndjson", { what: "incidents", retracted: true }),
-    ).filter(({ retracted_at }) => retracted_at !== null);
+    const [row] = jsonOf(await text(pool, "ndjson", { what: "incidents", retracted: true })).filter(
+      ({ retracted_at }) => retracted_at !== null,
+    );
     t.equal(row!["retraction_reason"], '=1+1,\r\n"so"', "JSON has it as it is");
   });
 
@@ -109,14 +96,10 @@ void t.test("what was measured, in files", async (t) => {
       const wanted = { what, retracted: true };
       const whole = Buffer.from(await text(pool, form, wanted));
       const path = `${folder}/${what}.${form}`;
-      // its beginning byte by byte, since there the header is, and the rest at a stride that meets every place of a record
+      // its beginning byte by byte, since there the header is, and the rest at a stride that meets every place of a
+      // record
       const cuts = [0, 7, 200, whole.length - 1, whole.length];
-      for (
-        let cut = 300;
-        cut < whole.length;
-        cut += Math.ceil(whole.length / cutsWithin) | 1
-      )
-        cuts.push(cut);
+      for (let cut = 300; cut < whole.length; cut += Math.ceil(whole.length / cutsWithin) | 1) cuts.push(cut);
       for (const cut of cuts) {
         await writeFile(path, whole.subarray(0, cut));
         await writeResumeFile(path, wantedOf(wanted), form);
@@ -125,9 +108,7 @@ void t.test("what was measured, in files", async (t) => {
         if (!now.equals(whole)) t.fail(`${path}, cut after ${cut} bytes`);
       }
       t.notOk(existsSync(`${path}.unfinished`));
-      t.pass(
-        `${cuts.length} cuts of ${whole.length} bytes, ${what} as ${form}`,
-      );
+      t.pass(`${cuts.length} cuts of ${whole.length} bytes, ${what} as ${form}`);
     }
   });
 
@@ -144,16 +125,10 @@ void t.test("what was measured, in files", async (t) => {
       const begun = await sizeOf(path);
       const enough = begun + random() * 0.7 * (whole.length - begun);
       const gone = new AbortController();
-      const { code, err } = await cliWith(
-        t,
-        args,
-        { DATABASE_URL: url },
-        "",
-        (child) => {
-          child.once("exit", () => gone.abort());
-          void killAt(child, signal, path, enough, gone.signal);
-        },
-      );
+      const { code, err } = await cliWith(t, args, { DATABASE_URL: url }, "", (child) => {
+        child.once("exit", () => gone.abort());
+        void killAt(child, signal, path, enough, gone.signal);
+      });
       // it was quicker
       if (code === 0) await rm(path);
       else {
@@ -169,28 +144,19 @@ void t.test("what was measured, in files", async (t) => {
     t.equal(await readFile(path, "utf8"), whole);
   });
 
-  await t.test("a reader that is slow holds nobody up", (t) =>
-    slowReader(t, pool, url),
-  );
+  await t.test("a reader that is slow holds nobody up", (t) => slowReader(t, pool, url));
   await t.test("a reader that has had enough", (t) => earlyEnd(t, url));
   await t.test("no room where it goes", (t) => noRoom(t, url));
-  await t.test("begun with other options", (t) =>
-    otherOptions(t, pool, folder),
-  );
+  await t.test("begun with other options", (t) => otherOptions(t, pool, folder));
   await t.test("a night in which nothing happened", (t) => quiet(t, pool));
   await t.test("by whoever may ask as an analyst", async (t) => {
     const analyst = openPool(url, { applicationName: "test", log, max: 1 });
     t.teardown(() => analyst.close());
     await analyst.script(becoming("vw_analyst"));
     for (const what of ["samples", "minutes", "days", "incidents"] as const)
-      t.ok(
-        (await text(analyst, "csv", { what, venue: "okx" })).length > 0,
-        what,
-      );
+      t.ok((await text(analyst, "csv", { what, venue: "okx" })).length > 0, what);
   });
-  await t.test("what cannot be written, and why", (t) =>
-    faults(t, pool, folder),
-  );
+  await t.test("what cannot be written, and why", (t) => faults(t, pool, folder));
 });
 
 /** Samples of three days, so many; roll-ups of them; and incidents, one of them with a text that is hard to write. */
@@ -219,9 +185,7 @@ async function fill(pool: Pool): Promise<void> {
       },
     });
   await pool.script("alter table incident disable trigger refuse_rewriting");
-  await pool.query(
-    sql`update incident set retraction_reason = ${'=1+1,\r\n"so"'} where retracted_at is not null`,
-  );
+  await pool.query(sql`update incident set retraction_reason = ${'=1+1,\r\n"so"'} where retracted_at is not null`);
   await pool.script("alter table incident enable trigger refuse_rewriting");
 }
 
@@ -272,21 +236,12 @@ async function noRoom(t: Test, url: string): Promise<void> {
   });
 }
 
-function exporting(
-  t: Test,
-  url: string,
-  what: DatasetName,
-  output: "pipe" | number,
-) {
+function exporting(t: Test, url: string, what: DatasetName, output: "pipe" | number) {
   const period = ["--from", from.toISOString(), "--to", to.toISOString()];
-  const child = spawn(
-    process.execPath,
-    [packagedFile("dist/server/cli.js"), "export", "--what", what, ...period],
-    {
-      env: { PATH: process.env["PATH"], DATABASE_URL: url },
-      stdio: ["ignore", output, "pipe"],
-    },
-  );
+  const child = spawn(process.execPath, [packagedFile("dist/server/cli.js"), "export", "--what", what, ...period], {
+    env: { PATH: process.env["PATH"], DATABASE_URL: url },
+    stdio: ["ignore", output, "pipe"],
+  });
   t.teardown(() => child.kill("SIGKILL"));
   return child;
 }
@@ -313,16 +268,8 @@ async function otherOptions(t: Test, pool: Pool, folder: string) {
     [{ ...begun, retracted: true }, "csv", "without --retracted"],
     [{ ...begun, what: "days" }, "csv", "with --what incidents"],
     [begun, "ndjson", "with --format csv"],
-    [
-      { ...begun, period: { from: before, to } },
-      "csv",
-      `with --from ${from.toISOString()}`,
-    ],
-    [
-      { ...begun, period: { from, to: new Date(+to - 1) } },
-      "csv",
-      `with --to ${to.toISOString()}`,
-    ],
+    [{ ...begun, period: { from: before, to } }, "csv", `with --from ${from.toISOString()}`],
+    [{ ...begun, period: { from, to: new Date(+to - 1) } }, "csv", `with --to ${to.toISOString()}`],
   ];
   for (const [given, form, told] of changes) {
     await t.rejects(write(pool, form, given, path), {
@@ -373,12 +320,7 @@ async function faults(t: Test, pool: Pool, folder: string) {
       name: "UserError",
       message,
     });
-  await rejects(
-    { what: "days" },
-    "csv",
-    /faults.csv is there already; go on with it by --resume/,
-    false,
-  );
+  await rejects({ what: "days" }, "csv", /faults.csv is there already; go on with it by --resume/, false);
   for (const [what, form, message] of [
     ["minutes", "csv", /it does not begin with this one's columns/],
     ["days", "ndjson", /of another version's: its last record is 20/],
@@ -390,32 +332,22 @@ async function faults(t: Test, pool: Pool, folder: string) {
     name: "UserError",
     message: /--output: expected a file, got \/dev\/null, which is none/,
   });
-  await rejects(
-    { what: "days", venue: "mtgox" },
-    "csv",
-    /there is no "mtgox"; there are binance,/,
-  );
+  await rejects({ what: "days", venue: "mtgox" }, "csv", /there is no "mtgox"; there are binance,/);
   const long = { from: new Date("2020-01-01Z"), to: new Date("2020-02-01Z") };
   await rejects(
     { what: "samples", period: long },
     "csv",
     /no samples in this period: the database has them from .*kept for eight days/,
   );
-  await t.rejects(
-    write(pool, "csv", { what: "days" }, `${folder}/none/x.csv`),
-    {
-      name: "UserError",
-      message: /x.csv cannot be written \(ENOENT\)/,
-    },
-  );
+  await t.rejects(write(pool, "csv", { what: "days" }, `${folder}/none/x.csv`), {
+    name: "UserError",
+    message: /x.csv cannot be written \(ENOENT\)/,
+  });
   const period = ["--from", "2026-01-02", "--to", "2026-01-03"];
   for (const [args, message] of [
     [["--from", "2026-02-30"], /--from: expected a day like 2026-01-31 or an/],
     [[...period, "--to", "2026-01-02"], /--to: expected a time after --from/],
-    [
-      period,
-      /--what: expected samples, minutes, days, incidents, got nothing$/,
-    ],
+    [period, /--what: expected samples, minutes, days, incidents, got nothing$/],
     [[...period, "--what", "days", "--resume"], /--resume: expected a file/],
   ] as const)
     await t.rejects(runExport({ values: parsed(args), words: [] }), {
@@ -436,11 +368,7 @@ function wantedOf(given: Given): RecordFilter {
   return { period: { from, to }, venue: null, retracted: false, ...given };
 }
 
-async function text(
-  pool: Pool,
-  form: ExportFormatName,
-  given: Given,
-): Promise<string> {
+async function text(pool: Pool, form: ExportFormatName, given: Given): Promise<string> {
   const pieces: string[] = [];
   const output = new Writable({
     decodeStrings: false,
@@ -456,13 +384,7 @@ async function text(
   return pieces.join("");
 }
 
-async function write(
-  pool: Pool,
-  form: ExportFormatName,
-  given: Given,
-  output: string,
-  resume = true,
-) {
+async function write(pool: Pool, form: ExportFormatName, given: Given, output: string, resume = true) {
   await writeExport(pool, wantedOf(given), {
     ...{ format: form, output, resume, log },
     signal: new AbortController().signal,
@@ -482,9 +404,7 @@ async function asJson(pool: Pool, view: string, order: string) {
     Object.fromEntries(
       Object.entries(row).map(([name, value]) => [
         name,
-        typeof value === "string" && /^\d{4}-\d\d-\d\dT.*\+00:00$/.test(value)
-          ? new Date(value).toISOString()
-          : value,
+        typeof value === "string" && /^\d{4}-\d\d-\d\dT.*\+00:00$/.test(value) ? new Date(value).toISOString() : value,
       ]),
     ),
   );
@@ -509,11 +429,7 @@ async function killAt(
   size: number,
   gone: AbortSignal,
 ): Promise<void> {
-  await until(
-    async () => gone.aborted || (await sizeOf(path)) > size,
-    60_000,
-    1,
-  );
+  await until(async () => gone.aborted || (await sizeOf(path)) > size, 60_000, 1);
   child.kill(signal);
 }
 

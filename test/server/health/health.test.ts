@@ -5,11 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import t, { type Test } from "tap";
 
-import {
-  readinessOf,
-  startHealth,
-  type ReadinessCheck,
-} from "../../../server/health/health.js";
+import { readinessOf, startHealth, type ReadinessCheck } from "../../../server/health/health.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { makeOwnMetrics } from "../../../shared/log/own-metrics.js";
 import { version } from "../../../shared/config/package.js";
@@ -38,46 +34,33 @@ void t.test("/healthz says that the program runs", async (t) => {
   t.ok(Number.isInteger(body["uptimeSeconds"]));
 });
 
-void t.test(
-  "/healthz answers while readiness hangs: it asks no database",
-  async (t) => {
-    const { url } = await serve(t, () => new Promise(() => {}));
-    t.equal((await fetch(`${url}/healthz`)).status, 200);
-  },
-);
+void t.test("/healthz answers while readiness hangs: it asks no database", async (t) => {
+  const { url } = await serve(t, () => new Promise(() => {}));
+  t.equal((await fetch(`${url}/healthz`)).status, 200);
+});
 
-void t.test(
-  "/readyz tells ready from not ready, and what is wrong",
-  async (t) => {
-    const healthy = await serve(t, ready);
-    const response = await fetch(`${healthy.url}/readyz`);
-    t.equal(response.status, 200);
-    t.same(await response.json(), well);
+void t.test("/readyz tells ready from not ready, and what is wrong", async (t) => {
+  const healthy = await serve(t, ready);
+  const response = await fetch(`${healthy.url}/readyz`);
+  t.equal(response.status, 200);
+  t.same(await response.json(), well);
 
-    const ill = {
-      ready: false,
-      checks: { database: { ok: false, detail: "connection refused" } },
-    };
-    const { url } = await serve(t, () => Promise.resolve(ill));
-    const refused = await fetch(`${url}/readyz`);
-    t.equal(refused.status, 503);
-    t.same(await refused.json(), ill);
-  },
-);
+  const ill = {
+    ready: false,
+    checks: { database: { ok: false, detail: "connection refused" } },
+  };
+  const { url } = await serve(t, () => Promise.resolve(ill));
+  const refused = await fetch(`${url}/readyz`);
+  t.equal(refused.status, 503);
+  t.same(await refused.json(), ill);
+});
 
-void t.test(
-  "a check that throws is not ready, and is logged as the bug that it is",
-  async (t) => {
-    const lines: string[] = [];
-    const { url } = await serve(
-      t,
-      () => Promise.reject(new Error("oops")),
-      lines,
-    );
-    t.equal((await fetch(`${url}/readyz`)).status, 503);
-    t.match(lines.join(), /error test: readiness check failed .*oops/);
-  },
-);
+void t.test("a check that throws is not ready, and is logged as the bug that it is", async (t) => {
+  const lines: string[] = [];
+  const { url } = await serve(t, () => Promise.reject(new Error("oops")), lines);
+  t.equal((await fetch(`${url}/readyz`)).status, 503);
+  t.match(lines.join(), /error test: readiness check failed .*oops/);
+});
 
 void t.test("a check that hangs is answered after its time", async (t) => {
   const hanging: ReadinessCheck = () => new Promise(() => {});
@@ -96,9 +79,7 @@ void t.test("many who ask at once cost one check", async (t) => {
   });
   const socket = connect(port, "127.0.0.1");
   const request = "GET /readyz HTTP/1.1\r\nHost: localhost\r\n";
-  socket.write(
-    `${request}\r\n`.repeat(19) + `${request}Connection: close\r\n\r\n`,
-  );
+  socket.write(`${request}\r\n`.repeat(19) + `${request}Connection: close\r\n\r\n`);
   t.equal((await text(socket)).match(/HTTP\/1.1 200/g)?.length, 20);
   t.equal(checks, 1);
   t.equal((await fetch(`${url}/readyz`)).status, 200);
@@ -119,15 +100,12 @@ void t.test("other paths and methods are refused", async (t) => {
   t.equal(await head.text(), "");
 });
 
-void t.test(
-  "closing does not wait for those who keep their connection",
-  async (t) => {
-    const { url, close } = await serve(t, ready);
-    await (await fetch(`${url}/healthz`)).text();
-    await close();
-    await t.rejects(fetch(`${url}/healthz`));
-  },
-);
+void t.test("closing does not wait for those who keep their connection", async (t) => {
+  const { url, close } = await serve(t, ready);
+  await (await fetch(`${url}/healthz`)).text();
+  await close();
+  await t.rejects(fetch(`${url}/healthz`));
+});
 
 void t.test("listens on its own address, and on few connections", async (t) => {
   const { port } = await serve(t, ready);

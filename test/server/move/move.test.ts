@@ -15,21 +15,13 @@ import { everythingDecided } from "../../support/decisions.js";
 import { claim, expand, settle } from "../../support/dispatched.js";
 import { ago, measured } from "../../support/fleet.js";
 import { member } from "../../support/member.js";
-import {
-  everythingIn,
-  historyOf,
-  hourMarks,
-  makePast,
-} from "../../support/moving.js";
+import { everythingIn, historyOf, hourMarks, makePast } from "../../support/moving.js";
 import { randomFrom } from "../../support/random-samples.js";
 import { same } from "../../support/same.js";
 
 const log = makeLog("test", "warn");
 /** They live as long as samples, by whole chunks. */
-const weekLevels = [
-  ...["rest_hour", "stream_hour", "latency_hour"],
-  ...["component_hour", "venue_hour"],
-];
+const weekLevels = [...["rest_hour", "stream_hour", "latency_hour"], ...["component_hour", "venue_hour"]];
 const kills = Number(process.env.MOVE_KILLS ?? 1);
 
 void t.test("a move, killed again and again", async (t) => {
@@ -74,9 +66,7 @@ void t.test("a move, killed again and again", async (t) => {
     const sums = [...out.matchAll(/^(\w+) +(\d+) +[0-9a-f]{16}$/gm)];
     t.strictSame(
       Object.fromEntries(sums.map(([, part, rows]) => [part, Number(rows)])),
-      Object.fromEntries(
-        Object.entries(before).map(([part, rows]) => [part, rows.length]),
-      ),
+      Object.fromEntries(Object.entries(before).map(([part, rows]) => [part, rows.length])),
     );
     t.match(out, /both sides agree/);
   });
@@ -86,9 +76,7 @@ void t.test("a move, killed again and again", async (t) => {
     t.ok(openHours.length > 0);
     t.strictSame(await openHoursOf(target), openHours, "hours that run");
     t.ok(before["alert_event"]!.length > 0);
-    const [held] = await target.query<{ due: string | null }>(
-      sql`select upkeep.compress_next(${begun}) as due`,
-    );
+    const [held] = await target.query<{ due: string | null }>(sql`select upkeep.compress_next(${begun}) as due`);
     t.equal(held!.due, null, "what is due is compressed");
     t.strictSame(await oldestChunk(target), rawFrom, "no chunk reaches back");
     t.ok(before["sample_minute"]!.length > before["venue_day"]!.length);
@@ -104,9 +92,7 @@ void t.test("a move, killed again and again", async (t) => {
     sameButForNewHours(t, await everythingIn(target), before, "every row");
   });
 
-  await t.test("no refresh takes history for unbacked", (t) =>
-    historyStays(t, target),
-  );
+  await t.test("no refresh takes history for unbacked", (t) => historyStays(t, target));
   await t.test("ids go on where they were", async (t) => {
     const [row] = await target.query<{ next: number; newest: number }>(sql`
       select nextval(pg_get_serial_sequence('incident', 'incident_id')) as next, max(incident_id) as newest from incident
@@ -144,8 +130,7 @@ void t.test("what cannot be moved, or not there", async (t) => {
     await source.file("lead", ["engine", "core 1", 60_000, null]);
     await t.rejects(moveTo(), {
       name: "UserError",
-      message:
-        /a core leads \(core 1\); a probe of us-east measures.* Stop core and the probes/,
+      message: /a core leads \(core 1\); a probe of us-east measures.* Stop core and the probes/,
     });
     await probe.leave();
     await source.query(sql`update leader set expires_at = now()`);
@@ -159,9 +144,7 @@ void t.test("what cannot be moved, or not there", async (t) => {
 
   await t.test("a target with a history of its own", async (t) => {
     await migrate(target, registry, log);
-    await target.query(
-      sql`insert into rules_in_force (holds_from, version, rules) values (now(), '1.2.3', '{}')`,
-    );
+    await target.query(sql`insert into rules_in_force (holds_from, version, rules) values (now(), '1.2.3', '{}')`);
     await t.rejects(moveTo(), {
       message: /has a history of its own \(rules_in_force has rows\)/,
     });
@@ -171,13 +154,9 @@ void t.test("what cannot be moved, or not there", async (t) => {
   await t.test("rows that differ are found", async (t) => {
     // what a migration left there is no history
     t.equal(await moveTo("comparing"), null, "the move was told to stop");
-    const [lead] = await target.file<{ fence: number | null }>("lead", [
-      ...["engine", "core 2", 60_000, null],
-    ]);
+    const [lead] = await target.file<{ fence: number | null }>("lead", [...["engine", "core 2", 60_000, null]]);
     t.equal(lead!.fence, null, "nobody leads where it goes on");
-    const [there] = await target.query<{ regions: number }>(
-      sql`select count(*) as regions from region`,
-    );
+    const [there] = await target.query<{ regions: number }>(sql`select count(*) as regions from region`);
     t.equal(there!.regions, 0, "and nobody delivers");
     await target.script(
       `update sample set latency_us = latency_us + 1
@@ -203,11 +182,7 @@ void t.test("what cannot be moved, or not there", async (t) => {
   await t.test("an address that is none", async (t) => {
     const none = await cliWith(t, ["move", "--to", "http://x"], {});
     t.match(none, { code: 2, err: /move --to: expected postgres:/ });
-    const nobody = await cliWith(
-      t,
-      ["move", "--to", "postgres://u:secret@127.0.0.1:1/x"],
-      { DATABASE_URL: sourceUrl },
-    );
+    const nobody = await cliWith(t, ["move", "--to", "postgres://u:secret@127.0.0.1:1/x"], { DATABASE_URL: sourceUrl });
     t.match(nobody, {
       code: 2,
       err: /nothing listens there; start it, or correct --to/,
@@ -217,11 +192,7 @@ void t.test("what cannot be moved, or not there", async (t) => {
 });
 
 /** Kills it once it has copied so many windows more. */
-async function killAfter(
-  windows: number,
-  child: ChildProcess,
-  target: Pool,
-): Promise<void> {
+async function killAfter(windows: number, child: ChildProcess, target: Pool): Promise<void> {
   let last = await copiedUpTo(target);
   for (let left = windows; left > 0 && child.exitCode === null;) {
     await sleep(5);
@@ -234,9 +205,7 @@ async function killAfter(
 
 /** What a move has noted as copied; empty before it began. */
 async function copiedUpTo(target: Pool): Promise<string> {
-  const [begun] = await target.query<{ here: boolean }>(
-    sql`select to_regclass('moving.done') is not null as here`,
-  );
+  const [begun] = await target.query<{ here: boolean }>(sql`select to_regclass('moving.done') is not null as here`);
   if (!begun!.here) return "";
   const [done] = await target.query<{ all: string }>(
     sql`select coalesce(string_agg(d::text, ' ' order by part), '') as all from moving.done d`,
@@ -244,7 +213,9 @@ async function copiedUpTo(target: Pool): Promise<string> {
   return done!.all;
 }
 
-/** Neither of routine nor of the widest windows, nor when somebody calls TimescaleDB's own procedure without our care. */
+/**
+ * Neither of routine nor of the widest windows, nor when somebody calls TimescaleDB's own procedure without our care.
+ */
 async function historyStays(t: Test, target: Pool): Promise<void> {
   const before = await historyOf(target);
   const now = new Date();
@@ -252,44 +223,31 @@ async function historyStays(t: Test, target: Pool): Promise<void> {
   await target.query(sql`call upkeep.refresh_all('-infinity', ${now})`);
   sameButForNewHours(t, await historyOf(target), before, "of routine");
   for (const level of ["sample_minute", "sample_hour"])
-    await target.query(
-      sql`call refresh_continuous_aggregate(${level}::regclass, null, null)`,
-    );
-  sameButForNewHours(
-    t,
-    await historyOf(target),
-    before,
-    "by TimescaleDB's own",
-  );
+    await target.query(sql`call refresh_continuous_aggregate(${level}::regclass, null, null)`);
+  sameButForNewHours(t, await historyOf(target), before, "by TimescaleDB's own");
   await target.query(sql`call upkeep.retain(${now})`);
   const left = await historyOf(target);
   await target.query(sql`call upkeep.refresh_all('-infinity', ${now})`);
-  sameButForNewHours(
-    t,
-    await historyOf(target),
-    left,
-    "after what is old was dropped",
-  );
+  sameButForNewHours(t, await historyOf(target), left, "after what is old was dropped");
   same(t, lasting(left), lasting(before), "and nothing else was");
 }
 
 function lasting(history: Record<string, string[]>): Record<string, string[]> {
   const passing = [...weekLevels, ...hourMarks];
-  return Object.fromEntries(
-    Object.entries(history).filter(([level]) => !passing.includes(level)),
-  );
+  return Object.fromEntries(Object.entries(history).filter(([level]) => !passing.includes(level)));
 }
 
-/** Two to five minutes after an hour's end its rows are kept and added up by the next refresh: where that was in between, those of a week are not compared. */
+/**
+ * Two to five minutes after an hour's end its rows are kept and added up by the next refresh: where that was in
+ * between, those of a week are not compared.
+ */
 function sameButForNewHours(
   t: Test,
   found: Record<string, string[]>,
   before: Record<string, string[]>,
   name: string,
 ): void {
-  const isSameHour = hourMarks.every(
-    (mark) => found[mark]!.join() === before[mark]!.join(),
-  );
+  const isSameHour = hourMarks.every((mark) => found[mark]!.join() === before[mark]!.join());
   if (isSameHour) same(t, found, before, name);
   else same(t, lasting(found), lasting(before), name);
 }
@@ -314,17 +272,9 @@ async function goesOn(t: Test, source: Pool, target: Pool): Promise<void> {
     await db.query(sql`call upkeep.refresh_all(${late}, ${at})`);
     accepted(await tick(db, at));
   }
-  t.strictSame(
-    await everythingDecided(target),
-    await everythingDecided(source),
-  );
+  t.strictSame(await everythingDecided(target), await everythingDecided(source));
   // of a week's hours as much has been dropped as chunks and the hour of the day allowed
-  same(
-    t,
-    lasting(await historyOf(target)),
-    lasting(await historyOf(source)),
-    "and the same roll-ups",
-  );
+  same(t, lasting(await historyOf(target)), lasting(await historyOf(source)), "and the same roll-ups");
 }
 
 /** Until none waits; whoever sends them dies once in between. */

@@ -5,15 +5,7 @@ import type { NoticeList } from "../../../server/notices/feed.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured } from "../../support/fleet.js";
-import {
-  feedOf,
-  forgetSaid,
-  notice,
-  noticesOf,
-  said,
-  sourceOf,
-  whole,
-} from "../../support/said.js";
+import { feedOf, forgetSaid, notice, noticesOf, said, sourceOf, whole } from "../../support/said.js";
 
 const now = Date.now();
 /** The instant so many minutes before this test began. */
@@ -65,75 +57,59 @@ void t.test("the state of a feed", async (t) => {
       since: at(5),
       read_at: at(5),
     });
-    const [runs] = await pool.query<{ runs: number }>(
-      sql`select count(*)::int as runs from official_reading`,
-    );
+    const [runs] = await pool.query<{ runs: number }>(sql`select count(*)::int as runs from official_reading`);
     t.equal(runs!.runs, 3, "a row for each run, not for each reading");
   });
 
-  await t.test(
-    "what nobody read for a quarter of an hour is not readable",
-    async (t) => {
-      await forgetSaid(pool);
-      await said(pool, "kraken", at(30), nothing);
-      await said(pool, "kraken", at(16), nothing);
-      t.match(await feedOf(pool, "kraken"), {
-        state: "unreadable",
-        problem: `not read since ${at(16).toISOString()}`,
-        since: at(16),
-        read_at: at(16),
-      });
-      await said(pool, "kraken", at(0), nothing);
-      t.match(await feedOf(pool, "kraken"), {
-        state: "readable",
-        since: at(0),
-      });
-    },
-  );
+  await t.test("what nobody read for a quarter of an hour is not readable", async (t) => {
+    await forgetSaid(pool);
+    await said(pool, "kraken", at(30), nothing);
+    await said(pool, "kraken", at(16), nothing);
+    t.match(await feedOf(pool, "kraken"), {
+      state: "unreadable",
+      problem: `not read since ${at(16).toISOString()}`,
+      since: at(16),
+      read_at: at(16),
+    });
+    await said(pool, "kraken", at(0), nothing);
+    t.match(await feedOf(pool, "kraken"), {
+      state: "readable",
+      since: at(0),
+    });
+  });
 
-  await t.test(
-    "a reading with a problem keeps what was understood, and makes nothing vanish",
-    async (t) => {
-      await forgetSaid(pool);
-      await said(pool, "kraken", at(9), [whole(notice("a", at(50)))]);
-      await said(pool, "kraken", at(8), [whole(notice("b", at(40)))], {
-        problem: "incidents[0].started_at: expected a time, got null",
-      });
-      t.match(await noticesOf(pool, "kraken"), [
-        {
-          external_id: "a",
-          vanished: false,
-          left_at: null,
-          last_seen_at: at(9),
-        },
-        { external_id: "b" },
-      ]);
-      t.equal((await feedOf(pool, "kraken")).state, "unreadable");
-    },
-  );
+  await t.test("a reading with a problem keeps what was understood, and makes nothing vanish", async (t) => {
+    await forgetSaid(pool);
+    await said(pool, "kraken", at(9), [whole(notice("a", at(50)))]);
+    await said(pool, "kraken", at(8), [whole(notice("b", at(40)))], {
+      problem: "incidents[0].started_at: expected a time, got null",
+    });
+    t.match(await noticesOf(pool, "kraken"), [
+      {
+        external_id: "a",
+        vanished: false,
+        left_at: null,
+        last_seen_at: at(9),
+      },
+      { external_id: "b" },
+    ]);
+    t.equal((await feedOf(pool, "kraken")).state, "unreadable");
+  });
 
-  await t.test(
-    "a reading of what has not changed keeps all in the feed",
-    async (t) => {
-      await forgetSaid(pool);
-      await said(pool, "kraken", at(9), [whole(notice("a", at(50)))]);
-      await said(pool, "kraken", at(3), nothing, { unchanged: true });
-      t.match(await noticesOf(pool, "kraken"), [
-        { external_id: "a", left_at: null, last_seen_at: at(3) },
-      ]);
-      t.strictSame(await feedOf(pool, "kraken"), {
-        ...{ state: "readable", problem: null, since: at(9), read_at: at(3) },
-      });
-    },
-  );
+  await t.test("a reading of what has not changed keeps all in the feed", async (t) => {
+    await forgetSaid(pool);
+    await said(pool, "kraken", at(9), [whole(notice("a", at(50)))]);
+    await said(pool, "kraken", at(3), nothing, { unchanged: true });
+    t.match(await noticesOf(pool, "kraken"), [{ external_id: "a", left_at: null, last_seen_at: at(3) }]);
+    t.strictSame(await feedOf(pool, "kraken"), {
+      ...{ state: "readable", problem: null, since: at(9), read_at: at(3) },
+    });
+  });
 
   await t.test("what of the past a run has seen", async (t) => {
-    const runOf = async (
-      ...readings: [at: Date, lists: NoticeList[], problem?: string][]
-    ) => {
+    const runOf = async (...readings: [at: Date, lists: NoticeList[], problem?: string][]) => {
       await forgetSaid(pool);
-      for (const [when, lists, problem = null] of readings)
-        await said(pool, "kraken", when, lists, { problem });
+      for (const [when, lists, problem = null] of readings) await said(pool, "kraken", when, lists, { problem });
       const rows = await pool.query<{ covers_from: Date; until_at: Date }>(
         sql`select covers_from, until_at from official_reading where problem is null order by from_at`,
       );
@@ -177,31 +153,24 @@ void t.test("the state of a feed", async (t) => {
     });
   });
 
-  await t.test(
-    "that all of several are gone at once is a fault, that one or two are is news",
-    async (t) => {
-      const many = (count: number) =>
-        whole(
-          ...Array.from({ length: count }, (_, n) => notice(`n${n}`, at(50))),
-        );
-      for (const [count, state] of [
-        [2, "readable"],
-        [3, "unreadable"],
-      ] as const) {
-        await forgetSaid(pool);
-        await said(pool, "kraken", at(3), [many(count)]);
-        await said(pool, "kraken", at(2), nothing);
-        t.equal((await feedOf(pool, "kraken")).state, state, `${count}`);
-      }
-      // and what stays so for a day is so
+  await t.test("that all of several are gone at once is a fault, that one or two are is news", async (t) => {
+    const many = (count: number) => whole(...Array.from({ length: count }, (_, n) => notice(`n${n}`, at(50))));
+    for (const [count, state] of [
+      [2, "readable"],
+      [3, "unreadable"],
+    ] as const) {
       await forgetSaid(pool);
-      await said(pool, "kraken", at(1460), [many(3)]);
-      for (let minutesAgo = 1455; minutesAgo > 0; minutesAgo -= 10)
-        await said(pool, "kraken", at(minutesAgo), nothing);
-      t.equal((await feedOf(pool, "kraken")).state, "readable");
-      t.ok((await noticesOf(pool, "kraken")).every((row) => row.vanished));
-    },
-  );
+      await said(pool, "kraken", at(3), [many(count)]);
+      await said(pool, "kraken", at(2), nothing);
+      t.equal((await feedOf(pool, "kraken")).state, state, `${count}`);
+    }
+    // and what stays so for a day is so
+    await forgetSaid(pool);
+    await said(pool, "kraken", at(1460), [many(3)]);
+    for (let minutesAgo = 1455; minutesAgo > 0; minutesAgo -= 10) await said(pool, "kraken", at(minutesAgo), nothing);
+    t.equal((await feedOf(pool, "kraken")).state, "readable");
+    t.ok((await noticesOf(pool, "kraken")).every((row) => row.vanished));
+  });
 
   await t.test("as of when a feed says that it is goes forward", async (t) => {
     await forgetSaid(pool);
@@ -222,41 +191,38 @@ void t.test("the state of a feed", async (t) => {
     t.strictSame(await feedAt(), at(10));
   });
 
-  await t.test(
-    "it never moves the venue's own state, and is said on its page",
-    async (t) => {
-      await forgetSaid(pool);
-      const api = await serve(t, { pool, registry });
-      interface Page {
-        state: string;
-        official: Record<string, unknown>;
-      }
-      const page = async () => (await api.ask<Page>("/v1/targets/kraken")).body;
-      const before = await page();
-      t.match(before, {
-        state: "operational",
-        official: {
-          observed: false,
-          feed: { state: "unreadable", readAt: null },
-        },
-      });
-      const outage = notice("a", at(3), { impact: "critical" });
-      await said(pool, "kraken", at(2), [whole(outage)]);
-      await said(pool, "kraken", at(1), [], { problem: "answered 503" });
-      await decide(pool);
-      const { state, official } = await page();
-      t.equal(state, "operational", "a critical notice and an unreadable feed");
-      t.match(official, {
-        source: "statuspage",
-        observed: true,
-        feed: {
-          state: "unreadable",
-          problem: "answered 503",
-          since: at(1).toISOString(),
-          readAt: at(2).toISOString(),
-        },
-        incidents: [{ id: "a", impact: "critical", subjectMatched: false }],
-      });
-    },
-  );
+  await t.test("it never moves the venue's own state, and is said on its page", async (t) => {
+    await forgetSaid(pool);
+    const api = await serve(t, { pool, registry });
+    interface Page {
+      state: string;
+      official: Record<string, unknown>;
+    }
+    const page = async () => (await api.ask<Page>("/v1/targets/kraken")).body;
+    const before = await page();
+    t.match(before, {
+      state: "operational",
+      official: {
+        observed: false,
+        feed: { state: "unreadable", readAt: null },
+      },
+    });
+    const outage = notice("a", at(3), { impact: "critical" });
+    await said(pool, "kraken", at(2), [whole(outage)]);
+    await said(pool, "kraken", at(1), [], { problem: "answered 503" });
+    await decide(pool);
+    const { state, official } = await page();
+    t.equal(state, "operational", "a critical notice and an unreadable feed");
+    t.match(official, {
+      source: "statuspage",
+      observed: true,
+      feed: {
+        state: "unreadable",
+        problem: "answered 503",
+        since: at(1).toISOString(),
+        readAt: at(2).toISOString(),
+      },
+      incidents: [{ id: "a", impact: "critical", subjectMatched: false }],
+    });
+  });
 });

@@ -24,69 +24,51 @@ void t.test("which feed is read next", async (t) => {
   const patienceMs = 600_000;
   const kinds = Object.keys(feedKinds);
   const claim = async (minutesAgo: number, known = kinds) =>
-    (
-      await pool.file<Claimed>("claim_source", [
-        at(minutesAgo),
-        patienceMs,
-        known,
-      ])
-    )[0]!;
+    (await pool.file<Claimed>("claim_source", [at(minutesAgo), patienceMs, known]))[0]!;
 
-  await t.test(
-    "each that is due once, and a shared one once for both venues",
-    async (t) => {
-      await forgetSaid(pool);
-      const claimed: (number | null)[] = [];
-      for (let one = await claim(40); one.source_id; one = await claim(40))
-        claimed.push(one.source_id);
-      const [sources] = await pool.query<{ ids: number[] }>(sql`
+  await t.test("each that is due once, and a shared one once for both venues", async (t) => {
+    await forgetSaid(pool);
+    const claimed: (number | null)[] = [];
+    for (let one = await claim(40); one.source_id; one = await claim(40)) claimed.push(one.source_id);
+    const [sources] = await pool.query<{ ids: number[] }>(sql`
       select array_agg(distinct source_id order by source_id)::int[] as ids from venue where source_id is not null
     `);
-      t.strictSame(
-        claimed.sort((a, b) => a! - b!),
-        sources!.ids,
-      );
-      t.equal(
-        await sourceOf(pool, "kraken"),
-        await sourceOf(pool, "kraken-futures"),
-      );
-      t.strictSame(await claim(40), {
-        ...(await claim(40)),
-        source_id: null,
-        due_at: new Date(+at(40) + patienceMs),
-      });
-    },
-  );
+    t.strictSame(
+      claimed.sort((a, b) => a! - b!),
+      sources!.ids,
+    );
+    t.equal(await sourceOf(pool, "kraken"), await sourceOf(pool, "kraken-futures"));
+    t.strictSame(await claim(40), {
+      ...(await claim(40)),
+      source_id: null,
+      due_at: new Date(+at(40) + patienceMs),
+    });
+  });
 
-  await t.test(
-    "again when it was to be asked again, and when whoever asked it died",
-    async (t) => {
-      await forgetSaid(pool);
-      await pool.query(sql`update official_source set due_at = ${at(-30)}`);
-      const kraken = await sourceOf(pool, "kraken");
-      await pool.query(
-        sql`update official_source set due_at = ${at(40)} where source_id = ${kraken}`,
-      );
-      t.equal((await claim(41)).source_id, null);
-      t.match(await claim(40), { source_id: kraken, read_at: null });
-      t.equal((await claim(35)).source_id, null, "somebody is at it");
-      t.equal((await claim(30)).source_id, kraken, "nobody is any more");
-      await said(pool, "kraken", at(30), nothing);
-      t.equal((await claim(29)).source_id, null);
-      t.match(await claim(28), {
-        source_id: kraken,
-        read_at: at(30),
-        unreadable_since: null,
-      });
-      await said(pool, "kraken", at(28), [], { problem: "answered 503" });
-      await said(pool, "kraken", at(27), [], { problem: "answered 502" });
-      t.match(await claim(25), {
-        source_id: kraken,
-        read_at: at(30),
-        unreadable_since: at(28),
-      });
-    },
-  );
+  await t.test("again when it was to be asked again, and when whoever asked it died", async (t) => {
+    await forgetSaid(pool);
+    await pool.query(sql`update official_source set due_at = ${at(-30)}`);
+    const kraken = await sourceOf(pool, "kraken");
+    await pool.query(sql`update official_source set due_at = ${at(40)} where source_id = ${kraken}`);
+    t.equal((await claim(41)).source_id, null);
+    t.match(await claim(40), { source_id: kraken, read_at: null });
+    t.equal((await claim(35)).source_id, null, "somebody is at it");
+    t.equal((await claim(30)).source_id, kraken, "nobody is any more");
+    await said(pool, "kraken", at(30), nothing);
+    t.equal((await claim(29)).source_id, null);
+    t.match(await claim(28), {
+      source_id: kraken,
+      read_at: at(30),
+      unreadable_since: null,
+    });
+    await said(pool, "kraken", at(28), [], { problem: "answered 503" });
+    await said(pool, "kraken", at(27), [], { problem: "answered 502" });
+    t.match(await claim(25), {
+      source_id: kraken,
+      read_at: at(30),
+      unreadable_since: at(28),
+    });
+  });
 
   await t.test("three who ask at once get three", async (t) => {
     await forgetSaid(pool);
@@ -106,9 +88,7 @@ void t.test("which feed is read next", async (t) => {
 
   await t.test("what was put off by a clock that was wrong", async (t) => {
     await forgetSaid(pool);
-    await pool.query(
-      sql`update official_source set due_at = ${at(-1440)}::timestamptz`,
-    );
+    await pool.query(sql`update official_source set due_at = ${at(-1440)}::timestamptz`);
     t.ok((await claim(40)).source_id);
   });
 

@@ -1,20 +1,15 @@
-/** What is made of venues' status feeds, one kind after the other, and of all that may be wrong with them. Nothing is fetched. */
+/**
+ * What is made of venues' status feeds, one kind after the other, and of all that may be wrong with them. Nothing is
+ * fetched.
+ */
 import t, { type Test } from "tap";
 import type { Taken } from "../../../server/notices/feed-kind.js";
 import { feedKinds } from "../../../server/notices/feed-kinds.js";
-import type {
-  Notice,
-  NoticeList,
-  FeedSource,
-} from "../../../server/notices/feed.js";
+import type { Notice, NoticeList, FeedSource } from "../../../server/notices/feed.js";
 import { isInstant, isMilliseconds } from "../../../server/notices/instants.js";
 import { joined, newest } from "../../../server/notices/lists.js";
 import { parsedJson } from "../../../server/notices/parsed-json.js";
-import {
-  plainText,
-  rawText,
-  webAddress,
-} from "../../../server/notices/sanitize-text.js";
+import { plainText, rawText, webAddress } from "../../../server/notices/sanitize-text.js";
 
 const at = new Date("2026-09-04T12:00:00Z");
 
@@ -27,10 +22,7 @@ const apis: Record<FeedSource["kind"], string> = {
   betterstack: "https://status.drpc.org/index.json",
 };
 
-function sourceOf(
-  kind: FeedSource["kind"],
-  more: Partial<FeedSource> = {},
-): FeedSource {
+function sourceOf(kind: FeedSource["kind"], more: Partial<FeedSource> = {}): FeedSource {
   return {
     kind,
     api: apis[kind],
@@ -56,11 +48,7 @@ function only({ list }: Taken): Notice {
 
 /** That nothing is taken of a body, and why. */
 function unreadable(t: Test, taken: Taken, problem: string, name?: string) {
-  t.same(
-    taken,
-    { problem, list: null, more: false, feedAt: null },
-    name ?? problem,
-  );
+  t.same(taken, { problem, list: null, more: false, feedAt: null }, name ?? problem);
 }
 
 // --- Statuspage
@@ -151,10 +139,7 @@ void t.test("an incident of a Statuspage", (t) => {
 
 void t.test("a maintenance of a Statuspage starts when it is due", (t) => {
   const documents = feedKinds.statuspage.documents(kraken);
-  t.equal(
-    documents[1]!.url,
-    "https://status.kraken.com/api/v2/scheduled-maintenances.json",
-  );
+  t.equal(documents[1]!.url, "https://status.kraken.com/api/v2/scheduled-maintenances.json");
   const body = (entry: object) => ({ page, scheduled_maintenances: [entry] });
   const one = taken(kraken, body(maintenance), 1);
   t.equal(one.problem, null);
@@ -167,15 +152,9 @@ void t.test("a maintenance of a Statuspage starts when it is due", (t) => {
     impact: "maintenance",
   });
   const undated = { ...maintenance, scheduled_for: null };
-  t.same(
-    only(taken(kraken, body(undated), 1)).startedAt,
-    new Date(incident.started_at),
-  );
+  t.same(only(taken(kraken, body(undated), 1)).startedAt, new Date(incident.started_at));
   const bare = { ...undated, started_at: null };
-  t.same(
-    only(taken(kraken, body(bare), 1)).startedAt,
-    new Date(incident.created_at),
-  );
+  t.same(only(taken(kraken, body(bare), 1)).startedAt, new Date(incident.created_at));
   const done = { ...maintenance, status: "completed" };
   t.match(only(taken(kraken, body(done), 1)), { over: true, resolvedAt: null });
   t.end();
@@ -195,8 +174,7 @@ void t.test("which words of a Statuspage mean that it is over", (t) => {
     t.equal(one.problem, null, "unknown words are no problem");
     t.match(only(one), { status, over });
   }
-  const impactOf = (impact: string | null) =>
-    only(taken(kraken, incidentsBody({ ...incident, impact }))).impact;
+  const impactOf = (impact: string | null) => only(taken(kraken, incidentsBody({ ...incident, impact }))).impact;
   t.equal(impactOf("cosmic"), "cosmic");
   for (const none of [null, "", " \u200b\n"]) t.equal(impactOf(none), null);
   t.end();
@@ -225,10 +203,7 @@ void t.test("an incident of a Statuspage without a link of its own", (t) => {
     );
   const slashes = { ...page, url: `${page.url}/${"/".repeat(1900)}` };
   const body = { page: slashes, incidents: [{ ...incident, shortlink: null }] };
-  t.equal(
-    only(taken(kraken, body)).url,
-    "https://status.kraken.com/incidents/p31zjtct2jer",
-  );
+  t.equal(only(taken(kraken, body)).url, "https://status.kraken.com/incidents/p31zjtct2jer");
   t.end();
 });
 
@@ -236,11 +211,7 @@ void t.test("a field that is lost costs its entry, and is named", (t) => {
   const lost: [string, unknown, string][] = [
     ["id", undefined, "an id of 1 to 200 plain characters, got nothing"],
     ["id", "", 'an id of 1 to 200 plain characters, got ""'],
-    [
-      "id",
-      "x".repeat(201),
-      `an id of 1 to 200 plain characters, got "${"x".repeat(39)}…"`,
-    ],
+    ["id", "x".repeat(201), `an id of 1 to 200 plain characters, got "${"x".repeat(39)}…"`],
     ["id", "a\nb", 'an id of 1 to 200 plain characters, got "a b"'],
     ["id", 7, "an id of 1 to 200 plain characters, got 7"],
     ["name", undefined, "a text that is not empty, got nothing"],
@@ -251,16 +222,8 @@ void t.test("a field that is lost costs its entry, and is named", (t) => {
     ["created_at", null, "a time, got null"],
     ["created_at", "yesterday", 'a time, got "yesterday"'],
     ["created_at", 1790000000, "a time, got 1790000000"],
-    [
-      "started_at",
-      "2026-02-30T00:00:00Z",
-      'a time or null, got "2026-02-30T00:00:00Z"',
-    ],
-    [
-      "resolved_at",
-      "2026-08-11 10:40",
-      'a time or null, got "2026-08-11 10:40"',
-    ],
+    ["started_at", "2026-02-30T00:00:00Z", 'a time or null, got "2026-02-30T00:00:00Z"'],
+    ["resolved_at", "2026-08-11 10:40", 'a time or null, got "2026-08-11 10:40"'],
     ["page_id", "another", `the page's id "kctbh9vrtdwd", got "another"`],
     ["components", {}, "a list of components, got an object"],
   ];
@@ -273,11 +236,7 @@ void t.test("a field that is lost costs its entry, and is named", (t) => {
       [incident.id],
       "the others are kept",
     );
-    t.equal(
-      one.list!.listedFrom,
-      null,
-      "and the list is known to lack one, of whatever time",
-    );
+    t.equal(one.list!.listedFrom, null, "and the list is known to lack one, of whatever time");
   }
   const nameless = { ...incident, components: [{ id: "c1" }] };
   t.equal(
@@ -290,40 +249,21 @@ void t.test("a field that is lost costs its entry, and is named", (t) => {
 void t.test("bad entries are counted", (t) => {
   const bad = { ...incident, created_at: undefined };
   const one = taken(kraken, incidentsBody(incident, bad, null, [], bad));
-  t.equal(
-    one.problem,
-    "incidents[1].created_at: expected a time, got nothing; and 3 more",
-  );
+  t.equal(one.problem, "incidents[1].created_at: expected a time, got nothing; and 3 more");
   t.equal(one.list!.notices.length, 1);
   t.end();
 });
 
 void t.test("what is no Statuspage, or another one, is not read", (t) => {
-  const problem = (body: unknown, name: string) =>
-    unreadable(t, taken(kraken, body), name);
+  const problem = (body: unknown, name: string) => unreadable(t, taken(kraken, body), name);
   const whole = incidentsBody(incident);
-  problem(
-    null,
-    "the answer: expected an object with page and incidents, got null",
-  );
-  problem(
-    [],
-    "the answer: expected an object with page and incidents, got a list of 0",
-  );
-  problem(
-    "down",
-    'the answer: expected an object with page and incidents, got "down"',
-  );
+  problem(null, "the answer: expected an object with page and incidents, got null");
+  problem([], "the answer: expected an object with page and incidents, got a list of 0");
+  problem("down", 'the answer: expected an object with page and incidents, got "down"');
   problem({ page }, "incidents: expected a list of incidents, got nothing");
-  problem(
-    { ...whole, incidents: null },
-    "incidents: expected a list of incidents, got null",
-  );
+  problem({ ...whole, incidents: null }, "incidents: expected a list of incidents, got null");
   problem({ incidents: [] }, "page: expected a page, got nothing");
-  problem(
-    { ...whole, page: { ...page, updated_at: null } },
-    "page.updated_at: expected a time, got null",
-  );
+  problem({ ...whole, page: { ...page, updated_at: null } }, "page.updated_at: expected a time, got null");
   problem(
     { ...whole, page: { ...page, url: "https://status.gemini.example" } },
     'page.url: expected an address at status.kraken.com, whose feed this should be, got "https://status.gemini.example"',
@@ -349,34 +289,24 @@ void t.test("what is no Statuspage, or another one, is not read", (t) => {
   t.end();
 });
 
-void t.test(
-  "a page may call itself as its people's address or its API's",
-  (t) => {
-    const source = sourceOf("statuspage", {
-      api: "https://deribit.statuspage.io/api/v2/incidents.json",
-      page: "https://status.deribit.com",
-    });
-    for (const url of [
-      "https://STATUS.deribit.com/",
-      "http://deribit.statuspage.io",
-    ])
-      t.equal(
-        taken(source, { page: { ...page, url }, incidents: [] }).problem,
-        null,
-      );
-    const apiOnly = { ...source, page: null };
-    unreadable(
-      t,
-      taken(apiOnly, { page, incidents: [] }),
-      'page.url: expected an address at deribit.statuspage.io, whose feed this should be, got "https://status.kraken.com"',
-    );
-    t.end();
-  },
-);
+void t.test("a page may call itself as its people's address or its API's", (t) => {
+  const source = sourceOf("statuspage", {
+    api: "https://deribit.statuspage.io/api/v2/incidents.json",
+    page: "https://status.deribit.com",
+  });
+  for (const url of ["https://STATUS.deribit.com/", "http://deribit.statuspage.io"])
+    t.equal(taken(source, { page: { ...page, url }, incidents: [] }).problem, null);
+  const apiOnly = { ...source, page: null };
+  unreadable(
+    t,
+    taken(apiOnly, { page, incidents: [] }),
+    'page.url: expected an address at deribit.statuspage.io, whose feed this should be, got "https://status.kraken.com"',
+  );
+  t.end();
+});
 
 void t.test("a page that goes back in time is not used", (t) => {
-  const readAsOf = (feedAt: string) =>
-    taken({ ...kraken, feedAt: new Date(feedAt) }, incidentsBody(incident));
+  const readAsOf = (feedAt: string) => taken({ ...kraken, feedAt: new Date(feedAt) }, incidentsBody(incident));
   t.equal(readAsOf("2026-09-04T12:08:00.123Z").problem, null, "ten minutes");
   unreadable(
     t,
@@ -384,8 +314,7 @@ void t.test("a page that goes back in time is not used", (t) => {
     "went back in time: it says it is of 2026-09-04T11:58:00.123Z, and was of 2026-09-04T12:08:00.124Z before",
   );
   t.equal(readAsOf("2026-01-01T00:00:00Z").problem, null);
-  const ahead = (updated_at: string) =>
-    taken(kraken, { page: { ...page, updated_at }, incidents: [] });
+  const ahead = (updated_at: string) => taken(kraken, { page: { ...page, updated_at }, incidents: [] });
   t.equal(ahead("2026-09-04T12:10:00Z").problem, null);
   unreadable(
     t,
@@ -397,8 +326,7 @@ void t.test("a page that goes back in time is not used", (t) => {
 });
 
 void t.test("how far back a list goes", (t) => {
-  const from = (incidents: unknown[]) =>
-    taken(kraken, incidentsBody(...incidents));
+  const from = (incidents: unknown[]) => taken(kraken, incidentsBody(...incidents));
   t.same(from([]).list, {
     scope: "incidents",
     notices: [],
@@ -410,32 +338,21 @@ void t.test("how far back a list goes", (t) => {
   t.same(full.list!.listedFrom, new Date(+at - 49 * 3_600_000));
   const shuffled = many(50);
   shuffled.push(shuffled.shift()!);
-  t.equal(
-    from(shuffled).list!.listedFrom,
-    null,
-    "not known where a list that was cut is in another order",
-  );
+  t.equal(from(shuffled).list!.listedFrom, null, "not known where a list that was cut is in another order");
   t.end();
 });
 
-void t.test(
-  "10,000 incidents are looked at, and the newest 1,000 taken",
-  (t) => {
-    const { list, problem } = taken(kraken, incidentsBody(...many(10_000)));
-    t.equal(problem, null);
-    t.equal(list!.notices.length, 10_000);
-    const [cut] = newest([list!], 1000);
-    t.equal(cut!.notices.length, 1000);
-    t.equal(cut!.notices[0]!.id, "i0");
-    t.equal(cut!.notices.at(-1)!.id, "i999");
-    t.same(
-      cut!.listedFrom,
-      new Date(+at - 1000 * 3_600_000 + 1),
-      "just after the newest that was left out",
-    );
-    t.end();
-  },
-);
+void t.test("10,000 incidents are looked at, and the newest 1,000 taken", (t) => {
+  const { list, problem } = taken(kraken, incidentsBody(...many(10_000)));
+  t.equal(problem, null);
+  t.equal(list!.notices.length, 10_000);
+  const [cut] = newest([list!], 1000);
+  t.equal(cut!.notices.length, 1000);
+  t.equal(cut!.notices[0]!.id, "i0");
+  t.equal(cut!.notices.at(-1)!.id, "i999");
+  t.same(cut!.listedFrom, new Date(+at - 1000 * 3_600_000 + 1), "just after the newest that was left out");
+  t.end();
+});
 
 void t.test("of a list without end, the beginning is looked at", (t) => {
   const endless = [incident, ...Array<null>(20_000).fill(null)];
@@ -481,8 +398,7 @@ void t.test("strangers' texts", (t) => {
   t.equal(plainText("ab cd", 3), "ab");
   t.equal(plainText("plain  text ", 99), "plain text");
   const late = `${" ".repeat(9000)}x`;
-  for (const most of [41, 100, 500])
-    t.equal(plainText(late, most), "x", "empty at one length, empty at all");
+  for (const most of [41, 100, 500]) t.equal(plainText(late, most), "x", "empty at one length, empty at all");
   t.equal(webAddress("https://a.example/b c"), "https://a.example/b%20c");
   for (const none of [
     null,
@@ -523,44 +439,23 @@ void t.test("instants of venues", (t) => {
   ])
     t.notOk(isInstant(bad), bad);
   for (const good of ["0", "1790000000000"]) t.ok(isMilliseconds(good), good);
-  for (const bad of [
-    "",
-    "-1",
-    "1.5",
-    "1e3",
-    "999999999999999",
-    "9".repeat(400),
-  ])
-    t.notOk(isMilliseconds(bad), bad);
+  for (const bad of ["", "-1", "1.5", "1e3", "999999999999999", "9".repeat(400)]) t.notOk(isMilliseconds(bad), bad);
   t.end();
 });
 
 // --- JSON
 
 void t.test("what is no JSON, or too much of it", (t) => {
-  const problem = (text: string, expected: string) =>
-    t.same(parsedJson(text), { problem: expected }, expected);
+  const problem = (text: string, expected: string) => t.same(parsedJson(text), { problem: expected }, expected);
   problem("<!doctype html><html>", "answered HTML instead of JSON");
   problem("\n  <html>", "answered HTML instead of JSON");
   problem("", 'expected JSON, got ""');
   problem('{"page":', String.raw`expected JSON, got "{\"page\":"`);
-  problem(
-    `Too many\r\nrequests ${"x".repeat(99)}`,
-    `expected JSON, got "Too many requests ${"x".repeat(21)}…"`,
-  );
-  problem(
-    "[".repeat(1_000_000),
-    "expected JSON of at most 64 levels, got more",
-  );
-  problem(
-    `[${"{},".repeat(300_000)}{}]`,
-    "expected JSON of at most 300000 objects and lists, got more",
-  );
+  problem(`Too many\r\nrequests ${"x".repeat(99)}`, `expected JSON, got "Too many requests ${"x".repeat(21)}…"`);
+  problem("[".repeat(1_000_000), "expected JSON of at most 64 levels, got more");
+  problem(`[${"{},".repeat(300_000)}{}]`, "expected JSON of at most 300000 objects and lists, got more");
   for (const many of [`"k":1`, "1"])
-    problem(
-      `[${`${many},`.repeat(400_001)}`,
-      "expected JSON of at most 400000 commas, got more",
-    );
+    problem(`[${`${many},`.repeat(400_001)}`, "expected JSON of at most 400000 commas, got more");
   const nested = "[".repeat(64) + "]".repeat(64);
   t.ok("value" in parsedJson(nested));
   const quoted = JSON.stringify(["[".repeat(1000), '\\"[{'.repeat(1000)]);
@@ -585,10 +480,7 @@ void t.test("keys of prototypes are keys like others", (t) => {
   const inherited = parsedJson('{"__proto__":{"page":{},"incidents":[]}}') as {
     value: unknown;
   };
-  t.equal(
-    documents[0]!.takeApart(inherited.value, at).problem,
-    "page: expected a page, got nothing",
-  );
+  t.equal(documents[0]!.takeApart(inherited.value, at).problem, "page: expected a page, got nothing");
   t.end();
 });
 
@@ -650,25 +542,12 @@ void t.test("KuCoin tells what holds now", (t) => {
     over: false,
     postedAt: null,
   });
-  for (const msg of ["", null])
-    t.equal(only(taken(kucoin, body("cancelonly", msg))).title, "cancelonly");
+  for (const msg of ["", null]) t.equal(only(taken(kucoin, body("cancelonly", msg))).title, "cancelonly");
   for (const [wrong, problem] of [
-    [
-      { code: "429000", msg: "Too Many Requests" },
-      'answered an error: code "429000", "Too Many Requests"',
-    ],
-    [
-      { code: "200000" },
-      "data: expected an object with status and msg, got nothing",
-    ],
-    [
-      body("ajar", ""),
-      'data.status: expected open, close or cancelonly, got "ajar"',
-    ],
-    [
-      { data: { status: "open", msg: "" } },
-      "code: expected a number, got nothing",
-    ],
+    [{ code: "429000", msg: "Too Many Requests" }, 'answered an error: code "429000", "Too Many Requests"'],
+    [{ code: "200000" }, "data: expected an object with status and msg, got nothing"],
+    [body("ajar", ""), 'data.status: expected open, close or cancelonly, got "ajar"'],
+    [{ data: { status: "open", msg: "" } }, "code: expected a number, got nothing"],
   ] as const)
     unreadable(t, taken(kucoin, wrong), problem);
   t.end();
@@ -739,41 +618,29 @@ void t.test("a notice of OKX", (t) => {
     over: true,
     resolvedAt: null,
   });
-  t.same(
-    taken(okx, okxBody({ ...okxEntry, env: "2" })).list!.notices,
-    [],
-    "demo trading is not watched",
-  );
+  t.same(taken(okx, okxBody({ ...okxEntry, env: "2" })).list!.notices, [], "demo trading is not watched");
   t.end();
 });
 
-void t.test(
-  "OKX's notices that are alike are told apart, in whatever document",
-  (t) => {
-    const alike = ["b", "a", "c"].map((title) => ({ ...okxEntry, title }));
-    const ids = (entries: object[], document = 0) =>
-      taken(okx, okxBody(...entries), document).list!.notices.map(
-        ({ id }) => id,
-      );
-    const together = ids(alike);
-    t.equal(new Set(together).size, 3);
-    t.same(
-      alike.flatMap((entry, document) => ids([entry], document)),
-      together,
-      "each is named without the others",
-    );
-    const twice = taken(okx, okxBody(alike[0], { ...alike[0], end: "" }));
-    t.equal(joined([twice.list!]).notices.length, 1, "what is one stays one");
-    t.end();
-  },
-);
+void t.test("OKX's notices that are alike are told apart, in whatever document", (t) => {
+  const alike = ["b", "a", "c"].map((title) => ({ ...okxEntry, title }));
+  const ids = (entries: object[], document = 0) =>
+    taken(okx, okxBody(...entries), document).list!.notices.map(({ id }) => id);
+  const together = ids(alike);
+  t.equal(new Set(together).size, 3);
+  t.same(
+    alike.flatMap((entry, document) => ids([entry], document)),
+    together,
+    "each is named without the others",
+  );
+  const twice = taken(okx, okxBody(alike[0], { ...alike[0], end: "" }));
+  t.equal(joined([twice.list!]).notices.length, 1, "what is one stays one");
+  t.end();
+});
 
 void t.test("OKX's answers that cannot be read", (t) => {
   for (const [wrong, problem] of [
-    [
-      { code: "50011", msg: "Too Many Requests", data: [] },
-      'answered an error: code "50011", "Too Many Requests"',
-    ],
+    [{ code: "50011", msg: "Too Many Requests", data: [] }, 'answered an error: code "50011", "Too Many Requests"'],
     [{ code: "0", msg: "" }, "data: expected a list of notices, got nothing"],
     [{ data: [] }, "code: expected a number, got nothing"],
     [[], "the answer: expected an object with code and data, got a list of 0"],
@@ -781,26 +648,10 @@ void t.test("OKX's answers that cannot be read", (t) => {
     unreadable(t, taken(okx, wrong), problem);
   for (const [field, value, expected] of [
     ["begin", "", 'milliseconds since 1970 as text, got ""'],
-    [
-      "begin",
-      1672823400000,
-      "milliseconds since 1970 as text, got 1672823400000",
-    ],
-    [
-      "end",
-      "soon",
-      'milliseconds since 1970 as text, or an empty text, got "soon"',
-    ],
-    [
-      "begin",
-      "999999999999999",
-      'milliseconds since 1970 as text, got "999999999999999"',
-    ],
-    [
-      "end",
-      "8640000000000001",
-      'milliseconds since 1970 as text, or an empty text, got "8640000000000001"',
-    ],
+    ["begin", 1672823400000, "milliseconds since 1970 as text, got 1672823400000"],
+    ["end", "soon", 'milliseconds since 1970 as text, or an empty text, got "soon"'],
+    ["begin", "999999999999999", 'milliseconds since 1970 as text, got "999999999999999"'],
+    ["end", "8640000000000001", 'milliseconds since 1970 as text, or an empty text, got "8640000000000001"'],
     ["env", undefined, "a number, got nothing"],
     ["maintType", null, "a number, got null"],
     ["title", "", 'a text that is not empty, got ""'],
@@ -814,14 +665,9 @@ void t.test("OKX's answers that cannot be read", (t) => {
 
 void t.test("fields that may be null may be missing", (t) => {
   const bare = (entry: object, ...fields: string[]) =>
-    Object.fromEntries(
-      Object.entries(entry).filter(([field]) => !fields.includes(field)),
-    );
+    Object.fromEntries(Object.entries(entry).filter(([field]) => !fields.includes(field)));
   const optional = ["impact", "shortlink", "started_at", "resolved_at"];
-  const old = taken(
-    kraken,
-    incidentsBody(bare(incident, ...optional, "components")),
-  );
+  const old = taken(kraken, incidentsBody(bare(incident, ...optional, "components")));
   t.equal(old.problem, null);
   t.match(only(old), {
     impact: null,
@@ -880,24 +726,14 @@ void t.test("a notice of Bybit", (t) => {
     postedAt: null,
     resolvedAt: new Date(1751597011000),
     over: true,
-    subjects: [
-      "Trading service over HTTP",
-      "Trading service over WebSocket",
-      "serviceType 9",
-      "Futures",
-      "Spot",
-    ],
+    subjects: ["Trading service over HTTP", "Trading service over WebSocket", "serviceType 9", "Futures", "Spot"],
   });
   for (const maintainType of [3, "3"])
-    t.match(
-      only(
-        taken(
-          bybit,
-          bybitBody({ ...bybitEntry, maintainType, state: "ongoing" }),
-        ),
-      ),
-      { kind: "incident", over: false, resolvedAt: null },
-    );
+    t.match(only(taken(bybit, bybitBody({ ...bybitEntry, maintainType, state: "ongoing" }))), {
+      kind: "incident",
+      over: false,
+      resolvedAt: null,
+    });
   const unsaid = { ...bybitEntry, env: undefined };
   t.equal(taken(bybit, bybitBody(unsaid)).list!.notices.length, 1);
   const demo = { ...bybitEntry, env: "2" };
@@ -911,14 +747,8 @@ void t.test("Bybit's answers that cannot be read", (t) => {
       { retCode: 10006, retMsg: "Too many visits!", result: {}, time: +at },
       'answered an error: code 10006, "Too many visits!"',
     ],
-    [
-      { ...bybitBody(), result: {} },
-      "result.list: expected a list of notices, got nothing",
-    ],
-    [
-      { ...bybitBody(), time: null },
-      "time: expected milliseconds since 1970, got null",
-    ],
+    [{ ...bybitBody(), result: {} }, "result.list: expected a list of notices, got nothing"],
+    [{ ...bybitBody(), time: null }, "time: expected milliseconds since 1970, got null"],
     [{ ret_code: 0 }, "retCode: expected a number, got nothing"],
   ] as const)
     unreadable(t, taken(bybit, wrong), problem);
@@ -933,19 +763,9 @@ void t.test("Bybit's answers that cannot be read", (t) => {
       `result.list[0].begin: expected milliseconds since 1970 as text, got "${begin}"`,
     );
   for (const time of [1e300, -1])
-    unreadable(
-      t,
-      taken(bybit, { ...bybitBody(), time }),
-      `time: expected milliseconds since 1970, got ${time}`,
-    );
-  const one = taken(
-    bybit,
-    bybitBody(bybitEntry, { ...bybitEntry, serviceTypes: ["x", null] }),
-  );
-  t.equal(
-    one.problem,
-    "result.list[1].serviceTypes[1]: expected a number, got null",
-  );
+    unreadable(t, taken(bybit, { ...bybitBody(), time }), `time: expected milliseconds since 1970, got ${time}`);
+  const one = taken(bybit, bybitBody(bybitEntry, { ...bybitEntry, serviceTypes: ["x", null] }));
+  t.equal(one.problem, "result.list[1].serviceTypes[1]: expected a number, got null");
   t.end();
 });
 
@@ -954,9 +774,7 @@ const inherited = ["__proto__", "constructor", "toString"];
 
 void t.test("a service that nobody knows is told by its number", (t) => {
   for (const code of [...inherited, 77, "7".repeat(1_000_000)]) {
-    const { subjects } = only(
-      taken(okx, okxBody({ ...okxEntry, serviceType: code })),
-    );
+    const { subjects } = only(taken(okx, okxBody({ ...okxEntry, serviceType: code })));
     t.same(subjects, [`serviceType ${code}`.slice(0, 200)]);
     const entry = { ...bybitEntry, serviceTypes: [code], product: [code] };
     t.same(only(taken(bybit, bybitBody(entry))).subjects, [
@@ -986,9 +804,7 @@ const report = {
     starts_at: "2026-09-04T09:00:00.000Z",
     ends_at: null as string | null,
     status_page_id: 165,
-    affected_resources: [
-      { status_page_resource_id: "789", status: "degraded" },
-    ],
+    affected_resources: [{ status_page_resource_id: "789", status: "degraded" }],
     aggregate_state: "degraded",
   },
 };
@@ -1025,11 +841,7 @@ const betterstackBody = (...included: unknown[]) => ({
 void t.test("a report of Better Stack", (t) => {
   const one = taken(
     betterstack,
-    betterstackBody(
-      report,
-      update("2026-09-04T09:30:00Z"),
-      update("2026-09-04T09:10:00Z"),
-    ),
+    betterstackBody(report, update("2026-09-04T09:30:00Z"), update("2026-09-04T09:10:00Z")),
   );
   t.equal(one.problem, null);
   t.same(one.feedAt, new Date("2026-09-04T11:00:00Z"));
@@ -1067,11 +879,7 @@ void t.test("a report of Better Stack", (t) => {
   });
   t.match(as({ aggregate_state: "Resolved" }), { over: true });
   t.match(as({ aggregate_state: null }), { status: "manual", over: false });
-  t.equal(
-    as({ aggregate_state: " ", report_type: `\u202e a\nb${"c".repeat(200)}` })
-      .status,
-    `a b${"c".repeat(97)}`,
-  );
+  t.equal(as({ aggregate_state: " ", report_type: `\u202e a\nb${"c".repeat(200)}` }).status, `a b${"c".repeat(97)}`);
   t.end();
 });
 
@@ -1081,8 +889,7 @@ void t.test("a report of Better Stack that was taken apart before", (t) => {
   const planned = { ...report.attributes, ends_at };
   const body = betterstackBody({ ...report, attributes: planned });
   const { list } = document!.takeApart(body, at);
-  const asOf = (time: string) =>
-    document!.asOf!(list!, new Date(time)).notices[0];
+  const asOf = (time: string) => document!.asOf!(list!, new Date(time)).notices[0];
   t.match(asOf("2026-09-04T12:59:59.999Z"), { over: false, resolvedAt: null });
   const ended = { over: true, resolvedAt: new Date(ends_at) };
   t.match(asOf(ends_at), ended);
@@ -1127,22 +934,13 @@ void t.test("Better Stack's answers that cannot be read", (t) => {
     },
   });
   for (const [wrong, problem] of [
-    [
-      { data: body.data },
-      "included: expected a list of reports, updates and resources, got nothing",
-    ],
-    [
-      { ...body, data: { ...body.data, type: "monitor" } },
-      'data.type: expected status_page, got "monitor"',
-    ],
+    [{ data: body.data }, "included: expected a list of reports, updates and resources, got nothing"],
+    [{ ...body, data: { ...body.data, type: "monitor" } }, 'data.type: expected status_page, got "monitor"'],
     [
       withPage({ custom_domain: "status.other.example" }),
       'data.attributes.custom_domain: expected status.drpc.org, whose feed this should be, got "status.other.example"',
     ],
-    [
-      withPage({ updated_at: "" }),
-      'data.attributes.updated_at: expected a time, got ""',
-    ],
+    [withPage({ updated_at: "" }), 'data.attributes.updated_at: expected a time, got ""'],
   ] as const)
     unreadable(t, taken(betterstack, wrong), problem);
   const hosted = sourceOf("betterstack", {
@@ -1164,8 +962,7 @@ void t.test("Better Stack's answers that cannot be read", (t) => {
   t.equal(taken(betterstack, capital).problem, null);
   const untitled = { ...report.attributes, title: undefined };
   t.equal(
-    taken(betterstack, betterstackBody({ ...report, attributes: untitled }, 7))
-      .problem,
+    taken(betterstack, betterstackBody({ ...report, attributes: untitled }, 7)).problem,
     "included[2].attributes.title: expected a text that is not empty, got nothing; and 1 more",
   );
   unreadable(
@@ -1180,10 +977,7 @@ void t.test("Better Stack's answers that cannot be read", (t) => {
 
 void t.test("of a notice that comes twice, the first holds", (t) => {
   const first = taken(kraken, incidentsBody(incident)).list!;
-  const second = taken(
-    kraken,
-    incidentsBody({ ...incident, name: "Later" }, { ...incident, id: "other" }),
-  ).list!;
+  const second = taken(kraken, incidentsBody({ ...incident, name: "Later" }, { ...incident, id: "other" })).list!;
   const list = joined([first, { ...second, listedFrom: at }]);
   t.same(
     list.notices.map(({ id, title }) => [id, title]),
@@ -1207,10 +1001,7 @@ void t.test("what is left out of several lists is the oldest of all", (t) => {
       postedAt: new Date(Date.UTC(2026, 0, day)),
     })),
   });
-  const [incidents, maintenances] = newest(
-    [listed("incidents", [1, 9, 3]), listed("maintenances", [8, 7, 2])],
-    4,
-  );
+  const [incidents, maintenances] = newest([listed("incidents", [1, 9, 3]), listed("maintenances", [8, 7, 2])], 4);
   t.same(
     incidents!.notices.map(({ id }) => id),
     ["incidents9", "incidents3"],

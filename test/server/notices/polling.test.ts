@@ -149,180 +149,141 @@ async function noticesOf(pool: Pool, venue: string) {
   `);
 }
 
-const requests = (world: World, venue?: string) =>
-  world.requests({ component: "official", ...(venue && { venue }) });
+const requests = (world: World, venue?: string) => world.requests({ component: "official", ...(venue && { venue }) });
 
 void t.test("the feeds of the world", async (t) => {
   const { pool } = await migratedDatabase(t);
 
-  await t.test(
-    "each kind is read, and an incident kept from its first day to its last",
-    async (t) => {
-      const { readAll, world, log } = await openPolling(t, pool);
-      await readAll(0);
-      const [runs] = await pool.query<{ readable: number; all: number }>(sql`
+  await t.test("each kind is read, and an incident kept from its first day to its last", async (t) => {
+    const { readAll, world, log } = await openPolling(t, pool);
+    await readAll(0);
+    const [runs] = await pool.query<{ readable: number; all: number }>(sql`
       select count(*) filter (where r.problem is null)::int as readable, count(*)::int as "all"
       from official_source s
       left join official_reading r using (source_id)
       where s.published
     `);
-      const feeds = new Set(
-        registry.venues.flatMap(({ official }) => official?.api ?? []),
-      );
-      t.strictSame(runs, { readable: feeds.size, all: feeds.size });
-      const asked = requests(world);
+    const feeds = new Set(registry.venues.flatMap(({ official }) => official?.api ?? []));
+    t.strictSame(runs, { readable: feeds.size, all: feeds.size });
+    const asked = requests(world);
 
-      await readAll(12);
-      await readAll(31);
-      t.match(await noticesOf(pool, "deribit"), [
-        {
-          ...{
-            title: "Matching is slow",
-            impact: "critical",
-            status: "resolved",
-            over: true,
-          },
-          ...{ posted_at: at(10), resolved_at: at(30) },
+    await readAll(12);
+    await readAll(31);
+    t.match(await noticesOf(pool, "deribit"), [
+      {
+        ...{
+          title: "Matching is slow",
+          impact: "critical",
+          status: "resolved",
+          over: true,
         },
-        {
-          title: "Upgrade",
-          kind: "maintenance",
-          started_at: at(60),
-          over: false,
-        },
-      ]);
-      for (const [venue, kind] of [
-        ["okx", "incident"],
-        ["bybit", "incident"],
-        ["kucoin", "incident"],
-        ["binance", "maintenance"],
-      ] as const)
-        t.match(
-          await noticesOf(pool, venue),
-          // not told by the feed: the reading before, which had it not
-          [{ kind, posted_at: at(0), over: true }],
-          venue,
-        );
-      t.ok(log.some((line) => line.includes("notices")));
-      t.notOk(log.some((line) => line.includes("cannot be read")));
-      t.ok(asked > 0 && requests(world) > asked);
-    },
-  );
-
-  await t.test(
-    "a feed in trouble is unreadable, the others go on, and what was kept stays",
-    async (t) => {
-      const troubles: [
-        ScriptedFault["kind"],
-        Partial<ScriptedFault>,
-        RegExp,
-      ][] = [
-        ["status", { status: 503 }, /503/],
-        [
-          "status",
-          { status: 301, location: "http://elsewhere.example/" },
-          /elsewhere\.example/,
-        ],
-        ["wrong-body", {}, /HTML/],
-        ["other-product", {}, /./],
-        ["lost-fields", {}, /expected/],
-        ["back-in-time", {}, /went back in time/],
-        ["reset", {}, /./],
-      ];
-      const { world, readAll, log } = await openPolling(t, pool);
-      await readAll(12);
-      const before = await noticesOf(pool, "deribit");
-      t.equal(before.length, 2);
-      let minute = 14;
-      for (const [kind, details, expected] of troubles) {
-        world.fault({
-          kind,
-          venue: "deribit",
-          component: "official",
-          ...details,
-        });
-        await readAll(minute);
-        const run = await newestRun(pool, "deribit");
-        t.match(run.problem, expected, kind);
-        t.strictSame(run.from_at, at(14), "since the first of the troubles");
-        t.equal((await newestRun(pool, "bybit")).problem, null);
-        t.strictSame(await noticesOf(pool, "deribit"), before, kind);
-        await world.clear();
-        minute += 2;
-      }
-      t.equal(
-        log.filter((line) => line.includes("cannot be read")).length,
-        1,
-        "told once",
+        ...{ posted_at: at(10), resolved_at: at(30) },
+      },
+      {
+        title: "Upgrade",
+        kind: "maintenance",
+        started_at: at(60),
+        over: false,
+      },
+    ]);
+    for (const [venue, kind] of [
+      ["okx", "incident"],
+      ["bybit", "incident"],
+      ["kucoin", "incident"],
+      ["binance", "maintenance"],
+    ] as const)
+      t.match(
+        await noticesOf(pool, venue),
+        // not told by the feed: the reading before, which had it not
+        [{ kind, posted_at: at(0), over: true }],
+        venue,
       );
-      await readAll(minute + 10);
-      t.strictSame((await newestRun(pool, "deribit")).problem, null);
-      t.equal(
-        log.filter((line) => line.includes("can be read again")).length,
-        1,
-      );
-      t.match(await noticesOf(pool, "deribit"), [{ over: true }, {}]);
-    },
-  );
+    t.ok(log.some((line) => line.includes("notices")));
+    t.notOk(log.some((line) => line.includes("cannot be read")));
+    t.ok(asked > 0 && requests(world) > asked);
+  });
 
-  await t.test(
-    "a list of several that is empty all at once is unreadable, and nothing vanished",
-    async (t) => {
-      const { world, readAll, log } = await openPolling(t, pool);
-      await readAll(12);
-      t.equal((await noticesOf(pool, "bitstamp")).length, 3);
+  await t.test("a feed in trouble is unreadable, the others go on, and what was kept stays", async (t) => {
+    const troubles: [ScriptedFault["kind"], Partial<ScriptedFault>, RegExp][] = [
+      ["status", { status: 503 }, /503/],
+      ["status", { status: 301, location: "http://elsewhere.example/" }, /elsewhere\.example/],
+      ["wrong-body", {}, /HTML/],
+      ["other-product", {}, /./],
+      ["lost-fields", {}, /expected/],
+      ["back-in-time", {}, /went back in time/],
+      ["reset", {}, /./],
+    ];
+    const { world, readAll, log } = await openPolling(t, pool);
+    await readAll(12);
+    const before = await noticesOf(pool, "deribit");
+    t.equal(before.length, 2);
+    let minute = 14;
+    for (const [kind, details, expected] of troubles) {
       world.fault({
-        kind: "empty-list",
-        venue: "bitstamp",
+        kind,
+        venue: "deribit",
         component: "official",
+        ...details,
       });
-      await readAll(14);
-      t.equal(
-        (await newestRun(pool, "bitstamp")).problem,
-        "incidents: expected the 3 that were there before, got none",
-      );
-      const [gone] = await pool.query<{ count: number }>(
-        sql`select count(*)::int as count from official_incident where left_at is not null`,
-      );
-      t.equal(gone!.count, 0);
-      t.ok(log.some((line) => line.includes("got none")));
-    },
-  );
+      await readAll(minute);
+      const run = await newestRun(pool, "deribit");
+      t.match(run.problem, expected, kind);
+      t.strictSame(run.from_at, at(14), "since the first of the troubles");
+      t.equal((await newestRun(pool, "bybit")).problem, null);
+      t.strictSame(await noticesOf(pool, "deribit"), before, kind);
+      await world.clear();
+      minute += 2;
+    }
+    t.equal(log.filter((line) => line.includes("cannot be read")).length, 1, "told once");
+    await readAll(minute + 10);
+    t.strictSame((await newestRun(pool, "deribit")).problem, null);
+    t.equal(log.filter((line) => line.includes("can be read again")).length, 1);
+    t.match(await noticesOf(pool, "deribit"), [{ over: true }, {}]);
+  });
 
-  await t.test(
-    "a reading of what has not changed keeps the run, and writes no change",
-    async (t) => {
-      const { world, readAll } = await openPolling(t, pool);
-      await readAll(12);
-      const first = requests(world, "deribit");
-      await readAll(14);
-      const second = requests(world, "deribit") - first;
-      t.ok(second > 0 && second <= first);
-      t.match(await newestRun(pool, "deribit"), {
-        problem: null,
-        from_at: at(12),
-        until_at: at(14),
-      });
-      const [changes] = await pool.query<{ count: number }>(
-        sql`select count(*)::int as count from official_change where at > ${at(12)}`,
-      );
-      t.equal(changes!.count, 0);
-    },
-  );
+  await t.test("a list of several that is empty all at once is unreadable, and nothing vanished", async (t) => {
+    const { world, readAll, log } = await openPolling(t, pool);
+    await readAll(12);
+    t.equal((await noticesOf(pool, "bitstamp")).length, 3);
+    world.fault({
+      kind: "empty-list",
+      venue: "bitstamp",
+      component: "official",
+    });
+    await readAll(14);
+    t.equal((await newestRun(pool, "bitstamp")).problem, "incidents: expected the 3 that were there before, got none");
+    const [gone] = await pool.query<{ count: number }>(
+      sql`select count(*)::int as count from official_incident where left_at is not null`,
+    );
+    t.equal(gone!.count, 0);
+    t.ok(log.some((line) => line.includes("got none")));
+  });
+
+  await t.test("a reading of what has not changed keeps the run, and writes no change", async (t) => {
+    const { world, readAll } = await openPolling(t, pool);
+    await readAll(12);
+    const first = requests(world, "deribit");
+    await readAll(14);
+    const second = requests(world, "deribit") - first;
+    t.ok(second > 0 && second <= first);
+    t.match(await newestRun(pool, "deribit"), {
+      problem: null,
+      from_at: at(12),
+      until_at: at(14),
+    });
+    const [changes] = await pool.query<{ count: number }>(
+      sql`select count(*)::int as count from official_change where at > ${at(12)}`,
+    );
+    t.equal(changes!.count, 0);
+  });
 
   await t.test(
     "each in its cadence; more seldom while it stays unreadable; later where a venue asks for it",
     async (t) => {
       const { world, readAll } = await openPolling(t, pool);
       const dueIn = async (venue: string, minute: number) =>
-        Math.round(
-          (+(await newestRun(pool, venue)).due_at - +at(minute)) / 1000,
-        );
-      t.equal(
-        await readAll(0),
-        30_000,
-        "nothing is due for longer than it rests",
-      );
+        Math.round((+(await newestRun(pool, venue)).due_at - +at(minute)) / 1000);
+      t.equal(await readAll(0), 30_000, "nothing is due for longer than it rests");
       t.equal(await dueIn("deribit", 0), 90);
       world.fault({
         kind: "status",
@@ -334,11 +295,7 @@ void t.test("the feeds of the world", async (t) => {
       await readAll(4);
       t.equal(await dueIn("deribit", 4), 90);
       await readAll(14);
-      t.equal(
-        await dueIn("deribit", 14),
-        180,
-        "a quarter of what it has lasted",
-      );
+      t.equal(await dueIn("deribit", 14), 180, "a quarter of what it has lasted");
       await readAll(60);
       t.equal(await dueIn("deribit", 60), 540, "and no more than nine minutes");
       t.equal(await dueIn("bybit", 60), 90);
@@ -373,9 +330,7 @@ void t.test("the feeds of the world", async (t) => {
     await until(() => Promise.resolve(requests(world) > 0));
     ending.abort();
     await t.rejects(reading);
-    const [kept] = await pool.query<{ count: number }>(
-      sql`select count(*)::int as count from official_reading`,
-    );
+    const [kept] = await pool.query<{ count: number }>(sql`select count(*)::int as count from official_reading`);
     t.equal(kept!.count, 0);
     const [held] = await pool.query<{ count: number }>(
       sql`select count(*)::int as count from official_source where published and due_at > now()`,
@@ -384,47 +339,40 @@ void t.test("the feeds of the world", async (t) => {
   });
 });
 
-void t.test(
-  "of two cores only the one that leads reads, three feeds at once",
-  async (t) => {
-    const { url } = await migratedDatabase(t);
-    const log = makeLog("core", "error");
-    const cores = [0, 1].map(() => {
-      const pool = openPool(url, { applicationName: "core", log });
-      const leasePool = openPool(url, { applicationName: "core lease", log });
-      let [underWay, most, reads] = [0, 0, 0];
-      const core = startCore({
-        ...{ pool, leasePool, log },
-        async readNextFeed(signal) {
-          underWay += 1;
-          most = Math.max(most, underWay);
-          reads += 1;
-          await new Promise((resolve) =>
-            signal.addEventListener("abort", resolve),
-          );
-          underWay -= 1;
-          signal.throwIfAborted();
-          return 0;
-        },
-      });
-      const close = async () => {
-        await core.close();
-        await Promise.all([pool.close(), leasePool.close()]);
-      };
-      let closed: Promise<void> | null = null;
-      const closeOnce = () => (closed ??= close());
-      t.teardown(closeOnce);
-      return { close: closeOnce, reads: () => reads, most: () => most };
+void t.test("of two cores only the one that leads reads, three feeds at once", async (t) => {
+  const { url } = await migratedDatabase(t);
+  const log = makeLog("core", "error");
+  const cores = [0, 1].map(() => {
+    const pool = openPool(url, { applicationName: "core", log });
+    const leasePool = openPool(url, { applicationName: "core lease", log });
+    let [underWay, most, reads] = [0, 0, 0];
+    const core = startCore({
+      ...{ pool, leasePool, log },
+      async readNextFeed(signal) {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        reads += 1;
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        underWay -= 1;
+        signal.throwIfAborted();
+        return 0;
+      },
     });
-    await until(() =>
-      Promise.resolve(cores.some((core) => core.reads() === 3)),
-    );
-    const leader = cores.find((core) => core.reads() === 3)!;
-    const other = cores.find((core) => core !== leader)!;
-    t.equal(leader.most(), 3);
-    t.equal(other.reads(), 0);
-    await leader.close();
-    await until(() => Promise.resolve(other.reads() === 3));
-    t.equal(leader.reads(), 3, "what was under way ended, and nothing began");
-  },
-);
+    const close = async () => {
+      await core.close();
+      await Promise.all([pool.close(), leasePool.close()]);
+    };
+    let closed: Promise<void> | null = null;
+    const closeOnce = () => (closed ??= close());
+    t.teardown(closeOnce);
+    return { close: closeOnce, reads: () => reads, most: () => most };
+  });
+  await until(() => Promise.resolve(cores.some((core) => core.reads() === 3)));
+  const leader = cores.find((core) => core.reads() === 3)!;
+  const other = cores.find((core) => core !== leader)!;
+  t.equal(leader.most(), 3);
+  t.equal(other.reads(), 0);
+  await leader.close();
+  await until(() => Promise.resolve(other.reads() === 3));
+  t.equal(leader.reads(), 3, "what was under way ended, and nothing began");
+});

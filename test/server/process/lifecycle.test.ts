@@ -5,24 +5,21 @@ import { runScript } from "../../support/run-script.js";
 const modules = ["server/process/lifecycle"];
 const runUntilStopped = "lifecycle.runUntilStopped";
 
-void t.test(
-  "SIGTERM closes in reverse order of opening, and ends with 0",
-  async (t) => {
-    const script = runScript(
-      t,
-      modules,
-      `await ${runUntilStopped}(log, async (life) => {
+void t.test("SIGTERM closes in reverse order of opening, and ends with 0", async (t) => {
+  const script = runScript(
+    t,
+    modules,
+    `await ${runUntilStopped}(log, async (life) => {
        for (const name of ["first", "second", "third"])
          life.onClose(name, async () => say("closed " + name));
        return "http://here";
      });`,
-    );
-    await script.saw("ready address=http://here");
-    script.kill("SIGTERM");
-    t.equal(await script.ended, 0);
-    t.same(closedIn(script.output()), ["third", "second", "first"]);
-  },
-);
+  );
+  await script.saw("ready address=http://here");
+  script.kill("SIGTERM");
+  t.equal(await script.ended, 0);
+  t.same(closedIn(script.output()), ["third", "second", "first"]);
+});
 
 void t.test("SIGINT does the same", async (t) => {
   const script = runScript(
@@ -70,47 +67,41 @@ void t.test("a closing that fails does not keep the others open", async (t) => {
   t.match(script.output(), /closing failed name=faulty .*door jammed/);
 });
 
-void t.test(
-  "a stuck closing is given up before the deadline of all",
-  async (t) => {
+void t.test("a stuck closing is given up before the deadline of all", async (t) => {
+  const script = runScript(
+    t,
+    modules,
+    `await ${runUntilStopped}(log, async (life) => {
+       life.onClose("first", () => say("closed first"));
+       life.onClose("stuck", () => new Promise(() => {}));
+     }, 300);`,
+  );
+  await script.saw("ready");
+  script.kill("SIGTERM");
+  t.equal(await script.ended, 1);
+  t.same(closedIn(script.output()), ["first"]);
+  t.match(script.output(), /closing failed name=stuck .*not closed within/);
+});
+
+void t.test("a bug that nobody caught is logged with its stack, and ends with 1", async (t) => {
+  for (const bug of [
+    `setTimeout(function culprit() { throw new Error("oops"); });`,
+    `setTimeout(async function culprit() { throw new Error("oops"); });`,
+  ]) {
     const script = runScript(
       t,
       modules,
       `await ${runUntilStopped}(log, async (life) => {
-       life.onClose("first", () => say("closed first"));
-       life.onClose("stuck", () => new Promise(() => {}));
-     }, 300);`,
-    );
-    await script.saw("ready");
-    script.kill("SIGTERM");
-    t.equal(await script.ended, 1);
-    t.same(closedIn(script.output()), ["first"]);
-    t.match(script.output(), /closing failed name=stuck .*not closed within/);
-  },
-);
-
-void t.test(
-  "a bug that nobody caught is logged with its stack, and ends with 1",
-  async (t) => {
-    for (const bug of [
-      `setTimeout(function culprit() { throw new Error("oops"); });`,
-      `setTimeout(async function culprit() { throw new Error("oops"); });`,
-    ]) {
-      const script = runScript(
-        t,
-        modules,
-        `await ${runUntilStopped}(log, async (life) => {
          life.onClose("it", () => say("closed it"));
          ${bug}
        });`,
-      );
-      t.equal(await script.ended, 1);
-      t.match(script.output(), /error script: stopping: uncaught error .*oops/);
-      t.match(script.output(), "culprit");
-      t.same(closedIn(script.output()), ["it"]);
-    }
-  },
-);
+    );
+    t.equal(await script.ended, 1);
+    t.match(script.output(), /error script: stopping: uncaught error .*oops/);
+    t.match(script.output(), "culprit");
+    t.same(closedIn(script.output()), ["it"]);
+  }
+});
 
 void t.test("a start that fails closes what it had opened", async (t) => {
   const script = runScript(
@@ -126,30 +117,25 @@ void t.test("a start that fails closes what it had opened", async (t) => {
   t.same(closedIn(script.output()), ["it"]);
 });
 
-void t.test(
-  "what the user can put right is one sentence, told last, and ends with 2",
-  async (t) => {
-    const script = runScript(
-      t,
-      [...modules, "shared/process/user-error"],
-      `await ${runUntilStopped}(log, async (life) => {
+void t.test("what the user can put right is one sentence, told last, and ends with 2", async (t) => {
+  const script = runScript(
+    t,
+    [...modules, "shared/process/user-error"],
+    `await ${runUntilStopped}(log, async (life) => {
        life.onClose("it", () => say("closed it"));
        throw new user_error.UserError("the kettle is empty: fill it");
      });`,
-    );
-    t.equal(await script.ended, 2);
-    t.match(script.output(), /\nvenuewatch: the kettle is empty: fill it\n$/);
-    t.notMatch(script.output(), "at ", "no stack");
-  },
-);
+  );
+  t.equal(await script.ended, 2);
+  t.match(script.output(), /\nvenuewatch: the kettle is empty: fill it\n$/);
+  t.notMatch(script.output(), "at ", "no stack");
+});
 
-void t.test(
-  "a start cut short closes what was opened, also what opens late",
-  async (t) => {
-    const script = runScript(
-      t,
-      modules,
-      `await ${runUntilStopped}(log, async (life) => {
+void t.test("a start cut short closes what was opened, also what opens late", async (t) => {
+  const script = runScript(
+    t,
+    modules,
+    `await ${runUntilStopped}(log, async (life) => {
        let openLate;
        life.onClose("slow", async () => {
          openLate();
@@ -160,30 +146,26 @@ void t.test(
        await late;
        life.onClose("late", () => say("closed late"));
      });`,
-    );
-    await script.saw("opening");
-    script.kill("SIGTERM");
-    t.equal(await script.ended, 0);
-    t.same(closedIn(script.output()), ["late"]);
-  },
-);
+  );
+  await script.saw("opening");
+  script.kill("SIGTERM");
+  t.equal(await script.ended, 0);
+  t.same(closedIn(script.output()), ["late"]);
+});
 
-void t.test(
-  "a task exits by itself when it is done, after closing",
-  async (t) => {
-    const script = runScript(
-      t,
-      modules,
-      `await lifecycle.runToEnd(log, async (life) => {
+void t.test("a task exits by itself when it is done, after closing", async (t) => {
+  const script = runScript(
+    t,
+    modules,
+    `await lifecycle.runToEnd(log, async (life) => {
        life.onClose("it", () => say("closed it"));
        say("work");
        setInterval(() => {}, 1000);
      });`,
-    );
-    t.equal(await script.ended, 0);
-    t.same(closedIn(script.output()), ["it"]);
-  },
-);
+  );
+  t.equal(await script.ended, 0);
+  t.same(closedIn(script.output()), ["it"]);
+});
 
 void t.test("a task that is cut short does not look done", async (t) => {
   const script = runScript(

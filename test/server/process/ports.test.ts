@@ -2,13 +2,7 @@
 import { createServer } from "node:net";
 import t from "tap";
 import { listen } from "../../../shared/config/listen.js";
-import {
-  embeddedPort,
-  portsOf,
-  portsOfAll,
-  requirePorts,
-  type WantedPort,
-} from "../../../server/process/ports.js";
+import { embeddedPort, portsOf, portsOfAll, requirePorts, type WantedPort } from "../../../server/process/ports.js";
 import { readSettings } from "../../../shared/config/settings.js";
 import { freePort } from "../../support/free-port.js";
 
@@ -33,9 +27,7 @@ void t.test("what `up` listens on", (t) => {
   );
   const onServer = readSettings({ DATABASE_URL: "postgres://db/venues" });
   t.notOk(
-    portsOfAll(onServer, regions).some(
-      ({ setting }) => setting === "EMBEDDED_PORT",
-    ),
+    portsOfAll(onServer, regions).some(({ setting }) => setting === "EMBEDDED_PORT"),
     "the embedded database is not started then",
   );
   t.end();
@@ -59,9 +51,7 @@ void t.test("a port that two programs want", async (t) => {
     `port ${port} is wanted twice, for the public API (PORT) and for health of web (HEALTH_PORT); set PORT or HEALTH_PORT to another`,
   );
   await t.rejects(
-    requirePorts(
-      portsOf(readSettings({ PORT: `${port}`, HEALTH_PORT: `${port}` }), "web"),
-    ),
+    requirePorts(portsOf(readSettings({ PORT: `${port}`, HEALTH_PORT: `${port}` }), "web")),
     { message: /^port \d+ is wanted twice, for the public API/ },
     "of a single program, too",
   );
@@ -80,8 +70,8 @@ void t.test("all problems are listed at once", async (t) => {
     EMBEDDED_PORT: String(taken),
     HEALTH_PORT: "65533",
   });
-  const problems = await requirePorts(portsOfAll(settings, regions)).catch(
-    (error: Error) => error.message.split("\n  "),
+  const problems = await requirePorts(portsOfAll(settings, regions)).catch((error: Error) =>
+    error.message.split("\n  "),
   );
   t.ok(problems);
   const [head, ...lines] = problems!;
@@ -89,10 +79,7 @@ void t.test("all problems are listed at once", async (t) => {
   const shown = lines.join("\n");
   t.match(shown, `port ${taken} is wanted twice`);
   t.match(shown, `port ${taken} is in use by another program: stop that one`);
-  t.match(
-    shown,
-    "HEALTH_PORT: health of web would be at 65537, and ports end at 65535; set a lower HEALTH_PORT",
-  );
+  t.match(shown, "HEALTH_PORT: health of web would be at 65537, and ports end at 65535; set a lower HEALTH_PORT");
 });
 
 void t.test("a port is looked for at its own address", async (t) => {
@@ -106,8 +93,5 @@ void t.test("a port is looked for at its own address", async (t) => {
   await t.rejects(requirePorts([at("127.0.0.1")]), { name: "UserError" });
   await t.rejects(requirePorts([at("0.0.0.0")]), { name: "UserError" });
   if (process.platform === "linux")
-    await t.resolves(
-      requirePorts([at("127.0.0.2")]),
-      "there it takes nothing from anybody",
-    );
+    await t.resolves(requirePorts([at("127.0.0.2")]), "there it takes nothing from anybody");
 });

@@ -58,75 +58,55 @@ void t.test("programs start in order, and stop in reverse", async (t) => {
   ]);
 });
 
-void t.test(
-  "a program that dies is started again, and the log says so",
-  async (t) => {
-    const script = supervise(
-      t,
-      `await supervise({}, async (it) => it.start(child("frail", \`
+void t.test("a program that dies is started again, and the log says so", async (t) => {
+  const script = supervise(
+    t,
+    `await supervise({}, async (it) => it.start(child("frail", \`
        process.send({ ready: null }, () => {
          console.log("frail lives " + process.pid);
          process.kill(process.pid, "SIGKILL");
        });
      \`)));`,
-    );
-    await waitFor(
-      script,
-      () => matches(script, /frail lives \d+/g).length >= 4,
-    );
-    script.kill("SIGTERM");
-    t.equal(await script.ended, 0);
-    t.match(
-      script.output(),
-      /error script: ended unasked, will be started again program=frail code=null signal=SIGKILL/,
-    );
-    const pids = matches(script, /frail lives \d+/g);
-    t.equal(new Set(pids).size, pids.length, "each time another process");
-  },
-);
+  );
+  await waitFor(script, () => matches(script, /frail lives \d+/g).length >= 4);
+  script.kill("SIGTERM");
+  t.equal(await script.ended, 0);
+  t.match(script.output(), /error script: ended unasked, will be started again program=frail code=null signal=SIGKILL/);
+  const pids = matches(script, /frail lives \d+/g);
+  t.equal(new Set(pids).size, pids.length, "each time another process");
+});
 
-void t.test(
-  "pauses before restarts grow up to their bound, with jitter",
-  async (t) => {
-    const script = supervise(
-      t,
-      `await supervise({}, async (it) => it.start(child("frail", "process.exit(1)")));`,
-    );
-    await waitFor(script, () => pausesIn(script).length >= 5);
-    script.kill("SIGTERM");
-    await script.ended;
-    const pauses = pausesIn(script).slice(0, 5);
-    for (const [i, fullMs] of [20, 40, 80, 80, 80].entries()) {
-      const ms = pauses[i] ?? NaN;
-      t.ok(ms >= fullMs / 2 && ms <= fullMs, `pause ${i}: ${ms} of ${fullMs}`);
-    }
-  },
-);
+void t.test("pauses before restarts grow up to their bound, with jitter", async (t) => {
+  const script = supervise(t, `await supervise({}, async (it) => it.start(child("frail", "process.exit(1)")));`);
+  await waitFor(script, () => pausesIn(script).length >= 5);
+  script.kill("SIGTERM");
+  await script.ended;
+  const pauses = pausesIn(script).slice(0, 5);
+  for (const [i, fullMs] of [20, 40, 80, 80, 80].entries()) {
+    const ms = pauses[i] ?? NaN;
+    t.ok(ms >= fullMs / 2 && ms <= fullMs, `pause ${i}: ${ms} of ${fullMs}`);
+  }
+});
 
-void t.test(
-  "a program that lived long enough starts with the small pause again",
-  async (t) => {
-    const script = supervise(
-      t,
-      `const quick = { firstMs: 20, longestMs: 10_000, stableMs: 1 };
+void t.test("a program that lived long enough starts with the small pause again", async (t) => {
+  const script = supervise(
+    t,
+    `const quick = { firstMs: 20, longestMs: 10_000, stableMs: 1 };
      await supervise({ restart: quick }, async (it) => it.start(child("frail", "process.exit(1)")));`,
-    );
-    await waitFor(script, () => pausesIn(script).length >= 4);
-    script.kill("SIGTERM");
-    await script.ended;
-    t.ok(
-      pausesIn(script).every((ms) => ms <= 20),
-      String(pausesIn(script)),
-    );
-  },
-);
+  );
+  await waitFor(script, () => pausesIn(script).length >= 4);
+  script.kill("SIGTERM");
+  await script.ended;
+  t.ok(
+    pausesIn(script).every((ms) => ms <= 20),
+    String(pausesIn(script)),
+  );
+});
 
-void t.test(
-  "a stubborn program is killed, and those before it still get their time",
-  async (t) => {
-    const script = supervise(
-      t,
-      `await supervise({ stopWithinMs: 6000 }, async (it) => {
+void t.test("a stubborn program is killed, and those before it still get their time", async (t) => {
+  const script = supervise(
+    t,
+    `await supervise({ stopWithinMs: 6000 }, async (it) => {
        await it.start(polite("database"));
        await it.start(child("stubborn", \`
          process.on("SIGTERM", () => console.log("stubborn shrugs"));
@@ -134,17 +114,16 @@ void t.test(
          process.send({ ready: null });
        \`));
      });`,
-    );
-    await script.saw("all up");
-    const stoppedAt = performance.now();
-    script.kill("SIGTERM");
-    t.equal(await script.ended, 0);
-    t.ok(performance.now() - stoppedAt < 9_000, "within its limit");
-    t.match(script.output(), "stubborn shrugs");
-    t.match(script.output(), /did not stop and was killed program=stubborn/);
-    t.match(script.output(), "database stops");
-  },
-);
+  );
+  await script.saw("all up");
+  const stoppedAt = performance.now();
+  script.kill("SIGTERM");
+  t.equal(await script.ended, 0);
+  t.ok(performance.now() - stoppedAt < 9_000, "within its limit");
+  t.match(script.output(), "stubborn shrugs");
+  t.match(script.output(), /did not stop and was killed program=stubborn/);
+  t.match(script.output(), "database stops");
+});
 
 void t.test(
   "with a program stuck in every tier, peers stop at once and the first keeps a third of the time",
@@ -169,64 +148,52 @@ void t.test(
     t.ok(tookMs < 9_000, `${tookMs} ms, and 6000 ms are given`);
     const killed = /was killed program=(\w+) withinMs=(\d+)/g;
     const had: Record<string, number> = {};
-    for (const [, name, ms] of script.output().matchAll(killed))
-      had[name!] = Number(ms);
+    for (const [, name, ms] of script.output().matchAll(killed)) had[name!] = Number(ms);
     // Less than two thousand, a thousand, a thousand and two thousand, by what a busy machine is late.
     const given = JSON.stringify(had);
-    for (const probe of ["us", "eu", "asia"])
-      t.ok(had[probe]! > 1500, `${probe} has half of two thirds: ${given}`);
-    for (const program of ["web", "core"])
-      t.ok(had[program]! > 500, `${program} has a quarter of them: ${given}`);
+    for (const probe of ["us", "eu", "asia"]) t.ok(had[probe]! > 1500, `${probe} has half of two thirds: ${given}`);
+    for (const program of ["web", "core"]) t.ok(had[program]! > 500, `${program} has a quarter of them: ${given}`);
     t.ok(had["database"]! > 1000, `the first has the last third: ${given}`);
   },
 );
 
-void t.test(
-  "what the user must put right stops everything, and is said last",
-  async (t) => {
-    const script = supervise(
-      t,
-      `await supervise({}, async (it) => {
+void t.test("what the user must put right stops everything, and is said last", async (t) => {
+  const script = supervise(
+    t,
+    `await supervise({}, async (it) => {
        await it.start(polite("database"));
        await it.start(child("web", \`
          process.send({ refused: "port 80 is taken: set PORT" }, () => process.exit(2));
        \`));
        say("never");
      });`,
-    );
-    t.equal(await script.ended, 2);
-    t.match(script.output(), /\nvenuewatch: port 80 is taken: set PORT\n$/);
-    t.match(script.output(), "database stops");
-    t.notMatch(script.output(), "never");
-    t.notMatch(script.output(), "started again");
-  },
-);
+  );
+  t.equal(await script.ended, 2);
+  t.match(script.output(), /\nvenuewatch: port 80 is taken: set PORT\n$/);
+  t.match(script.output(), "database stops");
+  t.notMatch(script.output(), "never");
+  t.notMatch(script.output(), "started again");
+});
 
 void t.test("a refusal without a sentence names the program", async (t) => {
-  const script = supervise(
-    t,
-    `await supervise({}, async (it) => it.start(child("web", "process.exit(2)")));`,
-  );
+  const script = supervise(t, `await supervise({}, async (it) => it.start(child("web", "process.exit(2)")));`);
   t.equal(await script.ended, 2);
   t.match(script.output(), "venuewatch: web refused to start (exit code 2)");
 });
 
-void t.test(
-  "a program that once was ready is not given up for code 2",
-  async (t) => {
-    const script = supervise(
-      t,
-      `await supervise({}, async (it) => it.start(child("web", \`
+void t.test("a program that once was ready is not given up for code 2", async (t) => {
+  const script = supervise(
+    t,
+    `await supervise({}, async (it) => it.start(child("web", \`
        process.send({ ready: null });
        process.send({ refused: "the database is away" }, () => process.exit(2));
      \`)));`,
-    );
-    await waitFor(script, () => pausesIn(script).length >= 2);
-    script.kill("SIGTERM");
-    t.equal(await script.ended, 0);
-    t.match(script.output(), 'refused="the database is away"');
-  },
-);
+  );
+  await waitFor(script, () => pausesIn(script).length >= 2);
+  script.kill("SIGTERM");
+  t.equal(await script.ended, 0);
+  t.match(script.output(), 'refused="the database is away"');
+});
 
 void t.test("a task runs once, and what follows waits for it", async (t) => {
   const script = supervise(
@@ -243,10 +210,7 @@ void t.test("a task runs once, and what follows waits for it", async (t) => {
 });
 
 void t.test("a task that fails ends the start", async (t) => {
-  const script = supervise(
-    t,
-    `await supervise({}, async (it) => it.run(child("migrate", "process.exit(1)")));`,
-  );
+  const script = supervise(t, `await supervise({}, async (it) => it.run(child("migrate", "process.exit(1)")));`);
   t.equal(await script.ended, 1);
   t.match(script.output(), "migrate ended with code 1");
 });
@@ -266,23 +230,20 @@ void t.test("SIGTERM in the middle of the start stops what runs", async (t) => {
   t.notMatch(script.output(), "started again");
 });
 
-void t.test(
-  "Ctrl-C in a terminal reaches the supervisor alone, so the order is kept",
-  async (t) => {
-    const script = supervise(
-      t,
-      `await supervise({}, async (it) => {
+void t.test("Ctrl-C in a terminal reaches the supervisor alone, so the order is kept", async (t) => {
+  const script = supervise(
+    t,
+    `await supervise({}, async (it) => {
        await it.start(polite("database"));
        await it.start(polite("web"));
      });`,
-      true,
-    );
-    await script.saw("all up");
-    process.kill(-script.pid, "SIGINT");
-    t.equal(await script.ended, 0);
-    t.same(matches(script, /\w+ stops/g), ["web stops", "database stops"]);
-  },
-);
+    true,
+  );
+  await script.saw("all up");
+  process.kill(-script.pid, "SIGINT");
+  t.equal(await script.ended, 0);
+  t.same(matches(script, /\w+ stops/g), ["web stops", "database stops"]);
+});
 
 void t.test("no program outlives a supervisor that is killed", async (t) => {
   const script = supervise(
@@ -311,11 +272,7 @@ async function waitFor(script: Script, done: () => boolean): Promise<void> {
   while (!done()) await script.more();
 }
 
-function matches(
-  script: Script,
-  pattern: RegExp,
-  shown = (text: string) => text,
-): string[] {
+function matches(script: Script, pattern: RegExp, shown = (text: string) => text): string[] {
   return [...script.output().matchAll(pattern)].map(([text]) => shown(text));
 }
 
@@ -324,7 +281,5 @@ function hidePid(text: string): string {
 }
 
 function pausesIn(script: Script): number[] {
-  return matches(script, /restartInMs=\d+/g).map((text) =>
-    Number(text.split("=")[1]),
-  );
+  return matches(script, /restartInMs=\d+/g).map((text) => Number(text.split("=")[1]));
 }

@@ -13,17 +13,10 @@ import {
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { packagedFile } from "../../../shared/config/package.js";
-import {
-  type StallThreshold,
-  type Stream,
-} from "../../../shared/registry/registry.js";
+import { type StallThreshold, type Stream } from "../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { leastPeriods } from "../../../server/stalls/proposal.js";
-import {
-  type Threshold,
-  withThresholds,
-  writeThresholds,
-} from "../../../server/stalls/write.js";
+import { type Threshold, withThresholds, writeThresholds } from "../../../server/stalls/write.js";
 import { emptyDatabase, migratedDatabase } from "../../support/database.js";
 import { slotMs, storeHeard } from "../../support/heard.js";
 import { runCli } from "../../support/run-script.js";
@@ -32,30 +25,26 @@ const packaged = packagedFile("registry.json");
 const original = readFileSync(packaged, "utf8");
 
 /** Every stall object of a registry, and nothing else. */
-const stalls =
-  /"stall":\s*\{\s*"afterMs":\s*\d+,\s*"distribution":\s*(?:null|\{[^{}]*\})\s*\}/g;
+const stalls = /"stall":\s*\{\s*"afterMs":\s*\d+,\s*"distribution":\s*(?:null|\{[^{}]*\})\s*\}/g;
 
 const withoutStalls = (text: string) => text.replaceAll(stalls, "");
 
 void t.test("only the thresholds of a registry are rewritten", async (t) => {
   const registry = await loadRegistry(packaged);
   const all = registry.venues.flatMap(({ id, socket }) =>
-    (socket?.streams ?? []).map(({ name }, index) =>
-      threshold(id, name, 10_000 + 1000 * index),
-    ),
+    (socket?.streams ?? []).map(({ name }, index) => threshold(id, name, 10_000 + 1000 * index)),
   );
   const rewritten = withThresholds(original, all, "it");
   t.equal(original.match(stalls)!.length, all.length);
   t.equal(rewritten.match(stalls)!.length, all.length);
   t.equal(withoutStalls(rewritten), withoutStalls(original), "byte for byte");
   t.strictSame(
-    (JSON.parse(rewritten) as typeof registry).venues.flatMap(
-      ({ id, socket }) =>
-        socket!.streams.map(({ name, stall }) => ({
-          venue: id,
-          stream: name,
-          stall,
-        })),
+    (JSON.parse(rewritten) as typeof registry).venues.flatMap(({ id, socket }) =>
+      socket!.streams.map(({ name, stall }) => ({
+        venue: id,
+        stream: name,
+        stall,
+      })),
     ),
     all,
   );
@@ -66,9 +55,7 @@ void t.test("only the thresholds of a registry are rewritten", async (t) => {
 void t.test("a stream without a proposal is left as it is", (t) => {
   const one = threshold("kraken", "trades", 77_000);
   const rewritten = withThresholds(original, [one], "it");
-  const [before, after] = [original, rewritten].map((text) =>
-    text.split("\n"),
-  ) as [string[], string[]];
+  const [before, after] = [original, rewritten].map((text) => text.split("\n")) as [string[], string[]];
   t.equal(after.length, before.length);
   const changed = after.filter((line, index) => line !== before[index]);
   t.strictSame(changed, [
@@ -86,21 +73,14 @@ void t.test("a registry of any other form keeps that form", (t) => {
       "lines as on Windows, and a byte order mark",
       `\ufeff${JSON.stringify(value, null, "\t").replaceAll("\n", "\r\n")}\r\n`,
     ],
-    [
-      "braces and stalls in texts",
-      original.replace("Kraken", '\\"stall\\": {'),
-    ],
+    ["braces and stalls in texts", original.replace("Kraken", '\\"stall\\": {')],
   ];
   const one = threshold("kraken", "trades", 77_000);
   for (const [what, text] of forms) {
     const rewritten = withThresholds(text, [one], "it");
     t.not(rewritten, text);
     t.equal(withoutStalls(rewritten), withoutStalls(text), what);
-    t.equal(
-      rewritten.match(stalls)!.filter((stall) => !text.includes(stall)).length,
-      1,
-      "one is new",
-    );
+    t.equal(rewritten.match(stalls)!.filter((stall) => !text.includes(stall)).length, 1, "one is new");
   }
   t.end();
 });
@@ -114,28 +94,21 @@ void t.test("what is written must be a registry", (t) => {
   t.end();
 });
 
-void t.test(
-  "the file is replaced in one step, and stays what it was",
-  async (t) => {
-    const { folder, path } = copied(t);
-    chmodSync(path, 0o640);
-    symlinkSync(path, join(folder, "link.json"));
-    const before = statSync(path);
-    const one = threshold("kraken", "trades", 77_000);
-    await writeThresholds(join(folder, "link.json"), [one]);
+void t.test("the file is replaced in one step, and stays what it was", async (t) => {
+  const { folder, path } = copied(t);
+  chmodSync(path, 0o640);
+  symlinkSync(path, join(folder, "link.json"));
+  const before = statSync(path);
+  const one = threshold("kraken", "trades", 77_000);
+  await writeThresholds(join(folder, "link.json"), [one]);
 
-    t.equal(
-      readFileSync(path, "utf8"),
-      withThresholds(original, [one], "it"),
-      "behind a link",
-    );
-    t.ok(lstatSync(join(folder, "link.json")).isSymbolicLink());
-    const after = statSync(path);
-    t.equal(after.mode, before.mode);
-    t.not(after.ino, before.ino, "a new file: no reader sees half of one");
-    t.strictSame(readdirSync(folder).sort(), ["link.json", "registry.json"]);
-  },
-);
+  t.equal(readFileSync(path, "utf8"), withThresholds(original, [one], "it"), "behind a link");
+  t.ok(lstatSync(join(folder, "link.json")).isSymbolicLink());
+  const after = statSync(path);
+  t.equal(after.mode, before.mode);
+  t.not(after.ino, before.ino, "a new file: no reader sees half of one");
+  t.strictSame(readdirSync(folder).sort(), ["link.json", "registry.json"]);
+});
 
 void t.test("what others changed meanwhile is kept", async (t) => {
   const { path } = copied(t);
@@ -143,47 +116,36 @@ void t.test("what others changed meanwhile is kept", async (t) => {
     .replace('"name": "Kraken"', '"name": "Kraken Pro"')
     .replace('"id": "gemini"', '"id": "jumini"');
   writeFileSync(path, theirs);
-  await writeThresholds(path, [
-    threshold("kraken", "trades", 77_000),
-    threshold("gemini", "trades", 88_000),
-  ]);
+  await writeThresholds(path, [threshold("kraken", "trades", 77_000), threshold("gemini", "trades", 88_000)]);
   const now = readFileSync(path, "utf8");
   t.match(now, '"name": "Kraken Pro"');
   t.match(now, '"afterMs": 77000');
   t.notMatch(now, "88000", "its stream has gone");
 
   writeFileSync(path, "{");
-  await t.rejects(
-    writeThresholds(path, [threshold("kraken", "trades", 77_000)]),
-    { name: "UserError", message: /is not JSON/ },
-  );
+  await t.rejects(writeThresholds(path, [threshold("kraken", "trades", 77_000)]), {
+    name: "UserError",
+    message: /is not JSON/,
+  });
   t.equal(readFileSync(path, "utf8"), "{", "a broken one is left alone");
 });
 
-void t.test(
-  "a file that cannot be written is told in a sentence",
-  async (t) => {
-    const { path } = copied(t);
-    const inTheWay = `${path}.${process.pid}.new`;
-    mkdirSync(inTheWay);
-    await t.rejects(
-      writeThresholds(path, [threshold("kraken", "trades", 77_000)]),
-      {
-        name: "UserError",
-        message: `The registry ${path} cannot be written (EEXIST): let this user write the file and its folder, or set REGISTRY to a file that can be`,
-      },
-    );
-    t.ok(existsSync(inTheWay), "what is not ours is not removed");
-    t.equal(readFileSync(path, "utf8"), original);
-  },
-);
+void t.test("a file that cannot be written is told in a sentence", async (t) => {
+  const { path } = copied(t);
+  const inTheWay = `${path}.${process.pid}.new`;
+  mkdirSync(inTheWay);
+  await t.rejects(writeThresholds(path, [threshold("kraken", "trades", 77_000)]), {
+    name: "UserError",
+    message: `The registry ${path} cannot be written (EEXIST): let this user write the file and its folder, or set REGISTRY to a file that can be`,
+  });
+  t.ok(existsSync(inTheWay), "what is not ours is not removed");
+  t.equal(readFileSync(path, "utf8"), original);
+});
 
 void t.test("stalls measure, from samples to the registry", async (t) => {
   const { url, pool, registry } = await migratedDatabase(t);
   const { folder, path } = copied(t);
-  const [{ id: venue, socket }] = registry.venues as [
-    (typeof registry.venues)[number],
-  ];
+  const [{ id: venue, socket }] = registry.venues as [(typeof registry.venues)[number]];
   const [ticker, trades] = socket!.streams as [Stream, Stream];
   const now = Math.floor(Date.now() / slotMs) * slotMs;
   for (const [{ name }, slots] of [
@@ -205,14 +167,8 @@ void t.test("stalls measure, from samples to the registry", async (t) => {
     reading.output(),
     /\n *binance ws:ticker +\d+-\d+-\d+ +\d+-\d+-\d+ +10,000 +0 +7 +7 +7 +7 +10 +0 +0 +15 +0 +0\n/,
   );
-  t.match(
-    reading.output(),
-    /\n *binance ws:trades .* too few: 9,999 of 10,000 wanted\n/,
-  );
-  t.match(
-    reading.output(),
-    "Proposals for 1 of 48 streams; nothing is written",
-  );
+  t.match(reading.output(), /\n *binance ws:trades .* too few: 9,999 of 10,000 wanted\n/);
+  t.match(reading.output(), "Proposals for 1 of 48 streams; nothing is written");
   t.equal(readFileSync(path, "utf8"), original);
 
   const args = ["stalls", "measure", "--days", "2", "--write"];
@@ -230,19 +186,16 @@ void t.test("stalls measure, from samples to the registry", async (t) => {
   t.strictSame(readdirSync(folder), ["registry.json"]);
 });
 
-void t.test(
-  "a database without our tables is told in a sentence",
-  async (t) => {
-    const script = runCli(t, ["stalls", "measure"], {
-      DATABASE_URL: await emptyDatabase(t),
-    });
-    t.equal(await script.ended, 2);
-    t.match(
-      script.output(),
-      /venuewatch: the database .* cannot be used \(42P01\): it lacks our tables; run venuewatch migrate/,
-    );
-  },
-);
+void t.test("a database without our tables is told in a sentence", async (t) => {
+  const script = runCli(t, ["stalls", "measure"], {
+    DATABASE_URL: await emptyDatabase(t),
+  });
+  t.equal(await script.ended, 2);
+  t.match(
+    script.output(),
+    /venuewatch: the database .* cannot be used \(42P01\): it lacks our tables; run venuewatch migrate/,
+  );
+});
 
 function threshold(venue: string, stream: string, afterMs: number): Threshold {
   const distribution: StallThreshold["distribution"] = {

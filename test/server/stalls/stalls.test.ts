@@ -4,26 +4,11 @@ import { mostDays } from "../../../server/commands/stalls/measure.js";
 import { type Db, sql } from "../../../shared/database/pool.js";
 import type { Registry, Stream } from "../../../shared/registry/registry.js";
 import { measureStalls } from "../../../server/stalls/measure.js";
-import {
-  distributionOf,
-  leastPeriods,
-  thresholdFrom,
-} from "../../../server/stalls/proposal.js";
-import {
-  added,
-  type Piece,
-  piecesOf,
-  readSilences,
-  type Silence,
-} from "../../../server/stalls/silences.js";
+import { distributionOf, leastPeriods, thresholdFrom } from "../../../server/stalls/proposal.js";
+import { added, type Piece, piecesOf, readSilences, type Silence } from "../../../server/stalls/silences.js";
 import { migratedDatabase } from "../../support/database.js";
 import { pastIncident } from "../../support/fleet.js";
-import {
-  type HeardSlot,
-  slotMs,
-  slotsOf,
-  storeHeard,
-} from "../../support/heard.js";
+import { type HeardSlot, slotMs, slotsOf, storeHeard } from "../../support/heard.js";
 import { randomFrom } from "../../support/random-samples.js";
 
 const hourMs = 3_600_000;
@@ -78,13 +63,7 @@ void t.test("quiet periods in a database", async (t) => {
 
         const parts = [];
         for (let at = +from - 7_000; at < +to; at += 17_000)
-          parts.push(
-            await readSilences(
-              pool,
-              series,
-              piece(new Date(at), new Date(at + 17_000)),
-            ),
-          );
+          parts.push(await readSilences(pool, series, piece(new Date(at), new Date(at + 17_000))));
         t.strictSame(added(parts), silences, "the same in pieces");
       });
 
@@ -97,31 +76,22 @@ void t.test("quiet periods in a database", async (t) => {
     });
   });
 
-  await t.test(
-    "a quiet period is a silence that was heard whole, and is counted once",
-    async (t) => {
-      const random = randomFrom(3);
-      for (const [index, meanMs] of [300, 4_000, 15_000, 60_000].entries()) {
-        const { id, socket } = registry.venues[index]!;
-        const series = seriesOf(id, socket!.streams[0]!);
-        const from = new Date("2026-09-01T00:00:10Z");
-        const { slots, silences } = listen(random, meanMs, 2_000);
-        await storeHeard(pool, { ...series, from, slots });
-        const found = await readSilences(
-          pool,
-          series,
-          piece(from, endOf(from, slots)),
-        );
-        const periods = found.filter((one) => one.periods > 0);
-        t.ok(periods.length > 50, `${periods.length} lengths`);
-        const wrong = periods.filter(
-          (one) => one.periods > (silences.get(one.quietMs) ?? 0),
-        );
-        t.strictSame(wrong, [], `mean gap ${meanMs} ms`);
-        t.equal(periods.at(-1)!.quietMs, Math.max(...silences.keys()));
-      }
-    },
-  );
+  await t.test("a quiet period is a silence that was heard whole, and is counted once", async (t) => {
+    const random = randomFrom(3);
+    for (const [index, meanMs] of [300, 4_000, 15_000, 60_000].entries()) {
+      const { id, socket } = registry.venues[index]!;
+      const series = seriesOf(id, socket!.streams[0]!);
+      const from = new Date("2026-09-01T00:00:10Z");
+      const { slots, silences } = listen(random, meanMs, 2_000);
+      await storeHeard(pool, { ...series, from, slots });
+      const found = await readSilences(pool, series, piece(from, endOf(from, slots)));
+      const periods = found.filter((one) => one.periods > 0);
+      t.ok(periods.length > 50, `${periods.length} lengths`);
+      const wrong = periods.filter((one) => one.periods > (silences.get(one.quietMs) ?? 0));
+      t.strictSame(wrong, [], `mean gap ${meanMs} ms`);
+      t.equal(periods.at(-1)!.quietMs, Math.max(...silences.keys()));
+    }
+  });
 
   await t.test("random series agree with a plain reckoning", async (t) => {
     const random = randomFrom(5);
@@ -132,9 +102,7 @@ void t.test("quiet periods in a database", async (t) => {
         const stream = socket!.streams[Math.floor(random() * 3)]!;
         const series = seriesOf(venue, stream);
         // each has a day of its own: an impairment is one of all streams
-        const from = new Date(
-          +new Date("2026-08-01T23:31:17.890Z") + days * dayMs,
-        );
+        const from = new Date(+new Date("2026-08-01T23:31:17.890Z") + days * dayMs);
         days += 1;
         const slots = randomSlots(random, 300);
         await storeHeard(pool, { ...series, from, slots });
@@ -142,9 +110,7 @@ void t.test("quiet periods in a database", async (t) => {
         const minutes = Math.ceil(random() * 10);
         const kind = kinds[Math.floor(random() * kinds.length)]!;
         await makeTrouble(pool, kind, series, new Date(startMs), minutes);
-        const trouble = kind.counts
-          ? [{ from: startMs, to: startMs + minutes * 60_000 }]
-          : [];
+        const trouble = kind.counts ? [{ from: startMs, to: startMs + minutes * 60_000 }] : [];
         const window = piece(
           new Date(+from + Math.floor(random() * 100_000)),
           new Date(+from + 2_000_000 + Math.floor(random() * 2_000_000)),
@@ -222,17 +188,9 @@ void t.test("quiet periods in a database", async (t) => {
       },
     ]);
 
-    t.match(
-      second,
-      { mostPeriods: leastPeriods - 1, proposal: null },
-      "one too few",
-    );
+    t.match(second, { mostPeriods: leastPeriods - 1, proposal: null }, "one too few");
     t.ok(second!.distribution, "is shown all the same");
-    t.match(
-      third,
-      { distribution: null, longestMs: null, mostPeriods: 0, proposal: null },
-      "nothing was heard",
-    );
+    t.match(third, { distribution: null, longestMs: null, mostPeriods: 0, proposal: null }, "nothing was heard");
   });
 
   await t.test("one may look back as far as samples are kept", async (t) => {
@@ -251,12 +209,7 @@ void t.test("quiet periods in a database", async (t) => {
       minutes: 2,
     };
     const allOfThem = "1 1 1 1 1 1 1 1 1 2 2 2 3 3 4 5 32, 0 left out";
-    const cases: [
-      venue: string,
-      component: string,
-      told: { minutes?: null; retracted?: true },
-      expected: string,
-    ][] = [
+    const cases: [venue: string, component: string, told: { minutes?: null; retracted?: true }, expected: string][] = [
       ["kraken", "ws:trades", {}, "1 2 2 3, 13 left out"],
       ["okx", "ws:conn", {}, "1 2 2 3, 13 left out"],
       ["bybit", "ws:trades", { minutes: null }, "2 3, 15 left out"],
@@ -271,11 +224,7 @@ void t.test("quiet periods in a database", async (t) => {
         const series = seriesOf(venue, trades);
         await storeHeard(pool, { ...series, from, slots });
         await pastIncident(pool, { venue, component, ...incident, ...told });
-        const silences = await readSilences(
-          pool,
-          series,
-          piece(from, endOf(from, slots)),
-        );
+        const silences = await readSilences(pool, series, piece(from, endOf(from, slots)));
         const leftOut = silences.reduce((sum, one) => sum + one.leftOut, 0);
         t.equal(`${periodsOf(silences)}, ${leftOut} left out`, expected);
       });
@@ -318,8 +267,7 @@ void t.test("from a distribution to a threshold", async (t) => {
   await t.test("twice the 99.9th, in whole seconds, at least 10 s", (t) => {
     const distribution = distributionOf(thousand, days)!;
     const afterMs = (p999Ms: number, cadenceMs = slotMs) =>
-      thresholdFrom({ ...distribution, p999Ms }, { ...stream, cadenceMs })
-        .afterMs;
+      thresholdFrom({ ...distribution, p999Ms }, { ...stream, cadenceMs }).afterMs;
     t.equal(afterMs(9990), 20_000);
     t.equal(afterMs(10_000), 20_000);
     t.equal(afterMs(10_001), 21_000);
@@ -332,11 +280,7 @@ void t.test("from a distribution to a threshold", async (t) => {
 void t.test("a window is cut at midnight", (t) => {
   const pieces = piecesOf(2, new Date("2026-10-31T06:00:00Z"));
   t.strictSame(
-    pieces.map(({ day, from, to }) => [
-      day,
-      from.toISOString(),
-      to.toISOString(),
-    ]),
+    pieces.map(({ day, from, to }) => [day, from.toISOString(), to.toISOString()]),
     [
       ["2026-10-29", "2026-10-29T06:00:00.000Z", "2026-10-30T00:00:00.000Z"],
       ["2026-10-30", "2026-10-30T00:00:00.000Z", "2026-10-31T00:00:00.000Z"],
@@ -401,9 +345,7 @@ function randomSlots(random: () => number, length: number): HeardSlot[] {
     const luck = random();
     quietMs = luck < 0.3 ? quietMs + slotMs : Math.floor(random() * 20) * 1000;
     const fault = luck > 0.97 ? "handshake" : luck > 0.9 ? "stall" : undefined;
-    slots.push(
-      luck > 0.4 && luck < 0.45 ? { quietMs: null } : { quietMs, fault },
-    );
+    slots.push(luck > 0.4 && luck < 0.45 ? { quietMs: null } : { quietMs, fault });
   }
   return slots;
 }
@@ -415,18 +357,13 @@ function plainReckoning(
   window: Piece,
   incidents: readonly { from: number; to: number }[],
 ): Silence[] {
-  const heard = slots.map(({ quietMs, fault }) =>
-    fault === "handshake" ? null : quietMs,
-  );
+  const heard = slots.map(({ quietMs, fault }) => (fault === "handshake" ? null : quietMs));
   const byLength: Silence[] = [];
   for (const [index, quietMs] of heard.entries()) {
     const endMs = firstMs + index * slotMs;
-    if (quietMs === null || endMs < +window.from || endMs >= +window.to)
-      continue;
+    if (quietMs === null || endMs < +window.from || endMs >= +window.to) continue;
     const begunMs = endMs - slotMs - quietMs;
-    const touches = incidents.some(
-      ({ from, to }) => begunMs <= to && endMs + slotMs >= from,
-    );
+    const touches = incidents.some(({ from, to }) => begunMs <= to && endMs + slotMs >= from);
     const next = heard[index + 1] ?? null;
     const ended = next !== null && next <= quietMs;
     byLength[quietMs] ??= { quietMs, slots: 0, periods: 0, leftOut: 0 };

@@ -145,14 +145,7 @@ void t.test("what will not do is refused", (t) => {
     PORT: ["65536", "-1", "80.5", "0x50", " 80", "1e3"],
     HEALTH_PORT: ["99999"],
     EMBEDDED_PORT: ["x"],
-    HOST: [
-      "localhost",
-      "*",
-      "127.0.0.1:80",
-      "[::1]",
-      "fe80::1%eth0",
-      "10.0.0.0/8",
-    ],
+    HOST: ["localhost", "*", "127.0.0.1:80", "[::1]", "fe80::1%eth0", "10.0.0.0/8"],
     HEALTH_HOST: ["my-machine", "256.0.0.1"],
     DATABASE_URL: ["mysql://h/d", "db"],
     REGION: ["eu central", "EU", "eu-", "../x"],
@@ -197,10 +190,7 @@ void t.test("a wrong address of the site does not show its password", (t) => {
     t.match(line, "***@example.org", value);
     t.notMatch(line, "hunter2");
   }
-  t.equal(
-    readSettings({ SITE_URL: "https://example.org/@us" }).siteUrl,
-    "https://example.org/@us",
-  );
+  t.equal(readSettings({ SITE_URL: "https://example.org/@us" }).siteUrl, "https://example.org/@us");
   t.end();
 });
 
@@ -232,8 +222,7 @@ void t.test("secrets come from files, and are never shown", (t) => {
   });
   t.match(settings, {
     databaseUrl: "postgres://me:p%40ss%2Fw%25rd%3A1@db:5/venues",
-    databaseReadUrl:
-      "postgres://me:p%40ss%2Fw%25rd%3A1@replica/venues?sslmode=require",
+    databaseReadUrl: "postgres://me:p%40ss%2Fw%25rd%3A1@replica/venues?sslmode=require",
     channelKey: key,
   });
   t.match(
@@ -260,8 +249,7 @@ void t.test("secrets come from files, and are never shown", (t) => {
       DATABASE_PASSWORD_FILE: `${dir}/password`,
     }),
     {
-      databaseUrl:
-        "postgres://me:p%40ss%2Fw%25rd%3A1@a:5432,b/venues?sslmode=require",
+      databaseUrl: "postgres://me:p%40ss%2Fw%25rd%3A1@a:5432,b/venues?sslmode=require",
     },
     "several hosts have one password",
   );
@@ -273,10 +261,7 @@ void t.test("secrets come from files, and are never shown", (t) => {
     [{ DATABASE_PASSWORD_FILE: `${dir}/two` }, "it has more than that, got"],
     [{ DATABASE_PASSWORD_FILE: `${dir}/long` }, "it has 7000 bytes, got"],
     [{ CHANNEL_KEY_FILE: `${dir}/other` }, "32 bytes as base64"],
-    [
-      { CHANNEL_KEY_FILE: `${dir}/key`, CHANNEL_KEY: key.toString("base64") },
-      "unset one of them",
-    ],
+    [{ CHANNEL_KEY_FILE: `${dir}/key`, CHANNEL_KEY: key.toString("base64") }, "unset one of them"],
     [
       {
         DATABASE_URL: "postgres://me:hunter2@db/venues",
@@ -291,22 +276,10 @@ void t.test("secrets come from files, and are never shown", (t) => {
       },
       "DATABASE_URL has a password itself",
     ],
-    [
-      { DATABASE_URL: "postgres://me:hunter2@a:1,b:port/venues" },
-      "several host:port with commas between",
-    ],
-    [
-      { DATABASE_URL: "postgres://me:hunter2@a,,b/venues" },
-      "several host:port with commas between",
-    ],
-    [
-      { DATABASE_URL: "postgres://me:hunter2@a/venues?host=a,b" },
-      "several hosts before the database's name",
-    ],
-    [
-      { DATABASE_READ_URL: "postgres:///venues?host=a&port=5432,5433" },
-      "not in ?host= or ?port=",
-    ],
+    [{ DATABASE_URL: "postgres://me:hunter2@a:1,b:port/venues" }, "several host:port with commas between"],
+    [{ DATABASE_URL: "postgres://me:hunter2@a,,b/venues" }, "several host:port with commas between"],
+    [{ DATABASE_URL: "postgres://me:hunter2@a/venues?host=a,b" }, "several hosts before the database's name"],
+    [{ DATABASE_READ_URL: "postgres:///venues?host=a&port=5432,5433" }, "not in ?host= or ?port="],
     [
       { DATABASE_URL: "postgres://a,b/venues?target_session_attrs=standby" },
       "target_session_attrs=read-write or primary, or without it",

@@ -16,21 +16,14 @@ import { until } from "../../support/until.js";
 
 const log = makeLog("test", "error");
 
-void t.test(
-  "each program tells a server how long its statements may take",
-  async (t) => {
-    for (const [program, ms] of [
-      ["probe", 30_000],
-      ["core", 120_000],
-      ["web", 10_000],
-    ] as const)
-      t.match(
-        (await greetingOf(t, program)).split("\0").join(" "),
-        ` statement_timeout ${ms} `,
-        program,
-      );
-  },
-);
+void t.test("each program tells a server how long its statements may take", async (t) => {
+  for (const [program, ms] of [
+    ["probe", 30_000],
+    ["core", 120_000],
+    ["web", 10_000],
+  ] as const)
+    t.match((await greetingOf(t, program)).split("\0").join(" "), ` statement_timeout ${ms} `, program);
+});
 
 void t.test("a batch that is never answered is delivered later", async (t) => {
   const database = await migratedDatabase(t);
@@ -42,8 +35,7 @@ void t.test("a batch that is never answered is delivered later", async (t) => {
     statementTimeoutMs: 2_000,
   });
   t.teardown(() => pool.close());
-  const record = (samples: readonly Sample[]) =>
-    recordSamples(pool, "us-east", samples);
+  const record = (samples: readonly Sample[]) => recordSamples(pool, "us-east", samples);
   t.match(await record([]), { stored: 0 }, "connects");
 
   gate.mute();
@@ -57,10 +49,7 @@ void t.test("a batch that is never answered is delivered later", async (t) => {
   t.teardown(() => ship.close());
   ship.add(madeSample());
   const within = 30_000;
-  await until(
-    () => lines.some((line) => line.includes("read timeout")),
-    within,
-  );
+  await until(() => lines.some((line) => line.includes("read timeout")), within);
   await gate.open();
   await until(() => ship.status().shipped === 1, within);
 });

@@ -11,34 +11,28 @@ import { packagedFile } from "../../../shared/config/package.js";
 import { UserError } from "../../../shared/process/user-error.js";
 import { serveTcp } from "../../support/tcp-server.js";
 
-void t.test(
-  "a database that is not there is told in a sentence, its password is not",
-  async (t) => {
-    // tcpmux, which nobody serves; a free port might be taken by a test beside this one
-    const port = 1;
-    const url = `postgres://me:hunter2@127.0.0.1:${port}/venues`;
-    const fault = databaseFault(await errorOfConnecting(url), url);
-    t.type(fault, UserError);
-    t.equal(
-      fault?.message,
-      `the database 127.0.0.1:${port}/venues cannot be used (ECONNREFUSED): nothing listens there; start it, or correct DATABASE_URL`,
-    );
-  },
-);
+void t.test("a database that is not there is told in a sentence, its password is not", async (t) => {
+  // tcpmux, which nobody serves; a free port might be taken by a test beside this one
+  const port = 1;
+  const url = `postgres://me:hunter2@127.0.0.1:${port}/venues`;
+  const fault = databaseFault(await errorOfConnecting(url), url);
+  t.type(fault, UserError);
+  t.equal(
+    fault?.message,
+    `the database 127.0.0.1:${port}/venues cannot be used (ECONNREFUSED): nothing listens there; start it, or correct DATABASE_URL`,
+  );
+});
 
-void t.test(
-  "a server that accepts and says nothing is told after the timeout",
-  async (t) => {
-    const server = createServer().listen(0, "127.0.0.1");
-    t.teardown(() => server.close());
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    const url = `postgres://me:x@127.0.0.1:${port}/venues`;
-    t.match(databaseFault(await errorOfConnecting(url, 200), url), {
-      message: /cannot be used \(ETIMEDOUT\): it does not answer/,
-    });
-  },
-);
+void t.test("a server that accepts and says nothing is told after the timeout", async (t) => {
+  const server = createServer().listen(0, "127.0.0.1");
+  t.teardown(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const url = `postgres://me:x@127.0.0.1:${port}/venues`;
+  t.match(databaseFault(await errorOfConnecting(url, 200), url), {
+    message: /cannot be used \(ETIMEDOUT\): it does not answer/,
+  });
+});
 
 void t.test("a refusal of the server is told by its SQLSTATE", (t) => {
   const error = Object.assign(new Error("no"), { code: "3D000" });
@@ -59,34 +53,23 @@ void t.test("a pooler that refuses our startup parameters", async (t) => {
   const words = `the database 127.0.0.1:${port}/venues ${refusesTimeouts}`;
   t.equal(databaseFault(await errorOfConnecting(url), url)?.message, words);
 
-  const error = (await promisify(execFile)(
-    process.execPath,
-    [packagedFile("dist/server/cli.js"), "channel", "list"],
-    { env: { ...process.env, DATABASE_URL: url, LOG_LEVEL: "info" } },
-  ).catch((error: unknown) => error)) as { code: number; stderr: string };
+  const error = (await promisify(execFile)(process.execPath, [packagedFile("dist/server/cli.js"), "channel", "list"], {
+    env: { ...process.env, DATABASE_URL: url, LOG_LEVEL: "info" },
+  }).catch((error: unknown) => error)) as { code: number; stderr: string };
   t.equal(error.code, 2, "a fault that the user can put right");
   t.equal(error.stderr, `venuewatch: ${words}\n`, "without a stack trace");
 
   const scaling = await readFile(packagedFile("docs/scaling.md"), "utf8");
-  t.ok(
-    scaling.includes(/ignore_startup_parameters = \S+/.exec(words)![0]),
-    "the document has the same line",
-  );
+  t.ok(scaling.includes(/ignore_startup_parameters = \S+/.exec(words)![0]), "the document has the same line");
 });
 
 /** Refuses as PgBouncer 1.18 does, seen on the wire: by one error, naming the first parameter that it does not know. */
 async function startPooler(t: Test): Promise<number> {
-  const fields = [
-    "SFATAL",
-    "C08P01",
-    "Munsupported startup parameter: statement_timeout",
-  ];
+  const fields = ["SFATAL", "C08P01", "Munsupported startup parameter: statement_timeout"];
   const body = Buffer.from(`${fields.join("\0")}\0\0`);
   const head = Buffer.alloc(5, "E");
   head.writeInt32BE(body.length + 4, 1);
-  return serveTcp(t, (socket) =>
-    socket.once("data", () => socket.end(Buffer.concat([head, body]))),
-  );
+  return serveTcp(t, (socket) => socket.once("data", () => socket.end(Buffer.concat([head, body]))));
 }
 
 void t.test("a pooler whose server is away", async (t) => {
@@ -100,9 +83,7 @@ void t.test("a pooler whose server is away", async (t) => {
     connectionTimeoutMillis: 100,
   });
   t.teardown(() => waiting.end());
-  const late: unknown = await waiting
-    .query("select")
-    .catch((error: unknown) => error);
+  const late: unknown = await waiting.query("select").catch((error: unknown) => error);
   t.match(databaseFault(late, url), {
     message: /\(ETIMEDOUT\): it does not answer/,
   });
@@ -116,10 +97,7 @@ void t.test("any other error stays what it is", (t) => {
   t.end();
 });
 
-async function errorOfConnecting(
-  url: string,
-  withinMs = 10_000,
-): Promise<unknown> {
+async function errorOfConnecting(url: string, withinMs = 10_000): Promise<unknown> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: withinMs,

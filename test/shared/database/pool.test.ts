@@ -25,36 +25,22 @@ void t.test("a pool of connections", async (t) => {
   await t.test("binds values, and reads large counts as numbers", async (t) => {
     const text = "'; drop table kept; --";
     t.strictSame(
-      await pool.query(
-        sql`select ${text}::text as text, 9007199254740991::bigint as big, 99.125::numeric as pct`,
-      ),
+      await pool.query(sql`select ${text}::text as text, 9007199254740991::bigint as big, 99.125::numeric as pct`),
       [{ text, big: 9007199254740991, pct: 99.125 }],
     );
   });
 
   const lost = "loses no program to a lost connection";
-  const skip =
-    !process.env.DATABASE_URL &&
-    "the embedded database cannot end one client's session";
+  const skip = !process.env.DATABASE_URL && "the embedded database cannot end one client's session";
   await t.test(lost, { skip }, async (t) => {
     const other = openPool(url, { applicationName: "test", log });
     t.teardown(() => other.close());
     const ended = pool.transaction(async (tx) => {
-      const [row] = await tx.query<{ pid: number }>(
-        sql`select pg_backend_pid() as pid`,
-      );
+      const [row] = await tx.query<{ pid: number }>(sql`select pg_backend_pid() as pid`);
       await other.query(sql`select pg_terminate_backend(${row!.pid}, 5000)`);
       await tx.query(sql`select 1`);
     });
-    await t.rejects(
-      ended,
-      /terminat|not queryable/i,
-      "it is an error of that transaction alone",
-    );
-    t.strictSame(
-      await pool.query(sql`select 1 as one`),
-      [{ one: 1 }],
-      "and the pool makes a new one",
-    );
+    await t.rejects(ended, /terminat|not queryable/i, "it is an error of that transaction alone");
+    t.strictSame(await pool.query(sql`select 1 as one`), [{ one: 1 }], "and the pool makes a new one");
   });
 });

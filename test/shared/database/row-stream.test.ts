@@ -8,25 +8,18 @@ import { answerErrors } from "../../../server/api/problem.js";
 import { openPool, sql, type Pool } from "../../../shared/database/pool.js";
 import { listen } from "../../../shared/config/listen.js";
 import { makeLog } from "../../../shared/log/log.js";
-import {
-  type RowStream,
-  usualBatches,
-} from "../../../shared/database/row-stream.js";
+import { type RowStream, usualBatches } from "../../../shared/database/row-stream.js";
 import { parseCsv } from "../../support/csv.js";
 import { migratedDatabase } from "../../support/database.js";
 import { manyIncidents } from "../../support/fleet.js";
 
 const { batchRows } = usualBatches;
 
-const table = (limit: number) => [
-  ...[null, null, "all", 365, limit, null, null],
-  "http://localhost/methodology",
-];
+const table = (limit: number) => [...[null, null, "all", 365, limit, null, null], "http://localhost/methodology"];
 
 async function read(rows: RowStream): Promise<unknown[][]> {
   const all: unknown[][] = [];
-  for (let batch = await rows.next(); batch; batch = await rows.next())
-    all.push(...batch);
+  for (let batch = await rows.next(); batch; batch = await rows.next()) all.push(...batch);
   return all;
 }
 
@@ -43,15 +36,7 @@ void t.test("rows from a cursor", async (t) => {
   t.teardown(() => pool.close());
 
   await t.test("all of them, in order, at every edge of a batch", async (t) => {
-    for (const limit of [
-      0,
-      1,
-      batchRows - 1,
-      batchRows,
-      batchRows + 1,
-      2 * batchRows,
-      20_000,
-    ]) {
+    for (const limit of [0, 1, batchRows - 1, batchRows, batchRows + 1, 2 * batchRows, 20_000]) {
       const rows = await pool.rows("incidents_csv", table(limit), {
         holdMs: 60_000,
       });
@@ -59,33 +44,20 @@ void t.test("rows from a cursor", async (t) => {
       const slugs = (await read(rows)).map((row) => row[id]);
       t.equal(slugs.length, limit);
       t.equal(new Set(slugs).size, limit);
-      if (limit > 0)
-        t.equal(slugs.at(-1), `okx-2020-01-01-rest-outage-${limit}`);
+      if (limit > 0) t.equal(slugs.at(-1), `okx-2020-01-01-rest-outage-${limit}`);
     }
   });
 
-  await t.test(
-    "a list shorter than a batch holds nothing while it is read",
-    async (t) => {
-      const rows = await pool.rows("incidents_csv", table(200), {
-        holdMs: 600_000,
-      });
-      await pool.query(sql`select 1`);
-      t.equal((await read(rows)).length, 200);
-    },
-  );
+  await t.test("a list shorter than a batch holds nothing while it is read", async (t) => {
+    const rows = await pool.rows("incidents_csv", table(200), {
+      holdMs: 600_000,
+    });
+    await pool.query(sql`select 1`);
+    t.equal((await read(rows)).length, 200);
+  });
 
   await t.test("a statement that fails says so at once", async (t) => {
-    await t.rejects(
-      pool.rows("incidents_csv", [
-        ...table(1).slice(0, -4),
-        "x",
-        null,
-        null,
-        "",
-      ]),
-      { code: "22P02" },
-    );
+    await t.rejects(pool.rows("incidents_csv", [...table(1).slice(0, -4), "x", null, null, ""]), { code: "22P02" });
     await pool.query(sql`select 1`);
   });
 
@@ -115,9 +87,7 @@ void t.test("rows from a cursor", async (t) => {
     await t.rejects(read(rows), { message: /not read within 100 ms/ });
   });
 
-  await t.test("a client of the API that does not read", (t) =>
-    clientDoesNotRead(t, pool),
-  );
+  await t.test("a client of the API that does not read", (t) => clientDoesNotRead(t, pool));
   await t.test("a client of the API that leaves", (t) => clientLeaves(t, pool));
   await t.test("a client of the API that takes all", async (t) => {
     const { port } = await serveTable(t, pool, 60_000);

@@ -15,17 +15,10 @@ void t.test("an address is one for each of its hosts", (t) => {
     ["postgres://u@a:1/d", ["postgres://u@a:1/d"], "a:1/d"],
     [
       "postgresql://u:p%2C@a:1,b/d?sslmode=require",
-      [
-        "postgresql://u:p%2C@a:1/d?sslmode=require",
-        "postgresql://u:p%2C@b/d?sslmode=require",
-      ],
+      ["postgresql://u:p%2C@a:1/d?sslmode=require", "postgresql://u:p%2C@b/d?sslmode=require"],
       "a:1,b/d",
     ],
-    [
-      "postgres://[::1]:1,[::2]:2/d,e",
-      ["postgres://[::1]:1/d,e", "postgres://[::2]:2/d,e"],
-      "[::1]:1,[::2]:2/d,e",
-    ],
+    ["postgres://[::1]:1,[::2]:2/d,e", ["postgres://[::1]:1/d,e", "postgres://[::2]:2/d,e"], "[::1]:1,[::2]:2/d,e"],
     ["postgres:///d?host=/tmp", ["postgres:///d?host=/tmp"], "/d"],
   ] as const) {
     t.same(addressesOf(url), addresses);
@@ -64,9 +57,7 @@ void t.test("a host that hangs is asked once for all", async (t) => {
   });
   t.teardown(() => pool.close());
   // three seconds for each would be more than the ten for which a pool's queue waits
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, () => pool.query(sql`select 1 as one`)),
-  );
+  const answers = await Promise.all(Array.from({ length: 8 }, () => pool.query(sql`select 1 as one`)));
   t.same(answers, Array(8).fill([{ one: 1 }]));
   t.equal(hanging.connections(), 1);
 });
@@ -89,41 +80,35 @@ void t.test("all leave a host that hangs from now on", async (t) => {
     status: "rejected",
     reason: { message: /^Connection terminated/ },
   });
-  for (const other of others)
-    t.match(other, { status: "fulfilled", value: [{ one: 1 }] });
+  for (const other of others) t.match(other, { status: "fulfilled", value: [{ one: 1 }] });
   t.match(lines, [/the database is on another host now/]);
   await first.shut();
 });
 
 for (const readOnly of [true, false])
-  void t.test(
-    `a host that only refuses new connections, ${readOnly ? "read" : "written"}`,
-    async (t) => {
-      const { first, several } = await twoHosts(t);
-      const lines: string[] = [];
-      const log = makeLog("test", "warn", (line) => lines.push(line));
-      const config = { max: 2 };
-      const connections = openConnections(several, config, { readOnly, log });
-      t.teardown(() => connections.end());
-      const client = await connections.connect();
-      t.teardown(() => client.release(true));
-      client.on("error", () => {});
-      first.refuse();
-      const other = await connections.connect();
-      other.release();
+  void t.test(`a host that only refuses new connections, ${readOnly ? "read" : "written"}`, async (t) => {
+    const { first, several } = await twoHosts(t);
+    const lines: string[] = [];
+    const log = makeLog("test", "warn", (line) => lines.push(line));
+    const config = { max: 2 };
+    const connections = openConnections(several, config, { readOnly, log });
+    t.teardown(() => connections.end());
+    const client = await connections.connect();
+    t.teardown(() => client.release(true));
+    client.on("error", () => {});
+    first.refuse();
+    const other = await connections.connect();
+    other.release();
 
-      const answer = await client
-        .query("select 1 as one")
-        .catch((error: unknown) => error);
-      if (readOnly) {
-        t.match(answer, { rows: [{ one: 1 }] }, "what it has begun goes on");
-        t.match(lines, [/another host of the database is read from now/]);
-      } else {
-        t.ok(answer instanceof Error, "it is left at once");
-        t.match(lines, [/the database is on another host now/]);
-      }
-    },
-  );
+    const answer = await client.query("select 1 as one").catch((error: unknown) => error);
+    if (readOnly) {
+      t.match(answer, { rows: [{ one: 1 }] }, "what it has begun goes on");
+      t.match(lines, [/another host of the database is read from now/]);
+    } else {
+      t.ok(answer instanceof Error, "it is left at once");
+      t.match(lines, [/the database is on another host now/]);
+    }
+  });
 
 void t.test("where no host can be used, each has its reason", async (t) => {
   const url = "postgres://me:hunter2@127.0.0.1:1,localhost:1/venues";
@@ -141,9 +126,7 @@ void t.test("where no host can be used, each has its reason", async (t) => {
 async function hangingHost(t: Test) {
   const sockets: Socket[] = [];
   const server = createServer((socket) => sockets.push(socket));
-  await new Promise<void>((resolve) =>
-    server.listen(0, "127.0.0.1", () => resolve()),
-  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
   t.teardown(() => {
     server.close();
     for (const socket of sockets) socket.destroy();

@@ -9,177 +9,130 @@ import { makeUpkeep, usualUpkeepPace } from "../../../server/engine/upkeep.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { makeOwnMetrics } from "../../../shared/log/own-metrics.js";
 import { version } from "../../../shared/config/package.js";
-import {
-  type UnmeasuredReason,
-  unmeasuredReasons,
-} from "../../../shared/measurement/unmeasured.js";
+import { type UnmeasuredReason, unmeasuredReasons } from "../../../shared/measurement/unmeasured.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, forget, outage } from "../../support/fleet.js";
 import { freePort } from "../../support/free-port.js";
-import {
-  type Families,
-  scrape,
-  told,
-  total,
-} from "../../support/own-families.js";
+import { type Families, scrape, told, total } from "../../support/own-families.js";
 import { addressLogged, runCli } from "../../support/run-script.js";
 import { until } from "../../support/until.js";
 import { loopbackRegistry } from "../../../simulator/loopback.js";
 
-void t.test(
-  "each program tells how it does its work, and which it is",
-  async (t) => {
-    const { pool, url, registry: real } = await migratedDatabase(t);
-    const registry = join(
-      t.testdir({
-        // venues at a port where nothing listens
-        "registry.json": JSON.stringify(loopbackRegistry(real, () => 9, 1)),
-      }),
-      "registry.json",
+void t.test("each program tells how it does its work, and which it is", async (t) => {
+  const { pool, url, registry: real } = await migratedDatabase(t);
+  const registry = join(
+    t.testdir({
+      // venues at a port where nothing listens
+      "registry.json": JSON.stringify(loopbackRegistry(real, () => 9, 1)),
+    }),
+    "registry.json",
+  );
+  const env = { DATABASE_URL: url, REGISTRY: registry, HEALTH_PORT: "0" };
+
+  await t.test("core", async (t) => {
+    const address = await addressLogged(runCli(t, ["core"], { ...env, BASE_URL: "https://status.example/" }), "ready");
+    await until(() =>
+      serviceAddress(pool).then(
+        (known) => known.baseUrl === "https://status.example",
+        () => false,
+      ),
     );
-    const env = { DATABASE_URL: url, REGISTRY: registry, HEALTH_PORT: "0" };
+    let seen = await scrape(address);
+    await until(async () => {
+      seen = await scrape(address);
+      return (
+        total(seen, "venuewatch_engine_tick_seconds", {}, "_count") > 0 &&
+        total(seen, "venuewatch_upkeep_seconds", {}, "_count") > 5 &&
+        // a scrape asks it for three seconds, and it does one thing at a time
+        total(seen, "venuewatch_database_up") === 1
+      );
+    }, 60_000);
+    t.equal(total(seen, "venuewatch_engine_leading"), 1);
+    t.equal(total(seen, "venuewatch_channel_key_present"), 0);
+    t.equal(total(seen, "venuewatch_alert_events_waiting"), 0);
+    t.ok(total(seen, "venuewatch_engine_behind_seconds") >= 0);
+    t.equal(seen["venuewatch_engine_instants_behind"]!.series.length, 1);
+    t.strictSame(
+      seen["venuewatch_engine_incidents_total"]!.series.map(({ labels, value }) => [labels["event"], value]),
+      ["opened", "escalated", "closed", "retracted"].map((event) => [event, 0]),
+    );
+    t.equal(total(seen, "venuewatch_upkeep_failures_total"), 0);
+    t.ok(seen["venuewatch_upkeep_failures_total"]!.series.length > 5);
+    t.equal(total(seen, "venuewatch_build_info", { service: "core", version }), 1);
+    t.ok(seen["venuewatch_nodejs_eventloop_lag_p99_seconds"]);
+    t.match(await (await fetch(`${address}/healthz`)).json(), { service: "core" });
+  });
 
-    await t.test("core", async (t) => {
-      const address = await addressLogged(
-        runCli(t, ["core"], { ...env, BASE_URL: "https://status.example/" }),
-        "ready",
-      );
-      await until(() =>
-        serviceAddress(pool).then(
-          (known) => known.baseUrl === "https://status.example",
-          () => false,
-        ),
-      );
-      let seen = await scrape(address);
-      await until(async () => {
-        seen = await scrape(address);
-        return (
-          total(seen, "venuewatch_engine_tick_seconds", {}, "_count") > 0 &&
-          total(seen, "venuewatch_upkeep_seconds", {}, "_count") > 5 &&
-          // a scrape asks it for three seconds, and it does one thing at a time
-          total(seen, "venuewatch_database_up") === 1
-        );
-      }, 60_000);
-      t.equal(total(seen, "venuewatch_engine_leading"), 1);
-      t.equal(total(seen, "venuewatch_channel_key_present"), 0);
-      t.equal(total(seen, "venuewatch_alert_events_waiting"), 0);
-      t.ok(total(seen, "venuewatch_engine_behind_seconds") >= 0);
-      t.equal(seen["venuewatch_engine_instants_behind"]!.series.length, 1);
-      t.strictSame(
-        seen["venuewatch_engine_incidents_total"]!.series.map(
-          ({ labels, value }) => [labels["event"], value],
-        ),
-        ["opened", "escalated", "closed", "retracted"].map((event) => [
-          event,
-          0,
-        ]),
-      );
-      t.equal(total(seen, "venuewatch_upkeep_failures_total"), 0);
-      t.ok(seen["venuewatch_upkeep_failures_total"]!.series.length > 5);
-      t.equal(
-        total(seen, "venuewatch_build_info", { service: "core", version }),
-        1,
-      );
-      t.ok(seen["venuewatch_nodejs_eventloop_lag_p99_seconds"]);
-      t.match(await (await fetch(`${address}/healthz`)).json(), { service: "core" }); // prettier-ignore
-    });
+  await t.test("probe", async (t) => {
+    const probe = runCli(t, ["probe"], { ...env, REGION: "us-east" });
+    const address = await addressLogged(probe, "ready");
+    // it may deliver what one before it left, ahead of its own
+    const delivered = "venuewatch_probe_samples_delivered_total";
+    const taken = "venuewatch_probe_samples_taken_total";
+    await until(
+      async () => {
+        const now = await scrape(address);
+        return total(now, delivered) > 0 && total(now, taken) > 0;
+      },
+      30_000,
+      50,
+    );
+    const seen = await scrape(address);
+    t.strictSame(
+      [...new Set(Object.values(seen).flatMap(({ series }) => series.map(({ labels }) => labels["region"])))],
+      ["us-east"],
+      "all of it says which region",
+    );
+    const lateness = "venuewatch_probe_slot_lateness_seconds";
+    t.ok(total(seen, lateness, {}, "_count") > 0);
+    t.ok(total(seen, taken) > 0);
+    t.equal(total(seen, "venuewatch_probe_samples_lost_total"), 0);
+    t.equal(total(seen, "venuewatch_probe_samples_refused_total"), 0);
+    t.equal(seen["venuewatch_probe_samples_waiting"]!.series.length, 1);
+    t.ok(total(seen, "venuewatch_probe_record_seconds", { outcome: "recorded" }, "_count") > 0);
+    t.ok(seen["venuewatch_probe_unmeasured_slots_total"]!.series.some(({ labels }) => labels["reason"] === "starved"));
+    t.match(await (await fetch(`${address}/healthz`)).json(), { service: "probe" });
+  });
 
-    await t.test("probe", async (t) => {
-      const probe = runCli(t, ["probe"], { ...env, REGION: "us-east" });
-      const address = await addressLogged(probe, "ready");
-      // it may deliver what one before it left, ahead of its own
-      const delivered = "venuewatch_probe_samples_delivered_total";
-      const taken = "venuewatch_probe_samples_taken_total";
-      await until(
-        async () => {
-          const now = await scrape(address);
-          return total(now, delivered) > 0 && total(now, taken) > 0;
-        },
-        30_000,
-        50,
-      );
-      const seen = await scrape(address);
-      t.strictSame(
-        [
-          ...new Set(
-            Object.values(seen).flatMap(({ series }) =>
-              series.map(({ labels }) => labels["region"]),
-            ),
-          ),
-        ],
-        ["us-east"],
-        "all of it says which region",
-      );
-      const lateness = "venuewatch_probe_slot_lateness_seconds";
-      t.ok(total(seen, lateness, {}, "_count") > 0);
-      t.ok(total(seen, taken) > 0);
-      t.equal(total(seen, "venuewatch_probe_samples_lost_total"), 0);
-      t.equal(total(seen, "venuewatch_probe_samples_refused_total"), 0);
-      t.equal(seen["venuewatch_probe_samples_waiting"]!.series.length, 1);
-      t.ok(
-        total(
-          seen,
-          "venuewatch_probe_record_seconds",
-          { outcome: "recorded" },
-          "_count",
-        ) > 0,
-      );
-      t.ok(
-        seen["venuewatch_probe_unmeasured_slots_total"]!.series.some(
-          ({ labels }) => labels["reason"] === "starved",
-        ),
-      );
-      t.match(await (await fetch(`${address}/healthz`)).json(), { service: "probe" }); // prettier-ignore
+  await t.test("web", async (t) => {
+    const program = runCli(t, ["web"], {
+      ...env,
+      PORT: "0",
+      RATE_LIMIT: "6",
     });
-
-    await t.test("web", async (t) => {
-      const program = runCli(t, ["web"], {
-        ...env,
-        PORT: "0",
-        RATE_LIMIT: "6",
-      });
-      const own = await addressLogged(program, "own metrics");
-      const site = await addressLogged(program, "ready");
-      for (const path of [
-        "/v1/status",
-        "/v1/exchanges/okx",
-        "/v1/targets/okx",
-        "/v1/targets/mtgox",
-        "/nothing/here",
-        "/v1/status?category=x",
-        "/v1/regions",
-      ])
-        await (await fetch(site + path)).text();
-      const name = "venuewatch_web_request_seconds";
-      await until(
-        async () => total(await scrape(own), name, {}, "_count") === 7,
-        10_000,
-      );
-      const seen = await scrape(own);
-      t.strictSame(
-        seen[name]!.series.filter((series) => series.name === `${name}_count`)
-          .map(({ labels, value }) => [
-            labels["route"],
-            labels["status"],
-            value,
-          ])
-          .sort(),
-        [
-          ["/v1/status", "200", 1],
-          ["/v1/status", "400", 1],
-          ["/v1/targets/:venue", "200", 2],
-          ["/v1/targets/:venue", "404", 1],
-          ["none", "404", 1],
-          ["none", "429", 1],
-        ],
-        "by routes, which are few, and never by what was asked",
-      );
-      for (const address of [own, site])
-      t.match(await (await fetch(`${address}/healthz`)).json(), { service: "web" }); // prettier-ignore
-      t.equal((await fetch(`${own}/readyz`)).status, 200);
-    });
-  },
-);
+    const own = await addressLogged(program, "own metrics");
+    const site = await addressLogged(program, "ready");
+    for (const path of [
+      "/v1/status",
+      "/v1/exchanges/okx",
+      "/v1/targets/okx",
+      "/v1/targets/mtgox",
+      "/nothing/here",
+      "/v1/status?category=x",
+      "/v1/regions",
+    ])
+      await (await fetch(site + path)).text();
+    const name = "venuewatch_web_request_seconds";
+    await until(async () => total(await scrape(own), name, {}, "_count") === 7, 10_000);
+    const seen = await scrape(own);
+    t.strictSame(
+      seen[name]!.series.filter((series) => series.name === `${name}_count`)
+        .map(({ labels, value }) => [labels["route"], labels["status"], value])
+        .sort(),
+      [
+        ["/v1/status", "200", 1],
+        ["/v1/status", "400", 1],
+        ["/v1/targets/:venue", "200", 2],
+        ["/v1/targets/:venue", "404", 1],
+        ["none", "404", 1],
+        ["none", "429", 1],
+      ],
+      "by routes, which are few, and never by what was asked",
+    );
+    for (const address of [own, site]) t.match(await (await fetch(`${address}/healthz`)).json(), { service: "web" });
+    t.equal((await fetch(`${own}/readyz`)).status, 200);
+  });
+});
 
 function engineMetrics(t: Test, url: string, lines: string[] = []) {
   const registry = makeOwnMetrics("core");
@@ -198,9 +151,7 @@ void t.test("core tells how far it is behind", async (t) => {
   t.equal(total(before, "venuewatch_database_up"), 1);
   const sinceMade = total(before, "venuewatch_engine_behind_seconds");
   t.ok(sinceMade >= 0, "nothing was decided yet, and that is told too");
-  await pool.query(
-    sql`update migration set applied_at = applied_at - interval '100 s'`,
-  );
+  await pool.query(sql`update migration set applied_at = applied_at - interval '100 s'`);
   const never = await told(registry);
   t.ok(total(never, "venuewatch_engine_behind_seconds") >= sinceMade + 100);
   t.ok(total(never, "venuewatch_engine_instants_behind") >= 49);
@@ -213,10 +164,7 @@ void t.test("core tells how far it is behind", async (t) => {
   t.ok(total(behind, "venuewatch_engine_behind_seconds") >= 100);
   t.equal(total(behind, "venuewatch_incidents_open"), 1);
 
-  meter.decided(
-    { at: "", opened: ["a", "b"], escalated: [], closed: ["c"], retracted: [] },
-    250,
-  );
+  meter.decided({ at: "", opened: ["a", "b"], escalated: [], closed: ["c"], retracted: [] }, 250);
   const decided = await told(registry);
   const events = "venuewatch_engine_incidents_total";
   t.equal(total(decided, events, { event: "opened" }), 2);
@@ -228,15 +176,8 @@ void t.test("core tells how far it is behind", async (t) => {
     select view_name as name from timescaledb_information.continuous_aggregates where view_schema = 'venuewatch'
   `);
   t.strictSame(
-    new Map(
-      decided[differences]!.series.map(({ labels, value }) => [
-        labels["rollup"]!,
-        value,
-      ]),
-    ),
-    new Map(
-      ["sample", ...rollups.map(({ name }) => name)].map((name) => [name, 0]),
-    ),
+    new Map(decided[differences]!.series.map(({ labels, value }) => [labels["rollup"]!, value])),
+    new Map(["sample", ...rollups.map(({ name }) => name)].map((name) => [name, 0])),
     "samples and all roll-ups, at 0",
   );
   meter.compared(["venue_day", "usual_hour"]);
@@ -263,8 +204,7 @@ void t.test("what waits for a chore that fails has failed too", async (t) => {
       passedMs: () => passedMs,
     },
   );
-  const successes = async () =>
-    byChore(await told(registry), "upkeep_newest_success_timestamp_seconds");
+  const successes = async () => byChore(await told(registry), "upkeep_newest_success_timestamp_seconds");
   const begun = await successes();
   await upkeep.doWhatIsDue(() => true);
   // late samples come a minute later, and what waits for them
@@ -303,12 +243,7 @@ void t.test("what waits for a chore that fails has failed too", async (t) => {
 
 /** Values of one family, by chore. */
 function byChore(families: Families, name: string): Map<string, number> {
-  return new Map(
-    families[`venuewatch_${name}`]!.series.map(({ labels, value }) => [
-      labels["chore"]!,
-      value,
-    ]),
-  );
+  return new Map(families[`venuewatch_${name}`]!.series.map(({ labels, value }) => [labels["chore"]!, value]));
 }
 
 void t.test("a probe that measured nothing yet tells since when", async (t) => {
@@ -326,9 +261,7 @@ void t.test("a probe that measured nothing yet tells since when", async (t) => {
     spoolBytes: 0,
     spoolUsed: 0,
     trouble: null,
-    unmeasured: Object.fromEntries(
-      unmeasuredReasons.map((reason) => [reason, 0]),
-    ) as Record<UnmeasuredReason, number>,
+    unmeasured: Object.fromEntries(unmeasuredReasons.map((reason) => [reason, 0])) as Record<UnmeasuredReason, number>,
     newestSlotAt,
     socketsOpen: 0,
     watching: [],
@@ -350,11 +283,7 @@ void t.test("without its database core tells of itself still", async (t) => {
   meter.leads(true);
   const seen = await told(registry);
   t.equal(total(seen, "venuewatch_database_up"), 0);
-  for (const name of [
-    "engine_behind_seconds",
-    "engine_instants_behind",
-    "incidents_open",
-  ])
+  for (const name of ["engine_behind_seconds", "engine_instants_behind", "incidents_open"])
     t.strictSame(seen[`venuewatch_${name}`]!.series, [], "not 0: not known");
   t.equal(total(seen, "venuewatch_engine_leading"), 1);
   t.equal(lines.length, 1, "one question a scrape, whoever asks");

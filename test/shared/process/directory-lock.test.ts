@@ -5,10 +5,7 @@ import { join } from "node:path";
 import t from "tap";
 import { lockDirectory } from "../../../shared/process/directory-lock.js";
 
-const lockModule = new URL(
-  "../../../shared/process/directory-lock.js",
-  import.meta.url,
-).href;
+const lockModule = new URL("../../../shared/process/directory-lock.js", import.meta.url).href;
 
 /** A process that takes the lock, says so, and keeps it until it is killed. */
 async function holderOf(directory: string) {
@@ -24,29 +21,24 @@ async function holderOf(directory: string) {
   return child;
 }
 
-void t.test(
-  "a held directory is refused, a released one is free",
-  async (t) => {
-    const directory = t.testdir();
-    const first = await lockDirectory(directory);
-    await t.rejects(lockDirectory(directory), {
-      message: `The directory ${directory} is in use by process ${process.pid}: stop that process, or choose another directory with DATA_DIR.`,
-    });
-    await first.release();
-    await first.release();
-    const second = await lockDirectory(directory);
-    await second.release();
-    t.same(readdirSync(directory), [], "nothing is left");
-  },
-);
+void t.test("a held directory is refused, a released one is free", async (t) => {
+  const directory = t.testdir();
+  const first = await lockDirectory(directory);
+  await t.rejects(lockDirectory(directory), {
+    message: `The directory ${directory} is in use by process ${process.pid}: stop that process, or choose another directory with DATA_DIR.`,
+  });
+  await first.release();
+  await first.release();
+  const second = await lockDirectory(directory);
+  await second.release();
+  t.same(readdirSync(directory), [], "nothing is left");
+});
 
 void t.test("of many contenders one wins at most", async (t) => {
   const directory = t.testdir();
   const contenders = Array.from({ length: 8 }, () => lockDirectory(directory));
   const outcomes = await Promise.allSettled(contenders);
-  const winners = outcomes.flatMap((outcome) =>
-    outcome.status === "fulfilled" ? [outcome.value] : [],
-  );
+  const winners = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   t.ok(winners.length <= 1, `${winners.length} won`);
   for (const winner of winners) await winner.release();
 });
@@ -63,50 +55,40 @@ void t.test("the lock of a killed process is taken over", async (t) => {
   await lock.release();
 });
 
-void t.test(
-  "what a process left that was killed before it had the lock is cleared away",
-  async (t) => {
-    const directory = t.testdir();
-    const holder = await holderOf(directory);
-    const [lock] = readdirSync(directory);
-    const claim = join(directory, lock!.replace("lock.", "claim."));
-    renameSync(join(directory, lock!), claim);
-    const longAgo = new Date(Date.now() - 120_000);
-    utimesSync(claim, longAgo, longAgo);
-    await (await lockDirectory(directory)).release();
-    t.equal(readdirSync(directory).length, 1, "while it lives it stays");
+void t.test("what a process left that was killed before it had the lock is cleared away", async (t) => {
+  const directory = t.testdir();
+  const holder = await holderOf(directory);
+  const [lock] = readdirSync(directory);
+  const claim = join(directory, lock!.replace("lock.", "claim."));
+  renameSync(join(directory, lock!), claim);
+  const longAgo = new Date(Date.now() - 120_000);
+  utimesSync(claim, longAgo, longAgo);
+  await (await lockDirectory(directory)).release();
+  t.equal(readdirSync(directory).length, 1, "while it lives it stays");
 
-    holder.kill("SIGKILL");
-    await once(holder, "exit");
-    utimesSync(claim, new Date(), new Date());
-    await (await lockDirectory(directory)).release();
-    t.equal(readdirSync(directory).length, 1, "a young one may yet listen");
+  holder.kill("SIGKILL");
+  await once(holder, "exit");
+  utimesSync(claim, new Date(), new Date());
+  await (await lockDirectory(directory)).release();
+  t.equal(readdirSync(directory).length, 1, "a young one may yet listen");
 
-    utimesSync(claim, longAgo, longAgo);
-    await (await lockDirectory(directory)).release();
-    t.same(readdirSync(directory), [], "a dead one goes");
-  },
-);
+  utimesSync(claim, longAgo, longAgo);
+  await (await lockDirectory(directory)).release();
+  t.same(readdirSync(directory), [], "a dead one goes");
+});
 
-void t.test(
-  "a path too long for a socket can be locked on Linux",
-  async (t) => {
-    if (process.platform !== "linux") return;
-    const directory = join(t.testdir(), "deep".repeat(40));
-    mkdirSync(directory);
-    const lock = await lockDirectory(directory);
-    t.teardown(lock.release);
-    await t.rejects(lockDirectory(directory), /in use by process/);
-  },
-);
+void t.test("a path too long for a socket can be locked on Linux", async (t) => {
+  if (process.platform !== "linux") return;
+  const directory = join(t.testdir(), "deep".repeat(40));
+  mkdirSync(directory);
+  const lock = await lockDirectory(directory);
+  t.teardown(lock.release);
+  await t.rejects(lockDirectory(directory), /in use by process/);
+});
 
-void t.test(
-  "a directory that cannot be made is named in a sentence",
-  async (t) => {
-    const file = join(t.testdir({ file: "" }), "file", "data");
-    await t.rejects(lockDirectory(file), {
-      message:
-        /^The directory .*file\/data cannot be used \(ENOTDIR.*DATA_DIR\.$/,
-    });
-  },
-);
+void t.test("a directory that cannot be made is named in a sentence", async (t) => {
+  const file = join(t.testdir({ file: "" }), "file", "data");
+  await t.rejects(lockDirectory(file), {
+    message: /^The directory .*file\/data cannot be used \(ENOTDIR.*DATA_DIR\.$/,
+  });
+});

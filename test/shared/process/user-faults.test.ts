@@ -5,50 +5,39 @@ import { makeDataDir } from "../../../server/process/data-dir.js";
 import { listen } from "../../../shared/config/listen.js";
 import { UserError } from "../../../shared/process/user-error.js";
 
-void t.test(
-  "a port in use is told in a sentence that names the setting",
-  async (t) => {
-    const first = createServer();
-    t.teardown(() => first.close());
-    const port = await listen(first, 0, "127.0.0.1", "PORT");
-    t.ok(port > 0, "0 becomes a real port");
-    const second = createServer();
+void t.test("a port in use is told in a sentence that names the setting", async (t) => {
+  const first = createServer();
+  t.teardown(() => first.close());
+  const port = await listen(first, 0, "127.0.0.1", "PORT");
+  t.ok(port > 0, "0 becomes a real port");
+  const second = createServer();
+  await t.rejects(
+    listen(second, port, "127.0.0.1", "HEALTH_PORT"),
+    new UserError(`port ${port} is in use by another program: stop that one, or set HEALTH_PORT to a free port`),
+  );
+});
+
+void t.test("an address that this machine does not have names the setting", async (t) => {
+  for (const [port, host] of [
+    ["PORT", "HOST"],
+    ["HEALTH_PORT", "HEALTH_HOST"],
+  ] as const)
     await t.rejects(
-      listen(second, port, "127.0.0.1", "HEALTH_PORT"),
+      listen(createServer(), 0, "192.0.2.1", port),
       new UserError(
-        `port ${port} is in use by another program: stop that one, or set HEALTH_PORT to a free port`,
+        `this machine has no address 192.0.2.1 to listen on: set ${host} to one that it has, or to 0.0.0.0 for all`,
       ),
     );
-  },
-);
+});
 
-void t.test(
-  "an address that this machine does not have names the setting",
-  async (t) => {
-    for (const [port, host] of [
-      ["PORT", "HOST"],
-      ["HEALTH_PORT", "HEALTH_HOST"],
-    ] as const)
-      await t.rejects(
-        listen(createServer(), 0, "192.0.2.1", port),
-        new UserError(
-          `this machine has no address 192.0.2.1 to listen on: set ${host} to one that it has, or to 0.0.0.0 for all`,
-        ),
-      );
-  },
-);
-
-void t.test(
-  "any other failure to listen stays the error that it is",
-  async (t) => {
-    const server = createServer();
-    await listen(server, 0, "127.0.0.1", "PORT");
-    await t.rejects(listen(server, 0, "127.0.0.1", "PORT"), {
-      code: "ERR_SERVER_ALREADY_LISTEN",
-    });
-    server.close();
-  },
-);
+void t.test("any other failure to listen stays the error that it is", async (t) => {
+  const server = createServer();
+  await listen(server, 0, "127.0.0.1", "PORT");
+  await t.rejects(listen(server, 0, "127.0.0.1", "PORT"), {
+    code: "ERR_SERVER_ALREADY_LISTEN",
+  });
+  server.close();
+});
 
 void t.test("a data directory is made where it is missing", async (t) => {
   const path = `${t.testdir({})}/new/data`;
@@ -56,18 +45,15 @@ void t.test("a data directory is made where it is missing", async (t) => {
   await t.resolves(makeDataDir(path), "and taken as it is where it is not");
 });
 
-void t.test(
-  "a data directory that cannot be written is told in a sentence",
-  async (t) => {
-    const path = `${t.testdir({ file: "not a directory" })}/file/data`;
-    await t.rejects(
-      makeDataDir(path),
-      new UserError(
-        `the data directory ${path} cannot be written (ENOTDIR): make it writable for this user, or set DATA_DIR to another directory`,
-      ),
-    );
-  },
-);
+void t.test("a data directory that cannot be written is told in a sentence", async (t) => {
+  const path = `${t.testdir({ file: "not a directory" })}/file/data`;
+  await t.rejects(
+    makeDataDir(path),
+    new UserError(
+      `the data directory ${path} cannot be written (ENOTDIR): make it writable for this user, or set DATA_DIR to another directory`,
+    ),
+  );
+});
 
 void t.test(
   "a directory of somebody else is refused at the start, not at the first write",

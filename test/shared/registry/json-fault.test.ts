@@ -4,18 +4,9 @@ import { jsonFaults } from "../../../shared/registry/json-fault.js";
 
 const jsonFault = (text: string) => jsonFaults(text)[0] ?? null;
 
-const registry = readFileSync(
-  new URL("../../../../registry.json", import.meta.url),
-  "utf8",
-);
+const registry = readFileSync(new URL("../../../../registry.json", import.meta.url), "utf8");
 
-const faults: [
-  text: string,
-  line: number,
-  column: number,
-  expected: string,
-  found: string,
-][] = [
+const faults: [text: string, line: number, column: number, expected: string, found: string][] = [
   ["", 1, 1, "a value", "the end of the text"],
   ["\n\n  ", 3, 3, "a value", "the end of the text"],
   ["hello", 1, 1, "a value", "hello"],
@@ -48,22 +39,18 @@ for (const [text, line, column, expected, found] of faults)
   });
 
 void t.test("a broken string is called a broken string", (t) => {
-  const expected =
-    "a string that ends on its line and has no escapes but those of JSON";
+  const expected = "a string that ends on its line and has no escapes but those of JSON";
   for (const text of ['["abc', '["a\nb"]', '["\\x41"]', '["\\u12"]'])
     t.match(jsonFault(text), { line: 1, column: 2, expected });
   t.match(jsonFault('{"abc: 1}'), { line: 1, column: 2, expected });
   t.end();
 });
 
-void t.test(
-  "what is found is shown up to the end of its line, shortened",
-  (t) => {
-    t.equal(jsonFault("[\nnope\n]")?.found, "nope");
-    t.equal(jsonFault("x".repeat(1000))?.found, "x".repeat(20));
-    t.end();
-  },
-);
+void t.test("what is found is shown up to the end of its line, shortened", (t) => {
+  t.equal(jsonFault("[\nnope\n]")?.found, "nope");
+  t.equal(jsonFault("x".repeat(1000))?.found, "x".repeat(20));
+  t.end();
+});
 
 void t.test("a fault is found exactly where JSON.parse finds one", (t) => {
   const texts = [...oneCharacterOff(registry.slice(0, 900) + "]}]}")];
@@ -90,10 +77,7 @@ void t.test("a name that an object has already is a fault", (t) => {
 });
 
 void t.test("names and passwords in addresses are not shown", (t) => {
-  t.equal(
-    jsonFault('{"url" "https://me:hunter2@host/"}')?.found,
-    '"https://***@host/"}',
-  );
+  t.equal(jsonFault('{"url" "https://me:hunter2@host/"}')?.found, '"https://***@host/"}');
   for (const text of [
     '{"url" "https://me:hunter2',
     '{"url": "https://me:hunter2',
@@ -105,25 +89,21 @@ void t.test("names and passwords in addresses are not shown", (t) => {
   t.end();
 });
 
-void t.test(
-  "all names that stand twice are found, up to a bound, and what breaks after them",
-  (t) => {
-    const found = (text: string) =>
-      jsonFaults(text).map(({ line, ambiguous }) => [line, ambiguous]);
-    t.strictSame(found('{"a": 1,\n"a": 2,\n"a": 3,\n"b": {"c": 1,\n"c": 2}}'), [
-      [2, true],
-      [3, true],
-      [5, true],
-    ]);
-    t.strictSame(found('{"a": 1,\n"a": 2,\n}'), [
-      [2, true],
-      [3, false],
-    ]);
-    const many = `{${'"a":1,'.repeat(400_000)}"b":1}`;
-    t.equal(jsonFaults(many).length, 100);
-    t.end();
-  },
-);
+void t.test("all names that stand twice are found, up to a bound, and what breaks after them", (t) => {
+  const found = (text: string) => jsonFaults(text).map(({ line, ambiguous }) => [line, ambiguous]);
+  t.strictSame(found('{"a": 1,\n"a": 2,\n"a": 3,\n"b": {"c": 1,\n"c": 2}}'), [
+    [2, true],
+    [3, true],
+    [5, true],
+  ]);
+  t.strictSame(found('{"a": 1,\n"a": 2,\n}'), [
+    [2, true],
+    [3, false],
+  ]);
+  const many = `{${'"a":1,'.repeat(400_000)}"b":1}`;
+  t.equal(jsonFaults(many).length, 100);
+  t.end();
+});
 
 void t.test("size and depth are no danger", (t) => {
   const deep = "[".repeat(200_000);
@@ -138,8 +118,7 @@ function* oneCharacterOff(text: string): Generator<string> {
   for (let at = 0; at < text.length; at += 1) {
     const [before, after] = [text.slice(0, at), text.slice(at + 1)];
     yield before + after;
-    for (const other of [...'"{}[]:,0e\\ \n', text.charAt(at).repeat(2)])
-      yield before + other + after;
+    for (const other of [...'"{}[]:,0e\\ \n', text.charAt(at).repeat(2)]) yield before + other + after;
   }
 }
 

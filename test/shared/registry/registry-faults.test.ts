@@ -1,9 +1,6 @@
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import {
-  loadRegistry,
-  parseRegistry,
-} from "../../../shared/registry/load-registry.js";
+import { loadRegistry, parseRegistry } from "../../../shared/registry/load-registry.js";
 
 /** The smallest registry that has everything; each call gives a fresh one to break. */
 function good() {
@@ -103,56 +100,29 @@ void t.test("a right registry is taken as it is", (t) => {
 
 const duration = "a whole number of milliseconds from 100 to 86400000 (a day)";
 const text = "a text of 1 to 100 characters without control characters";
-const id =
-  "an id of small letters and digits, in words joined by -, 40 characters at most";
-const webUrl =
-  "an https:// address without a user name or fragment (http:// on this machine only)";
-const socketUrl =
-  "a wss:// address without a user name or fragment (ws:// on this machine only)";
-const path =
-  "a path such as $, $.a.b[0] or $['any key'], 200 characters at most";
+const id = "an id of small letters and digits, in words joined by -, 40 characters at most";
+const webUrl = "an https:// address without a user name or fragment (http:// on this machine only)";
+const socketUrl = "a wss:// address without a user name or fragment (ws:// on this machine only)";
+const path = "a path such as $, $.a.b[0] or $['any key'], 200 characters at most";
 const proof =
   "what proves an answer good: a path, a condition (an object with path and perhaps equals or is, or with unless alone) or a list of one or more conditions";
 
-void t.test(
-  "a threshold that was measured may contradict the usual rate",
-  (t) => {
-    const value = good();
-    changed(value, "venues.0.socket.streams.0.stall.afterMs", 999);
-    t.strictSame(problemsOf(value), []);
-    t.end();
-  },
-);
+void t.test("a threshold that was measured may contradict the usual rate", (t) => {
+  const value = good();
+  changed(value, "venues.0.socket.streams.0.stall.afterMs", 999);
+  t.strictSame(problemsOf(value), []);
+  t.end();
+});
 
 /** Where in the good registry, what stands there instead (undefined: nothing), and what is said about it. */
 const faults: [at: string, value: unknown, ...lines: string[]][] = [
   // shape
-  [
-    "probeIntervalMs",
-    undefined,
-    `probeIntervalMs: expected ${duration}, found nothing`,
-  ],
-  [
-    "probeIntervalMs",
-    "5000",
-    `probeIntervalMs: expected ${duration}, found "5000"`,
-  ],
+  ["probeIntervalMs", undefined, `probeIntervalMs: expected ${duration}, found nothing`],
+  ["probeIntervalMs", "5000", `probeIntervalMs: expected ${duration}, found "5000"`],
   ["regions", [], "regions: expected a list of one or more regions, found []"],
-  [
-    "regions.0",
-    "eu",
-    'regions[0]: expected a region: an object with id and name, found "eu"',
-  ],
-  [
-    "regions.1.id",
-    "US East",
-    `regions[1] (US East).id: expected ${id}, found "US East"`,
-  ],
-  [
-    "regions.1.note",
-    "x",
-    'regions[1] (us-east).note: expected no such property (known here: id, name), found "x"',
-  ],
+  ["regions.0", "eu", 'regions[0]: expected a region: an object with id and name, found "eu"'],
+  ["regions.1.id", "US East", `regions[1] (US East).id: expected ${id}, found "US East"`],
+  ["regions.1.note", "x", 'regions[1] (us-east).note: expected no such property (known here: id, name), found "x"'],
   ["venues", {}, "venues: expected a list of one or more venues, found {}"],
   [
     "venues.1.category",
@@ -161,11 +131,7 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   ],
   ["venues.0.id", 7, `venues[0].id: expected ${id}, found 7`],
   ["venues.0.name", "", `venues[0] (okx).name: expected ${text}, found ""`],
-  [
-    "venues.0.name",
-    "O\nX",
-    `venues[0] (okx).name: expected ${text}, found "O\\nX"`,
-  ],
+  ["venues.0.name", "O\nX", `venues[0] (okx).name: expected ${text}, found "O\\nX"`],
   [
     "venues.0.rest.0.name",
     "block1",
@@ -186,26 +152,10 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
     "http://127.0.0.1.example.com/",
     `venues[0] (okx).rest[0].url: expected ${webUrl}, found "http://127.0.0.1.example.com/"`,
   ],
-  [
-    "venues.0.rest.0.cadenceMs",
-    2.5,
-    `venues[0] (okx).rest[0].cadenceMs: expected ${duration}, found 2.5`,
-  ],
-  [
-    "venues.0.rest.0.method",
-    "PUT",
-    'venues[0] (okx).rest[0].method: expected GET or POST, found "PUT"',
-  ],
-  [
-    "venues.0.rest.0.proof",
-    "result",
-    `venues[0] (okx).rest[0].proof: expected ${proof}, found "result"`,
-  ],
-  [
-    "venues.0.rest.0.proof",
-    [],
-    `venues[0] (okx).rest[0].proof: expected ${proof}, found []`,
-  ],
+  ["venues.0.rest.0.cadenceMs", 2.5, `venues[0] (okx).rest[0].cadenceMs: expected ${duration}, found 2.5`],
+  ["venues.0.rest.0.method", "PUT", 'venues[0] (okx).rest[0].method: expected GET or POST, found "PUT"'],
+  ["venues.0.rest.0.proof", "result", `venues[0] (okx).rest[0].proof: expected ${proof}, found "result"`],
+  ["venues.0.rest.0.proof", [], `venues[0] (okx).rest[0].proof: expected ${proof}, found []`],
   [
     "venues.0.rest.0.proof",
     { path: "$.list", is: "array" },
@@ -261,11 +211,7 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
     "ws://example.com",
     `venues[0] (okx).socket.url: expected ${socketUrl}, found "ws://example.com"`,
   ],
-  [
-    "venues.0.socket.streams",
-    [],
-    "venues[0] (okx).socket.streams: expected a list of one or more streams, found []",
-  ],
+  ["venues.0.socket.streams", [], "venues[0] (okx).socket.streams: expected a list of one or more streams, found []"],
   [
     "venues.0.socket.streams.0.name",
     "conn",
@@ -399,27 +345,15 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
     "eu-central",
     'regions[1] (eu-central).id: expected another id than regions[0] has, found "eu-central"',
   ],
-  [
-    "venues.1.id",
-    "okx",
-    'venues[1] (okx).id: expected another id than venues[0] has, found "okx"',
-  ],
+  ["venues.1.id", "okx", 'venues[1] (okx).id: expected another id than venues[0] has, found "okx"'],
   [
     "venues.0.category",
     "exchange",
     "venues[0] (okx).symbol: expected a text, as an exchange trades, found null",
     "venues[0] (okx).quote: expected a text, as an exchange trades, found null",
   ],
-  [
-    "venues.0.symbol",
-    "ETH",
-    "venues[0] (okx).quote: expected a text, as symbol, found null",
-  ],
-  [
-    "venues.0.quote",
-    "USD",
-    "venues[0] (okx).symbol: expected a text, as quote, found null",
-  ],
+  ["venues.0.symbol", "ETH", "venues[0] (okx).quote: expected a text, as symbol, found null"],
+  ["venues.0.quote", "USD", "venues[0] (okx).symbol: expected a text, as quote, found null"],
   [
     "venues.0.rest.0.timeoutMs",
     5001,
@@ -510,11 +444,7 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
     "2026-09-30",
     'venues[0] (okx).socket.streams[0].stall.distribution.to: expected a date not before from, 2026-10-01, found "2026-09-30"',
   ],
-  [
-    "venues.0.official.api",
-    null,
-    "venues[0] (okx).official.api: expected an address with kind statuspage, found null",
-  ],
+  ["venues.0.official.api", null, "venues[0] (okx).official.api: expected an address with kind statuspage, found null"],
   [
     "venues.0.official.kind",
     "html",
@@ -654,8 +584,7 @@ void t.test("what is wrong in a part hides nothing in the same part", (t) => {
 });
 
 void t.test("all of 127.0.0.0/8 is this machine", (t) => {
-  const at = (place: string, host: string) =>
-    problemsOf(changed(good(), place, host)).length;
+  const at = (place: string, host: string) => problemsOf(changed(good(), place, host)).length;
   t.equal(at("venues.0.rest.0.url", "http://127.77.0.1:8080/x"), 0);
   t.equal(at("venues.0.socket.url", "ws://127.255.255.254/x"), 0);
   for (const url of [
@@ -673,9 +602,7 @@ const noRegistry =
 
 for (const value of [null, 7, "registry", [], true])
   void t.test(`${JSON.stringify(value)} is no registry`, (t) => {
-    t.strictSame(problemsOf(value), [
-      `${noRegistry}, found ${JSON.stringify(value)}`,
-    ]);
+    t.strictSame(problemsOf(value), [`${noRegistry}, found ${JSON.stringify(value)}`]);
     t.end();
   });
 
@@ -706,8 +633,7 @@ void t.test("a file that cannot be read is told in one sentence", async (t) => {
 });
 
 void t.test("an id, present or former, is one venue's", (t) => {
-  const problem = (place: string, formerIds: unknown) =>
-    problemsOf(changed(good(), place, formerIds));
+  const problem = (place: string, formerIds: unknown) => problemsOf(changed(good(), place, formerIds));
   t.strictSame(problem("venues.0.formerIds", ["okex"]), []);
   t.strictSame(problem("venues.0.formerIds", ["gate"]), [
     'venues[0] (okx).formerIds[0]: expected another id than venues[1] has, found "gate"',
@@ -718,24 +644,13 @@ void t.test("an id, present or former, is one venue's", (t) => {
   t.strictSame(problem("venues.0.formerIds", ["okex", "okex"]), [
     'venues[0] (okx).formerIds[1]: expected an id that stands in formerIds once, found "okex"',
   ]);
-  t.strictSame(
-    problemsOf(
-      changed(
-        changed(good(), "venues.0.formerIds", ["older"]),
-        "venues.1.formerIds",
-        ["older"],
-      ),
-    ),
-    [
-      'venues[1] (gate).formerIds[0]: expected an id that stands in formerIds once, found "older"',
-    ],
-  );
+  t.strictSame(problemsOf(changed(changed(good(), "venues.0.formerIds", ["older"]), "venues.1.formerIds", ["older"])), [
+    'venues[1] (gate).formerIds[0]: expected an id that stands in formerIds once, found "older"',
+  ]);
   t.strictSame(problem("venues.0.formerIds", []), [
     "venues[0] (okx).formerIds: expected a list of one or more ids that the venue had before, found []",
   ]);
-  t.strictSame(problem("venues.0.formerIds", ["OKEx"]), [
-    `venues[0] (okx).formerIds[0]: expected ${id}, found "OKEx"`,
-  ]);
+  t.strictSame(problem("venues.0.formerIds", ["OKEx"]), [`venues[0] (okx).formerIds[0]: expected ${id}, found "OKEx"`]);
   t.end();
 });
 
@@ -771,12 +686,8 @@ void t.test("names and passwords in addresses are not told", (t) => {
 
 void t.test("a property that stands twice in an object", async (t) => {
   const value = changed(good(), "venues.0.rest.0.timeoutMs", 6000);
-  const path = written(
-    t,
-    JSON.stringify(value).replace("{", '{"venues": 1,\n'),
-  );
-  const twice =
-    "expected another property name, as the object has this one already";
+  const path = written(t, JSON.stringify(value).replace("{", '{"venues": 1,\n'));
+  const twice = "expected another property name, as the object has this one already";
   await t.rejects(loadRegistry(path), {
     message: new RegExp(
       `^The registry ${path} is wrong:\nline 2, column \\d+: ${twice}, found "venues":.*\nvenues\\[0\\] \\(okx\\).rest\\[0\\].timeoutMs: expected at most 4500, [^\n]*$`,
@@ -790,30 +701,24 @@ void t.test("a device is not read: it may never end", async (t) => {
   });
 });
 
-void t.test(
-  "a file that is not JSON is told the line and column",
-  async (t) => {
-    const path = written(t, '{\n  "regions": [\n    oops\n');
-    await t.rejects(loadRegistry(path), {
-      message: `The registry ${path} is not JSON: line 3, column 5: expected a value or ], found oops`,
-    });
-  },
-);
+void t.test("a file that is not JSON is told the line and column", async (t) => {
+  const path = written(t, '{\n  "regions": [\n    oops\n');
+  await t.rejects(loadRegistry(path), {
+    message: `The registry ${path} is not JSON: line 3, column 5: expected a value or ], found oops`,
+  });
+});
 
-void t.test(
-  "a wrong file is refused by its name, one line a problem",
-  async (t) => {
-    const value = changed(changed(good(), "venues.0.id", "OKX"), "regions", 1);
-    const path = written(t, JSON.stringify(value));
-    await t.rejects(loadRegistry(path), {
-      message: [
-        `The registry ${path} is wrong:`,
-        "regions: expected a list of one or more regions, found 1",
-        `venues[0] (OKX).id: expected ${id}, found "OKX"`,
-      ].join("\n"),
-    });
-  },
-);
+void t.test("a wrong file is refused by its name, one line a problem", async (t) => {
+  const value = changed(changed(good(), "venues.0.id", "OKX"), "regions", 1);
+  const path = written(t, JSON.stringify(value));
+  await t.rejects(loadRegistry(path), {
+    message: [
+      `The registry ${path} is wrong:`,
+      "regions: expected a list of one or more regions, found 1",
+      `venues[0] (OKX).id: expected ${id}, found "OKX"`,
+    ].join("\n"),
+  });
+});
 
 void t.test("a byte order mark is no fault", async (t) => {
   const path = written(t, `\ufeff${JSON.stringify(good())}`);
@@ -821,9 +726,7 @@ void t.test("a byte order mark is no fault", async (t) => {
 });
 
 void t.test("a key of JSON cannot reach the prototypes", (t) => {
-  const value = JSON.parse(
-    JSON.stringify(good()).replace("{", '{"__proto__": {"venues": []}, '),
-  ) as unknown;
+  const value = JSON.parse(JSON.stringify(good()).replace("{", '{"__proto__": {"venues": []}, ')) as unknown;
   t.strictSame(problemsOf(value), [
     '__proto__: expected no such property (known here: probeIntervalMs, regions, chains, venues), found {"venues":[]}',
   ]);

@@ -1,10 +1,6 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
-import {
-  categories,
-  componentsOf,
-  type Venue,
-} from "../../../shared/registry/registry.js";
+import { categories, componentsOf, type Venue } from "../../../shared/registry/registry.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 
@@ -13,76 +9,24 @@ const all = await loadRegistry(packagedFile("registry-all.json"));
 
 /** REST requests a minute and region, and the components, of each venue of the board. */
 const board: [id: string, perMinute: number, components: string][] = [
-  [
-    "binance",
-    46,
-    "rest:ping rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
-  ],
-  [
-    "coinbase",
-    34,
-    "rest:time rest:ticker rest:book rest:trades ws:conn ws:heartbeat ws:ticker ws:trades ws:book",
-  ],
-  [
-    "kraken",
-    37,
-    "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
-  ],
-  [
-    "okx",
-    34,
-    "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
-  ],
-  [
-    "bybit",
-    34,
-    "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
-  ],
-  [
-    "kucoin",
-    40,
-    "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
-  ],
-  [
-    "gate",
-    34,
-    "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
-  ],
-  [
-    "bitget",
-    34,
-    "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
-  ],
-  [
-    "bitfinex",
-    28,
-    "rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
-  ],
-  [
-    "bitstamp",
-    21,
-    "rest:ticker rest:fx rest:trades rest:book ws:conn ws:trades ws:book ws:diff",
-  ],
-  [
-    "gemini",
-    28,
-    "rest:ticker rest:stats rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
-  ],
-  [
-    "deribit",
-    40,
-    "rest:time rest:test rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
-  ],
+  ["binance", 46, "rest:ping rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
+  ["coinbase", 34, "rest:time rest:ticker rest:book rest:trades ws:conn ws:heartbeat ws:ticker ws:trades ws:book"],
+  ["kraken", 37, "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
+  ["okx", 34, "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
+  ["bybit", 34, "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
+  ["kucoin", 40, "rest:time rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
+  ["gate", 34, "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
+  ["bitget", 34, "rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
+  ["bitfinex", 28, "rest:status rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
+  ["bitstamp", 21, "rest:ticker rest:fx rest:trades rest:book ws:conn ws:trades ws:book ws:diff"],
+  ["gemini", 28, "rest:ticker rest:stats rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
+  ["deribit", 40, "rest:time rest:test rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
   [
     "binance-futures",
     46,
     "rest:ping rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:mark ws:trades ws:book",
   ],
-  [
-    "kraken-futures",
-    25,
-    "rest:ticker rest:status rest:book rest:trades ws:conn ws:ticker ws:trades ws:book",
-  ],
+  ["kraken-futures", 25, "rest:ticker rest:status rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
   [
     "kucoin-futures",
     40,
@@ -207,17 +151,11 @@ void t.test("thresholds that nobody measured yet follow the rule", (t) => {
       const { name, typicalPerMinute, rateBasis, stall } = stream;
       if (stall.distribution !== null) continue;
       const meanMs = 60_000 / typicalPerMinute;
-      const [leastMs, intervals] =
-        rateBasis === "estimate" ? [15_000, 60] : [10_000, 10];
+      const [leastMs, intervals] = rateBasis === "estimate" ? [15_000, 60] : [10_000, 10];
       const ruleMs = Math.max(leastMs, intervals * meanMs);
       const blocksMs = chain === "ethereum" ? 60_000 : 0;
-      const expectedMs =
-        name === "heads" ? blocksMs : Math.max(ruleMs, blocksMs);
-      t.equal(
-        stall.afterMs,
-        Math.ceil(expectedMs / 1000) * 1000,
-        `${id} ws:${name}`,
-      );
+      const expectedMs = name === "heads" ? blocksMs : Math.max(ruleMs, blocksMs);
+      t.equal(stall.afterMs, Math.ceil(expectedMs / 1000) * 1000, `${id} ws:${name}`);
     }
   t.end();
 });
@@ -252,41 +190,31 @@ void t.test("who keeps a socket alive is told for each venue", (t) => {
   t.end();
 });
 
-void t.test(
-  "who reads a chain is asked for its head, and nobody else names one",
-  (t) => {
-    const heads = all.venues.flatMap(({ id, rest }) =>
-      rest.flatMap(({ name, head }) =>
-        head ? [`${id} rest:${name} ${head.path} ${head.encoding}`] : [],
-      ),
+void t.test("who reads a chain is asked for its head, and nobody else names one", (t) => {
+  const heads = all.venues.flatMap(({ id, rest }) =>
+    rest.flatMap(({ name, head }) => (head ? [`${id} rest:${name} ${head.path} ${head.encoding}`] : [])),
+  );
+  t.strictSame(heads, [
+    "publicnode rest:block $.result hex",
+    "publicnode rest:head $.result.number hex",
+    "drpc rest:block $.result hex",
+    "solana rest:slot $.result integer",
+    "solana rest:blockhash $.result.context.slot integer",
+    ...["chainlink", "usdc", "usdt", "dai", "across", "wormhole"].map((id) => `${id} rest:head $.result hex`),
+  ]);
+  for (const { id, chain, rest } of all.venues)
+    t.equal(
+      chain !== null,
+      rest.some(({ head }) => head),
+      id,
     );
-    t.strictSame(heads, [
-      "publicnode rest:block $.result hex",
-      "publicnode rest:head $.result.number hex",
-      "drpc rest:block $.result hex",
-      "solana rest:slot $.result integer",
-      "solana rest:blockhash $.result.context.slot integer",
-      ...["chainlink", "usdc", "usdt", "dai", "across", "wormhole"].map(
-        (id) => `${id} rest:head $.result hex`,
-      ),
-    ]);
-    for (const { id, chain, rest } of all.venues)
-      t.equal(
-        chain !== null,
-        rest.some(({ head }) => head),
-        id,
-      );
-    t.end();
-  },
-);
+  t.end();
+});
 
 void t.test("the schema says in words what it expects everywhere", (t) => {
-  const schema = JSON.parse(
-    readFileSync(packagedFile("registry.schema.json"), "utf8"),
-  ) as Node;
+  const schema = JSON.parse(readFileSync(packagedFile("registry.schema.json"), "utf8")) as Node;
   t.ok(schema.description);
-  for (const [place, node] of nodesOf(schema, "#"))
-    t.ok(node.description ?? node.$ref ?? node.const, place);
+  for (const [place, node] of nodesOf(schema, "#")) t.ok(node.description ?? node.$ref ?? node.const, place);
   t.end();
 });
 

@@ -1,9 +1,6 @@
 /** To which addresses and URLs alerts may go. */
 import t from "tap";
-import {
-  kindOfAddress,
-  problemOfAddress,
-} from "../../../../server/alerts/channels/safe-address.js";
+import { kindOfAddress, problemOfAddress } from "../../../../server/alerts/channels/safe-address.js";
 import { problemOfUrl } from "../../../../server/alerts/channels/safe-url.js";
 
 const kinds: [address: string, kind: string][] = [
@@ -128,19 +125,16 @@ const kinds: [address: string, kind: string][] = [
   ["[::1]", "no address"],
 ];
 
-void t.test(
-  "every address is of a kind, and only the public may be sent to",
-  (t) => {
-    for (const [address, kind] of kinds) {
-      t.equal(kindOfAddress(address), kind, address);
-      const problem = kind === "public" ? null : `${address} is ${kind}`;
-      t.equal(problemOfAddress(address, false), problem);
-      const isHere = kind === "loopback";
-      t.equal(problemOfAddress(address, true), isHere ? null : problem);
-    }
-    t.end();
-  },
-);
+void t.test("every address is of a kind, and only the public may be sent to", (t) => {
+  for (const [address, kind] of kinds) {
+    t.equal(kindOfAddress(address), kind, address);
+    const problem = kind === "public" ? null : `${address} is ${kind}`;
+    t.equal(problemOfAddress(address, false), problem);
+    const isHere = kind === "loopback";
+    t.equal(problemOfAddress(address, true), isHere ? null : problem);
+  }
+  t.end();
+});
 
 void t.test("a URL of a receiver", (t) => {
   const good = [
@@ -158,112 +152,63 @@ void t.test("a URL of a receiver", (t) => {
     `https://example.com/${"x".repeat(1980)}`,
   ];
   for (const url of good)
-    for (const allowLoopback of [false, true])
-      t.equal(problemOfUrl(url, allowLoopback), null, url);
+    for (const allowLoopback of [false, true]) t.equal(problemOfUrl(url, allowLoopback), null, url);
   t.end();
 });
 
 void t.test("spec: HTTPS only", (t) => {
   const bad: [url: string, problem: string][] = [
-    [
-      "http://example.com/secret",
-      "expected a URL with https:, got http: to example.com",
-    ],
-    [
-      "http://8.8.8.8/secret",
-      "expected a URL with https:, got http: to 8.8.8.8",
-    ],
-    [
-      "http://localhost.example.com/",
-      "expected a URL with https:, got http: to localhost.example.com",
-    ],
+    ["http://example.com/secret", "expected a URL with https:, got http: to example.com"],
+    ["http://8.8.8.8/secret", "expected a URL with https:, got http: to 8.8.8.8"],
+    ["http://localhost.example.com/", "expected a URL with https:, got http: to localhost.example.com"],
     ["ftp://example.com/secret", "expected a URL with https:, got ftp:"],
     ["file:///secret", "expected a URL with https:, got file:"],
     ["data:text/plain,secret", "expected a URL with https:, got data:"],
-    [
-      "blob:https://example.com/secret",
-      "expected a URL with https:, got blob:",
-    ],
+    ["blob:https://example.com/secret", "expected a URL with https:, got blob:"],
     ["wss://example.com/secret", "expected a URL with https:, got wss:"],
     ["unix:/secret", "expected a URL with https:, got unix:"],
   ];
   for (const [url, problem] of bad)
-    for (const allowLoopback of [false, true])
-      t.equal(problemOfUrl(url, allowLoopback), problem, url);
-  for (const url of [
-    "http://127.0.0.1:80/",
-    "http://[::1]/",
-    "http://localhost/",
-  ])
+    for (const allowLoopback of [false, true]) t.equal(problemOfUrl(url, allowLoopback), problem, url);
+  for (const url of ["http://127.0.0.1:80/", "http://[::1]/", "http://localhost/"])
     t.equal(problemOfUrl(url, true), null, `but here: ${url}`);
   t.end();
 });
 
-void t.test(
-  "a URL that nothing is sent to says why, and nothing that is secret",
-  (t) => {
-    const noUrl =
-      "expected a URL such as https://example.com/alerts, got something else";
-    const bad: [url: string, problem: string][] = [
-      ["", noUrl],
-      ["secret", noUrl],
-      ["//example.com/secret", noUrl],
-      ["https://", noUrl],
-      ["https://exa mple.com/secret", noUrl],
-      ["https://example.com:65536/secret", noUrl],
-      ["https://[fe80::1%25eth0]/secret", noUrl],
-      ["https://[::1", noUrl],
-      ["https://999.1.1.1/secret", noUrl],
-      [
-        "https://user@example.com/",
-        "expected a URL without user and password, got some before example.com",
-      ],
-      [
-        "https://:secret@example.com/",
-        "expected a URL without user and password, got some before example.com",
-      ],
-      [
-        "https://example.com@10.0.0.7/",
-        "expected a URL without user and password, got some before 10.0.0.7",
-      ],
-      [
-        "https://example.com./secret",
-        "expected a host without a dot at its end, got example.com.",
-      ],
-      [
-        "https://localhost./secret",
-        "expected a host without a dot at its end, got localhost.",
-      ],
-      [
-        "https://example.com:0/secret",
-        "expected a port that exists, got example.com:0",
-      ],
-      ...["abc.onion", "printer.local", "metadata.google.internal"].map(
-        (host): [string, string] => [
-          `https://${host}/secret`,
-          `${host} is no public name: no name server of the Internet has such names`,
-        ],
-      ),
-      ["https://10.0.0.7/secret", "10.0.0.7 is private"],
-      [
-        "https://169.254.169.254/latest/meta-data/",
-        "169.254.169.254 is of cloud metadata",
-      ],
-      ["https://[fd00:ec2::254]/", "fd00:ec2::254 is of cloud metadata"],
-      ["https://[64:ff9b::a00:7]/", "64:ff9b::a00:7 is private, by NAT64"],
-      ["https://[::ffff:10.0.0.7]/", "::ffff:a00:7 is private"],
-      ["https://0/", "0.0.0.0 is of this network"],
-      [
-        `https://example.com/${"x".repeat(1981)}`,
-        "expected a URL of at most 2000 characters, got 2001",
-      ],
-    ];
-    for (const [url, problem] of bad)
-      for (const allowLoopback of [false, true])
-        t.equal(problemOfUrl(url, allowLoopback), problem, url);
-    t.end();
-  },
-);
+void t.test("a URL that nothing is sent to says why, and nothing that is secret", (t) => {
+  const noUrl = "expected a URL such as https://example.com/alerts, got something else";
+  const bad: [url: string, problem: string][] = [
+    ["", noUrl],
+    ["secret", noUrl],
+    ["//example.com/secret", noUrl],
+    ["https://", noUrl],
+    ["https://exa mple.com/secret", noUrl],
+    ["https://example.com:65536/secret", noUrl],
+    ["https://[fe80::1%25eth0]/secret", noUrl],
+    ["https://[::1", noUrl],
+    ["https://999.1.1.1/secret", noUrl],
+    ["https://user@example.com/", "expected a URL without user and password, got some before example.com"],
+    ["https://:secret@example.com/", "expected a URL without user and password, got some before example.com"],
+    ["https://example.com@10.0.0.7/", "expected a URL without user and password, got some before 10.0.0.7"],
+    ["https://example.com./secret", "expected a host without a dot at its end, got example.com."],
+    ["https://localhost./secret", "expected a host without a dot at its end, got localhost."],
+    ["https://example.com:0/secret", "expected a port that exists, got example.com:0"],
+    ...["abc.onion", "printer.local", "metadata.google.internal"].map((host): [string, string] => [
+      `https://${host}/secret`,
+      `${host} is no public name: no name server of the Internet has such names`,
+    ]),
+    ["https://10.0.0.7/secret", "10.0.0.7 is private"],
+    ["https://169.254.169.254/latest/meta-data/", "169.254.169.254 is of cloud metadata"],
+    ["https://[fd00:ec2::254]/", "fd00:ec2::254 is of cloud metadata"],
+    ["https://[64:ff9b::a00:7]/", "64:ff9b::a00:7 is private, by NAT64"],
+    ["https://[::ffff:10.0.0.7]/", "::ffff:a00:7 is private"],
+    ["https://0/", "0.0.0.0 is of this network"],
+    [`https://example.com/${"x".repeat(1981)}`, "expected a URL of at most 2000 characters, got 2001"],
+  ];
+  for (const [url, problem] of bad)
+    for (const allowLoopback of [false, true]) t.equal(problemOfUrl(url, allowLoopback), problem, url);
+  t.end();
+});
 
 void t.test("this machine is one in all its spellings", (t) => {
   const spellings: [host: string, shown: string][] = [

@@ -8,10 +8,7 @@ const text = "https://example.org/hooks/hunter2-ü";
 void t.test("what is sealed opens with the same key", (t) => {
   const key = randomBytes(32);
   for (const one of [text, "", "x".repeat(2000)])
-    t.equal(
-      makeSealing(key).open(makeSealing(key).seal(one, "secret"), "secret"),
-      one,
-    );
+    t.equal(makeSealing(key).open(makeSealing(key).seal(one, "secret"), "secret"), one);
   const sealing = makeSealing(key);
   const sealed = sealing.seal(text, "secret");
   t.notOk(sealed.includes("hunter2"));
@@ -24,9 +21,7 @@ void t.test("with another key it is said so, and nothing is shown", (t) => {
   const sealed = makeSealing(randomBytes(32)).seal(text, "destination");
   t.throws(
     () => makeSealing(randomBytes(32)).open(sealed, "destination"),
-    new UserError(
-      "the destination cannot be read with this CHANNEL_KEY; it was encrypted with another: set that one",
-    ),
+    new UserError("the destination cannot be read with this CHANNEL_KEY; it was encrypted with another: set that one"),
   );
   t.end();
 });
@@ -47,10 +42,7 @@ void t.test("every byte counts", (t) => {
     const other = Buffer.from(sealed);
     other[at]! ^= 1;
     t.throws(() => sealing.open(other, "secret"), `byte ${at}`);
-    t.throws(
-      () => sealing.open(sealed.subarray(0, at), "secret"),
-      `cut at ${at}`,
-    );
+    t.throws(() => sealing.open(sealed.subarray(0, at), "secret"), `cut at ${at}`);
   }
   t.end();
 });

@@ -1,39 +1,22 @@
 /**
- * Dispatchers and engines that are killed by SIGKILL at random moments, and around each of their statements and requests, while
- * incidents come and go and receivers answer, fail, hang, break off and come too late. KILLS says how many are killed at least;
- * it goes on until each fault point has killed and the engine has opened an incident, however long a busy machine takes for it.
+ * Dispatchers and engines that are killed by SIGKILL at random moments, and around each of their statements and
+ * requests, while incidents come and go and receivers answer, fail, hang, break off and come too late. KILLS says how
+ * many are killed at least; it goes on until each fault point has killed and the engine has opened an incident, however
+ * long a busy machine takes for it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import type { Alert } from "../../../../server/alerts/formats/alert.js";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
 import { type Pool, sql } from "../../../../shared/database/pool.js";
-import type {
-  AlertingOptions,
-  FaultPoint,
-} from "../../../support/alerting-process.js";
+import type { AlertingOptions, FaultPoint } from "../../../support/alerting-process.js";
 import { type Alerting, startAlerting } from "../../../support/alerting.js";
-import {
-  addChannel,
-  channelKey,
-  happened,
-  type Kind,
-  native,
-} from "../../../support/alerts.js";
+import { addChannel, channelKey, happened, type Kind, native } from "../../../support/alerts.js";
 import { migratedDatabase } from "../../../support/database.js";
-import {
-  cadenceMs,
-  makeWorld,
-  measure,
-  quickPace,
-  quickRules,
-} from "../../../support/quick-world.js";
+import { cadenceMs, makeWorld, measure, quickPace, quickRules } from "../../../support/quick-world.js";
 import { randomFrom } from "../../../support/random-samples.js";
 import { until } from "../../../support/until.js";
-import {
-  type Reaction,
-  startReceiver,
-} from "../../../../simulator/receiver.js";
+import { type Reaction, startReceiver } from "../../../../simulator/receiver.js";
 
 const kills = Number(process.env.KILLS ?? 40);
 const programsAtOnce = 4;
@@ -76,7 +59,10 @@ const faultPoints: FaultPoint[] = [
   .concat({ step: "commit", when: "after" })
   .flatMap((point) => [1, 2].map((time) => ({ ...point, time })));
 
-/** A program that does not come to its point in this time is killed; the point's turn comes again, with so much more of it. */
+/**
+ * A program that does not come to its point in this time is killed; the point's turn comes again, with so much more of
+ * it.
+ */
 const patienceMs = 5_000;
 
 interface Channel {
@@ -98,8 +84,7 @@ void t.test(`${kills} kills lose no alert`, async (t) => {
   const turns = takeTurns(faultPoints);
   let killed = 0;
   let engineDecided = false;
-  const isOver = () =>
-    killed >= kills && turns.allWereReached() && engineDecided;
+  const isOver = () => killed >= kills && turns.allWereReached() && engineDecided;
   const programs = Array.from({ length: programsAtOnce }, async (_, i) => {
     // One of them: whoever leads anew begins with all of the upkeep.
     const hasEngine = i === 0;
@@ -116,24 +101,15 @@ void t.test(`${kills} kills lose no alert`, async (t) => {
 
   await Promise.all([...programs, measured, more]);
 
-  const survivors = [
-    startAlerting(t, url, alerting),
-    startAlerting(t, url, alerting),
-  ];
+  const survivors = [startAlerting(t, url, alerting), startAlerting(t, url, alerting)];
   await until(() => isAllDone(pool), 120_000, 50);
   await Promise.all(survivors.map((one) => one.end()));
 
   const events = await whatHappened(pool);
-  t.comment(
-    `${killed} kills, ${events.length} events, ${receiver.arrivals.length} requests`,
-  );
+  t.comment(`${killed} kills, ${events.length} events, ${receiver.arrivals.length} requests`);
   t.comment(`killed by itself ${turns.told()}`);
   t.strictSame(turns.neverReached(), [], "every fault point has killed");
-  t.strictSame(
-    await untold(pool),
-    [],
-    "what the engine decided is in the outbox with it",
-  );
+  t.strictSame(await untold(pool), [], "what the engine decided is in the outbox with it");
   for (const channel of channels) {
     const came = receiver.arrivals
       .filter(({ path }) => path === channel.path)
@@ -141,11 +117,7 @@ void t.test(`${kills} kills lose no alert`, async (t) => {
         eventId: (JSON.parse(body.toString()) as Alert).eventId,
         reaction,
       }));
-    const heard = new Set(
-      came
-        .filter(({ reaction }) => isTaken(reaction))
-        .map(({ eventId }) => eventId),
-    );
+    const heard = new Set(came.filter(({ reaction }) => isTaken(reaction)).map(({ eventId }) => eventId));
     t.strictSame(
       [...heard],
       events.filter((event) => concerns(channel, event, events)).map(idOf),
@@ -163,18 +135,17 @@ void t.test(`${kills} kills lose no alert`, async (t) => {
 
 type Turns = ReturnType<typeof takeTurns>;
 
-/** Fault points, handed to whichever program can come there: those first that have not killed yet, then round and round. */
+/**
+ * Fault points, handed to whichever program can come there: those first that have not killed yet, then round and round.
+ */
 function takeTurns(points: FaultPoint[]) {
   const all = points.map((point) => ({ point, tried: 0, reached: 0 }));
   const queue = [...all];
   const never = () => all.filter(({ reached }) => reached === 0);
   return {
     take(hasEngine: boolean) {
-      const canReach = queue.filter(
-        ({ point }) => hasEngine || point.step !== "tick",
-      );
-      const turn =
-        canReach.find(({ reached }) => reached === 0) ?? canReach[0]!;
+      const canReach = queue.filter(({ point }) => hasEngine || point.step !== "tick");
+      const turn = canReach.find(({ reached }) => reached === 0) ?? canReach[0]!;
       queue.splice(queue.indexOf(turn), 1);
       return turn;
     },
@@ -183,9 +154,7 @@ function takeTurns(points: FaultPoint[]) {
       if (wasReached) turn.reached += 1;
       queue.push(turn);
       if (turn.reached === 0 && turn.tried >= 20)
-        throw new Error(
-          `expected a program to come to ${tell(turn.point)}, and none of ${turn.tried} did`,
-        );
+        throw new Error(`expected a program to come to ${tell(turn.point)}, and none of ${turn.tried} did`);
     },
     allWereReached: () => never().length === 0,
     neverReached: () => never().map(({ point }) => tell(point)),
@@ -201,12 +170,7 @@ function tell({ step, when, time }: FaultPoint): string {
   return `${when} ${step} ${time}`;
 }
 
-async function dieAtFault(
-  t: Test,
-  url: string,
-  hasEngine: boolean,
-  turns: Turns,
-): Promise<void> {
+async function dieAtFault(t: Test, url: string, hasEngine: boolean, turns: Turns): Promise<void> {
   const turn = turns.take(hasEngine);
   const program = startAlerting(t, url, {
     ...alerting,
@@ -218,12 +182,7 @@ async function dieAtFault(
   turns.giveBack(turn, killedItself);
 }
 
-async function dieSometime(
-  t: Test,
-  url: string,
-  hasEngine: boolean,
-  random: () => number,
-): Promise<void> {
+async function dieSometime(t: Test, url: string, hasEngine: boolean, random: () => number): Promise<void> {
   const program = startAlerting(t, url, {
     ...alerting,
     ...(hasEngine && { engine }),
@@ -234,20 +193,13 @@ async function dieSometime(
 }
 
 /** @returns false where it had to be killed */
-async function diesWithin(
-  { child, died }: Alerting,
-  longestMs: number,
-): Promise<boolean> {
+async function diesWithin({ child, died }: Alerting, longestMs: number): Promise<boolean> {
   const over = new AbortController();
-  await Promise.race([
-    died,
-    sleep(longestMs, undefined, { signal: over.signal }).catch(() => {}),
-  ]);
+  await Promise.race([died, sleep(longestMs, undefined, { signal: over.signal }).catch(() => {})]);
   over.abort();
   child.kill("SIGKILL");
   const signal = await died;
-  if (signal !== "SIGKILL")
-    throw new Error(`expected a program to be killed, it ended by ${signal}`);
+  if (signal !== "SIGKILL") throw new Error(`expected a program to be killed, it ended by ${signal}`);
   // of one that is gone already, no signal is noted as sent
   return !child.killed;
 }
@@ -279,10 +231,7 @@ function isTaken(reaction: Reaction): boolean {
 }
 
 /** Faults come and go until it is over. */
-async function measureOnAndOn(
-  pool: Pool,
-  isOver: () => boolean,
-): Promise<void> {
+async function measureOnAndOn(pool: Pool, isOver: () => boolean): Promise<void> {
   const random = randomFrom(3);
   while (!isOver()) await measure(pool, makeWorld(random, Date.now()), isOver);
 }
@@ -306,20 +255,13 @@ async function makeChannels(pool: Pool, origin: string): Promise<Channel[]> {
 const more = ["deribit", "binance-futures", "kraken-futures", "bitstamp"];
 
 /**
- * Events beside those of the engine, of venues that it measures nothing of: as many as are sent meanwhile, so that there is
- * something to be done, and little left in the end.
+ * Events beside those of the engine, of venues that it measures nothing of: as many as are sent meanwhile, so that
+ * there is something to be done, and little left in the end.
  */
-async function happenMore(
-  pool: Pool,
-  random: () => number,
-  isOver: () => boolean,
-): Promise<void> {
+async function happenMore(pool: Pool, random: () => number, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     if ((await inLine(pool)) < 20) {
-      const kinds: Kind[] =
-        random() < 0.5
-          ? ["opened", "closed"]
-          : ["opened", "escalated", "closed"];
+      const kinds: Kind[] = random() < 0.5 ? ["opened", "closed"] : ["opened", "escalated", "closed"];
       await happened(pool, {
         venue: more[Math.floor(random() * more.length)]!,
         severity: kinds.length === 3 || random() < 0.5 ? "degraded" : "outage",
@@ -393,14 +335,10 @@ async function whatHappened(pool: Pool): Promise<Event[]> {
 function concerns(channel: Channel, event: Event, events: Event[]): boolean {
   const { floor, venues } = channel;
   const isOfIt = ({ severity, venue }: Event) =>
-    (floor === "degraded" || severity === "outage") &&
-    (!venues || venues.includes(venue));
+    (floor === "degraded" || severity === "outage") && (!venues || venues.includes(venue));
   if (event.kind !== "closed") return isOfIt(event);
   return events.some(
-    (earlier) =>
-      earlier.incident_id === event.incident_id &&
-      earlier.kind !== "closed" &&
-      isOfIt(earlier),
+    (earlier) => earlier.incident_id === event.incident_id && earlier.kind !== "closed" && isOfIt(earlier),
   );
 }
 
@@ -431,10 +369,8 @@ async function checkLog(
 ): Promise<void> {
   const pathOf = new Map(channels.map(({ id, path }) => [id, path]));
   const requests = new Map<string, number>();
-  const count = (key: string) =>
-    requests.set(key, (requests.get(key) ?? 0) + 1);
-  for (const { path, body } of arrivals)
-    count(`${path} ${(JSON.parse(body.toString()) as Alert).eventId}`);
+  const count = (key: string) => requests.set(key, (requests.get(key) ?? 0) + 1);
+  for (const { path, body } of arrivals) count(`${path} ${(JSON.parse(body.toString()) as Alert).eventId}`);
 
   const log = await pool.query<{
     channel_id: number;
@@ -461,10 +397,7 @@ async function checkLog(
     group by d.delivery_id
   `);
   t.same(
-    log.filter(
-      ({ state, delivered, open }) =>
-        state !== "delivered" || delivered !== 1 || open > 0,
-    ),
+    log.filter(({ state, delivered, open }) => state !== "delivered" || delivered !== 1 || open > 0),
     [],
     "the log has each as delivered, once",
   );

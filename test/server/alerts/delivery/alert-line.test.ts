@@ -1,16 +1,13 @@
-/** From the outbox into the line of each channel, and out of it: who is told what, in which order, how often, and until when. */
+/**
+ * From the outbox into the line of each channel, and out of it: who is told what, in which order, how often, and until
+ * when.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
 import { makeSealing } from "../../../../server/alerts/channels/sealing.js";
 import { type Pool, sql } from "../../../../shared/database/pool.js";
-import {
-  addChannel,
-  type ChannelGiven,
-  happened,
-  native,
-  sealing,
-} from "../../../support/alerts.js";
+import { addChannel, type ChannelGiven, happened, native, sealing } from "../../../support/alerts.js";
 import { migratedDatabase } from "../../../support/database.js";
 
 const start = new Date("2026-03-01T12:00:00Z");
@@ -45,13 +42,7 @@ void t.test("who is told what", async (t) => {
       kinds: ["opened", "closed"],
     });
     await expand(pool);
-    t.strictSame(await lineOf(pool, all), [
-      "okx opened",
-      "okx escalated",
-      "okx closed",
-      "gate opened",
-      "gate closed",
-    ]);
+    t.strictSame(await lineOf(pool, all), ["okx opened", "okx escalated", "okx closed", "gate opened", "gate closed"]);
     t.strictSame(
       await lineOf(pool, worst),
       ["okx escalated", "okx closed"],
@@ -67,8 +58,7 @@ void t.test("who is told what", async (t) => {
       venues: ["kraken"],
       categories: [await categoryOf(pool, "kraken")],
     });
-    for (const venue of ["okx", "kraken", "gate"])
-      await happened(pool, { venue });
+    for (const venue of ["okx", "kraken", "gate"]) await happened(pool, { venue });
     await expand(pool);
     t.strictSame(await lineOf(pool, kraken), ["kraken opened", "gate opened"]);
     t.strictSame(await lineOf(pool, bridges), []);
@@ -83,9 +73,7 @@ void t.test("who is told what", async (t) => {
     await happened(pool, { venue: "okx" });
     await expand(pool);
     t.strictSame(await lineOf(pool, wasOff), ["okx opened: skipped"]);
-    await pool.query(
-      sql`update channel set off_at = null, off_cause = null where channel_id = ${wasOff}`,
-    );
+    await pool.query(sql`update channel set off_at = null, off_cause = null where channel_id = ${wasOff}`);
     const late = await addChannel(pool, { after: await newestEvent(pool) });
     await closes(pool);
     await expand(pool);
@@ -110,10 +98,7 @@ void t.test("who is told what", async (t) => {
     await pool.script("update channel set off_at = null, off_cause = null");
     await closes(pool);
     t.strictSame(await expand(pool), [1, 2]);
-    t.strictSame(await lineOf(pool, tried), [
-      "okx opened: skipped",
-      "okx closed",
-    ]);
+    t.strictSame(await lineOf(pool, tried), ["okx opened: skipped", "okx closed"]);
   });
 
   await t.test("and of one that began long before", async (t) => {
@@ -139,10 +124,7 @@ void t.test("who is told what", async (t) => {
     for (const venue of venues) await happened(pool, { venue });
     await closes(pool);
     // the first puts the beginnings in line, and has not committed when the second looks
-    const looks = await Promise.all([
-      lookFor(pool, channels.length * venues.length),
-      lookFor(pool, 100),
-    ]);
+    const looks = await Promise.all([lookFor(pool, channels.length * venues.length), lookFor(pool, 100)]);
     // who did not get the outbox looks again
     looks.push(await lookFor(pool, 100));
     t.equal(
@@ -174,9 +156,7 @@ void t.test("who is told what", async (t) => {
       [{ channel, what: "gate opened", state: "dropped" }],
       "nor once it stands in line",
     );
-    t.strictSame(await lineOf(pool, channel), [
-      "gate opened: dropped, its incident was retracted",
-    ]);
+    t.strictSame(await lineOf(pool, channel), ["gate opened: dropped, its incident was retracted"]);
   });
 
   await t.test("nor of a venue that is published no more", async (t) => {
@@ -187,9 +167,7 @@ void t.test("who is told what", async (t) => {
     await pool.script("update venue set published = false where venue = 'okx'");
     t.match(await claim(pool, start), [{ state: "dropped" }]);
     await pool.script("update venue set published = true where venue = 'okx'");
-    t.strictSame(await lineOf(pool, channel), [
-      "okx opened: dropped, its venue is no longer published",
-    ]);
+    t.strictSame(await lineOf(pool, channel), ["okx opened: dropped, its venue is no longer published"]);
   });
 
   await t.test("nor of the end of what they never heard of", async (t) => {
@@ -210,17 +188,14 @@ void t.test("who is told what", async (t) => {
     await pool.script("update venue set published = false where venue = 'okx'");
     await closes(pool);
     await expand(pool);
-    t.match(await claim(pool, after(1)), [
-      { what: "okx closed", state: "due" },
-    ]);
+    t.match(await claim(pool, after(1)), [{ what: "okx closed", state: "due" }]);
     await pool.script("update venue set published = true where venue = 'okx'");
   });
 
   await t.test("what is out of the outbox stays out of it", async (t) => {
     await begin(pool);
     await addChannel(pool);
-    for (const venue of ["okx", "kraken", "gate"])
-      await happened(pool, { venue });
+    for (const venue of ["okx", "kraken", "gate"]) await happened(pool, { venue });
     const limited = await Promise.all([expand(pool, 2), expand(pool, 2)]);
     const events = limited.map(([n]) => n!);
     t.equal(events[0]! + events[1]!, 3, "by two at once, each event by one");
@@ -243,9 +218,7 @@ void t.test("one after the other", async (t) => {
     ]);
     t.strictSame(await claim(pool, start), [], "nobody else gets them");
     await settle(pool, start, a, "delivered");
-    t.strictSame(await claim(pool, start), [
-      { channel: a, what: "okx closed", state: "due" },
-    ]);
+    t.strictSame(await claim(pool, start), [{ channel: a, what: "okx closed", state: "due" }]);
     await settle(pool, start, b, "refused");
     t.strictSame(await claim(pool, after(1)), [], "the next one waits for it");
   });
@@ -257,9 +230,7 @@ void t.test("one after the other", async (t) => {
     await expand(pool);
     await claim(pool, start, "gone");
     t.strictSame(await claim(pool, after(29.9), "next"), []);
-    t.strictSame(await claim(pool, after(30.1), "next"), [
-      { channel, what: "okx opened", state: "due" },
-    ]);
+    t.strictSame(await claim(pool, after(30.1), "next"), [{ channel, what: "okx opened", state: "due" }]);
     t.strictSame(await attempts(pool), [
       { by: "gone", result: "lost" },
       { by: "next", result: null },
@@ -275,10 +246,7 @@ void t.test("one after the other", async (t) => {
     ]);
     t.strictSame(await lineOf(pool, channel), ["okx opened", "okx closed"]);
     await settle(pool, after(32), channel, "delivered", {}, "next");
-    t.strictSame(await lineOf(pool, channel), [
-      "okx opened: delivered",
-      "okx closed",
-    ]);
+    t.strictSame(await lineOf(pool, channel), ["okx opened: delivered", "okx closed"]);
   });
 
   await t.test("two who ask at once get different ones", async (t) => {
@@ -286,55 +254,40 @@ void t.test("one after the other", async (t) => {
     for (let i = 0; i < 12; i++) await addChannel(pool);
     await happened(pool);
     await expand(pool);
-    const claims = await Promise.all(
-      ["a", "b", "c", "d"].map((who) => claim(pool, start, who, 7)),
-    );
+    const claims = await Promise.all(["a", "b", "c", "d"].map((who) => claim(pool, start, who, 7)));
     const channels = claims.flat().map(({ channel }) => channel);
     t.equal(new Set(channels).size, channels.length, "none twice");
     t.equal((await claim(pool, start)).length, 12 - channels.length);
   });
 
-  await t.test(
-    "what is put in front waits for what is on its way",
-    async (t) => {
-      await begin(pool);
-      const channel = await addChannel(pool);
-      for (const venue of ["okx", "gate"]) await happened(pool, { venue });
-      await expand(pool);
-      await pool.script(
-        "update delivery set state = 'failed', ended_at = due_at where event_id = 1",
-      );
-      t.match(await claim(pool, start), [{ what: "gate opened" }]);
-      t.equal((await pool.file("channel_queue_open", [channel])).length, 1);
-      const soon = new Date(Date.now() + 1_000);
-      await pool.query(
-        sql`update delivery set claimed_until = ${new Date(+soon + 1)} where claimed_by is not null`,
-      );
-      t.strictSame(await claim(pool, soon), []);
-      await settle(pool, soon, channel, "delivered");
-      t.match(await claim(pool, soon), [{ what: "okx opened" }]);
-    },
-  );
+  await t.test("what is put in front waits for what is on its way", async (t) => {
+    await begin(pool);
+    const channel = await addChannel(pool);
+    for (const venue of ["okx", "gate"]) await happened(pool, { venue });
+    await expand(pool);
+    await pool.script("update delivery set state = 'failed', ended_at = due_at where event_id = 1");
+    t.match(await claim(pool, start), [{ what: "gate opened" }]);
+    t.equal((await pool.file("channel_queue_open", [channel])).length, 1);
+    const soon = new Date(Date.now() + 1_000);
+    await pool.query(sql`update delivery set claimed_until = ${new Date(+soon + 1)} where claimed_by is not null`);
+    t.strictSame(await claim(pool, soon), []);
+    await settle(pool, soon, channel, "delivered");
+    t.match(await claim(pool, soon), [{ what: "okx opened" }]);
+  });
 
-  await t.test(
-    "what another key encrypted is left to who has it",
-    async (t) => {
-      const channel = await oneInLine(pool);
-      const other = makeSealing(Buffer.alloc(32, 9)).head;
-      const unreadable = async (head: Buffer) => {
-        const [row] = await pool.file<{ channels: number[] | null }>(
-          "unreadable_channels",
-          [head, 0],
-        );
-        return row!.channels;
-      };
-      t.strictSame(await claim(pool, start, "other", 10, other), []);
-      t.strictSame(await unreadable(other), [channel]);
-      t.strictSame(await unreadable(Buffer.alloc(0)), [channel]);
-      t.equal(await unreadable(sealing.head), null);
-      t.equal((await claim(pool, start)).length, 1);
-    },
-  );
+  await t.test("what another key encrypted is left to who has it", async (t) => {
+    const channel = await oneInLine(pool);
+    const other = makeSealing(Buffer.alloc(32, 9)).head;
+    const unreadable = async (head: Buffer) => {
+      const [row] = await pool.file<{ channels: number[] | null }>("unreadable_channels", [head, 0]);
+      return row!.channels;
+    };
+    t.strictSame(await claim(pool, start, "other", 10, other), []);
+    t.strictSame(await unreadable(other), [channel]);
+    t.strictSame(await unreadable(Buffer.alloc(0)), [channel]);
+    t.equal(await unreadable(sealing.head), null);
+    t.equal((await claim(pool, start)).length, 1);
+  });
 
   await t.test("chat and paging services are given time", async (t) => {
     await begin(pool);
@@ -369,11 +322,7 @@ void t.test("failures", async (t) => {
     const [last] = await settle(pool, at, channel, "timeout");
     t.match(last, { state: "failed", failures: 5 });
     t.strictSame(await lineOf(pool, channel), ["okx opened: failed"]);
-    t.match(
-      await expandAfter(pool, () => closes(pool)),
-      [1, 1],
-      "of its end they are told all the same",
-    );
+    t.match(await expandAfter(pool, () => closes(pool)), [1, 1], "of its end they are told all the same");
     t.match(await claim(pool, at), [{ what: "okx closed" }]);
   });
 
@@ -431,11 +380,7 @@ void t.test("failures", async (t) => {
     await claim(pool, after(30));
     t.match(await settle(pool, after(30), a, "ours"), [{ failures: 1 }]);
     await claim(pool, after(90));
-    t.match(
-      await settle(pool, after(90), a, "ours"),
-      [{ failures: 1 }],
-      "not where nobody was reached for a while",
-    );
+    t.match(await settle(pool, after(90), a, "ours"), [{ failures: 1 }], "not where nobody was reached for a while");
   });
 
   await t.test("a fault of our own is not the receiver's", async (t) => {
@@ -456,31 +401,21 @@ void t.test("failures", async (t) => {
     const anHourLater = after(3600 + 1);
     await claim(pool, anHourLater);
     const [believed] = await settle(pool, anHourLater, channel, "ours");
-    t.match(
-      believed,
-      { state: "due", failures: 1, channel_failures: 1 },
-      "but not for ever",
-    );
+    t.match(believed, { state: "due", failures: 1, channel_failures: 1 }, "but not for ever");
   });
 
   await t.test("spec: 10 failures in a row switch a channel off", async (t) => {
     await begin(pool);
     const channel = await addChannel(pool);
     const other = await addChannel(pool);
-    for (const venue of ["okx", "kraken", "gate", "bybit"])
-      await happened(pool, { venue });
+    for (const venue of ["okx", "kraken", "gate", "bybit"]) await happened(pool, { venue });
     await expand(pool);
     let at = start;
     // nine, one that is delivered, and ten
     for (let i = 1; i <= 20; i++) {
       at = new Date(+at + 400_000);
       await claim(pool, at);
-      const [settled] = await settle(
-        pool,
-        at,
-        channel,
-        i === 10 ? "delivered" : "refused",
-      );
+      const [settled] = await settle(pool, at, channel, i === 10 ? "delivered" : "refused");
       t.equal(settled!.channel_off, i === 20 ? "failures" : null, `${i}`);
     }
     t.strictSame(await lineOf(pool, channel), [
@@ -491,10 +426,7 @@ void t.test("failures", async (t) => {
     ]);
     await happened(pool, { venue: "kucoin" });
     await expand(pool);
-    t.strictSame(
-      (await lineOf(pool, channel)).at(-1),
-      "kucoin opened: skipped",
-    );
+    t.strictSame((await lineOf(pool, channel)).at(-1), "kucoin opened: skipped");
     const [row] = await pool.query(sql`
         select channel_id as id, off_cause, failures from channel where off_at is not null
       `);
@@ -516,13 +448,8 @@ void t.test("failures", async (t) => {
     });
     t.match(settled, { state: "failed", channel_off: "gone" });
     t.strictSame(await claim(pool, after(3600)), []);
-    t.strictSame(await end(pool, start), [
-      { channel_id: channel, state: "skipped", deliveries: 1 },
-    ]);
-    t.strictSame(await lineOf(pool, channel), [
-      "okx opened: failed",
-      "kraken opened: skipped",
-    ]);
+    t.strictSame(await end(pool, start), [{ channel_id: channel, state: "skipped", deliveries: 1 }]);
+    t.strictSame(await lineOf(pool, channel), ["okx opened: failed", "kraken opened: skipped"]);
   });
 
   await t.test("what is on its way when it is switched off", async (t) => {
@@ -559,9 +486,7 @@ void t.test("alert history", async (t) => {
     await retain(pool, after(90 * day - 10));
     t.match(await kept(), [{ deliveries: 2, attempts: 2, events: 2 }]);
     await retain(pool, after(90 * day + 600));
-    t.match(await kept(), [
-      { deliveries: 0, attempts: 0, events: 0, incidents: 1 },
-    ]);
+    t.match(await kept(), [{ deliveries: 0, attempts: 0, events: 0, incidents: 1 }]);
   });
 
   await t.test("what may still be asked for stays", async (t) => {
@@ -573,9 +498,7 @@ void t.test("alert history", async (t) => {
       at: start,
       kinds: ["opened", "closed"],
     });
-    await pool.script(
-      "update alert_event set late = true where kind = 'opened'",
-    );
+    await pool.script("update alert_event set late = true where kind = 'opened'");
     t.strictSame(await expand(pool), [3, 3]);
     await retain(pool, after(200 * day));
     t.equal(await count(pool, "delivery"), 3, "what was never sent");
@@ -597,9 +520,7 @@ void t.test("alert history", async (t) => {
 });
 
 async function begin(pool: Pool): Promise<void> {
-  await pool.script(
-    "truncate incident, alert_event, channel, delivery, delivery_attempt restart identity",
-  );
+  await pool.script("truncate incident, alert_event, channel, delivery, delivery_attempt restart identity");
 }
 
 /** One channel with one event in its line. */
@@ -616,10 +537,7 @@ async function oneInLine(pool: Pool, given: ChannelGiven = {}) {
 
 /** @returns how many events, and how many deliveries they have become */
 async function expand(pool: Pool, most = 100): Promise<number[]> {
-  const [row] = await pool.file<{ events: number; deliveries: number }>(
-    "expand_alerts",
-    [start, most],
-  );
+  const [row] = await pool.file<{ events: number; deliveries: number }>("expand_alerts", [start, most]);
   return [row!.events, row!.deliveries];
 }
 
@@ -628,10 +546,7 @@ async function lookFor(pool: Pool, most: number): Promise<number> {
   return pool.transaction(async (tx) => {
     const [outbox] = await tx.file<{ held: boolean }>("hold_outbox");
     if (!outbox!.held) return 0;
-    const [row] = await tx.file<{ deliveries: number }>("expand_alerts", [
-      start,
-      most,
-    ]);
+    const [row] = await tx.file<{ deliveries: number }>("expand_alerts", [start, most]);
     // the other one comes meanwhile, on a server
     await sleep(200);
     return row!.deliveries;
@@ -650,13 +565,7 @@ interface ClaimedRow {
   state: string;
 }
 
-async function claim(
-  pool: Pool,
-  at: Date,
-  who = "test",
-  most = 100,
-  head = sealing.head,
-) {
+async function claim(pool: Pool, at: Date, who = "test", most = 100, head = sealing.head) {
   const rows = await pool.file<ClaimedRow>("claim_deliveries", [
     at,
     who,
@@ -701,11 +610,7 @@ async function settle(
     spread: 1,
     ...more,
   };
-  return pool.file<SettledRow>("settle_deliveries", [
-    at,
-    JSON.stringify([ended]),
-    JSON.stringify(deliveryRules),
-  ]);
+  return pool.file<SettledRow>("settle_deliveries", [at, JSON.stringify([ended]), JSON.stringify(deliveryRules)]);
 }
 
 async function end(pool: Pool, at: Date) {
@@ -732,29 +637,21 @@ async function lineOf(pool: Pool, channel: number): Promise<string[]> {
 }
 
 async function attempts(pool: Pool) {
-  return pool.query(
-    sql`select sent_by as by, result from delivery_attempt order by attempt_id`,
-  );
+  return pool.query(sql`select sent_by as by, result from delivery_attempt order by attempt_id`);
 }
 
 async function newestEvent(pool: Pool): Promise<number> {
-  const [row] = await pool.query<{ id: number }>(
-    sql`select max(event_id) as id from alert_event`,
-  );
+  const [row] = await pool.query<{ id: number }>(sql`select max(event_id) as id from alert_event`);
   return row!.id;
 }
 
 async function categoryOf(pool: Pool, venue: string): Promise<string> {
-  const [row] = await pool.query<{ category: string }>(
-    sql`select category from venue where venue = ${venue}`,
-  );
+  const [row] = await pool.query<{ category: string }>(sql`select category from venue where venue = ${venue}`);
   return row!.category;
 }
 
 async function switchOff(pool: Pool, channel: number): Promise<void> {
-  await pool.query(
-    sql`update channel set off_at = ${start}, off_cause = 'operator' where channel_id = ${channel}`,
-  );
+  await pool.query(sql`update channel set off_at = ${start}, off_cause = 'operator' where channel_id = ${channel}`);
 }
 
 /** Whatever is open closes, and that is written into the outbox. */
@@ -784,9 +681,6 @@ async function retain(pool: Pool, at: Date): Promise<void> {
 }
 
 async function count(pool: Pool, table: string): Promise<number> {
-  const [row] = await pool.text<{ n: number }>(
-    `select count(*) as n from ${table}`,
-    [],
-  );
+  const [row] = await pool.text<{ n: number }>(`select count(*) as n from ${table}`, []);
   return row!.n;
 }

@@ -15,8 +15,7 @@ const codes = {
   refused: 5,
 };
 
-type Answer =
-  { addresses: string[] } | { code: keyof typeof codes } | "silence";
+type Answer = { addresses: string[] } | { code: keyof typeof codes } | "silence";
 
 interface NameServer {
   address: string;
@@ -24,10 +23,7 @@ interface NameServer {
 }
 
 /** @param answer by question: `A hooks.test` */
-async function nameServer(
-  t: Test,
-  answer: (question: string) => Answer,
-): Promise<NameServer> {
+async function nameServer(t: Test, answer: (question: string) => Answer): Promise<NameServer> {
   const socket = createSocket("udp4");
   const asked: string[] = [];
   socket.on("message", (message, from) => {
@@ -53,12 +49,7 @@ function questionIn(message: Buffer): { question: string; end: number } {
 }
 
 /** As RFC 1035 has it. */
-function reply(
-  socket: Socket,
-  to: RemoteInfo,
-  question: Buffer,
-  answer: Answer,
-): void {
+function reply(socket: Socket, to: RemoteInfo, question: Buffer, answer: Answer): void {
   if (answer === "silence") return;
   const addresses = "addresses" in answer ? answer.addresses : [];
   const code = "code" in answer ? codes[answer.code] : codes.noError;
@@ -67,11 +58,7 @@ function reply(
   head.writeUInt16BE(addresses.length, 6);
   // no more records than these: a question may have one of its own options
   head.writeUInt32BE(0, 8);
-  socket.send(
-    Buffer.concat([head, ...addresses.map(record)]),
-    to.port,
-    to.address,
-  );
+  socket.send(Buffer.concat([head, ...addresses.map(record)]), to.port, to.address);
 }
 
 function record(address: string): Buffer {
@@ -87,31 +74,17 @@ function bytesOf(address: string): Buffer {
   const [head, tail = ""] = address.split("::") as [string, string?];
   const groups = (part: string) => part.split(":").filter(Boolean);
   const gap = 8 - groups(head).length - groups(tail).length;
-  const all = [
-    ...groups(head),
-    ...Array<string>(gap).fill("0"),
-    ...groups(tail),
-  ];
-  return Buffer.from(
-    all.map((group) => group.padStart(4, "0")).join(""),
-    "hex",
-  );
+  const all = [...groups(head), ...Array<string>(gap).fill("0"), ...groups(tail)];
+  return Buffer.from(all.map((group) => group.padStart(4, "0")).join(""), "hex");
 }
 
 /** The same for each name, by type. */
-const answering = (four: Answer, six: Answer) => (question: string) =>
-  question.startsWith("AAAA") ? six : four;
+const answering = (four: Answer, six: Answer) => (question: string) => (question.startsWith("AAAA") ? six : four);
 
 const none: Answer = { addresses: [] };
 
 void t.test("a name's addresses of both families, IPv4 first", async (t) => {
-  const server = await nameServer(
-    t,
-    answering(
-      { addresses: ["8.8.8.8", "8.8.4.4"] },
-      { addresses: ["2001:db8::1"] },
-    ),
-  );
+  const server = await nameServer(t, answering({ addresses: ["8.8.8.8", "8.8.4.4"] }, { addresses: ["2001:db8::1"] }));
   t.strictSame(await makeLookup([server.address])("hooks.test"), [
     { address: "8.8.8.8", family: 4 },
     { address: "8.8.4.4", family: 4 },
@@ -139,112 +112,89 @@ void t.test("one family is enough", async (t) => {
   t.equal(await lookup(broken, six), "2001:db8::1");
 });
 
-void t.test(
-  "what a name server says of a name without addresses",
-  async (t) => {
-    const noName: Answer = { code: "noName" };
-    const cases: [four: Answer, six: Answer, code: string][] = [
-      [noName, noName, "ENOTFOUND"],
-      [none, none, "ENODATA"],
-      [none, noName, "ENODATA"],
-      [{ code: "serverFailed" }, none, "ESERVFAIL"],
-      [noName, { code: "serverFailed" }, "ESERVFAIL"],
-      [{ code: "refused" }, { code: "refused" }, "EREFUSED"],
-      [{ code: "formatError" }, { code: "formatError" }, "EFORMERR"],
-    ];
-    for (const [four, six, code] of cases) {
-      const server = await nameServer(t, answering(four, six));
-      await t.rejects(
-        makeLookup([server.address])("hooks.test"),
-        { code },
-        `${JSON.stringify([four, six])}`,
-      );
-    }
-    const server = await nameServer(t, answering(none, none));
-    const tooLong = `${"x".repeat(64)}.test`;
-    await t.rejects(makeLookup([server.address])(tooLong), {
-      code: "EBADNAME",
-    });
-  },
-);
+void t.test("what a name server says of a name without addresses", async (t) => {
+  const noName: Answer = { code: "noName" };
+  const cases: [four: Answer, six: Answer, code: string][] = [
+    [noName, noName, "ENOTFOUND"],
+    [none, none, "ENODATA"],
+    [none, noName, "ENODATA"],
+    [{ code: "serverFailed" }, none, "ESERVFAIL"],
+    [noName, { code: "serverFailed" }, "ESERVFAIL"],
+    [{ code: "refused" }, { code: "refused" }, "EREFUSED"],
+    [{ code: "formatError" }, { code: "formatError" }, "EFORMERR"],
+  ];
+  for (const [four, six, code] of cases) {
+    const server = await nameServer(t, answering(four, six));
+    await t.rejects(makeLookup([server.address])("hooks.test"), { code }, `${JSON.stringify([four, six])}`);
+  }
+  const server = await nameServer(t, answering(none, none));
+  const tooLong = `${"x".repeat(64)}.test`;
+  await t.rejects(makeLookup([server.address])(tooLong), {
+    code: "EBADNAME",
+  });
+});
 
-void t.test(
-  "a name server that keeps silent is given up before a letter is",
-  async (t) => {
-    const silent = await nameServer(t, () => "silence");
-    const poster = makePoster({
-      allowLoopback: false,
-      lookup: makeLookup([silent.address], 100),
-    });
-    t.teardown(() => poster.close());
-    const letter = {
-      url: new URL("https://hooks.test"),
-      headers: {},
-      body: Buffer.from("{}"),
-    };
+void t.test("a name server that keeps silent is given up before a letter is", async (t) => {
+  const silent = await nameServer(t, () => "silence");
+  const poster = makePoster({
+    allowLoopback: false,
+    lookup: makeLookup([silent.address], 100),
+  });
+  t.teardown(() => poster.close());
+  const letter = {
+    url: new URL("https://hooks.test"),
+    headers: {},
+    body: Buffer.from("{}"),
+  };
+  t.match(await poster.post(letter), {
+    result: "ours",
+    error: "expected an address of hooks.test, got no answer that says whether there is one (ETIMEOUT)",
+  });
+  t.ok(silent.asked.length > 2, "it was asked again");
+});
+
+void t.test("names with silent name servers keep no others waiting", async (t) => {
+  const server = await nameServer(t, (question) =>
+    question.endsWith("good.test") ? answering({ addresses: ["8.8.8.8"] }, none)(question) : "silence",
+  );
+  const lookup = makeLookup([server.address], 200);
+  const silent = Array.from({ length: 20 }, (_, nth) => lookup(`silent${nth}.test`));
+  const ended = Promise.allSettled(silent);
+  const first = await Promise.race([lookup("good.test"), ended]);
+  t.strictSame(first, [{ address: "8.8.8.8", family: 4 }]);
+  await ended;
+});
+
+void t.test("a name server that changes its mind gets nobody to ask this machine", async (t) => {
+  let asked = 0;
+  const port = await portOf(t, () => (asked += 1));
+  let questions = 0;
+  const server = await nameServer(t, (question) => {
+    if (question.startsWith("AAAA")) return none;
+    questions += 1;
+    return { addresses: [questions % 2 === 1 ? "10.0.0.7" : "127.0.0.1"] };
+  });
+  const poster = makePoster({
+    allowLoopback: false,
+    lookup: makeLookup([server.address]),
+  });
+  t.teardown(() => poster.close());
+  const letter = {
+    url: new URL(`https://hooks.test:${port}`),
+    headers: {},
+    body: Buffer.from("{}"),
+  };
+  for (const kind of ["10.0.0.7 is private", "127.0.0.1 is loopback"])
     t.match(await poster.post(letter), {
-      result: "ours",
-      error:
-        "expected an address of hooks.test, got no answer that says whether there is one (ETIMEOUT)",
+      result: "unsafe",
+      error: `expected public addresses of hooks.test, but ${kind}`,
     });
-    t.ok(silent.asked.length > 2, "it was asked again");
-  },
-);
-
-void t.test(
-  "names with silent name servers keep no others waiting",
-  async (t) => {
-    const server = await nameServer(t, (question) =>
-      question.endsWith("good.test")
-        ? answering({ addresses: ["8.8.8.8"] }, none)(question)
-        : "silence",
-    );
-    const lookup = makeLookup([server.address], 200);
-    const silent = Array.from({ length: 20 }, (_, nth) =>
-      lookup(`silent${nth}.test`),
-    );
-    const ended = Promise.allSettled(silent);
-    const first = await Promise.race([lookup("good.test"), ended]);
-    t.strictSame(first, [{ address: "8.8.8.8", family: 4 }]);
-    await ended;
-  },
-);
-
-void t.test(
-  "a name server that changes its mind gets nobody to ask this machine",
-  async (t) => {
-    let asked = 0;
-    const port = await portOf(t, () => (asked += 1));
-    let questions = 0;
-    const server = await nameServer(t, (question) => {
-      if (question.startsWith("AAAA")) return none;
-      questions += 1;
-      return { addresses: [questions % 2 === 1 ? "10.0.0.7" : "127.0.0.1"] };
-    });
-    const poster = makePoster({
-      allowLoopback: false,
-      lookup: makeLookup([server.address]),
-    });
-    t.teardown(() => poster.close());
-    const letter = {
-      url: new URL(`https://hooks.test:${port}`),
-      headers: {},
-      body: Buffer.from("{}"),
-    };
-    for (const kind of ["10.0.0.7 is private", "127.0.0.1 is loopback"])
-      t.match(await poster.post(letter), {
-        result: "unsafe",
-        error: `expected public addresses of hooks.test, but ${kind}`,
-      });
-    t.equal(questions, 2);
-    t.equal(asked, 0);
-  },
-);
+  t.equal(questions, 2);
+  t.equal(asked, 0);
+});
 
 async function portOf(t: Test, onConnection: () => void): Promise<number> {
-  const server = createServer()
-    .on("connection", onConnection)
-    .listen(0, "127.0.0.1");
+  const server = createServer().on("connection", onConnection).listen(0, "127.0.0.1");
   await once(server, "listening");
   t.teardown(() => server.close());
   return (server.address() as AddressInfo).port;

@@ -8,12 +8,7 @@ import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
 import { openPool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
 import { makeOwnMetrics } from "../../../../shared/log/own-metrics.js";
-import {
-  addChannel,
-  happened,
-  native,
-  sealing,
-} from "../../../support/alerts.js";
+import { addChannel, happened, native, sealing } from "../../../support/alerts.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { ago, forget } from "../../../support/fleet.js";
 import { freePort } from "../../../support/free-port.js";
@@ -53,11 +48,7 @@ void t.test("what is sent, by what became of it", async (t) => {
     failures: 0,
     gone: 0,
   });
-  for (const name of [
-    took,
-    "venuewatch_alert_first_attempt_seconds",
-    "venuewatch_alert_delivered_seconds",
-  ])
+  for (const name of [took, "venuewatch_alert_first_attempt_seconds", "venuewatch_alert_delivered_seconds"])
     t.equal(total(before, name, { format: "chat" }, "_count"), 0);
 
   meter.sent("chat", { result: "delivered", durationMs: 200 });
@@ -128,10 +119,12 @@ void t.test("what waits, and which channel is off", async (t) => {
   t.equal(total(events, "venuewatch_alert_events_waiting"), 2);
   const oldest = total(events, "venuewatch_alert_events_oldest_seconds");
   t.ok(oldest >= 300 && oldest < 3_000, `${oldest}`);
-  t.strictSame(
-    byLabels(events, "channel_deliveries_waiting", "channel", "format"),
-    { "1 native": 0, "2 chat": 0, "3 paging": 0, "4 native": 0 },
-  );
+  t.strictSame(byLabels(events, "channel_deliveries_waiting", "channel", "format"), {
+    "1 native": 0,
+    "2 chat": 0,
+    "3 paging": 0,
+    "4 native": 0,
+  });
 
   await pool.file("expand_alerts", [ago(200), 100]);
   await pool.query(sql`
@@ -157,9 +150,7 @@ void t.test("what waits, and which channel is off", async (t) => {
     4: 3,
   });
 
-  await pool.query(
-    sql`update channel set off_at = now(), off_cause = 'operator' where channel_id = 1`,
-  );
+  await pool.query(sql`update channel set off_at = now(), off_cause = 'operator' where channel_id = 1`);
   await pool.query(sql`
     update channel set removed_at = now(), destination = null, secret = null where channel_id = ${gone}
   `);

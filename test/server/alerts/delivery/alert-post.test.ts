@@ -15,11 +15,7 @@ import {
   type PosterOptions,
 } from "../../../../server/alerts/delivery/post.js";
 import { type DeliveryOutcome } from "../../../../server/alerts/delivery/outcome.js";
-import {
-  makeAuthority,
-  selfSigned,
-  type Identity,
-} from "../../../support/certificates.js";
+import { makeAuthority, selfSigned, type Identity } from "../../../support/certificates.js";
 import { until } from "../../../support/until.js";
 
 const authority = makeAuthority();
@@ -52,14 +48,8 @@ function letterTo(url: string, text = `{"key":"${secret}"}`): WebhookRequest {
 }
 
 /** Posts to a path that is a secret, and has an eye on what is told. */
-async function post(
-  t: Test,
-  poster: Poster,
-  origin: string,
-): Promise<DeliveryOutcome> {
-  const outcome = await poster.post(
-    letterTo(`${origin}/hook/${secret}?token=${secret}`),
-  );
+async function post(t: Test, poster: Poster, origin: string): Promise<DeliveryOutcome> {
+  const outcome = await poster.post(letterTo(`${origin}/hook/${secret}?token=${secret}`));
   t.notMatch(JSON.stringify(outcome), secret, "nothing secret is told");
   t.notMatch(outcome.error ?? "", /[\r\n]/, "an error is one line");
   t.equal(outcome.error === null, outcome.result === "delivered");
@@ -89,11 +79,7 @@ async function serve(t: Test, respond: Respond): Promise<string> {
   return `http://127.0.0.1:${await listening(t, http.createServer(respond))}`;
 }
 
-async function serveSecurely(
-  t: Test,
-  respond: Respond,
-  as: Identity = identity,
-): Promise<string> {
+async function serveSecurely(t: Test, respond: Respond, as: Identity = identity): Promise<string> {
   const server = https.createServer(as, respond);
   return `https://${name}:${await listening(t, server)}`;
 }
@@ -121,44 +107,38 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-void t.test(
-  "spec: POST with content type application/json to the URL of the channel",
-  async (t) => {
-    const asked: { line: string; body: string; request: IncomingMessage }[] =
-      [];
-    const origin = await serveSecurely(t, (request, response) => {
-      void bodyOf(request).then((body) => {
-        const line = `${request.method} ${request.url}`;
-        asked.push({ line, body, request });
-        response.end("thank you");
-      });
+void t.test("spec: POST with content type application/json to the URL of the channel", async (t) => {
+  const asked: { line: string; body: string; request: IncomingMessage }[] = [];
+  const origin = await serveSecurely(t, (request, response) => {
+    void bodyOf(request).then((body) => {
+      const line = `${request.method} ${request.url}`;
+      asked.push({ line, body, request });
+      response.end("thank you");
     });
-    const text = '{"eventId":0,  "venue":"Bücher"}\n';
-    const outcome = await posterFor(t).post(
-      letterTo(`${origin}/hook?key=${secret}#part`, text),
-    );
-    t.match(outcome, {
-      result: "delivered",
-      status: 200,
-      error: null,
-      answer: "thank you",
-      retryAfterMs: null,
-    });
-    t.ok(Number.isInteger(outcome.durationMs) && outcome.durationMs >= 0);
-    t.equal(asked.length, 1);
-    const [{ line, body, request }] = asked as [(typeof asked)[0]];
-    t.equal(line, `POST /hook?key=${secret}`);
-    t.equal(body, text, "byte for byte");
-    t.strictSame(request.headers, {
-      host: new URL(origin).host,
-      connection: "keep-alive",
-      "content-type": "application/json",
-      "content-length": String(Buffer.byteLength(text)),
-      "x-signature": secret,
-    });
-    t.equal((request.socket as tls.TLSSocket).servername, name);
-  },
-);
+  });
+  const text = '{"eventId":0,  "venue":"Bücher"}\n';
+  const outcome = await posterFor(t).post(letterTo(`${origin}/hook?key=${secret}#part`, text));
+  t.match(outcome, {
+    result: "delivered",
+    status: 200,
+    error: null,
+    answer: "thank you",
+    retryAfterMs: null,
+  });
+  t.ok(Number.isInteger(outcome.durationMs) && outcome.durationMs >= 0);
+  t.equal(asked.length, 1);
+  const [{ line, body, request }] = asked as [(typeof asked)[0]];
+  t.equal(line, `POST /hook?key=${secret}`);
+  t.equal(body, text, "byte for byte");
+  t.strictSame(request.headers, {
+    host: new URL(origin).host,
+    connection: "keep-alive",
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(text)),
+    "x-signature": secret,
+  });
+  t.equal((request.socket as tls.TLSSocket).servername, name);
+});
 
 void t.test("2xx is delivered, anything else is not", async (t) => {
   const origin = await serve(t, (request, response) => {
@@ -166,9 +146,7 @@ void t.test("2xx is delivered, anything else is not", async (t) => {
     response.end(response.statusCode === 204 ? undefined : "so it is");
   });
   const poster = posterFor(t);
-  for (const status of [
-    200, 201, 202, 204, 226, 299, 304, 400, 404, 410, 429, 500, 503, 599, 999,
-  ]) {
+  for (const status of [200, 201, 202, 204, 226, 299, 304, 400, 404, 410, 429, 500, 503, 599, 999]) {
     const letter = letterTo(origin);
     letter.headers["x-status"] = String(status);
     const isGood = status < 300;
@@ -203,11 +181,7 @@ void t.test("spec: redirects are not followed", async (t) => {
 
 void t.test("a receiver that refuses says when to come again", async (t) => {
   const inAMinute = new Date(Date.now() + 61_000).toUTCString();
-  const cases: [
-    retryAfter: string | null,
-    least: number | null,
-    most: number | null,
-  ][] = [
+  const cases: [retryAfter: string | null, least: number | null, most: number | null][] = [
     ["3", 3000, 3000],
     ["600", 600_000, 600_000],
     ["601", 600_000, 600_000],
@@ -228,8 +202,7 @@ void t.test("a receiver that refuses says when to come again", async (t) => {
         response.writeHead(status).end();
       });
       const { retryAfterMs } = await post(t, poster, origin);
-      if (retryAfterMs === null || least === null || most === null)
-        t.equal(retryAfterMs, least, `${retryAfter}`);
+      if (retryAfterMs === null || least === null || most === null) t.equal(retryAfterMs, least, `${retryAfter}`);
       else t.ok(retryAfterMs >= least && retryAfterMs <= most, `${retryAfter}`);
     }
   const origin = await serve(t, (_request, response) => {
@@ -238,39 +211,33 @@ void t.test("a receiver that refuses says when to come again", async (t) => {
   t.equal((await post(t, poster, origin)).retryAfterMs, null);
 });
 
-void t.test(
-  "spec: the receiver answers with a 2xx status within 10 seconds, anything else is a failure",
-  async (t) => {
-    t.equal(answerWithinMs, 10_000);
-    const origin = await serve(t, () => server.emit("asked"));
-    const server = new net.Server();
-    const poster = makePoster({ allowLoopback: true });
-    t.teardown(() => poster.close());
-    const asked = once(server, "asked");
-    // of timers alone: sockets are real
-    mock.timers.enable({ apis: ["setTimeout"] });
-    t.teardown(() => mock.timers.reset());
-    let ended: DeliveryOutcome | null = null;
-    const ending = poster
-      .post(letterTo(origin))
-      .then((outcome) => (ended = outcome));
-    await asked;
-    mock.timers.tick(9_999);
-    for (let turns = 0; turns < 10; turns += 1) await turn();
-    t.equal(ended, null);
-    mock.timers.tick(1);
-    t.match(await ending, {
-      result: "timeout",
-      status: null,
-      error: "expected an answer of 127.0.0.1 within 10 s, got none",
-    });
-  },
-);
+void t.test("spec: the receiver answers with a 2xx status within 10 seconds, anything else is a failure", async (t) => {
+  t.equal(answerWithinMs, 10_000);
+  const origin = await serve(t, () => server.emit("asked"));
+  const server = new net.Server();
+  const poster = makePoster({ allowLoopback: true });
+  t.teardown(() => poster.close());
+  const asked = once(server, "asked");
+  // of timers alone: sockets are real
+  mock.timers.enable({ apis: ["setTimeout"] });
+  t.teardown(() => mock.timers.reset());
+  let ended: DeliveryOutcome | null = null;
+  const ending = poster.post(letterTo(origin)).then((outcome) => (ended = outcome));
+  await asked;
+  mock.timers.tick(9_999);
+  for (let turns = 0; turns < 10; turns += 1) await turn();
+  t.equal(ended, null);
+  mock.timers.tick(1);
+  t.match(await ending, {
+    result: "timeout",
+    status: null,
+    error: "expected an answer of 127.0.0.1 within 10 s, got none",
+  });
+});
 
 void t.test("what takes too long is cut, wherever it is", async (t) => {
   const deadlineMs = 400;
-  const within = (awaited: string, host = "127.0.0.1") =>
-    `expected ${awaited} of ${host} within 0.4 s, got none`;
+  const within = (awaited: string, host = "127.0.0.1") => `expected ${awaited} of ${host} within 0.4 s, got none`;
   const cut = async (origin: string, expected: Partial<DeliveryOutcome>) => {
     const outcome = await post(t, posterFor(t, { deadlineMs }), origin);
     t.match(outcome, { result: "timeout", retryAfterMs: null, ...expected });
@@ -332,96 +299,75 @@ void t.test("what takes too long is cut, wherever it is", async (t) => {
     const port = new URL(await serveRaw(t, (socket) => socket.resume())).port;
     await cut(`https://${name}:${port}`, { error: within("TLS", name) });
   });
-  await t.test(
-    "while the host's address is asked for, which is no fault of its own",
-    async (t) => {
-      const poster = posterFor(t, {
-        deadlineMs,
-        lookup: () => new Promise(() => {}),
-      });
-      t.match(await post(t, poster, `https://${name}:1`), {
-        result: "ours",
-        status: null,
-        error: `expected an address of ${name} within 0.4 s, the resolver gave none`,
-      });
-    },
+  await t.test("while the host's address is asked for, which is no fault of its own", async (t) => {
+    const poster = posterFor(t, {
+      deadlineMs,
+      lookup: () => new Promise(() => {}),
+    });
+    t.match(await post(t, poster, `https://${name}:1`), {
+      result: "ours",
+      status: null,
+      error: `expected an address of ${name} within 0.4 s, the resolver gave none`,
+    });
+  });
+});
+
+void t.test("a machine that stood still does not blame the receiver", async (t) => {
+  const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  const silent = await serveRaw(t, (socket) => {
+    socket.once("data", () => setImmediate(() => standStill(1300)));
+  });
+  const poster = posterFor(t, { deadlineMs: 100 });
+  t.match(await post(t, poster, silent), {
+    result: "ours",
+    // one second, and whatever the machine adds
+    error: /^expected an answer of 127.0.0.1 within 0.1 s, but this machine stood still for \d+ s$/,
+  });
+  const answering = await serveRaw(t, (socket) => {
+    socket.once("data", () => {
+      socket.write(good);
+      standStill(300);
+    });
+  });
+  t.match(
+    await post(t, poster, answering),
+    { result: "delivered", answer: "ok" },
+    "what is there when it goes on counts",
   );
 });
 
-void t.test(
-  "a machine that stood still does not blame the receiver",
-  async (t) => {
-    const standStill = (ms: number) =>
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-    const silent = await serveRaw(t, (socket) => {
-      socket.once("data", () => setImmediate(() => standStill(1300)));
-    });
-    const poster = posterFor(t, { deadlineMs: 100 });
-    t.match(await post(t, poster, silent), {
-      result: "ours",
-      // one second, and whatever the machine adds
-      error:
-        /^expected an answer of 127.0.0.1 within 0.1 s, but this machine stood still for \d+ s$/,
-    });
-    const answering = await serveRaw(t, (socket) => {
-      socket.once("data", () => {
-        socket.write(good);
-        standStill(300);
-      });
-    });
-    t.match(
-      await post(t, poster, answering),
-      { result: "delivered", answer: "ok" },
-      "what is there when it goes on counts",
-    );
-  },
-);
-
-void t.test(
-  "a body without an end costs neither memory nor time",
-  async (t) => {
-    for (const [status, result] of [
-      [200, "delivered"],
-      [500, "refused"],
-    ] as const)
-      for (const isSecure of [false, true]) {
-        let given = 0;
-        let closed!: () => void;
-        const closing = new Promise<void>((resolve) => (closed = resolve));
-        const respond: Respond = (_request, response) => {
-          response.writeHead(status, { "content-encoding": "gzip" });
-          const more = () => {
-            while (response.write("x".repeat(16_384))) given += 16_384;
-          };
-          response.on("drain", more).on("close", closed);
-          more();
+void t.test("a body without an end costs neither memory nor time", async (t) => {
+  for (const [status, result] of [
+    [200, "delivered"],
+    [500, "refused"],
+  ] as const)
+    for (const isSecure of [false, true]) {
+      let given = 0;
+      let closed!: () => void;
+      const closing = new Promise<void>((resolve) => (closed = resolve));
+      const respond: Respond = (_request, response) => {
+        response.writeHead(status, { "content-encoding": "gzip" });
+        const more = () => {
+          while (response.write("x".repeat(16_384))) given += 16_384;
         };
-        const origin = isSecure
-          ? await serveSecurely(t, respond)
-          : await serve(t, respond);
-        t.match(await post(t, posterFor(t), origin), {
-          result,
-          status,
-          answer: "x".repeat(1000),
-        });
-        await closing;
-        t.ok(
-          given < 16 * 1024 * 1024,
-          `${given} bytes fill the buffers between`,
-        );
-      }
-  },
-);
+        response.on("drain", more).on("close", closed);
+        more();
+      };
+      const origin = isSecure ? await serveSecurely(t, respond) : await serve(t, respond);
+      t.match(await post(t, posterFor(t), origin), {
+        result,
+        status,
+        answer: "x".repeat(1000),
+      });
+      await closing;
+      t.ok(given < 16 * 1024 * 1024, `${given} bytes fill the buffers between`);
+    }
+});
 
 void t.test("nor does an answer that does not get anywhere", async (t) => {
   const chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
-  const noAnswer =
-    "expected an answer of 127.0.0.1, got more than 64 KiB without one";
-  const cases: [
-    beginning: string,
-    endless: string,
-    Partial<DeliveryOutcome>,
-  ][] = [
+  const noAnswer = "expected an answer of 127.0.0.1, got more than 64 KiB without one";
+  const cases: [beginning: string, endless: string, Partial<DeliveryOutcome>][] = [
     ["", "\r\n", { result: "unreachable", error: noAnswer }],
     ["", "HTTP/1.1 103 Hi\r\n\r\n", { result: "unreachable", error: noAnswer }],
     ["HTTP/1.1 200 OK\r\na:", " ", { result: "unreachable", error: noAnswer }],
@@ -471,10 +417,7 @@ void t.test("of the answer a beginning is kept, as clean text", async (t) => {
   t.equal(await told("ü".repeat(1500)), "ü".repeat(1000));
   t.equal(await told("👍".repeat(1500)), "👍".repeat(1000), "no halves");
   t.equal(await told("b", ["a", "a"]), "aab");
-  t.equal(
-    await told(`Cannot POST /hook/${secret}?token=${secret}`),
-    "Cannot POST …",
-  );
+  t.equal(await told(`Cannot POST /hook/${secret}?token=${secret}`), "Cannot POST …");
   t.equal(await told(`no /hook/${secret} here`), "no … here");
   t.equal(await told(`unknown key ${secret}`), "unknown key …");
 });
@@ -489,12 +432,7 @@ void t.test("interim answers are passed over", async (t) => {
       `${statuses.join()}`,
     );
   }
-  const switching = await serveRaw(
-    t,
-    saying(
-      "HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
-    ),
-  );
+  const switching = await serveRaw(t, saying("HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"));
   t.match(await post(t, posterFor(t), switching), {
     result: "unreachable",
     status: 101,
@@ -524,26 +462,14 @@ void t.test("what is no HTTP is no answer", async (t) => {
     ["SSH-2.0-OpenSSH_9.2\r\n", null, /got what is no HTTP \(HPE_/],
     ["HTTP/1.1 2000 OK\r\n\r\n", null, /got what is no HTTP \(HPE_/],
     ["HTTP/1.1 200 OK\r\na b\r\n\r\n", null, /got what is no HTTP \(HPE_/],
-    [
-      "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nok",
-      null,
-      /got what is no HTTP \(HPE_/,
-    ],
+    ["HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nok", null, /got what is no HTTP \(HPE_/],
     [
       "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 2\r\n\r\nok",
       null,
       /got what is no HTTP \(HPE_/,
     ],
-    [
-      `HTTP/1.1 200 OK\r\n${header.repeat(20)}\r\n`,
-      null,
-      /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/,
-    ],
-    [
-      `HTTP/1.1 200 OK\r\n${header.repeat(10_000)}`,
-      null,
-      /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/,
-    ],
+    [`HTTP/1.1 200 OK\r\n${header.repeat(20)}\r\n`, null, /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/],
+    [`HTTP/1.1 200 OK\r\n${header.repeat(10_000)}`, null, /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/],
     [
       "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nok",
       200,
@@ -564,88 +490,55 @@ void t.test("what is no HTTP is no answer", async (t) => {
       null,
       /^expected an answer of 127\.0\.0\.1, got a connection that broke off \(ECONNRESET\)$/,
     ],
-    [
-      "",
-      null,
-      /^expected an answer of 127\.0\.0\.1, got a connection that broke off \(ECONNRESET\)$/,
-    ],
+    ["", null, /^expected an answer of 127\.0\.0\.1, got a connection that broke off \(ECONNRESET\)$/],
   ];
   for (const [answer, status, error] of cases) {
-    const outcome = await post(
-      t,
-      posterFor(t),
-      await serveRaw(t, saying(answer)),
-    );
+    const outcome = await post(t, posterFor(t), await serveRaw(t, saying(answer)));
     const words = JSON.stringify(answer.slice(0, 90));
-    t.match(
-      outcome,
-      { result: "unreachable", status, error, retryAfterMs: null },
-      words,
-    );
+    t.match(outcome, { result: "unreachable", status, error, retryAfterMs: null }, words);
   }
 });
 
-void t.test(
-  "a connection that is reset or closed is no answer, wherever it is",
-  async (t) => {
-    const ends: [string, (socket: Socket) => void][] = [
-      ["reset", (socket) => socket.resetAndDestroy()],
-      ["closed", (socket) => socket.end()],
-    ];
-    for (const [how, end] of ends) {
-      const expectBroken = async (
-        origin: string,
-        status: number | null,
-        error: RegExp,
-      ) =>
-        t.match(
-          await post(t, posterFor(t), origin),
-          { result: "unreachable", status, error },
-          `${how}: ${error}`,
-        );
-      await expectBroken(
-        await serveRaw(t, end),
-        null,
-        // a reset may come before it is known here that the connection stands
-        /^expected an? (connection|answer) of 127\.0\.0\.1, got a connection that broke off/,
+void t.test("a connection that is reset or closed is no answer, wherever it is", async (t) => {
+  const ends: [string, (socket: Socket) => void][] = [
+    ["reset", (socket) => socket.resetAndDestroy()],
+    ["closed", (socket) => socket.end()],
+  ];
+  for (const [how, end] of ends) {
+    const expectBroken = async (origin: string, status: number | null, error: RegExp) =>
+      t.match(await post(t, posterFor(t), origin), { result: "unreachable", status, error }, `${how}: ${error}`);
+    await expectBroken(
+      await serveRaw(t, end),
+      null,
+      // a reset may come before it is known here that the connection stands
+      /^expected an? (connection|answer) of 127\.0\.0\.1, got a connection that broke off/,
+    );
+    const atAccept = await serveRaw(t, end);
+    await expectBroken(
+      `https://${name}:${new URL(atAccept).port}`,
+      null,
+      /^expected (a connection|TLS) of hooks\.test, got a connection that broke off/,
+    );
+    const inHandshake = await serveRaw(t, (socket) => {
+      socket.once("data", () => end(socket));
+    });
+    await expectBroken(
+      `https://${name}:${new URL(inHandshake).port}`,
+      null,
+      /^expected TLS of hooks\.test, got a connection that broke off/,
+    );
+    const afterRequest = await serveRaw(t, (socket) => {
+      socket.once("data", () => end(socket));
+    });
+    await expectBroken(afterRequest, null, /^expected an answer of 127\.0\.0\.1, got a connection that broke off/);
+    const inBody = await serveRaw(t, (socket) => {
+      socket.once("data", () =>
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok", () => setTimeout(() => end(socket), 20)),
       );
-      const atAccept = await serveRaw(t, end);
-      await expectBroken(
-        `https://${name}:${new URL(atAccept).port}`,
-        null,
-        /^expected (a connection|TLS) of hooks\.test, got a connection that broke off/,
-      );
-      const inHandshake = await serveRaw(t, (socket) => {
-        socket.once("data", () => end(socket));
-      });
-      await expectBroken(
-        `https://${name}:${new URL(inHandshake).port}`,
-        null,
-        /^expected TLS of hooks\.test, got a connection that broke off/,
-      );
-      const afterRequest = await serveRaw(t, (socket) => {
-        socket.once("data", () => end(socket));
-      });
-      await expectBroken(
-        afterRequest,
-        null,
-        /^expected an answer of 127\.0\.0\.1, got a connection that broke off/,
-      );
-      const inBody = await serveRaw(t, (socket) => {
-        socket.once("data", () =>
-          socket.write("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok", () =>
-            setTimeout(() => end(socket), 20),
-          ),
-        );
-      });
-      await expectBroken(
-        inBody,
-        200,
-        /^expected the end of the answer of 127\.0\.0\.1, got a connection that broke off/,
-      );
-    }
-  },
-);
+    });
+    await expectBroken(inBody, 200, /^expected the end of the answer of 127\.0\.0\.1, got a connection that broke off/);
+  }
+});
 
 void t.test("who does not listen is not reached", async (t) => {
   const server = net.createServer();
@@ -655,72 +548,58 @@ void t.test("who does not listen is not reached", async (t) => {
   t.match(await post(t, posterFor(t), `http://127.0.0.1:${port}`), {
     result: "unreachable",
     status: null,
-    error:
-      "expected a connection of 127.0.0.1, got a refusal to connect (ECONNREFUSED)",
+    error: "expected a connection of 127.0.0.1, got a refusal to connect (ECONNREFUSED)",
   });
 });
 
-void t.test(
-  "a certificate has to be good, for this name and now",
-  async (t) => {
-    const day = 86_400_000;
-    const days = (count: number) => new Date(Date.now() + count * day);
-    const names = [name];
-    const stranger = makeAuthority("Somebody else");
-    const cases: [Identity, error: RegExp][] = [
-      [
-        selfSigned({ names }),
-        /got a certificate that vouches for itself \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/,
-      ],
-      [
-        stranger.vouchFor({ names }),
-        /got a certificate of an authority that is not known \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)$/,
-      ],
-      [
-        authority.vouchFor({ names: ["example.com"] }),
-        /got a certificate for another name \(ERR_TLS_CERT_ALTNAME_INVALID\)$/,
-      ],
-      [
-        authority.vouchFor({ names: ["127.0.0.1"] }),
-        /got a certificate for another name/,
-      ],
-      [
-        authority.vouchFor({ names: ["hooks.test.example.com"] }),
-        /got a certificate for another name/,
-      ],
-      [
-        authority.vouchFor({ names, from: days(-2), until: days(-1) }),
-        /got a certificate that has expired \(CERT_HAS_EXPIRED\)$/,
-      ],
-      [
-        authority.vouchFor({ names, from: days(1), until: days(2) }),
-        /got a certificate that is not valid yet \(CERT_NOT_YET_VALID\)$/,
-      ],
-    ];
-    process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
-    t.teardown(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
-    let asked = 0;
-    for (const [as, error] of cases) {
-      const origin = await serveSecurely(t, () => (asked += 1), as);
-      t.match(await post(t, posterFor(t), origin), {
-        result: "unreachable",
-        status: null,
-        error,
-      });
-    }
-    const origin = await serveSecurely(t, () => (asked += 1));
-    t.match(
-      await post(t, posterFor(t, { ca: undefined }), origin),
-      { result: "unreachable", error: /got a certificate/ },
-      "the usual authorities do not know it",
-    );
-    t.equal(asked, 0, "none of them has seen a letter");
-  },
-);
+void t.test("a certificate has to be good, for this name and now", async (t) => {
+  const day = 86_400_000;
+  const days = (count: number) => new Date(Date.now() + count * day);
+  const names = [name];
+  const stranger = makeAuthority("Somebody else");
+  const cases: [Identity, error: RegExp][] = [
+    [selfSigned({ names }), /got a certificate that vouches for itself \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/],
+    [
+      stranger.vouchFor({ names }),
+      /got a certificate of an authority that is not known \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)$/,
+    ],
+    [
+      authority.vouchFor({ names: ["example.com"] }),
+      /got a certificate for another name \(ERR_TLS_CERT_ALTNAME_INVALID\)$/,
+    ],
+    [authority.vouchFor({ names: ["127.0.0.1"] }), /got a certificate for another name/],
+    [authority.vouchFor({ names: ["hooks.test.example.com"] }), /got a certificate for another name/],
+    [
+      authority.vouchFor({ names, from: days(-2), until: days(-1) }),
+      /got a certificate that has expired \(CERT_HAS_EXPIRED\)$/,
+    ],
+    [
+      authority.vouchFor({ names, from: days(1), until: days(2) }),
+      /got a certificate that is not valid yet \(CERT_NOT_YET_VALID\)$/,
+    ],
+  ];
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+  t.teardown(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
+  let asked = 0;
+  for (const [as, error] of cases) {
+    const origin = await serveSecurely(t, () => (asked += 1), as);
+    t.match(await post(t, posterFor(t), origin), {
+      result: "unreachable",
+      status: null,
+      error,
+    });
+  }
+  const origin = await serveSecurely(t, () => (asked += 1));
+  t.match(
+    await post(t, posterFor(t, { ca: undefined }), origin),
+    { result: "unreachable", error: /got a certificate/ },
+    "the usual authorities do not know it",
+  );
+  t.equal(asked, 0, "none of them has seen a letter");
+});
 
 void t.test("TLS as it is on no server that should be trusted", async (t) => {
-  const plain = new URL(await serve(t, (_request, response) => response.end()))
-    .port;
+  const plain = new URL(await serve(t, (_request, response) => response.end())).port;
   t.match(await post(t, posterFor(t), `https://${name}:${plain}`), {
     result: "unreachable",
     error: /^expected TLS of hooks\.test, got what is no TLS \(/,
@@ -731,24 +610,16 @@ void t.test("TLS as it is on no server that should be trusted", async (t) => {
     maxVersion: "TLSv1.1",
     ciphers: "DEFAULT@SECLEVEL=0",
   });
-  t.match(
-    await post(t, posterFor(t), `https://${name}:${await listening(t, old)}`),
-    {
-      result: "unreachable",
-      error: /^expected TLS of hooks\.test, got /,
-    },
-  );
+  t.match(await post(t, posterFor(t), `https://${name}:${await listening(t, old)}`), {
+    result: "unreachable",
+    error: /^expected TLS of hooks\.test, got /,
+  });
 });
 
 void t.test("an address is a host too", async (t) => {
   const as = authority.vouchFor({ names: ["127.0.0.1"] });
-  const origin = await serveSecurely(
-    t,
-    (_request, response) => response.end(),
-    as,
-  );
-  const lookup = () =>
-    Promise.reject(new Error("asked for the address of an address"));
+  const origin = await serveSecurely(t, (_request, response) => response.end(), as);
+  const lookup = () => Promise.reject(new Error("asked for the address of an address"));
   const poster = posterFor(t, { lookup });
   const { port } = new URL(origin);
   t.match(await post(t, poster, `https://127.0.0.1:${port}`), {
@@ -759,18 +630,12 @@ void t.test("an address is a host too", async (t) => {
   });
 });
 
-void t.test(
-  "localhost is this machine, whatever a name server says",
-  async (t) => {
-    const origin = await serve(t, (_request, response) => response.end());
-    const lookup = () => Promise.reject(new Error("asked for localhost"));
-    const { port } = new URL(origin);
-    t.match(
-      await post(t, posterFor(t, { lookup }), `http://localhost:${port}`),
-      { result: "delivered" },
-    );
-  },
-);
+void t.test("localhost is this machine, whatever a name server says", async (t) => {
+  const origin = await serve(t, (_request, response) => response.end());
+  const lookup = () => Promise.reject(new Error("asked for localhost"));
+  const { port } = new URL(origin);
+  t.match(await post(t, posterFor(t, { lookup }), `http://localhost:${port}`), { result: "delivered" });
+});
 
 void t.test("nothing is sent to what is not safe", async (t) => {
   let asked = 0;
@@ -787,10 +652,7 @@ void t.test("nothing is sent to what is not safe", async (t) => {
   ) => {
     const poster = posterFor(t, {
       allowLoopback,
-      lookup: () =>
-        Promise.resolve(
-          addresses.map((address) => ({ address, family: net.isIP(address) })),
-        ),
+      lookup: () => Promise.resolve(addresses.map((address) => ({ address, family: net.isIP(address) }))),
     });
     t.match(await post(t, poster, `${scheme}://${host}:${port}`), {
       result: "unsafe",
@@ -802,27 +664,11 @@ void t.test("nothing is sent to what is not safe", async (t) => {
   const expected = `expected public addresses of ${name}, but`;
   await unsafe(name, ["127.0.0.1"], `${expected} 127.0.0.1 is loopback`);
   await unsafe(name, ["::1"], `${expected} ::1 is loopback`);
-  await unsafe(
-    name,
-    ["::ffff:127.0.0.1"],
-    `${expected} ::ffff:127.0.0.1 is loopback`,
-  );
+  await unsafe(name, ["::ffff:127.0.0.1"], `${expected} ::ffff:127.0.0.1 is loopback`);
   await unsafe(name, ["10.0.0.7"], `${expected} 10.0.0.7 is private`);
-  await unsafe(
-    name,
-    ["8.8.8.8", "10.0.0.7"],
-    `${expected} 10.0.0.7 is private`,
-  );
-  await unsafe(
-    name,
-    ["2606:4700::1111", "8.8.8.8", "fd00::1"],
-    `${expected} fd00::1 is private`,
-  );
-  await unsafe(
-    name,
-    ["8.8.8.8", "nonsense"],
-    `${expected} nonsense is no address`,
-  );
+  await unsafe(name, ["8.8.8.8", "10.0.0.7"], `${expected} 10.0.0.7 is private`);
+  await unsafe(name, ["2606:4700::1111", "8.8.8.8", "fd00::1"], `${expected} fd00::1 is private`);
+  await unsafe(name, ["8.8.8.8", "nonsense"], `${expected} nonsense is no address`);
   await unsafe("127.0.0.1", [], "127.0.0.1 is loopback");
   await unsafe("[::1]", [], "::1 is loopback");
   await unsafe("localhost", [], "localhost is loopback");
@@ -833,49 +679,30 @@ void t.test("nothing is sent to what is not safe", async (t) => {
     { allowLoopback: true },
   );
   const http = { allowLoopback: true, scheme: "http" };
-  await unsafe(
-    name,
-    ["127.0.0.1"],
-    `expected a URL with https:, got http: to ${name}`,
-    http,
-  );
-  await unsafe(
-    "8.8.8.8",
-    [],
-    "expected a URL with https:, got http: to 8.8.8.8",
-    http,
-  );
-  await unsafe(
-    name,
-    ["127.0.0.1", "10.0.0.7"],
-    `${expected} 10.0.0.7 is private`,
-    { allowLoopback: true },
-  );
+  await unsafe(name, ["127.0.0.1"], `expected a URL with https:, got http: to ${name}`, http);
+  await unsafe("8.8.8.8", [], "expected a URL with https:, got http: to 8.8.8.8", http);
+  await unsafe(name, ["127.0.0.1", "10.0.0.7"], `${expected} 10.0.0.7 is private`, { allowLoopback: true });
   t.equal(asked, 0);
 });
 
-void t.test(
-  "a name is asked for once, and what it meant then is connected to",
-  async (t) => {
-    const origin = await serveSecurely(t, (_request, response) => {
-      response.setHeader("connection", "close").end();
-    });
-    const answers = ["127.0.0.1", "10.0.0.7"];
-    let asked = 0;
-    const poster = posterFor(t, {
-      lookup: () =>
-        Promise.resolve([{ address: answers[asked++]!, family: 4 }]),
-    });
-    t.match(await post(t, poster, origin), { result: "delivered" });
-    t.equal(asked, 1);
-    t.match(
-      await post(t, poster, origin),
-      { result: "unsafe", error: /10\.0\.0\.7 is private/ },
-      "it is asked for again, and checked, for a new connection",
-    );
-    t.equal(asked, 2);
-  },
-);
+void t.test("a name is asked for once, and what it meant then is connected to", async (t) => {
+  const origin = await serveSecurely(t, (_request, response) => {
+    response.setHeader("connection", "close").end();
+  });
+  const answers = ["127.0.0.1", "10.0.0.7"];
+  let asked = 0;
+  const poster = posterFor(t, {
+    lookup: () => Promise.resolve([{ address: answers[asked++]!, family: 4 }]),
+  });
+  t.match(await post(t, poster, origin), { result: "delivered" });
+  t.equal(asked, 1);
+  t.match(
+    await post(t, poster, origin),
+    { result: "unsafe", error: /10\.0\.0\.7 is private/ },
+    "it is asked for again, and checked, for a new connection",
+  );
+  t.equal(asked, 2);
+});
 
 void t.test("of two addresses one that works is enough", async (t) => {
   const origin = await serveSecurely(t, (_request, response) => response.end());
@@ -885,16 +712,9 @@ void t.test("of two addresses one that works is enough", async (t) => {
     ["127.0.0.1", "127.0.0.2"],
   ]) {
     const poster = posterFor(t, {
-      lookup: () =>
-        Promise.resolve(
-          addresses.map((address) => ({ address, family: net.isIP(address) })),
-        ),
+      lookup: () => Promise.resolve(addresses.map((address) => ({ address, family: net.isIP(address) }))),
     });
-    t.match(
-      await post(t, poster, origin),
-      { result: "delivered" },
-      addresses.join(),
-    );
+    t.match(await post(t, poster, origin), { result: "delivered" }, addresses.join());
   }
 });
 
@@ -903,11 +723,7 @@ void t.test("a name without an address", async (t) => {
     posterFor(t, {
       lookup: () => Promise.reject(Object.assign(new Error(secret), { code })),
     });
-  const cases: [
-    code: string,
-    result: DeliveryOutcome["result"],
-    error: string,
-  ][] = [
+  const cases: [code: string, result: DeliveryOutcome["result"], error: string][] = [
     ["ENOTFOUND", "unreachable", "no such name"],
     ["ENODATA", "unreachable", "a name without one"],
     ["EBADNAME", "unreachable", "no name"],
@@ -927,129 +743,105 @@ void t.test("a name without an address", async (t) => {
   });
 });
 
-void t.test(
-  "a connection is kept for the next letter, to the same name alone",
-  async (t) => {
-    const seen: { name: unknown; socket: Socket }[] = [];
-    const origin = await serveSecurely(t, (request, response) => {
-      const socket = request.socket as tls.TLSSocket;
-      seen.push({ name: socket.servername, socket });
-      response.end();
-    });
-    const poster = posterFor(t);
-    const other = origin.replace(name, "other.test");
-    for (const each of [origin, origin, other, origin, other])
-      t.match(await post(t, poster, each), { result: "delivered" });
-    t.strictSame(
-      seen.map((one) => one.name),
-      [name, name, "other.test", name, "other.test"],
-    );
-    const first = (wanted: string) =>
-      seen.find((one) => one.name === wanted)!.socket;
-    for (const one of seen) t.equal(one.socket, first(one.name as string));
-    t.not(first(name), first("other.test"));
-    const warned: Error[] = [];
-    const warn = (warning: Error) => warned.push(warning);
-    process.on("warning", warn);
-    for (let nth = 0; nth < 12; nth += 1) await post(t, poster, origin);
-    await turn();
-    process.off("warning", warn);
-    t.equal(seen.at(-1)!.socket, first(name));
-    t.strictSame(warned, [], "it gathers no listeners");
-  },
-);
+void t.test("a connection is kept for the next letter, to the same name alone", async (t) => {
+  const seen: { name: unknown; socket: Socket }[] = [];
+  const origin = await serveSecurely(t, (request, response) => {
+    const socket = request.socket as tls.TLSSocket;
+    seen.push({ name: socket.servername, socket });
+    response.end();
+  });
+  const poster = posterFor(t);
+  const other = origin.replace(name, "other.test");
+  for (const each of [origin, origin, other, origin, other])
+    t.match(await post(t, poster, each), { result: "delivered" });
+  t.strictSame(
+    seen.map((one) => one.name),
+    [name, name, "other.test", name, "other.test"],
+  );
+  const first = (wanted: string) => seen.find((one) => one.name === wanted)!.socket;
+  for (const one of seen) t.equal(one.socket, first(one.name as string));
+  t.not(first(name), first("other.test"));
+  const warned: Error[] = [];
+  const warn = (warning: Error) => warned.push(warning);
+  process.on("warning", warn);
+  for (let nth = 0; nth < 12; nth += 1) await post(t, poster, origin);
+  await turn();
+  process.off("warning", warn);
+  t.equal(seen.at(-1)!.socket, first(name));
+  t.strictSame(warned, [], "it gathers no listeners");
+});
 
-void t.test(
-  "a kept connection that the receiver ends is no fault of its own, and nothing is sent twice",
-  async (t) => {
-    for (const end of ["resetAndDestroy", "end"] as const) {
-      let letters = 0;
-      const origin = await serveRaw(t, (socket) => {
+void t.test("a kept connection that the receiver ends is no fault of its own, and nothing is sent twice", async (t) => {
+  for (const end of ["resetAndDestroy", "end"] as const) {
+    let letters = 0;
+    const origin = await serveRaw(t, (socket) => {
+      socket.once("data", () => {
+        letters += 1;
+        socket.write(good);
         socket.once("data", () => {
           letters += 1;
-          socket.write(good);
-          socket.once("data", () => {
-            letters += 1;
-            socket[end]();
-          });
+          socket[end]();
         });
       });
-      const poster = posterFor(t);
-      t.match(await post(t, poster, origin), { result: "delivered" });
-      t.match(await post(t, poster, origin), {
-        result: "ours",
-        status: null,
-        error:
-          "expected an answer of 127.0.0.1, got a connection that broke off (ECONNRESET), on one that was kept",
-      });
-      t.equal(letters, 2);
-      t.match(
-        await post(t, poster, origin),
-        { result: "delivered" },
-        "on a new one",
-      );
-      t.equal(letters, 3);
-    }
-  },
-);
-
-void t.test(
-  "receivers that hang delay no others, not even of the same origin",
-  async (t) => {
-    let hanging = 0;
-    const origin = await serve(t, (request, response) => {
-      if (request.url === "/good") response.end();
-      else hanging += 1;
     });
     const poster = posterFor(t);
-    const bad = Array.from({ length: 60 }, () =>
-      poster.post(letterTo(`${origin}/bad`)),
-    );
-    await until(() => hanging === 60);
-    for (let nth = 0; nth < 10; nth += 1)
-      t.match(await poster.post(letterTo(`${origin}/good`)), {
-        result: "delivered",
-      });
-    await poster.close();
-    for (const outcome of await Promise.all(bad))
-      t.match(outcome, {
-        result: "ours",
-        status: null,
-        error: "expected to run until the answer came, was told to stop",
-      });
-    t.match(
-      await poster.post(letterTo(origin)),
-      { result: "ours" },
-      "nor later",
-    );
-  },
-);
+    t.match(await post(t, poster, origin), { result: "delivered" });
+    t.match(await post(t, poster, origin), {
+      result: "ours",
+      status: null,
+      error: "expected an answer of 127.0.0.1, got a connection that broke off (ECONNRESET), on one that was kept",
+    });
+    t.equal(letters, 2);
+    t.match(await post(t, poster, origin), { result: "delivered" }, "on a new one");
+    t.equal(letters, 3);
+  }
+});
 
-void t.test(
-  "a receiver that does not read is done with when it has answered",
-  async (t) => {
-    let read = 0;
-    const sockets: Socket[] = [];
-    const origin = await serveRaw(t, (socket) => {
-      sockets.push(socket);
-      socket.on("data", (chunk) => (read += chunk.length));
-      socket.pause();
-      socket.write("HTTP/1.1 413 No\r\ncontent-length: 0\r\n\r\n");
+void t.test("receivers that hang delay no others, not even of the same origin", async (t) => {
+  let hanging = 0;
+  const origin = await serve(t, (request, response) => {
+    if (request.url === "/good") response.end();
+    else hanging += 1;
+  });
+  const poster = posterFor(t);
+  const bad = Array.from({ length: 60 }, () => poster.post(letterTo(`${origin}/bad`)));
+  await until(() => hanging === 60);
+  for (let nth = 0; nth < 10; nth += 1)
+    t.match(await poster.post(letterTo(`${origin}/good`)), {
+      result: "delivered",
     });
-    const letter = {
-      ...letterTo(origin),
-      body: Buffer.alloc(64 * 1024 * 1024),
-    };
-    t.match(await posterFor(t).post(letter), {
-      result: "refused",
-      status: 413,
+  await poster.close();
+  for (const outcome of await Promise.all(bad))
+    t.match(outcome, {
+      result: "ours",
+      status: null,
+      error: "expected to run until the answer came, was told to stop",
     });
-    const closed = once(sockets[0]!, "close");
-    sockets[0]!.resume();
-    await closed;
-    t.ok(read < letter.body.length, `${read} bytes were on their way`);
-  },
-);
+  t.match(await poster.post(letterTo(origin)), { result: "ours" }, "nor later");
+});
+
+void t.test("a receiver that does not read is done with when it has answered", async (t) => {
+  let read = 0;
+  const sockets: Socket[] = [];
+  const origin = await serveRaw(t, (socket) => {
+    sockets.push(socket);
+    socket.on("data", (chunk) => (read += chunk.length));
+    socket.pause();
+    socket.write("HTTP/1.1 413 No\r\ncontent-length: 0\r\n\r\n");
+  });
+  const letter = {
+    ...letterTo(origin),
+    body: Buffer.alloc(64 * 1024 * 1024),
+  };
+  t.match(await posterFor(t).post(letter), {
+    result: "refused",
+    status: 413,
+  });
+  const closed = once(sockets[0]!, "close");
+  sockets[0]!.resume();
+  await closed;
+  t.ok(read < letter.body.length, `${read} bytes were on their way`);
+});
 
 void t.test("bugs are thrown, not told as a receiver's", async (t) => {
   const origin = await serve(t, (_request, response) => response.end());
@@ -1062,10 +854,7 @@ void t.test("bugs are thrown, not told as a receiver's", async (t) => {
   await t.rejects(poster.post({ ...letter, headers: { a: "b\r\nc: d" } }), {
     code: "ERR_INVALID_CHAR",
   });
-  for (const bug of [
-    new TypeError("a bug"),
-    Object.assign(new Error("a bug"), { code: "ERR_INVALID_ARG_TYPE" }),
-  ]) {
+  for (const bug of [new TypeError("a bug"), Object.assign(new Error("a bug"), { code: "ERR_INVALID_ARG_TYPE" })]) {
     const buggy = posterFor(t, { lookup: () => Promise.reject(bug) });
     await t.rejects(buggy.post(letterTo(`https://${name}`)), {
       message: "a bug",

@@ -8,12 +8,7 @@ import { makePoster } from "../../../../server/alerts/delivery/post.js";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
 import { openPool, type Pool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
-import {
-  addChannel,
-  happened,
-  native,
-  sealing,
-} from "../../../support/alerts.js";
+import { addChannel, happened, native, sealing } from "../../../support/alerts.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { makeGate } from "../../../support/gate.js";
 import { randomFrom } from "../../../support/random-samples.js";
@@ -48,8 +43,7 @@ void t.test("a database that is away for longer than the lease", async (t) => {
   });
   t.teardown(() => receiver.close());
   const paths = ["/a", "/b", "/c"];
-  for (const path of paths)
-    await addChannel(pool, { to: native(receiver.origin + path) });
+  for (const path of paths) await addChannel(pool, { to: native(receiver.origin + path) });
 
   const lines: string[] = [];
   const dispatchers = Array.from({ length: dispatchersAtOnce }, () => {
@@ -98,25 +92,17 @@ void t.test("a database that is away for longer than the lease", async (t) => {
   }
   await until(() => isAllDone(pool), 120_000, 20);
 
-  t.ok(
-    lines.filter((line) => line.includes("the database is away")).length >= 1,
-    "they met it",
-  );
+  t.ok(lines.filter((line) => line.includes("the database is away")).length >= 1, "they met it");
   t.notOk(
     lines.some((line) => line.includes("could not go on with alerts")),
     "and logged no failure by itself",
   );
-  t.strictSame(
-    await pool.query(
-      sql`select state, count(*) as deliveries from delivery group by state`,
-    ),
-    [{ state: "delivered", deliveries: events * paths.length }],
-  );
+  t.strictSame(await pool.query(sql`select state, count(*) as deliveries from delivery group by state`), [
+    { state: "delivered", deliveries: events * paths.length },
+  ]);
   for (const path of paths) {
     const own = receiver.arrivals.filter((one) => one.path === path);
-    const ids = own.map(
-      ({ body }) => (JSON.parse(body.toString()) as Alert).eventId,
-    );
+    const ids = own.map(({ body }) => (JSON.parse(body.toString()) as Alert).eventId);
     t.strictSame(
       [...new Set(ids)],
       Array.from({ length: events }, (_, i) => i + 1),

@@ -13,21 +13,10 @@ import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
 import { makeSealing } from "../../../../server/alerts/channels/sealing.js";
 import { type Db, type Pool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
-import {
-  addChannel,
-  channelKey,
-  happened,
-  native,
-  signingSecret,
-} from "../../../support/alerts.js";
+import { addChannel, channelKey, happened, native, signingSecret } from "../../../support/alerts.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { until } from "../../../support/until.js";
-import {
-  type ReceivedAlert,
-  type Reaction,
-  type Receiver,
-  startReceiver,
-} from "../../../../simulator/receiver.js";
+import { type ReceivedAlert, type Reaction, type Receiver, startReceiver } from "../../../../simulator/receiver.js";
 
 const quick = { ...deliveryRules, look_ms: 20, sweep_ms: 50 };
 
@@ -39,12 +28,10 @@ const storm = {
 void t.test("a storm of incidents starves no channel", async (t) => {
   const { pool } = await migratedDatabase(t);
   const receiver = await receiverOf(t);
-  for (let i = 0; i < storm.channels; i++)
-    await addChannel(pool, { to: native(`${receiver.origin}/${i}`) });
+  for (let i = 0; i < storm.channels; i++) await addChannel(pool, { to: native(`${receiver.origin}/${i}`) });
   const hung = await receiverOf(t, () => "hang");
   await addChannel(pool, { to: native(`${hung.origin}/hung`) });
-  for (let i = 0; i < storm.incidents; i++)
-    await happened(pool, { kinds: ["opened", "closed"] });
+  for (let i = 0; i < storm.incidents; i++) await happened(pool, { kinds: ["opened", "closed"] });
   const each = 2 * storm.incidents;
 
   // it hangs for as long as the storm lasts, however slow this machine is
@@ -52,39 +39,25 @@ void t.test("a storm of incidents starves no channel", async (t) => {
     deadlineMs: 600_000,
     rules: { ...quick, lease_ms: 900_000 },
   });
-  await until(
-    () => receiver.arrivals.length >= storm.channels * each,
-    120_000,
-    20,
-  );
-  t.equal(
-    hung.arrivals.length,
-    1,
-    "one that hangs is still at its first when the others have everything",
-  );
+  await until(() => receiver.arrivals.length >= storm.channels * each, 120_000, 20);
+  t.equal(hung.arrivals.length, 1, "one that hangs is still at its first when the others have everything");
   const byPath = groupedBy(receiver.arrivals, ({ path }) => path);
   t.strictSame(
     [...byPath.values()].map((arrivals) => arrivals.map(eventOf)),
-    Array.from({ length: storm.channels }, () =>
-      Array.from({ length: each }, (_, i) => i + 1),
-    ),
+    Array.from({ length: storm.channels }, () => Array.from({ length: each }, (_, i) => i + 1)),
     "each has each event once, in order",
   );
   const halfWay = receiver.arrivals.slice(0, receiver.arrivals.length / 2);
   const served = groupedBy(halfWay, ({ path }) => path);
   t.equal(served.size, storm.channels);
   const fewest = Math.min(...[...served.values()].map((own) => own.length));
-  t.ok(
-    fewest > each / 4,
-    `half way through the last of them has ${fewest} of ${each}`,
-  );
+  t.ok(fewest > each / 4, `half way through the last of them has ${fewest} of ${each}`);
 });
 
 void t.test("several dispatchers send nothing twice", async (t) => {
   const { pool } = await migratedDatabase(t);
   const receiver = await receiverOf(t);
-  for (let i = 0; i < 6; i++)
-    await addChannel(pool, { to: native(`${receiver.origin}/${i}`) });
+  for (let i = 0; i < 6; i++) await addChannel(pool, { to: native(`${receiver.origin}/${i}`) });
   const dispatchers = [start(t, pool), start(t, pool), start(t, pool)];
   for (let i = 0; i < 10; i++) {
     await happened(pool, { kinds: ["opened", "closed"] });
@@ -153,11 +126,7 @@ void t.test("a database that is away for a while loses nothing", async (t) => {
   await until(() => receiver.arrivals.length === 2, 30_000);
   await until(async () => (await states(pool)).length === 1);
   t.strictSame(await states(pool), [{ state: "delivered", deliveries: 2 }]);
-  t.strictSame(
-    receiver.arrivals.map(eventOf),
-    [1, 2],
-    "what was answered is kept until it can be noted",
-  );
+  t.strictSame(receiver.arrivals.map(eventOf), [1, 2], "what was answered is kept until it can be noted");
   t.equal(lines.filter((line) => line.includes("no connection")).length, 4);
 });
 
@@ -209,63 +178,41 @@ void t.test("without its key it keeps everything in line", async (t) => {
   await until(() => receiver.arrivals.length === 1);
 });
 
-void t.test(
-  "the log says what was not sent, and gives nothing away",
-  async (t) => {
-    const { pool } = await migratedDatabase(t);
-    const gone = await receiverOf(t, () => ({ status: 410 }));
-    const good = await receiverOf(t);
-    const path = "/hidden-token";
-    await addChannel(pool, { to: native(gone.origin + path) });
-    const kept = await addChannel(pool, { to: native(good.origin + path) });
-    await happened(pool, { venue: "okx", kinds: ["opened", "closed"] });
-    await happened(pool, { venue: "gate" });
-    const lines: string[] = [];
-    const log = makeLog("test", "debug", (one) => lines.push(one));
-    // in line, and retracted before it is claimed
-    const keyless = start(t, pool, { sealing: null, log });
-    await until(async () => (await states(pool)).length > 0);
-    await keyless.close();
-    await pool.script(`
+void t.test("the log says what was not sent, and gives nothing away", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const gone = await receiverOf(t, () => ({ status: 410 }));
+  const good = await receiverOf(t);
+  const path = "/hidden-token";
+  await addChannel(pool, { to: native(gone.origin + path) });
+  const kept = await addChannel(pool, { to: native(good.origin + path) });
+  await happened(pool, { venue: "okx", kinds: ["opened", "closed"] });
+  await happened(pool, { venue: "gate" });
+  const lines: string[] = [];
+  const log = makeLog("test", "debug", (one) => lines.push(one));
+  // in line, and retracted before it is claimed
+  const keyless = start(t, pool, { sealing: null, log });
+  await until(async () => (await states(pool)).length > 0);
+  await keyless.close();
+  await pool.script(`
     update incident i set retracted_at = opened_at, retraction_reason = 'a mistake of ours'
     from component c join venue v using (venue_id) where c.component_id = i.component_id and v.venue = 'gate'
   `);
-    const dispatcher = start(t, pool, { log });
-    await until(async () => {
-      const [row] = await pool.query<{ n: number }>(
-        sql`select count(*) as n from delivery where state = 'due'`,
-      );
-      return row!.n === 0;
-    });
-    await dispatcher.close();
-    const text = lines.join("");
-    t.match(
-      text,
-      /error test: a channel was switched off.*channel=1 why="the receiver said that it is gone \(410\)"/,
-    );
-    t.match(
-      text,
-      /warn test: alerts were not sent.*channel=1 state=skipped deliveries=2/,
-    );
-    t.match(
-      text,
-      new RegExp(
-        `an alert was dropped.*channel=${kept} kind=opened slug=gate-.*its incident was retracted`,
-      ),
-    );
-    for (const secret of [path.slice(1), signingSecret, signingSecret.slice(6)])
-      t.notOk(text.includes(secret));
-    const said = await pool.query(
-      sql`select a.*, d.reason from delivery_attempt a join delivery d using (delivery_id)`,
-    );
-    t.notOk(JSON.stringify(said).includes(path.slice(1)));
-  },
-);
+  const dispatcher = start(t, pool, { log });
+  await until(async () => {
+    const [row] = await pool.query<{ n: number }>(sql`select count(*) as n from delivery where state = 'due'`);
+    return row!.n === 0;
+  });
+  await dispatcher.close();
+  const text = lines.join("");
+  t.match(text, /error test: a channel was switched off.*channel=1 why="the receiver said that it is gone \(410\)"/);
+  t.match(text, /warn test: alerts were not sent.*channel=1 state=skipped deliveries=2/);
+  t.match(text, new RegExp(`an alert was dropped.*channel=${kept} kind=opened slug=gate-.*its incident was retracted`));
+  for (const secret of [path.slice(1), signingSecret, signingSecret.slice(6)]) t.notOk(text.includes(secret));
+  const said = await pool.query(sql`select a.*, d.reason from delivery_attempt a join delivery d using (delivery_id)`);
+  t.notOk(JSON.stringify(said).includes(path.slice(1)));
+});
 
-async function receiverOf(
-  t: Test,
-  react?: (arrival: Omit<ReceivedAlert, "reaction">) => Reaction,
-): Promise<Receiver> {
+async function receiverOf(t: Test, react?: (arrival: Omit<ReceivedAlert, "reaction">) => Reaction): Promise<Receiver> {
   const receiver = await startReceiver(react && { react });
   t.teardown(() => receiver.close());
   return receiver;
@@ -274,10 +221,7 @@ async function receiverOf(
 function start(
   t: Test,
   pool: Pool,
-  {
-    deadlineMs,
-    ...given
-  }: Partial<DispatcherOptions> & { deadlineMs?: number } = {},
+  { deadlineMs, ...given }: Partial<DispatcherOptions> & { deadlineMs?: number } = {},
 ): Dispatcher {
   const poster = makePoster({
     allowLoopback: true,
@@ -310,8 +254,7 @@ function eventOf({ body }: ReceivedAlert): number {
 
 function groupedBy<Item>(items: Item[], key: (item: Item) => string) {
   const groups = new Map<string, Item[]>();
-  for (const item of items)
-    groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
+  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
   return groups;
 }
 

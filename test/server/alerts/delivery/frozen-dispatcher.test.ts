@@ -7,17 +7,9 @@ import t from "tap";
 import type { Alert } from "../../../../server/alerts/formats/alert.js";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
 import { sql } from "../../../../shared/database/pool.js";
-import type {
-  AlertingOptions,
-  FaultPoint,
-} from "../../../support/alerting-process.js";
+import type { AlertingOptions, FaultPoint } from "../../../support/alerting-process.js";
 import { startAlerting } from "../../../support/alerting.js";
-import {
-  addChannel,
-  channelKey,
-  happened,
-  native,
-} from "../../../support/alerts.js";
+import { addChannel, channelKey, happened, native } from "../../../support/alerts.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { until } from "../../../support/until.js";
 import { startReceiver } from "../../../../simulator/receiver.js";
@@ -37,11 +29,7 @@ const alerting: AlertingOptions = {
   },
 };
 
-const points: FaultPoint[] = [
-  "claim_deliveries",
-  "post",
-  "settle_deliveries",
-].flatMap((step) =>
+const points: FaultPoint[] = ["claim_deliveries", "post", "settle_deliveries"].flatMap((step) =>
   (["before", "after"] as const).map((when) => ({ step, when, time: 1 })),
 );
 
@@ -51,13 +39,8 @@ void t.test("a dispatcher that is frozen", async (t) => {
     await t.test(`${point.when} ${point.step}`, async (t) => {
       const receiver = await startReceiver();
       t.teardown(() => receiver.close());
-      const came = () =>
-        receiver.arrivals.map(
-          ({ body }) => (JSON.parse(body.toString()) as Alert).eventId,
-        );
-      await pool.script(
-        "truncate incident, alert_event, channel, delivery, delivery_attempt restart identity",
-      );
+      const came = () => receiver.arrivals.map(({ body }) => (JSON.parse(body.toString()) as Alert).eventId);
+      await pool.script("truncate incident, alert_event, channel, delivery, delivery_attempt restart identity");
       await addChannel(pool, { to: native(`${receiver.origin}/${i}`) });
       await happened(pool, { kinds: ["opened", "closed"] });
 

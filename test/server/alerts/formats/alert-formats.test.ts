@@ -9,19 +9,11 @@ import { makePoster } from "../../../../server/alerts/delivery/post.js";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
 import { type Pool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
-import {
-  addChannel,
-  happened,
-  native,
-  sealing,
-} from "../../../support/alerts.js";
+import { addChannel, happened, native, sealing } from "../../../support/alerts.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { ago } from "../../../support/fleet.js";
 import { until } from "../../../support/until.js";
-import {
-  type Receiver,
-  startReceiver,
-} from "../../../../simulator/receiver.js";
+import { type Receiver, startReceiver } from "../../../../simulator/receiver.js";
 
 /** The contract's numbers, and pauses of a five hundredth. */
 const rules = {
@@ -82,117 +74,99 @@ async function isAllDone(pool: Pool): Promise<boolean> {
   return left!.n === 0;
 }
 
-void t.test(
-  "spec: retry policy, delivery log and severity floor apply to all 3 formats",
-  async (t) => {
-    const { pool } = await migratedDatabase(t);
-    const failed = new Map<string, number>();
-    const receiver = await startReceiver({
-      react: ({ path, body }) => {
-        const to =
-          path + (/"routing_key":"(\w+)"/.exec(String(body))?.[1] ?? "");
-        if (to.includes("failing")) return { status: 500 };
-        // well again at the third attempt
-        const times = (failed.get(to) ?? 0) + 1;
-        failed.set(to, times);
-        return { status: times <= 2 ? 503 : 202 };
-      },
-    });
-    t.teardown(() => receiver.close());
-    const channels = async (path: string, floor: "degraded" | "outage") => {
-      const ids: [format: string, channel: number][] = [];
-      for (const to of destinations(receiver, path))
-        ids.push([
-          to.format === "paging" ? `paging ${to.serviceRegion}` : to.format,
-          await addChannel(pool, { to, floor }),
-        ]);
-      return ids;
-    };
-    const failing = await channels("failing", "degraded");
-    const floored = await channels("floored", "outage");
-    await happened(pool, {
-      venue: "okx",
-      severity: "degraded",
-      kinds: ["opened", "escalated", "closed"],
-      at: ago(10),
-    });
-    dispatcher(t, pool, receiver);
-    await until(() => isAllDone(pool), 60_000, 20);
+void t.test("spec: retry policy, delivery log and severity floor apply to all 3 formats", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const failed = new Map<string, number>();
+  const receiver = await startReceiver({
+    react: ({ path, body }) => {
+      const to = path + (/"routing_key":"(\w+)"/.exec(String(body))?.[1] ?? "");
+      if (to.includes("failing")) return { status: 500 };
+      // well again at the third attempt
+      const times = (failed.get(to) ?? 0) + 1;
+      failed.set(to, times);
+      return { status: times <= 2 ? 503 : 202 };
+    },
+  });
+  t.teardown(() => receiver.close());
+  const channels = async (path: string, floor: "degraded" | "outage") => {
+    const ids: [format: string, channel: number][] = [];
+    for (const to of destinations(receiver, path))
+      ids.push([
+        to.format === "paging" ? `paging ${to.serviceRegion}` : to.format,
+        await addChannel(pool, { to, floor }),
+      ]);
+    return ids;
+  };
+  const failing = await channels("failing", "degraded");
+  const floored = await channels("floored", "outage");
+  await happened(pool, {
+    venue: "okx",
+    severity: "degraded",
+    kinds: ["opened", "escalated", "closed"],
+    at: ago(10),
+  });
+  dispatcher(t, pool, receiver);
+  await until(() => isAllDone(pool), 60_000, 20);
 
-    for (const [format, channel] of floored)
-      await t.test(
-        `${format}: the floor, and what is tried again`,
-        async (t) => {
-          const log = await logOf(pool, channel);
-          t.strictSame(
-            log.map(({ kind, state, attempts }) => [
-              kind,
-              state,
-              attempts.map(({ status }) => status),
-            ]),
-            [
-              ["escalated", "delivered", [503, 503, 202]],
-              ["closed", "delivered", [202]],
-            ],
-            "not that it was degraded",
-          );
-          t.match(log[0]!.attempts[0], {
-            result: "refused",
-            answer: "heard",
-            durationMs: Number,
-            startedAt: String,
-            endedAt: String,
-          });
-        },
+  for (const [format, channel] of floored)
+    await t.test(`${format}: the floor, and what is tried again`, async (t) => {
+      const log = await logOf(pool, channel);
+      t.strictSame(
+        log.map(({ kind, state, attempts }) => [kind, state, attempts.map(({ status }) => status)]),
+        [
+          ["escalated", "delivered", [503, 503, 202]],
+          ["closed", "delivered", [202]],
+        ],
+        "not that it was degraded",
       );
-
-    for (const [format, channel] of failing)
-      await t.test(`${format}: up to the end`, async (t) => {
-        const log = await logOf(pool, channel);
-        t.strictSame(
-          log.map(({ kind, state, attempts, failures }) => [
-            ...[kind, state, failures],
-            attempts.map(({ status }) => status),
-          ]),
-          [
-            ["opened", "failed", 5, Array(5).fill(500)],
-            ["escalated", "failed", 5, Array(5).fill(500)],
-            ["closed", "skipped", 0, []],
-          ],
-        );
-        for (const { attempts } of log.slice(0, 2))
-          for (const [i, { endedAt }] of attempts.slice(0, -1).entries()) {
-            const pausedMs =
-              Date.parse(attempts[i + 1]!.startedAt) - Date.parse(endedAt!);
-            const leastMs = rules.backoff_ms * rules.backoff_factor ** i;
-            t.ok(pausedMs >= leastMs - 1, `${pausedMs} ms, of ${leastMs} ms`);
-          }
-        const [row] = await pool.query(
-          sql`select off_cause, failures from channel where channel_id = ${channel}`,
-        );
-        t.strictSame(row, { off_cause: "failures", failures: 10 });
+      t.match(log[0]!.attempts[0], {
+        result: "refused",
+        answer: "heard",
+        durationMs: Number,
+        startedAt: String,
+        endedAt: String,
       });
-    t.equal(receiver.arrivals.length, 4 * (4 + 10), "and no more than that");
-  },
-);
+    });
 
-void t.test(
-  "spec: an event that was not dispatched yet is sent however old it is",
-  async (t) => {
-    const { pool } = await migratedDatabase(t);
-    const receiver = await startReceiver();
-    t.teardown(() => receiver.close());
-    for (const to of destinations(receiver, "well"))
-      await addChannel(pool, { to });
-    const old = ago(200 * 24 * 3600);
-    const slug = await happened(pool, { at: old, kinds: ["opened", "closed"] });
-    await pool.query(sql`call upkeep.retain(clock_timestamp())`);
-    dispatcher(t, pool, receiver);
-    await until(() => isAllDone(pool), 20_000, 20);
-    t.strictSame(
-      receiver.arrivals.map(({ path }) => path).sort(),
-      ["/chat/well", "/eu", "/native/well", "/us"].flatMap((to) => [to, to]),
-    );
-    t.ok(receiver.arrivals.every(({ body }) => body.includes(slug)));
-  },
-);
+  for (const [format, channel] of failing)
+    await t.test(`${format}: up to the end`, async (t) => {
+      const log = await logOf(pool, channel);
+      t.strictSame(
+        log.map(({ kind, state, attempts, failures }) => [
+          ...[kind, state, failures],
+          attempts.map(({ status }) => status),
+        ]),
+        [
+          ["opened", "failed", 5, Array(5).fill(500)],
+          ["escalated", "failed", 5, Array(5).fill(500)],
+          ["closed", "skipped", 0, []],
+        ],
+      );
+      for (const { attempts } of log.slice(0, 2))
+        for (const [i, { endedAt }] of attempts.slice(0, -1).entries()) {
+          const pausedMs = Date.parse(attempts[i + 1]!.startedAt) - Date.parse(endedAt!);
+          const leastMs = rules.backoff_ms * rules.backoff_factor ** i;
+          t.ok(pausedMs >= leastMs - 1, `${pausedMs} ms, of ${leastMs} ms`);
+        }
+      const [row] = await pool.query(sql`select off_cause, failures from channel where channel_id = ${channel}`);
+      t.strictSame(row, { off_cause: "failures", failures: 10 });
+    });
+  t.equal(receiver.arrivals.length, 4 * (4 + 10), "and no more than that");
+});
+
+void t.test("spec: an event that was not dispatched yet is sent however old it is", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const receiver = await startReceiver();
+  t.teardown(() => receiver.close());
+  for (const to of destinations(receiver, "well")) await addChannel(pool, { to });
+  const old = ago(200 * 24 * 3600);
+  const slug = await happened(pool, { at: old, kinds: ["opened", "closed"] });
+  await pool.query(sql`call upkeep.retain(clock_timestamp())`);
+  dispatcher(t, pool, receiver);
+  await until(() => isAllDone(pool), 20_000, 20);
+  t.strictSame(
+    receiver.arrivals.map(({ path }) => path).sort(),
+    ["/chat/well", "/eu", "/native/well", "/us"].flatMap((to) => [to, to]),
+  );
+  t.ok(receiver.arrivals.every(({ body }) => body.includes(slug)));
+});

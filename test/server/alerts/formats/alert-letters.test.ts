@@ -17,12 +17,7 @@ const destinations: Destination[] = [
   { format: "paging", serviceRegion: "eu", routingKey },
 ];
 
-const alerts = [
-  openedAlert(),
-  { ...openedAlert(), kind: "escalated" as const },
-  closedAlert(),
-  testAlert(sent.at),
-];
+const alerts = [openedAlert(), { ...openedAlert(), kind: "escalated" as const }, closedAlert(), testAlert(sent.at)];
 
 void t.test(
   "spec: 3 formats: native to its URL, chat to its URL, paging to the endpoint of its service region",
@@ -30,12 +25,7 @@ void t.test(
     for (const alert of alerts)
       t.strictSame(
         destinations.map((to) => formatAlert(to, alert, sent).url.href),
-        [
-          url,
-          url,
-          "https://events.pagerduty.com/v2/enqueue",
-          "https://events.eu.pagerduty.com/v2/enqueue",
-        ],
+        [url, url, "https://events.pagerduty.com/v2/enqueue", "https://events.eu.pagerduty.com/v2/enqueue"],
       );
     t.end();
   },
@@ -58,9 +48,7 @@ void t.test(
     for (const to of destinations)
       for (const alert of alerts) {
         const { headers, body } = formatAlert(to, alert, sent);
-        const signed = Object.keys(headers).filter((name) =>
-          /signature|^webhook-/.test(name),
-        );
+        const signed = Object.keys(headers).filter((name) => /signature|^webhook-/.test(name));
         t.equal(signed.length, to.format === "native" ? 4 : 0);
         t.notMatch(body.toString(), secret.slice(6), "no secret is sent");
       }
@@ -68,19 +56,14 @@ void t.test(
   },
 );
 
-void t.test(
-  "each says when the incident started, and of what kind it is",
-  (t) => {
-    for (const to of destinations) {
-      const bodies = alerts
-        .slice(0, 3)
-        .map((alert) => formatAlert(to, alert, sent).body.toString());
-      t.equal(new Set(bodies).size, 3);
-      for (const [i, body] of bodies.entries()) {
-        t.match(body, /2026-01-31T11:41:06\.000Z|<!date\^1769859666\^/);
-        t.match(body, ["opened", "escalated", "closed"][i]!);
-      }
+void t.test("each says when the incident started, and of what kind it is", (t) => {
+  for (const to of destinations) {
+    const bodies = alerts.slice(0, 3).map((alert) => formatAlert(to, alert, sent).body.toString());
+    t.equal(new Set(bodies).size, 3);
+    for (const [i, body] of bodies.entries()) {
+      t.match(body, /2026-01-31T11:41:06\.000Z|<!date\^1769859666\^/);
+      t.match(body, ["opened", "escalated", "closed"][i]!);
     }
-    t.end();
-  },
-);
+  }
+  t.end();
+});

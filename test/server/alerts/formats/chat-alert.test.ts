@@ -3,12 +3,7 @@ import t from "tap";
 import type { Alert } from "../../../../server/alerts/formats/alert.js";
 import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
 import { testAlert } from "../../../../server/alerts/formats/test-alert.js";
-import {
-  alertSaying,
-  closedAlert,
-  openedAlert,
-  sent,
-} from "../../../support/made-alert.js";
+import { alertSaying, closedAlert, openedAlert, sent } from "../../../support/made-alert.js";
 
 const url = "https://hooks.slack.com/services/T0/B0/x";
 
@@ -37,11 +32,7 @@ function chat(alert: Alert): Message {
 }
 
 function textsOf({ blocks }: Message): Text[] {
-  return blocks.flatMap(({ text, fields = [], elements = [] }) => [
-    ...(text ? [text] : []),
-    ...fields,
-    ...elements,
-  ]);
+  return blocks.flatMap(({ text, fields = [], elements = [] }) => [...(text ? [text] : []), ...fields, ...elements]);
 }
 
 /** All that is shown, with a line for each text. */
@@ -54,10 +45,7 @@ function shown(alert: Alert): string {
 
 void t.test("an opening says what, where, since when and why", (t) => {
   const { text, unfurl_links } = chat(openedAlert());
-  t.equal(
-    text,
-    "Incident opened: outage at Kraken, Ticker (rest:ticker). Started 2026-01-31 11:41:06 UTC.",
-  );
+  t.equal(text, "Incident opened: outage at Kraken, Ticker (rest:ticker). Started 2026-01-31 11:41:06 UTC.");
   t.equal(unfurl_links, false);
   t.equal(
     shown(openedAlert()),
@@ -111,10 +99,7 @@ void t.test("durations are told in two units", (t) => {
 
 void t.test("an opening that waited says that it is over", (t) => {
   const { incident } = closedAlert();
-  t.match(
-    shown({ ...openedAlert(), incident }),
-    /\*Closed since\*\n<!date\^1769860800/,
-  );
+  t.match(shown({ ...openedAlert(), incident }), /\*Closed since\*\n<!date\^1769860800/);
   t.end();
 });
 
@@ -152,41 +137,35 @@ const hostile = {
 const halfOfPair = /[\ud800-\udbff](?![\udc00-\udfff])/;
 
 for (const [what, text] of Object.entries(hostile))
-  void t.test(
-    `whatever venues write, it is within the limits: ${what}`,
-    (t) => {
-      for (const alert of [openedAlert(), closedAlert()]) {
-        const message = chat(alertSaying(text, alert));
-        const texts = textsOf(message);
-        t.ok(message.text.length > 0 && message.text.length < 4_000);
-        t.ok(message.blocks.length <= 50);
-        const whole = texts.reduce((sum, one) => sum + one.text.length, 0);
-        t.ok(whole < 8_000, `${whole} characters in all`);
-        for (const { type, text, fields, elements } of message.blocks) {
-          t.ok(["section", "context"].includes(type));
-          t.ok((fields ?? []).length <= 10);
-          t.ok((elements ?? []).length <= 10);
-          if (text) t.ok(text.text.length >= 1 && text.text.length <= 3_000);
-          for (const field of fields ?? []) t.ok(field.text.length <= 2_000);
-        }
-        for (const { type, text, verbatim } of texts) {
-          t.strictSame([type, verbatim], ["mrkdwn", true]);
-          // all that has a meaning is ours: what is left without it has none
-          const rest = text
-            .replace(
-              /<!date\^\d+\^\{date_short_pretty\} \{time_secs\}\|[^<>|]*>/g,
-              "",
-            )
-            .replace(/<https?:\/\/[^<>|\s]+\|[^<>]*>/g, "");
-          t.notMatch(rest, /[<>]/);
-          t.notMatch(rest, /&(?!(amp|lt|gt);)/, "no escape is cut");
-          t.notMatch(rest, halfOfPair, "no pair is cut");
-          t.notMatch(text.replaceAll("\n", ""), /[\p{Cc}\u2028\u202e\u2066]/u);
-        }
+  void t.test(`whatever venues write, it is within the limits: ${what}`, (t) => {
+    for (const alert of [openedAlert(), closedAlert()]) {
+      const message = chat(alertSaying(text, alert));
+      const texts = textsOf(message);
+      t.ok(message.text.length > 0 && message.text.length < 4_000);
+      t.ok(message.blocks.length <= 50);
+      const whole = texts.reduce((sum, one) => sum + one.text.length, 0);
+      t.ok(whole < 8_000, `${whole} characters in all`);
+      for (const { type, text, fields, elements } of message.blocks) {
+        t.ok(["section", "context"].includes(type));
+        t.ok((fields ?? []).length <= 10);
+        t.ok((elements ?? []).length <= 10);
+        if (text) t.ok(text.text.length >= 1 && text.text.length <= 3_000);
+        for (const field of fields ?? []) t.ok(field.text.length <= 2_000);
       }
-      t.end();
-    },
-  );
+      for (const { type, text, verbatim } of texts) {
+        t.strictSame([type, verbatim], ["mrkdwn", true]);
+        // all that has a meaning is ours: what is left without it has none
+        const rest = text
+          .replace(/<!date\^\d+\^\{date_short_pretty\} \{time_secs\}\|[^<>|]*>/g, "")
+          .replace(/<https?:\/\/[^<>|\s]+\|[^<>]*>/g, "");
+        t.notMatch(rest, /[<>]/);
+        t.notMatch(rest, /&(?!(amp|lt|gt);)/, "no escape is cut");
+        t.notMatch(rest, halfOfPair, "no pair is cut");
+        t.notMatch(text.replaceAll("\n", ""), /[\p{Cc}\u2028\u202e\u2066]/u);
+      }
+    }
+    t.end();
+  });
 
 void t.test("texts are escaped as they are to be, and no further", (t) => {
   const text = `a & b < c > d "e" 'f' &amp;`;

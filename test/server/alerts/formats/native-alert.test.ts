@@ -22,12 +22,7 @@ import { loadRegistry } from "../../../../shared/registry/load-registry.js";
 import { documentOf, serve } from "../../../support/api.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { outage } from "../../../support/fleet.js";
-import {
-  closedAlert,
-  misfitOf,
-  openedAlert,
-  sent,
-} from "../../../support/made-alert.js";
+import { closedAlert, misfitOf, openedAlert, sent } from "../../../support/made-alert.js";
 
 const url = "https://hooks.example.org/alerts?team=a";
 const secret = makeSigningSecret();
@@ -37,25 +32,22 @@ function native(alert: Alert, secrets = [secret], when = sent) {
   return formatAlert({ format: "native", url, secrets }, alert, when);
 }
 
-void t.test(
-  "the body is the alert with its permalink, in the documented order",
-  async (t) => {
-    const opened = openedAlert();
-    const { url: to, headers, body } = native(opened);
-    t.equal(to.href, url);
-    t.equal(headers["user-agent"], sent.userAgent);
-    const parsed = JSON.parse(body.toString()) as object;
-    const permalink = `${sent.baseUrl}/v1/incidents/${opened.incident.slug}`;
-    t.strictSame(parsed, { ...opened, permalink });
-    t.strictSame(Object.keys(parsed), [
-      ...["eventId", "test", "kind", "severity", "at", "permalink"],
-      ...["incident", "venue", "component", "evidence"],
-    ]);
-    t.equal(await misfitOf(parsed), null);
-    t.match(await misfitOf({ ...parsed, more: 1 }), /additional properties/);
-    t.match(await misfitOf({ ...parsed, kind: "begun" }), /allowed values/);
-  },
-);
+void t.test("the body is the alert with its permalink, in the documented order", async (t) => {
+  const opened = openedAlert();
+  const { url: to, headers, body } = native(opened);
+  t.equal(to.href, url);
+  t.equal(headers["user-agent"], sent.userAgent);
+  const parsed = JSON.parse(body.toString()) as object;
+  const permalink = `${sent.baseUrl}/v1/incidents/${opened.incident.slug}`;
+  t.strictSame(parsed, { ...opened, permalink });
+  t.strictSame(Object.keys(parsed), [
+    ...["eventId", "test", "kind", "severity", "at", "permalink"],
+    ...["incident", "venue", "component", "evidence"],
+  ]);
+  t.equal(await misfitOf(parsed), null);
+  t.match(await misfitOf({ ...parsed, more: 1 }), /additional properties/);
+  t.match(await misfitOf({ ...parsed, kind: "begun" }), /allowed values/);
+});
 
 void t.test("it is an object, sent as its bytes, in any language", (t) => {
   const opened = openedAlert();
@@ -65,25 +57,21 @@ void t.test("it is an object, sent as its bytes, in any language", (t) => {
   t.end();
 });
 
-void t.test(
-  "spec: a native alert carries x-svc-signature: t=<unix seconds>,v1=<hex hmac>",
-  (t) => {
-    const { headers, body } = native(openedAlert());
-    const signature = headers["x-svc-signature"]!;
-    t.match(signature, /^t=\d+,v1=[0-9a-f]{64}$/);
-    const seconds = Math.floor(sent.at.getTime() / 1000);
-    const signed = Buffer.concat([Buffer.from(`${seconds}.`), body]);
-    const hex = createHmac("sha256", secret).update(signed).digest("hex");
-    t.equal(signature, `t=${seconds},v1=${hex}`);
-    t.end();
-  },
-);
+void t.test("spec: a native alert carries x-svc-signature: t=<unix seconds>,v1=<hex hmac>", (t) => {
+  const { headers, body } = native(openedAlert());
+  const signature = headers["x-svc-signature"]!;
+  t.match(signature, /^t=\d+,v1=[0-9a-f]{64}$/);
+  const seconds = Math.floor(sent.at.getTime() / 1000);
+  const signed = Buffer.concat([Buffer.from(`${seconds}.`), body]);
+  const hex = createHmac("sha256", secret).update(signed).digest("hex");
+  t.equal(signature, `t=${seconds},v1=${hex}`);
+  t.end();
+});
 
 void t.test("while a secret is exchanged, both sign", (t) => {
   const { headers } = native(openedAlert(), [secret, former]);
   const [time, ...signatures] = headers["x-svc-signature"]!.split(",");
-  const alone = (one: string) =>
-    native(openedAlert(), [one]).headers["x-svc-signature"]!.split(",");
+  const alone = (one: string) => native(openedAlert(), [one]).headers["x-svc-signature"]!.split(",");
   t.strictSame(alone(secret), [time, signatures[0]], "the new one first");
   t.strictSame(alone(former), [time, signatures[1]]);
   t.equal(signatures.length, 2);
@@ -118,10 +106,7 @@ void t.test("a secret is 32 random bytes, as those libraries take it", (t) => {
     t.match(one, /^whsec_[A-Za-z0-9+/]{43}=$/);
     t.equal(Buffer.from(one.slice(6), "base64").length, 32);
   }
-  t.throws(
-    () => native(openedAlert(), ["c2VjcmV0"]),
-    /expected a signing secret, which begins with whsec_/,
-  );
+  t.throws(() => native(openedAlert(), ["c2VjcmV0"]), /expected a signing secret, which begins with whsec_/);
   t.end();
 });
 
@@ -129,20 +114,13 @@ void t.test(
   "spec: receivers de-duplicate on eventId: it is the same on each retry and replay, and so is webhook-id",
   (t) => {
     const later = { ...sent, at: new Date(sent.at.getTime() + 5_000) };
-    const [first, retry] = [
-      native(openedAlert()),
-      native(openedAlert(), [secret], later),
-    ];
+    const [first, retry] = [native(openedAlert()), native(openedAlert(), [secret], later)];
     const replay = native(openedAlert(), [former], { ...later, deliveryId: 9 });
     for (const { headers, body } of [first, retry, replay]) {
       t.equal((JSON.parse(body.toString()) as Alert).eventId, 8123);
       t.equal(headers["webhook-id"], "evt_8123");
     }
-    t.not(
-      first.headers["x-svc-signature"],
-      retry.headers["x-svc-signature"],
-      "signed anew",
-    );
+    t.not(first.headers["x-svc-signature"], retry.headers["x-svc-signature"], "signed anew");
     t.equal(first.headers["webhook-timestamp"], "1769859681");
     t.equal(retry.headers["webhook-timestamp"], "1769859686");
     t.end();
@@ -157,11 +135,7 @@ void t.test("spec: a test alert carries eventId 0 and test true", async (t) => {
   t.equal(headers["webhook-id"], "test_77", "no two tests are one");
   t.equal(await misfitOf(parsed), null);
   t.match(parsed.incident.slug, slugPattern);
-  t.equal(
-    parsed.incident.slug,
-    "example-2026-01-31-rest-outage",
-    "of the day on which it started",
-  );
+  t.equal(parsed.incident.slug, "example-2026-01-31-rest-outage", "of the day on which it started");
   t.end();
 });
 
@@ -187,26 +161,22 @@ void t.test(
   },
 );
 
-void t.test(
-  "spec: the incident of an alert is the same object that /v1/incidents has",
-  async (t) => {
-    const { pool, registry } = await migratedDatabase(t);
-    await outage.open(pool);
-    await outage.close(pool);
-    const api = await serve(t, { pool, registry });
-    const { body } = await api.ask<{ incidents: unknown[] }>("/v1/incidents");
-    const sent = native(await alertOf(pool, "closed")).body.toString();
-    t.strictSame((JSON.parse(sent) as Alert).incident, body.incidents[0]);
+void t.test("spec: the incident of an alert is the same object that /v1/incidents has", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  await outage.open(pool);
+  await outage.close(pool);
+  const api = await serve(t, { pool, registry });
+  const { body } = await api.ask<{ incidents: unknown[] }>("/v1/incidents");
+  const sent = native(await alertOf(pool, "closed")).body.toString();
+  t.strictSame((JSON.parse(sent) as Alert).incident, body.incidents[0]);
 
-    const { Alert, IncidentsResponse } = documentOf({ registry }).components!
-      .schemas as Record<string, SchemaObject>;
-    const { items } = IncidentsResponse!.properties!["incidents"] as {
-      items: ReferenceObject;
-    };
-    const { $ref } = Alert!.properties!["incident"] as ReferenceObject;
-    t.equal($ref, items.$ref, "and described as one");
-  },
-);
+  const { Alert, IncidentsResponse } = documentOf({ registry }).components!.schemas as Record<string, SchemaObject>;
+  const { items } = IncidentsResponse!.properties!["incidents"] as {
+    items: ReferenceObject;
+  };
+  const { $ref } = Alert!.properties!["incident"] as ReferenceObject;
+  t.equal($ref, items.$ref, "and described as one");
+});
 
 void t.test("its headers are those that are described", async (t) => {
   const registry = await loadRegistry(packagedFile("registry.json"));
@@ -217,9 +187,7 @@ void t.test("its headers are those that are described", async (t) => {
     for (const secrets of [[secret], [secret, former]]) {
       const { headers } = native(alert, secrets);
       // what any request has
-      const names = Object.keys(headers).filter(
-        (name) => !["content-type", "user-agent"].includes(name),
-      );
+      const names = Object.keys(headers).filter((name) => !["content-type", "user-agent"].includes(name));
       t.strictSame(
         names,
         described.map(({ name }) => name),
@@ -234,19 +202,16 @@ void t.test("its headers are those that are described", async (t) => {
   t.strictSame(Object.keys(content), ["application/json"]);
 });
 
-void t.test(
-  "the type of an alert is that of the API's description",
-  async (t) => {
-    type Described = TypeOf<typeof alert>;
-    type Native = Alert & { permalink: string };
-    // the compiler holds them together, both ways
-    const describe = (one: Native): Described => one;
-    const make = (one: Widened<Described>): Widened<Native> => one;
-    const one = { ...closedAlert(), permalink: "https://api.example.org/" };
-    t.strictSame(make(describe(one)), one);
-    t.equal(await misfitOf(one), null);
-  },
-);
+void t.test("the type of an alert is that of the API's description", async (t) => {
+  type Described = TypeOf<typeof alert>;
+  type Native = Alert & { permalink: string };
+  // the compiler holds them together, both ways
+  const describe = (one: Native): Described => one;
+  const make = (one: Widened<Described>): Widened<Native> => one;
+  const one = { ...closedAlert(), permalink: "https://api.example.org/" };
+  t.strictSame(make(describe(one)), one);
+  t.equal(await misfitOf(one), null);
+});
 
 /** The same, with any text where it has one of some words: the types of schemas do not all know theirs. */
 type Widened<Value> = Value extends string

@@ -4,12 +4,7 @@ import type { Alert } from "../../../../server/alerts/formats/alert.js";
 import { type Sent } from "../../../../server/alerts/formats/webhook-request.js";
 import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
 import { testAlert } from "../../../../server/alerts/formats/test-alert.js";
-import {
-  alertSaying,
-  closedAlert,
-  openedAlert,
-  sent,
-} from "../../../support/made-alert.js";
+import { alertSaying, closedAlert, openedAlert, sent } from "../../../support/made-alert.js";
 
 const routingKey = "0123456789abcdef0123456789abcdef";
 
@@ -69,8 +64,7 @@ void t.test("an opening triggers, with all that a responder needs", (t) => {
         durationSeconds: null,
         venue: "Kraken",
         component: "Ticker",
-        evidence:
-          "2 of 3 reporting regions see it bad; 2 are needed: http 7, timeout 7",
+        evidence: "2 of 3 reporting regions see it bad; 2 are needed: http 7, timeout 7",
         official: {
           title: "Degraded REST API",
           status: "investigating",
@@ -86,9 +80,7 @@ void t.test("an opening triggers, with all that a responder needs", (t) => {
 void t.test("one key an incident: what triggers is resolved", (t) => {
   const opened = { ...openedAlert(), severity: "degraded" } as const;
   const escalated = { ...openedAlert(), kind: "escalated" } as const;
-  const events = [opened, escalated, closedAlert()].map(
-    (one) => paging(one).event,
-  );
+  const events = [opened, escalated, closedAlert()].map((one) => paging(one).event);
   t.strictSame(
     events.map(({ event_action }) => event_action),
     ["trigger", "trigger", "resolve"],
@@ -124,22 +116,13 @@ void t.test("each test pages, as information", (t) => {
 });
 
 void t.test("a key is of its service region alone", (t) => {
-  const urls = (how: Sent) =>
-    (["us", "eu"] as const).map(
-      (region) => paging(openedAlert(), region, how).url.href,
-    );
-  t.strictSame(urls(sent), [
-    "https://events.pagerduty.com/v2/enqueue",
-    "https://events.eu.pagerduty.com/v2/enqueue",
-  ]);
+  const urls = (how: Sent) => (["us", "eu"] as const).map((region) => paging(openedAlert(), region, how).url.href);
+  t.strictSame(urls(sent), ["https://events.pagerduty.com/v2/enqueue", "https://events.eu.pagerduty.com/v2/enqueue"]);
   const pagingEndpoints = {
     us: "http://127.0.0.1:1/us",
     eu: "http://127.0.0.1:1/eu",
   };
-  t.strictSame(
-    urls({ ...sent, pagingEndpoints }),
-    Object.values(pagingEndpoints),
-  );
+  t.strictSame(urls({ ...sent, pagingEndpoints }), Object.values(pagingEndpoints));
   t.end();
 });
 
