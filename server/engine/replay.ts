@@ -27,7 +27,7 @@ export interface ReplayOptions {
   /** Ends the replay early. */
   signal?: AbortSignal;
   /** @param share from 0 to 1 */
-  onProgress?: (share: number) => void;
+  onProgress?: (share: number) => void | Promise<void>;
 }
 
 export interface Replay {
@@ -105,7 +105,7 @@ type Run = Plan & {
   pool: Pool;
   scratch: TemporarySchema;
   signal: AbortSignal;
-  onProgress: (share: number) => void;
+  onProgress: (share: number) => void | Promise<void>;
 };
 
 interface Bounds {
@@ -257,7 +257,7 @@ async function decideAll(
       tx.file<{ decided: Decided | Refused }>("replay_decide", [some, JSON.stringify(rules), version]),
     );
     for (const { decided } of rows) accepted(decided);
-    onProgress((+some.at(-1)! - +from) / Math.max(1, +to - +from));
+    await onProgress((+some.at(-1)! - +from) / Math.max(1, +to - +from));
   });
 }
 

@@ -188,7 +188,7 @@ async function alertsArrive(t: Test, { script, url, databaseUrl }: Demo) {
       .some((line) => line.includes(`receiver=${receiver} `) && what.test(line));
   const opening = /kind=opened \S+ incident=kucoin-futures-\S+ answer=/;
   await soon(() => heard("steady", opening));
-  await soon(() => heard("chat", /text="Incident opened: .* KuCoin Futures/));
+  await soon(() => heard("chat", /text="Incident (opened|escalated): .* KuCoin Futures/));
   await soon(() => heard("troubled", /kind=opened .* answer=503/));
   interface Notify {
     deliveries: number;

@@ -226,8 +226,8 @@ void t.test("what waits for a chore that fails has failed too", async (t) => {
   t.strictSame(
     byChore(await told(registry), "upkeep_interval_seconds"),
     new Map([
-      ["leaving out impaired regions", 12],
-      ["rolling up the newest minutes", 12],
+      ["leaving out impaired regions", 20],
+      ["rolling up the newest minutes", 20],
       ["rolling up the hour and the day that run", 60],
       ["keeping the hours of a week", 60],
       ["making roll-ups again", 60],
@@ -236,7 +236,7 @@ void t.test("what waits for a chore that fails has failed too", async (t) => {
       ["dropping old chunks", 3600],
       ["vacuuming", 3600],
       ["vacuuming what is rewritten", 600],
-      ["reconciling", 10],
+      ["reconciling", 40],
     ]),
   );
 });
