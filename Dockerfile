@@ -8,13 +8,13 @@ FROM ${NODE} AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
-COPY tsconfig.json ./
+COPY tsconfig.base.json tsconfig.product.json ./
 COPY shared shared
 COPY server server
 COPY probe probe
 COPY receiving receiving
 COPY simulator simulator
-RUN npx tsc --build
+RUN npx tsc --build tsconfig.product.json
 
 FROM ${NODE} AS packages
 WORKDIR /build

@@ -2,7 +2,7 @@
 # them) are environment variables: `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start secrets test test-node-lines test-servers proofs bench figures build product lint rules format-check format clean
+.PHONY: help demo start secrets watch test test-long test-node-lines test-servers proofs bench figures build product lint rules format-check format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
@@ -30,10 +30,13 @@ secrets: ## make the passwords and the key that compose.yaml takes, those that a
 	@echo "secrets/ has what compose.yaml takes; keep a copy of channel_key: without it channels must be added anew"
 
 # the linter and the formatter take one core each
-test: node_modules/.tap-built ## run the linter, the formatter's check, the compiler and all tests
+test: node_modules/.tap-built ## run the linter, the formatter's check, the compiler and the tests of five minutes
 	@$(MAKE) --no-print-directory -j3 rules format-check build
 	@echo "== tests"
 	@node --enable-source-maps dist/test/run.js
+
+test-long: build ## run the tests that `make test` leaves to the night: kills, random worlds, all scenarios
+	@node --enable-source-maps dist/test/run.js --long
 
 # NODE_LINES="20.18.1 24" chooses; by itself the oldest release and each line of server/commands/doctor/node-lines.ts
 test-node-lines: build ## run a core of the tests on every supported line of Node, which npm downloads into .nodes/
@@ -66,7 +69,7 @@ test-servers: build ## run all tests on each server of TEST_SERVERS="postgres://
 	@[ -n "$(TEST_SERVERS)" ] || { echo 'expected TEST_SERVERS="postgres://user@host:port/database …", got none' >&2; exit 2; }
 	@failed=0; upgraded=0; for url in $(TEST_SERVERS); do \
 	  echo "== tests on a server, $${url##*@}"; \
-	  DATABASE_URL="$$url" node --enable-source-maps dist/test/run.js || failed=1; \
+	  DATABASE_URL="$$url" node --enable-source-maps dist/test/run.js --all || failed=1; \
 	  grep -q '^ *ok .* survives an upgrade of TimescaleDB.*# time=' .tap/report.tap && upgraded=1; \
 	done; \
 	[ $$upgraded = 1 ] || { echo "expected a server with two tested versions of TimescaleDB, got none: the upgrade is not tested" >&2; exit 1; }; \
@@ -85,7 +88,13 @@ build: node_modules/.tap-built ## compile into dist/
 # What runs, without tests and without checking types: a first start waits less than half as long. `build` and `test` check.
 product: node_modules/.product ## compile what runs into dist/, without tests and without checking types
 	@echo "== compile what runs into dist/"
-	@$(BIN)/tsc --project tsconfig.product.json
+	@$(BIN)/tsc --project tsconfig.start.json
+
+# Saving a source runs the test again. Types are not checked meanwhile, which would take longer than most tests.
+watch: build ## compile on saving, and run one test: make watch TEST=server/cli/cli
+	@[ -f "test/$(TEST).test.ts" ] || { echo "expected TEST=server/cli/cli, a test below test/ without .test.ts, got \"$(TEST)\"" >&2; exit 2; }
+	@$(BIN)/tsc --project tsconfig.watch.json --watch --preserveWatchOutput >dist/watch.log & compiling=$$!; \
+	trap "kill $$compiling" EXIT; node --enable-source-maps --watch dist/test/$(TEST).test.js
 
 lint: rules format-check ## check with the linter and the formatter
 

@@ -1,5 +1,5 @@
 /**
- * Runs all tests, those that take longest first, and ends with what failed and a plain line of tap's own count: `N
+ * Runs tests, those that take longest first, and ends with what failed and a plain line of tap's own count: `N
  * passed, N failed`. What is run is told by the sources: dist/ may still hold the compiled test of a source that is
  * gone.
  *
@@ -7,7 +7,7 @@
  * the modules of every process that a test starts, though nobody asks for coverage: 0.4 s of the processor for each.
  *
  * Arguments name the tests to run: `cli` stands for `test/server/cli/cli.test.ts`, `probe/stream` for all of a folder.
- * Without any, all are run.
+ * Without any, all run but those of the long run, which `--long` runs; `--all` runs both.
  */
 
 import { spawn } from "node:child_process";
@@ -30,16 +30,29 @@ const atOnce = 4;
 const limitS = 300;
 
 /** Half a minute and more each: begun last, one of them would run alone at the end. */
+const startedFirst = ["reliability", "demo", "api-states", "incident-scenarios", "engine-scenarios", "prometheus"];
+
+/**
+ * Run by `--long` alone, every night: kills, storms, random worlds and long histories. Each has a sibling that is run
+ * always and fails on most of what breaks it. Scenarios are in both: all of them in the long run, a third otherwise.
+ */
 const long = [
-  ...["incident-scenarios", "engine-scenarios", "second-opinion", "demo"],
-  ...["typical-trouble"],
-  ...["engine-tick", "replay-rules", "api-states", "replay", "as-of-when"],
-  ...["whole-way", "demo-day", "catch-up", "upkeep", "second-opinion-fleets"],
-  ...["prometheus", "move", "engine-mutants", "api-board", "crowd-of-faults"],
-  ...["leaders", "reliability", "dispatcher", "incident-command", "migrate"],
-  ...["up", "notify", "edges", "row-stream", "own-troubles", "checking"],
+  // the engine compared with a second one, with mutants of itself, and over long stories
+  ...["second-opinion", "second-opinion-fleets", "engine-mutants", "catch-up", "typical-trouble", "replay"],
+  ...["engine-scenarios", "incident-scenarios", "as-of-when", "reconcile", "measured-minutes", "upkeep"],
+  // processes that are killed, frozen or cut off
+  ...["alert-kills", "probe-kills", "frozen-probe", "frozen-dispatcher", "database-away", "database-gone", "leaders"],
+  ...["embedded-durability", "embedded-traps", "embedded-limits", "writable-host", "own-troubles", "edges"],
+  // everything at once
+  ...["whole-way", "crowd-of-faults", "demo-day", "move", "comparing", "row-stream", "api-fuzz"],
+  // servers, which most machines lack
+  ...["topology", "backup-drill", "failover", "timescaledb-upgrade", "patroni-loss"],
 ];
 
+const asked = process.argv.slice(2);
+const isLong = asked[0] === "--long";
+const isAll = asked[0] === "--all";
+if (isLong || isAll) process.env.SCENARIOS = "all";
 const tests = compiledTests();
 rmSync(results, { recursive: true, force: true });
 if (!process.env.DATABASE_URL) process.env[hostVariable] = await startHost();
@@ -58,17 +71,23 @@ function compiledTests(): string[] {
     .filter((path) => path.endsWith(".test.ts"))
     .map((path) => path.replace(/\.test\.ts$/, ""))
     .sort();
-  const first = long.flatMap((name) => {
+  const only = (name: string) => {
     const found = paths.filter((path) => isNamed(path, name));
     if (found.length !== 1) throw new Error(`expected one test named ${name}, got ${found.length}`);
-    return found;
-  });
-  const asked = process.argv.slice(2);
-  const unknown = asked.filter((name) => !paths.some((path) => isNamed(path, name)));
+    return found[0]!;
+  };
+  const nightly = new Set(long.map(only));
+  const first = startedFirst.map(only);
+  const names = isLong ? [...nightly] : isAll ? [] : asked;
+  const unknown = names.filter((name) => !paths.some((path) => isNamed(path, name)));
   if (unknown.length > 0) throw new Error(`expected names of tests or of their folders, got ${unknown.join(", ")}`);
-  return [...new Set([...first, ...paths])]
-    .filter((path) => asked.length === 0 || asked.some((name) => isNamed(path, name)))
-    .map((path) => `dist/test/${path}.test.js`);
+  const isWanted = (path: string) =>
+    names.length > 0 ? names.some((name) => isNamed(path, name)) : isAll || !nightly.has(path) || isScenarios(path);
+  return [...new Set([...first, ...paths])].filter(isWanted).map((path) => `dist/test/${path}.test.js`);
+}
+
+function isScenarios(path: string): boolean {
+  return path.endsWith("-scenarios");
 }
 
 /** By its own name, by its path, or by a folder that it is in. */
