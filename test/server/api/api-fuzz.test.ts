@@ -1,4 +1,4 @@
-/** A few thousand hostile requests, the same ones in every run; CONTRIBUTING.md says how others, and more, are sent. */
+/** A few thousand hostile requests, the same ones in every run; docs/testing.md says how others, and more, are sent. */
 import { connect } from "node:net";
 import t from "tap";
 import { makeApp } from "../../../server/api/app.js";

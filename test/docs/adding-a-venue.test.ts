@@ -1,4 +1,4 @@
-/** CONTRIBUTING's way to add a venue, gone step by step. */
+/** The way to add a venue that docs/adding-a-venue.md describes, step by step. */
 import { readFile } from "node:fs/promises";
 import t from "tap";
 import ts from "typescript";
@@ -13,12 +13,11 @@ import { until } from "../support/until.js";
 import type { VenuePlayer } from "../../simulator/player.js";
 import { startWorld } from "../../simulator/world.js";
 
-const page = await readFile(packagedFile("CONTRIBUTING.md"), "utf8");
+const page = await readFile(packagedFile("docs/adding-a-venue.md"), "utf8");
 
-/** The first block of a language under the heading. */
+/** The first block of a language. */
 function block(language: string): string {
-  const section = page.split("## Add a venue")[1]!.split("\n## ")[0]!;
-  return new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(section)![1]!;
+  return new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(page)![1]!;
 }
 
 /** Its imports are of types alone, and so are gone once it is compiled. */
