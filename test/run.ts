@@ -39,7 +39,16 @@ const startedFirst = ["reliability", "demo", "api-states", "incident-scenarios",
 const long = [
   // the engine compared with a second one, with mutants of itself, and over long stories
   ...["second-opinion", "second-opinion-fleets", "engine-mutants", "catch-up", "typical-trouble", "replay"],
-  ...["engine-scenarios", "incident-scenarios", "as-of-when", "reconcile", "measured-minutes", "upkeep"],
+  ...[
+    "engine-scenarios",
+    "incident-scenarios",
+    "as-of-when",
+    "typical-windows",
+    "week-page",
+    "reconcile",
+    "measured-minutes",
+    "upkeep",
+  ],
   // processes that are killed, frozen or cut off
   ...["alert-kills", "probe-kills", "frozen-probe", "frozen-dispatcher", "database-away", "database-gone", "leaders"],
   ...["embedded-durability", "embedded-traps", "embedded-limits", "writable-host", "own-troubles", "edges"],

@@ -1,54 +1,14 @@
 /** `/v1/reliability`: how venues compare, and how it agrees with their own pages. */
-import t, { type Test } from "tap";
+import t from "tap";
 import { sql, type Pool } from "../../../shared/database/pool.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import { type Api, serve } from "../../support/api.js";
+import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, forget, measured, pastIncident } from "../../support/fleet.js";
-import { randomFrom } from "../../support/random-samples.js";
-import { roundHalfEven } from "../../support/rollup-model.js";
-
-interface Reliability {
-  generatedAt: string;
-  days: number;
-  fleet: {
-    venues: number;
-    uptimePct: number | null;
-    typicalP50Ms: number | null;
-    typicalP95Ms: number | null;
-    incidents: number;
-  };
-  venues: Row[];
-}
-
-interface Row {
-  id: string;
-  category: string;
-  days: number;
-  measuredDays: number;
-  measuredMinutes: number;
-  downMinutes: number;
-  uptimePct: number | null;
-  typicalP50Ms: number | null;
-  typicalP95Ms: number | null;
-  incidents: number;
-  outages: number;
-  openIncidents: number;
-  meanIncidentSeconds: number | null;
-  longestIncidentSeconds: number | null;
-  components: { component: string }[];
-}
-
-async function compared(api: Api, query = ""): Promise<Reliability> {
-  return (await api.ask<Reliability>(`/v1/reliability${query}`)).body;
-}
-
-function rowOf({ venues }: Reliability, id: string): Row {
-  return venues.find((row) => row.id === id)!;
-}
+import { compared, type Row, rowOf } from "../../support/reliability.js";
 
 /** So many hours before `until`, each with these latencies at its start, of one endpoint from one region. */
 async function hours(pool: Pool, venue: string, latenciesMs: number[], count: number, until: Date): Promise<void> {
@@ -68,157 +28,6 @@ async function hours(pool: Pool, venue: string, latenciesMs: number[], count: nu
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-
-/**
- * From nine to twelve samples in each of some hours of these days, by three endpoints of two venues, from two regions.
- */
-async function sparseHours(pool: Pool, days: number, now: Date) {
-  const random = randomFrom(5);
-  const series = await pool.query<{
-    component_id: number;
-    region_id: number;
-  }>(sql`
-    select c.component_id, g.region_id
-    from component c join venue v using (venue_id) cross join region g
-    where (v.venue, c.component) in (('okx', 'rest:ticker'), ('okx', 'rest:book'), ('kraken', 'rest:time'))
-      and g.region in ('eu-central', 'us-east')
-  `);
-  const firstHour = Math.floor(+now / hourMs) * hourMs;
-  const samples = series.flatMap((of) =>
-    Array.from({ length: (days * 24) / 4 }, (_, i) => {
-      const hour = firstHour - (i * 4 + Math.floor(random() * 4)) * hourMs;
-      // halves of milliseconds too, whose rounding must be the same everywhere
-      const latency_us = Math.floor(random() * random() * 400) * 500;
-      return Array.from({ length: 9 + Math.floor(random() * 4) }, (_, n) => ({
-        ...of,
-        ts: new Date(hour + n * 60_000),
-        latency_us,
-      }));
-    }).flat(),
-  );
-  await insertLatencies(pool, samples);
-}
-
-async function insertLatencies(
-  pool: Pool,
-  samples: {
-    component_id: number;
-    region_id: number;
-    ts: Date;
-    latency_us: number;
-  }[],
-) {
-  await pool.query(sql`
-    insert into sample (ts, component_id, region_id, good, latency_us)
-    select s.ts, s.component_id, s.region_id, true, s.latency_us
-    from jsonb_to_recordset(${JSON.stringify(samples)}::jsonb)
-      as s (ts timestamptz, component_id int, region_id smallint, latency_us int)
-    on conflict do nothing
-  `);
-}
-
-/** Medians of hours by sorting them, in plain TypeScript: what the answers of a window have to be. */
-async function usualByHand(pool: Pool, days: number, at: string) {
-  const hours = await pool.query<{
-    hour: Date;
-    venue: string;
-    p50_us: number;
-    p95_us: number;
-  }>(sql`
-    select h.hour, v.venue, h.p50_us, h.p95_us
-    from sample_hour h join component c using (component_id) join venue v using (venue_id)
-    where c.kind = 'rest' and h.p50_us is not null and h.good >= 10
-      and h.hour < time_bucket('1 hour', (select published_to from api.clock))
-  `);
-  const today = Math.floor(Date.parse(at) / dayMs) * dayMs;
-  const within = hours.filter(({ hour }) => +hour >= today - (days - 1) * dayMs);
-  return (venue: string | null) => {
-    const of = within.filter((row) => venue === null || row.venue === venue);
-    const median = (us: number[]) => {
-      const ms = us.map((one) => roundHalfEven(one / 1000)).sort((a, b) => a - b);
-      const [lower, upper] = [ms[Math.floor((ms.length - 1) / 2)]!, ms[Math.floor(ms.length / 2)]!];
-      return ms.length < 3 ? null : roundHalfEven((lower + upper) / 2);
-    };
-    return {
-      typicalHours: of.length,
-      typicalP50Ms: median(of.map(({ p50_us }) => p50_us)),
-      typicalP95Ms: median(of.map(({ p95_us }) => p95_us)),
-    };
-  };
-}
-
-void t.test("typical latencies of every window", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
-  const now = new Date();
-  await sparseHours(pool, 24, now);
-  await pool.query(sql`call upkeep.refresh('sample_hour', now() - interval '30 days', now() + interval '1 hour')`);
-  const windows = [1, 2, 5, 8, 9, 10, 11, 12, 14, 20, 23, 24, 30, 90];
-
-  async function areThoseByHand(t: Test) {
-    const api = await serve(t, { pool, registry });
-    for (const days of windows) {
-      const { fleet, venues, generatedAt } = await compared(api, `?days=${days}`);
-      const byHand = await usualByHand(pool, days, generatedAt);
-      t.match(fleet, byHand(null), `${days} days, all`);
-      for (const row of venues) t.match(row, byHand(row.id), `${days} days, ${row.id}`);
-    }
-  }
-
-  await t.test("before any five days are kept", async (t) => {
-    t.equal(await keptBuckets(pool), 0, "as after a migration");
-    await areThoseByHand(t);
-  });
-
-  await t.test("with five days kept, and edges in their midst", async (t) => {
-    await pool.query(sql`call upkeep.refresh_all(now() - interval '2 days', now())`);
-    t.ok((await keptBuckets(pool)) >= 4, "from the beginning, not from what is refreshed alone");
-    await areThoseByHand(t);
-  });
-
-  await t.test("after what came late", async (t) => {
-    await insertLatencies(
-      pool,
-      await pool.query(sql`
-        select s.component_id, s.region_id, s.ts + interval '1 second' as ts, 1000000 as latency_us
-        from sample s
-        where s.ts between now() - interval '6 days' and now() - interval '12 hours'
-      `),
-    );
-    await pool.query(sql`call upkeep.refresh_late(now())`);
-    await areThoseByHand(t);
-    const [kept] = await keptHours(pool);
-    const [counted] = await pool.query<{ hours: number }>(sql`
-      select 2 * count(*) as hours
-      from sample_hour
-      where good >= 10 and hour < (select max(bucket) + interval '5 days' from usual_hour)
-    `);
-    t.same(kept!.hours, counted!.hours, "no hour is counted twice");
-  });
-
-  await t.test("of what is not watched any more", async (t) => {
-    const before = rowOf(await compared(await serve(t, { pool, registry })), "okx");
-    await pool.script("update component set published = false where component = 'rest:book'");
-    const after = rowOf(await compared(await serve(t, { pool, registry })), "okx");
-    t.strictSame(
-      after,
-      {
-        ...before,
-        components: before.components.filter(({ component }) => component !== "rest:book"),
-      },
-      "history keeps its meaning; no row is left for what is not shown any more",
-    );
-    t.equal(after.components.length, before.components.length - 1);
-  });
-});
-
-async function keptBuckets(pool: Pool): Promise<number> {
-  const [row] = await pool.query<{ n: number }>(sql`select count(distinct bucket) as n from usual_hour`);
-  return row!.n;
-}
-
-async function keptHours(pool: Pool): Promise<{ hours: number }[]> {
-  return pool.query(sql`select sum(hours) as hours from usual_hour`);
-}
 
 void t.test("just after midnight", async (t) => {
   const { pool, registry } = await migratedDatabase(t);

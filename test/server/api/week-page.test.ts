@@ -1,0 +1,161 @@
+/** A venue's page over seven days, which is read from hours and from the samples beside them, compared with the samples. */
+import t from "tap";
+import { sql } from "../../../shared/database/pool.js";
+import { serve } from "../../support/api.js";
+import { migratedDatabase } from "../../support/database.js";
+import { ago, decide, measured } from "../../support/fleet.js";
+
+interface Detail {
+  generatedAt: string;
+  latency: { points: { at: string; p50Ms: number | null; samples: number }[] };
+  endpoints: {
+    component: string;
+    samples: number;
+    goodPct: number | null;
+    p50Ms: number | null;
+    p95Ms: number | null;
+  }[];
+  streams: {
+    component: string;
+    samples: number;
+    goodPct: number | null;
+    messagesPerMinute: number | null;
+    longestQuietMs: number | null;
+    sequenceGaps: number | null;
+  }[];
+}
+
+void t.test("the percentiles and sums of a week are exact, to the sample", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const api = await serve(t, { pool, registry });
+  const page = async (venue: string, query = "") => (await api.ask<Detail>(`/v1/targets/${venue}${query}`)).body;
+
+  await measured(pool, { from: ago(100), to: ago(0) });
+  // few milliseconds, and gaps between them: percentiles often fall between two
+  await pool.query(sql`
+    insert into sample (ts, component_id, region_id, good, fault, latency_us)
+    select
+      at, component_id, region_id, luck % 50 > 0,
+      case when luck % 50 = 0 then 'timeout'::fault end,
+      case when luck % 50 > 0 then 1000 * (luck % 7) * (1 + component_id % 3) + luck % 1009 end
+    from component
+    join venue using (venue_id)
+    cross join region
+    cross join generate_series(now() - interval '7 days 1 hour', now() - interval '2 minutes', interval '97 s') as at
+    cross join lateral (select abs(hashint8(extract(epoch from at)::bigint * 64 + component_id)) as luck) drawn
+    where venue = 'okx' and kind = 'rest' and region in ('eu-central', 'us-east')
+    -- both are exact at an hour's edge
+    union all
+    select date_trunc('hour', now()) - interval '50 hours', component_id, region_id, true, null, 999500
+    from component
+    join venue using (venue_id)
+    cross join region
+    where venue = 'okx' and kind = 'rest' and region = 'eu-central'
+    on conflict do nothing
+  `);
+  // of two streams, of which one is not numbered
+  await pool.query(sql`
+    insert into sample (ts, component_id, region_id, good, fault, messages, quiet_ms, sequence_gaps)
+    select
+      at, component_id, region_id, luck % 40 > 0, case when luck % 40 = 0 then 'stall'::fault end,
+      luck % 900, luck % 20011, case when component = 'ws:book' then luck % 3 end
+    from component
+    join venue using (venue_id)
+    cross join region
+    cross join generate_series(now() - interval '7 days 1 hour', now() - interval '2 minutes', interval '101 s') as at
+    cross join lateral (select abs(hashint8(extract(epoch from at)::bigint * 64 + component_id)) as luck) drawn
+    where venue = 'okx' and component in ('ws:book', 'ws:trades') and region in ('eu-central', 'us-east')
+    on conflict do nothing
+  `);
+  await decide(pool);
+  await pool.query(sql`call upkeep.refresh_over_hours(now() - upkeep.late_window(), now())`);
+  const [kept] = await pool.query<{ hours: number }>(sql`select count(distinct hour)::int as hours from latency_hour`);
+  t.ok(kept!.hours >= 168, "most of it is not read raw");
+  const { generatedAt, endpoints, streams, latency } = await page("okx", "?range=7d");
+  const takenFrom = (region: string, kind = "rest") => sql`
+    from sample
+    join component using (component_id)
+    join venue using (venue_id)
+    join region using (region_id)
+    where venue = 'okx' and kind = ${kind} and region = ${region}
+      and ts > ${generatedAt}::timestamptz - interval '7 days' and ts <= ${generatedAt}
+  `;
+  const taken = takenFrom("eu-central");
+  const wholeMs = (share: number) =>
+    sql`round(percentile_cont(${share}::double precision) within group (order by latency_us) filter (where good) / 1000)::int`;
+  const ofEndpoints = await pool.query(sql`
+    select
+      component, count(*)::int as samples,
+      trunc(100.0 * count(*) filter (where good) / count(*), 3)::double precision as "goodPct",
+      ${wholeMs(0.5)} as "p50Ms", ${wholeMs(0.95)} as "p95Ms"
+    ${taken}
+    group by component
+    order by component
+  `);
+  t.strictSame(
+    endpoints
+      .map(({ component, samples, goodPct, p50Ms, p95Ms }) => ({
+        ...{ component, samples, goodPct, p50Ms, p95Ms },
+      }))
+      .sort((a, b) => (a.component < b.component ? -1 : 1)),
+    ofEndpoints,
+  );
+  const ofStreams = await pool.query(sql`
+    select
+      component, count(*)::int as samples,
+      trunc(100.0 * count(*) filter (where good) / count(*), 3)::double precision as "goodPct",
+      round(sum(messages) * 60000.0 / (count(*) * cadence_ms), 1)::double precision as "messagesPerMinute",
+      max(quiet_ms) as "longestQuietMs", sum(sequence_gaps)::int as "sequenceGaps"
+    ${takenFrom("eu-central", "ws")}
+    group by component, cadence_ms
+    order by component
+  `);
+  t.ok(ofStreams.length >= 2);
+  t.strictSame(
+    streams
+      .map(({ component, samples, goodPct, ...heard }) => ({
+        ...{ component, samples, goodPct },
+        messagesPerMinute: heard.messagesPerMinute,
+        longestQuietMs: heard.longestQuietMs,
+        sequenceGaps: heard.sequenceGaps,
+      }))
+      .sort((a, b) => (a.component < b.component ? -1 : 1)),
+    ofStreams,
+    "streams, from hours and what is beside them",
+  );
+  const ofHours = await pool.query<{ at: Date }>(sql`
+    select
+      time_bucket('1 hour', ts) as at, ${wholeMs(0.5)} as "p50Ms", ${wholeMs(0.95)} as "p95Ms",
+      (count(*) filter (where good))::int as samples
+    ${taken}
+    group by 1
+    order by 1
+  `);
+  t.strictSame(
+    latency.points,
+    ofHours.slice(-168).map((row) => ({ ...row, at: row.at.toISOString() })),
+  );
+
+  await pool.query(sql`
+    update component set published = false
+    where component = 'rest:ticker' and venue_id = (select venue_id from venue where venue = 'okx')
+  `);
+  await decide(pool);
+  // of a region that was not asked for yet: a week's page is held
+  const without = await page("okx", "?range=7d&region=us-east");
+  await pool.query(sql`update component set published = true`);
+  const others = await pool.query<{ at: Date; samples: number }>(sql`
+    select time_bucket('1 hour', ts) as at, (count(*) filter (where good))::int as samples
+    ${takenFrom("us-east")} and component <> 'rest:ticker'
+    group by 1
+    order by 1
+  `);
+  const middle = ({ latency }: Detail) => latency.points.slice(1, -2).map(({ at, samples }) => ({ at, samples }));
+  t.strictSame(
+    middle(without),
+    others
+      .map(({ at, samples }) => ({ at: at.toISOString(), samples }))
+      .filter(({ at }) => middle(without).some((one) => one.at === at)),
+    "an endpoint that is not watched any more is not in the chart either",
+  );
+});
