@@ -152,7 +152,9 @@ begin
     return query
       with measured as materialized (
         select m.minute
-        from generate_series(date_bin('1 minute', first_at - looks_back, 'epoch'), newest_at, interval '1 minute') as m (minute)
+        from generate_series(
+          date_bin('1 minute', first_at - looks_back, 'epoch'), newest_at, interval '1 minute'
+        ) as m (minute)
         where exists (select from sample s where s.ts >= m.minute and s.ts < m.minute + interval '1 minute')
       ),
       -- measured minutes, and until the instant at which the last of it is out of sight, as spans without overlaps

@@ -33,7 +33,10 @@ return case
 end;
 
 -- Does a sample count? All do but the bad ones that the region's own network is to blame for.
-create function engine.counts(ts timestamptz, good boolean, latency_us integer, slow_from_us integer, ours tstzmultirange) returns boolean
+create function engine.counts(
+  ts timestamptz, good boolean, latency_us integer, slow_from_us integer, ours tstzmultirange
+)
+returns boolean
 language sql immutable parallel safe
 return (ours @> ts and (not good or latency_us >= slow_from_us)) is not true;
 
@@ -214,7 +217,9 @@ as $$
         and s.ts > since
         and s.ts > g.judged_from
         and s.ts <= at
-        and s.ts <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r) - s.received_after_s * interval '1 second'
+        and s.ts
+          <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
+            - s.received_after_s * interval '1 second'
         and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
       having count(*) > 0
     ) look
@@ -241,9 +246,15 @@ as $$
           div(extract(epoch from at - s.ts), extract(epoch from g.judged_span)) as back,
           count(*) filter (where not (g.streams and s.unserved is true)) as samples,
           count(*) filter (where not s.good and not (g.streams and s.unserved is true)) as failed,
-          count(*) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)) as run,
-          min(s.ts) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)) as run_from,
-          (array_agg(s.fault order by s.ts desc) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from)))[1] as newest_fault
+          count(*) filter (
+            where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)
+          ) as run,
+          min(s.ts) filter (
+            where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)
+          ) as run_from,
+          (
+            array_agg(s.fault order by s.ts desc) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from))
+          )[1] as newest_fault
         from sample s
         where look.failed + look.slow > 0
           and s.component_id = g.component_id
@@ -251,7 +262,9 @@ as $$
           and s.ts > since
           and s.ts > g.looked_at_from
           and s.ts <= at
-          and s.ts <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r) - s.received_after_s * interval '1 second'
+          and s.ts
+            <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
+              - s.received_after_s * interval '1 second'
           and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
         group by 1
       ) w
@@ -337,18 +350,26 @@ begin
         newest_bad_at = s.newest_bad_at
     from seen s
     where k.component_id = s.component_id and k.region_id = s.region_id
-      and (k.state, k.reporting, k.samples, k.bad, k.slow, k.bad_run, k.run_from, k.in_part, k.newest_at, k.newest_fault, k.newest_bad_at)
+      and (
+        k.state, k.reporting, k.samples, k.bad, k.slow, k.bad_run, k.run_from, k.in_part, k.newest_at, k.newest_fault,
+        k.newest_bad_at
+      )
         is distinct from
-        (s.state, s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.run_from, s.in_part, s.newest_at, s.newest_fault, s.newest_bad_at)
+        (
+          s.state, s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.run_from, s.in_part, s.newest_at,
+          s.newest_fault, s.newest_bad_at
+        )
   ),
   added as (
     insert into region_state (
-      component_id, region_id, state, since, bad_since, reporting, samples, bad, slow, bad_run, run_from, in_part, newest_at,
+      component_id, region_id, state, since, bad_since, reporting, samples, bad, slow, bad_run, run_from, in_part,
+      newest_at,
       newest_fault, newest_bad_at
     )
     select
       s.component_id, s.region_id, s.state, at, case when engine.is_bad(s.state) then at end,
-      s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.run_from, s.in_part, s.newest_at, s.newest_fault, s.newest_bad_at
+      s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.run_from, s.in_part, s.newest_at, s.newest_fault,
+      s.newest_bad_at
     from seen s
     where not exists (select from region_state k where k.component_id = s.component_id and k.region_id = s.region_id)
   )
@@ -358,7 +379,8 @@ begin
   set state = 'unknown',
       since = case when s.state = 'unknown' then s.since else at end,
       bad_since = null, bad_until = case when s.bad_since is null then s.bad_until else at end,
-      reporting = false, samples = 0, bad = 0, slow = 0, bad_run = 0, run_from = null, in_part = false, newest_bad_at = null
+      reporting = false, samples = 0, bad = 0, slow = 0, bad_run = 0, run_from = null, in_part = false,
+      newest_bad_at = null
   where (s.reporting or s.samples > 0)
     and not exists (select from seen n where n.component_id = s.component_id and n.region_id = s.region_id);
 end;

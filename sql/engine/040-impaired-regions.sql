@@ -16,7 +16,8 @@ as $$
 $$;
 
 -- The regions whose votes of an instant are not counted in hindsight.
-create function engine.impaired_regions_in_hindsight(at timestamptz, known_at timestamptz, r engine.rules) returns setof smallint
+create function engine.impaired_regions_in_hindsight(at timestamptz, known_at timestamptz, r engine.rules)
+returns setof smallint
 language sql stable
 as $$
   select distinct i.region_id
@@ -57,7 +58,8 @@ $$;
 -- What does each region see bad, or saw until a moment ago? The last region to see the end of a common outage is as
 -- alone with it as one whose network begins to fail. One that has fallen silent has still seen what it saw. What a
 -- region's own trouble did, or still does, is nothing that it has seen.
-create function engine.lately_bad(at timestamptz, r engine.rules) returns table (region_id smallint, component_id integer)
+create function engine.lately_bad(at timestamptz, r engine.rules)
+returns table (region_id smallint, component_id integer)
 language sql stable
 as $$
   select s.region_id, s.component_id
@@ -71,7 +73,13 @@ as $$
             and (i.ended_at is null or i.ended_at > at - engine.ms(r.impaired_within_ms))
         )
     )
-    and s.region_id <> all (array(select i.region_id from impairment i where i.ended_at is null and i.recognised_at <= at - engine.ms(r.impaired_within_ms)))
+    and s.region_id <> all (
+      array(
+        select i.region_id
+        from impairment i
+        where i.ended_at is null and i.recognised_at <= at - engine.ms(r.impaired_within_ms)
+      )
+    )
 $$;
 
 -- How does each region see each venue as a whole? Only venues that it knows a component of.
@@ -157,7 +165,8 @@ begin
   where n.ended_at is null and i.impairment_id = n.impairment_id
     -- What has been a region's own for so long is so until it is over: a second region whose network fails too is no
     -- witness of an outage.
-    and 2 * case when i.recognised_at > at - engine.ms(r.impaired_within_ms) then now_bad.alone else now_bad.venues end <= cardinality(i.venues);
+    and 2 * case when i.recognised_at > at - engine.ms(r.impaired_within_ms) then now_bad.alone else now_bad.venues end
+      <= cardinality(i.venues);
 
   -- nothing turned bad a moment ago, as nearly always: then no group did
   if not exists (select from region_state s where s.bad_since > at - engine.ms(r.impaired_within_ms)) then
@@ -188,13 +197,17 @@ begin
     where s.region_id = any (c.regions)
       and v.venue = any (c.venues)
       and s.bad_since > at - engine.ms(r.impaired_within_ms)
-      and not exists (select from engine.lately_bad(at, r) e where e.component_id = s.component_id and e.region_id <> all (c.regions))
+      and not exists (
+        select from engine.lately_bad(at, r) e where e.component_id = s.component_id and e.region_id <> all (c.regions)
+      )
   ) n
   join region g on g.region_id = any (c.regions) and g.published
   where g.region_id <> all (array(select engine.impaired_regions(at, at)))
     -- one that measures nothing sees nothing fail, whatever the others of its machine see
     and 2 * (
-      select count(*) from engine.venues_by_region(at, r) s where s.region_id = g.region_id and s.venue = any (c.venues) and s.bad
+      select count(*)
+      from engine.venues_by_region(at, r) s
+      where s.region_id = g.region_id and s.venue = any (c.venues) and s.bad
     ) > cardinality(c.venues)
   order by g.region_id, cardinality(c.regions);
 end;
@@ -217,7 +230,9 @@ as $$
       s.component_id,
       s.newest_at,
       s.bad_run > 0 as failing,
-      max(case when engine.is_bad(s.state) and s.bad_run >= r.opening_bad_run then s.run_from end) over (partition by g.vantage) as trouble_from
+      max(
+        case when engine.is_bad(s.state) and s.bad_run >= r.opening_bad_run then s.run_from end
+      ) over (partition by g.vantage) as trouble_from
     from engine.vantages(at) g
     join region_state s using (region_id)
     join component c using (component_id)
@@ -244,7 +259,8 @@ as $$
     select
       o.vantage,
       o.venue_id,
-      2 * count(*) filter (where o.failing and (f.first <> o.vantage or f.last <> o.vantage)) < count(*) filter (where o.failing) as fails_alone
+      2 * count(*) filter (where o.failing and (f.first <> o.vantage or f.last <> o.vantage))
+        < count(*) filter (where o.failing) as fails_alone
     from of_component o
     left join fails_at f using (component_id)
     -- what streams looks well until it has been silent for as long as its threshold

@@ -69,7 +69,9 @@ begin
   where s.bad_since <= at - engine.ms(r.outlier_after_ms)
     and s.lasting < s.quorum
     and engine.is_bad(c.state) is not true
-    and not exists (select from outlier o where o.component_id = s.component_id and o.region_id = s.region_id and o.ended_at is null)
+    and not exists (
+      select from outlier o where o.component_id = s.component_id and o.region_id = s.region_id and o.ended_at is null
+    )
     and not exists (select from engine.open_incidents_of(array[s.component_id]));
 end;
 $$;

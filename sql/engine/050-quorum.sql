@@ -10,7 +10,8 @@ language sql immutable parallel safe
 return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int;
 
 -- The state of a component by the votes of the counted regions, and by how many outliers see it bad.
-create function engine.by_quorum(quorum bigint, outage bigint, bad bigint, operational bigint, outliers bigint) returns state
+create function engine.by_quorum(quorum bigint, outage bigint, bad bigint, operational bigint, outliers bigint)
+returns state
 language sql immutable parallel safe
 return case
   when outage >= quorum then 'outage'
@@ -49,7 +50,9 @@ as $$
     from component c
     join venue v using (venue_id)
     left join (
-      select k.*, (k.component_id, k.region_id) in (select o.component_id, o.region_id from engine.outliers(at) o) as outlier
+      select
+        k.*,
+        (k.component_id, k.region_id) in (select o.component_id, o.region_id from engine.outliers(at) o) as outlier
       from region_state k
       where k.reporting
         and k.region_id <> all (array(select engine.impaired_regions(at, at)))
@@ -100,8 +103,10 @@ as $$
     v.venue_id,
     case
       when count(*) filter (where s.state <> 'unknown') = 0 then 'unknown'
-      when count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2 >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)
-        or count(*) filter (where s.state = 'outage' and c.kind = 'ws') * 2 >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'ws'), 0)
+      when count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2
+        >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)
+        or count(*) filter (where s.state = 'outage' and c.kind = 'ws') * 2
+          >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'ws'), 0)
       then 'outage'
       when count(*) filter (where engine.is_bad(s.state)) > 0 then 'degraded'
       else 'operational'

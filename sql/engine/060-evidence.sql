@@ -27,7 +27,8 @@ as $$
     join sample s
       on s.component_id = v.component_id and s.region_id = v.region_id
       and s.ts > since and s.ts > v.judged_from and s.ts <= at
-      and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
+      and s.ts
+        <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
       and engine.counts(s.ts, s.good, s.latency_us, v.slow_from_us, v.ours)
   ),
   details as (
@@ -81,7 +82,9 @@ as $$
       from sample s
       where s.component_id = c.component_id and s.region_id = g.region_id
         and s.ts > at - interval '1 hour' and s.ts <= at
-        and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
+        and s.ts
+          <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r)
+            - s.received_after_s * interval '1 second'
     ) silent on v.newest_at is null
     where c.component_id = any (of_components) and g.published
   ),
@@ -95,7 +98,9 @@ as $$
       count(*) filter (where e.counted and engine.is_bad(e.state)) as bad,
       count(*) filter (where e.state = 'operational' and (e.counted or e.outlier)) as operational,
       count(*) filter (where e.outlier and engine.is_bad(e.state)) as outliers,
-      count(*) filter (where e.counted and engine.is_bad(e.state) and (e.bad_run >= r.opening_bad_run or e.in_part)) as confirming,
+      count(*) filter (
+        where e.counted and engine.is_bad(e.state) and (e.bad_run >= r.opening_bad_run or e.in_part)
+      ) as confirming,
       jsonb_agg(
         jsonb_build_object(
           'region', e.region,
@@ -121,7 +126,8 @@ as $$
         jsonb_build_object(
           'region', e.region,
           'reason', case
-            when e.impaired then 'impaired: most venues turned bad there at once, and in no other region whose own network worked'
+            when e.impaired
+              then 'impaired: most venues turned bad there at once, and in no other region whose own network worked'
             when e.outlier then 'outlier: it has seen this bad for long, and no quorum with it'
             when e.known_newest_at is null then 'no samples within the last hour'
             else 'newest sample too old'
@@ -146,7 +152,10 @@ as $$
       'confirming', c.confirming,
       'notes', to_jsonb(array_remove(array[
         case when c.published = 1 then 'The registry publishes one region: nobody else can confirm what it sees.' end,
-        case when c.reporting > c.vantages then 'Regions whose probes run on one machine share its network: they are one vantage.' end
+        case
+          when c.reporting > c.vantages
+            then 'Regions whose probes run on one machine share its network: they are one vantage.'
+        end
       ], null)),
       'votes', coalesce(c.votes, '[]'),
       'notCounted', coalesce(c.not_counted, '[]')

@@ -138,7 +138,9 @@ create function engine.witnesses(evidence jsonb) returns text[]
 language sql immutable
 as $$
   select coalesce(array_agg(distinct vote ->> 'region'), '{}')
-  from jsonb_array_elements((evidence -> 'opening' -> 'votes') || coalesce(evidence -> 'escalation' -> 'votes', '[]')) vote
+  from jsonb_array_elements(
+    (evidence -> 'opening' -> 'votes') || coalesce(evidence -> 'escalation' -> 'votes', '[]')
+  ) vote
   where vote ->> 'vote' in ('degraded', 'outage')
 $$;
 
@@ -194,7 +196,10 @@ declare
   since    timestamptz := at - engine.longest_span(r);
   closed   text[];
 begin
-  select array_agg(i.incident_id), array_agg(w.reason), array_agg(i.component_id) filter (where c.published and v.published)
+  select
+    array_agg(i.incident_id),
+    array_agg(w.reason),
+    array_agg(i.component_id) filter (where c.published and v.published)
   into over, reasons, watched
   from engine.open_incidents_of(null) i
   join component c using (component_id)
@@ -241,7 +246,9 @@ as $$
   where s.component_id = any (of_components)
     and s.reporting
     and s.region_id <> all (array(select engine.impaired_regions(at, at)))
-    and not exists (select from engine.outliers(at) o where o.component_id = s.component_id and o.region_id = s.region_id)
+    and not exists (
+      select from engine.outliers(at) o where o.component_id = s.component_id and o.region_id = s.region_id
+    )
 $$;
 
 -- Until when did a quorum see a component bad? Of each counted region that does, the newest bad sample; of these the

@@ -128,11 +128,16 @@ begin
       or i.opened_at > eve - engine.ms(greatest(r.flap_within_ms, r.retraction_ms))
       or i.closed_at > eve - engine.longest_span(r)
       or i.started_at >= date_trunc('day', eve, 'UTC') - interval '8 days'
-      or i.closed_at is null and i.retracted_at is not null and i.retraction_evidence is null and i.dismissed_until is null
+      or i.closed_at is null
+        and i.retracted_at is not null
+        and i.retraction_evidence is null
+        and i.dismissed_until is null
     );
 
   perform setval(
-    pg_get_serial_sequence('impairment', 'impairment_id'), (select coalesce(max(impairment_id), 0) + 1 from impairment), false
+    pg_get_serial_sequence('impairment', 'impairment_id'),
+    (select coalesce(max(impairment_id), 0) + 1 from impairment),
+    false
   );
   perform setval(
     pg_get_serial_sequence('incident', 'incident_id'), (select coalesce(max(incident_id), 0) + 1 from incident), false

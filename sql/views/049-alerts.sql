@@ -25,7 +25,9 @@ begin atomic
         )
         order by place
       ) as votes
-    from jsonb_array_elements(case when jsonb_typeof(noted -> 'votes') = 'array' then noted -> 'votes' end) with ordinality as v (vote, place)
+    from jsonb_array_elements(
+      case when jsonb_typeof(noted -> 'votes') = 'array' then noted -> 'votes' end
+    ) with ordinality as v (vote, place)
   ),
   faults as (
     select string_agg(f.fault || ' ' || f.n, ', ' order by f.n desc, f.fault) as told

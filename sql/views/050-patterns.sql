@@ -16,7 +16,9 @@ begin atomic
       i.component,
       i.peak_severity as severity,
       i.started_at,
-      extract(epoch from case when i.closed_at is null then k.generated_at else i.last_bad_at end - i.started_at) as seconds,
+      extract(
+        epoch from case when i.closed_at is null then k.generated_at else i.last_bad_at end - i.started_at
+      ) as seconds,
       (i.started_at at time zone 'UTC')::date as day,
       extract(isodow from i.started_at at time zone 'UTC')::int as weekday,
       extract(hour from i.started_at at time zone 'UTC')::int as hour

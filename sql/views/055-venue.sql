@@ -26,7 +26,9 @@ $$;
 create function api.streams_between(
   components integer[], only_region smallint, from_at timestamptz, to_at timestamptz, known_at timestamptz
 )
-returns table (component_id integer, samples bigint, good bigint, messages bigint, quiet_ms integer, sequence_gaps bigint)
+returns table (
+  component_id integer, samples bigint, good bigint, messages bigint, quiet_ms integer, sequence_gaps bigint
+)
 language plpgsql stable
 set plan_cache_mode = force_custom_plan
 as $$
@@ -135,7 +137,11 @@ begin
     ) e
     cross join snapshot w
     cross join lateral api.samples_between(
-      array(select component_id from components), array(select region_id from region where published), e.from_at, e.to_at, w.generated_at
+      array(select component_id from components),
+      array(select region_id from region where published),
+      e.from_at,
+      e.to_at,
+      w.generated_at
     ) r
   ),
   -- REST samples of the selected region outside of those that are kept
@@ -144,7 +150,11 @@ begin
     from edges e
     cross join snapshot w
     cross join lateral api.samples_between(
-      array(select component_id from components where kind = 'rest'), array(select region_id from selected), e.from_at, e.to_at, w.generated_at
+      array(select component_id from components where kind = 'rest'),
+      array(select region_id from selected),
+      e.from_at,
+      e.to_at,
+      w.generated_at
     ) r
   ),
   charted as (
@@ -175,7 +185,9 @@ begin
       select a.at, max(a.p50_us) as p50_us, max(a.p95_us) as p95_us, max(a.samples) as samples
       from (
         select
-          generate_series(time_bucket(w.bucket, w.from_at) + w.bucket, time_bucket(w.bucket, w.generated_at), w.bucket) as at,
+          generate_series(
+            time_bucket(w.bucket, w.from_at) + w.bucket, time_bucket(w.bucket, w.generated_at), w.bucket
+          ) as at,
           null::double precision as p50_us, null::double precision as p95_us, 0::bigint as samples, true as of_range
         from snapshot w
         union all
@@ -235,7 +247,9 @@ begin
       select r.region_id, api.whole_ms(r.latency_us), count(*), min(r.latency_us), max(r.latency_us)
       from beside r
       -- not joined: a function's rows are guessed to be few, and each would go through all components
-      where r.component_id = any (array(select component_id from components where kind = 'rest')) and r.good and r.latency_us is not null
+      where r.component_id = any (array(select component_id from components where kind = 'rest'))
+        and r.good
+        and r.latency_us is not null
       group by 1, 2
     ) b
     group by b.region_id, b.ms
@@ -299,7 +313,10 @@ begin
       select s.*
       from edges e
       cross join lateral api.streams_between(
-        array(select component_id from components where kind = 'ws'), (select region_id from selected), e.from_at, e.to_at,
+        array(select component_id from components where kind = 'ws'),
+        (select region_id from selected),
+        e.from_at,
+        e.to_at,
         (select w.generated_at from snapshot w)
       ) s
     ) p
@@ -379,13 +396,18 @@ begin
     join component c using (component_id)
     cross join snapshot w
     where s.component_id = any (array(
-        select c.component_id from component c join venue v using (venue_id) where v.chain = (select chain from chosen) and c.kind = 'rest'
+        select c.component_id
+        from component c
+        join venue v using (venue_id)
+        where v.chain = (select chain from chosen) and c.kind = 'rest'
       ))
       and s.region_id = (select region_id from selected)
       and s.head is not null
       -- as far back as the oldest of own_heads may lie, and a minute
       and s.ts > w.generated_at - interval '1 minute' - (
-        select greatest(interval '1 minute', max(3 * o.cadence_ms) * interval '1 ms') from components o where o.kind = 'rest'
+        select greatest(interval '1 minute', max(3 * o.cadence_ms) * interval '1 ms')
+        from components o
+        where o.kind = 'rest'
       )
       and s.ts <= w.generated_at
       and api.known_by(w.generated_at, s.ts, s.received_after_s)
