@@ -1,9 +1,10 @@
--- Chapter 5 of docs/rulebook.md: what do the regions say together?
+-- Chapter 5 of docs/rulebook.md: the common verdict of the regions.
+--
 --
 -- The quorum is a simple majority of the regions that report the component now and are neither impaired nor outliers,
--- not of those that are configured: a region without samples has no vote, either way. A majority, never a half: with
--- two of four regions bad and two good, nothing is confirmed. And never one region alone where others are published: it
--- may be blocked, and the others silent.
+-- not of the configured ones: a region without samples has no vote, either way. A majority, never a half: with two of
+-- four regions bad and two good, nothing is confirmed. And never one region alone if others are published: it may be
+-- blocked, and the others silent.
 
 create function engine.quorum(counted bigint, published bigint, r engine.rules) returns integer
 language sql immutable parallel safe
@@ -16,8 +17,8 @@ language sql immutable parallel safe
 return case
   when outage >= quorum then 'outage'
   when bad >= quorum then 'degraded'
-  -- health needs witnesses too: as many regions must have a verdict as a fault would need to be confirmed. An outlier's
-  -- is one: of two regions of which a venue blocks one, the other would know nothing.
+  -- Health needs witnesses too: as many regions must have a verdict as a fault would need to be confirmed. An outlier's
+  -- verdict counts here: with two regions, one of them blocked by a venue, the state would otherwise be unknown.
   when operational + bad + outliers < quorum then 'unknown'
   when operational = 0 then 'unknown'
   else 'operational'
@@ -37,7 +38,7 @@ as $$
     select
       c.component_id,
       count(s.state) filter (where not s.outlier) as counted,
-      -- here, so that it is computed once, and not for every comparison with it
+      -- here, so that it is computed once, not per comparison
       engine.quorum(
         count(s.state) filter (where not s.outlier),
         (select count(*) from region g where g.published),
@@ -93,8 +94,8 @@ begin
 end;
 $$;
 
--- What does each venue's set of components say? Components without evidence are not counted. REST and streams (the
--- socket among them) are asked apart: a client of the one has nothing of the other.
+-- The state of each venue by its components. Components without evidence are not counted. REST and streams (including
+-- the socket) are judged separately: a client of one gets nothing from the other.
 create function engine.venue_verdicts()
 returns table (venue_id smallint, state state)
 language sql stable

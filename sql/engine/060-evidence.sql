@@ -1,11 +1,13 @@
--- Why was a component in the state that it was in? Every region's vote at an instant, and who was not counted and why.
+-- The evidence for a component's state: every region's vote at an instant, and which regions were not counted and why.
 --
--- From the samples, the impairments and the typical latencies alone, by what was known at `known_at`: anybody who may
--- read them can recompute what stands on an incident. Only the probes' builds are those of now.
+--
+-- Computed only from samples, impairments and typical latencies, by what was known at `known_at`: anyone who may read
+-- these can recompute an incident's evidence. Only the probes' builds are the current ones.
+--
 --
 -- {at, state, published, reporting, vantages, quorum, confirming, notes: [...], votes: [...], notCounted: [...]}; every
--- published region is in one of the last two lists. `confirming` is how many of the votes are bad enough for an
--- opening; `vantages`, from how many places the counted regions look.
+-- published region is in one of the last two lists. `confirming` is the number of votes bad enough for an opening;
+-- `vantages` is the number of vantages of the counted regions.
 create function engine.evidence(
   of_components integer[],
   since timestamptz,
@@ -19,7 +21,7 @@ as $$
   with verdicts as materialized (
     select * from engine.region_verdicts(of_components, since, at, known_at, r)
   ),
-  -- what each region's verdict stands on
+  -- the samples behind each region's verdict
   judged as materialized (
     select v.component_id, v.region_id, s.ts, s.good, s.latency_us, s.fault, s.refusal
     from verdicts v
@@ -36,7 +38,7 @@ as $$
       j.component_id,
       j.region_id,
       round(percentile_cont(0.5) within group (order by j.latency_us) filter (where j.good) / 1000) as p50_ms,
-      -- what the venue said when it refused a stream's subscription, the newest
+      -- the newest answer with which the venue refused a stream's subscription
       (array_agg(j.refusal order by j.ts desc) filter (where j.refusal is not null))[1] as refusal
     from judged j
     group by j.component_id, j.region_id

@@ -74,8 +74,8 @@ begin
     where c.kind = 'rest'
       -- excludes hours of streams, and hours without a good answer
       and m.p50_us is not null
-      -- `is true` makes the planner assume an unknown range: it would take it for a narrow one and look up a venue for
-      -- each row
+      -- without `is true` the planner takes a range of unknown bounds for a narrow one, and looks up a venue for each
+      -- row
       and m.hour >= (select min(h.hour) from hours h)
       and (m.hour < (select time_bucket('1 hour', s.published_to) from snapshot s)) is true
       -- for the planner, which excludes chunks only by now()
