@@ -32,7 +32,9 @@ slots as (
     sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()) as noise,
     sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()) as noise_too
   from series s
-  cross join lateral generate_series($1::timestamptz, $2::timestamptz - interval '1 ms', s.cadence_ms * interval '1 ms') as t (ts)
+  cross join lateral generate_series(
+    $1::timestamptz, $2::timestamptz - interval '1 ms', s.cadence_ms * interval '1 ms'
+  ) as t (ts)
 ),
 measured as (
   select
@@ -49,7 +51,8 @@ measured as (
   from slots s
 )
 insert into sample (
-  ts, component_id, region_id, good, fault, latency_us, first_byte_us, dns_us, connect_us, tls_us, fresh, certificate_expires_at,
+  ts, component_id, region_id, good, fault, latency_us, first_byte_us, dns_us, connect_us, tls_us, fresh,
+  certificate_expires_at,
   http_status, head, clock_error_ms, clock_error_within_ms, messages, quiet_ms, event_age_ms, late_ms
 )
 select
@@ -59,8 +62,12 @@ select
   m.fault is null,
   m.fault,
   -- a socket is opened once in some hours
-  case when m.fault is null and (m.kind = 'rest' or m.is_connection and m.luck between 0.6 and 0.601) then m.taken_us end,
-  case when m.fault is null and m.kind = 'rest' then m.taken_us - least(m.taken_us, 300 + (100 * abs(m.noise_too))::int) end,
+  case
+    when m.fault is null and (m.kind = 'rest' or m.is_connection and m.luck between 0.6 and 0.601) then m.taken_us
+  end,
+  case
+    when m.fault is null and m.kind = 'rest' then m.taken_us - least(m.taken_us, 300 + (100 * abs(m.noise_too))::int)
+  end,
   case when m.kind = 'rest' and m.fresh then 800 + (400 * abs(m.noise_too))::int end,
   case when m.kind = 'rest' and m.fresh then (m.taken_us * 0.3 * exp(0.05 * m.noise_too))::int end,
   case when m.kind = 'rest' and m.fresh then (m.taken_us * 0.6 * exp(0.05 * m.noise))::int end,
@@ -74,8 +81,14 @@ select
     case when m.fault is null then greatest(1, m.usual_messages + sqrt(m.usual_messages) * m.noise)::int else 0 end
   end,
   case when m.kind = 'ws' and not m.is_connection then
-    case when m.fault is null then least(m.cadence_ms * 3, m.cadence_ms / ln(2 + m.usual_messages) * exp(0.4 * m.noise_too))::int else 60000 end
+    case
+      when m.fault is null
+        then least(m.cadence_ms * 3, m.cadence_ms / ln(2 + m.usual_messages) * exp(0.4 * m.noise_too))::int
+      else 60000
+    end
   end,
-  case when m.fault is null and m.kind = 'ws' and not m.is_connection then greatest(0, 40 + 60 * exp(0.5 * m.noise))::int end,
+  case
+    when m.fault is null and m.kind = 'ws' and not m.is_connection then greatest(0, 40 + 60 * exp(0.5 * m.noise))::int
+  end,
   case when m.luck between 0.5 and 0.501 then 60 + (abs(m.noise) * 100)::int end
 from measured m

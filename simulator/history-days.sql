@@ -21,7 +21,9 @@ befallen as (
   join days d on f.during && d.whole
   join venue v on f.venue is null or f.venue = v.venue
   join component c on c.venue_id = v.venue_id
-    and (f.component is null or f.component in (c.component, c.kind || ':*') or f.component = 'ws:conn' and c.kind = 'ws')
+    and (
+      f.component is null or f.component in (c.component, c.kind || ':*') or f.component = 'ws:conn' and c.kind = 'ws'
+    )
   group by 1, 2
 ),
 -- from the minutes that they touch
@@ -32,7 +34,9 @@ counted as (
     sum(m.minutes)::int as down
   from befallen b
   cross join lateral (
-    select sum(extract(epoch from date_trunc('minute', upper(r) - interval '1 ms') - date_trunc('minute', lower(r))) / 60 + 1) as minutes
+    select sum(
+      extract(epoch from date_trunc('minute', upper(r) - interval '1 ms') - date_trunc('minute', lower(r))) / 60 + 1
+    ) as minutes
     from unnest(b.during) as r
   ) m
   group by 1, 2

@@ -29,7 +29,8 @@ series as (
   from component c
   join venue v using (venue_id)
   cross join region g
-  join jsonb_to_recordset($6::jsonb) as l (venue text, region text, ms real) on l.venue = v.venue and l.region = g.region
+  join jsonb_to_recordset($6::jsonb) as l (venue text, region text, ms real)
+    on l.venue = v.venue and l.region = g.region
   where c.published and v.published and g.published and ($4::text is null or v.venue = $4)
 ),
 slots as (
@@ -52,7 +53,10 @@ befallen as (
     -- streams of a socket that is down are not served, whatever else befalls them
     cross join lateral (
       select
-        s.kind = 'ws' and s.component <> 'ws:conn' and f.shows is not null and (f.component is null or f.component in ('ws:conn', 'ws:*'))
+        s.kind = 'ws'
+          and s.component <> 'ws:conn'
+          and f.shows is not null
+          and (f.component is null or f.component in ('ws:conn', 'ws:*'))
         as unserved
     ) u
     where (f.venue is null or f.venue = s.venue)
@@ -86,7 +90,13 @@ select
   case when j.kind = 'rest' and j.fault is null then
     ((j.usual_ms * (0.9 + 0.4 * j.jitter * j.jitter) + j.slow_ms) * 1000)::int
   end,
-  case when j.kind = 'ws' and j.component <> 'ws:conn' and not j.unserved then case when j.fault is null then 20 + (j.jitter * 30)::int else 0 end end,
-  case when j.kind = 'ws' and j.component <> 'ws:conn' and not j.unserved then case when j.fault is null then (j.jitter * 3000)::int else 60000 end end
+  case
+    when j.kind = 'ws' and j.component <> 'ws:conn' and not j.unserved
+      then case when j.fault is null then 20 + (j.jitter * 30)::int else 0 end
+  end,
+  case
+    when j.kind = 'ws' and j.component <> 'ws:conn' and not j.unserved
+      then case when j.fault is null then (j.jitter * 3000)::int else 60000 end
+  end
 from judged j
 on conflict (component_id, region_id, ts) do nothing

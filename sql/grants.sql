@@ -13,11 +13,14 @@ begin
     from (values
       ('{vw_probe,vw_core,vw_web}', '{select}', '{region,venue,component,region_vantage,migration,definition}'),
       ('{vw_web}', '{select}', '{
-        sample,sample_minute,sample_hour,component_minute,venue_minute,component_hour,venue_hour,component_day,venue_day,latency_day,
+        sample,sample_minute,sample_hour,component_minute,venue_minute,component_hour,venue_hour,component_day,
+        venue_day,latency_day,
         venue_latency_day,usual_hour,rest_hour,stream_hour,latency_hour,
         excluded_minute,regions_published,rollups_made,component_day_former,venue_day_former,
-        hours_kept,typical_week,open_hour,shown_probe,probe,engine_clock,region_state,component_state,venue_state,incident,typical_latency,impairment,outlier,
-        alert_event,timeline,rules_in_force,official_source,official_reading,official_incident,official_change,delivery,watch,retracted_in_confidence
+        hours_kept,typical_week,open_hour,shown_probe,probe,engine_clock,region_state,component_state,venue_state,
+        incident,typical_latency,impairment,outlier,
+        alert_event,timeline,rules_in_force,official_source,official_reading,official_incident,official_change,
+        delivery,watch,retracted_in_confidence
       }'),
       -- where all probes of a region are: each keeps it up with its sign of life, and each tick says from when on what
       -- it found holds
@@ -33,7 +36,9 @@ begin
       select
       from pg_class c
       cross join aclexplode(c.relacl) a
-      where c.oid = format('venuewatch.%I', held)::regclass and a.grantee = to_regrole(granted.role) and a.privilege_type = upper(privilege)
+      where c.oid = format('venuewatch.%I', held)::regclass
+        and a.grantee = to_regrole(granted.role)
+        and a.privilege_type = upper(privilege)
     )
   loop
     execute missing;

@@ -5,9 +5,14 @@ declare
   lent text;
 begin
   for lent in
-    select format('alter %s venuewatch.%I owner to vw_core', case when ca.view_name is null then 'table' else 'materialized view' end, c.relname)
+    select format(
+      'alter %s venuewatch.%I owner to vw_core',
+      case when ca.view_name is null then 'table' else 'materialized view' end,
+      c.relname
+    )
     from pg_class c
-    left join timescaledb_information.continuous_aggregates ca on ca.view_schema = 'venuewatch' and ca.view_name = c.relname
+    left join timescaledb_information.continuous_aggregates ca
+      on ca.view_schema = 'venuewatch' and ca.view_name = c.relname
     where c.relnamespace = 'venuewatch'::regnamespace
       and c.relkind in ('r', 'v')
       and c.relname not in ('migration', 'definition')

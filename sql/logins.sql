@@ -11,7 +11,13 @@ return case when kind in ('probe', 'core', 'web', 'analyst') then 'vw_' || kind 
 
 create function logins.connections_of(kind text) returns integer
 language sql immutable
-return case kind when 'probe' then 30 when 'core' then 30 when 'web' then 24 when 'analyst' then 5 when 'replica' then 5 end;
+return case kind
+  when 'probe' then 30
+  when 'core' then 30
+  when 'web' then 24
+  when 'analyst' then 5
+  when 'replica' then 5
+end;
 
 -- One row for each kind of login and setting.
 create view logins.setting as
@@ -41,7 +47,11 @@ from (
 -- Whether the current user may set this setting for a role.
 create function logins.may_set(setting text) returns boolean
 language sql stable
-return (select p.context <> 'superuser' or has_parameter_privilege(p.name, 'set') from pg_settings p where p.name = may_set.setting);
+return (
+  select p.context <> 'superuser' or has_parameter_privilege(p.name, 'set')
+  from pg_settings p
+  where p.name = may_set.setting
+);
 
 -- Makes a login, or changes one: afterwards it is a member of the role of its kind and of no other of ours, and has the
 -- settings and the password. `replica` is no member of any: it may stream the log of the whole server, and nothing
@@ -88,7 +98,8 @@ begin
   -- from PostgreSQL 16 on, several may have granted one role, and each grant is revoked by itself
   for other in
     select
-      format('revoke %I from %I', r.rolname, login) || case when by_grantor then format(' granted by %I', grantor.rolname) else '' end as statement,
+      format('revoke %I from %I', r.rolname, login)
+        || case when by_grantor then format(' granted by %I', grantor.rolname) else '' end as statement,
       not by_grantor or pg_has_role(grantor.oid, 'usage') as may_revoke
     from pg_auth_members m
     join pg_roles r on r.oid = m.roleid
@@ -99,7 +110,8 @@ begin
       and r.rolname is distinct from logins.role_of(kind)
   loop
     if not other.may_revoke then
-      raise exception '% would keep the rights of another role', login using errcode = 'dependent_objects_still_exist', hint = other.statement;
+      raise exception '% would keep the rights of another role', login
+        using errcode = 'dependent_objects_still_exist', hint = other.statement;
     end if;
     execute other.statement;
   end loop;
@@ -165,11 +177,16 @@ begin
     where s.kind = 'analyst' and logins.may_set(s.setting)
       and (
         me.rolsuper
-        or me.rolcreaterole and (current_setting('server_version_num')::int < 160000 or pg_has_role('vw_analyst', 'usage with admin option'))
+        or me.rolcreaterole
+          and (
+            current_setting('server_version_num')::int < 160000 or pg_has_role('vw_analyst', 'usage with admin option')
+          )
       )
     order by s.setting
   loop
-    execute format('alter role vw_analyst in database %I set %I = %L', current_database(), wanted.setting, wanted.value);
+    execute format(
+      'alter role vw_analyst in database %I set %I = %L', current_database(), wanted.setting, wanted.value
+    );
   end loop;
 end;
 $$;

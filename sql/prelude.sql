@@ -24,7 +24,8 @@ begin
   foreach wanted in array array['vw_core', 'vw_definer'] loop
     if not pg_has_role(wanted, 'usage') or (case when knows_set then not pg_has_role(wanted, 'set') end) then
       begin
-        execute format('grant %I to current_user', wanted) || case when knows_set then ' with inherit true, set true' else '' end;
+        execute format('grant %I to current_user', wanted)
+          || case when knows_set then ' with inherit true, set true' else '' end;
       exception
         -- another database of the server did it first
         when unique_violation then null;
@@ -64,7 +65,9 @@ begin atomic
     union all
     select p.oid, p.pronamespace from pg_proc p
   ) made
-  where made.schema in (select oid from pg_namespace where nspname in ('api', 'engine', 'upkeep', 'analytics', 'logins'));
+  where made.schema in (
+    select oid from pg_namespace where nspname in ('api', 'engine', 'upkeep', 'analytics', 'logins')
+  );
 end;
 
 -- The embedded database wants smaller chunks than a server.

@@ -85,7 +85,8 @@ create function upkeep.bucket_width(rollup name) returns interval
 language sql immutable
 return case
   when rollup like '%_minute' then interval '1 minute'
-  when rollup in ('sample_hour', 'rest_hour', 'stream_hour', 'latency_hour', 'component_hour', 'venue_hour') then interval '1 hour'
+  when rollup in ('sample_hour', 'rest_hour', 'stream_hour', 'latency_hour', 'component_hour', 'venue_hour')
+    then interval '1 hour'
   when rollup = 'usual_hour' then interval '5 days'
   else interval '1 day'
 end;
@@ -172,11 +173,14 @@ begin
         select
         from pg_trigger t
         where t.tgname = 'note_refresh'
-          and t.tgrelid = format('%I.%I', ca.materialization_hypertable_schema, ca.materialization_hypertable_name)::regclass
+          and t.tgrelid = format(
+            '%I.%I', ca.materialization_hypertable_schema, ca.materialization_hypertable_name
+          )::regclass
       )
   loop
     execute format(
-      'create trigger note_refresh after insert on %s for each statement execute function venuewatch.note_refresh()', kept_in
+      'create trigger note_refresh after insert on %s for each statement execute function venuewatch.note_refresh()',
+      kept_in
     );
   end loop;
 end;
@@ -218,7 +222,8 @@ language plpgsql
 as $$
 declare
   source_kept interval := case
-    when rollup in ('sample_minute', 'sample_hour', 'rest_hour', 'stream_hour', 'latency_hour') then upkeep.raw_kept() else upkeep.minutes_kept()
+    when rollup in ('sample_minute', 'sample_hour', 'rest_hour', 'stream_hour', 'latency_hour') then upkeep.raw_kept()
+    else upkeep.minutes_kept()
   end;
   holds  boolean := from_at < clock_timestamp() - source_kept + upkeep.longest_refresh();
   fence_here bigint;
@@ -229,7 +234,10 @@ begin
     from_at := greatest(
       from_at,
       (
-        select time_bucket(upkeep.bucket_width(refresh.rollup), m.made_from + upkeep.bucket_width(refresh.rollup) - interval '1 microsecond')
+        select time_bucket(
+          upkeep.bucket_width(refresh.rollup),
+          m.made_from + upkeep.bucket_width(refresh.rollup) - interval '1 microsecond'
+        )
         from rollups_made m
       )
     );
@@ -255,7 +263,11 @@ begin
     perform set_config('venuewatch.refreshed_from', coalesce(lower(span)::text, ''), false);
     -- in one go: newer releases commit every ten buckets by default, which makes a wide window twenty times slower
     call refresh_continuous_aggregate(
-      format('venuewatch.%I', rollup)::regclass, lower(span), upper(span), force => force, options => '{"buckets_per_batch": 0}'
+      format('venuewatch.%I', rollup)::regclass,
+      lower(span),
+      upper(span),
+      force => force,
+      options => '{"buckets_per_batch": 0}'
     );
     -- What changed here is noted at the commit: without it, 2.23 leaves the level above as it was until the next
     -- refresh. A refresh ends its transaction by itself, so this cannot be part of it: what is published of the past
@@ -296,7 +308,9 @@ begin
   select 'infinity', t.venue_id, t.category, t.p50_ms, t.minutes
   from api.typical_of_week((clock_timestamp() at time zone 'UTC')::date) t;
   delete from typical_week t
-  where t.holds_from < (select max(w.holds_from) from typical_week w where w.holds_from < clock_timestamp() - upkeep.versions_kept());
+  where t.holds_from < (
+    select max(w.holds_from) from typical_week w where w.holds_from < clock_timestamp() - upkeep.versions_kept()
+  );
   shown_from := upkeep.next_instant();
   -- what no instant has shown yet: between two counts there was no tick, and the clock stood still or went back
   delete from typical_week where holds_from >= shown_from and holds_from < 'infinity';
@@ -366,7 +380,10 @@ begin atomic
     or exists (
       select
       from shown_probe w
-      where w.region_id = s.region_id and w.process = s.process and w.seen_at > s.seen_at and w.seen_at <= show_probes.at
+      where w.region_id = s.region_id
+        and w.process = s.process
+        and w.seen_at > s.seen_at
+        and w.seen_at <= show_probes.at
     );
 end;
 
@@ -407,7 +424,12 @@ create procedure upkeep.refresh_open_buckets(at timestamptz)
 language plpgsql
 as $$
 begin
-  call upkeep.refresh('sample_hour', time_bucket('1 hour', at) - interval '1 hour', time_bucket('1 hour', at) + interval '1 hour', unasked => true);
+  call upkeep.refresh(
+    'sample_hour',
+    time_bucket('1 hour', at) - interval '1 hour',
+    time_bucket('1 hour', at) + interval '1 hour',
+    unasked => true
+  );
   call upkeep.add_up(at);
 end;
 $$;
@@ -417,7 +439,9 @@ create procedure upkeep.refresh_hours(at timestamptz)
 language plpgsql
 as $$
 begin
-  call upkeep.refresh('sample_hour', time_bucket('1 hour', at - upkeep.late_window()), time_bucket('1 hour', at) + interval '1 hour');
+  call upkeep.refresh(
+    'sample_hour', time_bucket('1 hour', at - upkeep.late_window()), time_bucket('1 hour', at) + interval '1 hour'
+  );
 end;
 $$;
 
@@ -578,7 +602,9 @@ begin
       coalesce(i.ended_at, e.ticked_at) as last
   ) of_it
   cross join lateral (
-    select max(x.minute) as newest, max(x.minute) - min(x.minute) = (count(*) - 1) * interval '1 minute' and min(x.minute) = of_it.first as whole
+    select
+      max(x.minute) as newest,
+      max(x.minute) - min(x.minute) = (count(*) - 1) * interval '1 minute' and min(x.minute) = of_it.first as whole
     from excluded_minute x
     where x.region_id = i.region_id and x.minute >= of_it.first and x.minute <= of_it.last
   ) there
@@ -594,14 +620,21 @@ begin
   where not x.applied and x.minute >= hour and x.minute < hour + interval '1 hour';
   commit;
   if hour is not null then
-    foreach level in array array['component_minute', 'venue_minute', 'component_hour', 'venue_hour', 'component_day', 'venue_day'] loop
+    foreach level in array array[
+      'component_minute', 'venue_minute', 'component_hour', 'venue_hour', 'component_day', 'venue_day'
+    ] loop
       width := upkeep.bucket_width(level);
       -- an hour or a day that is not over yet will be added up without them
       if level like '%_minute' or (
-        select case when level like '%_hour' then time_bucket(width, first) < m.hours_to else time_bucket(width, first) < m.days_to end
+        select case
+          when level like '%_hour' then time_bucket(width, first) < m.hours_to
+          else time_bucket(width, first) < m.days_to
+        end
         from rollups_made m
       ) then
-        call upkeep.refresh(level, time_bucket(width, first), time_bucket(width, last - interval '1 microsecond') + width, force => true);
+        call upkeep.refresh(
+          level, time_bucket(width, first), time_bucket(width, last - interval '1 microsecond') + width, force => true
+        );
       end if;
     end loop;
     update excluded_minute x set applied = true
@@ -615,7 +648,8 @@ $$;
 -- What a schema file has replaced, and is made again from the minutes of each region.
 create function upkeep.remade() returns text[] language sql immutable
 return array[
-  'component_minute', 'venue_minute', 'component_hour', 'venue_hour', 'component_day', 'venue_day', 'latency_day', 'venue_latency_day'
+  'component_minute', 'venue_minute', 'component_hour', 'venue_hour', 'component_day', 'venue_day', 'latency_day',
+  'venue_latency_day'
 ];
 
 -- From when on whole days are made again. Before it, days are as an earlier release counted them.
@@ -736,7 +770,8 @@ $$;
 create function upkeep.share_of_sorted(sorted integer[], share double precision) returns double precision
 language sql immutable parallel safe
 return (
-  select sorted[floor(place)::int + 1] + (place - floor(place)) * (sorted[ceil(place)::int + 1] - sorted[floor(place)::int + 1])
+  select sorted[floor(place)::int + 1]
+    + (place - floor(place)) * (sorted[ceil(place)::int + 1] - sorted[floor(place)::int + 1])
   from (values (share * (cardinality(sorted) - 1))) as of (place)
 );
 
@@ -759,12 +794,17 @@ begin
   left join timescaledb_information.continuous_aggregates ca
     on ca.materialization_hypertable_schema = ch.hypertable_schema
     and ca.materialization_hypertable_name = ch.hypertable_name
-  where ch.range_end <= at - case when ca.view_name is null then upkeep.samples_compressed_after() else upkeep.compressed_after() end
+  where ch.range_end
+    <= at - case when ca.view_name is null then upkeep.samples_compressed_after() else upkeep.compressed_after() end
     and coalesce(ca.view_name, ch.hypertable_name) in (
-      'sample', 'sample_minute', 'latency_hour', 'stream_hour', 'component_minute', 'venue_minute', 'sample_hour', 'latency_day'
+      'sample', 'sample_minute', 'latency_hour', 'stream_hour', 'component_minute', 'venue_minute', 'sample_hour',
+      'latency_day'
     )
     and coalesce(ca.view_schema, ch.hypertable_schema) = 'venuewatch'
-    and case when ch.is_compressed then upkeep.has_rows_beside(format('%I.%I', ch.chunk_schema, ch.chunk_name)::regclass) else true end
+    and case
+      when ch.is_compressed then upkeep.has_rows_beside(format('%I.%I', ch.chunk_schema, ch.chunk_name)::regclass)
+      else true
+    end
   order by ch.is_compressed, ca.view_name is not null, ch.range_end
   limit 1;
   if due is not null then
@@ -786,8 +826,12 @@ as $$
   select format('%I.%I', ch.chunk_schema, ch.chunk_name)
   from timescaledb_information.continuous_aggregates ca
   join timescaledb_information.chunks ch
-    on ch.hypertable_schema = ca.materialization_hypertable_schema and ch.hypertable_name = ca.materialization_hypertable_name
-  where is_embedded() and ca.view_schema = 'venuewatch' and not ch.is_compressed and ch.range_end > now() - interval '2 days'
+    on ch.hypertable_schema = ca.materialization_hypertable_schema
+      and ch.hypertable_name = ca.materialization_hypertable_name
+  where is_embedded()
+    and ca.view_schema = 'venuewatch'
+    and not ch.is_compressed
+    and ch.range_end > now() - interval '2 days'
   union all
   select format('%I.%I', n.nspname, c.relname)
   from pg_class c
@@ -808,7 +852,8 @@ as $$
 begin
   perform pg_advisory_xact_lock(upkeep.retention_lock());
   if exists (select from leader l where l.office like 'refresh of %' and l.expires_at > clock_timestamp()) then
-    raise exception 'a refresh is under way that reaches back to what is to be dropped' using errcode = 'lock_not_available';
+    raise exception 'a refresh is under way that reaches back to what is to be dropped'
+      using errcode = 'lock_not_available';
   end if;
 end;
 $$;
@@ -834,11 +879,13 @@ declare
   of_it   integer;
 begin
   foreach level in array array[
-    'sample', 'rest_hour', 'stream_hour', 'latency_hour', 'component_hour', 'venue_hour', 'sample_minute', 'component_minute', 'venue_minute'
+    'sample', 'rest_hour', 'stream_hour', 'latency_hour', 'component_hour', 'venue_hour', 'sample_minute',
+    'component_minute', 'venue_minute'
   ] loop
     kept := case when level like '%_minute' then upkeep.minutes_kept() else upkeep.raw_kept() end;
     perform upkeep.expect_no_refresh();
-    select count(*) into of_it from drop_chunks(format('venuewatch.%I', level)::regclass, older_than => retain.at - kept);
+    select count(*) into of_it
+    from drop_chunks(format('venuewatch.%I', level)::regclass, older_than => retain.at - kept);
     dropped := dropped + of_it;
     commit;
   end loop;
@@ -861,7 +908,11 @@ begin
         and i.retracted_at is null
         and (
           i.closed_at is null
-          or exists (select from alert_event e where e.incident_id = i.incident_id and e.dispatched_at is null and e.dropped_at is null)
+          or exists (
+            select
+            from alert_event e
+            where e.incident_id = i.incident_id and e.dispatched_at is null and e.dropped_at is null
+          )
         )
     );
   delete from alert_event e
@@ -870,7 +921,9 @@ begin
     and not (e.kind = 'opened' and e.late)
     and not exists (select from delivery d where d.event_id = e.event_id)
     and exists (
-      select from incident i where i.incident_id = e.incident_id and (i.closed_at is not null or i.retracted_at is not null)
+      select
+      from incident i
+      where i.incident_id = e.incident_id and (i.closed_at is not null or i.retracted_at is not null)
     );
   -- pages of old incidents show what was dropped
   call upkeep.published_past_changed();

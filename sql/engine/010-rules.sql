@@ -1,7 +1,7 @@
 -- Chapter 1 of docs/rulebook.md: the numbers, and the instants at which the engine decides.
 --
--- The numbers stand, each with its reason, in server/engine/rules.ts; core passes them to every tick. `r` is always
--- them.
+--
+-- server/engine/rules.ts defines each number with its reason; core passes them to every tick as `r`.
 create type engine.rules as (
   step_ms               integer,
   window_ms             integer,
@@ -37,8 +37,7 @@ create type engine.rules as (
   silent_after_ms       integer
 );
 
--- Keeps by what an instant is decided, where that has changed, so that a decision can be checked by the rules that it
--- was made by.
+-- Records the rules of an instant if they have changed, so that a decision can be checked by the rules that applied.
 create function engine.keep_rules(at timestamptz, version text, r engine.rules) returns void
 language plpgsql
 as $$
@@ -50,7 +49,7 @@ begin
     from (select * from rules_in_force f where f.holds_from <= at order by f.holds_from desc limit 1) f
     where f.version = keep_rules.version and f.rules = to_jsonb(r)
   )
-  -- only where a history is made anew
+  -- only when a history is rebuilt
   on conflict (holds_from) do update set version = excluded.version, rules = excluded.rules;
 end;
 $$;
@@ -70,19 +69,19 @@ create function engine.ms(milliseconds bigint) returns interval
 language sql immutable parallel safe
 return milliseconds * interval '1 millisecond';
 
--- How far back a component is judged: a fixed time, or some of its cadences where those are longer.
+-- How far back a component is judged: a fixed time, or a number of its cadences if that is longer.
 create function engine.judged_span(cadence_ms integer, r engine.rules) returns interval
 language sql immutable parallel safe
 return engine.ms(greatest(r.window_ms, cadence_ms::bigint * r.window_cadences));
 
--- How old a region's newest sample of a component may be and still be a vote.
+-- Maximum age of a region's newest sample of a component for it to count as a vote.
 create function engine.vote_max_age(cadence_ms integer, r engine.rules) returns interval
 language sql immutable parallel safe
 return engine.ms(greatest(r.vote_max_age_ms, cadence_ms::bigint * r.vote_max_age_cadences));
 
--- By when must a sample have been known to count for what is judged as of `at`? By then; or, in hindsight, by
--- `known_at`, but only if it came late. One that merely took its time does not count in hindsight either: it would
--- break runs that were complete at an opening.
+-- The instant by which a sample must have been known to count for a judgement as of `at`: `at` itself; or, in
+-- hindsight, `known_at`, but only for samples that came late. A sample with a normal delay does not count in hindsight
+-- either: it would break runs that were complete at an opening.
 create function engine.known_by(
   at timestamptz,
   known_at timestamptz,
@@ -97,18 +96,17 @@ create function engine.is_bad(state state) returns boolean
 language sql immutable parallel safe
 return state in ('degraded', 'outage');
 
--- How far back it is looked whether a component fails in part.
+-- How far back a partial failure is looked for.
 create function engine.partial_span(cadence_ms integer, r engine.rules) returns interval
 language sql immutable parallel safe
 return engine.judged_span(cadence_ms, r) * r.partial_windows;
 
--- How far back samples of a component matter to its verdict. Rules of before there were partial failures have no span
--- of those.
+-- How far back samples of a component affect its verdict. Rules older than partial failures have no span for those.
 create function engine.looked_at_span(cadence_ms integer, r engine.rules) returns interval
 language sql immutable parallel safe
 return greatest(engine.judged_span(cadence_ms, r), engine.partial_span(cadence_ms, r));
 
--- The longest that any component that is watched is judged over: nothing older matters to a verdict.
+-- The longest span over which any watched component is judged: nothing older affects a verdict.
 create function engine.longest_span(r engine.rules) returns interval
 language plpgsql stable
 as $$
@@ -122,13 +120,13 @@ begin
 end;
 $$;
 
--- Which instants are to be decided, up to a time? All since the last one that was, and nothing beyond what the rules
--- say is caught up. `anew`: what is known is from before instants that nobody will decide any more, and no basis for
--- this one.
+-- The instants to decide up to a time: all since the last decided one, limited by the catch-up rule. `anew`: the known
+-- states come from before instants that will never be decided, and are no basis for this one.
 --
--- After a long pause those are left out at which nothing can happen, because nothing was measured within what they look
--- at: a machine that was asleep overnight need not walk through the night. A state is made of samples within the
--- longest span; so is an opening, and it is judged anew for a while.
+--
+-- After a long pause, instants at which nothing can happen are skipped, because nothing was measured within the spans
+-- that they look at: a machine that slept overnight need not walk through the night. A state depends on samples within
+-- the longest span; so does an opening, which is also re-checked for a while (retraction_ms).
 create function engine.due_instants(up_to timestamptz, r engine.rules) returns table (at timestamptz, anew boolean)
 language plpgsql stable
 as $$
@@ -144,7 +142,7 @@ begin
   if ticked_at is null then
     return query select newest_at, false;
   elsif newest_at - ticked_at <= looks_back then
-    -- nothing to be left out
+    -- nothing to skip
     return query
       select i.instant, i.instant = first_at and next_at < reach_at
       from generate_series(first_at, newest_at, step) i (instant);
@@ -152,17 +150,19 @@ begin
     return query
       with measured as materialized (
         select m.minute
-        from generate_series(date_bin('1 minute', first_at - looks_back, 'epoch'), newest_at, interval '1 minute') as m (minute)
+        from generate_series(
+          date_bin('1 minute', first_at - looks_back, 'epoch'), newest_at, interval '1 minute'
+        ) as m (minute)
         where exists (select from sample s where s.ts >= m.minute and s.ts < m.minute + interval '1 minute')
       ),
-      -- measured minutes, and until the instant at which the last of it is out of sight, as spans without overlaps
+      -- measured minutes, each extended to the instant at which its last sample is out of sight, merged into spans
       spans as (
         select unnest(range_agg(tstzrange(m.minute, m.minute + interval '1 minute' + looks_back + step, '[]'))) as span
         from measured m
       )
       select i.instant, i.instant = first_at and next_at < reach_at
       from generate_series(first_at, newest_at, step) i (instant)
-      -- the first one too: what is watched may have changed meanwhile
+      -- the first one too: the registry may have changed meanwhile
       where i.instant in (first_at, newest_at) or exists (select from spans s where s.span @> i.instant)
       order by i.instant;
   end if;

@@ -1,7 +1,7 @@
--- Chapter 2 of docs/rulebook.md: how long does each endpoint usually take, from each region?
+-- Chapter 2 of docs/rulebook.md: the typical latency of each endpoint from each region.
 
--- When the typical latencies that are in force at an instant began to hold: ten minutes after a quarter of a UTC day,
--- by when the last hour before it is rolled up.
+-- The boundary up to which hours count for the typical latencies in force at an instant. They take effect ten minutes
+-- after it (a quarter of a UTC day), when its last hour is rolled up.
 create function engine.typical_boundary(at timestamptz) returns timestamptz
 language sql immutable parallel safe
 return date_bin('6 hours', at - interval '10 minutes', 'epoch');
@@ -10,8 +10,8 @@ create function engine.typical_in_force(at timestamptz) returns timestamptz
 language sql immutable parallel safe
 return engine.typical_boundary(at) + interval '10 minutes';
 
--- From which latency on is an answer slow? Rounded up, since latencies are whole: 210 is not twice 105.2. Until
--- something is typical, a fixed limit holds. Null for streams and sockets, which are never slow.
+-- The latency from which an answer is slow. Rounded up, because latencies are whole: 210 is not twice 105.2. A fixed
+-- limit applies until a typical latency is known. Null for streams and sockets, which are never slow.
 create function engine.slow_from_us(kind text, typical_us integer, r engine.rules) returns integer
 language sql immutable parallel safe
 return case
@@ -20,8 +20,8 @@ return case
   else ceil(greatest(typical_us * r.slow_multiple, typical_us + r.slow_floor_ms * 1000))::int
 end;
 
--- Reckons those that are in force at an instant, once. From hours that are over, so it does not matter when it is done;
--- what was reckoned is kept, so that samples that come later do not change what was decided by it.
+-- Computes the typical latencies in force at an instant, once. From complete hours, so it does not matter when; the
+-- result is kept, so that late samples do not change what was decided by it.
 create function engine.keep_typical_latencies(at timestamptz, r engine.rules) returns void
 language plpgsql
 as $$

@@ -1,7 +1,7 @@
--- Chapter 3 of docs/rulebook.md: how does each region see each component at an instant?
+-- Chapter 3 of docs/rulebook.md: how each region sees each component at an instant.
 
--- When did a region's own network fail, as far as it is over? What was bad meanwhile is no evidence against anybody.
--- Where others saw the same in the end it was no trouble of the region's.
+-- The times at which a region's own network failed, if over. Bad samples of these times are no evidence. If other
+-- regions saw the same in the end, it was not the region's own trouble.
 create function engine.own_trouble(since timestamptz, at timestamptz, known_at timestamptz)
 returns table (region_id smallint, spans tstzmultirange)
 language sql stable
@@ -14,9 +14,9 @@ as $$
   group by i.region_id
 $$;
 
--- Is an impairment taken for the region's own trouble at an instant? One that was recognised by then is, until it ends
--- since others see the same. In hindsight one that was recognised later is, too, but only once that has been shown: it
--- is over and was the region's own, or has lasted for as long as others may take to see the same.
+-- Whether an impairment counts as the region's own trouble at an instant. If it was recognised by then, yes, until it
+-- ends because others see the same. In hindsight a later recognition counts too, but only once that is certain: it is
+-- over and was the region's own, or has lasted as long as others may need to see the same.
 create function engine.is_own_trouble(
   recognised_at timestamptz,
   ended_at timestamptz,
@@ -32,21 +32,26 @@ return case
   else recognised_at <= known_at - engine.ms(r.impaired_within_ms)
 end;
 
--- Does a sample count? All do but the bad ones that the region's own network is to blame for.
-create function engine.counts(ts timestamptz, good boolean, latency_us integer, slow_from_us integer, ours tstzmultirange) returns boolean
+-- Whether a sample counts. All do, except bad ones that the region's own network caused.
+create function engine.counts(
+  ts timestamptz, good boolean, latency_us integer, slow_from_us integer, ours tstzmultirange
+)
+returns boolean
 language sql immutable parallel safe
 return (ours @> ts and (not good or latency_us >= slow_from_us)) is not true;
 
--- One row per published component and region with a sample in what the component is judged by, by what was known then;
--- with a `known_at` after it, in hindsight. It reads the window anew every time: there is no running state to go wrong.
+-- One row per published component and region with a sample in the component's window, by what was known then; with a
+-- later `known_at`, in hindsight. It reads the window again each time: there is no running state that could go wrong.
 --
--- First one pass over the usual window, knowing nothing of components, finds the series at which all is well; only the
--- others, and those that are judged over longer, are read sample by sample. Joining each sample of a fleet's window to
--- what its series is judged by took 2.3 times as long.
 --
--- `of_components`: only those, each read closely; null: all, and then never in hindsight. `since`: no component is
--- judged by anything before it. As a plain value it spares planning the chunks that cannot hold anything, some two
--- hundred on the embedded database; that halves the tick there.
+-- First, one pass over the usual window, without knowledge of components, finds the series that are all well. Only the
+-- others, and those with longer windows, are read sample by sample. Joining each sample of a fleet's window to the
+-- parameters of its series took 2.3 times as long.
+--
+--
+-- `of_components`: only these, each read closely; null: all, which is never in hindsight. `since`: no component is
+-- judged by anything before it. Passed as a plain value, it saves planning the chunks that cannot hold anything, some
+-- two hundred on the embedded database; that halves the tick there.
 create function engine.region_verdicts(
   of_components integer[],
   since timestamptz,
@@ -65,7 +70,7 @@ returns table (
   unserved       integer,
   bad_run        integer,
   run_from       timestamptz,
-  -- a fifth fails, window after window
+  -- at least a fifth fails, in window after window
   in_part        boolean,
   part_samples   integer,
   part_failed    integer,
@@ -75,12 +80,12 @@ returns table (
   judged_from    timestamptz,
   typical_p50_us integer,
   slow_from_us   integer,
-  -- when the region's own network failed, which is over
+  -- when the region's own network failed, if over
   ours           tstzmultirange
 )
 language sql stable
 as $$
-  -- until when each region had trouble of its own
+  -- until when each region is impaired
   with impaired as (
     select i.region_id, max(coalesce(i.ended_at, 'infinity')) as ended_at
     from impairment i
@@ -91,8 +96,7 @@ as $$
   ours as (
     select * from engine.own_trouble(since, at, known_at)
   ),
-  -- What follows from a cadence, of which there are a few. Computed for each series of a fleet, it took as long as
-  -- joining them.
+  -- Derived from the few distinct cadences. Computed per series of a fleet, it took as long as joining them.
   spans as materialized (
     select
       c.cadence_ms,
@@ -104,13 +108,13 @@ as $$
       at - engine.looked_at_span(c.cadence_ms, r) as looked_at_from
     from (select distinct cadence_ms from component) c
   ),
-  -- all that a series is judged by
+  -- the parameters of each series
   series as (
     select
       c.component_id,
       g.region_id,
       p.*,
-      -- the socket's faults, which are no stream's own
+      -- a stream is not blamed for faults of its socket
       c.kind = 'ws' and c.component <> 'ws:conn' as streams,
       t.p50_us as typical_p50_us,
       engine.slow_from_us(c.kind, t.p50_us, r) as slow_from_us,
@@ -140,11 +144,11 @@ as $$
       and s.ts > since
       and s.ts > at - engine.ms(r.window_ms)
       and s.ts <= at
-      -- nearly all take less than a second: to ask that first spares a third of the reading
+      -- nearly all samples arrive within a second: checking that first saves a third of the reading
       and (s.received_after_s = 0 or s.ts <= at - s.received_after_s * interval '1 second')
     group by s.component_id, s.region_id
   ),
-  -- which series to read sample by sample: something of theirs failed or was slow, or they are judged over longer
+  -- which series to read sample by sample: those with a failed or slow sample, or a longer window
   glanced as (
     select
       w.*,
@@ -172,7 +176,7 @@ as $$
     from glanced g
     where not g.closely and g.glanced_samples > 0
     union all
-    -- A branch of its own: joined to all series of a fleet, these readings would be begun for each of them, though most
+    -- A separate branch: joined to all series of a fleet, these scans would be started for each of them, though most
     -- read nothing.
     select
       g.*,
@@ -185,11 +189,11 @@ as $$
       windows.bad_run,
       windows.run_from,
       windows.newest_fault,
-      -- what a region's own trouble did is no partial failure once it is over, and what was an incident is no second
-      -- one
+      -- samples of the region's own trouble are no partial failure after it is over, and those of a closed incident do
+      -- not open a second one
       windows.fail_in_part
         and not g.was_impaired
-        -- asked last: of nearly none
+        -- checked last: needed for very few series
         and not exists (
           select from incident i
           where i.component_id = g.component_id and coalesce(i.retracted_at, 'infinity') > known_at
@@ -214,19 +218,21 @@ as $$
         and s.ts > since
         and s.ts > g.judged_from
         and s.ts <= at
-        and s.ts <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r) - s.received_after_s * interval '1 second'
+        and s.ts
+          <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
+            - s.received_after_s * interval '1 second'
         and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
       having count(*) > 0
     ) look
-    -- Its samples by windows, counted back from now: the newest has the bad run, and all of them show whether it fails
-    -- in part. Only where something is bad in the newest one, so few series are read that far. In one reading: each
-    -- plans all chunks there are.
+    -- Its samples by windows, counted back from `at`: the newest window has the bad run, and all of them show whether
+    -- it fails in part. Only if something is bad in the newest window, so few series are read that far. In one scan:
+    -- each scan plans all existing chunks.
     cross join lateral (
       select
         coalesce(max(w.run) filter (where w.back = 0), 0)::int as bad_run,
         max(w.run_from) filter (where w.back = 0) as run_from,
         (array_agg(w.newest_fault) filter (where w.back = 0))[1] as newest_fault,
-        -- false by rules of before, which have no such windows
+        -- false by older rules, which have no such windows
         coalesce(
           count(*) = r.partial_windows
           and bool_and(w.samples >= r.min_samples and w.failed * 2 >= w.samples * r.degraded_bad_share)
@@ -241,9 +247,15 @@ as $$
           div(extract(epoch from at - s.ts), extract(epoch from g.judged_span)) as back,
           count(*) filter (where not (g.streams and s.unserved is true)) as samples,
           count(*) filter (where not s.good and not (g.streams and s.unserved is true)) as failed,
-          count(*) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)) as run,
-          min(s.ts) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)) as run_from,
-          (array_agg(s.fault order by s.ts desc) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from)))[1] as newest_fault
+          count(*) filter (
+            where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)
+          ) as run,
+          min(s.ts) filter (
+            where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)
+          ) as run_from,
+          (
+            array_agg(s.fault order by s.ts desc) filter (where s.ts > coalesce(look.newest_well_at, g.judged_from))
+          )[1] as newest_fault
         from sample s
         where look.failed + look.slow > 0
           and s.component_id = g.component_id
@@ -251,7 +263,9 @@ as $$
           and s.ts > since
           and s.ts > g.looked_at_from
           and s.ts <= at
-          and s.ts <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r) - s.received_after_s * interval '1 second'
+          and s.ts
+            <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
+              - s.received_after_s * interval '1 second'
           and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
         group by 1
       ) w
@@ -264,7 +278,7 @@ as $$
     case
       when not n.reporting or c.samples < r.min_samples then 'unknown'
       when c.failed >= c.samples * r.outage_bad_share then 'outage'
-      -- rules of before had no such number
+      -- older rules have no such number
       when c.failed >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed) then 'degraded'
       when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'
       when n.in_part then 'degraded'
@@ -288,7 +302,7 @@ as $$
     c.slow_from_us,
     c.ours
   from counted c
-  -- one that reports nothing new does not fail now
+  -- a region that reports nothing new does not fail now
   cross join lateral (
     select
       c.newest_at > c.votes_from as reporting,
@@ -296,11 +310,11 @@ as $$
   ) n
 $$;
 
--- Keeps what each region sees now, for whoever reads it and for the next chapters. Only what changed is written.
+-- Stores what each region sees now, for readers and the next chapters. Only changes are written.
 --
--- A fleet's window is planned each time: a plan for any window expects a few rows of it. With few components that does
--- no harm, and one plan for all windows saves a third of the tick. Sixty thousand series are grouped in some twenty
--- megabytes.
+--
+-- For a fleet the window is planned each time: a generic plan expects few rows of it. With few components that does no
+-- harm, and one generic plan saves a third of the tick. Grouping sixty thousand series takes some twenty megabytes.
 create function engine.keep_region_states(at timestamptz, r engine.rules) returns void
 language plpgsql
 set plan_cache_mode = force_custom_plan
@@ -310,7 +324,7 @@ declare
   since   timestamptz := at - engine.longest_span(r);
   is_few  boolean := not exists (select from component offset 500);
 begin
-  -- the function's own setting ends with it, and this with that
+  -- local to this function: the function's own SET clause restores the previous value at its end
   if is_few then
     perform set_config('plan_cache_mode', 'force_generic_plan', true);
   end if;
@@ -318,7 +332,7 @@ begin
   with seen as materialized (
     select * from engine.region_verdicts(null, since, at, at, r)
   ),
-  -- not by "on conflict", which would lock, and so write, the rows that stay as they are
+  -- not by "on conflict", which would lock, and thus write, unchanged rows
   changed as (
     update region_state k
     set state = s.state,
@@ -337,28 +351,36 @@ begin
         newest_bad_at = s.newest_bad_at
     from seen s
     where k.component_id = s.component_id and k.region_id = s.region_id
-      and (k.state, k.reporting, k.samples, k.bad, k.slow, k.bad_run, k.run_from, k.in_part, k.newest_at, k.newest_fault, k.newest_bad_at)
+      and (
+        k.state, k.reporting, k.samples, k.bad, k.slow, k.bad_run, k.run_from, k.in_part, k.newest_at, k.newest_fault,
+        k.newest_bad_at
+      )
         is distinct from
-        (s.state, s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.run_from, s.in_part, s.newest_at, s.newest_fault, s.newest_bad_at)
+        (
+          s.state, s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.run_from, s.in_part, s.newest_at,
+          s.newest_fault, s.newest_bad_at
+        )
   ),
   added as (
     insert into region_state (
-      component_id, region_id, state, since, bad_since, reporting, samples, bad, slow, bad_run, run_from, in_part, newest_at,
+      component_id, region_id, state, since, bad_since, reporting, samples, bad, slow, bad_run, run_from, in_part,
+      newest_at,
       newest_fault, newest_bad_at
     )
     select
       s.component_id, s.region_id, s.state, at, case when engine.is_bad(s.state) then at end,
-      s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.run_from, s.in_part, s.newest_at, s.newest_fault, s.newest_bad_at
+      s.reporting, s.samples, s.failed, s.slow, s.bad_run, s.run_from, s.in_part, s.newest_at, s.newest_fault,
+      s.newest_bad_at
     from seen s
     where not exists (select from region_state k where k.component_id = s.component_id and k.region_id = s.region_id)
   )
-  -- a series that fell silent has no sample in its window any more; its last one stays as what was known, with its
-  -- fault
+  -- a silent series has no sample in its window any more; its last sample stays as the last known, with its fault
   update region_state s
   set state = 'unknown',
       since = case when s.state = 'unknown' then s.since else at end,
       bad_since = null, bad_until = case when s.bad_since is null then s.bad_until else at end,
-      reporting = false, samples = 0, bad = 0, slow = 0, bad_run = 0, run_from = null, in_part = false, newest_bad_at = null
+      reporting = false, samples = 0, bad = 0, slow = 0, bad_run = 0, run_from = null, in_part = false,
+      newest_bad_at = null
   where (s.reporting or s.samples > 0)
     and not exists (select from seen n where n.component_id = s.component_id and n.region_id = s.region_id);
 end;

@@ -1,9 +1,8 @@
--- Chapter 4 of docs/rulebook.md: which regions have trouble of their own?
+-- Chapter 4 of docs/rulebook.md: which regions are impaired.
 
--- The regions that were impaired at an instant, by what was recorded at `known_at`. At the instant itself those that
--- were recognised by then; in hindsight those that were recognised a little later, too. At the instant at which its
--- trouble is over a region still sees what the trouble did to it, so it votes from the next one on; unless others saw
--- the same.
+-- The regions that were impaired at an instant, by what was recorded at `known_at`: at the instant itself, those
+-- recognised by then; in hindsight, also those recognised a little later. At the instant at which its impairment ends,
+-- a region still sees its effects, so it votes from the next one on; unless others saw the same.
 create function engine.impaired_regions(at timestamptz, known_at timestamptz) returns setof smallint
 language sql stable
 as $$
@@ -15,8 +14,9 @@ as $$
     and (i.ended_at is null or i.ended_at > at or i.ended_at = at and not i.seen_elsewhere)
 $$;
 
--- The regions whose votes of an instant are not counted in hindsight.
-create function engine.impaired_regions_in_hindsight(at timestamptz, known_at timestamptz, r engine.rules) returns setof smallint
+-- The regions whose votes at an instant are not counted in hindsight.
+create function engine.impaired_regions_in_hindsight(at timestamptz, known_at timestamptz, r engine.rules)
+returns setof smallint
 language sql stable
 as $$
   select distinct i.region_id
@@ -27,7 +27,7 @@ as $$
     and engine.is_own_trouble(i.recognised_at, i.ended_at, i.seen_elsewhere, at, known_at, r)
 $$;
 
--- From where does each published region look? Regions whose probes all run on one machine are one vantage, named by the
+-- The vantage of each published region. Regions whose probes all run on one machine are one vantage, identified by the
 -- first of them.
 create function engine.vantages(at timestamptz)
 returns table (region_id smallint, vantage smallint, regions smallint, machine text)
@@ -50,14 +50,15 @@ as $$
     ) h on true
     where g.published
   ) m
-  -- a machine that nobody knows is nobody else's
+  -- an unknown machine is not shared
   window same as (partition by coalesce(m.machine, 'region ' || m.region_id))
 $$;
 
--- What does each region see bad, or saw until a moment ago? The last region to see the end of a common outage is as
--- alone with it as one whose network begins to fail. One that has fallen silent has still seen what it saw. What a
--- region's own trouble did, or still does, is nothing that it has seen.
-create function engine.lately_bad(at timestamptz, r engine.rules) returns table (region_id smallint, component_id integer)
+-- What each region sees bad, or did until a moment ago. The last region to see the end of a common outage is as alone
+-- with it as one whose network starts to fail. A region that has fallen silent keeps what it saw. What a region's own
+-- impairment caused does not count as seen.
+create function engine.lately_bad(at timestamptz, r engine.rules)
+returns table (region_id smallint, component_id integer)
 language sql stable
 as $$
   select s.region_id, s.component_id
@@ -71,10 +72,16 @@ as $$
             and (i.ended_at is null or i.ended_at > at - engine.ms(r.impaired_within_ms))
         )
     )
-    and s.region_id <> all (array(select i.region_id from impairment i where i.ended_at is null and i.recognised_at <= at - engine.ms(r.impaired_within_ms)))
+    and s.region_id <> all (
+      array(
+        select i.region_id
+        from impairment i
+        where i.ended_at is null and i.recognised_at <= at - engine.ms(r.impaired_within_ms)
+      )
+    )
 $$;
 
--- How does each region see each venue as a whole? Only venues that it knows a component of.
+-- How each region sees each venue as a whole; only venues of which it knows a component.
 create function engine.venues_by_region(at timestamptz, r engine.rules)
 returns table (
   region_id   smallint,
@@ -99,10 +106,10 @@ as $$
   group by s.region_id, v.venue
 $$;
 
--- How does each group of regions see each venue that it measures, and does it stand alone with that? A group is one
--- region, or the regions of a vantage that has several; one that an impairment was recognised for is asked until it
--- ends. Other regions are asked though they have just become impaired: an outage of a common host may reach the regions
--- some seconds apart, and each of them would look alone for a moment.
+-- How each group of regions sees each venue that it measures, and whether it is alone with that. A group is one region,
+-- or the regions of a shared vantage; a group with an open impairment is judged until that ends. Other regions count
+-- even if they have just become impaired: an outage of a common host may reach the regions some seconds apart, and each
+-- of them would look alone for a moment.
 create function engine.venues_by_group(at timestamptz, r engine.rules)
 returns table (
   regions     smallint[],
@@ -136,8 +143,8 @@ as $$
   having bool_or(i.inside)
 $$;
 
--- Planned once: left to choose, PostgreSQL plans these statements at every tick, which takes several times as long as
--- they do.
+-- Generic plan: by default PostgreSQL plans these statements at every tick, which takes several times as long as
+-- running them.
 create function engine.keep_impairments(at timestamptz, r engine.rules) returns void
 language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -155,11 +162,12 @@ begin
     where a.regions = coalesce(n.beside, array[n.region_id]) and a.venue = any (n.venues)
   ) now_bad
   where n.ended_at is null and i.impairment_id = n.impairment_id
-    -- What has been a region's own for so long is so until it is over: a second region whose network fails too is no
-    -- witness of an outage.
-    and 2 * case when i.recognised_at > at - engine.ms(r.impaired_within_ms) then now_bad.alone else now_bad.venues end <= cardinality(i.venues);
+    -- After this long, an impairment stays the region's own until it is over: a second region whose network also fails
+    -- does not confirm an outage.
+    and 2 * case when i.recognised_at > at - engine.ms(r.impaired_within_ms) then now_bad.alone else now_bad.venues end
+      <= cardinality(i.venues);
 
-  -- nothing turned bad a moment ago, as nearly always: then no group did
+  -- nothing turned bad a moment ago, the usual case: then no group did
   if not exists (select from region_state s where s.bad_since > at - engine.ms(r.impaired_within_ms)) then
     return;
   end if;
@@ -175,11 +183,11 @@ begin
     having count(*) >= r.impaired_min_venues
       and count(*) filter (where a.bad_alone and a.freshly_bad) > count(*) * r.impaired_venue_share
   )
-  -- what a region shows by itself is recorded for itself
+  -- prefer the record of the region alone to that of its group
   select distinct on (g.region_id)
     g.region_id, n.started_at, at, c.venues, c.measured, case when cardinality(c.regions) > 1 then c.regions end
   from recognised c
-  -- with the first failure of what nobody else sees fail: one of these venues may have had trouble before
+  -- starts with the first failure that no other region sees: one of these venues may have had trouble before
   cross join lateral (
     select coalesce(min(least(s.bad_since, s.run_from)), at) as started_at
     from region_state s
@@ -188,27 +196,30 @@ begin
     where s.region_id = any (c.regions)
       and v.venue = any (c.venues)
       and s.bad_since > at - engine.ms(r.impaired_within_ms)
-      and not exists (select from engine.lately_bad(at, r) e where e.component_id = s.component_id and e.region_id <> all (c.regions))
+      and not exists (
+        select from engine.lately_bad(at, r) e where e.component_id = s.component_id and e.region_id <> all (c.regions)
+      )
   ) n
   join region g on g.region_id = any (c.regions) and g.published
   where g.region_id <> all (array(select engine.impaired_regions(at, at)))
-    -- one that measures nothing sees nothing fail, whatever the others of its machine see
+    -- a region that measures nothing sees no failure, whatever others on its machine see
     and 2 * (
-      select count(*) from engine.venues_by_region(at, r) s where s.region_id = g.region_id and s.venue = any (c.venues) and s.bad
+      select count(*)
+      from engine.venues_by_region(at, r) s
+      where s.region_id = g.region_id and s.venue = any (c.venues) and s.bad
     ) > cardinality(c.venues)
   order by g.region_id, cardinality(c.regions);
 end;
 $$;
 
--- Which vantages look as if their own network begins to fail? At such a vantage more than half of the venues that any
--- of its regions has measured since the newest trouble began fail, while they are well elsewhere; a stream that does
--- not fail shows nothing. Endpoints are asked at different times, so some have failed three times when others have
--- once, and those that are asked once a minute have not been asked yet. Whole venues take longer to turn bad, so this
--- is seen before an impairment is.
+-- Vantages whose own network seems to start failing: more than half of the venues that any of its regions has measured
+-- since the newest trouble began fail there, but not elsewhere; a stream that does not fail shows nothing. Endpoints
+-- are measured at different times, so some have failed three times when others have failed once, and those measured
+-- once a minute not yet. Whole venues take longer to turn bad, so this is seen before an impairment is.
 create function engine.suspect_vantages(at timestamptz, r engine.rules) returns setof smallint
 language sql stable
 as $$
-  -- what a region has long seen bad shows nothing of now
+  -- what a region has long seen bad says nothing about now
   with seen as (
     select
       g.vantage,
@@ -217,7 +228,9 @@ as $$
       s.component_id,
       s.newest_at,
       s.bad_run > 0 as failing,
-      max(case when engine.is_bad(s.state) and s.bad_run >= r.opening_bad_run then s.run_from end) over (partition by g.vantage) as trouble_from
+      max(
+        case when engine.is_bad(s.state) and s.bad_run >= r.opening_bad_run then s.run_from end
+      ) over (partition by g.vantage) as trouble_from
     from engine.vantages(at) g
     join region_state s using (region_id)
     join component c using (component_id)
@@ -230,30 +243,31 @@ as $$
     where s.newest_at >= s.trouble_from
     group by s.vantage, s.venue_id, s.component_id, s.kind
   ),
-  -- asked once for all: looked up for each component, it took 12 s for 21,000 series
+  -- computed once: looked up per component, it took 12 s for 21,000 series
   fails_at as (
     select s.component_id, min(s.vantage) as first, max(s.vantage) as last
     from seen s
     where s.failing
     group by s.component_id
   ),
-  -- A venue fails at a vantage alone where fewer than half of its components that fail there fail elsewhere, by one
-  -- sample at least: if that took three, the first region to see a common host fail would look suspect. By half, since
-  -- some request always fails.
+  -- A venue fails only at this vantage if fewer than half of the components that fail there fail elsewhere, by at least
+  -- one sample: if that took three, the first region to see a common host fail would look suspect. Half, because some
+  -- request always fails.
   of_venue as (
     select
       o.vantage,
       o.venue_id,
-      2 * count(*) filter (where o.failing and (f.first <> o.vantage or f.last <> o.vantage)) < count(*) filter (where o.failing) as fails_alone
+      2 * count(*) filter (where o.failing and (f.first <> o.vantage or f.last <> o.vantage))
+        < count(*) filter (where o.failing) as fails_alone
     from of_component o
     left join fails_at f using (component_id)
-    -- what streams looks well until it has been silent for as long as its threshold
+    -- a stream looks well until it has been silent for its stall threshold
     where o.kind = 'rest' or o.failing
     group by o.vantage, o.venue_id
   )
   select v.vantage
   from of_venue v
-  -- a registry's only region has nobody to wait for
+  -- the only region of a registry has no other to wait for
   where (select count(*) from region g where g.published) > 1
   group by v.vantage
   having count(*) >= r.impaired_min_venues

@@ -1,9 +1,10 @@
--- Chapter 4 of docs/rulebook.md: which regions have long stood alone with what they see of a component?
+-- Chapter 4 of docs/rulebook.md: which regions are outliers for a component.
 --
--- A region that a venue blocks for good would make a quorum with any other that has a bad minute. So it has no vote on
--- that component until it sees it well, or until others have seen it bad for as long.
+--
+-- A region that a venue blocks permanently would make a quorum with any other region that has a bad minute. So it has
+-- no vote on that component until it sees it well, or until others have seen it bad for as long.
 
--- The outliers of an instant. One that ends at an instant votes at it.
+-- The outliers at an instant. One that ends at this instant already votes.
 create function engine.outliers(at timestamptz) returns table (component_id integer, region_id smallint)
 language sql stable
 as $$
@@ -12,12 +13,12 @@ as $$
   where o.started_at <= at and coalesce(o.ended_at, 'infinity') > at
 $$;
 
--- Before the quorum of an instant, so a component's state and its incidents are those of the instant before.
+-- Runs before the quorum of an instant, so it sees component states and incidents of the instant before.
 create function engine.keep_outliers(at timestamptz, r engine.rules) returns void
 language plpgsql
 as $$
 begin
-  -- nobody has been bad for long, and nobody is an outlier, as nearly always
+  -- no region has been bad for long, and there is no outlier: the usual case
   if not exists (select from region_state s where s.bad_since <= at - engine.ms(r.outlier_after_ms))
     and not exists (select from outlier o where o.ended_at is null)
   then
@@ -69,7 +70,9 @@ begin
   where s.bad_since <= at - engine.ms(r.outlier_after_ms)
     and s.lasting < s.quorum
     and engine.is_bad(c.state) is not true
-    and not exists (select from outlier o where o.component_id = s.component_id and o.region_id = s.region_id and o.ended_at is null)
+    and not exists (
+      select from outlier o where o.component_id = s.component_id and o.region_id = s.region_id and o.ended_at is null
+    )
     and not exists (select from engine.open_incidents_of(array[s.component_id]));
 end;
 $$;

@@ -1,22 +1,24 @@
--- Chapter 5 of docs/rulebook.md: what do the regions say together?
+-- Chapter 5 of docs/rulebook.md: the common verdict of the regions.
+--
 --
 -- The quorum is a simple majority of the regions that report the component now and are neither impaired nor outliers,
--- not of those that are configured: a region without samples has no vote, either way. A majority, never a half: with
--- two of four regions bad and two good, nothing is confirmed. And never one region alone where others are published: it
--- may be blocked, and the others silent.
+-- not of the configured ones: a region without samples has no vote, either way. A majority, never a half: with two of
+-- four regions bad and two good, nothing is confirmed. And never one region alone if others are published: it may be
+-- blocked, and the others silent.
 
 create function engine.quorum(counted bigint, published bigint, r engine.rules) returns integer
 language sql immutable parallel safe
 return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int;
 
 -- The state of a component by the votes of the counted regions, and by how many outliers see it bad.
-create function engine.by_quorum(quorum bigint, outage bigint, bad bigint, operational bigint, outliers bigint) returns state
+create function engine.by_quorum(quorum bigint, outage bigint, bad bigint, operational bigint, outliers bigint)
+returns state
 language sql immutable parallel safe
 return case
   when outage >= quorum then 'outage'
   when bad >= quorum then 'degraded'
-  -- health needs witnesses too: as many regions must have a verdict as a fault would need to be confirmed. An outlier's
-  -- is one: of two regions of which a venue blocks one, the other would know nothing.
+  -- Health needs witnesses too: as many regions must have a verdict as a fault would need to be confirmed. An outlier's
+  -- verdict counts here: with two regions, one of them blocked by a venue, the state would otherwise be unknown.
   when operational + bad + outliers < quorum then 'unknown'
   when operational = 0 then 'unknown'
   else 'operational'
@@ -36,7 +38,7 @@ as $$
     select
       c.component_id,
       count(s.state) filter (where not s.outlier) as counted,
-      -- here, so that it is computed once, and not for every comparison with it
+      -- here, so that it is computed once, not per comparison
       engine.quorum(
         count(s.state) filter (where not s.outlier),
         (select count(*) from region g where g.published),
@@ -49,7 +51,9 @@ as $$
     from component c
     join venue v using (venue_id)
     left join (
-      select k.*, (k.component_id, k.region_id) in (select o.component_id, o.region_id from engine.outliers(at) o) as outlier
+      select
+        k.*,
+        (k.component_id, k.region_id) in (select o.component_id, o.region_id from engine.outliers(at) o) as outlier
       from region_state k
       where k.reporting
         and k.region_id <> all (array(select engine.impaired_regions(at, at)))
@@ -90,8 +94,8 @@ begin
 end;
 $$;
 
--- What does each venue's set of components say? Components without evidence are not counted. REST and streams (the
--- socket among them) are asked apart: a client of the one has nothing of the other.
+-- The state of each venue by its components. Components without evidence are not counted. REST and streams (including
+-- the socket) are judged separately: a client of one gets nothing from the other.
 create function engine.venue_verdicts()
 returns table (venue_id smallint, state state)
 language sql stable
@@ -100,8 +104,10 @@ as $$
     v.venue_id,
     case
       when count(*) filter (where s.state <> 'unknown') = 0 then 'unknown'
-      when count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2 >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)
-        or count(*) filter (where s.state = 'outage' and c.kind = 'ws') * 2 >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'ws'), 0)
+      when count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2
+        >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)
+        or count(*) filter (where s.state = 'outage' and c.kind = 'ws') * 2
+          >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'ws'), 0)
       then 'outage'
       when count(*) filter (where engine.is_bad(s.state)) > 0 then 'degraded'
       else 'operational'

@@ -1,11 +1,13 @@
--- Why was a component in the state that it was in? Every region's vote at an instant, and who was not counted and why.
+-- The evidence for a component's state: every region's vote at an instant, and which regions were not counted and why.
 --
--- From the samples, the impairments and the typical latencies alone, by what was known at `known_at`: anybody who may
--- read them can recompute what stands on an incident. Only the probes' builds are those of now.
+--
+-- Computed only from samples, impairments and typical latencies, by what was known at `known_at`: anyone who may read
+-- these can recompute an incident's evidence. Only the probes' builds are the current ones.
+--
 --
 -- {at, state, published, reporting, vantages, quorum, confirming, notes: [...], votes: [...], notCounted: [...]}; every
--- published region is in one of the last two lists. `confirming` is how many of the votes are bad enough for an
--- opening; `vantages`, from how many places the counted regions look.
+-- published region is in one of the last two lists. `confirming` is the number of votes bad enough for an opening;
+-- `vantages` is the number of vantages of the counted regions.
 create function engine.evidence(
   of_components integer[],
   since timestamptz,
@@ -19,7 +21,7 @@ as $$
   with verdicts as materialized (
     select * from engine.region_verdicts(of_components, since, at, known_at, r)
   ),
-  -- what each region's verdict stands on
+  -- the samples behind each region's verdict
   judged as materialized (
     select v.component_id, v.region_id, s.ts, s.good, s.latency_us, s.fault, s.refusal
     from verdicts v
@@ -27,7 +29,8 @@ as $$
     join sample s
       on s.component_id = v.component_id and s.region_id = v.region_id
       and s.ts > since and s.ts > v.judged_from and s.ts <= at
-      and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
+      and s.ts
+        <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
       and engine.counts(s.ts, s.good, s.latency_us, v.slow_from_us, v.ours)
   ),
   details as (
@@ -35,7 +38,7 @@ as $$
       j.component_id,
       j.region_id,
       round(percentile_cont(0.5) within group (order by j.latency_us) filter (where j.good) / 1000) as p50_ms,
-      -- what the venue said when it refused a stream's subscription, the newest
+      -- the newest answer with which the venue refused a stream's subscription
       (array_agg(j.refusal order by j.ts desc) filter (where j.refusal is not null))[1] as refusal
     from judged j
     group by j.component_id, j.region_id
@@ -81,7 +84,9 @@ as $$
       from sample s
       where s.component_id = c.component_id and s.region_id = g.region_id
         and s.ts > at - interval '1 hour' and s.ts <= at
-        and s.ts <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r) - s.received_after_s * interval '1 second'
+        and s.ts
+          <= engine.known_by(at, known_at, s.received_after_s, c.cadence_ms, r)
+            - s.received_after_s * interval '1 second'
     ) silent on v.newest_at is null
     where c.component_id = any (of_components) and g.published
   ),
@@ -95,7 +100,9 @@ as $$
       count(*) filter (where e.counted and engine.is_bad(e.state)) as bad,
       count(*) filter (where e.state = 'operational' and (e.counted or e.outlier)) as operational,
       count(*) filter (where e.outlier and engine.is_bad(e.state)) as outliers,
-      count(*) filter (where e.counted and engine.is_bad(e.state) and (e.bad_run >= r.opening_bad_run or e.in_part)) as confirming,
+      count(*) filter (
+        where e.counted and engine.is_bad(e.state) and (e.bad_run >= r.opening_bad_run or e.in_part)
+      ) as confirming,
       jsonb_agg(
         jsonb_build_object(
           'region', e.region,
@@ -121,7 +128,8 @@ as $$
         jsonb_build_object(
           'region', e.region,
           'reason', case
-            when e.impaired then 'impaired: most venues turned bad there at once, and in no other region whose own network worked'
+            when e.impaired
+              then 'impaired: most venues turned bad there at once, and in no other region whose own network worked'
             when e.outlier then 'outlier: it has seen this bad for long, and no quorum with it'
             when e.known_newest_at is null then 'no samples within the last hour'
             else 'newest sample too old'
@@ -146,7 +154,10 @@ as $$
       'confirming', c.confirming,
       'notes', to_jsonb(array_remove(array[
         case when c.published = 1 then 'The registry publishes one region: nobody else can confirm what it sees.' end,
-        case when c.reporting > c.vantages then 'Regions whose probes run on one machine share its network: they are one vantage.' end
+        case
+          when c.reporting > c.vantages
+            then 'Regions whose probes run on one machine share its network: they are one vantage.'
+        end
       ], null)),
       'votes', coalesce(c.votes, '[]'),
       'notCounted', coalesce(c.not_counted, '[]')

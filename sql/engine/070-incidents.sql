@@ -1,5 +1,5 @@
 -- Chapter 6 of docs/rulebook.md: the life of incidents. Each function does one step of it at an instant and returns the
--- slugs that it moved. What is rare is looked for first, by small tables alone, and only then are samples read.
+-- slugs of the incidents that changed. Rare cases are detected first from small tables; only then are samples read.
 
 create function engine.open_incidents_of(of_components integer[]) returns setof incident
 language sql stable
@@ -10,7 +10,8 @@ as $$
     and (of_components is null or i.component_id = any (of_components))
 $$;
 
--- What operators retracted while it was open, as long as its trouble lasts. The engine's own retractions have evidence.
+-- Incidents that operators retracted while open, as long as the trouble lasts. The engine's own retractions have
+-- evidence.
 create function engine.dismissed() returns setof incident
 language sql stable
 as $$
@@ -20,7 +21,7 @@ as $$
     and i.closed_at is null and i.dismissed_until is null
 $$;
 
--- An operator's word holds until the component is well. Silence ends no trouble, here neither.
+-- An operator's retraction holds until the component is operational. Silence does not end it.
 create function engine.end_dismissals(at timestamptz) returns void
 language plpgsql
 as $$
@@ -33,7 +34,7 @@ begin
 end;
 $$;
 
--- Is the opening of each recent incident still backed, by what came late and by what was recognised since?
+-- Retracts recent incidents whose opening is no longer supported, given late samples and later recognised impairments.
 create function engine.retract_incidents(at timestamptz, r engine.rules) returns text[]
 language plpgsql
 as $$
@@ -50,7 +51,7 @@ begin
   then
     return '{}';
   end if;
-  -- only where there is news: without, the answer is that of the opening
+  -- only if there is news: without it, the verdict is that of the opening
   with with_news as (
     select i.component_id, i.opened_at
     from incident i
@@ -85,7 +86,7 @@ begin
     from with_news n
     group by n.opened_at
   ),
-  -- by what was known then, and by what is known now; both in the registry of now
+  -- by what was known then, and by what is known now; both with the current registry
   judged as materialized (
     select
       o.opened_at,
@@ -97,7 +98,7 @@ begin
     cross join lateral (values (o.opened_at), (at)) as k (known_at)
     cross join lateral engine.evidence(o.components, o.opened_at - span, o.opened_at, k.known_at, r) e
   ),
-  -- where what was known then would not do either, it is the registry that has changed
+  -- if what was known then does not confirm it either, the registry has changed
   judged_anew as (
     select j.opened_at, j.component_id, j.evidence
     from judged j
@@ -109,10 +110,10 @@ begin
     update incident i
     set retracted_at = at,
         retraction_reason = format(
-          'Judged anew by what was known at %s, %s of %s counted regions see it bad, and %s would have to.%s',
+          'Recomputed with what was known at %s, %s of %s counted regions see it bad; the quorum is %s.%s',
           api.iso(at), j.evidence ->> 'confirming', j.evidence ->> 'reporting', j.evidence ->> 'quorum',
           (
-            select ' Not counted, since impaired: ' || string_agg(n ->> 'region', ', ') || '.'
+            select ' Not counted because impaired: ' || string_agg(n ->> 'region', ', ') || '.'
             from jsonb_array_elements(j.evidence -> 'notCounted') n
             where n ->> 'reason' like 'impaired%'
           )
@@ -133,21 +134,23 @@ begin
 end;
 $$;
 
--- Which regions saw this incident, at its opening or its escalation?
+-- The regions that saw this incident at its opening or escalation.
 create function engine.witnesses(evidence jsonb) returns text[]
 language sql immutable
 as $$
   select coalesce(array_agg(distinct vote ->> 'region'), '{}')
-  from jsonb_array_elements((evidence -> 'opening' -> 'votes') || coalesce(evidence -> 'escalation' -> 'votes', '[]')) vote
+  from jsonb_array_elements(
+    (evidence -> 'opening' -> 'votes') || coalesce(evidence -> 'escalation' -> 'votes', '[]')
+  ) vote
   where vote ->> 'vote' in ('degraded', 'outage')
 $$;
 
--- Does a region that saw this incident see its end?
+-- Whether a region that saw this incident sees its end.
 create function engine.seen_to_end(of_component integer, evidence jsonb, at timestamptz) returns boolean
 language sql stable
 as $$
   select bool_or(
-    -- a region of which nothing is known sees nothing, well or bad
+    -- a region without a known state sees nothing, good or bad
     s.state is not distinct from 'operational' and g.region_id <> all (array(select engine.impaired_regions(at, at)))
   ) is true
   from region g
@@ -155,9 +158,9 @@ as $$
   where g.published and g.region = any (engine.witnesses(evidence))
 $$;
 
--- Why does an open incident end now? Null: it goes on. It ends when its component has been confirmed operational for
--- the whole hold, and a region that saw it bad sees it well. Where none of these can say so, a quorum that is well for
--- the longer hold will do; and no incident stays open because nobody can see its end.
+-- Why an open incident ends now; null: it continues. It ends when its component has been operational for the whole
+-- hold, and a region that saw it bad sees it well. If none of these can report, a quorum that is well for the longer
+-- hold is enough; and no incident stays open because no region can see its end.
 create function engine.reason_to_close(
   watched boolean,
   state state,
@@ -177,11 +180,11 @@ return case
     and engine.seen_to_end(of_component, evidence, at)
   then 'a region that saw it sees it well, and a quorum has for the whole hold'
   when state = 'operational' and since <= at - engine.ms(r.flap_hold_ms)
-    -- only by rules whose longer hold is the shorter one does this matter
+    -- matters only if the rules make the longer hold the shorter one
     and not engine.seen_to_end(of_component, evidence, at)
   then 'a quorum has seen it well for the longer hold; no region that saw the incident can report that'
   when not_bad_since <= at - engine.ms(r.unmeasured_close_ms)
-  then 'for so long no quorum saw it bad, or well for the whole hold, that nobody knows how it ended'
+  then 'no quorum has seen it bad, or well for the whole hold, for so long that its end is unknown'
 end;
 
 create function engine.close_incidents(at timestamptz, r engine.rules) returns text[]
@@ -194,7 +197,10 @@ declare
   since    timestamptz := at - engine.longest_span(r);
   closed   text[];
 begin
-  select array_agg(i.incident_id), array_agg(w.reason), array_agg(i.component_id) filter (where c.published and v.published)
+  select
+    array_agg(i.incident_id),
+    array_agg(w.reason),
+    array_agg(i.component_id) filter (where c.published and v.published)
   into over, reasons, watched
   from engine.open_incidents_of(null) i
   join component c using (component_id)
@@ -203,8 +209,8 @@ begin
   cross join lateral engine.reason_to_close(
     c.published and v.published,
     s.state,
-    -- One that was restored after a failover began in what was lost: the state that is known of its component is from
-    -- before it.
+    -- An incident restored after a failover started in the lost history, so the known state of its component is older
+    -- than it.
     greatest(s.since, i.opened_at),
     case when s.not_bad_since is not null then greatest(s.not_bad_since, i.opened_at) end,
     i.flapping, i.component_id, i.evidence, at, r
@@ -241,11 +247,13 @@ as $$
   where s.component_id = any (of_components)
     and s.reporting
     and s.region_id <> all (array(select engine.impaired_regions(at, at)))
-    and not exists (select from engine.outliers(at) o where o.component_id = s.component_id and o.region_id = s.region_id)
+    and not exists (
+      select from engine.outliers(at) o where o.component_id = s.component_id and o.region_id = s.region_id
+    )
 $$;
 
--- Until when did a quorum see a component bad? Of each counted region that does, the newest bad sample; of these the
--- one at the place of the quorum. A window goes on being bad for most of a minute after that.
+-- Until when a quorum saw a component bad: take the newest bad sample of each counted region that sees it bad, and of
+-- these the one at the position of the quorum. A window stays bad for most of a minute after that.
 create function engine.last_bad_at(of_components integer[], at timestamptz)
 returns table (component_id integer, last_bad_at timestamptz)
 language sql stable
@@ -263,7 +271,7 @@ as $$
   where n.place = c.quorum
 $$;
 
--- An open incident has the severity that its component has now, as long as that is bad. Reaching outage for the first
+-- An open incident takes the current severity of its component as long as that is bad. Reaching outage for the first
 -- time is its escalation. Returns the slugs of those.
 create function engine.follow_open_incidents(at timestamptz, r engine.rules) returns text[]
 language plpgsql
@@ -286,7 +294,7 @@ begin
     and i.closed_at is null and i.retracted_at is null
     and engine.is_bad(s.state)
     and (i.severity <> s.state or n.last_bad_at > i.last_bad_at)
-    -- not one that was restored after a failover, at instants that are decided again
+    -- not an incident restored after a failover, at instants that are decided again
     and i.opened_at <= at;
 
   select array_agg(i.component_id) into worse
@@ -309,13 +317,13 @@ begin
 end;
 $$;
 
--- The permanent name of an incident, but for the number of a further one of the same name.
+-- The permanent name of an incident, without the number that distinguishes incidents of the same name.
 create function engine.slug_base(venue text, started_at timestamptz, kind text, severity state) returns text
 language sql stable
 return format('%s-%s-%s-%s', venue, to_char(started_at at time zone 'UTC', 'YYYY-MM-DD'), kind, severity);
 
--- Which counted regions confirm that a component is in trouble: three in a row are bad, or a fifth fails window after
--- window?
+-- Counted regions that confirm trouble of a component: three bad samples in a row, or a fifth fails in window after
+-- window.
 create function engine.confirming_regions(of_components integer[], at timestamptz, r engine.rules)
 returns table (component_id integer, region_id smallint, in_a_row boolean)
 language sql stable
@@ -326,12 +334,13 @@ as $$
     and (s.bad_run >= r.opening_bad_run or s.in_part)
 $$;
 
--- When did the trouble begin that a quorum of regions confirms? In each of them with the first bad sample after its
--- last good one, or of a partial failure with the first failed one in its windows; of those, the one that completed the
--- quorum. Reads the recorded samples in a replay too, whose copy does not reach back so far.
+-- When the trouble began that a quorum of regions confirms. In each region, with the first bad sample after its last
+-- good one, or, for a partial failure, with the first failed sample in its windows; of these, the one that completed
+-- the quorum. Reads the recorded samples in a replay too, because its copy does not reach back far enough.
 --
--- A run does not reach over a silence. That is looked for only after the instant that would complete the quorum
--- without: what a region was before that makes no difference, and one that is blocked has a week of it.
+--
+-- A run does not extend over a silence. Silences are looked for only after the instant that would otherwise complete
+-- the quorum: earlier ones make no difference, and a blocked region has a week of bad samples.
 create function engine.runs_started_at(of_components integer[], at timestamptz, r engine.rules)
 returns table (component_id integer, started_at timestamptz)
 language sql stable
@@ -417,8 +426,8 @@ as $$
   where p.place = p.quorum
 $$;
 
--- Which components wait, since there is no quorum without regions whose own network may be failing? A region confirms
--- nevertheless what it has long seen bad.
+-- Components that must wait, because the quorum depends on vantages whose own network may be failing. A region still
+-- confirms what it has seen bad for long.
 create function engine.suspect_components(of_components integer[], at timestamptz, r engine.rules) returns setof integer
 language sql stable
 as $$
@@ -434,7 +443,7 @@ as $$
   ) < c.quorum
 $$;
 
--- An incident opens where a quorum finds the component bad and as many regions confirm it.
+-- Opens an incident if a quorum finds the component bad and as many regions confirm it.
 create function engine.open_incidents(at timestamptz, r engine.rules) returns text[]
 language plpgsql
 as $$
@@ -455,7 +464,7 @@ begin
     join engine.confirming_regions(bad, at, r) s using (component_id)
     where not exists (select from engine.open_incidents_of(null) i where i.component_id = c.component_id)
       and not exists (
-        -- an operator has said that this trouble, as bad as it was then, is none
+        -- an operator has retracted this trouble, at this severity or worse
         select from engine.dismissed() d
         where d.component_id = c.component_id and d.peak_severity >= c.state
       )
@@ -491,7 +500,7 @@ begin
     left join engine.last_bad_at(due, at) b using (component_id)
   ),
   taken as (
-    -- of the days in question alone; retracted ones keep their names
+    -- only the days in question; retracted incidents keep their names
     select regexp_replace(i.slug, '(degraded|outage)-[0-9]+$', '\1') as base, count(*) as n
     from incident i
     where i.started_at >= (select date_trunc('day', min(s.started_at), 'UTC') from started s)
@@ -523,7 +532,7 @@ begin
 end;
 $$;
 
--- What has moved is to be told: in the same transaction, so that it is told if and only if it was decided.
+-- Writes an alert for each change, in the same transaction, so that it exists if and only if the change was decided.
 create function engine.write_alerts(
   at timestamptz,
   decided_at timestamptz,
@@ -539,7 +548,7 @@ begin
   select
     i.incident_id,
     m.kind,
-    -- whoever was told of an outage is to be told of its end
+    -- receivers of an outage must also receive its end
     case m.kind when 'closed' then i.peak_severity else i.severity end,
     at,
     decided_at,

@@ -1,8 +1,9 @@
--- The delivery that is first in line of each channel that is on, and from when on it may be sent: once the channel is
--- free, the delivery due, and the claim of somebody else over. Callers also ask engine.is_restored: on a new timeline a
--- core may remember that a receiver has what reads `due` here, and attempts would get numbers that are given already.
+-- The first due delivery of each channel that is on, and when it may be sent: once the channel is free, the delivery is
+-- due, and the claim of another dispatcher has expired. Callers must also check engine.is_restored: on a new timeline a
+-- core may remember that a receiver already has what reads `due` here, and attempts would reuse numbers.
 --
--- A function without side effects, which the planner inlines: dispatchers ask it once a second and more.
+--
+-- Without side effects, so that the planner inlines it: dispatchers call it at least once a second.
 create function engine.first_in_line()
 returns table (delivery_id bigint, channel_id integer, destination bytea, due_at timestamptz, sendable_at timestamptz)
 language sql stable

@@ -1,12 +1,15 @@
 -- One tick of the engine: everything it decides at one instant, in one transaction, by what was known then.
 --
--- The clock is a parameter, so that hours are walked in milliseconds: by tests, by a core that was away, by a replay.
--- `decided_at` is when that happens; null: now. A tick at or before the last one changes nothing and says so: an
--- instant is decided once. `holder` and `fence` are the lease of the core that ticks; one that has lost it since,
--- however long it slept, decides nothing. Null: no lease is needed (a replay, a history that is being made). `anew`:
--- instants before this one were given up, so that what was known then is no basis.
 --
--- All tables are found by the search path, so that a replay runs these same functions on tables of its own.
+-- The clock is a parameter, so that tests, a core that was away, and a replay can walk hours in milliseconds.
+-- `decided_at` is the actual time; null: now. A tick at or before the last one is refused and changes nothing: an
+-- instant is decided once. `holder` and `fence` are the lease of the core; a core that has lost its lease, however long
+-- it slept, decides nothing. Null: no lease needed (a replay, or a generated history). `anew`: instants before this one
+-- were skipped, so the states known then are no basis.
+--
+--
+-- All tables are found by the search path, so that a replay runs the same functions on tables of its own.
+--
 --
 -- Returns {at, opened: [slug], escalated: [slug], closed: [slug], retracted: [slug]}, or {refused: 'not the leader' |
 -- 'new timeline' | 'decided before'}.
@@ -30,7 +33,7 @@ declare
 begin
   decided_at := coalesce(decided_at, clock_timestamp());
 
-  -- Held until the end: nobody takes the lease over in the middle of this.
+  -- Locked until the end, so that no other core can take over the lease during the tick.
   if holder is not null then
     perform from leader l
     where l.office = 'engine' and l.holder = tick.holder and l.fence = tick.fence
@@ -43,7 +46,7 @@ begin
     end if;
   end if;
 
-  -- The clock's row is also the lock: a second tick waits here until the first is committed, and then sees all it did.
+  -- The clock's row is also the lock: a second tick waits here until the first commits, and then sees its results.
   insert into engine_clock (ticked_at, version) values ('-infinity', engine_version) on conflict do nothing;
   select c.ticked_at into was_at from engine_clock c for update;
   if was_at >= at then
@@ -84,7 +87,7 @@ begin
 end;
 $$;
 
--- After a pause that is too long to be caught up, what was known before is no basis: states begin anew.
+-- After a pause too long to catch up, earlier states are no basis: start without any.
 create function engine.forget_everything() returns void
 language sql
 as $$
@@ -93,12 +96,12 @@ as $$
   delete from venue_state
 $$;
 
--- What is no longer published has no state and no vote. Published again, it begins anew.
+-- Unpublished components, venues and regions have no state and no vote. Published again, they start from nothing.
 create function engine.forget_unwatched() returns void
 language plpgsql
 as $$
 declare
-  -- as arrays: they are short, whatever the planner takes the tables for
+  -- as arrays: they are short, whatever the planner estimates for the tables
   unpublished_regions    smallint[] := array(select g.region_id from region g where not g.published);
   unpublished_components integer[] := array(
     select c.component_id from component c join venue v using (venue_id) where not (c.published and v.published)

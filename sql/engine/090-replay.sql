@@ -1,13 +1,13 @@
--- A replay decides a past period once more, by other rules or the same ones, on tables of its own. They stand in a
--- scratch schema that comes first in the search path, so the functions above find them without knowing of it. What is
--- meant to be the recorded one is named `venuewatch.…` here.
+-- A replay decides a past period again, with the same or other rules, on tables of its own. These are in a scratch
+-- schema at the front of the search path, so the functions above use them unchanged. Recorded tables are referred to as
+-- `venuewatch.…` here.
 
 -- Every table that the engine writes, empty; a test compares this list with what the functions above write. And the
--- samples, copied an hour at a time: from the hypertable an instant takes up to twice as long, and three times where it
--- is compressed, most of it planning.
+-- samples, copied an hour at a time: reading them from the hypertable takes up to twice as long per instant, and three
+-- times if compressed, most of it planning.
 --
--- Made from a text: when plpgsql makes a table by a statement that it has kept from the last time, the embedded
--- database crashes.
+--
+-- Executed as dynamic SQL: the embedded database crashes when plpgsql creates a table by a cached statement.
 create function engine.make_replay_tables() returns void
 language plpgsql
 as $$
@@ -31,7 +31,7 @@ begin
 end;
 $$;
 
--- Of one venue alone: the others are not watched.
+-- For a replay of one venue: the others are not watched.
 create function engine.watch_in_replay(only_venue text) returns void
 language plpgsql
 as $$
@@ -42,8 +42,8 @@ begin
 end;
 $$;
 
--- Recorded incidents as they stood at an instant: without what happened to them later. Their severity is exact only
--- where it could still be read off; no decision rests on it.
+-- Recorded incidents as they stood at an instant, without later changes. Their severity is exact only if it could still
+-- be derived; no decision depends on it.
 create function engine.incidents_as_of(at timestamptz) returns setof venuewatch.incident
 language sql stable
 as $$
@@ -74,9 +74,9 @@ as $$
   where i.opened_at <= at
 $$;
 
--- What the engine knew on the eve of the first instant, but for states, which are seen from `warm_from` on.
--- `reaches_to` is the earliest instant that will be judged. `only_venue` null: all. `typical_anew`: the typical
--- latencies are to be reckoned by these rules, not as recorded.
+-- Loads what the engine knew just before the first instant, except states, which are rebuilt from `warm_from` on.
+-- `reaches_to` is the earliest instant that will be judged. `only_venue` null: all. `typical_anew`: compute the typical
+-- latencies with these rules instead of taking the recorded ones.
 create function engine.recall_for_replay(
   eve timestamptz,
   warm_from timestamptz,
@@ -96,8 +96,8 @@ begin
     select * from venuewatch.typical_latency t where t.holds_from >= engine.typical_in_force(reaches_to);
   end if;
 
-  -- One venue alone cannot show that a region is impaired, so all that was recorded is taken as it was, later ones too:
-  -- the engine finds none of them without an end, and changes none.
+  -- A single venue cannot show that a region is impaired, so all recorded impairments are taken, including later ones:
+  -- all of them have an end, so the engine changes none.
   insert into impairment overriding system value
   select stood.*
   from venuewatch.impairment i
@@ -114,9 +114,9 @@ begin
   from venuewatch.outlier o
   where o.started_at <= eve and (o.ended_at is null or o.ended_at > reaches_to - engine.longest_span(r));
 
-  -- those that are open, those that may be retracted or count for flapping, those that were closed a moment ago, whose
-  -- samples are no partial failure, those whose names are taken on a day to which a run may be traced back, and those
-  -- that an operator keeps from opening again
+  -- incidents that are open; that may be retracted or count for flapping; that closed recently, whose samples are no
+  -- partial failure; whose names are taken on a day to which a run may be traced back; and those that an operator keeps
+  -- from reopening
   insert into incident overriding system value
   select i.*
   from engine.incidents_as_of(eve) i
@@ -128,11 +128,16 @@ begin
       or i.opened_at > eve - engine.ms(greatest(r.flap_within_ms, r.retraction_ms))
       or i.closed_at > eve - engine.longest_span(r)
       or i.started_at >= date_trunc('day', eve, 'UTC') - interval '8 days'
-      or i.closed_at is null and i.retracted_at is not null and i.retraction_evidence is null and i.dismissed_until is null
+      or i.closed_at is null
+        and i.retracted_at is not null
+        and i.retraction_evidence is null
+        and i.dismissed_until is null
     );
 
   perform setval(
-    pg_get_serial_sequence('impairment', 'impairment_id'), (select coalesce(max(impairment_id), 0) + 1 from impairment), false
+    pg_get_serial_sequence('impairment', 'impairment_id'),
+    (select coalesce(max(impairment_id), 0) + 1 from impairment),
+    false
   );
   perform setval(
     pg_get_serial_sequence('incident', 'incident_id'), (select coalesce(max(incident_id), 0) + 1 from incident), false
@@ -140,8 +145,8 @@ begin
 end;
 $$;
 
--- What the engine would see at an instant before the first: states have a past, by which incidents close and regions
--- are recognised as impaired. Nothing is decided, and regions are impaired as they were recorded.
+-- Rebuilds the states of an instant before the first: incidents close, and impairments are recognised, by past states.
+-- Nothing is decided, and impairments are the recorded ones.
 create function engine.warm_up(at timestamptz, r engine.rules) returns void
 language plpgsql
 as $$
@@ -154,7 +159,7 @@ begin
 end;
 $$;
 
--- The engine keeps the evidence of its retractions; an operator gives a reason alone.
+-- Retractions by operators have only a reason; the engine's own have evidence.
 create function engine.retractions_by_hand(after timestamptz, up_to timestamptz) returns setof venuewatch.incident
 language sql stable
 as $$
@@ -163,8 +168,8 @@ as $$
   where i.retracted_at > after and i.retracted_at <= up_to and i.retraction_evidence is null
 $$;
 
--- What operators retracted is retracted in a replay too, at the same time. It is not the rules' doing, but it has
--- consequences: no other opens until the component is well, and the retracted one does not count for flapping.
+-- Repeats the retractions of operators at the same times. They do not follow from the rules, but have consequences: no
+-- other incident opens until the component is well, and a retracted one does not count for flapping.
 create function engine.retract_as_operators_did(after timestamptz, up_to timestamptz) returns void
 language sql
 as $$

@@ -50,8 +50,10 @@ begin
   accepted as (
     select c.component_id, g.*
     from unnest(
-      venues, components, slots, faults, latencies_us, dns_us, connects_us, tls_us, first_bytes_us, http_statuses, heads, messages, quiets_ms,
-      event_ages_ms, lates_ms, fresh, certificates_expire_at, sequence_gaps, clock_errors_ms, clock_errors_within_ms, refusals, unserved
+      venues, components, slots, faults, latencies_us, dns_us, connects_us, tls_us, first_bytes_us, http_statuses,
+      heads, messages, quiets_ms,
+      event_ages_ms, lates_ms, fresh, certificates_expire_at, sequence_gaps, clock_errors_ms, clock_errors_within_ms,
+      refusals, unserved
     ) as g (
       venue, component, ts, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us,
       http_status, head, messages, quiet_ms, event_age_ms, late_ms, fresh, certificate_expires_at, sequence_gaps,
@@ -69,7 +71,15 @@ begin
       clock_error_ms, clock_error_within_ms, refusal, unserved, received_after_s
     )
     select
-      a.ts, a.component_id, (select region_id from here), a.fault is null, a.fault, a.latency_us, a.dns_us, a.connect_us, a.tls_us,
+      a.ts,
+      a.component_id,
+      (select region_id from here),
+      a.fault is null,
+      a.fault,
+      a.latency_us,
+      a.dns_us,
+      a.connect_us,
+      a.tls_us,
       a.first_byte_us, a.http_status, a.head, a.messages, a.quiet_ms, a.event_age_ms,
       a.late_ms, a.fresh, a.certificate_expires_at, a.sequence_gaps,
       a.clock_error_ms, a.clock_error_within_ms, left(a.refusal, 200), a.unserved,

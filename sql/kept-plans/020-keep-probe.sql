@@ -39,9 +39,15 @@ begin
       clock_error_ms, clock_error_within_ms, vantage_name, vantage_place, vantage_network, machine
     )
     select
-      h.region_id, keep_probe.process, keep_probe.version, keep_probe.started_at, clock_timestamp(), clock_timestamp() + keep_probe.lease_ms * interval '1 millisecond',
+      h.region_id,
+      keep_probe.process,
+      keep_probe.version,
+      keep_probe.started_at,
+      clock_timestamp(),
+      clock_timestamp() + keep_probe.lease_ms * interval '1 millisecond',
       (select coalesce(sum(u.slots::bigint), 0) from jsonb_each_text(keep_probe.unmeasured_by) as u (reason, slots)),
-      keep_probe.unmeasured_by, keep_probe.troubles, keep_probe.clock_error_ms, keep_probe.clock_error_within_ms, keep_probe.vantage_name, keep_probe.vantage_place, keep_probe.vantage_network, keep_probe.machine
+      keep_probe.unmeasured_by, keep_probe.troubles, keep_probe.clock_error_ms, keep_probe.clock_error_within_ms,
+      keep_probe.vantage_name, keep_probe.vantage_place, keep_probe.vantage_network, keep_probe.machine
     from here h
     on conflict (region_id, process) do update set
       version = excluded.version,
@@ -63,7 +69,8 @@ begin
       v.venue,
       v.position,
       coalesce(w.process = keep_probe.process, false) as mine,
-      w.process is null or (w.process <> keep_probe.process and not coalesce(p.alive_until > clock_timestamp(), false)) as free,
+      w.process is null
+        or (w.process <> keep_probe.process and not coalesce(p.alive_until > clock_timestamp(), false)) as free,
       n.known_as,
       n.known_as is not null as known
     from here h
@@ -74,7 +81,13 @@ begin
     cross join lateral (
       select case
         when v.venue = any (keep_probe.known_venues) then v.venue
-        else (select f.id from unnest(v.former_ids) with ordinality as f (id, place) where f.id = any (keep_probe.known_venues) order by f.place limit 1)
+        else (
+          select f.id
+          from unnest(v.former_ids) with ordinality as f (id, place)
+          where f.id = any (keep_probe.known_venues)
+          order by f.place
+          limit 1
+        )
       end as known_as
     ) n
     where v.published
@@ -90,7 +103,11 @@ begin
       case when count(*) = count(s.network) and count(distinct s.network) = 1 then min(s.network) end as network
     from here h
     cross join lateral (
-      select keep_probe.machine as machine, keep_probe.vantage_name as name, keep_probe.vantage_place as place, keep_probe.vantage_network as network
+      select
+        keep_probe.machine as machine,
+        keep_probe.vantage_name as name,
+        keep_probe.vantage_place as place,
+        keep_probe.vantage_network as network
       union all
       select p.machine, p.vantage_name, p.vantage_place, p.vantage_network
       from probe p
@@ -131,7 +148,8 @@ begin
     ) as venues,
     not exists (select from watched w where w.free and w.known)
       and (select count(*) from watched w where w.mine)
-        >= (select count(*) from watched) / l.probes + (l.place <= (select count(*) from watched) % l.probes)::int as settled
+        >= (select count(*) from watched) / l.probes
+          + (l.place <= (select count(*) from watched) % l.probes)::int as settled
   from here
   join living l on l.process = keep_probe.process;
 end;

@@ -12,7 +12,8 @@ select
   ) as waiting,
   current_timeline() as timeline,
   case when r.is_restored then (
-    select greatest(0, extract(epoch from min(f.sendable_at) - clock_timestamp()))::float8 * 1000 from engine.first_in_line() f
+    select greatest(0, extract(epoch from min(f.sendable_at) - clock_timestamp()))::float8 * 1000
+    from engine.first_in_line() f
   ) end as due_in_ms
 from timeline t
 cross join lateral (select engine.is_restored(t) as is_restored) r

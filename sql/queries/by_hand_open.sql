@@ -5,7 +5,16 @@ with opened as (
   insert into delivery (
     channel_id, event_id, cause, state, created_at, due_at, claimed_by, claimed_until, first_claimed_at
   )
-  select $1, $2, case when $2::bigint is null then 'test' else 'replay' end, 'due', at, at, $3, at + $4::int * interval '1 ms', at
+  select
+    $1,
+    $2,
+    case when $2::bigint is null then 'test' else 'replay' end,
+    'due',
+    at,
+    at,
+    $3,
+    at + $4::int * interval '1 ms',
+    at
   from clock_timestamp() at
   returning delivery_id, channel_id, created_at
 )

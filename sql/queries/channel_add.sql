@@ -5,7 +5,8 @@
 -- To be run while alert_event is locked: what has happened by then is known whole, and what happens after it finds the
 -- channel.
 insert into channel (
-  format, service_region, shown_as, description, destination, secret, severity_floor, venues, categories, after_event_id, created_at
+  format, service_region, shown_as, description, destination, secret, severity_floor, venues, categories,
+  after_event_id, created_at
 )
 select
   $1, $2, $3, $4, $5, $6, $7, $8, $9,

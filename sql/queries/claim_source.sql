@@ -36,7 +36,11 @@ select
   c.page,
   (select max(r.until_at) from runs r where r.problem is null) as read_at,
   c.feed_at,
-  (select r.from_at from (select * from runs order by from_at desc limit 1) r where r.problem is not null) as unreadable_since,
-  coalesce(c.due_at, (select min(s.due_at) from official_source s where s.published and s.kind = any ($3::text[]))) as due_at
+  (
+    select r.from_at from (select * from runs order by from_at desc limit 1) r where r.problem is not null
+  ) as unreadable_since,
+  coalesce(
+    c.due_at, (select min(s.due_at) from official_source s where s.published and s.kind = any ($3::text[]))
+  ) as due_at
 from now n
 left join claimed c on true

@@ -3,7 +3,9 @@
 select
   extract(epoch from n.now - d.newest_at)::float8 as behind_seconds,
   -- those of the grid that have passed since the last one that was decided
-  greatest(0, floor(extract(epoch from n.now) * 1000 / $1::int) - floor(extract(epoch from d.newest_at) * 1000 / $1::int))::int
+  greatest(
+    0, floor(extract(epoch from n.now) * 1000 / $1::int) - floor(extract(epoch from d.newest_at) * 1000 / $1::int)
+  )::int
     as instants_behind,
   (select count(*)::int from incident i where i.closed_at is null and i.retracted_at is null) as incidents_open,
   f.feeds
@@ -19,7 +21,8 @@ cross join (
         'kind', s.kind,
         'api', s.api,
         'readable', exists (
-          select from (select r.* from official_reading r where r.source_id = s.source_id order by r.from_at desc limit 1) r
+          select
+          from (select r.* from official_reading r where r.source_id = s.source_id order by r.from_at desc limit 1) r
           where r.problem is null and r.until_at >= clock_timestamp() - api.feed_silent_after()
         )
       )

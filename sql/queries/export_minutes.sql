@@ -9,6 +9,8 @@ where m.minute >= $1
   and ($3::text is null or m.venue = $3)
   and (
     $4::timestamptz is null
-    or (m.minute, m.venue collate "C", m.component collate "C", m.region collate "C") > ($4, $5::text, $6::text, $7::text)
+    or (
+      m.minute, m.venue collate "C", m.component collate "C", m.region collate "C"
+    ) > ($4, $5::text, $6::text, $7::text)
   )
 order by m.minute, m.venue collate "C", m.component collate "C", m.region collate "C"

@@ -10,7 +10,8 @@ select
     'component', json_build_object('id', c.component, 'kind', c.kind, 'label', c.label, 'target', c.target),
     'events', (
       -- from the incident's own columns: alert history expires, this does not
-      select json_agg(json_build_object('kind', e.kind, 'at', api.iso(e.at), 'severity', e.severity) order by e.at, e.place)
+      select
+        json_agg(json_build_object('kind', e.kind, 'at', api.iso(e.at), 'severity', e.severity) order by e.at, e.place)
       from (
         values
           (1, 'started', i.started_at, null),
@@ -24,7 +25,8 @@ select
     ),
     'evidence', api.shown_evidence(i.evidence, c.kind, i.opened_at, i.escalated_at, i.closed_at),
     -- of now, by the registry: no decision keeps it
-    'stallThreshold', case when c.stall_basis is not null then json_build_object('afterMs', c.stall_after_ms, 'basis', c.stall_basis) end,
+    'stallThreshold',
+    case when c.stall_basis is not null then json_build_object('afterMs', c.stall_after_ms, 'basis', c.stall_basis) end,
     -- as long as it was seen: the recovery hold would dilute what it was like
     'errors', api.errors(i.component_id, i.started_at, i.last_bad_at),
     'latency', api.incident_latency(i.component_id, i.started_at, i.last_bad_at),

@@ -1,7 +1,7 @@
--- The history of incidents as a table: the objects that incidents.sql gives, flat, one a row.
+-- The history of incidents as a table: one row per object of incidents.sql, flattened.
 --
--- $1–$7 as of incidents.sql; $8 address of the methodology page. The window is of all rows; how much of it was measured
--- is of the row's venue.
+-- $1–$7 as in incidents.sql; $8 address of the methodology page. All rows have the same window; the measured part of it
+-- is that of the row's venue.
 with measured as (
   select d.venue_id, count(d.measured_minutes)::int as days, coalesce(sum(d.measured_minutes), 0) as minutes
   from api.days($4::int) d
@@ -52,8 +52,10 @@ from api.clock k
 cross join api.incident_page($1::text, $2::text, $3::text, $4::int, $5::int, $6::timestamptz, $7::bigint) p
 -- read as a record at once: field by field, the text would be parsed again for each
 cross join lateral json_to_record(p.body) as i (
-  id bigint, slug text, venue text, component text, kind text, label text, severity text, "peakSeverity" text, status text,
-  "startedAt" text, "openedAt" text, "escalatedAt" text, "lastBadAt" text, "closedAt" text, "endedAt" text, flapping boolean,
+  id bigint, slug text, venue text, component text, kind text, label text, severity text, "peakSeverity" text,
+  status text,
+  "startedAt" text, "openedAt" text, "escalatedAt" text, "lastBadAt" text, "closedAt" text, "endedAt" text,
+  flapping boolean,
   "durationSeconds" bigint, quorum integer, reporting integer, regions json, official json,
   "officialObserved" boolean
 )

@@ -34,7 +34,12 @@ reading as materialized (
     $2::timestamptz as at,
     coalesce(
       left($3::text, 300),
-      (select format('%s: expected the %s that were there before, got none', e.scope, e.notices) from emptied e order by e.scope limit 1)
+      (
+        select format('%s: expected the %s that were there before, got none', e.scope, e.notices)
+        from emptied e
+        order by e.scope
+        limit 1
+      )
     ) as problem,
     b.until_at as before_at,
     g.first_at as first_good_at,
@@ -75,7 +80,10 @@ given as materialized (
     -- What was told first holds, if it can be true: dates are moved in hindsight. Where the feed does not tell, it was
     -- after the reading that had it not: to take this one would make us look early by as long as readings are apart.
     coalesce(
-      case when b.posted_at between b.first_seen_at - interval '366 days' and b.first_seen_at + interval '10 minutes' then b.posted_at end,
+      case
+        when b.posted_at between b.first_seen_at - interval '366 days' and b.first_seen_at + interval '10 minutes'
+          then b.posted_at
+      end,
       n."postedAt",
       b.posted_at,
       case when b.notice_id is null and r.was_readable and r.unbroken then r.before_at end
@@ -99,11 +107,17 @@ given as materialized (
     select o.external_id
     from official_incident o
     where n.id is null
-      and o.source_id = r.source_id and o.scope = l.scope and o.left_at is null and o.kind = n.kind and o.status = n.status
+      and o.source_id = r.source_id
+      and o.scope = l.scope
+      and o.left_at is null
+      and o.kind = n.kind
+      and o.status = n.status
     limit 1
   ) o on true
   cross join lateral (
-    select coalesce(n.id, o.external_id, n.status || '@' || to_char(r.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) as external_id
+    select coalesce(
+      n.id, o.external_id, n.status || '@' || to_char(r.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+    ) as external_id
   ) k
   left join official_incident b on b.source_id = r.source_id and b.scope = l.scope and b.external_id = k.external_id
   order by l.scope, k.external_id, n."postedAt" desc nulls last
@@ -123,7 +137,10 @@ room as (
   from reading r
 ),
 newcomers as materialized (
-  select j.*, row_number() over (order by j.posted_at desc nulls last, j.started_at desc) <= (select left_today from room) as admitted
+  select
+    j.*,
+    row_number() over (order by j.posted_at desc nulls last, j.started_at desc)
+      <= (select left_today from room) as admitted
   from given j
   where j.notice_id is null
 ),
@@ -177,9 +194,14 @@ changed as (
       -- what tells nothing is written once an hour: a feed that is made again at each reading would be written whole
       -- each time
       or n.last_seen_at < r.at - interval '1 hour'
-      and (n.kind, n.title, n.url, n.status, n.impact, n.started_at, n.posted_at, n.resolved_at, n.over, n.subjects, n.raw)
+      and (
+        n.kind, n.title, n.url, n.status, n.impact, n.started_at, n.posted_at, n.resolved_at, n.over, n.subjects, n.raw
+      )
         is distinct from
-        (j.kind, j.title, j.url, j.status, j.impact, j.started_at, j.posted_at, j.resolved_at, j.over, j.subjects, j.raw)
+        (
+          j.kind, j.title, j.url, j.status, j.impact, j.started_at, j.posted_at, j.resolved_at, j.over, j.subjects,
+          j.raw
+        )
     )
   returning n.*, d.tells
 ),
@@ -260,7 +282,8 @@ run_begins as (
 ),
 asked as (
   update official_source s
-  set due_at = $6::timestamptz, feed_at = case when o.final_problem is null then greatest(s.feed_at, $5::timestamptz) else s.feed_at end
+  set due_at = $6::timestamptz,
+    feed_at = case when o.final_problem is null then greatest(s.feed_at, $5::timestamptz) else s.feed_at end
   from outcome o
   where s.source_id = o.source_id
 ),

@@ -20,11 +20,21 @@ latency as materialized (
 ),
 -- `place` orders series within a component, so that bodies of one tick are the same bytes
 series as (
-  select 'svc_component_state' as family, c.component_id, array[0] as place, c.labels, api.state_number(s.state)::text as value
+  select
+    'svc_component_state' as family,
+    c.component_id,
+    array[0] as place,
+    c.labels,
+    api.state_number(s.state)::text as value
   from component c
   join api.component_state s using (component_id)
   union all
-  select 'svc_component_state_region', c.component_id, array[g.position], c.labels || ',' || g.label, api.state_number(s.state)::text
+  select
+    'svc_component_state_region',
+    c.component_id,
+    array[g.position],
+    c.labels || ',' || g.label,
+    api.state_number(s.state)::text
   from component c
   join api.region_state s using (component_id)
   join seen_from g using (region_id)
@@ -45,7 +55,12 @@ series as (
   ) as p (percentile, us, least_answers)
   where m.answers >= p.least_answers
   union all
-  select 'svc_latency_samples', c.component_id, array[g.position], format('%s,%s', c.endpoint_labels, g.label), coalesce(m.answers, 0)::text
+  select
+    'svc_latency_samples',
+    c.component_id,
+    array[g.position],
+    format('%s,%s', c.endpoint_labels, g.label),
+    coalesce(m.answers, 0)::text
   from component c
   cross join seen_from g
   left join latency m using (component_id, region_id)
@@ -74,7 +89,8 @@ family (place, name, help) as (
     ),
     (
       3, 'svc_latency_seconds',
-      'Percentile of the latency of good answers in the most recent complete minute, of one REST endpoint seen from one region.'
+      'Percentile of the latency of good answers in the most recent complete minute, '
+        'of one REST endpoint seen from one region.'
     ),
     (
       4, 'svc_latency_samples',

@@ -34,7 +34,8 @@ select
     from unnest(array['vw_probe', 'vw_core', 'vw_web', 'vw_analyst', 'vw_definer']) role
     where to_regrole(role) is null and not me.may_make
   ) || array(
-    select format('grant %s to %I', w.role, w.joined_by) || case when me.knows_set then ' with inherit true, set true' else '' end
+    select format('grant %s to %I', w.role, w.joined_by)
+      || case when me.knows_set then ' with inherit true, set true' else '' end
     from wanted w
     where case
         -- who makes a role administers it

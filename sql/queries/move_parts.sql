@@ -16,7 +16,8 @@ with recursive hyper as (
     case when a.view_name is null then interval '1 hour' else least(d.time_interval, interval '30 days') end as at_once
   from timescaledb_information.dimensions d
   left join timescaledb_information.continuous_aggregates a
-    on a.materialization_hypertable_schema = d.hypertable_schema and a.materialization_hypertable_name = d.hypertable_name
+    on a.materialization_hypertable_schema = d.hypertable_schema
+      and a.materialization_hypertable_name = d.hypertable_name
   where 'venuewatch' in (d.hypertable_schema, a.view_schema)
 ),
 plain as (
@@ -41,7 +42,13 @@ parts as (
     array[1, h.is_rollup::int, h.kept_in::oid::bigint] as place
   from hyper h
   union all
-  select p.part, 'table', p.kept_in, null, null, array[0, (select max(depth) from pointing g where g.kept_in = p.kept_in), p.kept_in::oid::bigint]
+  select
+    p.part,
+    'table',
+    p.kept_in,
+    null,
+    null,
+    array[0, (select max(depth) from pointing g where g.kept_in = p.kept_in), p.kept_in::oid::bigint]
   from plain p
 )
 select
@@ -49,7 +56,12 @@ select
   p.kind,
   format('venuewatch.%I', p.part) as reads,
   -- spelled out: what stands in the search path would be named without its schema
-  (select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = p.kept_in) as writes,
+  (
+    select format('%I.%I', n.nspname, c.relname)
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    where c.oid = p.kept_in
+  ) as writes,
   a.columns,
   a.written,
   a.identity,

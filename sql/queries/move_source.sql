@@ -18,9 +18,14 @@ select
     )::text
   ) as state,
   array(
-    select format('a core leads (%s)', l.holder) from leader l where l.office not like 'refresh of %' and l.expires_at > now()
+    select format('a core leads (%s)', l.holder)
+    from leader l
+    where l.office not like 'refresh of %' and l.expires_at > now()
     union all
-    select format('a probe of %s measures', g.region) from probe p join region g using (region_id) where p.alive_until > now()
+    select format('a probe of %s measures', g.region)
+    from probe p
+    join region g using (region_id)
+    where p.alive_until > now()
     union all
     select distinct format('%s is connected', a.application_name)
     from pg_stat_activity a

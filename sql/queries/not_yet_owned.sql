@@ -2,10 +2,13 @@
 -- migrates all other tables. Only these are altered: each alteration waits for all who use the table.
 with kept_up (relations) as (
   select array[
-    'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'component_hour', 'venue_hour', 'component_day', 'venue_day',
-    'latency_day', 'venue_latency_day', 'usual_hour', 'rest_hour', 'stream_hour', 'latency_hour', 'hours_kept', 'typical_week', 'open_hour', 'shown_probe',
+    'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'component_hour', 'venue_hour',
+    'component_day', 'venue_day',
+    'latency_day', 'venue_latency_day', 'usual_hour', 'rest_hour', 'stream_hour', 'latency_hour', 'hours_kept',
+    'typical_week', 'open_hour', 'shown_probe',
     'excluded_minute', 'regions_published', 'rollups_made', 'component_day_former', 'venue_day_former',
-    'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state', 'incident', 'leader', 'typical_latency', 'impairment', 'outlier', 'alert_event', 'rules_in_force',
+    'probe', 'engine_clock', 'region_state', 'component_state', 'venue_state', 'incident', 'leader', 'typical_latency',
+    'impairment', 'outlier', 'alert_event', 'rules_in_force',
     'official_source', 'official_reading', 'official_incident', 'official_change',
     'channel', 'delivery', 'delivery_attempt', 'watch', 'timeline'
   ]::name[]
@@ -14,7 +17,8 @@ select c.relname as relation, c.relkind = 'v' as is_view, owner.rolname as owner
 from pg_class c
 join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'venuewatch'
 cross join kept_up k
-join pg_roles owner on case when c.relname = any (k.relations) then owner.rolname = 'vw_core' else owner.oid = n.nspowner end
+join pg_roles owner
+  on case when c.relname = any (k.relations) then owner.rolname = 'vw_core' else owner.oid = n.nspowner end
 where (c.relname = any (k.relations) or c.relkind = 'r')
   and c.relkind in ('r', 'v')
   and c.relowner <> owner.oid

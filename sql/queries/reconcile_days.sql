@@ -66,7 +66,9 @@ kept as (
     and component_id = any (array(select component_id from component where venue_id = $1::smallint))
   union all
   select
-    'latency_day', concat_ws(' ', component_id, region_id, p50_ms), row_number() over (partition by component_id, region_id, p50_ms),
+    'latency_day',
+    concat_ws(' ', component_id, region_id, p50_ms),
+    row_number() over (partition by component_id, region_id, p50_ms),
     array[minutes]::int[]
   from latency_day
   where 'latency_day' = any ($3::text[]) and day = $2::timestamptz
@@ -91,7 +93,9 @@ compared as (
     and rollup = any ($3::text[])
     -- while minutes are being left out, nothing is said of what stands on them
     and not exists (
-      select from excluded_minute x where not x.applied and x.minute >= $2::timestamptz and x.minute < $2::timestamptz + interval '24 hours'
+      select
+      from excluded_minute x
+      where not x.applied and x.minute >= $2::timestamptz and x.minute < $2::timestamptz + interval '24 hours'
     )
 ),
 differences as (

@@ -62,7 +62,8 @@ sample_minute_recomputed as materialized (
     round(upkeep.share_of_sorted(us, 0.5))::int as p50_us,
     round(upkeep.share_of_sorted(us, 0.95))::int as p95_us,
     head, messages::int, quiet_ms, event_age_ms,
-    dns::int, connect::int, tls::int, timeout::int, http::int, blocked::int, limited::int, body::int, handshake::int, closed::int, stall::int
+    dns::int, connect::int, tls::int, timeout::int, http::int, blocked::int, limited::int, body::int, handshake::int,
+    closed::int, stall::int
   from minutes
 ),
 sample_hour_recomputed as materialized (
@@ -112,7 +113,10 @@ latency_hour_recomputed as materialized (
     date_trunc('hour', ts) as hour,
     component_id,
     region_id,
-    case when latency_us % 1000 = 500 then latency_us / 1000 + latency_us / 1000 % 2 else (latency_us + 500) / 1000 end as ms,
+    case
+      when latency_us % 1000 = 500 then latency_us / 1000 + latency_us / 1000 % 2
+      else (latency_us + 500) / 1000
+    end as ms,
     sum(1)::int as samples,
     (array_agg(latency_us order by latency_us))[1] as least_us,
     (array_agg(latency_us order by latency_us desc))[1] as most_us
@@ -140,7 +144,9 @@ judged as (
   select
     v.*,
     v.regions > 1
-      or (select p.regions from regions_published p where p.holds_from <= v.minute order by p.holds_from desc limit 1) < 2 as measured
+      or (
+        select p.regions from regions_published p where p.holds_from <= v.minute order by p.holds_from desc limit 1
+      ) < 2 as measured
   from votes v
 ),
 component_minute_recomputed as materialized (
@@ -153,7 +159,9 @@ component_minute_recomputed as materialized (
 venue_minute_recomputed as materialized (
   select
     minute, $1::smallint as venue_id, count(*)::int as components, sum(down::int)::int as components_down,
-    sum(bad::int)::int as components_bad, sum(is_rest)::int as rest_components, sum(is_rest * down::int)::int as rest_down,
+    sum(bad::int)::int as components_bad,
+    sum(is_rest)::int as rest_components,
+    sum(is_rest * down::int)::int as rest_down,
     sum(is_rest) > 0 and 2 * sum(is_rest * down::int) >= sum(is_rest)
       or sum(is_rest) < count(*) and 2 * sum((1 - is_rest) * down::int) >= sum(1 - is_rest) as down,
     bool_or(bad) as bad
@@ -182,13 +190,21 @@ counted_minutes as (
 ),
 counted_halves as (
   select
-    date_bin('30 minutes', minute, '2000-01-03') as half, whose, count(*) as measured, sum(down::int) as down, sum((bad and not down)::int) as degraded
+    date_bin('30 minutes', minute, '2000-01-03') as half,
+    whose,
+    count(*) as measured,
+    sum(down::int) as down,
+    sum((bad and not down)::int) as degraded
   from counted_minutes
   group by 1, 2
 ),
 counted_hours as materialized (
   select
-    date_trunc('hour', half) as hour, whose, sum(measured)::int as measured, sum(down)::int as down, sum(degraded)::int as degraded,
+    date_trunc('hour', half) as hour,
+    whose,
+    sum(measured)::int as measured,
+    sum(down)::int as down,
+    sum(degraded)::int as degraded,
     sum(measured * measured)::int as squares
   from counted_halves
   group by 1, 2
@@ -202,10 +218,15 @@ component_hour_recomputed as materialized (
 ),
 venue_hour_recomputed as materialized (
   select
-    a.hour, $1::smallint as venue_id, a.measured as measured_minutes, a.down as down_minutes, a.degraded as degraded_minutes,
+    a.hour, $1::smallint as venue_id, a.measured as measured_minutes, a.down as down_minutes,
+    a.degraded as degraded_minutes,
     a.squares as half_hour_squares,
-    coalesce(r.measured, 0) as rest_minutes, coalesce(r.down, 0) as rest_down_minutes, coalesce(r.squares, 0) as rest_half_hour_squares,
-    coalesce(s.measured, 0) as stream_minutes, coalesce(s.down, 0) as stream_down_minutes, coalesce(s.squares, 0) as stream_half_hour_squares
+    coalesce(r.measured, 0) as rest_minutes,
+    coalesce(r.down, 0) as rest_down_minutes,
+    coalesce(r.squares, 0) as rest_half_hour_squares,
+    coalesce(s.measured, 0) as stream_minutes,
+    coalesce(s.down, 0) as stream_down_minutes,
+    coalesce(s.squares, 0) as stream_half_hour_squares
   from counted_hours a
   left join counted_hours r on r.hour = a.hour and r.whose = 'rest'
   left join counted_hours s on s.hour = a.hour and s.whose = 'stream'
@@ -214,13 +235,23 @@ venue_hour_recomputed as materialized (
 -- Row by row, by their keys. Two rows of one bucket, of which there must be one, are a difference too: hence the
 -- copies.
 compared as (
-  select 'sample_minute' as rollup, coalesce(a.minute, (k.row).minute) as at, to_jsonb(k.row) as kept, to_jsonb(a) as recomputed
+  select
+    'sample_minute' as rollup,
+    coalesce(a.minute, (k.row).minute) as at,
+    to_jsonb(k.row) as kept,
+    to_jsonb(a) as recomputed
   from sample_minute_recomputed a
   full join (
     select r as row, row_number() over (partition by minute, component_id, region_id) as copy
     from sample_minute r
-    where minute >= $2::timestamptz and minute < $3::timestamptz and component_id = any ((select components from own)::int[])
-  ) k on (k.row).minute = a.minute and (k.row).component_id = a.component_id and (k.row).region_id = a.region_id and copy = 1
+    where minute >= $2::timestamptz
+      and minute < $3::timestamptz
+      and component_id = any ((select components from own)::int[])
+  ) k
+    on (k.row).minute = a.minute
+      and (k.row).component_id = a.component_id
+      and (k.row).region_id = a.region_id
+      and copy = 1
   where a is distinct from k.row
   union all
   select 'sample_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
@@ -228,8 +259,14 @@ compared as (
   full join (
     select r as row, row_number() over (partition by hour, component_id, region_id) as copy
     from sample_hour r
-    where hour >= $2::timestamptz and hour < $3::timestamptz and component_id = any ((select components from own)::int[])
-  ) k on (k.row).hour = a.hour and (k.row).component_id = a.component_id and (k.row).region_id = a.region_id and copy = 1
+    where hour >= $2::timestamptz
+      and hour < $3::timestamptz
+      and component_id = any ((select components from own)::int[])
+  ) k
+    on (k.row).hour = a.hour
+      and (k.row).component_id = a.component_id
+      and (k.row).region_id = a.region_id
+      and copy = 1
   where a is distinct from k.row
   union all
   select 'rest_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
@@ -246,8 +283,14 @@ compared as (
   full join (
     select r as row, row_number() over (partition by hour, component_id, region_id) as copy
     from stream_hour r
-    where hour >= $2::timestamptz and hour < $3::timestamptz and component_id = any ((select components from own)::int[])
-  ) k on (k.row).hour = a.hour and (k.row).component_id = a.component_id and (k.row).region_id = a.region_id and copy = 1
+    where hour >= $2::timestamptz
+      and hour < $3::timestamptz
+      and component_id = any ((select components from own)::int[])
+  ) k
+    on (k.row).hour = a.hour
+      and (k.row).component_id = a.component_id
+      and (k.row).region_id = a.region_id
+      and copy = 1
   where a is distinct from k.row
   union all
   select 'latency_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
@@ -255,8 +298,15 @@ compared as (
   full join (
     select r as row, row_number() over (partition by hour, component_id, region_id, ms) as copy
     from latency_hour r
-    where hour >= $2::timestamptz and hour < $3::timestamptz and component_id = any ((select components from own)::int[])
-  ) k on (k.row).hour = a.hour and (k.row).component_id = a.component_id and (k.row).region_id = a.region_id and (k.row).ms = a.ms and copy = 1
+    where hour >= $2::timestamptz
+      and hour < $3::timestamptz
+      and component_id = any ((select components from own)::int[])
+  ) k
+    on (k.row).hour = a.hour
+      and (k.row).component_id = a.component_id
+      and (k.row).region_id = a.region_id
+      and (k.row).ms = a.ms
+      and copy = 1
   where a is distinct from k.row
   union all
   select 'component_minute', coalesce(a.minute, (k.row).minute), to_jsonb(k.row), to_jsonb(a)
@@ -264,7 +314,9 @@ compared as (
   full join (
     select r as row, row_number() over (partition by minute, component_id) as copy
     from component_minute r
-    where minute >= $2::timestamptz and minute < $3::timestamptz and component_id = any ((select components from own)::int[])
+    where minute >= $2::timestamptz
+      and minute < $3::timestamptz
+      and component_id = any ((select components from own)::int[])
   ) k on (k.row).minute = a.minute and (k.row).component_id = a.component_id and copy = 1
   where a is distinct from k.row
   union all
@@ -282,7 +334,9 @@ compared as (
   full join (
     select r as row, row_number() over (partition by hour, component_id) as copy
     from component_hour r
-    where hour >= $2::timestamptz and hour < $3::timestamptz and component_id = any ((select components from own)::int[])
+    where hour >= $2::timestamptz
+      and hour < $3::timestamptz
+      and component_id = any ((select components from own)::int[])
   ) k on (k.row).hour = a.hour and (k.row).component_id = a.component_id and copy = 1
   where a is distinct from k.row and coalesce(a.hour, (k.row).hour) < (select hours_to from rollups_made)
   union all
@@ -304,7 +358,9 @@ differences as (
     (array_agg(jsonb_build_object('kept', kept, 'recomputed', recomputed) order by at))[1] as example
   from compared
   -- while minutes are being left out, nothing is said of what stands on them
-  where not exists (select from excluded_minute x where not x.applied and x.minute >= $2::timestamptz and x.minute < $3::timestamptz)
+  where not exists (
+    select from excluded_minute x where not x.applied and x.minute >= $2::timestamptz and x.minute < $3::timestamptz
+  )
   group by rollup
 ),
 -- Samples are only ever added. Where minutes and hours, which are made of them apart, both hold more, samples are gone.
@@ -313,13 +369,17 @@ lost as (
   from (
     select date_trunc('hour', minute) as hour, component_id, region_id, sum(samples) as samples
     from sample_minute
-    where minute >= $2::timestamptz and minute < $3::timestamptz and component_id = any ((select components from own)::int[])
+    where minute >= $2::timestamptz
+      and minute < $3::timestamptz
+      and component_id = any ((select components from own)::int[])
     group by 1, 2, 3
   ) m
   join (
     select hour, component_id, region_id, sum(samples) as samples
     from sample_hour
-    where hour >= $2::timestamptz and hour < $3::timestamptz and component_id = any ((select components from own)::int[])
+    where hour >= $2::timestamptz
+      and hour < $3::timestamptz
+      and component_id = any ((select components from own)::int[])
     group by 1, 2, 3
   ) h using (hour, component_id, region_id)
   left join hours a using (hour, component_id, region_id)
@@ -348,18 +408,27 @@ counts as (
   union all
   select
     'usual_hour', date_bin('5 days', hour, '2000-01-03'),
-    concat_ws(' ', is_p50, round((case when is_p50 then p50_us else p95_us end)::double precision / 1000)::int), array[count(*)]
+    concat_ws(' ', is_p50, round((case when is_p50 then p50_us else p95_us end)::double precision / 1000)::int),
+    array[count(*)]
   from sample_hour_recomputed
   join component using (component_id)
   cross join (values (true), (false)) as percentile (is_p50)
   where 'usual_hour' = any ($4::text[]) and kind = 'rest' and p50_us is not null and good >= 10
-  group by date_bin('5 days', hour, '2000-01-03'), is_p50, round((case when is_p50 then p50_us else p95_us end)::double precision / 1000)::int
+  group by
+    date_bin('5 days', hour, '2000-01-03'),
+    is_p50,
+    round((case when is_p50 then p50_us else p95_us end)::double precision / 1000)::int
 )
 select
   (select count(*)::int from taken) as samples,
   (select coalesce(samples, 0)::int from lost) as lost,
   (select coalesce(json_agg(to_json(d) order by rollup), '[]') from differences d) as differences,
   (
-    select coalesce(json_agg(json_build_object('rollup', rollup, 'bucket', extract(epoch from bucket)::int8, 'key', key, 'counts', counts)), '[]')
+    select coalesce(
+      json_agg(
+        json_build_object('rollup', rollup, 'bucket', extract(epoch from bucket)::int8, 'key', key, 'counts', counts)
+      ),
+      '[]'
+    )
     from counts
   ) as counts

@@ -21,7 +21,10 @@ spans as materialized (
   select
     greatest(day, from_at) as from_at,
     least(day + interval '1 day', to_at) as to_at,
-    case when day >= from_at and day + interval '1 day' <= to_at then array['component_day', 'venue_day', 'latency_day', 'venue_latency_day'] end as rollups
+    case
+      when day >= from_at and day + interval '1 day' <= to_at
+        then array['component_day', 'venue_day', 'latency_day', 'venue_latency_day']
+    end as rollups
   from bounds
   cross join generate_series(date_trunc('day', from_at), to_at, interval '1 day') as day
   union all

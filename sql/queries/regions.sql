@@ -65,9 +65,19 @@ select
           'vantage', (
             -- what all of its probes say; the machine as the engine judges by it
             select json_build_object(
-              'name', case when count(distinct p.vantage_name) = 1 and count(p.vantage_name) = count(*) then min(p.vantage_name) end,
-              'place', case when count(distinct p.vantage_place) = 1 and count(p.vantage_place) = count(*) then min(p.vantage_place) end,
-              'network', case when count(distinct p.vantage_network) = 1 and count(p.vantage_network) = count(*) then min(p.vantage_network) end,
+              'name',
+              case
+                when count(distinct p.vantage_name) = 1 and count(p.vantage_name) = count(*) then min(p.vantage_name)
+              end,
+              'place',
+              case
+                when count(distinct p.vantage_place) = 1 and count(p.vantage_place) = count(*) then min(p.vantage_place)
+              end,
+              'network',
+              case
+                when count(distinct p.vantage_network) = 1 and count(p.vantage_network) = count(*)
+                  then min(p.vantage_network)
+              end,
               'machine', v.machine
             )
             from api.probe p
@@ -80,7 +90,8 @@ select
             'venues', g.impaired_by,
             'measured', g.impaired_of,
             'reason', format(
-              '%s of %s venues measured there turned bad at once, and in no other region whose own network worked: its votes are not counted',
+              '%s of %s venues measured there turned bad at once, and in no other region '
+                'whose own network worked: its votes are not counted',
               cardinality(g.impaired_by), g.impaired_of
             )
           ) end,
@@ -106,7 +117,8 @@ select
         order by g.position
       ),
       -- an impaired region has no vote
-      'quorum', greatest(count(*) filter (where g.reporting and g.impaired_since is null) / 2 + 1, least($1::int, count(*))),
+      'quorum',
+      greatest(count(*) filter (where g.reporting and g.impaired_since is null) / 2 + 1, least($1::int, count(*))),
       'vantages', (select p.vantages from api.vantages_of(array_agg(g.region_id) filter (where g.reporting)) p)
     )
     from api.region g

@@ -53,7 +53,10 @@ select
       ),
       '[]'
     ),
-    'ranks', coalesce((select json_agg(json_build_object('rank', k.rank, 'venues', k.venues) order by k.rank) from ranks k), '[]'),
+    'ranks',
+    coalesce(
+      (select json_agg(json_build_object('rank', k.rank, 'venues', k.venues) order by k.rank) from ranks k), '[]'
+    ),
     'excluded', api.excluded($1::int)
   )::text as body
 from api.clock k

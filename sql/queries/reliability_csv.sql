@@ -38,9 +38,11 @@ cross join api.reliability(
 ) r
 join api.venue v using (venue_id)
 cross join lateral json_to_record(r.body) as b (
-  id text, name text, category text, "measuredDays" integer, "measuredMinutes" bigint, "scheduledMinutes" bigint, "coveragePct" numeric,
+  id text, name text, category text, "measuredDays" integer, "measuredMinutes" bigint, "scheduledMinutes" bigint,
+  "coveragePct" numeric,
   "uptimePct" numeric, "uptimePctLow" numeric, "uptimePctHigh" numeric, rest json, streams json, "downMinutes" bigint,
-  "degradedMinutes" bigint, "typicalP50Ms" integer, "typicalP95Ms" integer, "typicalHours" bigint, incidents bigint, outages bigint,
+  "degradedMinutes" bigint, "typicalP50Ms" integer, "typicalP95Ms" integer, "typicalHours" bigint, incidents bigint,
+  outages bigint,
   "openIncidents" bigint, "meanIncidentSeconds" bigint, "longestIncidentSeconds" bigint
 )
 order by (r.uptime)."uptimePct" desc nulls last, r.down_minutes, v.position

@@ -10,7 +10,9 @@ select
     where ch.hypertable_schema = 'venuewatch' and ch.hypertable_name = 'sample'
   ) as kept_since,
   extract(epoch from upkeep.raw_kept()) * 1000 as raw_kept_ms,
-  extract(epoch from engine.longest_span(jsonb_populate_record(null::engine.rules, $1::jsonb))) * 1000 as longest_span_ms,
+  extract(
+    epoch from engine.longest_span(jsonb_populate_record(null::engine.rules, $1::jsonb))
+  ) * 1000 as longest_span_ms,
   array(
     select c.component_id
     from component c

@@ -17,7 +17,9 @@ touching as (
     -- what one side retracted in the period and the other did not is to be seen on both
     bool_or(
       coalesce(least(s.closed_at, s.retracted_at), 'infinity') >= $1::timestamptz or s.retracted_at >= $1::timestamptz
-    ) over (partition by s.opened_at < $1::timestamptz, case when s.opened_at < $1::timestamptz then s.incident_id end) as touches
+    ) over (
+      partition by s.opened_at < $1::timestamptz, case when s.opened_at < $1::timestamptz then s.incident_id end
+    ) as touches
   from sides s
 )
 select

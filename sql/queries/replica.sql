@@ -29,7 +29,9 @@ from (
     h.log_end,
     greatest(extract(epoch from clock_timestamp() - h.said_at), 0) as unheard_seconds,
     greatest(
-      extract(epoch from clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(), (select k.ticked_at from api.clock k))),
+      extract(
+        epoch from clock_timestamp() - coalesce(pg_last_xact_replay_timestamp(), (select k.ticked_at from api.clock k))
+      ),
       0
     ) as silent_seconds
   from (select) one

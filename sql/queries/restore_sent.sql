@@ -75,7 +75,13 @@ events as (
   insert into alert_event (event_id, incident_id, kind, severity, at, recorded_at, late)
   overriding system value
   select
-    (s.event).event_id, (s.event).incident_id, (s.event).kind, (s.event).severity, (s.event).at, (s.event).recorded_at, (s.event).late
+    (s.event).event_id,
+    (s.event).incident_id,
+    (s.event).kind,
+    (s.event).severity,
+    (s.event).at,
+    (s.event).recorded_at,
+    (s.event).late
   from sent s
   join known k on k.incident_id = (s.event).incident_id
   where case (s.event).kind
@@ -126,6 +132,22 @@ published_past_changed as (
   where exists (select from restored)
 )
 select
-  coalesce((select array_agg(r.slug order by r.slug) from restored r where not exists (select from to_close t where t.incident_id = r.incident_id)), '{}') as restored,
-  coalesce((select array_agg(r.slug order by r.slug) from restored r where exists (select from to_close t where t.incident_id = r.incident_id)), '{}') as closed,
-  coalesce((select array_agg((l.incident).slug order by (l.incident).slug) from lost l where l.is_named_again), '{}') as skipped
+  coalesce(
+    (
+      select array_agg(r.slug order by r.slug)
+      from restored r
+      where not exists (select from to_close t where t.incident_id = r.incident_id)
+    ),
+    '{}'
+  ) as restored,
+  coalesce(
+    (
+      select array_agg(r.slug order by r.slug)
+      from restored r
+      where exists (select from to_close t where t.incident_id = r.incident_id)
+    ),
+    '{}'
+  ) as closed,
+  coalesce(
+    (select array_agg((l.incident).slug order by (l.incident).slug) from lost l where l.is_named_again), '{}'
+  ) as skipped

@@ -25,11 +25,20 @@ rules as (
 said as materialized (
   select s.*
   from jsonb_to_recordset($2::jsonb) as s (
-    "attemptId" bigint, result text, status int, error text, "durationMs" int, answer text, "agoMs" int, "retryAfterMs" int, spread float8
+    "attemptId" bigint, result text, status int, error text, "durationMs" int, answer text, "agoMs" int,
+    "retryAfterMs" int, spread float8
   )
 ),
 held as materialized (
-  select d.*, a.attempt_id, a.started_at, s.result, s.status, s."agoMs" as ago_ms, s."retryAfterMs" as retry_after_ms, s.spread
+  select
+    d.*,
+    a.attempt_id,
+    a.started_at,
+    s.result,
+    s.status,
+    s."agoMs" as ago_ms,
+    s."retryAfterMs" as retry_after_ms,
+    s.spread
   from said s
   join delivery_attempt a on a.attempt_id = s."attemptId"
   join delivery d using (delivery_id)
@@ -58,7 +67,8 @@ judged as materialized (
       else greatest(h.created_at, h.first_claimed_at) < n.now - r.own_fault_for_ms * interval '1 millisecond'
         or exists (
           select from channel o
-          where o.channel_id <> h.channel_id and o.delivered_at > h.started_at - r.own_fault_ms * interval '1 millisecond'
+          where o.channel_id <> h.channel_id
+            and o.delivered_at > h.started_at - r.own_fault_ms * interval '1 millisecond'
         )
     end as failed
   from held h
@@ -120,7 +130,9 @@ verdict as materialized (
 timed as materialized (
   select
     v.delivery_id,
-    case when v.cause = 'event' and v.started_at = v.first_claimed_at then v.started_at - e.recorded_at end as first_sent_after,
+    case
+      when v.cause = 'event' and v.started_at = v.first_claimed_at then v.started_at - e.recorded_at
+    end as first_sent_after,
     case when v.cause = 'event' and v.state_now = 'delivered' then u.answered_at - e.recorded_at end as delivered_after,
     case
       when v.cause = 'event' and v.state_now = 'delivered' and e.kind = 'opened'
@@ -142,7 +154,9 @@ timed as materialized (
   join incident i using (incident_id)
   cross join n
   cross join lateral (
-    select n.now - v.ago_ms * interval '1 millisecond' as answered_at, e.recorded_at + interval '1 hour' as backfill_from
+    select
+      n.now - v.ago_ms * interval '1 millisecond' as answered_at,
+      e.recorded_at + interval '1 hour' as backfill_from
   ) u
 ),
 settled as (

@@ -33,7 +33,13 @@ venues as materialized (
   cross join lateral (
     select case
       when v.venue = any ($3::text[]) then v.venue
-      else (select f.id from unnest(v.former_ids) with ordinality as f (id, place) where f.id = any ($3::text[]) order by f.place limit 1)
+      else (
+        select f.id
+        from unnest(v.former_ids) with ordinality as f (id, place)
+        where f.id = any ($3::text[])
+        order by f.place
+        limit 1
+      )
     end as known_as
   ) n
   left join watch w on w.region_id = h.region_id and w.venue_id = v.venue_id

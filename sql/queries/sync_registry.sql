@@ -17,7 +17,13 @@ given_venues as (
   from jsonb_array_elements($1::jsonb -> 'venues') with ordinality e
   cross join jsonb_to_record(e.value) as v (
     venue text, name text, category text, symbol text, quote text, chain text,
-    "officialKind" text, "officialPage" text, "officialApi" text, about text[], "notAbout" text[], "formerIds" text[], components jsonb
+    "officialKind" text,
+    "officialPage" text,
+    "officialApi" text,
+    about text[],
+    "notAbout" text[],
+    "formerIds" text[],
+    components jsonb
   )
 ),
 -- a page without an address for programs is no feed
@@ -76,7 +82,8 @@ gone_venues as (
 -- those of a venue that is gone stay published with it, should it come back
 gone_components as (
   update component c
-  set published = c.published and v.venue not in (select venue from given_venues), unwatched = c.unwatched + h.henceforth
+  set published = c.published and v.venue not in (select venue from given_venues),
+  unwatched = c.unwatched + h.henceforth
   from venue v
   cross join henceforth h
   where v.venue_id = c.venue_id and c.published
@@ -145,7 +152,10 @@ kept_venues as (
   set
     name = g.name, category = g.category, symbol = g.symbol, quote = g.quote, chain = g.chain,
     official_kind = g."officialKind", official_page = g."officialPage", source_id = s.source_id,
-    official_about = g.about_like, official_not_about = g.not_about_like, former_ids = coalesce(g."formerIds", '{}'), position = g.position,
+    official_about = g.about_like,
+    official_not_about = g.not_about_like,
+    former_ids = coalesce(g."formerIds", '{}'),
+    position = g.position,
     published = true, unwatched = v.unwatched - h.henceforth
   from given_venues g
   cross join henceforth h
@@ -155,11 +165,13 @@ kept_venues as (
 ),
 new_venues as (
   insert into venue (
-    venue, name, category, symbol, quote, chain, official_kind, official_page, source_id, official_about, official_not_about,
+    venue, name, category, symbol, quote, chain, official_kind, official_page, source_id, official_about,
+    official_not_about,
     former_ids, position
   )
   select
-    g.venue, g.name, g.category, g.symbol, g.quote, g.chain, g."officialKind", g."officialPage", s.source_id, g.about_like,
+    g.venue, g.name, g.category, g.symbol, g.quote, g.chain, g."officialKind", g."officialPage", s.source_id,
+    g.about_like,
     g.not_about_like, coalesce(g."formerIds", '{}'), g.position
   from given_venues g
   left join all_sources s on s.api = g."officialApi"
@@ -173,7 +185,8 @@ all_venues as (
 kept_components as (
   update component c
   set
-    label = g.label, target = g.target, cadence_ms = g."cadenceMs", stall_after_ms = g."stallAfterMs", stall_basis = g."stallBasis",
+    label = g.label, target = g.target, cadence_ms = g."cadenceMs", stall_after_ms = g."stallAfterMs",
+    stall_basis = g."stallBasis",
     position = g.position,
     published = true, unwatched = c.unwatched - h.henceforth
   from given_components g

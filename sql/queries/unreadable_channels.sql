@@ -12,5 +12,8 @@ where c.removed_at is null and c.off_at is null
   )
   and not exists (
     select from delivery u
-    where u.channel_id = c.channel_id and u.state = 'due' and u.cause in ('event', 'open') and u.claimed_until > clock_timestamp()
+    where u.channel_id = c.channel_id
+      and u.state = 'due'
+      and u.cause in ('event', 'open')
+      and u.claimed_until > clock_timestamp()
   )

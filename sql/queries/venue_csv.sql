@@ -32,5 +32,7 @@ select
 from api.clock k
 cross join measured m
 cross join days d
-cross join lateral api.uptime_day(d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes) as u
+cross join lateral api.uptime_day(
+  d.day, d.scheduled_minutes, d.measured_minutes, d.down_minutes, d.degraded_minutes
+) as u
 order by d.day

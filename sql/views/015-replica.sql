@@ -1,8 +1,9 @@
--- What the primary said last, to a replica: where its log ended, and when that was, by its clock. No row where nobody
--- speaks.
+-- On a replica: where the primary's log ended in its last message, and when that was by its clock. No row without a
+-- primary.
 --
--- Only a member of pg_read_all_stats sees that, so it runs with the rights of vw_definer (roles.sql): two values, and
--- nothing of anybody.
+--
+-- Only members of pg_read_all_stats can see this, so it runs with the rights of vw_definer (roles.sql). It returns two
+-- values and no personal data.
 create function api.heard_of_primary() returns table (log_end pg_lsn, said_at timestamptz)
 language sql stable security definer set search_path = pg_catalog, pg_temp
 begin atomic

@@ -1,6 +1,6 @@
--- What is each published component in now, seen by the quorum, by each region, and for each venue as a whole?
--- A missing row and an engine that fell silent both read `unknown`, since when that is so: what was unknown before the
--- silence has been so for longer.
+-- Current state of each published component, by quorum and by region, and of each venue as a whole. Without a row, or
+-- if the engine is silent, it reads `unknown` since that began; a state that was unknown before the silence keeps its
+-- start.
 
 create view api.component as
 select
@@ -70,7 +70,7 @@ cross join api.clock k
 left join venue_state s using (venue_id)
 where v.published;
 
--- The worst that is confirmed of a set of venues, by the same rule as a venue's of its components.
+-- The worst confirmed state of a set of venues, by the same rule as a venue's state from its components.
 create function api.worst(venues bigint, known bigint, outage bigint, bad bigint) returns state
 language sql immutable parallel safe
 return case
@@ -80,9 +80,8 @@ return case
   else 'operational'
 end::state;
 
--- Which probes does each region have: those that are alive, and where none is, the one that was alive last? By their
--- last sign of life that a tick has found (upkeep.show_probes) and that is not from after the instant: with an engine
--- that is silent they stay as they were.
+-- The running probes of each region, or the one that was last alive if none is. By the last heartbeat that a tick found
+-- (upkeep.show_probes) and that is not after the instant: while the engine is silent they stay as they were.
 create view api.probe as
 select p.*
 from (
@@ -90,7 +89,9 @@ from (
     s.venues,
     p.*,
     p.alive_until > k.generated_at as alive,
-    row_number() over (partition by p.region_id order by p.alive_until > k.generated_at desc, p.seen_at desc, p.process) as place
+    row_number() over (
+      partition by p.region_id order by p.alive_until > k.generated_at desc, p.seen_at desc, p.process
+    ) as place
   from api.clock k
   cross join lateral (
     select distinct on (n.region_id, n.process) n.venues, n.probe
@@ -102,8 +103,8 @@ from (
 ) p
 where p.alive or p.place = 1;
 
--- Which regions ship samples now, and how many they shipped? Measured, not configured. And which have trouble of their
--- own, as long as the engine is there to say so?
+-- Which regions deliver samples now, and how many? Measured, not configured. Also which are impaired, while the engine
+-- is there to say so.
 create view api.region as
 select
   g.region_id,
@@ -125,7 +126,7 @@ select
 from region g
 cross join api.clock k
 left join (
-  -- of several probes the build that spoke last
+  -- several probes: the version is that of the latest heartbeat
   select
     p.region_id,
     (array_agg(p.version order by p.seen_at desc))[1] as version,
@@ -136,13 +137,13 @@ left join (
   group by p.region_id
 ) newest using (region_id)
 left join lateral (
-  -- from raw samples, which is true without an engine too; the newest known one is among the first, and only for a
-  -- silent region a minute is read
+  -- From raw samples, so that it also holds without an engine. The newest known sample is among the first rows; only
+  -- for a silent region is a whole minute read.
   select s.ts
   from sample s
   where s.region_id = g.region_id and s.ts > k.generated_at - interval '1 minute' and s.ts <= k.generated_at
     and api.known_by(k.generated_at, s.ts, s.received_after_s)
-    -- for the planner, which leaves out chunks by now() alone
+    -- for the planner, which excludes chunks only by now()
     and s.ts > now() - interval '10 minutes'
   order by s.ts desc
   limit 1
@@ -157,9 +158,9 @@ left join (
   select m.region_id, sum(m.samples)::int as samples, sum(m.good)::int as good
   from sample_minute m, api.clock k
   where m.minute >= k.published_to - interval '1 hour' and m.minute < k.published_to
-    -- of an engine that has been silent for so long nothing is of the last hour
+    -- if the engine has been silent for this long, no published minute is of the last hour
     and m.minute > k.generated_at - interval '2 hours'
-    -- for the planner, which leaves out chunks by now() alone
+    -- for the planner, which excludes chunks only by now()
     and m.minute > now() - interval '3 hours'
   group by m.region_id
 ) shipped using (region_id)

@@ -1,7 +1,8 @@
--- From how many places is looked? Regions whose probes all run on one machine are one place, whatever they are called.
+-- The vantages that the service looks from. Regions whose probes all run on one machine are one vantage, whatever their
+-- names.
 
--- The one machine that all probes of a region ran on at an instant, by what they had reported until then; null:
--- several, or not known.
+-- The machine that all probes of a region ran on at an instant, as far as they had reported by then; null: several, or
+-- unknown.
 create function api.vantage_of(of_region smallint, at timestamptz) returns text
 language sql stable
 return (
@@ -12,8 +13,8 @@ return (
   limit 1
 );
 
--- Each published region, its machine, and the other regions there. A region of which no machine is known is a place of
--- its own.
+-- Each published region, its machine, and the other regions on it. A region without a known machine is a vantage by
+-- itself.
 create view api.vantage as
 with machines as (
   select g.region_id, g.region, g.position, api.vantage_of(g.region_id, k.generated_at) as machine
@@ -33,14 +34,18 @@ select
   ) as same_machine_as
 from machines m;
 
--- From how many places some regions look, and what readers should know about it: null where each region is a place of
--- its own. plpgsql, for its plan is kept.
+-- Number of vantages of some regions, and a note for readers; null if each region is a vantage by itself. plpgsql,
+-- because its plan is cached.
 create function api.vantages_of(regions smallint[], out vantages integer, out note text)
 language plpgsql stable
 as $$
 begin
   with places as (
-    select v.place, count(*) as regions, string_agg(g.region, ', ' order by g.position) as names, min(g.position) as position
+    select
+      v.place,
+      count(*) as regions,
+      string_agg(g.region, ', ' order by g.position) as names,
+      min(g.position) as position
     from api.vantage v
     join region g using (region_id)
     where v.region_id = any (regions)

@@ -1,21 +1,27 @@
--- Between which two figures does the uptime of a window lie, with a confidence of 95 %? docs/methodology.md ("Bounds")
--- has the method in words, and `bench/uptime-bounds.ts` shows how often it is right.
+-- The 95 % confidence bounds of a window's uptime. docs/methodology.md ("Bounds") explains the method;
+-- `bench/uptime-bounds.ts` shows how often it is right.
 --
--- What was measured is known exactly. Uncertain is how many of the minutes that nobody measured were down: their share
--- is taken to have a beta distribution. Its mean comes from the measured minutes, its width from how much these say,
--- which is less than their number: an outage lasts for tens of minutes, so a minute beside another one says little new.
+--
+-- What was measured is known exactly. Uncertain is how many of the unmeasured minutes were down: their share is
+-- modelled by a beta distribution. Its mean comes from the measured minutes, its width from how much information these
+-- hold, which is less than their number: an outage lasts for tens of minutes, so adjacent minutes say nearly the same.
 
 create type api.bounds as (low numeric, high numeric);
 
--- The quantile of a gamma distribution of scale 1, for the four shares that bounds need: 2.5, 5, 95 and 97.5 %. Wilson
--- and Hilferty's cube of a normal variable; its upper quantiles are too small below a shape of 1, by as much as the
--- factor puts right. For smaller shapes the first terms of the distribution's power series, solved in three steps.
+-- The quantile of a gamma distribution of scale 1, for the four shares that the bounds need: 2.5, 5, 95 and 97.5 %. By
+-- Wilson and Hilferty's cube of a normal variable; its upper quantiles are too small for shapes below 1, which the
+-- factor corrects. For smaller shapes, by the first terms of the distribution's power series, solved in three steps.
 create function api.gamma_quantile(share double precision, shape double precision) returns double precision
 language plpgsql immutable parallel safe
 as $$
 declare
-  z double precision := case share when 0.025 then -1.959964 when 0.05 then -1.644854 when 0.95 then 1.644854 when 0.975 then 1.959964 end;
-  -- Stirling's series, three above the shape, where two of its terms are exact to six digits
+  z double precision := case share
+    when 0.025 then -1.959964
+    when 0.05 then -1.644854
+    when 0.95 then 1.644854
+    when 0.975 then 1.959964
+  end;
+  -- Stirling's series at shape + 3, where two of its terms are exact to six digits
   y double precision := shape + 4;
   ln_gamma double precision;
   first double precision;
@@ -23,7 +29,7 @@ begin
   if shape < (case when share < 0.5 then 4 else 0.09 end) then
     ln_gamma := (y - 0.5) * ln(y) - y + 0.918938533 + 1 / (12 * y) - 1 / (360 * y * y * y)
       - ln((shape + 1) * (shape + 2) * (shape + 3));
-    -- smaller than e to the -600 is an error in PostgreSQL, and no share of any minutes
+    -- exp() below e^-600 is an error in PostgreSQL, and no real share is that small
     first := exp(greatest((ln(share) + ln_gamma) / shape, -600));
     return first * exp(first * exp(first / (shape + 1)) / (shape + 1));
   end if;
@@ -32,10 +38,11 @@ begin
 end;
 $$;
 
--- The quantile of a beta distribution, for the same four shares. Where both parameters are large, by Paulson: the cube
--- root of a ratio of two gamma variables is that of two normal ones. Else by Wise, from the gamma distribution of the
--- smaller parameter.
-create function api.beta_quantile(share double precision, a double precision, b double precision) returns double precision
+-- The quantile of a beta distribution, for the same four shares. If both parameters are large, by Paulson: the cube
+-- root of a ratio of two gamma variables is that of two normal ones. Otherwise by Wise, from the gamma distribution of
+-- the smaller parameter.
+create function api.beta_quantile(share double precision, a double precision, b double precision)
+returns double precision
 language plpgsql immutable parallel safe
 as $$
 declare
@@ -45,7 +52,9 @@ declare
   ratio double precision;
 begin
   if a > b then
-    return 1 - api.beta_quantile(case share when 0.025 then 0.975 when 0.05 then 0.95 when 0.95 then 0.05 else 0.025 end, b, a);
+    return 1 - api.beta_quantile(
+      case share when 0.025 then 0.975 when 0.05 then 0.95 when 0.95 then 0.05 else 0.025 end, b, a
+    );
   end if;
   if a < 4 then
     return 1 - exp(-least(api.gamma_quantile(share, a) / (b + (a - 1) / 2), 600));
@@ -60,16 +69,18 @@ begin
 end;
 $$;
 
--- The bounds of a window, in per cent: the low one cut down, the high one cut up, both to three digits. From sums over
--- its days.
+-- The bounds of a window, in per cent: the lower one rounded down, the upper one rounded up, both to three digits. From
+-- sums over its days.
 --
--- The squares tell how the measured minutes lie: m minutes in one half hour add m² to the first, scattered over m half
--- hours only m. Days that nobody measured are in what is scheduled. Nothing measured: null. Everything measured: both
--- are the uptime itself.
 --
--- How alike two minutes are, the correlation of being down, is taken to be 0.75 in one half hour, 0.38 in one span of
--- three hours, 0.07 in one day, and none in two days. The numbers below are the differences of these. Few statements,
--- for each of them takes as long as its sums.
+-- The squares describe how the measured minutes are distributed: m minutes in one half hour add m² to the first, spread
+-- over m half hours only m. Days without measurements are included in `scheduled`. Nothing measured: null. Everything
+-- measured: both bounds are the uptime itself.
+--
+--
+-- The correlation of being down between two minutes is assumed to be 0.75 within a half hour, 0.38 within three hours,
+-- 0.07 within a day, and 0 across days. The constants below are the differences of these. Few statements, because each
+-- takes as long as its sums.
 create function api.uptime_bounds(
   scheduled          bigint, -- minutes
   measured           bigint,
@@ -86,7 +97,7 @@ declare
   n double precision;
   m double precision;
   share double precision;
-  -- as many independent minutes would say as much: of the venue, and of the minutes that were not measured
+  -- the effective number of independent minutes: of the venue, and of the unmeasured minutes
   of_venue double precision;
   of_rest double precision;
   a double precision;
@@ -109,14 +120,18 @@ begin
     + 0.31 * greatest(three_hour_squares * n * n / (m * m) - least(180, n) * n, 0)
     + 0.07 * greatest(day_squares * n * n / (m * m) - 2 * day_products * n / m + scheduled_squares, 0)
   );
-  -- a third of a minute that was down and a third of one that was up are added to what is known, which favours neither
+  -- add a third of a minute that was down and a third of one that was up, which favours neither
   a := (of_rest + 2 / 3.0) * (greatest(of_venue, of_rest) * share + 1 / 3.0) / (greatest(of_venue, of_rest) + 2 / 3.0);
-  -- where nothing was down, or everything, there is one bound to be wrong about
+  -- if nothing was down, or everything, only one bound can be wrong
   if down > 0 then
-    least_down := least(api.beta_quantile(case when down = measured then 0.05 else 0.025 end, a, of_rest + 2 / 3.0 - a), share);
+    least_down := least(
+      api.beta_quantile(case when down = measured then 0.05 else 0.025 end, a, of_rest + 2 / 3.0 - a), share
+    );
   end if;
   if down < measured then
-    most_down := greatest(api.beta_quantile(case when down = 0 then 0.95 else 0.975 end, a, of_rest + 2 / 3.0 - a), share);
+    most_down := greatest(
+      api.beta_quantile(case when down = 0 then 0.95 else 0.975 end, a, of_rest + 2 / 3.0 - a), share
+    );
   end if;
   -- minutes are whole
   return row(
@@ -126,10 +141,10 @@ begin
 end;
 $$;
 
--- The bounds of a fleet, from those of its venues, of which one says nothing of another: their distances from the
--- venues' uptimes add up as squares. `uptime_pct` is that of all measured minutes together, which is published and lies
--- between the two. The sums are over the venues of which anything was measured; u is a venue's uptime in per cent, not
--- cut. A venue that was measured whole adds nothing to the last two.
+-- The bounds of a fleet, from those of its venues, which are independent: their distances from the venues' uptimes add
+-- up as squares. `uptime_pct` is the published uptime of all measured minutes together, and lies between the two. The
+-- sums cover the venues with measurements; u is a venue's uptime in per cent, not truncated. A venue that was measured
+-- completely adds nothing to the last two.
 create function api.fleet_bounds(
   uptime_pct numeric,
   scheduled  bigint,           -- sum(scheduled)

@@ -1,10 +1,10 @@
--- How much of a time was measured, and how much of that was bad: of venues by the day, of components over a window.
--- What docs/methodology.md calls uptime is made of nothing else.
+-- How many minutes were measured, and how many of them were bad: of venues per day, of components over a window. Uptime
+-- (docs/methodology.md) is computed from nothing else.
 --
--- Of days that are over it is read from the days (venue_day), of the day that runs from its hours and, after these, its
--- minutes: ninety days of minutes are too many for an answer. Upkeep says how far hours and days are added up
--- (rollups_made); nothing is read that is not published yet. Days before `made_from` are as an earlier release counted
--- them.
+--
+-- Complete days are read from days (venue_day), the current day from its hours and the minutes after those: ninety days
+-- of minutes are too many for one answer. Upkeep records how far hours and days are complete (rollups_made). Only
+-- published minutes are read. Days before `made_from` are as an earlier release counted them.
 create view api.counted_to as
 select
   k.today,
@@ -21,12 +21,14 @@ cross join lateral (
   select least(m.days_to, time_bucket('1 day', k.published_to)) as days_to
 ) d;
 
--- The published minutes of venues in a window that lies behind their hours, by the hour, as the hours have them (017).
+-- The published minutes of venues in a window after the last kept hour, grouped by hour in the format of venue_hour
+-- (schema 017).
 --
--- A function of its own, planned for each of its windows: as a part of the board, whose plan is kept, it would read
--- from a hundred chunks, and to set them up took a sixth of the board's time (18 ms, then 15). It has the rights of
--- vw_definer (roles.sql). The squares are counted by halves of an hour, and not as bits: the board took a millisecond
--- longer for it.
+--
+-- A separate function, so that each call is planned for its window. Inside the board, whose plan is cached, it would
+-- read from a hundred chunks; their start-up took a sixth of the board's time (18 ms, then 15). It has the rights of
+-- vw_definer (roles.sql). The squares are counted by half hours, not as bits, which took the board a millisecond
+-- longer.
 create function api.open_venue_hours(from_at timestamptz, to_at timestamptz)
 returns table (
   hour timestamptz,
@@ -58,10 +60,18 @@ begin
     (count(*) filter (where m.first_half) ^ 2 + count(*) filter (where not m.first_half) ^ 2)::int,
     count(*) filter (where m.has_rest)::int,
     count(*) filter (where m.has_rest and m.rest_down * 2 >= m.rest_components)::int,
-    (count(*) filter (where m.has_rest and m.first_half) ^ 2 + count(*) filter (where m.has_rest and not m.first_half) ^ 2)::int,
+    (
+      count(*) filter (where m.has_rest and m.first_half) ^ 2
+        + count(*) filter (where m.has_rest and not m.first_half) ^ 2
+    )::int,
     count(*) filter (where m.has_streams)::int,
-    count(*) filter (where m.has_streams and (m.components_down - m.rest_down) * 2 >= m.components - m.rest_components)::int,
-    (count(*) filter (where m.has_streams and m.first_half) ^ 2 + count(*) filter (where m.has_streams and not m.first_half) ^ 2)::int
+    count(*) filter (
+      where m.has_streams and (m.components_down - m.rest_down) * 2 >= m.components - m.rest_components
+    )::int,
+    (
+      count(*) filter (where m.has_streams and m.first_half) ^ 2
+        + count(*) filter (where m.has_streams and not m.first_half) ^ 2
+    )::int
   from (
     select
       v.*,
@@ -77,8 +87,8 @@ begin
 end;
 $$;
 
--- The UTC days of venues in which anything was measured, with REST and streams apart. The squares show how the measured
--- minutes lie, for api.uptime_bounds.
+-- The UTC days of venues in which anything was measured, with REST and streams separately. The squares describe how the
+-- measured minutes are distributed, for api.uptime_bounds.
 create view api.venue_day as
 with w as materialized (
   select * from api.counted_to
@@ -140,7 +150,7 @@ select
 from three_hours h
 group by h.day, h.venue_id;
 
--- The same of components.
+-- The same for components.
 create view api.component_day as
 with w as materialized (
   select * from api.counted_to
@@ -177,12 +187,14 @@ three_hours as (
   group by 1, 2, time_bucket('3 hours', h.hour)
 )
 select
-  d.component_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares
+  d.component_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares,
+  d.three_hour_squares
 from component_day d
 where d.day >= (select w.made_from from w) and d.day < (select w.days_to from w)
 union all
 select
-  d.component_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares, d.three_hour_squares
+  d.component_id, d.day, d.measured_minutes, d.down_minutes, d.degraded_minutes, d.half_hour_squares,
+  d.three_hour_squares
 from component_day_former d
 where d.day < (select least(w.made_from, w.published_to) from w)
 union all
@@ -197,8 +209,8 @@ select
 from three_hours h
 group by h.component_id, h.day;
 
--- How many minutes between two instants something was not in the registry. By itself, so that the function that calls
--- it can be inlined.
+-- Number of minutes between two instants in which something was not in the registry. Separate, so that its caller can
+-- be inlined.
 create function api.unwatched_minutes(unwatched tstzmultirange, from_at timestamptz, to_at timestamptz) returns integer
 language sql immutable parallel safe
 return (
@@ -206,19 +218,28 @@ return (
   from unnest(unwatched * tstzmultirange(tstzrange(from_at, greatest(from_at, to_at)))) as gap
 );
 
--- How many minutes there were to measure from one instant to another, of what is watched since some time and was not
--- watched at others.
-create function api.scheduled_minutes(watched_from timestamptz, unwatched tstzmultirange, from_at timestamptz, to_at timestamptz) returns integer
+-- Number of minutes that should have been measured between two instants, for something that was added at watched_from
+-- and is missing from the registry in `unwatched`.
+create function api.scheduled_minutes(
+  watched_from timestamptz, unwatched tstzmultirange, from_at timestamptz, to_at timestamptz
+)
+returns integer
 language sql immutable parallel safe
 return case
-  -- as nearly always
+  -- the usual case
   when watched_from <= from_at and to_at - from_at = interval '24 hours' and isempty(unwatched) then 1440
   else ceil(greatest(0, date_part('epoch', to_at - greatest(from_at, watched_from))) / 60)::int
-    - case when isempty(unwatched) then 0 else api.unwatched_minutes(unwatched, greatest(from_at, watched_from), to_at) end
+    - case
+      when isempty(unwatched) then 0
+      else api.unwatched_minutes(unwatched, greatest(from_at, watched_from), to_at)
+    end
 end;
 
--- The sum of their squares, day by day.
-create function api.scheduled_squares(watched_from timestamptz, unwatched tstzmultirange, from_at timestamptz, to_at timestamptz) returns bigint
+-- The sum of the squares of its scheduled minutes, day by day.
+create function api.scheduled_squares(
+  watched_from timestamptz, unwatched tstzmultirange, from_at timestamptz, to_at timestamptz
+)
+returns bigint
 language sql immutable parallel safe
 return case
   when isempty(unwatched) then (
@@ -238,16 +259,24 @@ return case
     ) m
   )
   else (
-    select coalesce(sum(api.scheduled_minutes(watched_from, unwatched, greatest(from_at, d.day), least(to_at, d.day + interval '24 hours')) ^ 2), 0)::bigint
+    select coalesce(
+      sum(
+        api.scheduled_minutes(
+          watched_from, unwatched, greatest(from_at, d.day), least(to_at, d.day + interval '24 hours')
+        ) ^ 2
+      ),
+      0
+    )::bigint
     from generate_series(time_bucket('1 day', from_at), to_at, interval '24 hours') as d (day)
   )
 end;
 
--- Of less than this share nobody knows what the rest was like: no uptime is shown of it. Printed by /v1/thresholds.
+-- Minimum share of measured minutes. Below it the unmeasured rest is too uncertain, and no uptime is shown. Published
+-- by /v1/thresholds.
 create function api.uptime_min_coverage() returns double precision language sql immutable parallel safe return 0.5;
 
--- A share in per cent, cut down or up to three digits; null of nothing. In whole numbers: dividing numerics took most
--- of the board's time.
+-- A share in per cent, rounded down or up to three digits; null if the whole is 0. In integers: numeric division took
+-- most of the board's time.
 create function api.pct_down(part bigint, whole bigint) returns numeric
 language sql immutable parallel safe
 return 100000 * part / nullif(whole, 0) * 0.001;
@@ -256,13 +285,13 @@ create function api.pct_up(part bigint, whole bigint) returns numeric
 language sql immutable parallel safe
 return (100000 * part + whole - 1) / nullif(whole, 0) * 0.001;
 
--- Availability of what was measured well enough, never rounded up; else null.
+-- Availability, never rounded up; null if too little was measured.
 create function api.uptime_pct(measured bigint, down bigint, scheduled bigint) returns numeric
 language sql immutable parallel safe
 return case when measured >= scheduled * api.uptime_min_coverage() then api.pct_down(measured - down, measured) end;
 
--- What is counted of an uptime, for whatever and however long, as the sum of its days: scheduled, measured and down
--- minutes, and what the bounds are made of.
+-- The counts of an uptime, for anything and any period, as the sum of its days: scheduled, measured and down minutes,
+-- and the inputs of the bounds.
 create type api.counted as (
   scheduled_minutes  bigint,
   measured_minutes   bigint,
@@ -274,8 +303,7 @@ create type api.counted as (
   scheduled_squares  bigint
 );
 
--- The uptime of it with its basis: how much of what was scheduled was measured, and between which bounds the truth
--- lies.
+-- An uptime with its basis: the share that was measured, and the bounds of the true value.
 create type api.uptime_basis as (
   "uptimePct"        numeric,
   "measuredMinutes"  bigint,
@@ -285,13 +313,14 @@ create type api.uptime_basis as (
   "uptimePctHigh"    numeric
 );
 
--- plpgsql, for its plan is kept.
+-- plpgsql, because its plan is cached.
 create function api.uptime_basis(c api.counted) returns api.uptime_basis
 language plpgsql immutable parallel safe
 as $$
 declare
   b api.bounds := api.uptime_bounds(
-    c.scheduled_minutes, c.measured_minutes, c.down_minutes, c.half_hour_squares, c.three_hour_squares, c.day_squares, c.day_products,
+    c.scheduled_minutes, c.measured_minutes, c.down_minutes, c.half_hour_squares, c.three_hour_squares, c.day_squares,
+    c.day_products,
     c.scheduled_squares
   );
 begin
@@ -306,8 +335,8 @@ begin
 end;
 $$;
 
--- The same of a fleet, from its venues: of the rows that have an uptime at all, whose bounds are independent of each
--- other (api.fleet_bounds).
+-- The same for a fleet, from those of its venues that have an uptime; their bounds are independent of each other
+-- (api.fleet_bounds).
 create type api.fleet_part as (
   scheduled double precision,
   up        double precision,
@@ -327,7 +356,8 @@ return case when c.measured_minutes > 0 then (
   from (select 100 * (1 - c.down_minutes / c.measured_minutes::double precision) as pct) p
 ) end;
 
-create function api.fleet_basis(scheduled bigint, measured bigint, down bigint, part api.fleet_part) returns api.uptime_basis
+create function api.fleet_basis(scheduled bigint, measured bigint, down bigint, part api.fleet_part)
+returns api.uptime_basis
 language sql immutable parallel safe
 return (
   select row(
@@ -338,11 +368,13 @@ return (
     b.low,
     b.high
   )::api.uptime_basis
-  from api.fleet_bounds(api.pct_down(measured - down, measured), part.scheduled::bigint, part.up, part.below, part.above) b
+  from api.fleet_bounds(
+    api.pct_down(measured - down, measured), part.scheduled::bigint, part.up, part.below, part.above
+  ) b
 );
 
--- What was each UTC day of each venue like? Every venue has every day of the window, with as many scheduled minutes as
--- are over and published; a day that nobody measured has nulls for the rest, not zeroes. `venue_ids` null: all venues.
+-- The UTC days of each venue. Every venue has every day of the window, with as many scheduled minutes as are over and
+-- published. On a day without measurements the other columns are null, not zero. `venue_ids` null: all venues.
 create function api.days(window_days integer, venue_ids smallint[] default null)
 returns table (
   venue_id smallint,
@@ -367,7 +399,7 @@ begin atomic
   select
     v.venue_id,
     c.day,
-    -- what was measured was scheduled, whatever the registry's clock says
+    -- a measured minute was scheduled, whatever the registry's dates say
     greatest(
       api.scheduled_minutes(v.watched_from, v.unwatched, c.from_at, c.to_at),
       coalesce(m.measured_minutes, 0)
@@ -382,8 +414,8 @@ begin atomic
       select k.today - back as day, (k.today - back)::timestamp at time zone 'UTC' as from_at
       from generate_series(0, window_days - 1) back
     ) d
-    -- Plain values for scheduled_minutes, which is inlined with no others: 1,350 calls of it took a fifth of the
-    -- board's time (22 ms, then 18).
+    -- Plain values, because scheduled_minutes is inlined only with these: 1,350 calls took a fifth of the board's time
+    -- (22 ms, then 18).
     offset 0
   ) c
   cross join venue v
@@ -394,13 +426,13 @@ begin atomic
       and (venue_ids is null or d.venue_id = any (venue_ids))
   ) m on m.venue_id = v.venue_id and m.day = c.from_at
   where v.published and (venue_ids is null or v.venue_id = any (venue_ids))
-  -- By itself: its readers use each value several times. Without this line it would be computed as often, and no
-  -- function of it inlined.
+  -- An optimisation fence, because callers use each value several times: without this line each use computes it again,
+  -- and none of its functions is inlined.
   offset 0;
 end;
 
--- The UptimeDay object, the same wherever it appears: as a row, which becomes JSON in half the time of
--- json_build_object, and there are 1,350 on the board.
+-- The UptimeDay object, the same wherever it appears. A row type, which becomes JSON in half the time of
+-- json_build_object; the board has 1,350.
 create type api.uptime as (
   "date"             date,
   "uptimePct"        numeric,
@@ -413,7 +445,7 @@ create type api.uptime as (
   "degradedMinutes"  integer
 );
 
--- The bounds of a day assume nothing: as if all minutes that nobody measured had been down, and as if none had.
+-- The bounds of a day assume nothing: as if all unmeasured minutes had been down, and as if none had.
 create function api.uptime_day(day date, scheduled integer, measured integer, down integer, degraded integer)
 returns api.uptime
 language sql immutable parallel safe
@@ -423,16 +455,16 @@ return row(
   coalesce(measured, 0),
   scheduled,
   api.pct_down(coalesce(measured, 0), scheduled),
-  -- null where nothing was measured, as down is
+  -- null if nothing was measured, because down is null
   api.pct_down(measured - down, scheduled),
   api.pct_up(scheduled - down, scheduled),
   down,
   degraded
 )::api.uptime;
 
--- The impairments that have shown to be the region's own: that are over, and not since others saw the same; or that go
--- on for as long as others may take to see it. An outage that reaches one region some seconds before the others looks
--- like an impairment, too, and is true downtime.
+-- The impairments that turned out to be the region's own: those that ended, but not because others saw the same; and
+-- those that have lasted for as long as others may need to see it. An outage that reaches one region some seconds
+-- before the others also looks like an impairment, but is real downtime.
 create view api.own_impairment as
 select i.region_id, i.started_at, i.ended_at, i.venues, i.beside
 from impairment i
@@ -448,8 +480,8 @@ where case
   ) * interval '1 millisecond'
 end;
 
--- What was left out of a window, and why: the impairments of regions, whose minutes count in no uptime. Not of days
--- that an earlier release counted: it left out nothing.
+-- What was excluded from a window, and why: impairments of regions, whose minutes count in no uptime. Not on days that
+-- an earlier release counted, which excluded nothing.
 create function api.excluded(window_days integer) returns json
 language sql stable
 begin atomic
@@ -470,15 +502,21 @@ begin atomic
   from api.own_impairment i
   join region g using (region_id)
   cross join (
-    select greatest((c.today - window_days + 1)::timestamp at time zone 'UTC', c.made_from) as from_at, c.published_to, k.generated_at
+    select
+      greatest((c.today - window_days + 1)::timestamp at time zone 'UTC', c.made_from) as from_at,
+      c.published_to,
+      k.generated_at
     from api.counted_to c
     cross join api.clock k
   ) w
-  -- whole minutes that it touches, of which the last may not be over yet
+  -- the whole minutes that it overlaps, of which the last may not be over yet
   cross join lateral (
     select
       greatest(time_bucket('1 minute', i.started_at), w.from_at) as from_at,
-      case when i.ended_at is not null then least(time_bucket('1 minute', i.ended_at) + interval '1 minute', w.generated_at) end as to_at
+      case
+        when i.ended_at is not null
+          then least(time_bucket('1 minute', i.ended_at) + interval '1 minute', w.generated_at)
+      end as to_at
   ) e
   where g.published
     and coalesce(e.to_at, 'infinity') > e.from_at

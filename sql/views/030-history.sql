@@ -1,12 +1,13 @@
--- The median of some whole milliseconds: the mean of the two values in the middle, which are one where there is one. As
--- percentile_cont has it; null of too few.
+-- The median of whole milliseconds: the mean of the two middle values, which are the same for an odd count. As
+-- percentile_cont computes it; null with too few values.
 create function api.middle(lower_ms integer, upper_ms integer, counted bigint) returns integer
 language sql immutable parallel safe
 return case when counted >= api.p50_min_answers() then round((lower_ms + upper_ms) / 2::double precision)::int end;
 
--- How long does REST usually take, over seven days that end with this one? The median of per-minute medians over all
--- endpoints and regions of a venue, whole milliseconds. By venue; in the rows without one over the minutes of all of a
--- category, and in that with neither of all: medians do not add up, counts do. What upkeep keeps (upkeep.keep_typical).
+-- Typical REST latency over the seven days up to and including `today`: the median of per-minute medians over all
+-- endpoints and regions of a venue, in whole milliseconds. One row per venue; rows without a venue cover a whole
+-- category, and the row with neither covers everything: medians do not add up, counts do. upkeep.keep_typical stores
+-- it.
 create function api.typical_of_week(today date)
 returns table (venue_id smallint, category text, p50_ms integer, minutes bigint)
 language sql stable
@@ -32,15 +33,16 @@ begin atomic
     r.venue_id,
     r.category,
     api.middle(
-      min(r.p50_ms) filter (where r.upto > (r.total - 1) / 2), min(r.p50_ms) filter (where r.upto > r.total / 2), min(r.total)
+      min(r.p50_ms) filter (where r.upto > (r.total - 1) / 2),
+      min(r.p50_ms) filter (where r.upto > r.total / 2),
+      min(r.total)
     ),
     min(r.total)
   from ranked r
   group by r.venue_id, r.category;
 end;
 
--- The newest of these that was there at the instant that everything shows. Of a venue that is not published any more
--- nothing is shown.
+-- The newest of these that existed at the instant of the answer. Unpublished venues have none.
 create view api.typical as
 select t.venue_id, t.category, t.p50_ms, t.minutes, t.holds_from
 from typical_week t
@@ -48,7 +50,7 @@ where t.holds_from = (
   select max(w.holds_from) from typical_week w where w.holds_from <= (select k.generated_at from api.clock k)
 );
 
--- Web of 0.7 asks this until it is restarted, and goes on meanwhile; no longer in 0.9.
+-- For web of 0.7, which runs until it is restarted after an upgrade; to be removed in 0.9.
 create function api.typical(window_days integer, venue_ids smallint[]) returns table (venue_id smallint, p50_ms integer)
 language sql stable
 begin atomic
@@ -57,13 +59,14 @@ begin atomic
   where t.venue_id = any (venue_ids) or t.venue_id is null and t.category is null;
 end;
 
--- How long does REST take in a usual hour, and how long its slowest twentieth? The medians of the exact percentiles of
--- hours, which are over some hundreds of samples, where a minute has about twelve. Of published hours with answers
--- enough for a 95th percentile: both of the same, so the one is never above the other, and `hours` is how many. By
--- venue, and in the row without one over the hours of all of them: percentiles do not add up, hours do.
+-- REST latency in a usual hour: the medians of the exact hourly medians and 95th percentiles. An hour has some hundreds
+-- of samples, a minute only about twelve. Counts published hours with enough answers for a 95th percentile; both
+-- figures come from the same hours, so the median is never above the percentile, and `hours` is their number. One row
+-- per venue, and one without a venue over all their hours: percentiles do not add up, hours do.
 --
--- By counting milliseconds instead of sorting hours, and from counts that are kept, as far as there are any: ninety
--- days have 0.4 million hours. The days before the first whole bucket, and those after the newest, are counted again.
+--
+-- Counts milliseconds instead of sorting hours, from kept counts where they exist: ninety days have 0.4 million hours.
+-- The days before the first whole bucket and after the newest are counted from sample_hour.
 create function api.typical_hours(window_days integer, venue_ids smallint[])
 returns table (venue_id smallint, p50_ms integer, p95_ms integer, hours bigint)
 language sql stable
@@ -73,13 +76,15 @@ begin atomic
       w.from_at,
       w.to_at,
       b.kept_from,
-      -- in hours, which are as long in every session's time zone
+      -- in hours, whose length does not depend on the session's time zone
       greatest(
         b.kept_from,
         (select max(u.bucket) from usual_hour u where u.bucket <= w.to_at - interval '120 hours') + interval '120 hours'
       ) as kept_to
     from (
-      select (k.today - window_days + 1)::timestamp at time zone 'UTC' as from_at, time_bucket('1 hour', k.published_to) as to_at
+      select
+        (k.today - window_days + 1)::timestamp at time zone 'UTC' as from_at,
+        time_bucket('1 hour', k.published_to) as to_at
       from api.clock k
     ) w
     cross join lateral (
@@ -98,13 +103,13 @@ begin atomic
       select h.component_id, h.p50_us, h.p95_us
       from sample_hour h
       where h.hour >= e.from_at and h.hour < e.to_at and h.hour < (select k.to_at from kept k)
-        -- as an array, so that the index is entered by the component; joined, all components of the days would be read
+        -- an array, so that the index is used by component; a join would read all components of these days
         and h.component_id = any (
           array(select r.component_id from component r where r.kind = 'rest' and r.venue_id = any (venue_ids))
         )
         and h.p50_us is not null
         and h.good >= api.p95_min_answers()
-      -- each edge by itself: joined freely, all ninety days may be read to leave out what is in neither
+      -- each edge separately: joined freely, all ninety days may be read and filtered
       offset 0
     ) h
     join component c using (component_id)
@@ -137,10 +142,13 @@ begin atomic
   select
     r.venue_id,
     api.middle(
-      min(r.ms) filter (where r.is_p50 and r.upto > (r.total - 1) / 2), min(r.ms) filter (where r.is_p50 and r.upto > r.total / 2), min(r.total)
+      min(r.ms) filter (where r.is_p50 and r.upto > (r.total - 1) / 2),
+      min(r.ms) filter (where r.is_p50 and r.upto > r.total / 2),
+      min(r.total)
     ),
     api.middle(
-      min(r.ms) filter (where not r.is_p50 and r.upto > (r.total - 1) / 2), min(r.ms) filter (where not r.is_p50 and r.upto > r.total / 2),
+      min(r.ms) filter (where not r.is_p50 and r.upto > (r.total - 1) / 2),
+      min(r.ms) filter (where not r.is_p50 and r.upto > r.total / 2),
       min(r.total)
     ),
     min(r.total)
@@ -148,10 +156,10 @@ begin atomic
   group by r.venue_id;
 end;
 
--- How many incidents started in the days of a window, and how long did they last, from the first bad sample to the
--- last? The mean is of closed ones, since of an open one nobody knows its length; the longest counts an open one for
--- what it has lasted, or a venue three days into an outage would show some minute. By venue, and in the row without one
--- of all of them. No row for a venue without any.
+-- Incidents that started within the days of a window, and their duration from the first bad sample to the last. The
+-- mean covers closed incidents, because the length of an open one is unknown; the longest includes the duration of open
+-- ones so far, or a venue three days into an outage would show a few minutes. One row per venue with incidents, and one
+-- without a venue over all of them.
 create function api.incident_counts(window_days integer, venue_ids smallint[])
 returns table (
   venue_id        smallint,
@@ -168,20 +176,25 @@ begin atomic
     count(*),
     count(*) filter (where i.peak_severity = 'outage'),
     count(*) filter (where i.closed_at is null),
-    round(avg(extract(epoch from i.last_bad_at - i.started_at)) filter (where i.closed_at is not null)::double precision)::int,
-    round(max(extract(epoch from case when i.closed_at is null then k.generated_at else i.last_bad_at end - i.started_at))::double precision)::int
+    round(
+      avg(extract(epoch from i.last_bad_at - i.started_at)) filter (where i.closed_at is not null)::double precision
+    )::int,
+    round(
+      max(
+        extract(epoch from case when i.closed_at is null then k.generated_at else i.last_bad_at end - i.started_at)
+      )::double precision
+    )::int
   from incident i
   join component c using (component_id)
   cross join api.clock k
   where i.retracted_at is null
-    -- the same days as those of the minutes: what one column of a row counts, all of them count
+    -- the same days as for minutes, so that all columns of a row cover the same period
     and i.started_at >= ((k.today - window_days + 1)::timestamp at time zone 'UTC')
     and c.venue_id = any (venue_ids)
   group by grouping sets ((c.venue_id), ());
 end;
 
--- The uptimes of a venue's components that are published: of those that are REST or streams, the objects of a
--- ReliabilityVenue.
+-- The uptimes of a venue's published components, REST and streams: the objects in a ReliabilityVenue.
 create function api.component_uptimes(window_days integer, venue_ids smallint[])
 returns table (venue_id smallint, components json)
 language sql stable
@@ -199,14 +212,16 @@ begin atomic
       sum(d.three_hour_squares) as three_hour_squares,
       sum(d.measured_minutes * d.measured_minutes) as day_squares,
       sum(d.measured_minutes * n.scheduled) as day_products,
-      -- what was measured was scheduled, whatever the registry's clock says
+      -- a measured minute was scheduled, whatever the registry's dates say
       sum(n.scheduled - n.by_clock) as more_minutes,
       sum(n.scheduled * n.scheduled - n.by_clock * n.by_clock) as more_squares
     from api.component_day d
     join component c using (component_id)
     cross join w
     cross join lateral (
-      select api.scheduled_minutes(c.watched_from, c.unwatched, d.day, least(d.day + interval '24 hours', w.published_to)) as by_clock
+      select api.scheduled_minutes(
+        c.watched_from, c.unwatched, d.day, least(d.day + interval '24 hours', w.published_to)
+      ) as by_clock
     ) s
     cross join lateral (
       select s.by_clock, greatest(s.by_clock, d.measured_minutes) as scheduled
@@ -267,9 +282,9 @@ return (
   from api.uptime_basis(c) u
 );
 
--- How reliable was each of these venues over a window, and, in the row without a venue, all of them together? One
--- computation for every place that shows it; `body` is the ReliabilityVenue object, the same wherever it appears, and
--- null in the row of all, which is there for no venue too. plpgsql, for its plan is kept.
+-- Reliability of each of these venues over a window, and, in the row without a venue, of all of them together. All
+-- callers share this computation. `body` is the ReliabilityVenue object, the same wherever it appears; it is null in
+-- the total row, which exists even without venues. plpgsql, because its plan is cached.
 create function api.reliability(window_days integer, venue_ids smallint[])
 returns table (
   venue_id       smallint,
@@ -291,7 +306,7 @@ begin
     select
       d.venue_id,
       count(d.measured_minutes)::int as measured_days,
-      -- null where nothing was measured: not known to be none
+      -- null if nothing was measured: unknown, not zero
       sum(d.down_minutes) as down_minutes,
       sum(d.rest_down_minutes) filter (where d.rest_minutes > 0) as rest_down_minutes,
       sum(d.stream_down_minutes) filter (where d.stream_minutes > 0) as stream_down_minutes,
@@ -330,7 +345,8 @@ begin
     group by grouping sets ((d.venue_id), ())
   ),
   fleet as (
-    select row(sum((p.part).scheduled), sum((p.part).up), sum((p.part).below), sum((p.part).above))::api.fleet_part as part
+    select
+      row(sum((p.part).scheduled), sum((p.part).up), sum((p.part).below), sum((p.part).above))::api.fleet_part as part
     from uptime u
     cross join lateral (select api.fleet_part(u.of_all, api.uptime_basis(u.of_all)) as part) p
     where u.venue_id is not null
@@ -373,12 +389,14 @@ begin
   cross join lateral (
     select case
       when u.venue_id is not null then api.uptime_basis(u.of_all)
-      else api.fleet_basis((u.of_all).scheduled_minutes, (u.of_all).measured_minutes, (u.of_all).down_minutes, (select f.part from fleet f))
+      else api.fleet_basis(
+        (u.of_all).scheduled_minutes, (u.of_all).measured_minutes, (u.of_all).down_minutes, (select f.part from fleet f)
+      )
     end as basis
   ) a
   left join venue v using (venue_id)
   left join api.component_uptimes(window_days, venue_ids) c using (venue_id)
-  -- the row of all finds its own
+  -- matches the total row too
   left join api.typical_hours(window_days, venue_ids) h on h.venue_id is not distinct from u.venue_id
   left join api.incident_counts(window_days, venue_ids) i on i.venue_id is not distinct from u.venue_id;
 end;

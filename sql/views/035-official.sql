@@ -1,18 +1,19 @@
--- What venues say of themselves, beside what we measured: the state of their feeds, their notices, and which of those
--- began near incidents of ours. Nothing here says that a notice and an incident are about the same fault: nobody can
--- tell.
+-- What venues publish about themselves, beside what we measured: the state of their feeds, their notices, and which
+-- notices started near our incidents. Nothing here claims that a notice and an incident are about the same fault: that
+-- cannot be known.
 
--- Both began within this of each other, either way: then they may stand side by side.
+-- Maximum distance between the starts of an incident and a notice that are shown together, either way.
 create function api.paired_within() returns interval language sql immutable parallel safe return interval '6 hours';
 
--- A feed that nobody has read for so long is not known to be readable, and a gap of so long breaks a run of readings.
--- Feeds are read every minute and a half, and a venue may ask for ten minutes of patience.
-create function api.feed_silent_after() returns interval language sql immutable parallel safe return interval '15 minutes';
+-- A feed that was not read for this long is no longer known to be readable, and a gap of this length ends a run of
+-- readings. Feeds are read every minute and a half, and a venue may ask for a delay of ten minutes.
+create function api.feed_silent_after()
+returns interval language sql immutable parallel safe return interval '15 minutes';
 
--- A median of fewer leads than this says more about chance than about the venue.
+-- Minimum number of leads for a median: with fewer it says more about chance than about the venue.
 create function api.least_leads() returns integer language sql immutable parallel safe return 5;
 
--- The words of the registry as patterns for `like`, in small letters; null where there are none.
+-- Words of the registry as lower-case patterns for `like`; null if there are none.
 create function api.like_any(words text[]) returns text[]
 language sql immutable parallel safe
 return (
@@ -20,30 +21,33 @@ return (
   from unnest(words) w
 );
 
--- The texts of a JSON list, in their order.
+-- The texts of a JSON list, in order.
 create function api.texts(list jsonb) returns text[]
 language sql immutable parallel safe
 return (
-  select coalesce(array_agg(t.text order by t.place), '{}') from jsonb_array_elements_text(list) with ordinality t (text, place)
+  select coalesce(array_agg(t.text order by t.place), '{}')
+  from jsonb_array_elements_text(list) with ordinality t (text, place)
 );
 
--- Can the venue's feed be read? `readable` or `unreadable`, with what went wrong and since when; `none` where it has no
--- feed that a program can read. Judged here, so that it holds when core is dead, and as of the instant that everything
--- shows. It never moves the venue's own state.
+-- Whether the venue's feed can be read: `readable`, `unreadable` with the problem and its start, or `none` without a
+-- machine-readable feed. Judged here, as of the instant of the answer, so that it also works when core is dead. It
+-- never affects the venue's own state.
 create view api.feed as
 select
   v.venue_id,
   v.source_id,
-  -- all that Binance's can say is that there is maintenance: an outage could never be admitted there
+  -- Binance's feed can only announce maintenance, never an outage
   v.official_kind <> 'binance-system-status' as tells_incidents,
   f.state,
-  case f.state when 'unreadable' then coalesce(r.problem, 'not read since ' || api.iso(r.until_at), 'not read yet') end as problem,
+  case f.state
+    when 'unreadable' then coalesce(r.problem, 'not read since ' || api.iso(r.until_at), 'not read yet')
+  end as problem,
   case
     when f.state = 'none' then null
     when f.state = 'readable' or r.problem is not null then r.from_at
     else coalesce(r.until_at, s.added_at)
   end as since,
-  -- `least` takes no null for an answer
+  -- `least` ignores nulls
   case when g.read_at is not null then least(g.read_at, k.generated_at) end as read_at
 from venue v
 cross join api.clock k
@@ -65,9 +69,10 @@ left join lateral (
 cross join lateral (
   select case
     when v.source_id is null then 'none'
-    -- What lies ahead is no sign of life: some clock was wrong. Feeds are read while an engine hangs, for five minutes
-    -- until that counts as silence.
-    when r.problem is null and r.until_at between k.generated_at - api.feed_silent_after() and k.generated_at + interval '6 minutes'
+    -- A reading in the future is no sign of life: some clock was wrong. Feeds are still read while an engine hangs, up
+    -- to the five minutes after which that counts as silence; hence six.
+    when r.problem is null
+      and r.until_at between k.generated_at - api.feed_silent_after() and k.generated_at + interval '6 minutes'
       then 'readable'
     else 'unreadable'
   end as state
@@ -85,8 +90,8 @@ return json_build_object(
   'tellsIncidents', f.source_id is not null and f.tells_incidents
 );
 
--- Of which times between two instants do we know what these feeds had to say? Of those over which they were read, with
--- gaps that are no break, and of what their histories reached back to.
+-- The times between two instants for which we know the content of these feeds: when they were read, with gaps shorter
+-- than a break, and what their histories covered.
 create function api.feed_coverage(source_ids integer[], from_at timestamptz, to_at timestamptz)
 returns table (source_id integer, seen tstzmultirange)
 language sql stable
@@ -100,11 +105,11 @@ begin atomic
   group by r.source_id;
 end;
 
--- The notices of each venue, of those that were read by the instant that everything shows. `kind` is incident,
--- maintenance, or other: what is not about anything that we measure (deposits, listings). Where a notice names
--- components they say so, each of them: a title that has a word of those may well speak of all that is down, unless the
--- venue itself says that nothing is (impact none). Only incidents can be pairs, and only those whose times can be true.
--- What is written here in place would be planned for each row as a function.
+-- The notices of each venue that had been read by the instant of the answer. `kind` is incident, maintenance, or other:
+-- about nothing that we measure (deposits, listings). If a notice names components, all of them must be such; a title
+-- with such a word may still describe a complete outage, unless the venue itself rates the impact as none. Only
+-- incidents with plausible times can be paired. Expressions are written inline here, because as functions they would be
+-- planned for each row.
 create view api.notice as
 select
   v.venue_id,
@@ -126,16 +131,19 @@ select
   n.posted_at,
   n.resolved_at,
   n.over,
-  -- in the future when we saw it, or longer ago than anything that is asked for
+  -- in the future when first seen, or older than any window
   (
     n.started_at > n.first_seen_at + case n.kind when 'incident' then interval '10 minutes' else interval '400 days' end
     or n.started_at < n.first_seen_at - interval '366 days'
     or coalesce(
-      n.posted_at > n.first_seen_at + interval '10 minutes' or n.posted_at < n.first_seen_at - interval '366 days', false
+      n.posted_at > n.first_seen_at + interval '10 minutes' or n.posted_at < n.first_seen_at - interval '366 days',
+      false
     )
   ) as doubtful,
   n.first_seen_at,
-  least(case when n.left_at is null then greatest(n.last_seen_at, g.read_at) else n.last_seen_at end, k.generated_at) as last_seen_at,
+  least(
+    case when n.left_at is null then greatest(n.last_seen_at, g.read_at) else n.last_seen_at end, k.generated_at
+  ) as last_seen_at,
   n.left_at,
   n.vanished
 from venue v
@@ -149,16 +157,16 @@ left join lateral (
 ) g on true
 join official_incident n on n.source_id = v.source_id
 where n.first_seen_at <= k.generated_at
-  -- about this venue, where several share the feed
+  -- about this venue, if several share the feed
   and (
     v.official_about is null
     or lower(n.title) like any (v.official_about)
     or exists (select from unnest(n.subjects) s where lower(s) like any (v.official_about))
   );
 
--- Seconds by which we told of an incident before the venue published a notice: negative where the venue was first. From
--- when each was told, not from when each says that it began. Null where the feed does not tell when, or the engine had
--- been away and told late.
+-- Seconds by which we published an incident before the venue published a notice; negative if the venue was first.
+-- Compares publication times, not stated starts. Null if the feed gives no publication time, or the engine had been
+-- away and published late.
 create function api.ahead_seconds(of_incident bigint, opened_at timestamptz, posted_at timestamptz) returns integer
 language sql stable
 return case
@@ -187,9 +195,10 @@ return json_build_object(
   'aheadUncorrelated', ahead
 );
 
--- The venue's own notice beside an incident: the one that began nearest to it, if any began near. plpgsql, for its plan
--- is kept: the board shows incidents, and planning this again each time would cost more than all of it.
-create function api.notice_beside(of_venue smallint, of_incident bigint, started timestamptz, opened timestamptz) returns json
+-- The venue's notice shown beside an incident: the nearest start, if any is near. plpgsql, because its plan is cached:
+-- the board shows incidents, and planning this each time would cost more than the rest of it.
+create function api.notice_beside(of_venue smallint, of_incident bigint, started timestamptz, opened timestamptz)
+returns json
 language plpgsql stable
 as $$
 begin
@@ -206,8 +215,8 @@ begin
 end;
 $$;
 
--- Do we know what the venue's feed had to say when an incident began? Null where it has none. No notice beside an
--- incident means something only where this is true.
+-- Whether we know the content of the venue's feed when an incident started; null without a feed. Only if true does a
+-- missing notice mean anything.
 create function api.was_observed(of_venue smallint, started timestamptz) returns boolean
 language plpgsql stable
 as $$

@@ -1,8 +1,7 @@
--- How is an incident written? `body` is the Incident object, the same wherever it appears. It lasts until its last bad
--- sample: the hold that follows until it is closed is none of the venue's trouble. One that is over has as its severity
--- the worst that it reached, as its closing alert says: an outage that faded as it ended is none the less an outage.
--- Retracted ones are never written. Those of venues that are no longer published are for alerts alone, which tell of
--- their end.
+-- The Incident object (`body`), the same wherever it appears. An incident lasts until its last bad sample: the hold
+-- until it closes is not part of the venue's trouble. A closed one has the worst severity that it reached, as its
+-- closing alert has: an outage that faded before it ended is still an outage. Retracted incidents are excluded. Those
+-- of unpublished venues are only for alerts, which report their end.
 create view api.incident_written as
 select
   i.incident_id,
@@ -40,7 +39,8 @@ select
     'closedAt', api.iso(i.closed_at),
     'flapping', i.flapping,
     'endedAt', case when i.closed_at is not null then api.iso(i.last_bad_at) end,
-    'durationSeconds', case when i.closed_at is not null then round(extract(epoch from i.last_bad_at - i.started_at)) end,
+    'durationSeconds',
+    case when i.closed_at is not null then round(extract(epoch from i.last_bad_at - i.started_at)) end,
     'quorum', i.evidence -> 'opening' -> 'quorum',
     'reporting', i.evidence -> 'opening' -> 'reporting',
     'regions', coalesce(
@@ -60,8 +60,7 @@ join venue v using (venue_id)
 cross join lateral (select case when i.closed_at is null then i.severity else i.peak_severity end as severity) s
 where i.retracted_at is null;
 
--- Which incidents may the public see? Retracted ones and those of venues that are no longer published never pass this
--- view.
+-- The incidents that the public may see. Retracted ones and those of unpublished venues never pass this view.
 create view api.incident as
 select
   i.incident_id,
@@ -85,8 +84,8 @@ select
 from api.incident_written i
 where i.published;
 
--- What may be said of an incident that was retracted: when, and why, which is null where the reason was given before
--- reasons were public. Of venues that are no longer published nothing is said.
+-- What is public about a retracted incident: when and why; the reason is null if it was given before reasons were
+-- public. Nothing for unpublished venues.
 create view api.retracted as
 select
   i.slug,
@@ -98,12 +97,14 @@ join venue v using (venue_id)
 left join retracted_in_confidence p using (incident_id)
 where i.retracted_at is not null and v.published;
 
--- The samples of some components between two instants, by the minute, of those that had come in by a third. As
--- sample_minute has them, without what only streams have. Planned for each of its windows, as api.samples_between is.
+-- The samples of some components between two instants, by minute, as far as they had arrived by known_at. Like
+-- sample_minute, without the columns of streams. Planned for each window, as api.samples_between is.
 create function api.minutes_between(components integer[], from_at timestamptz, to_at timestamptz, known_at timestamptz)
 returns table (
-  minute timestamptz, component_id integer, region_id smallint, samples integer, good integer, p50_us integer, p95_us integer,
-  dns integer, connect integer, tls integer, timeout integer, http integer, blocked integer, limited integer, body integer,
+  minute timestamptz, component_id integer, region_id smallint, samples integer, good integer, p50_us integer,
+  p95_us integer,
+  dns integer, connect integer, tls integer, timeout integer, http integer, blocked integer, limited integer,
+  body integer,
   handshake integer, closed integer, stall integer
 )
 language plpgsql stable
@@ -142,12 +143,13 @@ begin
 end;
 $$;
 
--- The minutes of some components that touch a time: as they are rolled up where they are published, and the few after
--- that from their samples.
+-- The minutes of some components that overlap a time: published ones from the roll-up, the few after that from samples.
 create function api.minutes_touching(components integer[], from_at timestamptz, to_at timestamptz)
 returns table (
-  minute timestamptz, component_id integer, region_id smallint, samples integer, good integer, p50_us integer, p95_us integer,
-  dns integer, connect integer, tls integer, timeout integer, http integer, blocked integer, limited integer, body integer,
+  minute timestamptz, component_id integer, region_id smallint, samples integer, good integer, p50_us integer,
+  p95_us integer,
+  dns integer, connect integer, tls integer, timeout integer, http integer, blocked integer, limited integer,
+  body integer,
   handshake integer, closed integer, stall integer
 )
 language sql stable
@@ -170,9 +172,9 @@ begin atomic
   ) r;
 end;
 
--- What went wrong in a component between two instants, by the minutes that touch them: {from, to, samples, bad, faults,
--- regions}. Counts are null where no minute is kept any more: not measured is not zero. A region that measured nothing
--- while others did is listed with no samples.
+-- What went wrong in a component between two instants, by the minutes that overlap them: {from, to, samples, bad,
+-- faults, regions}. Counts are null if no minute is kept any more: not measured is not zero. A region that measured
+-- nothing while others did is listed with 0 samples.
 create function api.errors(of_component integer, from_at timestamptz, to_at timestamptz) returns json
 language sql stable
 begin atomic
@@ -206,7 +208,10 @@ begin atomic
         -- a sample has one fault, and this one has no column of its own
         (
           'stale',
-          b.bad - (b.dns + b.connect + b.tls + b.timeout + b.http + b.blocked + b.limited + b.body + b.handshake + b.closed + b.stall)
+          b.bad - (
+            b.dns + b.connect + b.tls + b.timeout + b.http + b.blocked + b.limited + b.body + b.handshake + b.closed
+              + b.stall
+          )
         )
     ) as f (fault, n)
     where f.n > 0
@@ -231,7 +236,11 @@ begin atomic
             'samples', coalesce(b.samples, 0),
             'bad', coalesce(b.bad, 0),
             'faults', coalesce(
-              (select json_object_agg(f.fault, f.n order by f.n desc, f.fault) from faults f where f.region_id = b.region_id),
+              (
+                select json_object_agg(f.fault, f.n order by f.n desc, f.fault)
+                from faults f
+                where f.region_id = b.region_id
+              ),
               '{}'
             )
           )
@@ -246,14 +255,16 @@ begin atomic
   );
 end;
 
--- How slow was REST during an incident, against the day before it? For a stream, the venue's REST, said so. Of one that
--- lasts longer than a day by hours, since its minutes would be millions. Null where nothing was answered in either.
+-- REST latency during an incident, compared with the day before. For a stream, that of the venue's REST, and labelled
+-- so. By hour if the incident lasts longer than a day, because its minutes would be millions. Null if nothing was
+-- answered in either period.
 --
--- Together only over the regions that were answered both before and during: a slow region that fails drops out of what
--- is during, and a fault would read as an improvement. Where there is none of them, over all.
 --
--- Of a minute with fewer answers than a percentile needs none is counted, and there is no median of fewer answers than
--- it needs.
+-- The total covers only regions with answers both before and during: a slow region that fails has no answers during,
+-- and the fault would look like an improvement. If there is no such region, it covers all.
+--
+--
+-- A minute with too few answers for a percentile counts for none, and a median also needs its minimum of answers.
 create function api.incident_latency(of_component integer, from_at timestamptz, to_at timestamptz) returns json
 language sql stable
 begin atomic
@@ -269,11 +280,13 @@ begin atomic
   buckets as (
     select m.region_id, m.minute >= time_bucket('1 minute', from_at) as during, m.good, m.p50_us, m.p95_us
     from api.minutes_touching(
-      case when to_at - from_at <= interval '1 day' then array(select component_id from measured) end, from_at - interval '1 day', to_at
+      case when to_at - from_at <= interval '1 day' then array(select component_id from measured) end,
+      from_at - interval '1 day',
+      to_at
     ) m
     where m.p50_us is not null and m.minute >= from_at - interval '1 day'
     union all
-    -- those that are published
+    -- published hours
     select h.region_id, h.hour >= time_bucket('1 hour', from_at), h.good, h.p50_us, h.p95_us
     from sample_hour h
     where to_at - from_at > interval '1 day'
@@ -300,7 +313,9 @@ begin atomic
       count(*)::int as buckets,
       sum(c.good)::int as answers,
       api.p50_ms(percentile_cont(0.5) within group (order by c.p50_us), sum(c.good)) as p50_ms,
-      api.whole_ms(percentile_cont(0.5) within group (order by c.p95_us) filter (where c.good >= api.p95_min_answers())) as p95_ms,
+      api.whole_ms(
+        percentile_cont(0.5) within group (order by c.p95_us) filter (where c.good >= api.p95_min_answers())
+      ) as p95_ms,
       api.whole_ms(max(c.p50_us) filter (where c.good >= api.p50_min_answers())) as slowest_ms
     from compared c
     group by c.region_id, c.during
@@ -349,15 +364,19 @@ begin atomic
       where g.published or b.region_id is not null or d.region_id is not null
     )
   )
-  from (select case c.kind when 'rest' then 'component' else 'venue-rest' end as source from component c where c.component_id = of_component) s
+  from (
+    select case c.kind when 'rest' then 'component' else 'venue-rest' end as source
+    from component c
+    where c.component_id = of_component
+  ) s
   left join medians before on before.region_id is null and not before.during
   left join medians during on during.region_id is null and during.during
   where exists (select from medians);
 end;
 
--- What else may belong to an incident, newest first: at its venue whatever began within six hours of it or was under
--- way when it began; of its component the nearest ones, before and after; at other venues what began within ten minutes
--- of it, as it does when they stand on the same ground. The nearest ten of each.
+-- What else may belong to an incident, newest first: at its venue, incidents that started within six hours of it or
+-- were open when it started; of its component, the nearest before and after; at other venues, those that started within
+-- ten minutes of it, which suggests a common cause. The nearest ten of each.
 create function api.related(of_incident bigint) returns json
 language sql stable
 begin atomic

@@ -1,5 +1,5 @@
--- From where did a region look at an instant, by what all of its probes had said until then? {name, place, network};
--- what they did not agree on, or nobody had said, is null.
+-- The vantage of a region at an instant, as reported by all of its probes by then: {name, place, network}. Null where
+-- they disagreed or reported nothing.
 create function api.vantage_then(of_region text, at timestamptz) returns jsonb
 language sql stable
 return coalesce(
@@ -14,8 +14,8 @@ return coalesce(
   '{"name": null, "place": null, "network": null}'
 );
 
--- A vote as a page shows it: as the engine kept it, with how many answers its median is of. With fewer than a median
--- needs the page has none. What is kept has it all the same: a recomputed decision is compared with it to the byte.
+-- A vote as a page shows it: the stored vote, plus the number of answers behind its median, and no median with too few
+-- answers. The stored vote keeps its median, because a recomputed decision is compared with it byte by byte.
 create function api.shown_vote(kept jsonb, kind text) returns jsonb
 language sql stable
 begin atomic
@@ -24,31 +24,38 @@ begin atomic
     'p50Ms', case when a.answers >= api.p50_min_answers() then kept -> 'p50Ms' end
   )
   from (
-    -- a socket takes a time to open, which is no answer
+    -- a socket's opening time is not an answer
     select case when kind = 'rest' then (kept ->> 'samples')::int - (kept ->> 'bad')::int else 0 end as answers
   ) a;
 end;
 
--- The votes of a decision as a page shows them, each with from where its region looked then; and so those that were not
--- counted.
+-- The votes of a decision as a page shows them, counted or not, each with its region's vantage at that time.
 create function api.shown_votes(kept jsonb, kind text, at timestamptz) returns jsonb
 language sql stable
 begin atomic
   select kept || jsonb_build_object(
     'votes', (
       select coalesce(
-        jsonb_agg(api.shown_vote(v.vote, kind) || jsonb_build_object('vantage', api.vantage_then(v.vote ->> 'region', at)) order by v.place), '[]'
+        jsonb_agg(
+          api.shown_vote(v.vote, kind)
+            || jsonb_build_object('vantage', api.vantage_then(v.vote ->> 'region', at))
+          order by v.place
+        ),
+        '[]'
       )
       from jsonb_array_elements(kept -> 'votes') with ordinality as v (vote, place)
     ),
     'notCounted', (
-      select coalesce(jsonb_agg(n.one || jsonb_build_object('vantage', api.vantage_then(n.one ->> 'region', at)) order by n.place), '[]')
+      select coalesce(
+        jsonb_agg(n.one || jsonb_build_object('vantage', api.vantage_then(n.one ->> 'region', at)) order by n.place),
+        '[]'
+      )
       from jsonb_array_elements(kept -> 'notCounted') with ordinality as n (one, place)
     )
   );
 end;
 
--- An incident's evidence as its page shows it. Parts without votes, such as why it closed, are as they were kept.
+-- An incident's evidence as its page shows it. Parts without votes, such as the reason for closing, are unchanged.
 create function api.shown_evidence(
   kept jsonb, kind text, opened_at timestamptz, escalated_at timestamptz, closed_at timestamptz
 ) returns jsonb
@@ -58,16 +65,20 @@ begin atomic
     e.part,
     case
       when jsonb_typeof(e.noted -> 'votes') = 'array'
-        then api.shown_votes(e.noted, kind, case e.part when 'opening' then opened_at when 'escalation' then escalated_at else closed_at end)
+        then api.shown_votes(
+          e.noted,
+          kind,
+          case e.part when 'opening' then opened_at when 'escalation' then escalated_at else closed_at end
+        )
       else e.noted
     end
   )
   from jsonb_each(kept) as e (part, noted);
 end;
 
--- Which incidents does a page of the history have, newest first? Of the UTC days of a window, today included, as
--- everything that counts them. Each filter is null or set; `before_id` breaks the tie where several started at
--- `before`. One function, so that JSON and CSV have the same rows.
+-- One page of the incident history, newest first: of the UTC days of a window, today included, as everywhere. Each
+-- filter is null or set; `before_id` breaks the tie if several started at `before`. One function, so that JSON and CSV
+-- have the same rows.
 create function api.incident_page(
   only_venue text, only_category text, only_status text, window_days integer, max_rows integer,
   before timestamptz, before_id bigint
@@ -79,11 +90,10 @@ begin atomic
   from api.incident i
   where (only_venue is null or i.venue = only_venue)
     and (only_category is null or i.category = only_category)
-    -- so that the index of open ones is found
+    -- written so that the index of open incidents is used
     and (only_status <> 'open' or i.closed_at is null)
     and (only_status <> 'closed' or i.closed_at is not null)
-    -- one value, not a joined row: then the newest are read in the order of their index, and no more of them than a
-    -- page
+    -- a scalar, not a joined row: then the newest are read in index order, and only one page of them
     and i.started_at >= (select (k.today - window_days + 1)::timestamp at time zone 'UTC' from api.clock k)
     and (
       before is null

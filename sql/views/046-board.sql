@@ -1,11 +1,13 @@
--- A point of a sparkline: a row, as api.uptime is.
+-- A point of a sparkline; a row type, as api.uptime is.
 create type api.sparkline_point as ("at" text, "p50Ms" integer, "samples" bigint);
 
--- The live board: every published venue with its ninety days, its last day of latency, and the fleet as a whole. One
+-- The live board: every published venue with its ninety days and its last day of latency, and the fleet as a whole. One
 -- row.
 --
--- plpgsql, for its plan is kept, as long as a connection lasts: it reads so much that planning it took a quarter of the
--- time. One plan for all categories: with the values of each call at hand it would be no better, and made again.
+--
+-- plpgsql, because its plan is cached for the life of the connection: it reads so much that planning took a quarter of
+-- the time. A generic plan for all categories: with the values of each call it would be no better, and planned each
+-- time.
 create function api.board(only_category text, all_categories text[], cadence_ms integer)
 returns table (generated_at timestamptz, body text)
 language plpgsql stable
@@ -49,31 +51,34 @@ begin
     from bars b
     cross join lateral (
       select row(
-        b.scheduled, b.measured, b.down, b.half_hour_squares, b.three_hour_squares, b.day_squares, b.day_products, b.scheduled_squares
+        b.scheduled, b.measured, b.down, b.half_hour_squares, b.three_hour_squares, b.day_squares, b.day_products,
+        b.scheduled_squares
       )::api.counted as counted
     ) c
     cross join lateral api.uptime_basis(c.counted) u
   ),
-  -- its name is written once, and not for each venue: 340 times more took a fifth of the board's time on the embedded
-  -- database
+  -- The text of each hour is formatted once, not per venue: 340 more calls took a fifth of the board's time on the
+  -- embedded database.
   hours as materialized (
     select h.hour, api.iso(h.hour) as at
     from snapshot s, generate_series(
       date_trunc('hour', s.generated_at) - interval '23 hours', date_trunc('hour', s.generated_at), interval '1 hour'
     ) as h (hour)
   ),
-  -- All at once: where they are compressed, each hour by itself would unpack ten days of every series. Hours that are
-  -- published, and of those that run what upkeep noted last by then.
+  -- All at once: if chunks are compressed, each hour alone would unpack ten days of every series. Published hours, and
+  -- for current hours the latest figures that upkeep had noted by then (open_hour).
   latency_hours as (
     select c.venue_id, m.hour, sum(m.good) as answers, percentile_cont(0.5) within group (order by m.p50_us) as p50_us
     from sample_hour m
     join api.component c using (component_id)
     where c.kind = 'rest'
-      -- hours of streams, and those without a good answer
+      -- excludes hours of streams, and hours without a good answer
       and m.p50_us is not null
-      -- `is true`, for a range of which nothing is known is taken for a narrow one, and a venue looked up for each row
-      and m.hour >= (select min(h.hour) from hours h) and (m.hour < (select time_bucket('1 hour', s.published_to) from snapshot s)) is true
-      -- for the planner, which leaves out chunks by now() alone
+      -- without `is true` the planner takes a range of unknown bounds for a narrow one, and looks up a venue for each
+      -- row
+      and m.hour >= (select min(h.hour) from hours h)
+      and (m.hour < (select time_bucket('1 hour', s.published_to) from snapshot s)) is true
+      -- for the planner, which excludes chunks only by now()
       and m.hour > now() - interval '2 days'
     group by c.venue_id, m.hour
     union all
@@ -88,7 +93,9 @@ begin
   sparklines as (
     select
       r.venue_id,
-      json_agg(row(h.at, api.p50_ms(l.p50_us, l.answers::bigint), coalesce(l.answers, 0))::api.sparkline_point order by h.hour) as points
+      json_agg(
+        row(h.at, api.p50_ms(l.p50_us, l.answers::bigint), coalesce(l.answers, 0))::api.sparkline_point order by h.hour
+      ) as points
     from rows r
     cross join hours h
     left join latency_hours l using (venue_id, hour)

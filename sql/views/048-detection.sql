@@ -1,14 +1,15 @@
 -- How our incidents compare with the venues' own notices.
 
--- Our incidents and the venues' notices of a time, a row for each pair and for each that has none. `near` is whether
--- the other side has anything within six hours at all: one notice may stand for eight incidents of one outage, and then
--- seven are not ours alone, though only one is a pair. A pair are two of which each is the nearest of the other, so
--- that a pair is always what stands beside the incident. Everything may be a pair; `compared` is what counts:
+-- Our incidents and the venues' notices of a period: one row per pair, and one per incident or notice without a pair. A
+-- pair is an incident and a notice that are each the nearest of the other, so the notice shown beside an incident is
+-- always that of its pair. `near` says whether the other side has anything within six hours: if one notice covers eight
+-- incidents of one outage, seven are not paired, but are not ours alone either.
 --
--- an incident of which we know what the feed had to say from six hours before it to six hours after, so that its time
--- is over, and with a pair its notice; a notice without one when its six hours are over, too, and it began while we
--- measured the venue, within a quarter of an hour. Otherwise our own blindness would count as the venue's silence, or
--- the feed's as its honesty.
+--
+-- `compared` says what counts: an incident if we know the feed's content from six hours before it to six hours after
+-- (so that time is over), together with its paired notice; an unpaired notice once its six hours are over, if we
+-- measured the venue within a quarter of an hour of its start. Otherwise gaps in our measurements would count as the
+-- venue's silence, and gaps in reading the feed against the venue.
 create function api.compared(from_at timestamptz, to_at timestamptz, venue_ids smallint[])
 returns table (
   venue_id          smallint,
@@ -16,22 +17,24 @@ returns table (
   notice_id         bigint,
   near              boolean,
   compared          boolean,
-  -- of the incident, of a notice alone its own
+  -- of the incident; for a notice alone, its own
   started_at        timestamptz,
   notice_started_at timestamptz,
-  -- incident, maintenance or other; null where there is no notice
+  -- incident, maintenance or other; null without a notice
   kind              text,
-  -- false of what can be nobody's pair: another kind, times that cannot be true, a feed that tells of no incidents
+  -- false for notices that cannot be paired: another kind, implausible times, a feed that reports no incidents
   pairable          boolean,
   ahead_seconds     integer
 )
 language sql stable
--- how many notices the words of the registry let through is no planner's guess: it says one, and would go through all
--- for each
+-- The planner estimates that the registry's patterns let one notice through, and would scan all notices for each
+-- incident.
 set enable_nestloop = off
 begin atomic
   with feeds as materialized (
-    select f.venue_id, f.source_id, f.tells_incidents from api.feed f where f.venue_id = any (venue_ids) and f.source_id is not null
+    select f.venue_id, f.source_id, f.tells_incidents
+    from api.feed f
+    where f.venue_id = any (venue_ids) and f.source_id is not null
   ),
   known as materialized (
     select g.*
@@ -47,14 +50,16 @@ begin atomic
       i.started_at,
       i.opened_at,
       date_bin(api.paired_within(), i.started_at, 'epoch') as quarter,
-      coalesce(k.seen @> tstzrange(i.started_at - api.paired_within(), i.started_at + api.paired_within(), '[]'), false) as compared
+      coalesce(
+        k.seen @> tstzrange(i.started_at - api.paired_within(), i.started_at + api.paired_within(), '[]'), false
+      ) as compared
     from incident i
     join component c using (component_id)
     join feeds f using (venue_id)
     left join known k using (source_id)
     where f.tells_incidents and i.retracted_at is null and i.started_at >= from_at and i.started_at <= to_at
   ),
-  -- by itself, so that what a notice is about is found out once
+  -- materialized, so that a notice is classified once
   said as materialized (
     select n.venue_id, n.notice_id, n.started_at, n.posted_at, n.kind, n.doubtful
     from api.notice n
@@ -72,16 +77,17 @@ begin atomic
       p.pairable
         and n.started_at <= k.generated_at - api.paired_within()
         and (
-          -- with fourteen minutes missing some minute of each half hour is there, of its own day's half alone too
+          -- with at most fourteen minutes missing, every half hour has a measured minute, also the part of it within
+          -- this day
           d.measured_minutes >= 1426
-          -- a day without any minute has none, unless the one beside it is near
+          -- a day without measurements has none, unless the neighbouring day is near
           or (d.measured_minutes > 0 or (n.started_at at time zone 'UTC')::time not between '00:15' and '23:45')
           and (
             select m.minute
             from venue_minute m
             where m.venue_id = n.venue_id
               and m.minute between n.started_at - interval '15 minutes' and n.started_at + interval '15 minutes'
-            -- in order, so that chunks after the first that has one are not looked at
+            -- ordered, so that the search stops at the first chunk with a match
             order by m.minute
             limit 1
           ) is not null
@@ -92,8 +98,8 @@ begin atomic
     cross join lateral (select f.tells_incidents and n.kind = 'incident' and not n.doubtful as pairable) p
     left join venue_day d on d.venue_id = n.venue_id and d.day = time_bucket('1 day', n.started_at)
   ),
-  -- By quarters of the day, each notice in its own and in both beside it: each with each, the ninety days of a venue
-  -- would be a hundred thousand comparisons.
+  -- By quarters of a day, each notice in its own and in both neighbours: comparing all with all would be a hundred
+  -- thousand comparisons for ninety days of a venue.
   nearby as materialized (
     select n.*, date_bin(api.paired_within(), n.started_at, 'epoch') + neighbour * api.paired_within() as quarter
     from notices n
@@ -108,8 +114,12 @@ begin atomic
       n.notice_id,
       n.started_at,
       n.posted_at,
-      row_number() over (partition by i.no order by d.apart, i.started_at, i.incident_id, n.started_at, n.notice_id) as nearest_of_ours,
-      row_number() over (partition by n.no order by d.apart, i.started_at, i.incident_id, n.started_at, n.notice_id) as nearest_of_theirs
+      row_number() over (
+        partition by i.no order by d.apart, i.started_at, i.incident_id, n.started_at, n.notice_id
+      ) as nearest_of_ours,
+      row_number() over (
+        partition by n.no order by d.apart, i.started_at, i.incident_id, n.started_at, n.notice_id
+      ) as nearest_of_theirs
     from incidents i
     join nearby n on n.venue_id = i.venue_id and n.quarter = i.quarter
     cross join lateral (select abs(extract(epoch from i.started_at - n.started_at)) as apart) d
@@ -131,18 +141,28 @@ begin atomic
     p.started_at,
     case when p.theirs is not null then 'incident' end,
     p.theirs is not null,
-    -- as api.ahead_seconds, which would ask for each
+    -- as api.ahead_seconds, which would query for each row
     case when i.incident_id not in (select l.incident_id from told_late l)
       then round(extract(epoch from p.posted_at - p.opened_at))::int end
   from incidents i
   left join pairs p on p.ours = i.no
   union all
-  select n.venue_id, null, n.notice_id, n.no in (select c.theirs from candidates c), n.compared, n.started_at, n.started_at, n.kind, n.pairable, null
+  select
+    n.venue_id,
+    null,
+    n.notice_id,
+    n.no in (select c.theirs from candidates c),
+    n.compared,
+    n.started_at,
+    n.started_at,
+    n.kind,
+    n.pairable,
+    null
   from notices n
   where n.no not in (select p.theirs from pairs p);
 end;
 
--- What a Detection object is made of.
+-- The inputs of a Detection object.
 create type api.detection_counts as (
   days                    integer,
   measured_days           integer,
@@ -193,9 +213,8 @@ return json_build_object(
   'aheadUncorrelated', c.median_lead
 );
 
--- The Detection object of each of these venues over a window, and in the row without one of all of them together. A
--- pair belongs to the days of its incident, so that ours and theirs count the same pairs. plpgsql, for its plan is
--- kept.
+-- The Detection object of each of these venues over a window, and in the row without a venue of all together. A pair
+-- belongs to the days of its incident, so that both sides count the same pairs. plpgsql, because its plan is cached.
 create function api.detection(window_days integer, venue_ids smallint[])
 returns table (venue_id smallint, body json)
 language plpgsql stable
@@ -205,10 +224,12 @@ as $$
 begin
   return query
   with bounds as materialized (
-    select k.today - window_days + 1 as first_day, ((k.today - window_days + 1)::timestamp at time zone 'UTC') as from_at
+    select
+      k.today - window_days + 1 as first_day,
+      ((k.today - window_days + 1)::timestamp at time zone 'UTC') as from_at
     from api.clock k
   ),
-  -- from a day before, so that what stands at the edge finds its own
+  -- from a day before, so that items at the edge find their pairs
   compared as materialized (
     select c.*
     from bounds b
@@ -310,7 +331,7 @@ begin
       coalesce(n.maintenances, 0),
       coalesce(n.others, 0),
       coalesce(c.leads, 0),
-      -- medians do not add up, so the row of all has none
+      -- medians do not add up, so the total row has none
       case when o.venue_id is not null and c.leads >= api.least_leads() then c.median_lead end
     )::api.detection_counts)
   from observed o
@@ -321,8 +342,8 @@ begin
 end;
 $$;
 
--- The Detection object of one incident: how it counts, and the notices that began near it. Its lead is that of its own
--- pair.
+-- The Detection object of one incident: how it counts, and the notices that started near it. The lead is that of its
+-- own pair.
 create function api.incident_detection(of_incident bigint) returns json
 language sql stable
 begin atomic
@@ -332,9 +353,11 @@ begin atomic
   around as materialized (
     select c.*
     from this i
-    cross join lateral api.compared(i.started_at - interval '1 day', i.started_at + interval '1 day', array[i.venue_id]) c
+    cross join lateral api.compared(
+      i.started_at - interval '1 day', i.started_at + interval '1 day', array[i.venue_id]
+    ) c
   ),
-  -- no row of it where its venue's feed tells of no incidents
+  -- no row if the venue's feed reports no incidents
   own as (
     select
       coalesce(c.compared, false) as compared,
@@ -368,7 +391,10 @@ begin atomic
       f.state,
       f.tells_incidents,
       exists (
-        select from api.feed_coverage(array[f.source_id], i.started_at - api.paired_within(), i.started_at + api.paired_within())
+        select
+        from api.feed_coverage(
+          array[f.source_id], i.started_at - api.paired_within(), i.started_at + api.paired_within()
+        )
       ) as observed
     from this i
     join api.feed f using (venue_id)
@@ -398,8 +424,9 @@ begin atomic
   from feed f, own o, near n, kinds k;
 end;
 
--- The object `official` of a page: where the venue speaks, whether we know what it said between two instants, and its
--- notices that began between them: the 50 newest, of those about what we measure and with times that can be true first.
+-- The object `official` of a page: the venue's feed, whether its content between two instants is known, and the 50
+-- newest notices that started between them, starting with those that are about what we measure and have plausible
+-- times.
 create function api.official(of_venue smallint, from_at timestamptz, to_at timestamptz) returns json
 language sql stable
 begin atomic

@@ -1,9 +1,9 @@
--- What is a subscriber told of an event? The incident as the API shows it when it is sent, and what the engine saw when
--- it decided the event. What the public may not see is no alert: neither a retracted incident, nor what begins at a
--- venue that is not published any more. That it is over is told of such a venue, too: a receiver that was told of its
--- beginning would wait for it forever.
+-- The content of an alert: the incident as the API shows it at sending time, and the evidence that the engine had when
+-- it decided the event. What the public may not see raises no alert: neither retracted incidents, nor openings and
+-- escalations at unpublished venues. Closings at such venues are sent, because a receiver that got the opening would
+-- wait for them forever.
 
--- Of what the engine noted at an instant: who saw it how, and a sentence of it. Null where nothing was noted.
+-- The votes of the evidence at an instant, with a summary sentence; null without votes.
 create function api.evidence_of(kind text, noted jsonb) returns json
 language sql stable
 begin atomic
@@ -25,7 +25,9 @@ begin atomic
         )
         order by place
       ) as votes
-    from jsonb_array_elements(case when jsonb_typeof(noted -> 'votes') = 'array' then noted -> 'votes' end) with ordinality as v (vote, place)
+    from jsonb_array_elements(
+      case when jsonb_typeof(noted -> 'votes') = 'array' then noted -> 'votes' end
+    ) with ordinality as v (vote, place)
   ),
   faults as (
     select string_agg(f.fault || ' ' || f.n, ', ' order by f.n desc, f.fault) as told
@@ -60,7 +62,7 @@ begin atomic
   )
   from said s
   cross join faults f
-  -- of an end without votes, such as that of a component that is watched no more, there is nothing to tell
+  -- an end without votes, such as that of a component that is no longer watched, has no evidence to send
   where jsonb_typeof(noted -> 'votes') = 'array';
 end;
 
@@ -90,7 +92,7 @@ join venue v on v.venue_id = i.venue_id
 join component c on c.component_id = i.component_id
 where i.published or e.kind = 'closed';
 
--- Does this event concern a channel? Null venues or categories: all of them.
+-- Whether an event concerns a channel. Null venues or categories mean all.
 create function api.concerns(
   severity_floor state, venues text[], categories text[], severity state, venue text, category text
 ) returns boolean

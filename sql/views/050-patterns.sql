@@ -1,11 +1,12 @@
--- What recurs at a venue: all its incidents of a window by component and the worst that they reached, with the UTC
--- hours and weekdays on which they began. Every incident is in exactly one of these patterns.
+-- Recurring incidents of a venue: all its incidents of a window, grouped by component and worst severity, with the UTC
+-- hours and weekdays on which they started. Every incident is in exactly one of these patterns.
 --
--- Where incidents keep coming back at the same time, `recurring` says so: at one hour of one weekday, at one hour of
--- any day, or on one weekday. It speaks of days with incidents, so that a bad afternoon counts once. The floors below
--- are such that chance alone meets them once in thirty patterns at the most, however many days a pattern has
--- (simulated): an hour of a weekday is one of 168, an hour one of 24, a weekday only one of 7. A broader one is left
--- out where most of its days are those of a narrower one.
+--
+-- `recurring` reports patterns that keep coming back at the same time: at one hour of one weekday, at one hour of any
+-- day, or on one weekday. It counts days with incidents, so that one bad afternoon counts once. With the minimums
+-- below, chance alone meets them in at most one of thirty patterns, however many days a pattern has (simulated): an
+-- hour of a weekday is one of 168, an hour one of 24, a weekday only one of 7. A broader one is omitted if most of its
+-- days belong to a narrower one.
 create function api.incident_patterns(window_days integer, of_venue smallint) returns json
 language sql stable
 begin atomic
@@ -16,7 +17,9 @@ begin atomic
       i.component,
       i.peak_severity as severity,
       i.started_at,
-      extract(epoch from case when i.closed_at is null then k.generated_at else i.last_bad_at end - i.started_at) as seconds,
+      extract(
+        epoch from case when i.closed_at is null then k.generated_at else i.last_bad_at end - i.started_at
+      ) as seconds,
       (i.started_at at time zone 'UTC')::date as day,
       extract(isodow from i.started_at at time zone 'UTC')::int as weekday,
       extract(hour from i.started_at at time zone 'UTC')::int as hour

@@ -1,8 +1,9 @@
--- The raw samples of some components, seen from some regions, in `(from_at, to_at]`, of those that had come in by
--- `to_at` or by another instant.
+-- The raw samples of some components, seen from some regions, in `(from_at, to_at]`, as far as they had arrived by
+-- `known_at`.
 --
--- A function of its own, planned for each of its windows: as a part of the page it would be planned for a window that
--- nobody knows, so with all chunks there are, 200 on the embedded database.
+--
+-- A separate function, planned for each window: inside the page, whose plan knows no window, it would include all
+-- chunks, 200 on the embedded database.
 create function api.samples_between(
   components integer[], regions smallint[], from_at timestamptz, to_at timestamptz, known_at timestamptz
 )
@@ -22,11 +23,13 @@ begin
 end;
 $$;
 
--- What came by some streams, seen from one region, in `(from_at, to_at]`. Planned as the one above is.
+-- Totals of some streams, seen from one region, in `(from_at, to_at]`. Planned for each window, like the one above.
 create function api.streams_between(
   components integer[], only_region smallint, from_at timestamptz, to_at timestamptz, known_at timestamptz
 )
-returns table (component_id integer, samples bigint, good bigint, messages bigint, quiet_ms integer, sequence_gaps bigint)
+returns table (
+  component_id integer, samples bigint, good bigint, messages bigint, quiet_ms integer, sequence_gaps bigint
+)
 language plpgsql stable
 set plan_cache_mode = force_custom_plan
 as $$
@@ -44,14 +47,16 @@ begin
 end;
 $$;
 
--- A point of the latency chart: a row, as api.uptime is.
+-- A point of the latency chart; a row type, as api.uptime is.
 create type api.chart_point as ("at" text, "p50Ms" integer, "p95Ms" integer, "samples" bigint);
 
--- One venue in detail: one row, or none when the venue is not published. `only_range` is 24h (buckets of a minute) or
--- 7d (of an hour); `only_region` is that of the latency chart, the endpoints and the streams.
+-- One venue in detail: one row, or none if the venue is not published. `only_range` is 24h (buckets of a minute) or 7d
+-- (of an hour); `only_region` applies to the latency chart, the endpoints and the streams.
 --
--- plpgsql, for its plan is kept, as api.board's is. Of hours one bound is `is true`: a range of which nothing is known
--- is taken for a narrow one, and the index on the time for the way in, which has the hours of all series.
+--
+-- plpgsql, because its plan is cached, as api.board's is. One bound on hours is written with `is true`: without it the
+-- planner takes a range of unknown bounds for a narrow one, and uses the index on time, which holds the hours of all
+-- series.
 create function api.venue_page(only_venue text, only_range text, only_region text)
 returns table (generated_at timestamptz, body text)
 language plpgsql stable
@@ -93,8 +98,7 @@ begin
     join api.component_state s using (component_id)
     left join api.region_state g on g.component_id = c.component_id and g.region_id = (select region_id from selected)
   ),
-  -- The whole hours of the range that are published and kept (hours_kept). What is before them and after them is read
-  -- raw.
+  -- The whole hours of the range that are published and kept (hours_kept). What lies before and after them is read raw.
   whole as materialized (
     select
       h.from_at,
@@ -103,8 +107,8 @@ begin
     cross join lateral (select time_bucket('1 hour', w.from_at) + interval '1 hour' as from_at) h
     left join hours_kept k on true
   ),
-  -- Those that the chart and the tables are read from: of a week, since the chart of a day is by the minute. None where
-  -- an endpoint that is not watched any more is in them: rest_hour has it in the chart.
+  -- The hours that the chart and the tables read: of a week only, because a day's chart is by minute. None if they
+  -- include an endpoint that is no longer watched: rest_hour would put it into the chart.
   kept as materialized (
     select
       h.from_at,
@@ -125,7 +129,7 @@ begin
     union all
     select k.to_at - interval '1 microsecond', w.generated_at from snapshot w, kept k
   ),
-  -- samples of all regions outside of the whole hours
+  -- samples of all regions outside the whole hours
   beside as materialized (
     select r.*
     from (
@@ -135,16 +139,24 @@ begin
     ) e
     cross join snapshot w
     cross join lateral api.samples_between(
-      array(select component_id from components), array(select region_id from region where published), e.from_at, e.to_at, w.generated_at
+      array(select component_id from components),
+      array(select region_id from region where published),
+      e.from_at,
+      e.to_at,
+      w.generated_at
     ) r
   ),
-  -- REST samples of the selected region outside of those that are kept
+  -- REST samples of the selected region outside the kept hours
   raw as materialized (
     select r.*
     from edges e
     cross join snapshot w
     cross join lateral api.samples_between(
-      array(select component_id from components where kind = 'rest'), array(select region_id from selected), e.from_at, e.to_at, w.generated_at
+      array(select component_id from components where kind = 'rest'),
+      array(select region_id from selected),
+      e.from_at,
+      e.to_at,
+      w.generated_at
     ) r
   ),
   charted as (
@@ -170,12 +182,14 @@ begin
       order by b.at
     ) as points
     from (
-      -- Grouped, not joined: how many buckets were measured is no planner's guess, and for few of them it would compare
-      -- each of a day's 1,440 with each.
+      -- Grouped, not joined: the planner cannot estimate how many buckets were measured, and if it expects few, it
+      -- compares each of a day's 1,440 with each.
       select a.at, max(a.p50_us) as p50_us, max(a.p95_us) as p95_us, max(a.samples) as samples
       from (
         select
-          generate_series(time_bucket(w.bucket, w.from_at) + w.bucket, time_bucket(w.bucket, w.generated_at), w.bucket) as at,
+          generate_series(
+            time_bucket(w.bucket, w.from_at) + w.bucket, time_bucket(w.bucket, w.generated_at), w.bucket
+          ) as at,
           null::double precision as p50_us, null::double precision as p95_us, 0::bigint as samples, true as of_range
         from snapshot w
         union all
@@ -194,7 +208,7 @@ begin
       where h.component_id = any (array(select component_id from components where kind = 'rest'))
         and h.region_id = (select region_id from selected)
         and h.hour >= (select from_at from kept) and (h.hour < (select to_at from kept)) is true
-        -- for the planner, which leaves out the chunks of years by now() alone
+        -- for the planner, which excludes the chunks of years only by now()
         and h.hour > now() - interval '8 days'
       group by h.component_id
       union all
@@ -204,7 +218,7 @@ begin
     ) c
     group by c.component_id
   ),
-  -- how many good answers of each endpoint took so many milliseconds
+  -- per endpoint: number of good answers by latency in milliseconds
   bins as (
     select b.component_id, b.ms, sum(b.samples) as samples, min(b.least_us) as least_us, max(b.most_us) as most_us
     from (
@@ -222,7 +236,7 @@ begin
     ) b
     group by b.component_id, b.ms
   ),
-  -- and of all its endpoints together, of each region
+  -- the same per region, over all its endpoints
   bins_of_regions as (
     select b.region_id, b.ms, sum(b.samples) as samples, min(b.least_us) as least_us, max(b.most_us) as most_us
     from (
@@ -234,8 +248,10 @@ begin
       union all
       select r.region_id, api.whole_ms(r.latency_us), count(*), min(r.latency_us), max(r.latency_us)
       from beside r
-      -- not joined: a function's rows are guessed to be few, and each would go through all components
-      where r.component_id = any (array(select component_id from components where kind = 'rest')) and r.good and r.latency_us is not null
+      -- not joined: the planner expects few rows of a function, and would scan all components for each
+      where r.component_id = any (array(select component_id from components where kind = 'rest'))
+        and r.good
+        and r.latency_us is not null
       group by 1, 2
     ) b
     group by b.region_id, b.ms
@@ -245,8 +261,8 @@ begin
     union all
     select null, b.region_id, b.ms, b.samples, b.least_us, b.most_us from bins_of_regions b
   ),
-  -- A percentile is at a place between two samples, counted from 0. They are of one millisecond, or the last of one and
-  -- the first of the next.
+  -- A percentile's position lies between two samples, counted from 0. Both have the same millisecond, or are the last
+  -- of one and the first of the next.
   percentiles as materialized (
     select
       p.component_id,
@@ -287,7 +303,7 @@ begin
       sum(p.good)::int as good,
       sum(p.messages) as messages,
       max(p.quiet_ms) as quiet_ms,
-      -- null where frames are not numbered
+      -- null if frames are not numbered
       sum(p.sequence_gaps) as sequence_gaps
     from (
       select h.component_id, h.samples, h.good, h.messages, h.quiet_ms, h.sequence_gaps
@@ -299,7 +315,10 @@ begin
       select s.*
       from edges e
       cross join lateral api.streams_between(
-        array(select component_id from components where kind = 'ws'), (select region_id from selected), e.from_at, e.to_at,
+        array(select component_id from components where kind = 'ws'),
+        (select region_id from selected),
+        e.from_at,
+        e.to_at,
         (select w.generated_at from snapshot w)
       ) s
     ) p
@@ -315,7 +334,7 @@ begin
       and s.ts > now() - interval '1 hour'
     order by s.component_id, s.ts desc
   ),
-  -- each endpoint by itself, so that the first that is found ends the search
+  -- each endpoint separately, so that the search stops at the first match
   certificates as (
     select c.component_id, n.expires_at
     from components c
@@ -334,9 +353,9 @@ begin
     ) n
     where c.kind = 'rest'
   ),
-  -- How often an endpoint's head went backwards: it named one below what it had named last, as where two nodes behind
-  -- one address take turns. As analytics.heads_backwards. Of a day, whatever the range: neighbours of a week cost as
-  -- much as all the rest of this page. Each endpoint is read by itself, so that the index has its heads in order.
+  -- How often an endpoint's head went backwards: lower than its previous one, as when two nodes alternate behind one
+  -- address. As in analytics.heads_backwards. Always of one day: comparing neighbours over a week costs as much as the
+  -- rest of this page. Each endpoint is read separately, so that the index returns its heads in order.
   named as (
     select c.component_id, b.backwards
     from components c
@@ -356,20 +375,21 @@ begin
     ) b
     where c.kind = 'rest' and b.heads > 0 and exists (select from chosen where chain is not null)
   ),
-  -- what our own fleet read of this chain from this region, at whichever venue
+  -- what our own fleet read of this chain from this region, at any venue
   readings as materialized (
     select
       s.component_id,
       s.ts,
       s.head,
-      -- venues that ask the same host are no second opinion
+      -- venues that use the same host are not independent
       substring(c.target from '://([^/?#]+)') as provider,
-      -- Probes of one region have clocks of their own, so instants are those of the venues' clocks; of the probe's,
-      -- where how wrong it was is not known.
+      -- Probes of one region have different clocks, so instants are on the venues' clock, or on the probe's if its
+      -- error is unknown.
       s.clock_error_ms is not null as clock_known,
-      -- at the earliest
+      -- earliest possible
       s.ts - coalesce(s.clock_error_ms + s.clock_error_within_ms, 0) * interval '1 ms' as asked_at,
-      -- At the latest: what is not noted as late was up to 50 ms so, and latency begins with the first byte sent.
+      -- Latest possible: a start that is not recorded as late may be up to 50 ms late, and latency starts with the
+      -- first byte sent.
       s.ts
         - coalesce(s.clock_error_ms - s.clock_error_within_ms, 0) * interval '1 ms'
         + coalesce(s.late_ms, 50) * interval '1 ms'
@@ -379,13 +399,18 @@ begin
     join component c using (component_id)
     cross join snapshot w
     where s.component_id = any (array(
-        select c.component_id from component c join venue v using (venue_id) where v.chain = (select chain from chosen) and c.kind = 'rest'
+        select c.component_id
+        from component c
+        join venue v using (venue_id)
+        where v.chain = (select chain from chosen) and c.kind = 'rest'
       ))
       and s.region_id = (select region_id from selected)
       and s.head is not null
-      -- as far back as the oldest of own_heads may lie, and a minute
+      -- as far back as the oldest of own_heads may lie, plus a minute
       and s.ts > w.generated_at - interval '1 minute' - (
-        select greatest(interval '1 minute', max(3 * o.cadence_ms) * interval '1 ms') from components o where o.kind = 'rest'
+        select greatest(interval '1 minute', max(3 * o.cadence_ms) * interval '1 ms')
+        from components o
+        where o.kind = 'rest'
       )
       and s.ts <= w.generated_at
       and api.known_by(w.generated_at, s.ts, s.received_after_s)
@@ -399,9 +424,9 @@ begin
     where r.ts > w.generated_at - greatest(interval '1 minute', 3 * c.cadence_ms * interval '1 ms')
     order by r.component_id, r.ts desc
   ),
-  -- The freshest head that an endpoint could have known when it was asked, for we had it then: not the true head of the
-  -- chain. A head that is more than 100,000 blocks off whatever the other providers said in that minute is of another
-  -- chain or made up.
+  -- The freshest head that an endpoint could have known when it was asked, because we already had it: not the true head
+  -- of the chain. A head that is more than 100,000 blocks away from everything that other providers reported in that
+  -- minute is from another chain, or invented.
   freshest as (
     select
       h.component_id,
@@ -409,7 +434,7 @@ begin
         select max(r.head)
         from readings r
         where r.ts > h.ts - interval '1 minute'
-          -- where one clock is known and the other is not, nobody knows which instant was first
+          -- if only one of the clocks is known, the order of the two instants is unknown
           and (r.answered_at <= h.asked_at and r.clock_known = h.clock_known or r.component_id = h.component_id)
           and (
             select count(*) = 0 or bool_or(abs(o.head - r.head) <= 100000)
@@ -491,9 +516,9 @@ begin
     left join newest_events e using (component_id)
     where c.kind = 'ws'
   ),
-  -- Every region at once, over the same range. Of whole hours what is kept of them, and raw what is beside them: raw of
-  -- all regions would cost three times the rest of this page. All components count, of latencies those of REST alone:
-  -- opening a socket has one too, of another kind.
+  -- All regions, over the same range. Kept figures for whole hours, raw samples outside them: raw samples of all
+  -- regions would cost three times the rest of this page. All components count; latencies are of REST only, because the
+  -- time to open a socket is of another kind.
   counted as (
     select n.region_id, sum(n.samples) as samples, sum(n.good) as good
     from (
@@ -501,7 +526,7 @@ begin
       from sample_hour h
       where h.component_id = any (array(select component_id from components))
         and h.hour >= (select from_at from whole) and (h.hour < (select to_at from whole)) is true
-        -- for the planner, which leaves out the chunks of years by now() alone
+        -- for the planner, which excludes the chunks of years only by now()
         and h.hour > now() - interval '8 days'
       group by h.region_id
       union all
@@ -594,7 +619,7 @@ begin
         'regions', json_build_object('selected', only_region, 'compare', g.regions),
         'incidents', i.incidents,
         'incidentPatterns', api.incident_patterns(90, v.venue_id),
-        -- what is yet to come too: maintenance is announced before it begins
+        -- including the future: maintenance is announced before it starts
         'official', api.official(v.venue_id, (w.today - 89)::timestamp at time zone 'UTC', 'infinity'),
         'detection', n.body,
         'summary', r.body,

@@ -1,13 +1,13 @@
--- For analysts who check what the engine decided: docs/checking.md says how.
+-- For analysts who check the engine's decisions: docs/checking.md says how.
 --
--- Analysts read the views of this schema alone. What recomputes reads what is below them, by the functions that decide;
--- so it has rights of its own (`security definer`, as vw_definer, see roles.sql), which write nothing. Its search path
--- is fixed: no caller can put a table or a function of theirs before ours.
+-- Analysts can read only the views of this schema. These functions recompute decisions with the engine's own functions,
+-- from the tables below the views. So they are `security definer` (as vw_definer, see roles.sql), with read-only rights
+-- and a fixed search path: no caller can put a table or a function of their own before ours.
 
 create function analytics.evidence(slug text, decision text default 'opening') returns jsonb
 language plpgsql stable security definer
 set search_path = venuewatch, pg_temp
--- for the same reason: a plan for any instant has all chunks in it
+-- a generic plan, valid for any instant, would include all chunks; see `since`
 set plan_cache_mode = force_custom_plan
 as $$
 declare
@@ -15,8 +15,8 @@ declare
   known_at     timestamptz;
   of_component integer;
   r            engine.rules;
-  -- A plain value, by which the planner leaves out chunks. Written as an expression it is not: with 190 chunks a
-  -- decision took 400 ms, and takes 15.
+  -- A variable, because the planner excludes chunks by a plain value, but not by the expression: with 190 chunks a
+  -- decision takes 15 ms instead of 400.
   since        timestamptz;
 begin
   if evidence.decision not in ('opening', 'escalation', 'closing', 'retraction') then
@@ -41,7 +41,7 @@ begin
 
   r := engine.rules_at(known_at);
   since := at - engine.longest_span(r);
-  -- Nothing is decided without a sample; where there is none, they are no longer kept.
+  -- No decision is made without samples; if there are none, they are no longer kept.
   if not exists (
     select from sample s
     where s.component_id = of_component and s.ts > since and s.ts <= at
@@ -56,16 +56,18 @@ end;
 $$;
 
 comment on function analytics.evidence(text, text) is
-'The votes behind a decision on an incident (opening, escalation, closing, or retraction by the engine), recomputed from raw '
-'samples by the rules of that time and by what was known then. Equal to what stands on the incident, but for the probes'' '
-'builds, the cadence and the regions, which are those of now. Null where that decision was not taken, or its samples are no longer kept.';
+'The votes behind a decision on an incident (opening, escalation, closing, or retraction by the engine), recomputed '
+'from raw samples with the rules of that time and what was known then. Equal to the stored evidence, except for probe '
+'builds, cadence and regions, which are the current ones. Null if that decision was not made, or its samples are no '
+'longer kept.';
 
 create function analytics.without_builds(evidence jsonb) returns jsonb
 language sql immutable parallel safe
 return regexp_replace(evidence::text, '"probeVersion": ("[^"]*"|null)', '"probeVersion": null', 'g')::jsonb;
 
 comment on function analytics.without_builds(jsonb) is
-'Evidence without the builds of the probes: recomputed, it has those of now, and after an upgrade every older decision would differ.';
+'Evidence without probe builds. Recomputed evidence has the current builds, so after an upgrade every older decision '
+'would differ.';
 
 create function analytics.heads_backwards(from_at timestamptz, to_at timestamptz)
 returns table (
@@ -90,9 +92,12 @@ as $$
       s.head,
       lag(s.head) over (partition by s.component_id, s.region_id order by s.ts) as head_before
     from sample s
-    -- by their series: endpoints that name a head are few among all
+    -- by series, to use the index: only few endpoints report a head
     where s.component_id = any (array(
-        select c.component_id from component c join venue v using (venue_id) where v.chain is not null and c.kind = 'rest'
+        select c.component_id
+        from component c
+        join venue v using (venue_id)
+        where v.chain is not null and c.kind = 'rest'
       ))
       and s.region_id = any (array(select region_id from region))
       and s.head is not null
@@ -107,5 +112,6 @@ as $$
 $$;
 
 comment on function analytics.heads_backwards(timestamptz, timestamptz) is
-'Readings of a chain''s head after from_at and up to to_at that were below the one that the same endpoint had named last to the same '
-'region within that time, as a venue''s page counts them (lag.backwards). ts is the slot. From raw samples, which are kept for eight days.';
+'Readings of a chain''s head after from_at and up to to_at that were lower than the same endpoint''s previous reading '
+'in the same region within that time, as a venue''s page counts them (lag.backwards). ts is the slot. From raw '
+'samples, which are kept for 8 days.';

@@ -1,6 +1,6 @@
--- What /metrics stands on: the text format of Prometheus, version 0.0.4, and the newest whole minute.
+-- Helpers of /metrics: the text format of Prometheus, version 0.0.4, and the newest complete minute.
 
--- A label's value, between the quotes.
+-- Escapes a label's value, which stands between quotes.
 create function api.label_value(value text) returns text
 language sql immutable parallel safe
 return replace(replace(replace(value, '\', '\\'), '"', '\"'), E'\n', '\n');
@@ -9,16 +9,17 @@ create function api.state_number(state state) returns integer
 language sql immutable parallel safe
 return case state when 'operational' then 0 when 'degraded' then 1 when 'outage' then 2 when 'unknown' then 3 end;
 
--- How long did each REST endpoint take in the most recent complete minute, seen from each region, and of how many
--- answers are its percentiles?
+-- Latency of each REST endpoint in the newest complete minute, per region, with the number of answers behind the
+-- percentiles.
 --
--- A minute is complete fifteen seconds after its end: its last answers are on their way for some seconds, and what
--- comes later than that is late to the engine too. From raw samples and not from sample_minute, so that what is shown
--- does not depend on how soon core rolls it up. No row where nothing good was measured: a quick refusal must not make a
--- venue look fast.
 --
--- The minute is that of the instant that everything shows, also while an engine hangs: svc_generated_at_seconds says
--- how old that is.
+-- A minute is complete fifteen seconds after its end: its last answers need some seconds to arrive, and anything later
+-- is late for the engine too. From raw samples, not from sample_minute, so that the figures do not depend on when core
+-- rolls it up. No row without good answers: a quick refusal must not make a venue look fast.
+--
+--
+-- The minute is relative to the instant of the answer, also while an engine hangs: svc_generated_at_seconds shows how
+-- old that is.
 create view api.newest_minute as
 select
   c.component_id,
@@ -37,6 +38,6 @@ where c.kind = 'rest'
   and s.good
   and s.latency_us is not null
   and api.known_by(w.generated_at, s.ts, s.received_after_s)
-  -- for the planner, which leaves out chunks by now() alone
+  -- for the planner, which excludes chunks only by now()
   and s.ts > now() - interval '10 minutes'
 group by c.component_id, s.region_id, w.minute;

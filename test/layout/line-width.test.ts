@@ -1,0 +1,92 @@
+/** Prose, comments and SQL are at most as wide as prettier makes the code (.prettierrc.json). */
+import { readdirSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import t from "tap";
+import { packagedFile } from "../../shared/config/package.js";
+
+const { printWidth } = JSON.parse(readFileSync(packagedFile(".prettierrc.json"), "utf8")) as { printWidth: number };
+
+/** A word that long leaves a line nothing to wrap: the index of decisions has many. */
+const longTarget = /\]\([^)]{40,}\)/;
+
+/** Which lines of a file, given without their line ends, have a limited width; the others are blanked. */
+type Limited = (lines: string[]) => string[];
+
+void t.test("every kind of line is found where it is too wide, and only there", (t) => {
+  const wide = "word ".repeat(30).trim();
+  const url = `https://example.com/${"path/".repeat(30)}`;
+  const prose = [wide, `| ${wide} |`, "```", wide, "```", `- ${wide}`, `see [it](${url})`, url, "short"];
+  t.same(tooWide("a.md", prose, proseOf), ["a.md:1", "a.md:6"]);
+  t.same(
+    tooWide("a.sql", ["select 1;", `-- ${wide}`, `select ${wide}`], (lines) => lines),
+    ["a.sql:2", "a.sql:3"],
+  );
+  const code = [`const a = "${wide}";`, `// ${wide}`, `  /** ${wide} */`, "/**", ` * ${wide}`, " */", `a * ${wide}`];
+  t.same(tooWide("a.ts", code, commentsOf), ["a.ts:2", "a.ts:3", "a.ts:5"]);
+  t.end();
+});
+
+void t.test("Markdown prose keeps to the width", (t) => {
+  const files = [...filesIn("", ".md", false), ...[".github", "docs", "test"].flatMap((f) => filesIn(f, ".md"))];
+  t.ok(files.length > 30);
+  t.same(offenders(files, proseOf), []);
+  t.end();
+});
+
+void t.test("SQL keeps to the width", (t) => {
+  // migrate refuses a schema file that was edited after it had run
+  const files = ["sql", "bench", "simulator"]
+    .flatMap((folder) => filesIn(folder, ".sql"))
+    .filter((path) => !/^sql\/(schema|online)\//.test(path));
+  t.ok(files.length > 80);
+  t.same(
+    offenders(files, (lines) => lines),
+    [],
+  );
+  t.end();
+});
+
+void t.test("comments in TypeScript keep to the width", (t) => {
+  const files = ["shared", "probe", "server", "receiving", "simulator", "test", "bench"].flatMap((folder) =>
+    filesIn(folder, ".ts"),
+  );
+  t.ok(files.length > 500);
+  t.same(offenders(files, commentsOf), []);
+  t.end();
+});
+
+/** As `file:line`. */
+function offenders(paths: string[], limited: Limited): string[] {
+  return paths.flatMap((path) => tooWide(path, readFileSync(packagedFile(path), "utf8").split(/\r?\n/), limited));
+}
+
+function tooWide(path: string, lines: string[], limited: Limited): string[] {
+  return limited(lines).flatMap((line, i) => (line.length > printWidth ? [`${path}:${i + 1}`] : []));
+}
+
+/** Without tables, blocks of code and the targets of links, none of which can be wrapped. */
+function proseOf(lines: string[]): string[] {
+  let inCode = false;
+  return lines.map((line) => {
+    const isFence = /^\s*```/.test(line);
+    if (isFence) inCode = !inCode;
+    if (isFence || inCode || /^\s*\|/.test(line) || longTarget.test(line)) return "";
+    return line.replaceAll(/\]\([^)]*\)/g, "]").replaceAll(/https?:\/\/\S+/g, "");
+  });
+}
+
+/** Lines that are wholly comment: prettier keeps the code to the width. */
+function commentsOf(lines: string[]): string[] {
+  let inBlock = false;
+  return lines.map((line) => {
+    const isComment = inBlock || /^\s*\/[/*]/.test(line);
+    if (isComment && !/^\s*\/\//.test(line)) inBlock = !line.includes("*/");
+    return isComment ? line.replaceAll(/https?:\/\/\S+/g, "") : "";
+  });
+}
+
+function filesIn(folder: string, extension: string, recursive = true): string[] {
+  return readdirSync(packagedFile(folder), { recursive, encoding: "utf8" })
+    .filter((name) => name.endsWith(extension))
+    .map((name) => posix.join(folder, name.replaceAll("\\", "/")));
+}
