@@ -393,7 +393,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     });
     t.match(await cli(["delivery", "replay", "--channel", id]), {
       code: 0,
-      out: /^nothing to send again: channel \d+ missed nothing since \d{4}-/,
+      out: /^nothing to send: channel \d+ missed nothing since \d{4}-/,
     });
   });
 
@@ -408,9 +408,9 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     const bad = await cli(["channel", "test", id, "--json"]);
     t.equal(bad.code, 2);
     t.match(JSON.parse(bad.out), { state: "failed", cause: "test" });
-    t.match(bad.err, "the test alert did not arrive: refused 500");
+    t.match(bad.err, "the test alert was not delivered: refused 500");
     const shut = await cli(["channel", "test", id], { ALERT_LOOPBACK: "off" });
-    t.match(shut, { code: 2, err: "did not arrive: unsafe" });
+    t.match(shut, { code: 2, err: "was not delivered: unsafe" });
     said.push(...[good, bad, shut].flatMap(({ out, err }) => [out, err]));
   });
 
@@ -426,7 +426,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     `);
     const list = await cli(["delivery", "list"]);
     const [head, newest] = list.out.split("\n");
-    t.match(head, /^id +channel +created +cause +event +incident +state +attempts +newest attempt$/);
+    t.match(head, /^id +channel +created +cause +event +incident +state +attempts +latest attempt$/);
     t.match(newest, new RegExp(` event +${events[1]} escalated outage +${okx} +failed +0 +none$`));
     const json = await cli(["delivery", "list", "--json", "--state=failed", "--incident", okx, "--channel", id]);
     const deliveries = JSON.parse(json.out) as Delivery[];
@@ -454,7 +454,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     t.equal(done.code, 2);
     t.match(done.out, new RegExp(`^delivery \\d+ \\(event ${events[0]}, ${okx}\\) as \\d+: delivered 200, \\d+ ms\n`));
     t.match(done.out, new RegExp(`\ndelivery \\d+ \\(event ${events[1]}, ${okx}\\) as \\d+: refused 500, `));
-    t.match(done.err, "1 of 2 did not arrive; venuewatch delivery show");
+    t.match(done.err, "1 of 2 not delivered; venuewatch delivery show");
     const again = await cli(["delivery", "replay", "--channel", id, "--json"]);
     t.equal(again.code, 0, again.err);
     const [sent] = JSON.parse(again.out) as Delivery[];
@@ -502,7 +502,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     `);
     t.equal(claim!.seconds, 30, "a dispatcher ends it then");
     t.match(await cli(["delivery", "show", String(last!.id)]), {
-      out: "under way, or nobody knows its end yet",
+      out: "in progress, or its end is not known yet",
     });
     t.match(await channelOf(pool, channel.id), { waiting: 0 });
   });
@@ -519,7 +519,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
       [["show", "1x"], "expected the number of a delivery"],
       [["replay"], "numbers of deliveries or --channel, got neither"],
       [["replay", "1", "--channel=1"], "or --channel, got both"],
-      [["replay", "1", "--since=1h"], "--since goes with --channel"],
+      [["replay", "1", "--since=1h"], "--since can be used with --channel only"],
       [["replay", "99999"], "there is no delivery 99999; the log has them"],
       [["replay", "--channel", id, "--since=9d"], "CHANNEL_KEY is not set", { CHANNEL_KEY: "" }],
     ];

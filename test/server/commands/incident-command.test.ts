@@ -252,8 +252,8 @@ void t.test("venuewatch incident retract", async (t) => {
       ],
       [["retract", slug, "--reason", "x".repeat(501)], /--reason: expected .*, got one of 501$/],
       [["retract"], /incident retract takes SLUG besides options, got none/],
-      [["close", slug], /incident has no action "close", its actions are retract; venuewatch incident --help says/],
-      [[], /incident does several things, its actions are retract/],
+      [["close", slug], /incident has no action "close", expected one of retract; see venuewatch incident --help/],
+      [[], /incident needs an action, expected one of retract/],
     ];
     for (const [args, said] of mistakes) {
       const { code, output } = await cli(t, url, ["incident", ...args]);
