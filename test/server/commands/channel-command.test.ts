@@ -39,7 +39,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
     });
     t.match(await channel(t, ["show", "1"]), {
       code: 2,
-      err: "venuewatch: there is no channel 1; there is none, and venuewatch channel add makes one\n",
+      err: "venuewatch: there is no channel 1; add one with venuewatch channel add\n",
     });
   });
 
@@ -137,7 +137,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
     for (const action of ["remove", "enable", "disable", "rotate"])
       t.match(await channel(t, [action, "3"]), {
         code: 2,
-        err: /^venuewatch: channel 3 was removed at \S+, and where it went/m,
+        err: /^venuewatch: channel 3 was removed at \S+ and its destination was wiped/m,
       });
   });
 
@@ -149,17 +149,20 @@ void t.test("venuewatch channel, as a program", async (t) => {
       [[...paging, "--service-region=us"], "--key is missing; format paging"],
       [[...paging, "--service-region=asia"], '--service-region: expected us, eu, got "asia"'],
       [[...paging, "--service-region=us", "--key=hunter2"], "--key: expected a routing key of 32 characters, got 7"],
-      [[...paging, "--service-region=us", `--key=${" ".repeat(32)}`], "got others than letters and digits"],
+      [
+        [...paging, "--service-region=us", `--key=${" ".repeat(32)}`],
+        "got one with other than visible ASCII characters",
+      ],
       [[...paging, "--service-region=us", "--url", url], "--url is not for format paging, which takes --key"],
       [["add", "--key", routingKey], "--key is not for format native"],
       [["add", "--url", url, "--service-region=us"], "--service-region is for format paging, not for native"],
       [["add", "--format=mail"], '--format: expected native, chat, paging, got "mail"'],
       [["add", "--url", url, "--floor=bad"], "--floor: expected degraded, outage"],
-      [["add", "--url", url, "--venue=krake,okx"], /--venue: there is no krake; there are .*kraken, /],
+      [["add", "--url", url, "--venue=krake,okx"], /--venue: there is no venue krake; the venues are .*kraken, /],
       [["add", "--url", url, "--venue=okx,"], "--venue: expected one or more"],
       [["add", "--url", url, "--category=shop"], /--category: expected exchange, rpc, .*, got "shop"/],
-      [["add", "--url", url, "--venue=okx", "--category=rpc"], "--category: no venue of --venue is of rpc"],
-      [["add", "--url", url, "--category=rpc"], "--category: no venue that is watched is of rpc"],
+      [["add", "--url", url, "--venue=okx", "--category=rpc"], "--category: no venue of --venue has category rpc"],
+      [["add", "--url", url, "--category=rpc"], "--category: no published venue has category rpc"],
       [
         ["add", "--url", url, "--description", "x".repeat(201)],
         "--description: expected at most 200 characters, got 201",
@@ -174,7 +177,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
       [["add", "--url", url], "CHANNEL_KEY: expected 32 bytes as base64", { CHANNEL_KEY: "hunter2" }],
       [
         ["rotate", "1"],
-        "the destination cannot be read with this CHANNEL_KEY; it was encrypted with another",
+        "the destination was encrypted with another CHANNEL_KEY; set that one",
         { CHANNEL_KEY: randomBytes(32).toString("base64") },
       ],
       [["rotate", "1", "--url", url], "--url cannot be used: channel 1 is native"],
@@ -184,12 +187,16 @@ void t.test("venuewatch channel, as a program", async (t) => {
       [["rotate", "1", "--overlap=-1"], "whole hours from 0 to 720"],
       [["show", "x"], 'expected the number of a channel, got "x"; venuewatch channel list shows them'],
       [["show", "0"], "expected the number of a channel"],
-      [["show", "99"], "there is no channel 99; there are 1, 2"],
+      [["show", "99"], "there is no channel 99; the channels are 1, 2"],
       [["enable", url], "expected the number of a channel, got something else"],
       [["show"], "channel show takes ID besides options, got none"],
       [["mute", "1"], 'channel has no action "mute", expected one of add, list'],
       [["add", "--url", url], "cannot be used (ECONNREFUSED)", { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/x" }],
-      [["add", "--url", url], "it lacks our tables; run venuewatch migrate", { DATABASE_URL: await emptyDatabase(t) }],
+      [
+        ["add", "--url", url],
+        "venuewatch's tables are missing; run venuewatch migrate",
+        { DATABASE_URL: await emptyDatabase(t) },
+      ],
     ];
     const before = await channelsOf(pool, {});
     await byTwos(mistakes, async ([args, said, more]) => {
@@ -269,7 +276,7 @@ void t.test("channels in the database", async (t) => {
     }
     const silent = await add();
     t.same(await dueFor(pool, silent.channel.id), []);
-    await t.rejects(add({ venues: ["bitget"] }), /there is no bitget/);
+    await t.rejects(add({ venues: ["bitget"] }), /there is no venue bitget/);
   });
 
   await t.test("an event that is not committed yet is waited for", async (t) => {
@@ -383,7 +390,7 @@ void t.test("channels in the database", async (t) => {
     const other = makeSealing(randomBytes(32));
     const before = await sealed(pool, channel.id);
     await t.rejects(rotateSecret(pool, other, channel.id, 1), {
-      message: /cannot be read with this CHANNEL_KEY/,
+      message: /was encrypted with another CHANNEL_KEY/,
     });
     t.same(await sealed(pool, channel.id), before);
 
@@ -391,7 +398,7 @@ void t.test("channels in the database", async (t) => {
     const { id } = chat.channel;
     t.equal(chat.secret, null);
     await t.rejects(rotateSecret(pool, sealing, id, 1), {
-      message: /is of format chat, and signs nothing/,
+      message: /has format chat and no signing secret/,
     });
     const credential = credentialOf("chat", `${url}z`, false);
     await replaceCredential(pool, other, id, credential);

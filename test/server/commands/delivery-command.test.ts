@@ -194,7 +194,7 @@ void t.test("sent by hand", async (t) => {
     const count = receiver.arrivals.length;
     await t.rejects(sendNow(other, channel.id, null), {
       name: "UserError",
-      message: /cannot be read with this CHANNEL_KEY/,
+      message: /was encrypted with another CHANNEL_KEY/,
     });
     t.equal(receiver.arrivals.length, count);
     t.same(await deliveriesOf(pool, wanted({ channel: channel.id })), []);
@@ -295,10 +295,10 @@ void t.test("replays", async (t) => {
     const [delivery] = await deliveriesOf(pool, wanted({ channel: channel.id }));
     const id = delivery!.id;
     await t.rejects(replaysOf(pool, [id]), {
-      message: `delivery ${id} is still due: core sends it, and what an operator sends beside it would overtake`,
+      message: `delivery ${id} is still due: core will send it; sending it now could put alerts out of order`,
     });
     await t.rejects(replaysOf(pool, [id, 99_999]), {
-      message: /^there is no delivery 99999; the log has them from \d+ to \d+/,
+      message: /^there is no delivery 99999; the log has \d+ to \d+/,
     });
     const test = await sendNow(byHand, channel.id, null);
     await t.rejects(replaysOf(pool, [test.delivery.id]), {
@@ -359,7 +359,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     });
     t.match(early, {
       code: 2,
-      err: /^venuewatch: the public address that alerts link to is not known: .*; start core, then send again\n$/m,
+      err: /^venuewatch: the public address for alert links is unknown: .*; start core, then send again\n$/m,
     });
     t.equal(receiver.arrivals.length, 0);
     const log = makeLog("test", "warn", (line) => said.push(line));
@@ -389,7 +389,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     });
     t.match(await cli(["delivery", "show", "7"]), {
       code: 2,
-      err: "there is no delivery 7; there are none yet",
+      err: "there is no delivery 7; there are no deliveries yet",
     });
     t.match(await cli(["delivery", "replay", "--channel", id]), {
       code: 0,
@@ -509,7 +509,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
 
   await t.test("a mistake is told in a sentence", async (t) => {
     const mistakes: [string[], string | RegExp, Record<string, string>?][] = [
-      [["list", "--channel=99"], "there is no channel 99; there are "],
+      [["list", "--channel=99"], "there is no channel 99; the channels are "],
       [["list", "--channel=x"], "expected the number of a channel"],
       [["list", "--incident=okx"], 'there is no incident "okx"; a slug looks'],
       [["list", "--state=lost"], "--state: expected due, delivered, failed, sk"],
@@ -520,7 +520,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
       [["replay"], "numbers of deliveries or --channel, got neither"],
       [["replay", "1", "--channel=1"], "or --channel, got both"],
       [["replay", "1", "--since=1h"], "--since can be used with --channel only"],
-      [["replay", "99999"], "there is no delivery 99999; the log has them"],
+      [["replay", "99999"], "there is no delivery 99999; the log has"],
       [["replay", "--channel", id, "--since=9d"], "CHANNEL_KEY is not set", { CHANNEL_KEY: "" }],
     ];
     await byTwos(mistakes, async ([args, why, more]) => {

@@ -286,7 +286,7 @@ async function killedOnesComeBack(t: Test, { script, url, databaseUrl }: Demo) {
     process.kill(pid!, "SIGKILL");
     const since = () => script.output().slice(seenBefore);
     const name = program === "probe" ? "probe [a-z-]+" : program;
-    const told = new RegExp(`ended unasked.* program="?${name}"? .*signal=SIGKILL`);
+    const told = new RegExp(`ended unexpectedly.* program="?${name}"? .*signal=SIGKILL`);
     const ready = new RegExp(` info ${name}: ready `);
     await soon(() => told.test(since()) && ready.test(since()));
     t.pass(`${program} is up again`);

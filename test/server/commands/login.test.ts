@@ -125,7 +125,7 @@ void t.test("logins", async (t) => {
       [["web1", "--role", "web"], "--password-file is missing"],
       [["Web 1", "--role", "web", ...file], "expected a name of small letters"],
       [["web1", "--role", "web", "--password-file", join(dir, "short")], "expected a password of 12 to 200"],
-      [["web1", "--role", "web", "--password-file", join(dir, "two")], "one line of text, and it has more than that"],
+      [["web1", "--role", "web", "--password-file", join(dir, "two")], "one line of text, but it has more than that"],
       [["web1", "--role", "web", "--password-file", join(dir, "none")], "reading it failed (ENOENT)"],
       [["web1", "--role", "web", ...file, "--connections", "0"], "--connections: expected a whole number"],
       [["vw_web", "--role", "web", ...file], "vw_web cannot be a login of ours"],
