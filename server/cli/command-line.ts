@@ -5,9 +5,9 @@ import { parseArgs } from "node:util";
 
 import { masked } from "../../shared/text/masked-text.js";
 import { version } from "../../shared/config/package.js";
-import { tellWhy, UserError } from "../../shared/process/user-error.js";
+import { reportError, UserError } from "../../shared/process/user-error.js";
 
-/** In the order in which `--help` shows them. */
+/** In the order of `--help`. */
 export const commands: Record<string, Entry> = {
   up: {
     summary: "run everything against the venues of the registry",
@@ -79,12 +79,12 @@ export const commands: Record<string, Entry> = {
   },
 };
 
-/** Runs the command that the arguments name. Errors end the process, see user-error.ts. */
+/** Runs the command that the arguments name. An error ends the process, see user-error.ts. */
 export async function runCommandLine(args: string[]): Promise<void> {
   try {
     await run(args);
   } catch (error) {
-    process.exit(await tellWhy(error));
+    process.exit(await reportError(error));
   }
 }
 
@@ -128,11 +128,11 @@ function parse(name: string, command: Runnable, args: string[]): Given {
   const { options = {}, words = [] } = command;
   const given = parsed(name, options, args);
   const isSecret = Object.values(options).some(({ secret }) => secret);
-  const came = isSecret ? `${given.words.length}` : masked(given.words.join(" "));
+  const shown = isSecret ? `${given.words.length}` : masked(given.words.join(" "));
   const expected = words.length === 0 ? "no arguments" : words.join(" ");
   if (!given.values["help"] && !fits(given.words.length, words))
     throw new UserError(
-      `${name} takes ${expected} besides options, got ${given.words.length === 0 ? "none" : came}; see venuewatch ${name} --help`,
+      `${name} takes ${expected} besides options, got ${given.words.length === 0 ? "none" : shown}; see venuewatch ${name} --help`,
     );
   return given;
 }
