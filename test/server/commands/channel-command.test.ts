@@ -172,7 +172,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
       [["add", "--url", "hunter2"], "--url: expected a URL such as"],
       [["add", "--url", "https://u:hunter2@example.org/x"], "--url: expected a URL without user and password"],
       [["add", "--url", "https://127.0.0.1/hunter2"], "--url: 127.0.0.1 is"],
-      [["add", "--url", url], /CHANNEL_KEY is not set, .* openssl rand -base64 32/, { CHANNEL_KEY: "" }],
+      [["add", "--url", url], /CHANNEL_KEY is not set; .* openssl rand -base64 32/, { CHANNEL_KEY: "" }],
       [["rotate", "1"], "CHANNEL_KEY is not set", { CHANNEL_KEY: "" }],
       [["add", "--url", url], "CHANNEL_KEY: expected 32 bytes as base64", { CHANNEL_KEY: "hunter2" }],
       [

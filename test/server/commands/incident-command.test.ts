@@ -54,9 +54,9 @@ void t.test("venuewatch incident retract", async (t) => {
       output,
       [
         `retracted ${slug}`,
-        "alerts that were delivered before: none",
+        "alerts already delivered: none",
         "alerts dropped: opened, escalated",
-        "rest:ticker of kraken is measured as outage still; no new incident opens for it until it is well, or worse",
+        "rest:ticker of kraken is still measured as outage; no new incident opens for it until it is well or gets worse",
         "",
       ].join("\n"),
     );
@@ -124,12 +124,9 @@ void t.test("venuewatch incident retract", async (t) => {
     t.equal(code, 0, output);
     t.equal(
       output,
-      [
-        `retracted ${slug}`,
-        "alerts that were delivered before: none",
-        "alerts dropped: opened, escalated, closed",
-        "",
-      ].join("\n"),
+      [`retracted ${slug}`, "alerts already delivered: none", "alerts dropped: opened, escalated, closed", ""].join(
+        "\n",
+      ),
     );
     await decideThrough(pool, ago(18), ago(16));
     t.equal((await api.ask(`/v1/incidents/${slug}`)).status, 404);
@@ -189,8 +186,8 @@ void t.test("venuewatch incident retract", async (t) => {
       output,
       [
         `retracted ${slug}`,
-        "alerts that were delivered before: opened to 2 channels, escalated to 1 channel",
-        "alerts on their way, which may still arrive: opened to 2 channels",
+        "alerts already delivered: opened to 2 channels, escalated to 1 channel",
+        "alerts being sent, which may still arrive: opened to 2 channels",
         "alerts dropped: escalated for 3 channels",
         "",
       ].join("\n"),
