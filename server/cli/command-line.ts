@@ -1,17 +1,13 @@
-/**
- * `venuewatch <command> [action] [options]`. A command is a file of its own in
- * `commands/`, loaded when it is asked for; its actions, if it has any, are
- * files in a folder of its name.
- */
+/** `venuewatch <command> [action] [options]`. Each command is a file in `commands/`, loaded on demand. */
 
-import { type Runnable, type Actions, type Options, type Given, type Entry } from "./command.js";
+import { type Action, type Runnable, type Actions, type Options, type Given, type Entry } from "./command.js";
 import { parseArgs } from "node:util";
 
 import { masked } from "../../shared/text/masked-text.js";
 import { version } from "../../shared/config/package.js";
-import { tellWhy, UserError } from "../../shared/process/user-error.js";
+import { reportError, UserError } from "../../shared/process/user-error.js";
 
-/** In the order in which `--help` shows them. */
+/** In the order of `--help`. */
 export const commands: Record<string, Entry> = {
   up: {
     summary: "run everything against the venues of the registry",
@@ -26,15 +22,15 @@ export const commands: Record<string, Entry> = {
     load: () => import("../commands/database.js"),
   },
   migrate: {
-    summary: "bring the database to the schema of this build",
+    summary: "create or upgrade the database schema",
     load: () => import("../commands/migrate.js"),
   },
   login: {
-    summary: "make a least-privilege login, or change its password",
+    summary: "create a least-privilege login, or change its password",
     load: () => import("../commands/login.js"),
   },
   core: {
-    summary: "run the engine, keep up history, read feeds, send alerts",
+    summary: "run the engine, upkeep, notices poller and dispatcher",
     load: () => import("../commands/core.js"),
   },
   web: {
@@ -46,11 +42,11 @@ export const commands: Record<string, Entry> = {
     load: () => import("../commands/probe.js"),
   },
   doctor: {
-    summary: "check everything that an operator would",
+    summary: "check the installation for problems",
     load: () => import("../commands/doctor.js"),
   },
   reconcile: {
-    summary: "compare all roll-ups with their samples, and repair them",
+    summary: "compare all roll-ups with their samples and repair them",
     load: () => import("../commands/reconcile.js"),
   },
   incident: {
@@ -62,7 +58,7 @@ export const commands: Record<string, Entry> = {
     load: () => import("../commands/channel.js"),
   },
   delivery: {
-    summary: "look up what became of alerts, and resend some",
+    summary: "show deliveries of alerts, and send them again",
     load: () => import("../commands/delivery.js"),
   },
   stalls: {
@@ -78,17 +74,17 @@ export const commands: Record<string, Entry> = {
     load: () => import("../commands/export.js"),
   },
   move: {
-    summary: "carry everything to another database",
+    summary: "move everything to another database",
     load: () => import("../commands/move.js"),
   },
 };
 
-/** Runs the command that the arguments name. Errors end the process, see user-error.ts. */
+/** Runs the command that the arguments name. An error ends the process, see user-error.ts. */
 export async function runCommandLine(args: string[]): Promise<void> {
   try {
     await run(args);
   } catch (error) {
-    process.exit(await tellWhy(error));
+    process.exit(await reportError(error));
   }
 }
 
@@ -99,7 +95,7 @@ async function run([name, ...args]: string[]): Promise<void> {
   const entry = entryOf(commands, name);
   if (entry === undefined)
     throw new UserError(
-      `there is no command ${JSON.stringify(masked(name))}, the commands are ${Object.keys(commands).join(", ")}; venuewatch --help says what they do`,
+      `there is no command ${JSON.stringify(masked(name))}, expected one of ${Object.keys(commands).join(", ")}; see venuewatch --help`,
     );
   const command = await entry.load();
   if ("actions" in command) await runAction(name, command, args);
@@ -111,9 +107,9 @@ async function runAction(name: string, { help, actions }: Actions, [action, ...a
   const entry = entryOf(actions, action ?? "");
   if (entry === undefined)
     throw new UserError(
-      `${name} ${action === undefined ? "does several things" : `has no action ${JSON.stringify(action)}`}, its actions are ${Object.keys(actions).join(", ")}; venuewatch ${name} --help says what they do`,
+      `${name} ${action === undefined ? "needs an action" : `has no action ${JSON.stringify(action)}`}, expected one of ${Object.keys(actions).join(", ")}; see venuewatch ${name} --help`,
     );
-  const loaded = await entry.load();
+  const loaded = "load" in entry ? await entry.load() : entry;
   if ("actions" in loaded) return runAction(`${name} ${action}`, loaded, args);
   await runOne(`${name} ${action}`, loaded, args);
 }
@@ -124,7 +120,7 @@ async function runOne(name: string, command: Runnable, args: string[]) {
   await command.run(given);
 }
 
-function entryOf(entries: Record<string, Entry>, name: string) {
+function entryOf<E>(entries: Record<string, E>, name: string): E | undefined {
   return Object.hasOwn(entries, name) ? entries[name] : undefined;
 }
 
@@ -132,11 +128,11 @@ function parse(name: string, command: Runnable, args: string[]): Given {
   const { options = {}, words = [] } = command;
   const given = parsed(name, options, args);
   const isSecret = Object.values(options).some(({ secret }) => secret);
-  const came = isSecret ? `${given.words.length}` : masked(given.words.join(" "));
-  const expected = words.length === 0 ? "no words" : words.join(" ");
+  const shown = isSecret ? `${given.words.length}` : masked(given.words.join(" "));
+  const expected = words.length === 0 ? "no arguments" : words.join(" ");
   if (!given.values["help"] && !fits(given.words.length, words))
     throw new UserError(
-      `${name} takes ${expected} besides options, got ${given.words.length === 0 ? "none" : came}; venuewatch ${name} --help says more`,
+      `${name} takes ${expected} besides options, got ${given.words.length === 0 ? "none" : shown}; see venuewatch ${name} --help`,
     );
   return given;
 }
@@ -167,12 +163,12 @@ function helpOfAll(): string {
     "",
     ...listed(commands),
     "",
-    "venuewatch <command> --help says more about one; --version prints the version.",
+    "venuewatch <command> --help describes a command; --version prints the version.",
     "Settings are environment variables, see docs/settings.md.",
   ].join("\n");
 }
 
-function helpOfActions(name: string, help: string, actions: Record<string, Entry>): string {
+function helpOfActions(name: string, help: string, actions: Actions["actions"]): string {
   return [
     `usage: venuewatch ${name} <action> [options]`,
     "",
@@ -182,7 +178,7 @@ function helpOfActions(name: string, help: string, actions: Record<string, Entry
     "",
     ...aligned([["--help", "print this"]]),
     "",
-    `venuewatch ${name} <action> --help says more about one.`,
+    `venuewatch ${name} <action> --help describes an action.`,
   ].join("\n");
 }
 
@@ -199,7 +195,7 @@ function helpOf(name: string, { help, options = {}, words = [] }: Runnable) {
   return [usage, "", help, "", ...aligned(lines)].join("\n");
 }
 
-function listed(entries: Record<string, Entry>): string[] {
+function listed(entries: Record<string, Action | Entry>): string[] {
   return aligned(Object.entries(entries).map(([name, { summary }]) => [name, summary]));
 }
 

@@ -1,20 +1,20 @@
-/** What a file in `commands/` exports: something to run, or some actions to choose from. */
+/** What a file in `commands/` exports: one command, or actions to choose from. */
 export type Command = Runnable | Actions;
 
 export interface Runnable {
-  /** What it does, in some sentences; `--help` adds the usage and the options. */
+  /** Describes the command; `--help` adds the usage and the options. */
   help: string;
   options?: Options;
-  /** The words that it takes besides options, as `--help` shows them; `[ID…]` stands for any number. */
+  /** Arguments besides options, as `--help` shows them; `[ID…]` is any number of them. */
   words?: string[];
-  /** A command with a life (lifecycle.ts) exits by itself. */
+  /** A command that runs in lifecycle.ts ends the process itself. */
   run: (given: Given) => Promise<void>;
 }
 
 export interface Actions {
-  /** What they are about; `--help` adds the list. */
+  /** Describes the noun; `--help` adds the list of actions. */
   help: string;
-  actions: Record<string, Entry>;
+  actions: Record<string, Action | Entry>;
 }
 
 export type Options = Record<
@@ -22,9 +22,7 @@ export type Options = Record<
   {
     type: "string" | "boolean";
     help: string;
-    /**
-     * Whoever has the value can do harm. Then no word is repeated in a message: it may be one that missed its option.
-     */
+    /** Then error messages repeat no argument: it may be a secret whose option was forgotten. */
     secret?: boolean;
   }
 >;
@@ -34,6 +32,11 @@ export interface Given {
   words: string[];
 }
 
+export interface Action extends Runnable {
+  summary: string;
+}
+
+/** A command or action that is loaded on demand. */
 export interface Entry {
   summary: string;
   load: () => Promise<Command>;

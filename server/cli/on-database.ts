@@ -4,7 +4,7 @@ import { type Life, runToEnd } from "../process/lifecycle.js";
 import { type Log, makeLog } from "../../shared/log/log.js";
 import { databaseUrlOf, readSettings, type Settings } from "../../shared/config/settings.js";
 
-/** What stands ready for a task. */
+/** What a task gets. */
 export interface OnDatabase {
   pool: Pool;
   settings: Settings;
@@ -13,22 +13,21 @@ export interface OnDatabase {
 }
 
 /**
- * An operator's statements take milliseconds, and wait for a tick at the most. On a server that vanished one would wait
- * for a quarter of an hour.
+ * An operator's statements take milliseconds, and wait at most for a tick. Without a limit, one on a server that
+ * vanished would wait for a quarter of an hour.
  */
 const statementTimeoutMs = 30_000;
 
 /**
- * Whoever stops a command in the middle, or whose machine is gone, must not keep the rows of its transaction from the
- * engine and the dispatchers.
+ * A command that is stopped in a transaction, or whose machine is gone, must not block the engine and the dispatchers.
  */
 const idleInTransactionMs = 5_000;
 
 /**
- * Runs a task of an operator on one connection to the database, and exits.
+ * Runs an operator's task on one connection to the database, and exits.
  *
  * @param name of the command, for the log
- * @param task may throw whatever the database does: what the user can put right is told in a sentence
+ * @param task may throw errors of the database: those that the user can correct become a UserError
  */
 export async function runOnDatabase(name: string, task: (here: OnDatabase) => Promise<void>): Promise<never> {
   const settings = readSettings();

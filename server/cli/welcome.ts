@@ -1,10 +1,10 @@
-/** What a user reads when everything is up: where to look. */
+/** The addresses that a user reads when everything is up. */
 
 import type { Addresses } from "../process/all-programs.js";
 
 /**
- * @param psql the line by which people look into the embedded database; null where it is a server's
- * @param more rows of what and where, besides those that every user has
+ * @param psql the command line for the embedded database; null where the database is on a server
+ * @param more additional rows: what, where
  */
 export function welcome(
   psql: string | null,
@@ -26,17 +26,14 @@ export function welcome(
   return `\nvenuewatch is up\n${lines.join("")}  Ctrl-C stops it\n${note}\n`;
 }
 
-/**
- * A quorum of regions that stand on one machine is none against trouble of its network; empty where there is one region
- * alone.
- */
+/** Regions on one machine are no quorum against trouble of its network. Empty for a single region. */
 function vantageNote(regions: readonly string[], isEmbedded: boolean): string {
   if (regions.length < 2) return "";
   const first = isEmbedded ? "move to a database server (docs/moving.md), which probes elsewhere can reach; then " : "";
   return `
   These ${regions.length} regions are probed from this one machine, so they are one vantage: trouble of its network may look like
-  trouble of the venues. To look from other places, ${first}run
+  trouble of the venues. To measure from other places, ${first}run
   REGION=${regions.at(-1)} VANTAGE="name, place, network" DATABASE_URL=… venuewatch probe
-  on a machine there, and leave that region out of REGIONS here.
+  on a machine there, and remove that region from REGIONS here.
 `;
 }

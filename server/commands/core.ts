@@ -19,27 +19,27 @@ import { portsOf, requirePorts } from "../process/ports.js";
 import { readiness } from "../health/readiness.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 
-export const help = `Runs the engine and the upkeep of the history, reads the venues' own feeds, and sends alerts to channels.
-Several may run: one leads, and another takes over when it dies; all of them send alerts.`;
+export const help = `Runs the engine, the upkeep, the notices poller and the dispatcher of alerts.
+Several may run: one is the leader, and another takes over when it dies. All of them send alerts.`;
 
 /**
- * The longest that is asked, compressing or rolling up a late day, took six seconds. On a server that vanished without
- * a word a turn would wait for as long as the system sends its packets again, a quarter of an hour.
+ * The longest statements, compressing or rolling up a late day, took six seconds. Without a limit, one on a server that
+ * vanished would wait until TCP gives up, a quarter of an hour.
  */
 const statementTimeoutMs = 120_000;
 
 /**
- * On the embedded database a renewal waits for the statement that is under way, of which the longest took six seconds.
+ * On the embedded database a renewal of the lease waits for the current statement; the longest took six seconds.
  */
 const renewalTimeoutMs = 15_000;
 
-/** Readiness is told within five seconds: what has not answered by then is of no use to anybody. */
+/** Readiness is answered within five seconds; a later result is of no use. */
 const readinessTimeoutMs = 5_000;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
   const log = makeLog("core", settings.logLevel, undefined, {
-    withoutDatabase: "nothing is decided and no alert is sent until it is back; then what was missed is caught up on",
+    withoutDatabase: "the engine and alerts pause until it is back, then core catches up",
   });
   await runUntilStopped(log, async (life) => {
     await requirePorts(portsOf(settings, "core"));
@@ -57,7 +57,7 @@ export async function run(): Promise<void> {
       statementTimeoutMs: renewalTimeoutMs,
     });
     life.onClose("connection of the lease", leasePool.close);
-    // apart, so that whoever asks how it goes takes no connection from the engine
+    // separate, so that readiness checks take no connection from the engine
     const readinessPool = openPool(url, {
       applicationName: "core readiness",
       log,
@@ -70,7 +70,7 @@ export async function run(): Promise<void> {
       userAgent: `venuewatch/${version} (+${settings.siteUrl}; notices)`,
     });
     life.onClose("connections to feeds", reader.close);
-    // apart, so that what it keeps takes no connection from the engine
+    // separate, so that the notices poller takes no connection from the engine
     const noticesPool = openPool(url, {
       applicationName: "core notices",
       log,
@@ -86,13 +86,13 @@ export async function run(): Promise<void> {
     });
     const poster = makePoster({ allowLoopback: settings.alertLoopback });
     life.onClose("connections to receivers", poster.close);
-    // apart, so that neither a storm of alerts nor the engine keeps the other waiting for a connection
+    // separate, so that neither a storm of alerts nor the engine makes the other wait for a connection
     const alertsPool = openPool(url, {
       applicationName: "core alerts",
       log,
       max: 1,
       statementTimeoutMs,
-      // a core that stands still in the middle must not keep the outbox from the others
+      // a core that stalls in a transaction must not block the outbox for the others
       idleInTransactionMs: 5_000,
     });
     life.onClose("connection of the alerts", alertsPool.close);

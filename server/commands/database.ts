@@ -7,8 +7,9 @@ import { embeddedPort, requirePorts } from "../process/ports.js";
 import { embeddedUrl, readSettings } from "../../shared/config/settings.js";
 
 export const help = `Hosts the embedded TimescaleDB in DATA_DIR, on the loopback address at EMBEDDED_PORT, in PostgreSQL's protocol.
-One process at a time may have a data directory. It never calls fsync: see docs/embedded-database.md. It asks for passwords, which the first start
-puts into DATA_DIR: the owner's into database.password, the read-only analyst's into vw_analyst.pgpass.`;
+Only one process at a time can use a data directory. It never calls fsync: see docs/embedded-database.md. It requires
+passwords, which the first start writes into DATA_DIR: the owner's into database.password, the read-only analyst's into
+vw_analyst.pgpass.`;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
@@ -22,7 +23,7 @@ export async function run(): Promise<void> {
       logins: [analyst],
     });
     life.onClose("embedded database", database.close);
-    // a crash rejects this; nobody awaits it, so that it ends the program as the bug that it is
+    // a crash rejects this promise; it is not awaited, so the uncaught error ends the program
     void database.failed;
     return embeddedUrl(database.port);
   });

@@ -22,22 +22,19 @@ import { makeSupervisor } from "../process/supervisor.js";
 import { stackOf, UserError } from "../../shared/process/user-error.js";
 import { welcome } from "../cli/welcome.js";
 
-export const help = `Runs everything on this machine against a simulated world: fifteen venues that speak their own protocols on
-loopback, with scripted faults (simulator/demo.txt) and ninety days of history, and three receivers of alerts. Its data are in
-DATA_DIR/demo, and so is the key of its channels where CHANNEL_KEY is not set. With fewer days it is up sooner; a history that is there already stays as it is.`;
+export const help = `Runs everything on this machine against simulated venues: fifteen of them with their own protocols on loopback, scripted
+faults (simulator/demo.txt), ninety days of history and three receivers of alerts. Its data are in DATA_DIR/demo, with the
+key of its channels if CHANNEL_KEY is not set. With fewer days it starts sooner; an existing history is kept as it is.`;
 
 export const options = {
   days: { type: "string", help: "days of history, 1 to 90 (default 90)" },
   part: {
     type: "string",
-    help: "run only this part of it, as the demo itself does: world, history, channels or earlier",
+    help: "run only one part, as the demo itself does: world, history, channels or earlier",
   },
 } as const;
 
-/**
- * The world is loaded by the parts that play it: the supervisor needs none of it, and the production image does not
- * have it.
- */
+/** Only these parts load the simulator: the supervisor does not need it, and the production image does not have it. */
 const parts: Record<string, (days: number) => Promise<void>> = {
   world,
   history,
@@ -66,7 +63,7 @@ async function demo(days: number): Promise<void> {
   const settings = readSettings();
   if (settings.databaseUrl !== null)
     throw new UserError(
-      "DATABASE_URL: the demo invents ninety days of samples and would put them into that database; unset it for the demo",
+      "DATABASE_URL: the demo would write ninety days of invented samples into that database; unset it for the demo",
     );
   const dataDir = join(settings.dataDir, "demo");
   const registry = registryFile({ ...settings, dataDir });
@@ -80,20 +77,19 @@ async function demo(days: number): Promise<void> {
     const own = {
       DATA_DIR: dataDir,
       REGISTRY: registry,
-      // where its receivers are
+      // its receivers are on this machine
       ALERT_LOOPBACK: "on",
     };
-    // first of all, because it alone refuses a directory where another demo runs, whose registry the world would
-    // replace
-    const { embedded, changes: found } = await startDatabase(supervisor, settings, own);
+    // first, because only this refuses a directory where another demo runs, whose registry the world would replace
+    const { embedded, changes: databaseChanges } = await startDatabase(supervisor, settings, own);
     const keyFile = settings.channelKey ? null : keyFileIn(dataDir);
-    const changes = keyFile ? { ...found, CHANNEL_KEY: await keptKey(keyFile) } : found;
+    const changes = keyFile ? { ...databaseChanges, CHANNEL_KEY: await keptKey(keyFile) } : databaseChanges;
     await supervisor.start(program(["demo", "--part", "world"], { DATA_DIR: dataDir }, "world"));
     await migrateDatabase(supervisor, changes);
     const part = (name: string, ...more: string[]) =>
       supervisor.run(program(["demo", "--part", name, ...more], changes, name));
-    // Probes measure while the history is made. Core decides no instant before its last, and sends: it comes after
-    // both.
+    // Probes measure while the history is made. Core starts after it and the channels, since it decides no instant
+    // before its last one, and sends alerts.
     const [others, core] = await Promise.all([
       startWebAndProbes(supervisor, settings, regionIds, changes),
       part("history", "--days", String(days))
@@ -102,13 +98,13 @@ async function demo(days: number): Promise<void> {
     ]);
     const services = { core, ...others };
     const psql = embedded && analystCommand(embedded, dataDir);
-    const besides = besideIt(dataDir, registry, embedded, keyFile);
-    process.stdout.write(welcome(psql, services, [["commands beside it need", besides]]));
+    const exports = exportLine(dataDir, registry, embedded, keyFile);
+    process.stdout.write(welcome(psql, services, [["other commands need", exports]]));
     if (await isEarlierMissing(dataDir)) {
       process.stdout.write(earlierNote);
-      // not awaited: it goes on behind the service
+      // not awaited: it runs while the service is up
       part("earlier").catch((error: unknown) => {
-        log.error("the earlier part of the history was not completed; the next start continues it", {
+        log.error("the earlier part of the history was not completed; the next start will continue it", {
           stack: stackOf(error),
         });
       });
@@ -118,16 +114,17 @@ async function demo(days: number): Promise<void> {
 }
 
 const earlierNote = `
-  The history is still being filled in behind the service. Its incidents, and the uptime of the days before today, are there. What else was
-  measured before the start is shown as not measured until the line "the history is complete", within a minute or two.
+  The history is still being filled in while the service runs. Its incidents, and the uptime of the days before today, are
+  complete. Other values from before the start are shown as not measured until the log line "the history is complete",
+  within a minute or two.
 
 `;
 
 /**
- * A line for a shell, by which commands find this demo: its database, its venues, and the key of its channels where it
- * has made one.
+ * A shell line with the settings by which other commands find this demo: its database, its venues, and the key of its
+ * channels if it made one.
  */
-function besideIt(dataDir: string, registry: string, embedded: string | null, keyFile: string | null): string {
+function exportLine(dataDir: string, registry: string, embedded: string | null, keyFile: string | null): string {
   const set = [
     `DATA_DIR=${quoted(relative("", dataDir))}`,
     `REGISTRY=${quoted(relative("", registry))}`,
@@ -137,7 +134,7 @@ function besideIt(dataDir: string, registry: string, embedded: string | null, ke
   return `export ${set.join(" ")}`;
 }
 
-/** The key of a demo that was given none, so that it reads its channels when it is started again. */
+/** The demo's own key, stored so that a restarted demo can decrypt its channels. */
 async function keptKey(file: string): Promise<string> {
   if (!existsSync(file)) {
     const unfinished = `${file}.new`;
@@ -153,8 +150,8 @@ function keyFileIn(dataDir: string): string {
 }
 
 /**
- * The venues, and who is told of alerts. They stay where they are over a restart of this part: probes and core have
- * read the registry.
+ * The venues and the receivers of alerts. A restart of this part keeps their ports: probes and core have read the
+ * registry.
  */
 async function world(): Promise<void> {
   const { startDemoReceivers } = await import("../../simulator/demo-receivers.js");
@@ -162,7 +159,7 @@ async function world(): Promise<void> {
   const log = makeLog("world", settings.logLevel);
   await runUntilStopped(log, async (life) => {
     const real = await loadRegistry(packagedFile("registry.json"));
-    const { registry, close } = await startWhereItWas(real, settings);
+    const { registry, close } = await startOnSamePorts(real, settings);
     life.onClose("venues", close);
     await makeDataDir(settings.dataDir);
     await writeFile(registryFile(settings), JSON.stringify(registry, null, 2));
@@ -171,28 +168,27 @@ async function world(): Promise<void> {
   });
 }
 
-async function startWhereItWas(real: Registry, settings: Settings): Promise<World> {
+async function startOnSamePorts(real: Registry, settings: Settings): Promise<World> {
   const ports = (await portsIn(registryFile(settings))) ?? quietPorts(real);
   const dir = settings.dataDir;
   const { startDemoWorld } = await import("../../simulator/demo.js");
   try {
     return await startDemoWorld(real, { ports, dir });
   } catch (error) {
-    // another program has taken one since; a demo that starts anew may be anywhere
+    // another program has taken a port since; a newly started demo may use any ports
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     return startDemoWorld(real, { dir });
   }
 }
 
 /**
- * Below the range that systems hand out to clients (32768 on Linux): nothing takes one while its venue refuses
- * connections.
+ * Below the ephemeral range (from 32768 on Linux), so that no client takes a port while its venue refuses connections.
  */
 function quietPorts({ venues }: Registry): Record<string, number> {
   return Object.fromEntries(venues.map(({ id }, i) => [id, 20_100 + i]));
 }
 
-/** By venue; null where no world has been yet. */
+/** By venue; null before the first start. */
 async function portsIn(file: string): Promise<Record<string, number> | null> {
   if (!existsSync(file)) return null;
   const { venues } = await loadRegistry(file);
@@ -205,37 +201,37 @@ function registryFile({ dataDir }: Settings): string {
   return join(dataDir, "registry.json");
 }
 
-/** Once: a demo that is started again continues where it was. One that was stopped before it was up makes another. */
+/** Runs once: a restarted demo continues its history. One that was stopped before it was up makes a new one. */
 async function history(days: number): Promise<void> {
   const { readHistoryNote, writeHistoryNote } = await import("../../simulator/history-note.js");
   const { forgetHistory, holdRetention, makeRecentHistory } = await import("../../simulator/history.js");
   await onDatabase("history", async (pool, { dataDir }, log) => {
-    const note = readHistoryNote(dataDir);
-    // earlier releases noted no days, and started no probe before the history was made
+    const found = readHistoryNote(dataDir);
+    // earlier releases did not note the days, and started probes only after the history was made
     const [{ isMade } = { isMade: false }] = await pool.query<{
       isMade: boolean;
-    }>(sql`select ${note?.filledFrom != null} or ${note?.days == null} and exists (select from probe) as "isMade"`);
+    }>(sql`select ${found?.filledFrom != null} or ${found?.days == null} and exists (select from probe) as "isMade"`);
     if (isMade) {
-      // before core starts, which drops old samples
+      // before core starts, which would drop old samples
       if (await isEarlierMissing(dataDir)) await holdRetention(pool);
-      return log.info("there is a history already");
+      return log.info("the history already exists");
     }
     await forgetHistory(pool);
     const now = new Date();
-    const begun = { now, days, filledFrom: null, isComplete: false };
-    await writeHistoryNote(dataDir, begun);
+    const note = { now, days, filledFrom: null, isComplete: false };
+    await writeHistoryNote(dataDir, note);
     await makeRecentHistory(pool, { days, now, log });
-    await writeHistoryNote(dataDir, { ...begun, filledFrom: now });
+    await writeHistoryNote(dataDir, { ...note, filledFrom: now });
   });
 }
 
-/** Behind a service that runs: what the history still lacks. */
+/** Fills in the rest of the history while the service runs. */
 async function earlier(): Promise<void> {
   const { readHistoryNote, writeHistoryNote } = await import("../../simulator/history-note.js");
   const { fillEarlier } = await import("../../simulator/history.js");
   await onDatabase("earlier", async (pool, { dataDir }, log) => {
     const { now, days, filledFrom, isComplete } = readHistoryNote(dataDir) ?? {};
-    if (!now || !days || !filledFrom || isComplete) return log.info("nothing of the history is missing");
+    if (!now || !days || !filledFrom || isComplete) return log.info("the history is complete already");
     const made = { now, days, isComplete: false };
     await engineHasCaughtUp(pool);
     await fillEarlier(pool, {
@@ -246,7 +242,7 @@ async function earlier(): Promise<void> {
   });
 }
 
-/** The board is measured as soon as the engine has decided what came while the history was made: that comes first. */
+/** The engine catches up first with the samples that came while the history was made: then the board is current. */
 async function engineHasCaughtUp(pool: Pool): Promise<void> {
   const giveUpMs = performance.now() + 30_000;
   while (performance.now() < giveUpMs) {
@@ -264,7 +260,7 @@ async function isEarlierMissing(dataDir: string): Promise<boolean> {
   return note?.filledFrom != null && !note.isComplete;
 }
 
-/** Those of the world's receivers, each once however often the demo is started. */
+/** Adds a channel for each receiver of the demo, unless it exists. */
 async function channels(): Promise<void> {
   const { addDemoChannels } = await import("../../simulator/demo-channels.js");
   await onDatabase("channels", async (pool, settings, log) => {

@@ -14,11 +14,11 @@ import { replicaFound } from "./doctor/replica.js";
 import { resolverFound, venuesReached } from "./doctor/venues.js";
 import { print } from "./print.js";
 
-export const help = `Looks at what an operator would: the line of Node, settings and registry, open files, data directory and spool, ports, the database with its
-schema and rights and web's replica, the probes that report to it and the engine, the resolver, and every venue: each endpoint is measured once, and each
-socket opened, by the code of the probe; this machine's clock is compared with the answers' dates. It says what it found
-and what to do, within half a minute, and writes nothing. With the settings of the program that it is asked for, on its
-machine. Ends with 2 when something failed; warnings are none.`;
+export const help = `Checks the installation: the version of Node, settings and registry, open files, data directory and spool, ports, the database
+with its schema, rights and web's replica, its probes and engine, the resolver, and every venue: it measures each endpoint and
+opens each socket once, with the code of the probe, and compares this machine's clock with the dates of the answers. It prints
+what it found and what to do, within half a minute, and writes nothing. Run it on the machine of the program to check, with the
+same settings. The exit code is 2 when a check failed; warnings do not count.`;
 
 export const options = {
   json: { type: "boolean", help: "print JSON" },
@@ -48,11 +48,11 @@ async function examine(log: Log): Promise<Finding[]> {
     replicaFound(settings.value, log),
     registry.value && reach(registry.value, settings.value),
   ]);
-  // not before: it would be asked for a database while it tries whether the port is free
+  // afterwards, since checking a port listens on it, and the database check could connect to it
   const ports = await portsFound(settings.value);
   return [
     node,
-    ok("settings", "they can be read"),
+    ok("settings", "valid"),
     registry.finding,
     ...(registry.value ? [filesFound(registry.value)] : []),
     ...dataDir,
@@ -95,10 +95,10 @@ async function loaded({ registry: path, region }: Settings): Promise<{ value: Re
   }
 }
 
-/** @throws what is a bug of ours */
+/** @throws the error itself if it is a bug */
 function wrong(check: string, error: unknown): Finding {
   if (!(error instanceof UserError)) throw error;
-  return failure(check, error.message, "correct what it names");
+  return failure(check, error.message, "correct this");
 }
 
 const marks = { ok: "ok", warning: "WARNING", failure: "FAILURE" };

@@ -12,13 +12,14 @@ import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { oneOf } from "./one-of.js";
 
-export const help = `Writes what was measured or decided within a period, as CSV or as JSON by lines, with the columns of the views of schema
-analytics: it needs the rights of vw_analyst, and reads DATABASE_READ_URL where that is set. The period is of the time of
-the sample, the beginning of the minute or the day, or the start of the incident; it begins with --from, and ends before --to.
-Samples are kept for eight days, minutes for 100, days and incidents for ever.
+export const help = `Writes a dataset of a period, as CSV or as NDJSON, with the columns of the views in schema analytics. It needs the rights
+of vw_analyst, and reads DATABASE_READ_URL if that is set. The time of a record is that of the sample, the beginning of the
+minute or day, or the start of the incident; --from is inclusive, --to exclusive. Samples are kept for eight days, minutes for
+100 days, days and incidents forever.
 
-What was killed goes on by --resume, with the same options: until a file is finished they stand beside it, in one whose name
-ends with .unfinished. What was written last is looked up in the file, and a record that was cut off is written anew. The file is then what it had been in one go, unless the database has got late samples since.`;
+Continue an interrupted export with --resume and the same options: until the export is complete, they are stored beside the
+output in a resume file, whose name ends with .unfinished. It finds the last record in the output and writes a truncated one
+again. The output is the same as that of an uninterrupted export, unless late samples have arrived since.`;
 
 export const options = {
   what: {
@@ -27,24 +28,25 @@ export const options = {
   },
   from: {
     type: "string",
-    help: "where it begins: a day like 2026-01-31, or an instant like 2026-01-31T12:00:00Z; UTC",
+    help: "start of the period: a day like 2026-01-31, or an instant like 2026-01-31T12:00:00Z; UTC",
   },
-  to: { type: "string", help: "where it ends, exclusive" },
-  venue: { type: "string", help: "this venue alone (default: all)" },
+  to: { type: "string", help: "end of the period, exclusive" },
+  venue: { type: "string", help: "only this venue (default: all)" },
   format: { type: "string", help: "csv (default) or ndjson" },
   output: {
     type: "string",
     help: "the file to write (default: standard output)",
   },
-  resume: { type: "boolean", help: "go on where the file ends" },
+  resume: { type: "boolean", help: "continue an interrupted export" },
   retracted: {
     type: "boolean",
-    help: "incidents: with those that were taken back",
+    help: "incidents: include retracted ones",
   },
 } satisfies Options;
 
 /**
- * A window takes a fraction of a second. On a server that vanished, a statement would wait for a quarter of an hour.
+ * A window takes a fraction of a second. Without a limit, a statement on a server that vanished would wait for a
+ * quarter of an hour.
  */
 const statementTimeoutMs = 60_000;
 
@@ -53,10 +55,10 @@ type Texts = Partial<Record<keyof typeof options, string>>;
 export async function run({ values }: Given): Promise<void> {
   const { output, format = "csv" } = values as Texts;
   const wanted = wantedBy(values);
-  const form = oneOf("--format", Object.keys(exportFormats) as ExportFormatName[], format);
+  const exportFormat = oneOf("--format", Object.keys(exportFormats) as ExportFormatName[], format);
   const resume = values["resume"] === true;
   if (resume && output === undefined)
-    throw new UserError("--resume: expected a file that is gone on with, by --output");
+    throw new UserError("--resume: --output is missing; it must be the file of the interrupted export");
   const settings = readSettings();
   const log = makeLog("export", settings.logLevel);
   await runToEnd(log, async (life) => {
@@ -73,7 +75,7 @@ export async function run({ values }: Given): Promise<void> {
     life.onClose("database connection", pool.close);
     const stopping = new AbortController();
     const writing = writeExport(pool, wanted, {
-      format: form,
+      format: exportFormat,
       output: output ?? process.stdout,
       resume,
       log,
@@ -82,12 +84,12 @@ export async function run({ values }: Given): Promise<void> {
     });
     life.onClose("export", async () => {
       stopping.abort();
-      // what is wrong with it is told by whoever awaits it
+      // its error is reported where it is awaited
       await writing.catch(() => {});
     });
     await writing.catch((error: unknown) => {
       if ((error as Error).name === "AbortError" && stopping.signal.aborted)
-        return log.warn(output === undefined ? "stopped" : "stopped; go on by --resume");
+        return log.warn(output === undefined ? "stopped" : "stopped; continue with --resume");
       throw databaseFault(error, url) ?? error;
     });
   });
@@ -97,10 +99,11 @@ function wantedBy(values: Given["values"]): RecordFilter {
   const { what, from, to, venue } = values as Texts;
   const period = { from: timeOf("--from", from), to: timeOf("--to", to) };
   if (period.from >= period.to) throw new UserError(`export --to: expected a time after --from ${from}, got ${to}`);
-  const kind = oneOf("--what", Object.keys(datasets) as DatasetName[], what);
+  const dataset = oneOf("--what", Object.keys(datasets) as DatasetName[], what);
   const retracted = values["retracted"] === true;
-  if (retracted && kind !== "incidents") throw new UserError(`--retracted: only incidents are, not ${kind}`);
-  return { what: kind, period, venue: venue ?? null, retracted };
+  if (retracted && dataset !== "incidents")
+    throw new UserError(`--retracted: only for --what incidents, got ${dataset}`);
+  return { what: dataset, period, venue: venue ?? null, retracted };
 }
 
 function timeOf(option: string, text: string | undefined): Date {
@@ -112,12 +115,12 @@ function timeOf(option: string, text: string | undefined): Date {
   );
 }
 
-/** Where the records themselves are not on the same screen. */
+/** Only where the records do not go to the same terminal. */
 function showsProgress(output: string | undefined): boolean {
   return process.stderr.isTTY && !(output === undefined && process.stdout.isTTY);
 }
 
-/** A line that is written over, and gone at the end. */
+/** Overwrites the same line, and clears it at the end. */
 function showProgress(what: DatasetName): (share: number) => void {
   let shown = -1;
   return (share) => {

@@ -1,10 +1,10 @@
 import type { Entry } from "../cli/command.js";
 
-export const help = `What an operator does about incidents.`;
+export const help = `Corrects incidents.`;
 
 export const actions: Record<string, Entry> = {
   retract: {
-    summary: "take back an incident that was none",
+    summary: "retract a false incident",
     load: () => import("./incident/retract.js"),
   },
 };

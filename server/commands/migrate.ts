@@ -5,8 +5,8 @@ import { migrate } from "../database/migrate.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 
-export const help = `Brings the database to the schema of this build: applies schema files that it lacks, makes functions and views
-anew, and writes the registry's venues into it. Safe to repeat, and for two to run at once.`;
+export const help = `Creates or upgrades the database schema of this build: applies missing schema files, recreates functions and views, and
+writes the registry's venues. It is safe to repeat, and to run twice at the same time.`;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
@@ -19,6 +19,6 @@ export async function run(): Promise<void> {
     });
     life.onClose("database connections", pool.close);
     await migrate(pool, registry, log);
-    log.info("the schema is current", { venues: registry.venues.length });
+    log.info("the schema is up to date", { venues: registry.venues.length });
   });
 }

@@ -12,26 +12,26 @@ import { UserError } from "../../shared/process/user-error.js";
 import { plainTable } from "./plain-table.js";
 import { secretValue } from "./secret-value.js";
 
-export const help = `Carries everything to an empty database on a TimescaleDB server: venues, samples, roll-ups, incidents, notices, channels
-and what was sent. Reads the embedded database in DATA_DIR, or the one that DATABASE_URL names, and changes nothing there.
+export const help = `Copies everything to an empty database on a TimescaleDB server: venues, samples, roll-ups, incidents, notices, channels
+and deliveries. Reads the embedded database in DATA_DIR, or the one in DATABASE_URL, and changes nothing there.
 
-Stop the service first: what is written meanwhile would be left behind. Whatever kills this costs what was under way: started
-again it goes on. In the end both sides are counted and summed up by SQL, and the sums printed. Then start the service with
-DATABASE_URL naming the new database, and the same CHANNEL_KEY. What probes keep in DATA_DIR/spool stays there; they deliver it
-to the new database when they are started again with the same DATA_DIR. docs/moving.md has it step by step.`;
+Stop the service first: data written meanwhile would be lost. If this is killed, run it again and it continues. At the end it
+compares counts and checksums of both sides and prints them. Then start the service with DATABASE_URL set to the new database
+and with the same CHANNEL_KEY. Samples that probes keep in DATA_DIR/spool stay there; probes that are started with the same
+DATA_DIR deliver them to the new database. docs/moving.md describes each step.`;
 
 export const options = {
   to: {
     type: "string",
-    help: "address of the empty database, postgres://…; with - it is the first line of standard input",
-    // it may have a password
+    help: "address of the empty database, postgres://…; - reads it from standard input",
+    // it may contain a password
     secret: true,
   },
 } satisfies Options;
 
 /**
- * A day of samples is rolled up in half a minute. On a server that vanished, a statement would wait for a quarter of an
- * hour.
+ * Rolling up a day of samples takes half a minute. Without a limit, a statement on a server that vanished would wait
+ * for a quarter of an hour.
  */
 const statementTimeoutMs = 600_000;
 
@@ -41,12 +41,14 @@ export async function run({ values }: Given): Promise<void> {
   const log = makeLog("move", settings.logLevel);
   await runToEnd(log, async (life) => {
     if (values["to"] !== "-" && new URL(addressesOf(to)[0]!).password !== "")
-      log.warn("whoever may list this machine's processes reads the password in --to; give it by --to - or ~/.pgpass");
+      log.warn(
+        "every user who can list this machine's processes can read the password in --to; use --to - or ~/.pgpass",
+      );
     const registry = await loadRegistry(settings.registry);
     const target = await open(life, "target", to, log);
     const source = await openSource(life, settings, log);
     const stopping = new AbortController();
-    const begunMs = performance.now();
+    const startedMs = performance.now();
     const moving = move({
       source,
       sourceIsOurs: settings.databaseUrl === null,
@@ -60,12 +62,12 @@ export async function run({ values }: Given): Promise<void> {
     });
     life.onClose("move", async () => {
       stopping.abort();
-      // what is wrong with it is told by whoever awaits it
+      // its error is reported where it is awaited
       await moving.catch(() => {});
     });
     const moved = await moving;
     if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
-    if (moved) process.stdout.write(told(moved, performance.now() - begunMs));
+    if (moved) process.stdout.write(textOf(moved, performance.now() - startedMs));
   });
 }
 
@@ -85,14 +87,14 @@ async function targetUrl(given: unknown): Promise<string> {
 }
 
 /**
- * The embedded one is hosted here, on a port that nobody knows: the lock on its directory keeps the service from
- * running.
+ * The embedded database is hosted here, on a random port. The lock on its directory prevents the service from running
+ * meanwhile.
  */
 async function openSource(life: Life, { databaseUrl, dataDir }: Settings, log: Log): Promise<Pool> {
   if (databaseUrl !== null) return open(life, "source", databaseUrl, log);
   const database = await startEmbedded({ dataDir, port: 0, log });
   life.onClose("embedded database", database.close);
-  // a crash rejects this; nobody awaits it, so that it ends the program as the bug that it is
+  // a crash rejects this promise; it is not awaited, so the uncaught error ends the program
   void database.failed;
   return open(life, "source", database.url, log);
 }
@@ -100,7 +102,7 @@ async function openSource(life: Life, { databaseUrl, dataDir }: Settings, log: L
 async function open(life: Life, name: "source" | "target", url: string, log: Log): Promise<Pool> {
   const pool = await connect(
     url,
-    // a migration that waits for a lock asks by the second one who holds it
+    // the second one looks up the lock's holder while a migration waits for a lock on the first
     { applicationName: "move", log, max: 2, statementTimeoutMs },
     name === "target" ? "--to" : "DATABASE_URL",
   );
@@ -113,26 +115,26 @@ function missingRight(error: unknown): UserError | null {
   const insufficientPrivilege = "42501";
   if (code !== insufficientPrivilege) return null;
   return new UserError(
-    `a right is missing: ${message}. Read with the rights of vw_core, and write as the owner of the new database or a superuser`,
+    `a right is missing: ${message}. The source needs the rights of vw_core, the target those of its owner or a superuser`,
     { cause: error },
   );
 }
 
-function told({ verified, finishedBefore }: Moved, tookMs: number): string {
+function textOf({ verified, finishedBefore }: Moved, tookMs: number): string {
   const rows = verified.reduce((sum, part) => sum + part.rows, 0);
   const table = plainTable([
     ["part", "rows", "checksum"],
     ...verified.map((part) => [part.part, String(part.rows), part.checksum]),
   ]);
   if (finishedBefore)
-    return `${table}All is there already: the move was finished at ${finishedBefore.toISOString()}. Nothing was done.\n`;
+    return `${table}Nothing to do: the move was already finished at ${finishedBefore.toISOString()}.\n`;
   return (
-    `${table}${rows} rows are there, and both sides agree on each count and checksum; ${(tookMs / 1000).toFixed(0)} s.\n` +
-    "Start the service with DATABASE_URL naming the new database, and the CHANNEL_KEY that it had. Keep the old one until that runs well.\n"
+    `${table}${rows} rows moved in ${(tookMs / 1000).toFixed(0)} s; all counts and checksums of both sides agree.\n` +
+    "Start the service with DATABASE_URL set to the new database and with the same CHANNEL_KEY. Keep the old database until that works.\n"
   );
 }
 
-/** A line that is written over. */
+/** Overwrites the same line. */
 function showProgress(): (step: string, share: number) => void {
   let shown = "";
   return (step, share) => {

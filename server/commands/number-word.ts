@@ -1,13 +1,13 @@
 import { UserError } from "../../shared/process/user-error.js";
 
 /**
- * The number of a channel or of a delivery.
+ * Parses the number of a channel or a delivery.
  *
- * @param of "channel" or "delivery"; its `list` shows them
+ * @param noun whose `list` command shows the numbers
  */
-export function numberWord(of: string, word: string): number {
+export function numberWord(noun: "channel" | "delivery", word: string): number {
   if (/^[1-9]\d{0,8}$/.test(word)) return Number(word);
-  // a long word may be a secret that missed its option
-  const came = word.length > 20 ? "something else" : JSON.stringify(word);
-  throw new UserError(`expected the number of a ${of}, got ${came}; venuewatch ${of} list shows them`);
+  // a long word may be a secret whose option was forgotten
+  const shown = word.length > 20 ? "something else" : JSON.stringify(word);
+  throw new UserError(`expected the number of a ${noun}, got ${shown}; venuewatch ${noun} list shows them`);
 }

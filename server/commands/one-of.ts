@@ -1,10 +1,10 @@
 import { UserError } from "../../shared/process/user-error.js";
 
-/** The value of an option that takes some words only. */
+/** The value of an option that must be one of the given words. */
 export function oneOf<Word extends string>(option: string, words: readonly Word[], value: string | undefined): Word {
   const word = words.find((word) => word === value);
   if (word !== undefined) return word;
   throw new UserError(
-    `${option}: expected ${words.join(", ")}, got ${value === undefined ? "nothing" : JSON.stringify(value)}`,
+    `${option}: expected one of ${words.join(", ")}, got ${value === undefined ? "nothing" : JSON.stringify(value)}`,
   );
 }

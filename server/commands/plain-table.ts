@@ -1,4 +1,4 @@
-/** Columns of text, as wide as they need to be. */
+/** Columns of text, padded to equal widths. */
 export function plainTable(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => [...row[at]!].length)));
   return rows

@@ -18,16 +18,16 @@ import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { sendHeartbeat, endLease } from "../../probe/lease/heartbeat.js";
 
-export const help = `Measures the venues of the registry from REGION, and delivers the samples to the database. While the database is
-away it goes on measuring, and keeps the samples in DATA_DIR until it is back. Several probes of one region share its
-venues between them; what one held that died, the others take over within twelve seconds.`;
+export const help = `Measures the venues of the registry from REGION, and delivers the samples to the database. While the database is away it
+keeps measuring, and stores the samples in DATA_DIR until it is back. Several probes of one region divide its venues among
+themselves; when one dies, the others take over its venues within twelve seconds.`;
 
-/** A second's samples of the largest registry; more of them waiting means that the database does not take them. */
-const fewWaiting = 2_000;
+/** About a second's samples of the largest registry; if more wait, the database does not accept them. */
+const maxWaitingWhenReady = 2_000;
 
 /**
- * A batch takes milliseconds. On a server that vanished without a word, one would wait for as long as the system sends
- * its packets again, a quarter of an hour. Given up too early nothing is lost: a batch may be sent twice.
+ * A batch takes milliseconds. Without a limit, one on a server that vanished would wait until TCP gives up, a quarter
+ * of an hour. A timeout that comes too early loses nothing: a batch may be sent twice.
  */
 const statementTimeoutMs = 30_000;
 
@@ -36,7 +36,7 @@ export async function run(): Promise<void> {
   const registry = await loadRegistry(settings.registry);
   const region = knownRegion(settings.region, registry);
   const log = makeLog(`probe ${region}`, settings.logLevel, undefined, {
-    withoutDatabase: "the probe goes on measuring, and keeps the samples on its disk until it is back",
+    withoutDatabase: "the probe keeps measuring, and stores samples on disk until it is back",
   });
   await runUntilStopped(log, async (life) => {
     await requirePorts(portsOf(settings, "probe"));
@@ -71,7 +71,7 @@ export async function run(): Promise<void> {
       siteUrl: settings.siteUrl,
       record: meter.timed((samples) => recordSamples(pool, region, samples)),
       onTurn: meter.slotBegun,
-      // none until it has its share
+      // none until the first venue lease
       venues: [],
       log,
     });
@@ -85,7 +85,7 @@ export async function run(): Promise<void> {
       log,
     });
     life.onClose("health", health.close);
-    // Last: whoever cannot start takes no venue from those that can.
+    // last, so that a probe that fails to start takes no venue from others
     keeper = startVenueLease({
       keep(mayTakeOver) {
         const { unmeasured, troubles, clock } = probe.status();
@@ -110,7 +110,7 @@ export async function run(): Promise<void> {
 }
 
 function readinessOfProbe(waiting: number): Readiness {
-  const ok = waiting < fewWaiting;
+  const ok = waiting < maxWaitingWhenReady;
   const detail = `${waiting} samples wait for the database`;
   return { ready: ok, checks: { shipping: { ok, detail } } };
 }
@@ -119,6 +119,6 @@ function knownRegion(region: string | null, { regions }: Registry): string {
   const ids = regions.map(({ id }) => id);
   if (region !== null && ids.includes(region)) return region;
   throw new UserError(
-    `REGION: expected one of ${ids.join(", ")}, the registry's regions, got ${region ?? "none"}; set REGION`,
+    `REGION: expected a region of the registry, ${ids.join(", ")}, got ${region ?? "none"}; set REGION`,
   );
 }

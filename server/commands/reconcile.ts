@@ -7,17 +7,17 @@ import { makeLog } from "../../shared/log/log.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { print } from "./print.js";
 
-export const help = `Recomputes all roll-ups from the samples that are kept, hour by hour and venue by venue, and makes again what differs.
-Core does the same all the time, a small part at a time; this is for after an upgrade of TimescaleDB, or when core has found something. It may
-run beside core. Prints what was wrong; nothing is to be expected. With the rights of core.`;
+export const help = `Recomputes all roll-ups from the stored samples, by hour and venue, and repairs those that differ. Core does the same
+continuously in small parts; use this after an upgrade of TimescaleDB, or when core has found a difference. It can run beside
+core, and needs the rights of core. It prints the differences; normally there are none.`;
 
 export const options = {
   json: { type: "boolean", help: "print JSON" },
 } satisfies Options;
 
 /**
- * Making a day again took six seconds at the most. On a server that vanished, a statement would wait for a quarter of
- * an hour.
+ * Recomputing a day took at most six seconds. Without a limit, a statement on a server that vanished would wait for a
+ * quarter of an hour.
  */
 const statementTimeoutMs = 120_000;
 
@@ -40,7 +40,7 @@ export async function run({ values }: Given): Promise<void> {
     });
     life.onClose("reconciling", async () => {
       stopping.abort();
-      // what is wrong with it is told by whoever awaits it
+      // its error is reported where it is awaited
       await reconciling.catch(() => {});
     });
     const done = await reconciling.catch((error: unknown) => {
@@ -52,8 +52,8 @@ export async function run({ values }: Given): Promise<void> {
       values["json"],
       done,
       differences.length === 0
-        ? `${hours} hours of venues were recomputed, and all roll-ups are what their samples say\n`
-        : `${hours} hours of venues were recomputed; what differed was made again:\n${differences
+        ? `${hours} hours of venues were recomputed; all roll-ups agree with their samples\n`
+        : `${hours} hours of venues were recomputed; these roll-ups differed and were repaired:\n${differences
             .map(
               ({ venue, rollup, rows, from, to }) =>
                 `  ${rollup} of ${venue}: ${rows} rows, buckets ${from} to ${to}\n`,
@@ -63,7 +63,7 @@ export async function run({ values }: Given): Promise<void> {
   });
 }
 
-/** A line that is written over, and gone at the end. */
+/** Overwrites the same line, and clears it at the end. */
 function showProgress(share: number): void {
   const percent = Math.floor(share * 100);
   process.stderr.write(`\r\x1b[K${percent < 100 ? `reconciling, ${percent} %` : ""}`);

@@ -9,30 +9,30 @@ import { makeLog } from "../../shared/log/log.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
 
-export const help = `Decides a past period once more from the samples that are kept, by other rules or by the same ones, and prints the
-incidents that they give and how these differ from the recorded ones. Nothing that is recorded changes: it works on copies
-in a schema of its own, which is gone afterwards. By the same rules there is no difference.
+export const help = `Decides a past period again from the stored samples, with other rules or the same ones. Prints the resulting incidents and
+how they differ from the recorded ones. Recorded data do not change: it works on copies in a separate schema, which it drops
+afterwards. With the same rules there is no difference.
 
-Venues, components, cadences and regions are those of now. With --venue it is quicker, and impaired regions are as they
-were recorded: one venue cannot show them. What operators retracted by hand is retracted here too, at the same time.`;
+It uses the present venues, components, cadences and regions. With --venue it is faster, and takes impaired regions from the
+record, since one venue cannot show them. Retractions by operators are repeated at the same time.`;
 
 export const options = {
-  from: { type: "string", help: "where it begins, like 2026-01-31T12:00:00Z" },
+  from: { type: "string", help: "start of the period, like 2026-01-31T12:00:00Z" },
   to: {
     type: "string",
-    help: "where it ends (default: as far as the engine has decided)",
+    help: "end of the period (default: the engine's latest decision)",
   },
   rules: {
     type: "string",
-    help: `a file of the rules to try, {"openingBadRun": 2}, or an answer of /v1/thresholds (default: the present rules)`,
+    help: `a file with the rules to try, {"openingBadRun": 2}, or a response of /v1/thresholds (default: the present rules)`,
   },
-  venue: { type: "string", help: "decide this venue alone" },
+  venue: { type: "string", help: "decide only this venue" },
   json: { type: "boolean", help: "print JSON" },
 } satisfies Options;
 
 /**
- * Copying a piece of a large compressed chunk takes seconds. On a server that vanished, a statement would wait for a
- * quarter of an hour.
+ * Copying a part of a large compressed chunk takes seconds. Without a limit, a statement on a server that vanished
+ * would wait for a quarter of an hour.
  */
 const statementTimeoutMs = 120_000;
 
@@ -64,7 +64,7 @@ export async function run({ values }: Given): Promise<void> {
     });
     life.onClose("replay", async () => {
       stopping.abort();
-      // what is wrong with it is told by whoever awaits it
+      // its error is reported where it is awaited
       await replaying.catch(() => {});
     });
     const done = await replaying;
@@ -81,7 +81,7 @@ function instantOf(option: string, text: string | undefined): Date {
   );
 }
 
-/** A line that is written over, and gone at the end. */
+/** Overwrites the same line, and clears it at the end. */
 function showProgress(): NonNullable<ReplayOptions["onProgress"]> {
   let shown = -1;
   return (share) => {

@@ -8,13 +8,13 @@ import { version } from "../../shared/config/package.js";
 import { channelKeyOf } from "../../shared/config/settings.js";
 
 /**
- * Sends alerts for an operator who waits for it. When the command is stopped, what is under way is cut, noted so, and
- * waited for.
+ * Sends alerts for an operator who waits for the result. When the command is stopped, the attempt in progress is
+ * aborted, recorded as such, and awaited.
  *
- * Links in them are those of the service, whatever BASE_URL this shell has.
+ * Links in the alerts use the address that core stored, not this shell's BASE_URL.
  *
- * @param work is told to stop by its signal
- * @throws UserError when no core has kept the service's address yet
+ * @param work stops when its signal aborts
+ * @throws UserError when no core has stored the service's address yet
  */
 export async function withSender<Result>(
   { pool, settings, life }: OnDatabase,
@@ -38,7 +38,7 @@ export async function withSender<Result>(
   life.onClose("sending", async () => {
     stopping.abort();
     await poster.close();
-    // what is wrong with it is told by whoever awaits it
+    // its error is reported where it is awaited
     await working.catch(() => {});
   });
   return working;

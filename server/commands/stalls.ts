@@ -1,10 +1,10 @@
 import type { Entry } from "../cli/command.js";
 
-export const help = `From when on the silence of a stream is a stall.`;
+export const help = `A stream that is silent longer than its stall threshold has stalled.`;
 
 export const actions: Record<string, Entry> = {
   measure: {
-    summary: "read off the samples how long streams are silent, and propose",
+    summary: "measure how long streams are silent, and propose thresholds",
     load: () => import("./stalls/measure.js"),
   },
 };

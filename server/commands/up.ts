@@ -9,9 +9,9 @@ import { makeSupervisor } from "../process/supervisor.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { welcome } from "../cli/welcome.js";
 
-export const help = `Starts the database (unless DATABASE_URL names one), brings its schema up to date, and runs core, web and a
-probe for each of REGIONS as processes of their own. One that dies is started again. SIGTERM or Ctrl-C stops all
-of them, last started first, within ten seconds.`;
+export const help = `Starts the embedded database (unless DATABASE_URL is set), upgrades its schema, and runs core, web and a probe for each
+of REGIONS as child processes. A process that dies is restarted. SIGTERM or Ctrl-C stops all of them, last started first, within
+ten seconds.`;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
@@ -36,7 +36,7 @@ async function regionsOf({ registry, regions }: Settings): Promise<string[]> {
   const unknown = regions?.filter((region) => !known.includes(region)) ?? [];
   if (unknown.length > 0)
     throw new UserError(
-      `REGIONS: the registry has no ${unknown.join(", ")}, it has ${known.join(", ")}; correct REGIONS, or unset it for all`,
+      `REGIONS: expected regions of the registry, ${known.join(", ")}, got ${unknown.join(", ")}; correct REGIONS, or unset it for all`,
     );
   return [...(regions ?? known)];
 }

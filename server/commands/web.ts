@@ -13,28 +13,27 @@ import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { replicaState } from "../database/replica.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 
-export const help = `Serves the public API at PORT, and its own health at HEALTH_PORT. It only reads, from DATABASE_READ_URL where that is set;
-/readyz then says how far that replica is behind, and is not ready beyond half a minute.`;
+export const help = `Serves the public API at PORT, and its own health at HEALTH_PORT. It only reads the database, from DATABASE_READ_URL if
+set; /readyz then reports the replica's lag, and is not ready beyond half a minute.`;
 
-/** A page that takes longer is given up: its reader has gone long before. */
+/** A page that takes longer is aborted: its reader has given up long before. */
 const statementTimeoutMs = 10_000;
 
 /**
- * A fortieth of the time between two ticks, and a hundredth of the five seconds for which readers' caches may keep a
- * body.
+ * A fortieth of the time between two ticks, and a hundredth of the five seconds for which caches may keep a body.
  */
 export const clockTrustedMs = 50;
 
 /**
- * As long as caches may show a body after it has expired. By a statement of its own the embedded database is kept for
- * less.
+ * The oldest body that is served while the database is busy: as long as caches may serve one stale. No single statement
+ * of ours occupies the embedded database that long.
  */
 const heldMs = 30_000;
 
 export async function run(): Promise<void> {
   const settings = readSettings();
   const log = makeLog("web", settings.logLevel, undefined, {
-    withoutDatabase: "what needs it is answered 503 until it is back",
+    withoutDatabase: "requests that need it get 503 until it is back",
   });
   await runUntilStopped(log, async (life) => {
     const registry = await loadRegistry(settings.registry);
@@ -48,7 +47,7 @@ export async function run(): Promise<void> {
       readOnly: ofReplica,
     });
     life.onClose("database connections", pool.close);
-    // it starts without a database too, and says so: /healthz must answer, and the database may come later
+    // web also starts without a database, with a warning: /healthz must answer, and the database may come later
     await warnUnlessReachable(pool, url, log, ofReplica ? "DATABASE_READ_URL" : "DATABASE_URL");
     const metrics = makeOwnMetrics("web");
     const onAnswered = makeWebMetrics(metrics);

@@ -1,4 +1,4 @@
-/** Every program of the service, started in the order in which they stand on each other. */
+/** Starts every program of the service, each after those that it depends on. */
 
 import type { Program } from "./child.js";
 import { ownerPasswordFile } from "../../shared/config/embedded-passwords.js";
@@ -9,20 +9,17 @@ import type { Supervisor } from "./supervisor.js";
 
 type Changes = Partial<Record<SettingName, string>>;
 
-/** Set to nothing is not set: of all programs core alone reads where channels are. */
+/** An empty setting counts as not set: only core may decrypt the channels' destinations. */
 const withoutKey: Changes = { CHANNEL_KEY: "", CHANNEL_KEY_FILE: "" };
 
 export interface Database {
-  /**
-   * Where the embedded database answers, without its password; null where `DATABASE_URL` names a server, which is not
-   * ours.
-   */
+  /** The embedded database's address without its password; null where `DATABASE_URL` names a server. */
   embedded: string | null;
-  /** The settings with which the other programs find it. */
+  /** The settings that the other programs need to connect to it. */
   changes: Changes;
 }
 
-/** Where they answer, as they said themselves. */
+/** The addresses that the programs reported when they were ready. */
 export interface Addresses {
   core: string | null;
   web: string | null;
@@ -46,12 +43,11 @@ export async function startDatabase(
   };
 }
 
-/** Brings the schema up to date. */
 export async function migrateDatabase(supervisor: Supervisor, changes: Changes): Promise<void> {
   await supervisor.run(program("migrate", { ...changes, ...withoutKey }));
 }
 
-/** The programs that stand on the database. */
+/** The programs that need the database. */
 export async function startServices(
   supervisor: Supervisor,
   settings: Settings,
@@ -93,14 +89,14 @@ export async function startWebAndProbes(
 }
 
 /**
- * Each name whose servers are silent holds one for up to half a minute: with Node's four, a few such venues would stop
- * a probe from looking up any other.
+ * For DNS lookups: a name whose servers do not answer occupies a thread for up to half a minute. With Node's default of
+ * four, a few such venues would keep a probe from resolving any other.
  */
 const threads = "32";
 
 /**
- * glibc keeps what is freed, in a heap of its own for each thread. These make it few heaps, and give pages back to the
- * system: all programs of the demo take 511 MiB together instead of 658, in the same time (two runs each). Other C
+ * glibc keeps freed memory, in a separate heap for each thread. These settings limit the heaps and return pages to the
+ * system: all programs of the demo together take 511 MiB instead of 658, at the same speed (two runs each). Other C
  * libraries ignore them.
  */
 const allocator = {
@@ -109,7 +105,7 @@ const allocator = {
   MALLOC_TRIM_THRESHOLD_: "131072",
 };
 
-/** @param command with its options, if it needs any */
+/** @param command with its options, if any */
 export function program(command: string | string[], changes: Changes, name = String(command)): Program {
   const cli = packagedFile("dist/server/cli.js");
   return {

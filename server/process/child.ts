@@ -1,5 +1,5 @@
 /**
- * One child process of the supervisor: a program of this package that says when it is ready, and that can be stopped.
+ * A child process of the supervisor: a program of this package that reports when it is ready, and that can be stopped.
  */
 
 import { spawn } from "node:child_process";
@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import type { SupervisorMessage } from "../../shared/process/supervised.js";
 
 export interface Program {
-  /** As log lines show it. */
+  /** For log lines. */
   name: string;
   /** What node runs: a script and its arguments. */
   args: string[];
@@ -19,9 +19,9 @@ export interface ChildEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
   livedMs: number;
-  /** The sentence for the user, from a program that refused to start. */
+  /** The error message of a program that refused to start. */
   refused?: string;
-  /** The process could not even be made. */
+  /** The process could not be created. */
   error?: Error;
 }
 
@@ -34,10 +34,9 @@ export interface Child {
 /**
  * Its log lines pass through unchanged.
  *
- * It gets a session of its own (`detached`), because Ctrl-C in a terminal goes
- * to every process of the session: the database would stop before those that
- * still write to it. That it does not outlive us is the channel's doing, see
- * supervised.ts.
+ * It gets its own session (`detached`), because Ctrl-C in a terminal reaches every process of the session: the database
+ * would stop before the programs that still write to it. The IPC channel ensures that it does not outlive the
+ * supervisor, see supervised.ts.
  */
 export function startChild({ args, env }: Program, onReady: (address: string | null) => void = () => {}): Child {
   const startedAt = performance.now();
@@ -55,14 +54,14 @@ export function startChild({ args, env }: Program, onReady: (address: string | n
   const ended = new Promise<ChildEnd>((resolve) => {
     const livedMs = () => Math.round(performance.now() - startedAt);
     child.on("error", (error) => {
-      if (child.pid !== undefined) return; // a signal or a message that could not be sent: the exit tells
+      if (child.pid !== undefined) return; // a signal or message could not be sent: `exit` follows
       resolve({ code: null, signal: null, livedMs: livedMs(), error });
     });
     child.on("exit", (code, signal) => {
-      const tell = () => resolve({ code, signal, livedMs: livedMs(), refused });
-      // Its last message may still be under way; the end of the channel comes after it.
-      if (child.connected) child.once("disconnect", tell);
-      else tell();
+      const report = () => resolve({ code, signal, livedMs: livedMs(), refused });
+      // its last message may still be on its way; the channel's end comes after it
+      if (child.connected) child.once("disconnect", report);
+      else report();
     });
   });
 

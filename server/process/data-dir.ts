@@ -1,10 +1,10 @@
-/** Makes the data directory where it is missing, and finds out at the start whether it can be written. */
+/** Creates the data directory where it is missing, and checks at the start that it is writable. */
 
 import { access, constants, mkdir } from "node:fs/promises";
 
 import { UserError } from "../../shared/process/user-error.js";
 
-/** @throws UserError where it cannot be made or written */
+/** @throws UserError where it cannot be created or written */
 export async function makeDataDir(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true });

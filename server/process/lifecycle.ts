@@ -1,25 +1,22 @@
 /**
- * The life of a program: it starts, runs until something ends it, closes what
- * it opened, and exits.
+ * The life of a program: it starts, runs until something ends it, closes what it opened, and exits.
  *
- * It ends by SIGTERM or SIGINT, when its supervisor is gone, when its start
- * fails, or by an error that nobody caught (a bug); whichever comes first
- * counts. A second signal exits at once.
+ * It ends on SIGTERM or SIGINT, when its supervisor is gone, when its start fails, or on an uncaught error (a bug),
+ * whichever comes first. A second signal exits at once.
  *
- * Exit codes: 0 done, or closed as asked; 1 a bug, or a closing that failed;
- * 2 a fault that the user can put right; 128 + signal for a task that was cut
- * short, and after a second signal.
+ * Exit codes: 0 done, or stopped as asked; 1 a bug, or a failed shutdown; 2 an error that the user can correct; 128 +
+ * signal for an interrupted task, and after a second signal.
  */
 
 import { constants } from "node:os";
 
 import { makeShutdown } from "./shutdown.js";
 import type { Log } from "../../shared/log/log.js";
-import { tellSupervisor, whenSupervisorIsGone } from "../../shared/process/supervised.js";
-import { exitCodes, outputFault, stackOf, tellWhy, UserError } from "../../shared/process/user-error.js";
+import { notifySupervisor, whenSupervisorIsGone } from "../../shared/process/supervised.js";
+import { exitCodes, outputFault, stackOf, reportError, UserError } from "../../shared/process/user-error.js";
 
 export interface Life {
-  /** To be called on the line after opening. Closings run in reverse order, and share one deadline. */
+  /** Call it on the line after opening. Closings run in reverse order and share one deadline. */
   onClose: (name: string, close: () => unknown) => void;
 }
 
@@ -27,16 +24,16 @@ type Signal = "SIGTERM" | "SIGINT";
 
 interface End {
   exitCode: number;
-  /** Told after everything is closed: it is to be the last thing that the user reads. */
+  /** Shown after everything is closed, so that it is the last thing that the user reads. */
   refusal?: UserError;
 }
 
 const closeWithinMs = 10_000;
 
 /**
- * Runs a program that serves until it is told to stop, and exits.
+ * Runs a program that serves until it is stopped, and exits.
  *
- * @param start resolves when the program is ready, with the address at which it answers, if any
+ * @param start resolves when the program is ready, with its address, if any
  */
 export async function runUntilStopped(
   log: Log,
@@ -44,10 +41,10 @@ export async function runUntilStopped(
   deadlineMs = closeWithinMs,
 ): Promise<never> {
   async function serve(life: Life): Promise<never> {
-    setInterval(() => {}, 2 ** 30); // holds the process: a pending promise alone does not
+    setInterval(() => {}, 2 ** 30); // keeps the process alive: a pending promise alone does not
     const address = (await start(life)) ?? null;
     log.info("ready", address === null ? {} : { address });
-    await tellSupervisor({ ready: address });
+    await notifySupervisor({ ready: address });
     return new Promise(() => {});
   }
   return live(log, serve, deadlineMs, () => exitCodes.done);
@@ -72,10 +69,10 @@ async function live(
   const end = await Promise.race([
     endFromOutside(log, codeWhenStopped),
     endOfOutput(),
-    endOfWork(log, work({ onClose: closings.add }), closings.begun),
+    endOfWork(log, work({ onClose: closings.add }), closings.isClosing),
   ]);
   const clean = await closings.run();
-  const code = end.refusal ? await tellWhy(end.refusal) : end.exitCode;
+  const code = end.refusal ? await reportError(end.refusal) : end.exitCode;
   process.exit(code === exitCodes.done && !clean ? exitCodes.bug : code);
 }
 
@@ -103,14 +100,14 @@ function endFromOutside(log: Log, codeWhenStopped: (signal: Signal) => number): 
   });
 }
 
-async function endOfWork(log: Log, working: Promise<void>, closingBegun: () => boolean): Promise<End> {
+async function endOfWork(log: Log, working: Promise<void>, isClosing: () => boolean): Promise<End> {
   try {
     await working;
     return { exitCode: exitCodes.done };
   } catch (error) {
     if (error instanceof UserError) return { exitCode: 2, refusal: error };
-    // Whoever is still starting fails as a matter of course when what it stands on is closed.
-    if (closingBegun()) log.warn("start given up", { error });
+    // a start in progress is expected to fail once shutdown closes what it uses
+    if (isClosing()) log.warn("start aborted by the shutdown", { error });
     else log.error("failed", { stack: stackOf(error) });
     return { exitCode: exitCodes.bug };
   }
@@ -120,7 +117,7 @@ function codeOfSignal(signal: Signal): number {
   return 128 + constants.signals[signal];
 }
 
-/** `venuewatch up 2>&1 | head` ends the reader of our log. That is no reason to stop watching venues. */
+/** `venuewatch up 2>&1 | head` closes the reader of the log (EPIPE). That is no reason to stop watching venues. */
 function endOfOutput(): Promise<End> {
   return new Promise((resolve) => {
     function onError(error: NodeJS.ErrnoException, refusal: UserError | null) {

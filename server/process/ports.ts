@@ -1,4 +1,4 @@
-/** The ports that programs listen on, checked before anything is started. */
+/** The ports that programs listen on, checked before anything starts. */
 
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -14,21 +14,21 @@ export interface WantedPort {
   port: number;
   host: string;
   setting: PortSetting;
-  /** What listens there. */
+  /** What will listen there. */
   for: string;
 }
 
 /**
- * The health ports of so many programs, as texts for their environment: one for each, upwards from the first; 0 stays
- * 0, any free one.
+ * Health ports for `count` programs, as texts for their environment: consecutive from `first`, or all 0 (any free port)
+ * if that is 0.
  */
 export function healthPorts(first: number, count: number): string[] {
   return Array.from({ length: count }, (_, i) => String(first === 0 ? 0 : first + i));
 }
 
 /**
- * The ports of everything that `up` and `demo` start: a probe for each region, and no database where `DATABASE_URL`
- * names one.
+ * The ports of everything that `up` and `demo` start: a probe for each region, and no embedded database where
+ * `DATABASE_URL` is set.
  */
 export function portsOfAll(settings: Settings, regions: readonly string[]): WantedPort[] {
   const programs = ["core", ...regions.map((region) => `the probe of ${region}`), "web"];
@@ -40,7 +40,7 @@ export function portsOfAll(settings: Settings, regions: readonly string[]): Want
   ];
 }
 
-/** The ports of one program by itself. */
+/** The ports of one program that is started alone. */
 export function portsOf(settings: Settings, service: Service): WantedPort[] {
   const health = healthPort(settings, settings.healthPort[service], service);
   return service === "web" ? [publicPort(settings), health] : [health];
@@ -64,10 +64,10 @@ function healthPort({ healthHost: host }: Settings, port: number, program: strin
 }
 
 /**
- * Checks that each port is wanted once, and that all of them are free at this moment. To be called before anything is
- * started or written: the program that comes last would find out much later, when the others are running.
+ * Checks that each port is wanted once, and that all are free now. Call it before anything is started or written:
+ * otherwise the last program would fail much later, when the others already run.
  *
- * @throws UserError with every problem and what to set
+ * @throws UserError with every problem and the setting to change
  */
 export async function requirePorts(wanted: readonly WantedPort[]): Promise<void> {
   const fixed = wanted.filter(({ port }) => port !== 0);
@@ -86,11 +86,11 @@ function impossible(wanted: readonly WantedPort[]): string[] {
     .filter(({ port }) => port > highestPort)
     .map(
       ({ port, setting, ...one }) =>
-        `${setting}: ${one.for} would be at ${port}, and ports end at ${highestPort}; set a lower ${setting}`,
+        `${setting}: ${one.for} would get port ${port}, and the highest is ${highestPort}; set a lower ${setting}`,
     );
 }
 
-/** By number alone: the same number at two addresses is a mistake sooner than a wish. */
+/** Compares numbers only: the same port at two addresses is probably a mistake. */
 function shared(wanted: readonly WantedPort[]): string[] {
   return wanted.flatMap((one, i) => {
     const earlier = wanted.slice(0, i).find(({ port }) => port === one.port);

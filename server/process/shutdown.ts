@@ -1,7 +1,6 @@
 /**
- * What a program has opened and has to close, last opened first. One closing
- * that fails or is stuck does not keep the others from running; all of them
- * share one deadline.
+ * Closes what a program opened, last opened first. A closing that fails or hangs does not prevent the others; all share
+ * one deadline.
  */
 
 import type { Log } from "../../shared/log/log.js";
@@ -11,19 +10,19 @@ import { makeTimeBudget } from "./time-budget.js";
 type Close = () => unknown;
 
 export interface Shutdown {
-  /** What is opened after closing began is closed at once. */
+  /** After the shutdown began, `close` runs at once. */
   add: (name: string, close: Close) => void;
-  begun: () => boolean;
+  isClosing: () => boolean;
   /** Closes everything; false when a closing failed or did not end in time. */
   run: () => Promise<boolean>;
 }
 
 export function makeShutdown(log: Log, deadlineMs: number): Shutdown {
   const open: { name: string; close: Close }[] = [];
-  let begun = false;
+  let isClosing = false;
 
   async function run(): Promise<boolean> {
-    begun = true;
+    isClosing = true;
     const budget = makeTimeBudget(deadlineMs);
     let clean = true;
     for (let last = open.pop(); last !== undefined; last = open.pop()) {
@@ -36,10 +35,10 @@ export function makeShutdown(log: Log, deadlineMs: number): Shutdown {
 
   return {
     add(name, close) {
-      if (begun) void closeOne(log, name, close, deadlineMs);
+      if (isClosing) void closeOne(log, name, close, deadlineMs);
       else open.push({ name, close });
     },
-    begun: () => begun,
+    isClosing: () => isClosing,
     run,
   };
 }

@@ -1,18 +1,14 @@
 /**
- * Keeps programs running as child processes, and stops them in reverse order.
- * Programs of which nobody awaits one before starting the next do not stand on
- * each other: they are peers, and are stopped together.
+ * Keeps programs running as child processes, and stops them in reverse order. Programs that are started without
+ * awaiting each other are peers and are stopped together.
  *
- * A program is started, says that it is ready, and from then on is restarted
- * whenever it ends, after a pause that grows from one failure to the next and
- * starts small again once the program has lived for a while. What it cannot
- * start with and the user can put right (exit code 2) ends the start instead;
- * after the first readiness that is a failure like any other, because what
- * once started needs no user, only time (a database that is being restarted).
+ * Once a program reported that it is ready, it is restarted whenever it ends, with a backoff that grows with each
+ * failure and is reset once the program has lived for a while. Exit code 2 (an error that the user can correct) before
+ * the first readiness ends the start instead. After it, that is a failure like any other: a program that once started
+ * needs no correction, only time (the database may be restarting).
  *
- * Stopping is SIGTERM, then SIGKILL, within one deadline for all. A third of it
- * belongs to the first program, on which all others stand: a database that is
- * cut off before its checkpoint pays for it at its next start.
+ * Stopping sends SIGTERM, then SIGKILL, within one deadline for all. A third of it is reserved for the first program,
+ * on which all others depend: a database that is killed before its checkpoint takes longer at its next start.
  */
 
 import { setTimeout as pause } from "node:timers/promises";
@@ -24,17 +20,15 @@ import { exitCodes, UserError } from "../../shared/process/user-error.js";
 
 export interface SupervisorOptions {
   log: Log;
-  /**
-   * The first pause before a restart, its upper bound, and how long a program must live to have its failures forgotten.
-   */
+  /** The backoff before a restart, its limit, and how long a program must live to reset it. */
   restart?: { firstMs: number; longestMs: number; stableMs: number };
-  /** For all programs together. The supervisor's own life ends after ten seconds. */
+  /** For all programs together. The supervisor itself must exit within ten seconds. */
   stopWithinMs?: number;
 }
 
 export interface Supervisor {
   /**
-   * Resolves when the program is ready, with the address it gave; pending while it is restarted.
+   * Resolves when the program is ready, with the address that it reported; pending while it is restarted.
    * @throws UserError when it refuses to start
    */
   start: (program: Program) => Promise<string | null>;
@@ -43,7 +37,7 @@ export interface Supervisor {
    * @throws UserError when it refuses, Error when it fails
    */
   run: (program: Program) => Promise<void>;
-  /** Stops the programs, last started first, peers together. Starts that are under way stay pending. */
+  /** Stops the programs, last started first, peers together. Starts in progress stay pending. */
   close: () => Promise<void>;
 }
 
@@ -59,7 +53,7 @@ export function makeSupervisor({
   restart = { firstMs: 500, longestMs: 30_000, stableMs: 60_000 },
   stopWithinMs = 9_000,
 }: SupervisorOptions): Supervisor {
-  /** Each stands on those before it. None is empty. */
+  /** Each tier depends on those before it. None is empty. */
   const tiers: Place[][] = [];
   const stopping = new AbortController();
 
@@ -71,11 +65,11 @@ export function makeSupervisor({
   }
 
   async function keepRunning(program: Program, onReady: (address: string | null) => void): Promise<void> {
-    function onReadyAgain(address: string | null) {
+    function onEachReady(address: string | null) {
       place.wasReady = true;
       onReady(address);
     }
-    const child = startChild(program, onReadyAgain);
+    const child = startChild(program, onEachReady);
     const place = { program, child, wasReady: false };
     addPlace(place);
     for (let failures = 1; ; failures += 1) {
@@ -84,18 +78,18 @@ export function makeSupervisor({
       if (end.code === exitCodes.userError && !place.wasReady) throw refusalOf(program, end);
       if (end.livedMs >= restart.stableMs) failures = 1;
       const restartInMs = pauseMs(failures, restart);
-      log.error("ended unasked, will be started again", {
+      log.error("a program ended unexpectedly; restarting", {
         program: program.name,
         ...end,
         restartInMs,
       });
       await pauseUnlessStopped(restartInMs);
       if (stopping.signal.aborted) return;
-      place.child = startChild(program, onReadyAgain);
+      place.child = startChild(program, onEachReady);
     }
   }
 
-  /** Whoever is started before the last one is ready does not stand on it. */
+  /** A program that is started before the last one is ready does not depend on it. */
   function addPlace(place: Place): void {
     const last = tiers.at(-1);
     if (last?.some(({ wasReady }) => !wasReady)) last.push(place);
@@ -125,7 +119,7 @@ export function makeSupervisor({
     removePlace(place);
     if (end.code === exitCodes.userError) throw refusalOf(program, end);
     if (end.code !== exitCodes.done)
-      throw new Error(`${program.name} ended with ${end.signal ?? `code ${end.code}`}; what it logged says why`, {
+      throw new Error(`${program.name} ended with ${end.signal ?? `code ${end.code}`}; see its log`, {
         cause: end.error,
       });
   }
@@ -145,18 +139,18 @@ export function makeSupervisor({
   async function stopOne(place: Place, withinMs: number): Promise<void> {
     const killed = await place.child.stop(withinMs);
     const program = place.program.name;
-    if (killed) log.warn("did not stop and was killed", { program, withinMs });
-    else log.debug("stopped", { program });
+    if (killed) log.warn("a program did not stop in time and was killed", { program, withinMs });
+    else log.debug("a program stopped", { program });
   }
 
   return { start, run, close };
 }
 
 function refusalOf({ name }: Program, { refused }: ChildEnd): UserError {
-  return new UserError(refused ?? `${name} refused to start (exit code 2): put right what it wrote above`);
+  return new UserError(refused ?? `${name} refused to start (exit code 2): correct the error that it printed above`);
 }
 
-/** Doubling, and spread over its upper half, so that programs that fell together do not come back together. */
+/** Doubles with each failure, with jitter in its upper half, so that programs that failed together restart apart. */
 function pauseMs(failures: number, { firstMs, longestMs }: { firstMs: number; longestMs: number }): number {
   const fullMs = Math.min(longestMs, firstMs * 2 ** (failures - 1));
   return Math.round(fullMs * (0.5 + Math.random() / 2));

@@ -1,12 +1,11 @@
 /**
- * Divides a limited time among several closings in a row: each may take half
- * of what is left, the last one all of it. A stuck one can so not starve those
- * after it, and what a quick one leaves over is theirs.
+ * Divides a limited time among closings in a row: each may take half of the time left, the last one all of it. So one
+ * that hangs cannot starve the others, and they get the time that a quick one does not use.
  */
 export function makeTimeBudget(totalMs: number) {
   const endsAt = performance.now() + totalMs;
   return {
-    /** @param turnsLeft how many are still to have a turn, this one included */
+    /** @param turnsLeft closings that are left, including this one */
     shareMs(turnsLeft: number): number {
       const leftMs = Math.max(0, endsAt - performance.now());
       return turnsLeft > 1 ? leftMs / 2 : leftMs;

@@ -1,9 +1,9 @@
 import { isIPv6 } from "node:net";
 
-/** Reached from this machine alone. */
+/** Reachable only from this machine. */
 export const loopback = "127.0.0.1";
 
-/** Where a server that listens on `host` is reached from this machine, as a URL without a path. */
+/** The URL, without a path, by which this machine reaches a server that listens on `host`. */
 export function addressOf(host: string, port: number): string {
   const isLocalhost = [loopback, "0.0.0.0", "::"].includes(host);
   const name = isLocalhost ? "localhost" : isIPv6(host) ? `[${host}]` : host;

@@ -1,6 +1,6 @@
 /**
- * The passwords of the embedded database. Each is random, made at the first start, and kept in a file of the data
- * directory that only the directory's user reads. The database itself keeps verifiers.
+ * The passwords of the embedded database. Each is random, generated at the first start, and stored in a file of the
+ * data directory that only its user can read. The database stores only verifiers.
  */
 
 import { randomBytes } from "node:crypto";
@@ -12,25 +12,25 @@ import { makePrivate } from "../process/make-private.js";
 import type { Log } from "../log/log.js";
 import { UserError } from "../process/user-error.js";
 
-/** One line, as DATABASE_PASSWORD_FILE takes it. */
+/** One line, the format of DATABASE_PASSWORD_FILE. */
 export function ownerPasswordFile(dataDir: string): string {
   return join(dataDir, "database.password");
 }
 
-/** A line of a password file of PostgreSQL, as PGPASSFILE takes it. */
+/** One line, the format of PGPASSFILE. */
 export function passFileOf(dataDir: string, role: string): string {
   return join(dataDir, `${role}.pgpass`);
 }
 
-/** Made where it is missing. */
+/** Creates the file where it is missing. */
 export function keepOwnerPassword(dataDir: string, log: Log): Promise<string> {
   return keptLine(ownerPasswordFile(dataDir), newPassword, log);
 }
 
 /**
- * Made where it is missing.
+ * Creates the file where it is missing.
  *
- * @throws UserError where the file is none of ours
+ * @throws UserError where the file has another content
  */
 export async function keepPassFile(dataDir: string, role: string, log: Log): Promise<string> {
   const file = passFileOf(dataDir, role);
@@ -38,7 +38,7 @@ export async function keepPassFile(dataDir: string, role: string, log: Log): Pro
   const line = await keptLine(file, () => start + newPassword(), log);
   if (line.startsWith(start)) return line.slice(start.length);
   throw new UserError(
-    `${file}: expected a line that begins with ${start}, got another; delete the file, and the next start makes it with another password`,
+    `${file}: expected a line that begins with ${start}, got another; delete the file, and the next start makes a new password`,
   );
 }
 
@@ -46,11 +46,11 @@ function newPassword(): string {
   return randomBytes(24).toString("base64url");
 }
 
-/** Whole or not at all: it is renamed when it is written. */
+/** Atomic: the file is renamed after it is written. */
 async function keptLine(file: string, make: () => string, log: Log): Promise<string> {
   if (!existsSync(file)) {
     const unfinished = `${file}.new`;
-    // one that was left there has its own mode, and perhaps readers
+    // a leftover file would keep its mode, so other users might be able to read it
     await rm(unfinished, { force: true });
     await writeFile(unfinished, `${make()}\n`, { mode: 0o600, flag: "wx" });
     await rename(unfinished, file);
@@ -63,12 +63,12 @@ async function keptLine(file: string, make: () => string, log: Log): Promise<str
         : "other users can read this password, and the file's mode could not be changed",
       {
         ...{ file, mode: mode.toString(8) },
-        hint: "delete the file, and the next start makes another password",
+        hint: "delete the file, and the next start makes a new password",
       },
     );
   const line = (await readFile(file, "utf8")).trim();
   if (/^[\x21-\x7e]{8,}$/.test(line)) return line;
   throw new UserError(
-    `${file}: expected one line with a password of 8 characters of ASCII or more, got something else; delete the file, and the next start makes another password`,
+    `${file}: expected one line with a password of at least 8 ASCII characters, got something else; delete the file, and the next start makes a new password`,
   );
 }

@@ -1,11 +1,11 @@
-/** Opens a port for listening; what the user can correct is explained in one sentence that names the setting. */
+/** Opens a port for listening. An error that the user can correct names the setting. */
 
 import { type AddressInfo, type Server } from "node:net";
 
 import type { SettingName } from "./settings.js";
 import { UserError } from "../process/user-error.js";
 
-/** A setting that names a port, and the one that names its address, if that can be set. */
+/** The port settings, each with the setting of its address; null where that is fixed. */
 const hostSettings = {
   PORT: "HOST",
   HEALTH_PORT: "HEALTH_HOST",
@@ -17,8 +17,8 @@ export type PortSetting = keyof typeof hostSettings;
 /**
  * @param port 0: any free one
  * @param host IP address; `0.0.0.0` and `::` are all addresses of this machine
- * @param setting where `port` came from
- * @returns the port that was opened
+ * @param setting the one that set `port`
+ * @returns the opened port
  * @throws UserError where the port is in use or not allowed, or this machine does not have the address
  */
 export async function listen(server: Server, port: number, host: string, setting: PortSetting): Promise<number> {
@@ -38,7 +38,7 @@ export async function listen(server: Server, port: number, host: string, setting
 
 const sentences: Record<string, (port: number, host: string, setting: PortSetting) => string> = {
   EADDRINUSE: (port, _host, setting) =>
-    `port ${port} is in use by another program: stop that one, or set ${setting} to a free port`,
+    `port ${port} is in use by another program: stop it, or set ${setting} to a free port`,
   EACCES: (port, _host, setting) => `this user may not open port ${port}: set ${setting} to a port above 1023`,
   EADDRNOTAVAIL: notOurs,
   // `::` or `::1` where the system has no IPv6

@@ -1,9 +1,9 @@
-/** What comes with the package: its version, its licence and its files. */
+/** The package's version, licence and files. */
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Compiled, this file is dist/shared/config/package.js: the package begins two folders up. */
+/** The compiled file is dist/shared/config/package.js, so the package's root is three folders up. */
 const root = new URL("../../../", import.meta.url);
 
 export function packagedFile(path: string): string {

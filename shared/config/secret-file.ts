@@ -1,5 +1,5 @@
 /**
- * Secrets in files, as container engines and service managers hand them over: not seen in the environment, nor among
+ * Secrets in files, as container engines and service managers provide them: visible neither in the environment nor in
  * arguments.
  */
 
@@ -7,19 +7,19 @@ import { readFileSync, statSync } from "node:fs";
 
 import { WrongValue } from "./setting-values.js";
 
-/** Far longer than any secret; a file that is another one by mistake is not read whole. */
-const mostBytes = 4_096;
+/** Far longer than any secret; a wrong file is not read whole. */
+const maxBytes = 4_096;
 
 /**
- * The one line of a file, without its end.
+ * The only line of a file, without its line end.
  *
- * @throws WrongValue, which never shows what is in the file
+ * @throws WrongValue, which never shows the content
  */
 export function secretIn(path: string): string {
   const text = textOf(path);
   const line = text.replace(/\r?\n$/, "");
-  if (line === "") throw new WrongValue(`${oneLine}, and it is empty`);
-  if (/\p{Cc}/u.test(line)) throw new WrongValue(`${oneLine}, and it has more than that`);
+  if (line === "") throw new WrongValue(`${oneLine}, but it is empty`);
+  if (/\p{Cc}/u.test(line)) throw new WrongValue(`${oneLine}, but it has more than that`);
   return line;
 }
 
@@ -28,11 +28,11 @@ const oneLine = "the path of a file with one line of text";
 function textOf(path: string): string {
   try {
     const { size } = statSync(path);
-    if (size > mostBytes) throw new WrongValue(`${oneLine}, and it has ${size} bytes`);
+    if (size > maxBytes) throw new WrongValue(`${oneLine}, but it has ${size} bytes`);
     return readFileSync(path, "utf8");
   } catch (error) {
     if (error instanceof WrongValue) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    throw new WrongValue(`${oneLine}, and reading it failed (${code})`);
+    throw new WrongValue(`${oneLine}, but it cannot be read (${code})`);
   }
 }

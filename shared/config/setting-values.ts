@@ -1,4 +1,4 @@
-/** Parsers of settings: text in, value out. A text that will not do throws what was expected instead. */
+/** Parsers of settings. An invalid text throws WrongValue with what was expected. */
 
 import { isIP } from "node:net";
 import { resolve } from "node:path";
@@ -8,7 +8,7 @@ import { logLevels, type LogLevel } from "../log/log.js";
 import type { Vantage } from "./vantage.js";
 
 export class WrongValue extends Error {
-  /** @param secret the text may hold a password and must not be shown */
+  /** @param secret the text may contain a password and must not be shown */
   constructor(
     readonly expected: string,
     readonly secret = false,
@@ -21,9 +21,9 @@ export function parsePort(text: string): number {
   return parseInteger(text, 65_535, "a port from 0 to 65535 (0: any free one)");
 }
 
-/** An IP address to listen on. A name would be looked up, and could mean several. */
+/** An IP address to listen on. A name could resolve to several. */
 export function parseHost(text: string): string {
-  // a zone, as in fe80::1%eth0, cannot be part of a URL
+  // a URL cannot contain a zone, as in fe80::1%eth0
   if (isIP(text) === 0 || text.includes("%"))
     throw new WrongValue("an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 or :: for all of them");
   return text;
@@ -39,26 +39,26 @@ function parseInteger(text: string, most: number, expected: string): number {
   return value;
 }
 
-/** Absolute, from the working directory. */
+/** An absolute path, resolved from the working directory. */
 export function parsePath(text: string): string {
   return resolve(text);
 }
 
-const databaseUrlShape = "postgres://user:password@host:port/database, or several host:port with commas between";
+const databaseUrlShape = "postgres://user:password@host:port/database, or several host:port separated by commas";
 
-/** Of the primary: where there are several hosts, the one that takes writes is looked for. */
+/** Address of the primary: of several hosts, the writable one is used. */
 export function parseDatabaseUrl(text: string): string {
   return parseServerUrl(text, ["read-write", "primary"]);
 }
 
-/** Of what is only read: any of the hosts will do. */
+/** Address for reading only: of several hosts, any can be used. */
 export function parseDatabaseReadUrl(text: string): string {
   return parseServerUrl(text, ["any"]);
 }
 
 /**
- * @param targets what `target_session_attrs` may say, so that the address is also one for psql; we do that much without
- * it
+ * @param targets allowed values of `target_session_attrs`, so that the same address works with psql; they describe what
+ * this program does anyway
  */
 function parseServerUrl(text: string, targets: string[]): string {
   for (const address of addressesOf(text)) {
@@ -77,13 +77,13 @@ function parseServerUrl(text: string, targets: string[]): string {
   return text;
 }
 
-/** Without the slash at the end, so that paths can be put behind it. */
+/** Removes slashes at the end, so that paths can be appended. */
 export function parseSiteUrl(text: string): string {
   const { protocol, username, password } = URL.canParse(text)
     ? new URL(text)
     : { protocol: "", username: "", password: "" };
   const isWeb = ["http:", "https:"].includes(protocol);
-  // it is published: a password in it would be, too
+  // the address is published, and so would be a password in it
   if (!isWeb || /[?#]/.test(text) || username + password !== "")
     throw new WrongValue("an http:// or https:// address without user name, ? and #");
   return text.replace(/\/+$/, "");
@@ -104,7 +104,7 @@ export function parseRegions(text: string): readonly string[] {
   return Object.freeze(regions);
 }
 
-/** Of what is shown to the public: a text of so many characters. */
+/** A part of what is published. */
 const shownPart = /^\P{Cc}{1,60}$/u;
 
 export function parseVantage(text: string): Vantage {
@@ -112,17 +112,17 @@ export function parseVantage(text: string): Vantage {
   const parts = [name, place, network];
   if (rest.length > 0 || !parts.every((part) => shownPart.test(part)))
     throw new WrongValue(
-      "a name, a place and a network with commas between, each of 1 to 60 characters, such as fra1, Frankfurt, Hetzner AS24940",
+      "a name, a place and a network, separated by commas, each of 1 to 60 characters, such as fra1, Frankfurt, Hetzner AS24940",
     );
   return Object.freeze({ name, place, network });
 }
 
-/** Only addresses can be believed. `true` or a number of hops would let clients choose their own. */
+/** Only addresses can be trusted. `true` or a number of hops would let clients choose their own address. */
 export function parseProxies(text: string): readonly string[] {
   const names = ["loopback", "linklocal", "uniquelocal"];
   const proxies = listOf(text);
   if (!proxies.every((proxy) => names.includes(proxy) || isNetwork(proxy)))
-    throw new WrongValue(`addresses or networks (10.0.0.0/8), or ${names.join(", ")}, with commas between`);
+    throw new WrongValue(`addresses or networks (10.0.0.0/8), or ${names.join(", ")}, separated by commas`);
   return Object.freeze(proxies);
 }
 
@@ -138,10 +138,10 @@ function listOf(text: string): string[] {
   return text.split(",").map((item) => item.trim());
 }
 
-/** Of 32 bytes, as `openssl rand -base64 32` writes them. */
+/** A key of 32 bytes in base64, as `openssl rand -base64 32` prints it. */
 export function parseKey(text: string): Buffer {
   if (!/^[A-Za-z0-9+/]{43}=$/.test(text))
-    throw new WrongValue("32 bytes as base64, 44 characters (openssl rand -base64 32 makes them)", true);
+    throw new WrongValue("32 bytes as base64, 44 characters (openssl rand -base64 32 makes one)", true);
   return Buffer.from(text, "base64");
 }
 

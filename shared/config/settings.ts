@@ -1,7 +1,6 @@
 /**
- * The settings of every program: environment variables, read here and nowhere
- * else, once, into a frozen value. A variable that is set to nothing counts as
- * not set. The table of settings in docs/settings.md is checked against `settingTable`.
+ * The settings of all programs: environment variables, read only here, once, into a frozen value. An empty variable
+ * counts as not set. A test compares the table in docs/settings.md with `settingTable`.
  */
 
 import { existsSync } from "node:fs";
@@ -36,26 +35,26 @@ import { UserError } from "../process/user-error.js";
 import type { Vantage } from "./vantage.js";
 
 export interface Settings {
-  /** Null: the embedded database in `dataDir`. With its password, wherever that came from: never to be shown. */
+  /** Null: the embedded database in `dataDir`. Contains the password, also one from a file: never show it. */
   readonly databaseUrl: string | null;
-  /** Null: `databaseUrl` serves for reading too. With its password. */
+  /** Null: `databaseUrl` is also used for reading. Contains the password. */
   readonly databaseReadUrl: string | null;
   /** Absolute path. */
   readonly dataDir: string;
   /** Absolute path. */
   readonly registry: string;
-  /** Null where none is set; a probe cannot do without. */
+  /** Null where not set; required for a probe. */
   readonly region: string | null;
-  /** Null where the operator does not say. */
+  /** Null where not set. */
   readonly vantage: Vantage | null;
-  /** Null: all of the registry's. */
+  /** Null: all regions of the registry. */
   readonly regions: readonly string[] | null;
   readonly port: number;
   /** IP address on which the public API listens. */
   readonly host: string;
-  /** IP address on which health and own metrics listen, of every program. */
+  /** IP address on which every program's health and own metrics listen. */
   readonly healthHost: string;
-  /** By program: where it is not set, each has another, so that one of each fits on one machine. */
+  /** By program. Where not set, each program has a different one, so that one of each can run on one machine. */
   readonly healthPort: Readonly<Record<Service, number>>;
   readonly embeddedPort: number;
   /** Without a slash at the end. */
@@ -64,9 +63,9 @@ export interface Settings {
   readonly baseUrl: string;
   /** Requests a minute per client address; 0: no limit. */
   readonly rateLimit: number;
-  /** Addresses, networks and names as Express' `trust proxy` takes them. */
+  /** Addresses, networks and names in the form of Express' `trust proxy`. */
   readonly trustProxy: readonly string[];
-  /** 32 bytes; null where none is set. Never to be shown. */
+  /** 32 bytes; null where not set. Never show it. */
   readonly channelKey: Buffer | null;
   readonly alertLoopback: boolean;
   readonly logLevel: LogLevel;
@@ -202,7 +201,7 @@ export type SettingName = (typeof settingTable)[number]["name"];
 
 type Environment = Record<string, string | undefined>;
 
-/** @throws UserError that names every problem, one a line */
+/** @throws UserError with every problem, one per line */
 export function readSettings(env: Environment = process.env): Settings {
   const problems = unknownSettings(env);
 
@@ -222,7 +221,7 @@ export function readSettings(env: Environment = process.env): Settings {
   const healthPort = healthPorts(port, read("HEALTH_PORT", parsePort, null));
   if (Math.max(...Object.values(healthPort)) > 65_535)
     problems.push(
-      `HEALTH_PORT: would be up to PORT + ${services.length} = ${port + services.length}, which is no port; set it, or set a lower PORT`,
+      `HEALTH_PORT: its default goes up to PORT + ${services.length} = ${port + services.length}, but ports end at 65535; set it, or set a lower PORT`,
     );
   const host = read("HOST", parseHost, loopback);
   const baseUrl = read("BASE_URL", parseSiteUrl, addressOf(host, port));
@@ -255,13 +254,13 @@ export function readSettings(env: Environment = process.env): Settings {
     logLevel: read("LOG_LEVEL", parseLogLevel, "info"),
   };
   if (settings.databaseReadUrl !== null && !env["DATABASE_URL"])
-    problems.push("DATABASE_READ_URL: is a replica of DATABASE_URL, which is not set; set both or neither");
+    problems.push("DATABASE_READ_URL: DATABASE_URL, its primary, is not set; set both or neither");
   problems.push(...contradictions(env));
   if (problems.length > 0) throw new UserError(allProblems(problems));
   return Object.freeze(settings);
 }
 
-/** A secret that is given twice, of which one would be without effect, and a password of nothing. */
+/** Secrets that are set twice, and passwords without an address that they belong to. */
 function contradictions(env: Environment): string[] {
   const problems: string[] = [];
   for (const [name, file] of [
@@ -270,20 +269,20 @@ function contradictions(env: Environment): string[] {
   ] as const) {
     if (!env[file]) continue;
     const [url = ""] = addressesOf(env[name] ?? "");
-    if (url === "") problems.push(`${file}: holds the password for ${name}, which is not set; set both or neither`);
+    if (url === "") problems.push(`${file}: ${name}, for which it has the password, is not set; set both or neither`);
     else if (URL.canParse(url) && new URL(url).password !== "")
-      problems.push(`${file}: ${name} has a password itself; take it out of there, or unset ${file}`);
+      problems.push(`${file}: ${name} also contains a password; remove it there, or unset ${file}`);
     else if (URL.canParse(url) && new URL(url).hostname === "")
       problems.push(
-        `${file}: ${name} names no host, and no password can be put into such an address; name one, or unset ${file}`,
+        `${file}: ${name} has no host, so the password cannot be added to it; add a host, or unset ${file}`,
       );
   }
   if (env["CHANNEL_KEY"] && env["CHANNEL_KEY_FILE"])
-    problems.push("CHANNEL_KEY_FILE: CHANNEL_KEY is set too; unset one of them");
+    problems.push("CHANNEL_KEY_FILE: CHANNEL_KEY is also set; unset one of them");
   return problems;
 }
 
-/** @param set null: each has its own; 0 stays 0, any free one */
+/** @param set null: each program has its own default; 0: any free port */
 function healthPorts(port: number, set: number | null): Settings["healthPort"] {
   const ports = services.map((service, i) => {
     return [service, set ?? (port === 0 ? 0 : port + 1 + i)];
@@ -291,7 +290,7 @@ function healthPorts(port: number, set: number | null): Settings["healthPort"] {
   return Object.freeze(Object.fromEntries(ports) as Settings["healthPort"]);
 }
 
-/** Where the database is: the one that is named, or the embedded one. With its password: never to be shown. */
+/** The address of the configured or the embedded database. Contains the password: never show it. */
 export function databaseUrlOf(settings: Settings): string {
   const { databaseUrl, dataDir, embeddedPort } = settings;
   if (databaseUrl !== null) return databaseUrl;
@@ -299,9 +298,9 @@ export function databaseUrlOf(settings: Settings): string {
 }
 
 /**
- * Null where the embedded database was never started: there is nothing to connect to either, and the error says so.
+ * Null where the embedded database was never started: then connecting fails with a clear error.
  *
- * @throws UserError where the file cannot be read, by another user above all
+ * @throws UserError where the file cannot be read, usually because this is another user
  */
 function embeddedPassword(dataDir: string): string | null {
   const file = ownerPasswordFile(dataDir);
@@ -311,40 +310,40 @@ function embeddedPassword(dataDir: string): string | null {
   } catch (error) {
     if (!(error instanceof WrongValue)) throw error;
     throw new UserError(
-      `${file}, the password of the embedded database: expected ${error.expected}; run this as the user who runs the database, or set DATABASE_URL`,
+      `${file}, the password of the embedded database: expected ${error.expected}; run this as the database's user, or set DATABASE_URL`,
       { cause: error },
     );
   }
 }
 
 /**
- * The key that channels' URLs and secrets are encrypted with.
+ * The key that encrypts the channels' URLs and secrets.
  *
- * @throws UserError when none is set
+ * @throws UserError when it is not set
  */
 export function channelKeyOf(settings: Settings): Buffer {
   if (settings.channelKey !== null) return settings.channelKey;
   throw new UserError(
-    "CHANNEL_KEY is not set, and without it nothing secret is kept or read: make one by openssl rand -base64 32, keep it safe, and set it, or CHANNEL_KEY_FILE, for core and for this command",
+    "CHANNEL_KEY is not set; it is required to encrypt and decrypt channel secrets: make one with openssl rand -base64 32, keep it safe, and set it, or CHANNEL_KEY_FILE, for core and for this command",
   );
 }
 
-/** Of its owner, without the password. */
+/** The owner's address, without the password. */
 export function embeddedUrl(port: number): string {
   return `postgres://postgres@127.0.0.1:${port}/template1`;
 }
 
-/** The environment for a program that this one starts: our own, some settings changed. */
+/** This program's environment with some settings changed, for a child process. */
 export function environmentWith(changes: Partial<Record<SettingName, string>>): Environment {
   return { ...process.env, ...changes };
 }
 
-/** How many threads Node has for files and look-ups: no setting of ours, and to be told before it starts. */
+/** Node's threads for files and DNS lookups. Not one of our settings; it must be set before Node starts. */
 export function threadsOfNode(env: Environment = process.env): number {
   return Number(env.UV_THREADPOOL_SIZE) || 4;
 }
 
-/** A misspelt setting would be silently without effect; under our own prefix nothing else can be meant. */
+/** A misspelt setting would be ignored silently. Under our own prefix a variable can only be a misspelt setting. */
 function unknownSettings(env: Environment): string[] {
   const prefix = "VENUEWATCH_";
   return Object.keys(env)
@@ -354,7 +353,7 @@ function unknownSettings(env: Environment): string[] {
       const known = settingTable.some((setting) => setting.name === bare);
       return known
         ? `${name}: settings have no prefix; set ${bare} instead`
-        : `${name}: there is no such setting; unset it (docs/settings.md lists all settings, none has this prefix)`;
+        : `${name}: there is no such setting; unset it (docs/settings.md lists all settings)`;
     });
 }
 

@@ -1,9 +1,9 @@
-/** From where a probe looks, as its operator says (setting VANTAGE). */
+/** The place that a probe measures from, as its operator states it (setting VANTAGE). */
 export interface Vantage {
   /** A short name: of a site, a data centre or a machine. */
   name: string;
-  /** Where on earth it is. */
+  /** Its geographic place. */
   place: string;
-  /** Whose network it is in. */
+  /** Its network. */
   network: string;
 }

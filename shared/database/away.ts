@@ -1,12 +1,11 @@
-/** Which errors mean that the database is away, and not that a statement was wrong. */
+/** Tells errors of a database that is away from errors of a statement. */
 import type { Log } from "../log/log.js";
 import { NoHost } from "./no-host.js";
 
 /**
- * SQLSTATE classes 08 (connection), 28 (it refuses us), 53 (it lacks something; not 53200 and 53400, a limit of one
- * statement) and 57 (it was stopped, or starts; not 57014, which ends one statement), no such database, one that only
- * reads (a primary that has become a standby), and whatever the socket says. What a wrapped error was caused by counts
- * as well.
+ * SQLSTATE classes 08 (connection), 28 (login refused), 53 (out of resources; not 53200 and 53400, which concern one
+ * statement) and 57 (stopped or starting; not 57014, which cancels one statement), 3D000 (no such database), 25006
+ * (read-only: a primary that has become a standby), and errors of the socket. Causes of a wrapped error count as well.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -16,9 +15,9 @@ export function isDatabaseAway(error: unknown): boolean {
     /^((08(?!P01)|28|53(?![24]00)|57(?!014))...|3D000|25006)$/.test(code) ||
     (code === "08P01" && isOfPooler(error)) ||
     /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)$/.test(code) ||
-    // a server on this machine, by its socket's file
+    // a local server's Unix socket
     (code === "ENOENT" && syscall === "connect") ||
-    // pg gives these no code
+    // errors of pg without a code
     /^(Connection terminated|Query read timeout|timeout expired|timeout exceeded when trying to connect)/.test(
       error.message,
     ) ||
@@ -27,7 +26,7 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 /**
- * PgBouncer says by 08P01 what it has to say, except that its server is away; of PostgreSQL that code is a fault of
+ * PgBouncer reports all its errors as 08P01, except that its server is away. From PostgreSQL that code means a bug of
  * ours.
  */
 function isOfPooler({ message }: Error): boolean {
@@ -40,7 +39,7 @@ function isOfPooler({ message }: Error): boolean {
  * Counts a failed task as part of the database's outage, which is logged once a minute.
  *
  * @param tasks what failed, in plural
- * @returns false where the fault is another one, which the caller logs
+ * @returns false for any other error, which the caller logs
  */
 export function countsAsAway(log: Log, tasks: string, error: unknown): boolean {
   if (!isDatabaseAway(error)) return false;

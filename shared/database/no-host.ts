@@ -1,2 +1,2 @@
-/** Why each of several hosts could not be used, as a list. */
+/** None of several hosts could be used; the message has the reason for each. */
 export class NoHost extends Error {}

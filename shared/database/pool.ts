@@ -12,47 +12,47 @@ import { sqlFolder } from "./sql-files.js";
 /** Tagged templates whose values are bound. (The package is CommonJS, hence the second default.) */
 export const sql = databasesSql.default;
 
-/** A way to ask one database, either any connection of the pool or the one that a transaction holds. */
+/** Queries one database, on any connection of the pool or on that of a transaction. */
 export interface Db {
-  /** Rows of a tagged template; its values are bound, never pasted. */
+  /** Rows of a tagged template; its values are bound, never interpolated. */
   query<Row>(query: SQLQuery): Promise<Row[]>;
   /**
-   * Rows of `sql/queries/<name>.sql`, whose `$1, $2, …` are the values. Statements are unnamed: on the embedded
-   * database a named one would be shared by all clients.
+   * Rows of `sql/queries/<name>.sql` with the values as `$1, $2, …`. Statements are unnamed: on the embedded database a
+   * named one would be shared by all clients.
    */
   file<Row>(name: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Rows of a statement read from elsewhere; its values are bound too. */
+  /** Rows of any other statement; its values are bound, too. */
   text<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
-  /** Several statements at once, as they stand in a file; no values. */
+  /** Runs several statements, as in a file, without values. */
   script(text: string): Promise<void>;
 }
 
 export interface Pool extends Db {
   /** Runs `work` in one transaction on one connection; rolled back when it throws. */
   transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>;
-  /** Rows of `sql/queries/<name>.sql`, by batches, of which the first is there already; see `Rows`. */
+  /** Rows of `sql/queries/<name>.sql` in batches, with the first already read; see `RowStream`. */
   rows(name: string, values: readonly unknown[], reading?: Partial<BatchOptions>): Promise<RowStream>;
-  /** The same, of a statement read from elsewhere. */
+  /** The same for any other statement. */
   textRows(text: string, values: readonly unknown[], reading?: Partial<BatchOptions>): Promise<RowStream>;
   close: () => Promise<void>;
 }
 
 export interface PoolOptions {
-  /** The program, as `pg_stat_activity` shows it. */
+  /** The program's name in `pg_stat_activity`. */
   applicationName: string;
   log: Log;
-  /** Connections at the most. */
+  /** Maximum number of connections. */
   max?: number;
-  /** A statement may run this long; on the embedded database all statements of one exchange. */
+  /** Limit of a statement; on the embedded database, of all statements of one exchange together. */
   statementTimeoutMs?: number;
-  /** A transaction may do nothing for this long, on a server; then its connection is ended. */
+  /** How long a transaction may be idle, on a server, before its connection is ended. */
   idleInTransactionMs?: number;
-  /** Nothing is written: where the address names several hosts, a standby will do. */
+  /** Nothing is written: of several hosts, a standby can be used. */
   readOnly?: boolean;
 }
 
 /**
- * Opens a pool; it connects only when it is asked something. Times are read as Date, bigints and numerics as numbers.
+ * Opens a pool, which connects at its first query. Times are read as Date, bigints and numerics as numbers.
  */
 export function openPool(url: string, options: PoolOptions): Pool {
   const config: pg.PoolConfig = {
@@ -61,9 +61,9 @@ export function openPool(url: string, options: PoolOptions): Pool {
     connectionTimeoutMillis: 10_000,
     statement_timeout: options.statementTimeoutMs,
     idle_in_transaction_session_timeout: options.idleInTransactionMs,
-    // a server that vanished without a word does not even say that it gave up
+    // a server that vanished does not report its own timeout either
     query_timeout: options.statementTimeoutMs && options.statementTimeoutMs + 1_000,
-    // such a server is noticed on idle connections in minutes, not in hours
+    // idle connections notice such a server within minutes, not hours
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     options: sessionSettings.map((setting) => `-c ${setting}`).join(" "),
@@ -84,7 +84,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
   }
 
   return {
-    ...asker((text, values) => askOnce(pool, text, values), succeeded),
+    ...makeDb((text, values) => queryOnce(pool, text, values), succeeded),
     transaction: (work) => inTransaction(pool, work, succeeded),
     rows: (name, values, reading) => textRows(queryFile(name), values, reading),
     textRows,
@@ -92,13 +92,13 @@ export function openPool(url: string, options: PoolOptions): Pool {
   };
 }
 
-/** Whatever the server's own settings are. */
+/** These override the server's own settings. */
 const sessionSettings = [
-  // as the database is set by the migration, for connections that are older than it
+  // the migration sets this for the database, but not for connections that are older
   "search_path=venuewatch,public",
   "timezone=UTC",
   "jit=off",
-  // as pg reads values, and as `move` compares them
+  // the formats that pg parses, and that `move` compares
   "datestyle=ISO,MDY",
   "intervalstyle=postgres",
   "bytea_output=hex",
@@ -108,8 +108,8 @@ const sessionSettings = [
 /**
  * Opens a pool to a database that must be there.
  *
- * @param setting where the user has written the address
- * @throws UserError where it cannot be reached
+ * @param setting the setting or option that has the address
+ * @throws UserError where it cannot be used
  */
 export async function connect(url: string, options: PoolOptions, setting?: string): Promise<Pool> {
   const pool = openPool(url, options);
@@ -122,7 +122,7 @@ export async function connect(url: string, options: PoolOptions, setting?: strin
   }
 }
 
-/** For programs that can begin without the database: what is wrong with it is told, and it may come later. */
+/** For programs that can start without the database: logs why it cannot be used. It may become available later. */
 export async function warnUnlessReachable(
   pool: Pool,
   url: string,
@@ -137,13 +137,13 @@ export async function warnUnlessReachable(
   }
 }
 
-type Ask = (text: string, values?: unknown[]) => Promise<pg.QueryResult>;
+type Execute = (text: string, values?: unknown[]) => Promise<pg.QueryResult>;
 
-/** On any connection; one on which something failed is thrown away, since nobody knows what state it is in. */
-async function askOnce(pool: Connections, text: string, values?: unknown[]): Promise<pg.QueryResult> {
+/** On any connection. After an error the connection is discarded, since its state is unknown. */
+async function queryOnce(pool: Connections, text: string, values?: unknown[]): Promise<pg.QueryResult> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // of a connection that is lost meanwhile the query itself fails
+  // when the connection is lost, the query itself fails
   const lost = (error: Error) => (broken = error);
   client.on("error", lost);
   try {
@@ -157,9 +157,9 @@ async function askOnce(pool: Connections, text: string, values?: unknown[]): Pro
   }
 }
 
-function asker(ask: Ask, succeeded: () => void): Db {
+function makeDb(execute: Execute, succeeded: () => void): Db {
   async function text<Row>(text: string, values: readonly unknown[]) {
-    const result = await ask(text, [...values]);
+    const result = await execute(text, [...values]);
     succeeded();
     return result.rows as Row[];
   }
@@ -173,7 +173,7 @@ function asker(ask: Ask, succeeded: () => void): Db {
     },
     text,
     async script(text) {
-      await ask(text);
+      await execute(text);
       succeeded();
     },
   };
@@ -191,15 +191,15 @@ async function inTransaction<Result>(
   client.on("error", lost);
   try {
     await client.query("begin");
-    const result = await work(asker((text, values) => client.query(text, values), succeeded));
+    const result = await work(makeDb((text, values) => client.query(text, values), succeeded));
     await client.query("commit");
     return result;
   } catch (error) {
-    // the first error is the one to tell; a connection that cannot even roll back is thrown away
+    // the first error is thrown; a connection that cannot even roll back is discarded
     await client.query("rollback").catch((rollback: Error) => {
       broken = rollback;
     });
-    // its server does not take writes any more, and another one may
+    // this server has become read-only, and another one may be writable
     const { code } = error as { code?: string };
     if (code === readOnlyTransaction) broken ??= error as Error;
     throw error;
@@ -231,7 +231,7 @@ function queryFile(name: string): string {
   return text;
 }
 
-/** Our bigints and numerics are counts and percentages, all within what a number holds exactly. */
+/** Our bigints and numerics are counts and percentages, which a number represents exactly. */
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.NUMERIC, Number);

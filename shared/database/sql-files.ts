@@ -1,32 +1,32 @@
-/** The SQL files that make a database: what runs once, and what only defines and is made anew when it changed. */
+/** The SQL files of a database: schema files that run once, and definitions that are recreated when they changed. */
 
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 
-/** Where the SQL files of the package are. */
+/** The package's SQL files. */
 export const sqlFolder = new URL("../../../sql/", import.meta.url);
 
-/** A file that runs once. An applied one must never change, so its checksum is kept. */
+/** A file that runs once. An applied file must never change, so its checksum is stored. */
 export interface SchemaFile {
   name: string;
   text: string;
   checksum: string;
   /**
-   * What does the same to a database with a history, and holds its locks more briefly. Few files need it: those of
-   * `online/`.
+   * An alternative for a database with a history, which holds its locks more briefly. Only the files in `online/` have
+   * it.
    */
   online?: string;
 }
 
-/** What only defines: views, functions and roles. Each text is one script. */
+/** Views, functions and roles. Each text is one script. */
 export interface Definitions {
-  /** What every migration stands on. */
+  /** Required by every migration. */
   prelude: string;
-  /** Everything that stands in schemas api, engine, upkeep, analytics and logins, and who may use it. */
+  /** Everything in schemas api, engine, upkeep, analytics and logins, with its grants. */
   text: string;
-  /** What only a superuser may do for it. */
+  /** The part that only a superuser may run. */
   superuser: string;
-  /** Of all of it. */
+  /** Of all three. */
   checksum: string;
 }
 
@@ -65,7 +65,7 @@ export async function readDefinitions(folder: URL): Promise<Definitions> {
   return { prelude, text, superuser, checksum };
 }
 
-/** A script of the migration itself, of this build whatever folder it migrates to. */
+/** A script of the migration itself: always of this build, whichever folder it migrates to. */
 export function readScript(name: string): Promise<string> {
   return read(sqlFolder, name);
 }

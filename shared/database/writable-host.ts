@@ -5,18 +5,17 @@ import type { Log } from "../log/log.js";
 import { NoHost } from "./no-host.js";
 import { singleFlight } from "../process/single-flight.js";
 
-/** Where connections come from. */
 export interface Connections {
   /**
-   * @throws Error where the one host that is named cannot be used
-   * @throws NoHost where none of several can
+   * @throws Error where the only host cannot be used
+   * @throws NoHost where none of several hosts can be used
    */
   connect: () => Promise<pg.PoolClient>;
   end: () => Promise<void>;
 }
 
 /**
- * A host that is gone without a word must not keep those behind it waiting for as long as an address that has no other.
+ * With several hosts, the timeout for each is shorter than for a single one: one that vanished must not delay the next.
  */
 const hostTimeoutMs = 3_000;
 
@@ -26,9 +25,7 @@ class ImpatientClient extends pg.Client {
   }
 }
 
-/**
- * By address, for all pools of this program: the host that was right last, and whom to notify when it is another one.
- */
+/** By address, shared by all pools of this program: the last good host, and the pools to notify when it changes. */
 const clusters = new Map<string, Cluster>();
 
 interface Cluster {
@@ -37,12 +34,12 @@ interface Cluster {
 }
 
 /**
- * Connections to an address that may name several hosts. Each new one goes to the host that was right last. Where that
- * one fails, the host is found once for all who wait: the next in their order that is right. node-postgres itself knows
- * neither several hosts nor `target_session_attrs`.
+ * Connections to an address that may have several hosts. A new connection goes to the last good host. If that fails,
+ * one search finds the next good host for all callers that wait. node-postgres itself supports neither several hosts
+ * nor `target_session_attrs`.
  *
  * @param config of each pool, without the address
- * @param readOnly any host will do; otherwise the one that is no standby
+ * @param readOnly any host can be used; otherwise only one that is not a standby
  */
 export function openConnections(
   url: string,
@@ -70,7 +67,7 @@ export function openConnections(
     const before = cluster.place;
     cluster.place = place;
     if (before === null) return;
-    log.warn(readOnly ? "another host of the database is read from now" : "the database is on another host now", {
+    log.warn(readOnly ? "reading from another host of the database" : "the database moved to another host", {
       host: hostOf(addresses[place]!),
       before: hostOf(addresses[before]!),
     });
@@ -79,7 +76,7 @@ export function openConnections(
 
   const find = singleFlight(async () => {
     const faults: string[] = [];
-    // the one that failed just now comes last
+    // the host that just failed comes last
     const first = cluster.place === null ? 0 : cluster.place + 1;
     for (let i = first; i < first + addresses.length; i++) {
       const place = i % addresses.length;
@@ -112,7 +109,7 @@ export function openConnections(
         } catch (error) {
           if (!(error instanceof NoHost)) throw error;
         }
-      // another one may have found it meanwhile
+      // another caller may have found it meanwhile
       const found = cluster.place === last ? null : cluster.place;
       return connectTo(found ?? (await find()));
     },
@@ -126,7 +123,7 @@ export function openConnections(
 /** @throws Error where the host cannot be used */
 async function tryHost(config: pg.ClientConfig, writable: boolean): Promise<void> {
   const client = new ImpatientClient(config);
-  // of a connection that is lost meanwhile the statement itself fails
+  // when the connection is lost, the statement itself fails
   client.on("error", () => {});
   try {
     await client.connect();
@@ -138,8 +135,8 @@ async function tryHost(config: pg.ClientConfig, writable: boolean): Promise<void
 
 interface PoolOfHost extends Connections {
   /**
-   * Another host is used instead: who waits for a connection is refused it. Of a writable host, what is under way is
-   * cut.
+   * Another host is used instead: rejects callers that wait for a connection. On a formerly writable host it also cuts
+   * the connections in use.
    */
   abandon: () => void;
 }
@@ -157,9 +154,9 @@ function openPoolOf(
       verify: (client, done) => void refuseStandby(client).then(() => done(), done),
     }),
   });
-  // a connection lost while idle is not an error of anybody's query: the pool makes a new one
+  // losing an idle connection fails no query: the pool opens a new one
   pool.on("error", (error) => {
-    if (!countsAsAway(log, "idle connections", error)) log.warn("lost an idle database connection", { error });
+    if (!countsAsAway(log, "idle connections", error)) log.warn("an idle database connection was lost", { error });
   });
   pool.on("acquire", (client) => void inUse.add(client));
   pool.on("release", (_error, client) => void inUse.delete(client));
@@ -180,17 +177,16 @@ function openPoolOf(
       }),
     end: () => pool.end(),
     abandon() {
-      for (const refuse of waiting) refuse(new Error("another host is used now"));
+      for (const refuse of waiting) refuse(new Error("the database moved to another host"));
       waiting.clear();
       if (!writable) return;
-      // What the former primary has not answered by now it never will, or must not: a standby was promoted because it
-      // is gone.
+      // the former primary will not answer any more, or must not: a standby was promoted because it was gone
       for (const client of inUse) void client.end();
     },
   };
 }
 
-/** Not by `transaction_read_only`: the login of web is read-only on a primary, too. */
+/** Not by `transaction_read_only`: web's login is read-only on a primary, too. */
 async function refuseStandby(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ standby: boolean }>({
     text: "select pg_is_in_recovery() as standby",
@@ -199,7 +195,7 @@ async function refuseStandby(client: pg.ClientBase): Promise<void> {
   if (rows[0]!.standby) throw new Error("it is a standby");
 }
 
-/** The pool is in use, whatever its host is. */
+/** All connections of the pool are in use, which says nothing about the host. */
 function isBusy(error: unknown): boolean {
   return (error as Error).message === "timeout exceeded when trying to connect";
 }

@@ -12,26 +12,26 @@ export type LogLevel = (typeof logLevels)[number];
 export type Lines = Record<LogLevel, (message: string, fields?: LogFields) => void>;
 
 export interface Log extends Lines {
-  /** The program's database, while it is away: all tasks that need it fail together, and are logged together. */
+  /** Outages of the program's database: failures of all tasks that need it are logged together. */
   database: Outage;
 }
 
 export interface LogOptions {
-  /** What goes on without the database, in a sentence. */
+  /** What happens without the database, in a sentence. */
   withoutDatabase?: string;
   clock?: OutageClock;
 }
 
 /**
- * @param program what writes: `core`, `web`, `probe eu-central`, …
+ * @param program the program's name: `core`, `web`, `probe eu-central`, …
  * @param lowest lines below this level are dropped
- * @param write takes one whole line, newline included
+ * @param write gets one whole line, including its newline
  */
 export function makeLog(
   program: string,
   lowest: LogLevel = "info",
   write: (line: string) => void = (line) => process.stderr.write(line),
-  { withoutDatabase = "it is tried again", clock }: LogOptions = {},
+  { withoutDatabase = "retrying", clock }: LogOptions = {},
 ): Log {
   const entry = (level: LogLevel) => (message: string, fields?: LogFields) => {
     if (logLevels.indexOf(level) < logLevels.indexOf(lowest)) return;

@@ -1,29 +1,30 @@
 /**
- * A fault that lasts and fails many tasks at once, such as a lost database: one line when it begins, one a minute while
- * tasks go on failing, one when it is over. A line for each failure would push out of a rotated log what led to it.
+ * A lasting fault that fails many tasks at once, such as a lost database: one line when it begins, one a minute while
+ * tasks keep failing, one when it is over. With a line for each failure, a rotated log would lose the lines that
+ * explain it.
  */
 import type { LogFields } from "./log-fields.js";
 
 export interface Outage {
   /**
-   * @param task what failed, in plural: a count of them stands beside it
-   * @param fields of this failure; the first and the newest of a minute are logged with theirs
+   * @param task what failed, in plural: it is logged with a count
+   * @param fields of this failure; those of the first and of the latest in a minute are logged
    */
   failed: (task: string, fields?: LogFields) => void;
-  /** Something succeeded that fails during the outage. Costs nothing while there is none. */
+  /** A task succeeded that fails during an outage. Costs nothing while there is no outage. */
   succeeded: () => void;
   isOn: () => boolean;
-  /** Its subject is gone: its end is not logged. */
+  /** Ends it without a log line, because its subject is gone. */
   close: () => void;
 }
 
 export interface OutageOptions {
   clock?: OutageClock | undefined;
-  /** Of its lines but the last; `error` when not given. */
+  /** The level of all lines but the last; `error` when not given. */
   level?: "warn" | "error";
-  /** What it is about, in each of its lines. */
+  /** Fields for each line. */
   of?: LogFields;
-  /** Nobody reports successes: it is over when nothing has failed for a while. */
+  /** Successes are not reported: it is over when nothing has failed for a while. */
   endsByItself?: boolean;
 }
 
@@ -34,7 +35,7 @@ export interface OutageWords {
   over: string;
 }
 
-/** The clock of an outage: milliseconds of any origin that never jump. Its timers keep no process alive. */
+/** The clock of an outage: monotonic milliseconds of any origin. Its timers keep no process alive. */
 export interface OutageClock {
   now: () => number;
   /** Calls back once; the returned function cancels it. */
@@ -52,19 +53,19 @@ const monotonicClock: OutageClock = {
 export const lastsEveryMs = 60_000;
 
 /**
- * An outage is over when nothing has failed for so long after a success. A database that restarts, or whose disk is
- * full, serves some tasks and refuses others, and no task waits for longer than 15 s before it tries again.
+ * An outage is over when nothing has failed for this long after a success. A database that restarts, or whose disk is
+ * full, serves some tasks and refuses others, and no task waits longer than 15 s before it retries.
  */
 export const steadyMs = 20_000;
 
 interface Course {
-  begunMs: number;
+  startedMs: number;
   since: Date;
-  /** Since the newest line, by task. */
+  /** Failures since the latest line, by task. */
   counts: Map<string, number>;
   total: number;
   lineAtMs: number;
-  /** The first success since the newest failure. */
+  /** The first success since the latest failure. */
   succeededMs: number | null;
   cancelEnd: () => void;
 }
@@ -80,7 +81,7 @@ export function makeOutage(
     log[level](words.begun, { ...of, task, ...fields });
     const nowMs = clock.now();
     return {
-      begunMs: nowMs,
+      startedMs: nowMs,
       since: new Date(),
       counts: new Map(),
       total: 1,
@@ -90,7 +91,7 @@ export function makeOutage(
     };
   }
 
-  function goOn(course: Course, task: string, fields: LogFields): void {
+  function continueOutage(course: Course, task: string, fields: LogFields): void {
     course.succeededMs = null;
     course.cancelEnd();
     course.total += 1;
@@ -108,9 +109,9 @@ export function makeOutage(
   }
 
   function end(): void {
-    const { begunMs, succeededMs, total } = course!;
+    const { startedMs, succeededMs, total } = course!;
     course = null;
-    const lastedS = Math.round((succeededMs! - begunMs) / 100) / 10;
+    const lastedS = Math.round((succeededMs! - startedMs) / 100) / 10;
     const until = new Date(Date.now() - (clock.now() - succeededMs!));
     log.info(words.over, { ...of, until, lastedS, failedInAll: total });
   }
@@ -123,7 +124,7 @@ export function makeOutage(
 
   return {
     failed(task, fields = {}) {
-      if (course) goOn(course, task, fields);
+      if (course) continueOutage(course, task, fields);
       else course = begin(task, fields);
       if (endsByItself) succeeded();
     },

@@ -1,8 +1,8 @@
-/** What this machine says when it has no way out. */
+/** This machine has no route. */
 export const noWayOut: ReadonlySet<string> = new Set(["ENETUNREACH", "ENETDOWN"]);
 
-/** What it says when it has no socket to give, nor what one needs. */
+/** This machine has no free socket, or lacks the memory or descriptors for one. */
 export const noSocket: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"]);
 
-/** Nothing of it says anything about the other side. */
+/** Errors that say nothing about the other side. */
 export const ownTrouble: ReadonlySet<string> = new Set([...noWayOut, ...noSocket]);

@@ -1,6 +1,6 @@
 /**
- * The constants by which a probe decides that a stream has stalled and that data are stale: each number once, with its
- * unit and its reason. docs/methodology.md says what is done with them.
+ * The constants by which a probe decides that a stream has stalled and that data are stale, each with its unit and
+ * reason. docs/methodology.md explains their use.
  */
 import type { Rule } from "./rule.js";
 
@@ -10,53 +10,53 @@ export const probeRules = [
     value: 30_000,
     unit: "ms",
     reason:
-      "Events arrive within a second. A stream whose newest event is half a minute old shows a market that is gone. The registry may say otherwise of a stream.",
+      "Events arrive within a second. A stream whose newest event is half a minute old no longer shows the market. The registry may set another value for a stream.",
   },
   {
     name: "stale_event_stalls",
     value: 3,
     unit: "times",
     reason:
-      "Some streams say a thing again with the time of the last trade. That may be as long ago as the stream may be silent, so a stream is not stale below three of its stall thresholds.",
+      "Some streams repeat data with the time of the last trade, which may be as old as the stream may be silent. So a stream is not stale below three of its stall thresholds.",
   },
   {
     name: "stale_snapshot_ms",
     value: 10_000,
     unit: "ms",
     reason:
-      "A stream may begin with what happened before it was asked for: the last trades, a book that has not changed. What comes within ten seconds of the subscription makes no stream stale.",
+      "A stream may begin with older data: the last trades, or a book that has not changed. Data that come within ten seconds of the subscription make no stream stale.",
   },
   {
     name: "stale_head_blocks",
     value: 5,
     unit: "times",
     reason:
-      "Ethereum misses about one block in a hundred, so four in a row hardly ever; providers of a chain are one or two blocks apart. A head that is five block times old, or behind, is neither.",
+      "Ethereum misses about one block in a hundred, so four in a row are very rare; providers of a chain are one or two blocks apart. Neither explains a head that is five block times old, or five behind.",
   },
   {
     name: "stale_head_floor_ms",
     value: 30_000,
     unit: "ms",
     reason:
-      "Chains with quick blocks are read at different degrees of confirmation, which are thirteen seconds apart on Solana. Below half a minute no head is stale.",
+      "Chains with fast blocks are read at different confirmation levels, which are thirteen seconds apart on Solana. Below half a minute no head is stale.",
   },
   {
     name: "counterpart_settle_ms",
     value: 3_000,
     unit: "ms",
     reason:
-      "A REST answer and a stream show the same trade some seconds apart, for caches lie between. A trade counts against the stream when the stream had so long to bring it; where trades bear no time, only what changed so long after the stream's last frame is newer.",
+      "Because of caches, a REST answer and a stream show the same trade some seconds apart. A trade counts against the stream once the stream had this long to deliver it; where trades have no time, only a change this long after the stream's last frame counts as newer.",
   },
   {
     name: "counterpart_wait_cadences",
     value: 3,
     unit: "times",
     reason:
-      "A stream with a measured threshold waits so many cadences of its counterpart for an answer. After that it is judged by its threshold alone: a venue that answers neither way is not excused.",
+      "A stream with a measured threshold waits this many cadences of its counterpart for an answer. After that only its threshold counts: a venue that answers neither way is not excused.",
   },
 ] as const satisfies readonly Rule[];
 
-/** The values by their names. */
+/** The values by name. */
 export const limits = Object.fromEntries(probeRules.map(({ name, value }) => [name, value])) as Record<
   (typeof probeRules)[number]["name"],
   number

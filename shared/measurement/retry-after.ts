@@ -1,13 +1,13 @@
-/** A venue cannot silence a probe for longer than this. */
-const longestOfProbesMs = 10 * 60_000;
+/** The longest wait that a venue can impose on a probe. */
+const defaultLongestMs = 10 * 60_000;
 
 /**
  * Reads a Retry-After header: seconds, or an HTTP date.
  *
- * @param longestMs what a longer wait is cut to; ten minutes when not given
- * @returns milliseconds to wait from `nowMs`; 0 when there is nothing to read
+ * @param longestMs the limit of the wait; ten minutes when not given
+ * @returns milliseconds to wait from `nowMs`; 0 when the header is missing or invalid
  */
-export function retryAfterMs(header: unknown, nowMs: number, longestMs = longestOfProbesMs): number {
+export function retryAfterMs(header: unknown, nowMs: number, longestMs = defaultLongestMs): number {
   if (typeof header !== "string") return 0;
   const text = header.trim();
   const waitMs = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;

@@ -1,6 +1,6 @@
-/** What a published constant says of itself. The lists of them stand with whatever applies them. */
+/** A published constant. Each list of them is in the folder that applies it. */
 export interface Rule {
-  /** Of the engine's: a field of `engine.rules`. */
+  /** For an engine rule, a field of `engine.rules`. */
   name: string;
   value: number;
   unit: (typeof units)[number];

@@ -1,6 +1,6 @@
 /**
- * What one measurement yields. This is all that the probe and the rest of the
- * service share about samples; the table `sample` has the same columns.
+ * The result of one measurement. The probe and the rest of the service share nothing else about samples; the table
+ * `sample` has the same columns.
  */
 
 /**
@@ -9,16 +9,17 @@
  * - `dns` the name did not resolve, while others did
  * - `connect` no TCP connection: refused or unreachable
  * - `tls` the TLS handshake or the certificate failed
- * - `timeout` the deadline passed, whatever had come by then
+ * - `timeout` the deadline passed before the exchange was complete
  * - `http` an unexpected status, redirects included
- * - `blocked` 403, 451 and kin: a geo-block or a firewall
- * - `limited` 429 or 418: the venue rations us
- * - `body` the answer was too large, not JSON, or lacks what proves it good
+ * - `blocked` 403, 451 and similar: a geo-block or a firewall
+ * - `limited` 429 or 418: rate-limited by the venue
+ * - `body` the answer was too large, not JSON, or failed its proof
  * - `handshake` the WebSocket upgrade or a subscription was refused
- * - `closed` the peer closed or reset the connection in mid-exchange
- * - `stall` a stream stayed silent beyond its threshold, its socket being up
+ * - `closed` the peer closed or reset the connection during the exchange
+ * - `stall` a stream stayed silent beyond its threshold while its socket was up
  * - `stale` the data's own time stands still or is far behind: event times of a stream, the head of a chain, the time
- *   that an answer bears
+ * in an
+ *   answer
  */
 export const faults = [
   "dns",
@@ -42,21 +43,22 @@ export interface Sample {
   venue: string;
   /** `rest:<name>`, `ws:<name>` or `ws:conn`. */
   component: string;
-  /** The slot this sample was scheduled for, not the instant it was taken: a replay is idempotent. */
+  /**
+   * The slot that this sample was scheduled for, not the instant of the measurement: this makes redelivery idempotent.
+   */
   slotAt: Date;
-  /** How long after the slot's instant its turn came, milliseconds; null where that was at most fifty. */
+  /** How late the slot was started, milliseconds; null where that was at most fifty. */
   lateMs: number | null;
   good: boolean;
   /** Null exactly when the sample is good. */
   fault: Fault | null;
   /**
-   * How the venue put it that it does not serve the stream, one line of at most 200 characters; null where it said
-   * nothing.
+   * The venue's text by which it refused the stream, one line of at most 200 characters; null where there was none.
    */
   refusal: string | null;
   /**
-   * True where the venue prevented the slot: it had told us to wait, or the socket of the stream was down by its fault.
-   * `fault` is what prevented it, and nothing else is known. Null: measured.
+   * True for an unserved slot: the venue had told us to wait, or the stream's socket was down by the venue's fault.
+   * Then `fault` is the cause, and nothing else is known. Null: measured.
    */
   unserved: true | null;
   /**
@@ -70,30 +72,28 @@ export interface Sample {
   tlsUs: number | null;
   firstByteUs: number | null;
   /**
-   * REST: whether the connection was opened for this request, or kept from an earlier one; null where none was asked
-   * for, and for streams.
+   * REST: true where the connection was opened for this request, false where it was reused; null where no connection
+   * was requested, and for streams.
    */
   fresh: boolean | null;
-  /** Until when the server's certificate is valid; null but where a TLS connection was opened in this slot. */
+  /** When the server's certificate expires; null unless a TLS connection was opened in this slot. */
   certificateExpiresAt: Date | null;
   httpStatus: number | null;
-  /** Height of the chain that the answer names, on endpoints that read one. */
+  /** The chain height in the answer, on endpoints that read one. */
   head: number | null;
-  /**
-   * Where there is a head: the probe's clock less that of the venues, milliseconds; null while too few of them agree.
-   */
+  /** With a head: the probe's clock minus the venues' clock, milliseconds; null while too few venues agree. */
   clockErrorMs: number | null;
-  /** How far off that may be to either side; null exactly when that is. */
+  /** The uncertainty of `clockErrorMs` to either side; null exactly when that is null. */
   clockErrorWithinMs: number | null;
   /** Streams only: data frames in the slot. */
   messages: number | null;
-  /** Streams only: the longest silence that touches the slot, milliseconds. It may have begun before the slot. */
+  /** Streams only: the longest silence that overlaps the slot, milliseconds. It may have begun before the slot. */
   quietMs: number | null;
   /**
-   * By the venue's own time stamp, of the newest event of a stream at its arrival, or of a REST answer's data,
-   * milliseconds, less what is known to be wrong with our own clock.
+   * Age by the venue's own timestamp, milliseconds, corrected by the known error of our clock: of a stream's newest
+   * event at its arrival, or of a REST answer's data.
    */
   eventAgeMs: number | null;
-  /** Streams whose frames are numbered: how often in the slot a number was not the one that follows. */
+  /** Streams with numbered frames: how often in the slot a number was not the next one. */
   sequenceGaps: number | null;
 }

@@ -1,4 +1,4 @@
-/** What of a probe's own keeps it from measuring, or from measuring right. */
+/** Probe troubles: what keeps a probe from measuring, or from measuring correctly. */
 export const troubleKinds = ["network", "resolver", "sockets", "clock", "starved", "spool"] as const;
 
 export type TroubleKind = (typeof troubleKinds)[number];
@@ -6,6 +6,6 @@ export type TroubleKind = (typeof troubleKinds)[number];
 export interface Trouble {
   kind: TroubleKind;
   since: Date;
-  /** What was seen, in a sentence for operators. */
+  /** What was observed, in a sentence for operators. */
   detail: string;
 }

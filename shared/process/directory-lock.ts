@@ -7,35 +7,31 @@ import { setTimeout as delay } from "node:timers/promises";
 import { UserError } from "./user-error.js";
 
 /**
- * A lock on a directory that one process holds, and that ends with it.
+ * A lock on a directory that one process holds, and that ends with the process.
  *
- * PostgreSQL's own (postmaster.pid) does nothing in this build: two hosts on
- * one directory both start, and one loses rows that it has acknowledged. Node
- * has no flock. A file with a process id has to be judged by who finds it: ids
- * are used again, mean nothing in another container, and two that find a dead
- * one at the same time can both take it over.
+ * PostgreSQL's own lock (postmaster.pid) does nothing in this build: two hosts on one directory both start, and one
+ * loses rows that it has acknowledged. Node has no flock. A file with a process id is not reliable: ids are reused,
+ * mean nothing in another container, and two processes that find a dead one at the same time can both take it over.
  *
- * So a contender listens on a Unix socket in the directory: the kernel answers
- * for it while it lives, and refuses once it is dead, however it died. Each
- * has a socket file of its own, under a name that never comes again, so that
- * removing a dead one cannot hit a living one. It shows its own first and
- * looks for others then: of two contenders at least one sees the other, and
- * who sees another yields. If both yield, both try again.
+ * So each contender listens on a Unix socket in the directory: the kernel accepts connections while the process lives,
+ * and refuses them once it is dead, however it died. Each socket file has a unique name, so removing a dead one cannot
+ * remove a living one. A contender creates its own file first and looks for others afterwards: of two contenders at
+ * least one sees the other and yields. If both yield, both retry.
  */
 export interface DirectoryLock {
-  /** May be called again, to no effect. */
+  /** Calling it again has no effect. */
   release: () => Promise<void>;
 }
 
 const attempts = 5;
 
-/** A living process has the lock. */
+/** A living process holds the lock. */
 export class DirectoryInUse extends UserError {}
 
 /**
- * Creates the directory if need be.
+ * Creates the directory if it is missing.
  *
- * @throws DirectoryInUse when another process holds it, UserError when it cannot be written to; each in one sentence
+ * @throws DirectoryInUse when another process holds it, UserError when it cannot be used
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   for (let attempt = 1; ; attempt++) {
@@ -55,7 +51,7 @@ interface Claim {
   withdraw: () => Promise<void>;
 }
 
-/** The file gets its name when it is listened on: a claim that can be seen and refuses connections is a dead one. */
+/** The file is renamed once its socket listens: a `lock.` file that refuses connections is a dead one. */
 async function makeClaim(directory: string): Promise<Claim> {
   await mkdir(directory, { recursive: true });
   const unique = `${process.pid}.${randomBytes(8).toString("hex")}`;
@@ -65,7 +61,7 @@ async function makeClaim(directory: string): Promise<Claim> {
     await withSocketPath(directory, `claim.${unique}`, (path) => listenOn(server, path));
     await rename(join(directory, `claim.${unique}`), join(directory, name));
   } catch (error) {
-    // who tries again for hours must not gather sockets
+    // a caller that retries for hours must not accumulate sockets
     server.close();
     throw error;
   }
@@ -83,11 +79,11 @@ async function listenOn(server: Server, path: string): Promise<void> {
   await once(server, "listening");
   server.unref();
   server.on("error", () => {
-    // Connections that cannot be accepted (no file descriptors left) change nothing: the kernel has answered.
+    // a connection that cannot be accepted (no file descriptors left) does no harm: the kernel has answered
   });
 }
 
-/** The name of a living claim other than ours. Dead ones are removed on the way. */
+/** The name of a living claim other than ours. Removes dead ones on the way. */
 async function livingRival(directory: string, ours: string): Promise<string | null> {
   for (const name of await readdir(directory)) {
     if (name.startsWith("claim.")) await sweepClaim(directory, name);
@@ -98,12 +94,12 @@ async function livingRival(directory: string, ours: string): Promise<string | nu
   return null;
 }
 
-/** From its file to its listening a claim takes milliseconds. */
+/** A claim listens within milliseconds of the creation of its file. */
 const claimedWithinMs = 60_000;
 
 /**
- * Removes what a process left that was killed before its claim had its name. A young one that refuses connections may
- * be about to listen. Should an old one do so too, its process fails for want of the file; it cannot hold the
+ * Removes the file of a process that was killed before it renamed its claim. A recent file that refuses connections may
+ * be about to listen. If an old one is too, its process fails because the file is missing, so it cannot hold the
  * directory.
  */
 async function sweepClaim(directory: string, name: string): Promise<void> {
@@ -113,7 +109,7 @@ async function sweepClaim(directory: string, name: string): Promise<void> {
   if (!(await answers(directory, name))) await unlink(path).catch(ignoreMissing);
 }
 
-/** Refused: dead. Missing: withdrawn. Any other error, such as a lack of rights, is no proof of death. */
+/** Refused: dead. Missing: withdrawn. Any other error, such as missing rights, does not prove that it is dead. */
 async function answers(directory: string, name: string): Promise<boolean> {
   return withSocketPath(directory, name, async (path) => {
     const socket = connect(path);
@@ -129,10 +125,10 @@ async function answers(directory: string, name: string): Promise<boolean> {
   });
 }
 
-/** The shortest limit among the systems that Node runs on (macOS), less the closing zero. */
+/** The lowest limit of all systems that Node runs on (macOS), without the terminating zero. */
 const socketPathLimitBytes = 103;
 
-/** The kernel takes short paths only. On Linux a directory that is too deep can be named by a descriptor. */
+/** Socket paths are limited in length. On Linux, a longer directory can be addressed through a descriptor. */
 async function withSocketPath<T>(directory: string, name: string, use: (path: string) => Promise<T>): Promise<T> {
   const path = join(directory, name);
   if (Buffer.byteLength(path) <= socketPathLimitBytes) return use(path);

@@ -1,12 +1,12 @@
-/** Turn after turn, never two at once. */
+/** Runs turn after turn, never two at once. */
 export interface Loop {
-  /** The next turn begins at once; when one is under way, right after it. */
+  /** Starts the next turn at once, or right after the current one. */
   wake: () => void;
-  /** Resolves after the turn that is under way. There is none after it. */
+  /** Resolves after the current turn, which is the last. */
   end: () => Promise<void>;
 }
 
-/** @param turn resolves with how long to rest before the next one, milliseconds */
+/** @param turn resolves with the pause before the next turn, milliseconds */
 export function startLoop(turn: () => Promise<number>): Loop {
   let ending = false;
   let woken = false;

@@ -1,10 +1,10 @@
 import { chmod, stat } from "node:fs/promises";
 
 /**
- * Takes away what other users may do with a file or directory. Not every file system has modes, and the owner may be
- * another user, who lets our group in: it is no error then, and the caller decides.
+ * Removes other users' rights on a file or directory. That may fail without an error, and the caller decides: not every
+ * file system has modes, and the owner may be another user who gives our group access.
  *
- * @param wanted the mode that it gets where others have rights
+ * @param wanted the mode to set where others have rights
  * @returns the mode before, and whether it is private now
  */
 export async function makePrivate(path: string, wanted: number): Promise<{ mode: number; isPrivate: boolean }> {

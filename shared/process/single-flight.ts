@@ -1,8 +1,8 @@
-/** Whoever asks while an answer is being made gets that one: many askers cost no more than one. */
+/** Calls that come while one is in progress share its result: many callers cost no more than one. */
 export function singleFlight<Answer>(make: () => Promise<Answer>): () => Promise<Answer> {
-  let underWay: Promise<Answer> | null = null;
+  let inProgress: Promise<Answer> | null = null;
   return () => {
-    underWay ??= make().finally(() => (underWay = null));
-    return underWay;
+    inProgress ??= make().finally(() => (inProgress = null));
+    return inProgress;
   };
 }

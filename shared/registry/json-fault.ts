@@ -1,23 +1,23 @@
 /**
- * Finds the place where a text stops being JSON. `JSON.parse` of Node 20 gives
- * no place for many texts, and a person with a file of a thousand lines needs it.
+ * Finds the place where a text stops being valid JSON. Node 20's `JSON.parse` gives no position for many texts, and the
+ * author of a file of a thousand lines needs it.
  */
 
 import { masked } from "../text/masked-text.js";
 
 export interface JsonFault {
-  /** It is JSON, and an object in it has a name twice. */
+  /** Valid JSON, but an object has a property twice. */
   ambiguous: boolean;
   /** From 1. */
   line: number;
   /** From 1, in UTF-16 units. */
   column: number;
   expected: string;
-  /** The beginning of what stands there. */
+  /** The start of the text at that place. */
   found: string;
 }
 
-/** What may come next; read by people. */
+/** What is allowed next; shown to users. */
 type Expected =
   | "a value"
   | "a value or ]"
@@ -28,22 +28,22 @@ type Expected =
   | "a comma or ]"
   | "the end of the text";
 
-/** What is still to be closed, innermost last: by which bracket, and of an object the names that it has already. */
+/** Objects and lists that are not closed yet, innermost last: the closing bracket, and an object's names so far. */
 type Open = { by: "}" | "]"; names: Set<string> }[];
 
-const anotherName = "another property name, as the object has this one already";
+const anotherName = "another property name, as the object already has this one";
 
 const blank = /[ \t\r\n]*/y;
 const token =
   // eslint-disable-next-line no-control-regex -- JSON forbids them in strings
   /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null|[{}[\]:,]/y;
 
-/** Enough to see what went wrong; each is looked up from the beginning of the text. */
-const mostRepeated = 100;
+/** Enough to see the mistake; finding the line of each scans the text from its start. */
+const maxRepeated = 100;
 
 /**
- * Empty when the text is JSON, and no object in it has a name twice: of such two, one would be without effect.
- * Otherwise the first hundred such names, and last the place where the text stops being JSON, if it does.
+ * Empty when the text is JSON and no object has a property twice, of which one would have no effect. Otherwise the
+ * first hundred repeated names, followed by the place where the text stops being JSON, if any.
  */
 export function jsonFaults(text: string): JsonFault[] {
   const repeated: JsonFault[] = [];
@@ -60,7 +60,7 @@ export function jsonFaults(text: string): JsonFault[] {
     if (due.startsWith("a property name") && found !== "}") {
       const { names } = open.at(-1)!;
       const name = JSON.parse(found) as string;
-      if (names.has(name) && repeated.length < mostRepeated)
+      if (names.has(name) && repeated.length < maxRepeated)
         repeated.push({ ...faultAt(text, at, anotherName), ambiguous: true });
       names.add(name);
     }
@@ -73,7 +73,7 @@ function match(pattern: RegExp, text: string, at: number): string {
   return pattern.exec(text)?.[0] ?? "";
 }
 
-/** What may come after `found`; null when `found` itself was not due. */
+/** What is allowed after `found`; null when `found` itself was not allowed. */
 function follow(due: Expected, found: string, open: Open): Expected | null {
   if (found === "") return null;
   if (found === open.at(-1)?.by && due.endsWith(found)) {
@@ -108,7 +108,7 @@ function afterValue(open: Open): Expected {
 function faultAt(text: string, at: number, expected: string): JsonFault {
   const before = text.slice(0, at);
   const line = /^[^\r\n]*/.exec(text.slice(at))?.[0] ?? "";
-  // what stands before an @ may be the rest of a password that has a quote in it
+  // the text before an @ may be the rest of a password that contains a quote
   const shown = masked(line).replace(/^[^\s"]*@/, "***@");
   const brokenString = shown.startsWith('"') && match(token, text, at) === "";
   const rest = (brokenString ? shown.replace(/:\/\/(?!\*).*/, "://…") : shown).slice(0, 20);
@@ -116,7 +116,7 @@ function faultAt(text: string, at: number, expected: string): JsonFault {
     ambiguous: false,
     line: before.split("\n").length,
     column: at - before.lastIndexOf("\n"),
-    expected: brokenString ? "a string that ends on its line and has no escapes but those of JSON" : expected,
+    expected: brokenString ? "a string that ends on its line and has only JSON escapes" : expected,
     found: rest === "" ? "the end of the text" : rest,
   };
 }

@@ -1,16 +1,16 @@
-/** Files of JSON that users write. */
+/** JSON files written by users. */
 
 import { readFile, stat } from "node:fs/promises";
 import { type JsonFault, jsonFaults } from "./json-fault.js";
 import { masked } from "../text/masked-text.js";
 import { UserError } from "../process/user-error.js";
 
-/** Room for thousands of venues; beyond it the path is a mistake. */
-const mostBytes = 4 * 1024 * 1024;
+/** Enough for thousands of venues; a larger file is probably the wrong one. */
+const maxBytes = 4 * 1024 * 1024;
 
 /**
- * @param name what the file is, at the beginning of a sentence: `The registry`
- * @throws UserError that names the file and what kept it from being read, a name that an object has twice included
+ * @param name what the file is, to begin a sentence with: `The registry`
+ * @throws UserError with the file and why it cannot be read, which includes an object that has a property twice
  */
 export async function readJsonFile(path: string, name: string): Promise<unknown> {
   const { value, repeated } = await readAmbiguousJson(path, name);
@@ -19,10 +19,10 @@ export async function readJsonFile(path: string, name: string): Promise<unknown>
 }
 
 /**
- * The same, for a file of which more is checked: of names that an object has twice the last one counts in `value`.
+ * The same for a file that the caller checks further. In `value` the last of two equal properties counts.
  *
- * @returns a sentence for each such name in `repeated`, for at most a hundred
- * @throws UserError that names the file and what kept it from being read
+ * @returns in `repeated` a sentence for each repeated property, at most a hundred
+ * @throws UserError with the file and why it cannot be read
  */
 export async function readAmbiguousJson(path: string, name: string): Promise<{ value: unknown; repeated: string[] }> {
   const text = await textOf(path, name);
@@ -40,7 +40,7 @@ async function textOf(path: string, name: string): Promise<string> {
   try {
     const file = await stat(path);
     if (!file.isFile()) throw new Error("it is not a file");
-    if (file.size > mostBytes) throw new Error(`it holds ${file.size} bytes, at most ${mostBytes} were expected`);
+    if (file.size > maxBytes) throw new Error(`expected at most ${maxBytes} bytes, got ${file.size}`);
     const bytes = await readFile(path);
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {

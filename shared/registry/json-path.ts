@@ -1,20 +1,17 @@
 /**
- * Paths into parsed JSON, as the registry writes them: `$` is the whole value,
- * then any number of `.key` (letters, digits and `_`), `[n]` (a place in an
- * array) and `['any key']` (`\'` and `\\` stand for a quote and a backslash).
+ * Paths into parsed JSON, in the registry's notation: `$` is the whole value, then any number of `.key` (letters,
+ * digits and `_`), `[n]` (an index) and `['any key']` (`\'` and `\\` are a quote and a backslash).
  */
 
-/** Leads from a parsed JSON value to the value at the path; undefined where the path breaks. */
+/** Returns the value at the path in a parsed JSON value; undefined where the path does not exist. */
 export type JsonPath = (value: unknown) => unknown;
 
-/** A key of an object, or a place in an array. */
+/** A key of an object, or an index of an array. */
 type PathStep = string | number;
 
 const stepPattern = /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]{0,8})\]|\['((?:[^'\\]|\\['\\])*)'\]/y;
 
-/**
- * @throws Error that names the character where the text stops being a path
- */
+/** @throws Error with the character where the text stops being a path */
 export function parsePath(text: string): JsonPath {
   const steps = pathSteps(text);
   return (value) => steps.reduce(taken, value);
@@ -39,7 +36,7 @@ function stepOf([, key, index, quoted = ""]: RegExpExecArray): PathStep {
   return key ?? quoted.replace(/\\(.)/g, "$1");
 }
 
-/** Own members only: what a venue sends must not reach `__proto__`, `constructor` or an array's `length`. */
+/** Own properties only: data of a venue must not reach `__proto__`, `constructor` or an array's `length`. */
 function taken(value: unknown, step: PathStep): unknown {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value) !== (typeof step === "number")) return undefined;

@@ -7,8 +7,8 @@ import { type Registry } from "./registry.js";
 /**
  * Reads and checks a registry file.
  *
- * @throws UserError that names the file and either the one thing that kept it from
- * being read, or all that is wrong in it, one line each
+ * @throws UserError with the file and either the reason why it cannot be read, or everything that is wrong in it, one
+ * problem per line
  */
 export async function loadRegistry(path: string): Promise<Registry> {
   const { value, repeated } = await readAmbiguousJson(path, "The registry");
@@ -17,9 +17,9 @@ export async function loadRegistry(path: string): Promise<Registry> {
 
 /**
  * @param value parsed JSON
- * @param name stands for the value in the message
- * @param repeated what is wrong in the text that the value was read from
- * @throws UserError with all that is wrong, one line each
+ * @param name of the value, for the message
+ * @param repeated problems found in the text that the value was read from
+ * @throws UserError with everything that is wrong, one problem per line
  */
 export function parseRegistry(value: unknown, name: string, repeated: string[] = []): Registry {
   const problems = [...repeated, ...registryProblems(value)];

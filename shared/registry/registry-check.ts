@@ -1,6 +1,6 @@
 /**
- * What is wrong with a value that should be a registry: its shape, which
- * registry.schema.json describes, and what a schema cannot say.
+ * Checks a value that should be a registry: its shape by registry.schema.json, and the rules that a schema cannot
+ * express.
  */
 
 import { readFileSync } from "node:fs";
@@ -8,19 +8,19 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { maskedAddress } from "../text/masked-text.js";
 import { registryRules, type PlaceInRegistry, type RegistryProblem } from "./registry-rules.js";
 
-/** A file that is wrong all over is not explained better by its thousandth line. */
-const mostLines = 200;
+/** More lines than this would not help with a file that is wrong everywhere. */
+const maxLines = 200;
 
-/** One line a problem: the place, what was expected there, what was found. Empty when the value is a registry. */
+/** A line for each problem: the place, what was expected there, what was found. Empty for a valid registry. */
 export function registryProblems(value: unknown): string[] {
   const shape = shapeProblems(value);
   const isSound = (place: PlaceInRegistry) =>
     shape.every((problem) => !lies(problem.place, place) && !lies(place, problem.place));
   const problems = [...shape, ...registryRules(value, isSound)];
   const lines = problems.map((problem) => line(problem, value));
-  if (lines.length <= mostLines) return lines;
-  const left = lines.length - mostLines;
-  return [...lines.slice(0, mostLines), `… and ${left} more problems`];
+  if (lines.length <= maxLines) return lines;
+  const left = lines.length - maxLines;
+  return [...lines.slice(0, maxLines), `… and ${left} more problems`];
 }
 
 interface SchemaNode {
@@ -32,7 +32,7 @@ interface SchemaNode {
 
 let compiled: { schema: SchemaNode; validate: ValidateFunction } | undefined;
 
-/** At the first use, so that importing this file costs nothing. */
+/** Compiled at the first use, so that importing this file costs nothing. */
 function compile() {
   const file = new URL("../../../registry.schema.json", import.meta.url);
   const schema = JSON.parse(readFileSync(file, "utf8")) as SchemaNode;
@@ -45,7 +45,7 @@ function compile() {
   return { schema, validate: ajv.compile(schema) };
 }
 
-/** The first problem at each place: a second one says the same in other words. */
+/** Only the first problem at each place: others repeat it in different words. */
 function shapeProblems(value: unknown): RegistryProblem[] {
   compiled ??= compile();
   const { schema, validate } = compiled;
@@ -82,14 +82,14 @@ function problemOf(error: ErrorObject, value: unknown, schema: SchemaNode): Regi
   };
 }
 
-/** Every node of the schema describes what it expects; a test holds it to that. */
+/** Every node of the schema has a description of what it expects, which a test checks. */
 function words(node: SchemaNode | undefined, schema: SchemaNode): string {
   const definition = node?.$ref?.replace("#/definitions/", "");
   const target = definition === undefined ? node : schema.definitions?.[definition];
   return target?.description ?? "another value";
 }
 
-/** A JSON pointer says neither whether a number is an index nor `~` and `/` as they are. */
+/** A JSON pointer does not tell indices from keys, and escapes `~` and `/`. */
 function placeOf(pointer: string, root: unknown): PlaceInRegistry {
   const place: PlaceInRegistry = [];
   for (const escaped of pointer.split("/").slice(1)) {
@@ -119,7 +119,7 @@ function line({ place, expected }: RegistryProblem, root: unknown): string {
   return `${placeText(place, root)}: expected ${expected}, found ${found}`;
 }
 
-/** Names of properties, too: an address may have come to stand where a name should. */
+/** Property names are masked, too: an address may be in the place of a name by mistake. */
 function maskedPart(part: unknown): unknown {
   if (typeof part === "string") return maskedAddress(part);
   if (typeof part !== "object" || part === null || Array.isArray(part)) return part;

@@ -1,4 +1,4 @@
-/** What must hold in a registry beyond its shape. */
+/** Rules of a registry beyond its shape. */
 
 import { parsePath } from "./json-path.js";
 import type {
@@ -18,20 +18,19 @@ import type {
 /** Keys and indices from the root of the registry. */
 export type PlaceInRegistry = (string | number)[];
 
-/** `expected` completes "expected …"; what was found is read off the place. */
+/** `expected` completes "expected …"; the caller reads what was found at the place. */
 export interface RegistryProblem {
   place: PlaceInRegistry;
   expected: string;
 }
 
-/** Whether the shape is right at a place and within it. */
+/** Whether the shape is valid at a place and within it. */
 type Sound = (part: PlaceInRegistry) => boolean;
 
 /**
- * A rule is applied wherever the shape of what it reads is right, so that all problems are found at once, however many
- * there are.
+ * Applies each rule wherever the shape of the parts that it reads is valid, so that one run finds all problems.
  *
- * @param registry whatever was in the file
+ * @param registry any value that was in the file
  */
 export function registryRules(registry: unknown, isSound: Sound): RegistryProblem[] {
   const { regions, venues } = (registry ?? {}) as Record<string, unknown>;
@@ -47,7 +46,7 @@ export function registryRules(registry: unknown, isSound: Sound): RegistryProble
   ];
 }
 
-/** An id, present or former, is one venue's. */
+/** A present or former id belongs to one venue. */
 function formerIdRules(venues: unknown[]): RegistryProblem[] {
   const present = venues.map((venue) => (venue as Partial<Venue> | null)?.id);
   const seen = new Set<unknown>();
@@ -59,11 +58,11 @@ function formerIdRules(venues: unknown[]): RegistryProblem[] {
         return must(
           false,
           [],
-          holder === place.at(-1) ? "another id than the venue has now" : `another id than venues[${holder}] has`,
+          holder === place.at(-1) ? "an id other than the venue's own" : `an id other than that of venues[${holder}]`,
         );
       const isNew = !seen.has(id);
       seen.add(id);
-      return must(isNew, [], "an id that stands in formerIds once");
+      return must(isNew, [], "an id that is in formerIds only once");
     });
   });
 }
@@ -73,7 +72,7 @@ function venueRules(venue: Partial<Venue>, isSound: Sound): RegistryProblem[] {
   const endpoints = Array.isArray(rest) ? rest : [];
   return [
     ...reading(isSound, ["category", "symbol", "quote"], () => instrumentRules(venue as Venue)),
-    ...must(rest?.length !== 0 || socket !== null, ["rest"], "an endpoint, as the venue has no socket either"),
+    ...must(rest?.length !== 0 || socket !== null, ["rest"], "an endpoint, as the venue has no socket"),
     ...repeated(["rest"], endpoints, "name"),
     ...each(["rest"], endpoints, (endpoint, place) =>
       isObject(endpoint)
@@ -91,7 +90,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** An exchange trades an instrument, an RPC provider none; the others may, and then it has a price in something. */
+/** An exchange has an instrument, an RPC provider none. Other venues may have one, with its quote. */
 function instrumentRules({ category, symbol, quote }: Venue): RegistryProblem[] {
   if (category === "exchange")
     return [
@@ -109,7 +108,7 @@ function instrumentRules({ category, symbol, quote }: Venue): RegistryProblem[] 
   ];
 }
 
-/** @param chain of the venue; undefined where it is not known to be what it should be */
+/** @param chain of the venue; undefined where its shape is invalid */
 function endpointRules(endpoint: RestEndpoint, chain: string | null | undefined, isSound: Sound): RegistryProblem[] {
   const { url, method, body, proof, head, newest, dataTime } = endpoint;
   const { cadenceMs, timeoutMs } = endpoint;
@@ -129,13 +128,13 @@ function endpointRules(endpoint: RestEndpoint, chain: string | null | undefined,
     ]),
     ...when(["head"], () => [
       ...pathRule(["head", "path"], head?.path),
-      ...must(head === undefined || chain !== null, ["head"], "none, as the venue names no chain"),
+      ...must(head === undefined || chain !== null, ["head"], "none, as the venue has no chain"),
     ]),
     ...when(["timeoutMs", "cadenceMs"], () =>
       must(
         timeoutMs <= cadenceMs * 0.9,
         ["timeoutMs"],
-        `at most ${cadenceMs * 0.9}, nine tenths of its cadenceMs (one measurement ends before the next begins)`,
+        `at most ${cadenceMs * 0.9}, nine tenths of its cadenceMs (a measurement must end before the next begins)`,
       ),
     ),
   ];
@@ -145,7 +144,7 @@ function newestRules({ path, list, unit }: Newest): RegistryProblem[] {
   return [
     ...pathRule(["path"], path),
     ...pathRule(["list"], list),
-    ...must(list === undefined || unit !== "id", ["list"], "none with unit id, as ids have no greatest"),
+    ...must(list === undefined || unit !== "id", ["list"], "none with unit id, as ids have no maximum"),
   ];
 }
 
@@ -154,32 +153,28 @@ function proofRules(proof: Proof): RegistryProblem[] {
   return Array.isArray(proof) ? each([], proof, conditionRules) : conditionRules(proof);
 }
 
-/** Each is one question: the schema lists the words, this says which go together. */
+/** A condition tests one thing: the schema lists its properties, this checks which may be combined. */
 function conditionRules(condition: Condition): RegistryProblem[] {
   const { path, equals, is, unless } = condition as {
     [word in "path" | "equals" | "is" | "unless"]?: Plain;
   };
   return [
     ...must(path !== undefined || unless !== undefined, [], "a condition with path or unless"),
-    ...must(
-      path === undefined || unless === undefined,
-      ["unless"],
-      "none beside path, as a condition asks for one thing",
-    ),
+    ...must(path === undefined || unless === undefined, ["unless"], "none with path, as a condition tests one thing"),
     ...must(
       is === undefined || (equals === undefined && unless === undefined),
       ["is"],
-      "none beside equals or unless, as a condition asks for one thing",
+      "none with equals or unless, as a condition tests one thing",
     ),
     ...must(
       equals === undefined || unless === undefined,
       ["equals"],
-      "none beside unless, as a condition asks for one thing",
+      "none with unless, as a condition tests one thing",
     ),
     ...must(
       ![equals].flat().some(isPlaceholder),
       ["equals"],
-      "no placeholder, as those stand in match and ignore only",
+      "no placeholder, as those are allowed in match and ignore only",
     ),
     ...pathRule(["path"], path as string | undefined),
     ...pathRule(["unless"], unless as string | undefined),
@@ -187,8 +182,7 @@ function conditionRules(condition: Condition): RegistryProblem[] {
 }
 
 /**
- * @param able names of the endpoints that may be a stream's counterpart; null where the endpoints are not known to be
- * what they should be
+ * @param able names of the endpoints that may be a stream's counterpart; null where the endpoints' shape is invalid
  */
 function socketRules(socket: SocketConfig, able: string[] | null, isSound: Sound): RegistryProblem[] {
   const { url, welcome, keepAlive } = socket;
@@ -240,7 +234,7 @@ function streamRules(stream: Stream, channels: string[], able: string[] | null, 
     ),
     ...when(["sequence"], () => within(["sequence"], sequence ? sequenceRules(sequence) : [])),
     ...when(["stall", "typicalPerMinute"], () => within(["stall"], stallRules(stream))),
-    // what shows that there was something to say must itself say how new it is
+    // a counterpart must show how new its data are
     ...when(["counterpart"], () =>
       must(
         able === null || counterpart === undefined || able.includes(counterpart),
@@ -251,7 +245,7 @@ function streamRules(stream: Stream, channels: string[], able: string[] | null, 
   ];
 }
 
-/** Names of the endpoints that say how new their answer is; null where one of them is not known to do so or not. */
+/** Names of the endpoints with `newest`; null where that is unknown for one of them, as its shape is invalid. */
 function counterparts(rest: RestEndpoint[], isSound: Sound): string[] | null {
   const areKnown = rest.every((_, i) => isSound([i, "name"]) && isSound([i, "newest"]));
   return areKnown ? rest.filter(({ newest }) => newest).map(({ name }) => name) : null;
@@ -266,7 +260,7 @@ function sequenceRules(sequence: Sequence): RegistryProblem[] {
   ];
 }
 
-/** What was measured stands above what is said of the usual rate. */
+/** A measured distribution takes precedence over the usual rate. */
 function stallRules({ typicalPerMinute, stall }: Stream): RegistryProblem[] {
   const { afterMs, distribution } = stall;
   const meanMs = Math.ceil(60_000 / typicalPerMinute);
@@ -278,7 +272,7 @@ function stallRules({ typicalPerMinute, stall }: Stream): RegistryProblem[] {
     );
   const { from, to, p50Ms, p99Ms, p999Ms } = distribution;
   return [
-    ...must(afterMs >= p999Ms, ["afterMs"], `at least ${p999Ms}, the p999Ms that it was read off`),
+    ...must(afterMs >= p999Ms, ["afterMs"], `at least ${p999Ms}, the p999Ms that it was derived from`),
     ...within(
       ["distribution"],
       [
@@ -290,7 +284,7 @@ function stallRules({ typicalPerMinute, stall }: Stream): RegistryProblem[] {
   ];
 }
 
-/** A text in braces is a placeholder, and the only one is a channel of this socket. */
+/** A text in braces is a placeholder; the only kind is a channel of this socket. */
 function matchRules(place: PlaceInRegistry, match: Match | undefined, channels: string[]): RegistryProblem[] {
   if (match === undefined) return [];
   const { path, equals } = match;
@@ -300,7 +294,7 @@ function matchRules(place: PlaceInRegistry, match: Match | undefined, channels: 
     ...must(
       !isPlaceholder(equals) || known.includes(equals),
       [...place, "equals"],
-      known.join(" or ") || "no placeholder, as no stream names a channel",
+      known.join(" or ") || "no placeholder, as no stream has a channel",
     ),
   ];
 }
@@ -309,7 +303,7 @@ function isPlaceholder(text: unknown): text is string {
   return typeof text === "string" && /^\{.*\}$/.test(text);
 }
 
-/** @param stream whatever stands in the list of streams */
+/** @param stream any value in the list of streams */
 function channelOf(stream: unknown): string[] {
   const { subscribe } = (stream ?? {}) as Partial<Stream>;
   const channel = (subscribe as { channel?: unknown } | null | undefined)?.channel;
@@ -329,13 +323,9 @@ function officialRules({ kind, page, api }: Official, isSound: Sound): RegistryP
   ];
 }
 
-/** The schema sees the form; only the parser sees a port above 65535. */
+/** The schema checks the form; only the URL parser detects a port above 65535. */
 function urlRule(place: PlaceInRegistry, url: string | null | undefined): RegistryProblem[] {
-  return must(
-    url === null || url === undefined || URL.canParse(url),
-    place,
-    "an address that exists by its form (host, port)",
-  );
+  return must(url === null || url === undefined || URL.canParse(url), place, "an address with a valid host and port");
 }
 
 function pathRule(place: PlaceInRegistry, path: string | undefined): RegistryProblem[] {
@@ -348,7 +338,7 @@ function pathRule(place: PlaceInRegistry, path: string | undefined): RegistryPro
   }
 }
 
-/** Each item that bears the id or name of an earlier one. */
+/** Each item with the id or name of an earlier one. */
 function repeated(list: PlaceInRegistry, items: unknown[], key: "id" | "name"): RegistryProblem[] {
   const marks = items.map((item) => (item as Record<string, unknown>)?.[key]);
   return each(list, marks, (mark, place) => {
@@ -356,7 +346,7 @@ function repeated(list: PlaceInRegistry, items: unknown[], key: "id" | "name"): 
     return must(
       typeof mark !== "string" || place.at(-1) === first,
       [key],
-      `another ${key} than ${list.at(-1)}[${first}] has`,
+      `another ${key} than that of ${list.at(-1)}[${first}]`,
     );
   });
 }
@@ -365,7 +355,7 @@ function at(isSound: Sound, outer: PlaceInRegistry): Sound {
   return (part) => isSound([...outer, ...part]);
 }
 
-/** Applies rules where the parts that they read have the right shape. */
+/** Applies rules where the parts that they read have a valid shape. */
 function reading(isSound: Sound, parts: string[], rules: () => RegistryProblem[]): RegistryProblem[] {
   return parts.every((part) => isSound([part])) ? rules() : [];
 }

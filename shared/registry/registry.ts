@@ -10,8 +10,8 @@ export interface Registry {
   /** The first one is the primary region, the default of `region` parameters. */
   regions: Region[];
   /**
-   * The rhythm of the chains that venues read, by the name in `Venue.chain`. A chain that is missing here has no known
-   * rhythm: its heads are not judged by it.
+   * The block times of chains, by the name in `Venue.chain`. The heads of a chain that is missing here are not checked
+   * for their age.
    */
   chains?: Record<string, Chain>;
   venues: Venue[];
@@ -20,7 +20,7 @@ export interface Registry {
 export interface Chain {
   /** The usual time between two heads, milliseconds. */
   blockMs: number;
-  /** Where that number comes from. */
+  /** The source of that number. */
   source: string;
 }
 
@@ -31,14 +31,14 @@ export interface Region {
 
 export interface Venue {
   id: string;
-  /** Ids that it had before: requests by one of them are answered, and its history goes on. */
+  /** Previous ids: requests with one of them are answered, and the history continues. */
   formerIds?: string[];
   name: string;
   category: Category;
   /** The instrument probed, in the venue's own notation. */
   symbol: string | null;
   quote: string | null;
-  /** The chain that this venue reads, where its category reads one. */
+  /** The chain that this venue reads, if its category reads one. */
   chain: string | null;
   rest: RestEndpoint[];
   socket: SocketConfig | null;
@@ -55,53 +55,53 @@ export interface RestEndpoint {
   body?: unknown;
   expectStatus: number;
   proof: Proof;
-  /** The chain head in the answer, where there is one. */
+  /** The chain head in the answer, if there is one. */
   head?: { path: string; encoding: "hex" | "integer" };
   newest?: Newest;
   dataTime?: DataTime;
-  /** One slot in twelve asks over a connection of its own (`probe/schedule/fresh-connection-share.ts`). */
+  /** One slot in twelve uses a fresh connection (`probe/schedule/fresh-connection-share.ts`). */
   cadenceMs: number;
   /**
-   * The whole exchange, from the start of the connection to the last byte. It ends well before the next slot: a slot
-   * whose predecessor is under way is not measured.
+   * For the whole exchange, from the start of the connection to the last byte. It must end well before the next slot: a
+   * slot is not measured while the previous one is running.
    */
   timeoutMs: number;
 }
 
 /**
- * What an answer must hold to be good: all of the conditions. A path alone is the
- * condition that it leads to a value that is not null; `$` alone asks for JSON.
+ * The conditions that an answer must all meet to be good. A path alone is the condition that its value is not null; `$`
+ * alone requires only JSON.
  */
 export type Proof = string | Condition | Condition[];
 
 /**
- * How a time is written: a number since 1970, or the same as a decimal or (`0x…`) hexadecimal text; `iso` is an ISO
- * 8601 text.
+ * The format of a time: a number since 1970, or the same as a decimal or (`0x…`) hexadecimal text; `iso` is an ISO 8601
+ * text.
  */
 export type TimeUnit = "ns" | "us" | "ms" | "s" | "iso";
 
-/** How many milliseconds a unit has. */
+/** Milliseconds per unit. */
 export const milliseconds = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000 };
 
 /**
- * Where an answer names the newest thing in it, a trade. Streams whose
- * `counterpart` this endpoint is are silent for a reason while it shows nothing newer.
+ * Where an answer has its newest item, such as a trade. A stream with this endpoint as `counterpart` may be silent
+ * while the answers show nothing newer.
  */
 export interface Newest {
-  /** In the answer; with `list`, in each of its entries. */
+  /** Path in the answer; with `list`, in each of its entries. */
   path: string;
-  /** The list whose greatest value is the newest, where its order is not known or may change. Not with unit `id`. */
+  /** A list of unknown or changing order, whose maximum is the newest. Not with unit `id`. */
   list?: string;
-  /** `id`: it changes with every new thing, and says no time. */
+  /** `id`: it changes with every new item, but is not a time. */
   unit: TimeUnit | "id";
 }
 
-/** The answer's own time of its data, and the age beyond which they are stale. */
+/** The time of an answer's data, and the age beyond which they are stale. */
 export interface DataTime {
   path: string;
   /**
-   * The text at the path is `0x` and hexadecimal words of 32 bytes, as a contract answers; the time is the word at this
-   * place, from 0.
+   * For the answer of a contract: the text at the path is `0x` and hexadecimal words of 32 bytes, and the time is the
+   * word at this index, from 0.
    */
   word?: number;
   unit: TimeUnit;
@@ -111,28 +111,28 @@ export interface DataTime {
 export interface SocketConfig {
   url: string;
   /**
-   * What holds of the frame with which the venue begins. Subscriptions are sent
-   * after it, or after a few seconds without it. Absent: at once.
+   * Conditions on the venue's first frame. Subscriptions are sent after it, or after a few seconds without it. Absent:
+   * at once.
    */
   welcome?: Condition[];
   keepAlive: KeepAlive;
   /**
-   * Documented lifetime of a connection: it is renewed before. Some live for
-   * months, which is more than one `setTimeout` can wait (2^31 - 1 ms).
+   * Documented lifetime of a connection, which is renewed before it ends. Some are months, longer than one `setTimeout`
+   * can wait (2^31 - 1 ms).
    */
   maxConnectionMs: number | null;
   streams: Stream[];
 }
 
 /**
- * Who keeps the socket alive, and how it is known to be dead.
+ * How the socket is kept alive, and when it counts as dead.
  *
  * Protocol pings of the server are always answered with a pong of the same payload.
  */
 export interface KeepAlive {
   /**
-   * What we send: a protocol ping, a bare text, a JSON message, or nothing. The text "{unixSeconds}" in a JSON message
-   * stands for the time as a number.
+   * What we send: a protocol ping, a plain text, a JSON message, or nothing. The text "{unixSeconds}" in a JSON message
+   * is replaced by the time as a number.
    */
   send:
     | { kind: "none" }
@@ -141,14 +141,14 @@ export interface KeepAlive {
     | { kind: "json"; everyMs: number; message: unknown }
     /** Once, right after opening (Deribit's set_heartbeat). */
     | { kind: "once"; message: unknown };
-  /** How long after our ping anything at all must have come back; null where nothing is awaited. */
+  /** The time after our ping within which any frame must arrive; null where none is expected. */
   replyWithinMs: number | null;
   /**
-   * The socket counts as dead after this long without any frame, pings and pongs included; null where the venue gives
-   * no rule.
+   * The socket counts as dead after this long without any frame, including pings and pongs; null where the venue
+   * documents no limit.
    */
   deadAfterMs: number | null;
-  /** A frame of the server, none of a stream's data, that must be answered (Deribit's test_request). */
+  /** A frame of the server, not of a stream's data, that must be answered (Deribit's test_request). */
   respond?: { when: Match; message: unknown };
 }
 
@@ -156,37 +156,33 @@ export interface Stream {
   /** `[a-z]+`, not `conn`; the component is `ws:<name>`. */
   name: string;
   label: string;
-  /** Another socket of the same venue, where one connection serves one route (Binance Futures' book). */
+  /** Address of another socket of the venue, where each connection serves one route (Binance Futures' book). */
   url?: string;
   /** Sent as JSON once the socket is open; "{unixSeconds}" in it as in `KeepAlive`. */
   subscribe: unknown;
   /**
-   * What holds of the frame that acknowledges the subscription. Where it names no
-   * subscription, the first one that waits for it has it. Until then, or until the
-   * stream has spoken, it is not measured, and from ten seconds on its slots are
-   * bad. Absent: nothing is awaited but data. A refusal never acknowledges.
+   * Conditions on the frame that acknowledges the subscription. A frame that names no subscription acknowledges the
+   * first that waits. Until the acknowledgement, or the stream's first data, the stream is not measured, and after ten
+   * seconds its slots are bad. Absent: only data are awaited. A refusal never acknowledges.
    */
   acknowledge?: Condition[];
   /**
-   * A frame is data of this stream when `match` holds, or all of it, and `ignore`
-   * does not. A frame is looked at until that is known: that a key is absent
-   * is known at its end only, so what data alone has is better in `match` than
-   * what it has not in `ignore`.
+   * A frame is data of this stream when `match` (if a list, all of it) holds and `ignore` does not. A frame is parsed
+   * only until that is known. That a key is absent is known only at the frame's end, so prefer a `match` on a key that
+   * only data have to an `ignore` on one that they lack.
    */
   match: Match | Match[];
   ignore?: Match;
   /**
-   * When the venue sent the frame by its own clock, else when the event
-   * happened, where frames say so: a number, the same as a decimal text, or an
-   * ISO 8601 text. Not every frame of a stream need carry it.
+   * The time in a frame at which the venue sent it, by its own clock, or else the time of the event: a number, the same
+   * as a decimal text, or an ISO 8601 text. Frames may lack it.
    */
   eventTime?: { path: string; unit: TimeUnit };
   /**
-   * The age of its newest event, by `eventTime`, beyond which the stream is stale. Absent: the rule for all streams
-   * holds.
+   * The age of the newest event, by `eventTime`, beyond which the stream is stale. Absent: the rule for all streams.
    */
   staleAfterMs?: number;
-  /** The REST endpoint of the same venue whose `newest` shows whether there was something to say. */
+  /** The REST endpoint of the same venue whose `newest` shows whether there was something to send. */
   counterpart?: string;
   sequence?: Sequence;
   /** Length of a slot, milliseconds. */
@@ -197,15 +193,13 @@ export interface Stream {
 }
 
 /**
- * How the venue numbers the frames of a stream. `path` leads to the number of a
- * frame, or to the last of those it covers.
+ * How the venue numbers the frames of a stream. `path` has the number of a frame, or the last of those that it covers.
  *
  * - `counter` each number is one more than the one before
  * - `range` a frame covers the numbers from `first` on, which is one more than the last of the frame before
  * - `link` `previous` is the number of the frame before
  *
- * Where `first` or `previous` is missing the numbers begin anew (a snapshot), as
- * they do on each connection.
+ * The numbers restart where `first` or `previous` is missing (a snapshot), and on each connection.
  */
 export type Sequence =
   | { kind: "counter"; path: string }
@@ -213,21 +207,19 @@ export type Sequence =
   | { kind: "link"; path: string; previous: string };
 
 /**
- * Silence beyond `afterMs` is a stall. `distribution` is what it was read off
- * by `venuewatch stalls measure` (stalls/proposal.ts says how).
+ * Silence beyond `afterMs` is a stall. `distribution` is what `venuewatch stalls measure` derived it from (see
+ * stalls/proposal.ts).
  *
- * While that is null, `afterMs` is reckoned: 10 mean intervals and at least
- * 10 s where the rate is documented or probed, for such feeds tick like a
- * clock; 60 and at least 15 s where it is an estimate, for trades may come five
- * times slower in a quiet hour, and then still only six in a million random
- * gaps are longer than that; whole seconds, rounded up. Feeds of Ethereum move
- * once a block, so they have at least the 60 s after which its block heads
- * count as silent.
+ * Without it, `afterMs` is computed, in whole seconds, rounded up. Where the rate is documented or probed: 10 mean
+ * intervals and at least 10 s, since such streams are regular. Where the rate is an estimate: 60 mean intervals and at
+ * least 15 s, since trades may be five times slower in a quiet hour, and even then only six in a million random gaps
+ * are longer. Streams of Ethereum change once per block, so they have at least 60 s, after which its block heads count
+ * as silent.
  */
 export interface StallThreshold {
   afterMs: number;
   distribution: null | {
-    /** Quiet periods looked at, and from when to when (dates, UTC). */
+    /** Number of quiet periods measured, and their first and last date (UTC). */
     periods: number;
     from: string;
     to: string;
@@ -238,8 +230,8 @@ export interface StallThreshold {
 }
 
 /**
- * What a stream's stall threshold stands on: measured silences, or its usual rate, of which the registry says where
- * that comes from.
+ * What a stream's stall threshold is based on: measured silences, or its usual rate with the registry's source for
+ * that.
  */
 export function stallBasis(stream: Stream): "measured" | Stream["rateBasis"] {
   return stream.stall.distribution ? "measured" : stream.rateBasis;
@@ -248,7 +240,7 @@ export function stallBasis(stream: Stream): "measured" | Stream["rateBasis"] {
 export type Plain = string | number | boolean;
 
 /**
- * `path` exists (not null), or equals `equals` when that is given. `{chanId:<channel>}` in `equals` is Bitfinex's
+ * The value at `path` is not null, or equals `equals` if that is given. `{chanId:<channel>}` in `equals` is Bitfinex's
  * channel number.
  */
 export interface Match {
@@ -256,23 +248,23 @@ export interface Match {
   equals?: Plain;
 }
 
-/** A condition on JSON that was read whole: an answer, or a frame that is no data. */
+/** A condition on completely parsed JSON: an answer, or a frame that is not data. */
 export type Condition =
-  /** It exists (not null), or equals `equals`, or one of them. */
+  /** The value is not null, or equals `equals`, or one of them. */
   | { path: string; equals?: Plain | Plain[] }
-  /** It is a list, perhaps an empty one. */
+  /** The value is a list, which may be empty. */
   | { path: string; is: "list" }
-  /** It is absent or null. */
+  /** The value is absent or null. */
   | { unless: string };
 
-/** All that must hold. */
+/** A single condition or a list, as a list. */
 export function conditionsOf<T>(conditions: T | T[]): T[] {
   return Array.isArray(conditions) ? conditions : [conditions];
 }
 
-/** Where the venue itself speaks about its faults. */
+/** The venue's own status feed. */
 export interface Official {
-  /** The form of what `api` answers; `html`: a page for people, no feed that a program can read. */
+  /** The format of `api`; `html`: only a page for people, no feed that a program can read. */
   kind:
     | "statuspage"
     | "binance-system-status"
@@ -282,21 +274,21 @@ export interface Official {
     | "betterstack"
     | "html";
   page: string | null;
-  /** Null exactly with kind `html`. */
+  /** Null exactly for kind `html`. */
   api: string | null;
   /**
-   * Where one feed serves several services: a notice is about this one when its title or a component of it contains one
+   * For a feed of several services: a notice is about this venue when its title or one of its components contains one
    * of these words.
    */
   about?: string[];
   /**
-   * Words of what such a feed tells beside what we measure (deposits, listings): a notice is not counted when each of
-   * its components has one; where it names none, or says that nothing is affected, when its title has.
+   * Words for subjects that we do not measure (deposits, listings): a notice does not count when each of its components
+   * contains one. If it has no components, or says that nothing is affected, its title decides.
    */
   notAbout?: string[];
 }
 
-/** What is measured and judged by itself: an endpoint, a stream, or `ws:conn`, the socket that the streams share. */
+/** A part with a state of its own: an endpoint, a stream, or `ws:conn`, the socket that the streams share. */
 export interface Component {
   /** `rest:<name>`, `ws:<name>` or `ws:conn`. */
   id: string;
@@ -309,7 +301,7 @@ export interface Component {
 
 /**
  * All components of a venue: its endpoints, then the socket, then the streams, in the order of the registry. The socket
- * is sampled as often as the quickest of its streams.
+ * has the shortest cadence of its streams.
  */
 export function componentsOf(venue: Venue): Component[] {
   const rest = venue.rest.map(({ name, label, url, cadenceMs }): Component => ({
@@ -341,7 +333,7 @@ function socketComponents(socket: SocketConfig | null): Component[] {
   return [connection, ...streams];
 }
 
-/** The names or addresses of every host at which a venue is measured; one may come several times. */
+/** The names or addresses of all hosts at which a venue is measured, possibly with repetitions. */
 export function hostsOf({ rest, socket }: Venue): string[] {
   const urls = [
     ...rest.map(({ url }) => url),

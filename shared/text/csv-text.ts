@@ -1,18 +1,18 @@
 import { type Options, stringify } from "csv-stringify/sync";
 
-/** Records as lines of CSV, each with its end; see `csv`. */
+/** Records as CSV lines, each with its line end; see `csv`. */
 export function csvText(records: readonly (readonly unknown[])[]): string {
   return stringify([...records], csv);
 }
 
 /**
- * RFC 4180. A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay numbers.
- * What is not known is an empty field, instants are ISO 8601 in UTC, and what has parts is JSON.
+ * RFC 4180. A text that a spreadsheet would run as a formula gets a leading apostrophe; numbers stay numbers. Unknown
+ * values are empty fields, instants are ISO 8601 in UTC, and objects and lists are JSON.
  */
 const csv: Options = {
   record_delimiter: "\r\n",
   escape_formulas: true,
-  // it sees CRLF alone by itself, but half of one ends a line to many readers, too
+  // the library quotes only CRLF, but many readers also end a line at a CR or LF alone
   quoted_match: /[\r\n]/,
   cast: { boolean: String, date: (at) => at.toISOString() },
 };

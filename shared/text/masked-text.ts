@@ -1,14 +1,13 @@
-/** Texts of users, as they may be logged: without passwords and keys. */
+/** User input made safe for logs: without passwords and keys. */
 
-/** A line in which addresses may stand: names and passwords of users are masked, and keys in queries. */
+/** For a line that may contain addresses: masks user names and passwords, and keys in queries. */
 export function masked(text: string): string {
-  // up to the last @: a password may have slashes and more of that sign
+  // up to the last @: a password may contain slashes and @
   return withoutKeys(text.replace(/:\/{1,2}(?:[^"\s\\]|\\.)*@/g, "://***@"));
 }
 
 /**
- * The same of a text that should be one address, and may be a broken one: all before the last @ is masked, but for the
- * scheme.
+ * For a text that should be one address, but may be malformed: masks everything before the last @ except the scheme.
  */
 export function maskedAddress(text: string): string {
   return withoutKeys(/[:/\\].*@/s.test(text) ? text.replace(/^([a-z][a-z0-9+.-]*:[/\\]{1,2})?.*@/is, "$1***@") : text);

@@ -90,7 +90,7 @@ void t.test("backups of a server", { skip }, async (t) => {
     t.match(
       // without a registry it asks no venue
       await sh(`REGISTRY=/dev/null docker compose exec -T core-1 venuewatch doctor || test $? = 2`),
-      /schema +that of this build/,
+      /schema +matches this build/,
     );
     const restored = poolOn(owner);
     t.teardown(() => restored.close());

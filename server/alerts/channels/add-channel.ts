@@ -10,7 +10,7 @@ import { makeSigningSecret } from "./signing-secret.js";
 
 export interface NewChannel {
   format: Format;
-  /** Of the paging format, and of no other. */
+  /** Set for the paging format only. */
   serviceRegion: ServiceRegion | null;
   credential: Credential;
   description: string;
@@ -18,23 +18,23 @@ export interface NewChannel {
   /** Null: all. */
   venues: readonly string[] | null;
   categories: readonly string[] | null;
-  /** It is told of what is open already. */
+  /** Also queue alerts of incidents that are open now. */
   open: boolean;
 }
 
 export interface Added {
   channel: Channel;
-  /** What a native channel signs with. It can be shown now, and never again. */
+  /** Signing secret of a native channel. It is stored encrypted, so this is the only time to show it. */
   secret: string | null;
-  /** Alerts of what is open already. */
+  /** Queued alerts of incidents that are open now. */
   queued: number;
 }
 
 /**
- * Adds a channel. An event happened either before, and is left out or taken in by `open`, or it comes by itself:
- * nothing falls between the two.
+ * Adds a channel. Events are held off meanwhile, so that none is missed or queued twice: an earlier event is queued
+ * only with `open`, a later one is delivered as usual.
  *
- * @throws UserError when there is no such venue, or none that both filters let through
+ * @throws UserError when a venue does not exist, or when no venue passes both filters
  */
 export async function addChannel(pool: Pool, sealing: Sealing, wanted: NewChannel): Promise<Added> {
   await refuseUnknownVenues(pool, wanted);
@@ -66,12 +66,12 @@ async function refuseUnknownVenues(db: Db, { venues, categories }: NewChannel): 
   const ids = published.map(({ venue }) => venue);
   const unknown = (venues ?? []).filter((venue) => !ids.includes(venue));
   if (unknown.length > 0)
-    throw new UserError(`--venue: there is no ${unknown.join(", ")}; there are ${ids.join(", ")}`);
+    throw new UserError(`--venue: there is no venue ${unknown.join(", ")}; the venues are ${ids.join(", ")}`);
   const some = published.some(
     ({ venue, category }) => (venues?.includes(venue) ?? true) && (categories?.includes(category) ?? true),
   );
   if (!some)
     throw new UserError(
-      `--category: ${venues ? "no venue of --venue" : "no venue that is watched"} is of ${categories?.join(", ")}; such a channel would never be told anything`,
+      `--category: ${venues ? "no venue of --venue" : "no published venue"} has category ${categories?.join(", ")}; the channel would never get an alert`,
     );
 }

@@ -1,9 +1,9 @@
-/** A channel as an operator sees it, made by queries/channels.sql. Nothing in it is secret. */
+/** A channel as operators see it, built by queries/channels.sql. It contains no secret. */
 export interface Channel {
   id: number;
   format: Format;
   serviceRegion: ServiceRegion | null;
-  /** Of a URL the host and the end, of a key the end. */
+  /** The host and the end of a URL, or the end of a key. */
   to: string;
   description: string;
   floor: Floor;
@@ -13,18 +13,18 @@ export interface Channel {
   state: "on" | "off" | "removed";
   offSince: string | null;
   offCause: "operator" | "failures" | "gone" | null;
-  /** Attempts in a row that failed, up to the newest. */
+  /** Failed attempts in a row, up to the latest. */
   failures: number;
-  /** Deliveries that are due; those that an operator asked for are not among them. */
+  /** Due deliveries, without replays and tests. */
   waiting: number;
-  /** Until then the secret before the present one signs too. */
+  /** Until then the previous secret also signs. */
   formerSecretUntil: string | null;
   createdAt: string;
   removedAt: string | null;
   lastAttempt: {
     delivery: number;
     startedAt: string;
-    /** Null: it is under way, or its end is unknown yet. */
+    /** Null: in progress, or its end is not known yet. */
     result: string | null;
     status: number | null;
     error: string | null;

@@ -2,7 +2,7 @@ import { type Db, sql } from "../../../shared/database/pool.js";
 import { UserError } from "../../../shared/process/user-error.js";
 import type { Channel } from "./channel.js";
 
-/** In the order in which they were added. */
+/** Oldest first. */
 export async function channelsOf(
   db: Db,
   { id = null, removed = false }: { id?: number | null; removed?: boolean },
@@ -12,9 +12,9 @@ export async function channelsOf(
 }
 
 /**
- * One that was removed too.
+ * The channel of that number, which may be a removed one.
  *
- * @throws UserError when there is none of that number
+ * @throws UserError when there is none
  */
 export async function channelOf(db: Db, id: number): Promise<Channel> {
   const [channel] = await channelsOf(db, { id, removed: true });
@@ -23,7 +23,7 @@ export async function channelOf(db: Db, id: number): Promise<Channel> {
 }
 
 /**
- * For a change of it: who else changes it ends first, and waits then until the transaction ends.
+ * Locks a channel for a change, until the transaction ends.
  *
  * @throws UserError when there is none of that number, or when it was removed
  */
@@ -34,16 +34,16 @@ export async function standingChannel(tx: Db, id: number): Promise<Channel> {
   throw await noChannel(tx, id);
 }
 
-/** The sentence for a number that no channel has, or one that was removed. */
+/** The error for a number of which there is no channel, or a removed one. */
 export async function noChannel(db: Db, id: number): Promise<UserError> {
   const [gone] = await channelsOf(db, { id, removed: true });
   if (gone)
     return new UserError(
-      `channel ${id} was removed at ${gone.removedAt}, and where it went is not known any more; add another`,
+      `channel ${id} was removed at ${gone.removedAt} and its destination was wiped; add another channel`,
     );
   const there = (await channelsOf(db, {})).map((channel) => channel.id);
   return new UserError(
     `there is no channel ${id}; ` +
-      (there.length > 0 ? `there are ${there.join(", ")}` : "there is none, and venuewatch channel add makes one"),
+      (there.length > 0 ? `the channels are ${there.join(", ")}` : "add one with venuewatch channel add"),
   );
 }

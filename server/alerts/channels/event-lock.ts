@@ -2,12 +2,12 @@ import { type Db, sql } from "../../../shared/database/pool.js";
 import { UserError } from "../../../shared/process/user-error.js";
 
 /**
- * Holds off whoever writes alert events, until the transaction ends. The engine's tick and the dispatcher that are
- * under way end first: what has happened by then is seen whole, and what happens later sees what this transaction does.
+ * Blocks writes of alert events until the transaction ends. It waits first for the engine's current tick and for
+ * dispatchers that are expanding events, so this transaction sees all earlier events, and later events see its changes.
  *
- * The engine waits meanwhile, so that little may be done, and nobody waited for.
+ * The engine is blocked meanwhile: keep the transaction short, and wait for nothing in it.
  *
- * @throws UserError when they do not end in time
+ * @throws UserError when the current writers do not end in time
  */
 export async function holdEvents(tx: Db, withinMs = 10_000): Promise<void> {
   await tx.query(sql`select set_config('lock_timeout', ${`${withinMs}ms`}, true)`);
@@ -16,7 +16,7 @@ export async function holdEvents(tx: Db, withinMs = 10_000): Promise<void> {
   } catch (error) {
     if ((error as { code?: string }).code !== "55P03") throw error;
     throw new UserError(
-      `somebody, usually the engine, has been writing alert events for ${withinMs / 1000} s, and nothing was changed: try again`,
+      `alert events were locked by a writer, usually the engine, for ${withinMs / 1000} s; nothing was changed, try again`,
       { cause: error },
     );
   }

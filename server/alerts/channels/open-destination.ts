@@ -2,15 +2,15 @@ import type { Format, ServiceRegion } from "./channel.js";
 import type { Destination } from "../formats/webhook-request.js";
 import type { Sealing } from "./sealing.js";
 
-/** Columns of a channel that is there, by queries/channel_destination.sql for one. */
+/** Columns of a channel that was not removed, as queries such as channel_destination.sql return them. */
 export interface SealedDestination {
   format: Format;
-  /** Of the paging format. */
+  /** Set for the paging format. */
   service_region: ServiceRegion | null;
   destination: Buffer;
-  /** Of the native format. */
+  /** Set for the native format. */
   secret: Buffer | null;
-  /** Null once it signs no more. */
+  /** Null once its overlap is over. */
   former_secret: Buffer | null;
 }
 

@@ -3,10 +3,10 @@ import type { Channel } from "./channel.js";
 import { channelOf, standingChannel } from "./channels.js";
 
 /**
- * Removes a channel: its secrets are wiped, what waits for it is skipped, its log stays.
+ * Removes a channel: wipes its secrets and skips its waiting deliveries. The log of its deliveries stays.
  *
- * @returns it, and how many deliveries were skipped
- * @throws UserError when there is no such channel any more
+ * @returns the channel, and how many deliveries were skipped
+ * @throws UserError when the channel does not exist or was removed
  */
 export async function removeChannel(pool: Pool, id: number): Promise<{ channel: Channel; skipped: number }> {
   return pool.transaction(async (tx) => {

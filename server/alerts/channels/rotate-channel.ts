@@ -8,16 +8,16 @@ import { makeSigningSecret } from "./signing-secret.js";
 
 export interface Rotated {
   channel: Channel;
-  /** It can be shown now, and never again. */
+  /** It is stored encrypted, so this is the only time to show it. */
   secret: string;
 }
 
 /**
- * Gives a native channel another signing secret. The one that it had signs beside it for so long.
+ * Gives a native channel a new signing secret. During the overlap the old one also signs.
  *
- * @param overlapHours 0: it ends at once
- * @throws UserError when there is no such channel any more, when it signs nothing, or when it was encrypted with
- * another key
+ * @param overlapHours 0: the old secret stops signing at once
+ * @throws UserError when the channel does not exist or was removed, when it is not native, or when it was encrypted
+ * with another key
  */
 export async function rotateSecret(pool: Pool, sealing: Sealing, id: number, overlapHours: number): Promise<Rotated> {
   const secret = makeSigningSecret();
@@ -25,12 +25,12 @@ export async function rotateSecret(pool: Pool, sealing: Sealing, id: number, ove
     const { format } = await standingChannel(tx, id);
     if (format !== "native")
       throw new UserError(
-        `channel ${id} is of format ${format}, and signs nothing: its ${format === "chat" ? "URL" : "key"} is what can be replaced`,
+        `channel ${id} has format ${format} and no signing secret; replace its ${format === "chat" ? "URL" : "key"} instead`,
       );
     const [row] = await tx.query<{ destination: Buffer; secret: Buffer }>(
       sql`select destination, secret from channel where channel_id = ${id}`,
     );
-    // under another key a sender could read the one and not the other
+    // encrypted with another key, a sender could decrypt only one of the two
     sealing.open(row!.destination, "destination");
     sealing.open(row!.secret, "secret");
     await tx.query(sql`
@@ -46,10 +46,10 @@ export async function rotateSecret(pool: Pool, sealing: Sealing, id: number, ove
 }
 
 /**
- * Gives a chat or paging channel another URL or key. It needs none of what was there, so that it also mends a channel
- * whose key is lost.
+ * Gives a chat or paging channel another URL or key. It does not decrypt the old one, so it also repairs a channel
+ * whose CHANNEL_KEY is lost.
  *
- * @throws UserError when there is no such channel any more
+ * @throws UserError when the channel does not exist or was removed
  */
 export async function replaceCredential(
   pool: Pool,

@@ -4,10 +4,10 @@ import { kindOfAddress, problemOfAddress } from "./safe-address.js";
 const longestUrl = 2000;
 
 /**
- * Judges a receiver's URL by what it says, without asking for the addresses of its host. Any port is allowed: what is
- * sent begins with a TLS handshake, which no other protocol takes for its own.
+ * Checks a receiver's URL without resolving its host. Any port is allowed: a request begins with a TLS handshake, which
+ * no other protocol accepts.
  *
- * @returns what was expected and what came, with nothing of the URL but scheme and host; null where it is good
+ * @returns what was expected and what came, showing only scheme and host of the URL; null where the URL is valid
  */
 export function problemOfUrl(text: string, allowLoopback: boolean): string | null {
   if (text.length > longestUrl) return `expected a URL of at most ${longestUrl} characters, got ${text.length}`;
@@ -16,9 +16,9 @@ export function problemOfUrl(text: string, allowLoopback: boolean): string | nul
   if (url.protocol !== "https:" && url.protocol !== "http:") return `expected a URL with https:, got ${url.protocol}`;
   const host = hostOf(url);
   if (url.username !== "" || url.password !== "")
-    return `expected a URL without user and password, got some before ${host}`;
+    return `expected a URL without user and password, got one with them before ${host}`;
   if (host.endsWith(".")) return `expected a host without a dot at its end, got ${host}`;
-  if (url.port === "0") return `expected a port that exists, got ${host}:0`;
+  if (url.port === "0") return `expected a port from 1 to 65535, got ${host}:0`;
   return problemOfHost(host, allowLoopback) ?? problemOfScheme(url);
 }
 
@@ -27,24 +27,24 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
-/** Names that mean this machine, whatever a name server says. */
+/** Names that mean this machine, whatever DNS says. */
 export function isLocalhost(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost");
 }
 
-/** Reserved: no name server of the Internet knows them (RFC 6762, RFC 7686), and .internal never will be given out. */
+/** Reserved names that are not in public DNS (RFC 6762, RFC 7686); .internal will never be delegated. */
 const neverPublic = /\.(local|onion|internal)$/;
 
 function problemOfHost(host: string, allowLoopback: boolean): string | null {
   if (isIP(host) !== 0) return problemOfAddress(host, allowLoopback);
   if (isLocalhost(host)) return allowLoopback ? null : `${host} is loopback`;
-  return neverPublic.test(host) ? `${host} is no public name: no name server of the Internet has such names` : null;
+  return neverPublic.test(host) ? `${host} is not a public name: public DNS has no such names` : null;
 }
 
-/** Of a host that may be sent to. By http only to one of which it needs no name server to know that it is here. */
+/** For an allowed host. http is allowed only to a host that is known to be this machine without DNS. */
 function problemOfScheme(url: URL): string | null {
   if (url.protocol === "https:") return null;
   const host = hostOf(url);
-  const isHere = isLocalhost(host) || (isIP(host) !== 0 && kindOfAddress(host) === "loopback");
-  return isHere ? null : `expected a URL with https:, got http: to ${host}`;
+  const isLoopback = isLocalhost(host) || (isIP(host) !== 0 && kindOfAddress(host) === "loopback");
+  return isLoopback ? null : `expected a URL with https:, got http: to ${host}`;
 }

@@ -1,20 +1,20 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 import { UserError } from "../../../shared/process/user-error.js";
 
-/** Keeps what is secret so that the database alone does not give it away. */
+/** Encrypts the secrets of channels, so that a copy of the database alone does not reveal them. */
 export interface Sealing {
-  /** How all begins that it can open. */
+  /** The first bytes of every ciphertext that `open` can decrypt. */
   head: Buffer;
-  /** @param of what it is, like "destination"; it opens as that only */
+  /** @param of what the text is, like "destination"; `open` must be given the same */
   seal: (text: string, of: string) => Buffer;
   /**
-   * @throws UserError when it was sealed with another key, or by a newer build
-   * @throws Error when it was damaged, or sealed as something else
+   * @throws UserError when it was encrypted with another key, or by a newer build
+   * @throws Error when it is damaged, or was encrypted as something else
    */
   open: (sealed: Buffer, of: string) => string;
 }
 
-/** version, which key, nonce, tag, and then the ciphertext */
+/** Layout: version, id of the key, nonce, tag, ciphertext. */
 const version = 1;
 const keyBytes = 4;
 const nonceBytes = 12;
@@ -22,13 +22,13 @@ const tagBytes = 16;
 const headBytes = 1 + keyBytes;
 
 /**
- * AES-256-GCM. The nonce is random: at the few thousand secrets of a lifetime, two that are alike are out of the
- * question.
+ * AES-256-GCM with a random nonce: a key encrypts a few thousand secrets in its lifetime, so a repeated nonce is
+ * practically impossible.
  *
  * @param key 32 bytes
  */
 export function makeSealing(key: Buffer): Sealing {
-  // tells a wrong key from a damaged text, and says nothing about the key
+  // tells a wrong key from a damaged text, and reveals nothing about the key
   const mark = createHmac("sha256", key).update("venuewatch: which key").digest().subarray(0, keyBytes);
   const head = Buffer.concat([Buffer.of(version), mark]);
 
@@ -46,12 +46,10 @@ export function makeSealing(key: Buffer): Sealing {
     open(sealed, of) {
       if (sealed[0] !== version)
         throw new UserError(
-          `the ${of} was encrypted by a newer build (form ${sealed[0]}, this one knows ${version}): run that one`,
+          `the ${of} was encrypted by a newer build (format ${sealed[0]}, this build knows ${version}); run that build`,
         );
       if (!sealed.subarray(1, headBytes).equals(mark))
-        throw new UserError(
-          `the ${of} cannot be read with this CHANNEL_KEY; it was encrypted with another: set that one`,
-        );
+        throw new UserError(`the ${of} was encrypted with another CHANNEL_KEY; set that one`);
       const tagAt = headBytes + nonceBytes;
       const textAt = tagAt + tagBytes;
       const cipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(headBytes, tagAt));
@@ -61,7 +59,7 @@ export function makeSealing(key: Buffer): Sealing {
         const shown = [cipher.update(sealed.subarray(textAt)), cipher.final()];
         return Buffer.concat(shown).toString("utf8");
       } catch (error) {
-        throw new Error(`the encrypted ${of} is damaged, or is none`, {
+        throw new Error(`the encrypted ${of} is damaged, or was encrypted as something else`, {
           cause: error,
         });
       }

@@ -5,22 +5,22 @@ import { holdEvents } from "./event-lock.js";
 import { backfillOpenIncidents } from "../delivery/backfill-open-incidents.js";
 
 export interface Switched {
-  /** As it was. */
+  /** The channel before the change. */
   before: Channel;
   channel: Channel;
 }
 
 /**
- * Switches a channel on, whoever switched it off; its failures are counted anew.
+ * Switches a channel on, for whatever reason it was off, and resets its count of failures.
  *
- * @param open it is told of what is open and did not reach it
- * @throws UserError when there is no such channel any more
+ * @param open also queue alerts of open incidents that were not delivered to it
+ * @throws UserError when the channel does not exist or was removed
  */
 export async function enableChannel(pool: Pool, id: number, open: boolean): Promise<Switched & { queued: number }> {
   return pool.transaction(async (tx) => {
     if (open) await holdEvents(tx);
     const before = await channelOf(tx, id);
-    // deliveries first, then the channel, as dispatchers do: the other way the two would wait for each other
+    // lock deliveries before the channel, as dispatchers do: the other order could deadlock
     const queued = open ? await backfillOpenIncidents(tx, id) : 0;
     const [on] = await tx.query(sql`
       update channel set off_at = null, off_cause = null, failures = 0
@@ -33,9 +33,9 @@ export async function enableChannel(pool: Pool, id: number, open: boolean): Prom
 }
 
 /**
- * Switches a channel off. One that is off already stays off for the reason that it has.
+ * Switches a channel off. A channel that is already off keeps its reason.
  *
- * @throws UserError when there is no such channel any more
+ * @throws UserError when the channel does not exist or was removed
  */
 export async function disableChannel(pool: Pool, id: number): Promise<Switched> {
   return pool.transaction(async (tx) => {

@@ -6,7 +6,7 @@ import type { Delivery, DeliveryState } from "./delivery.js";
 
 export interface DeliveryFilter {
   channel: number | null;
-  /** Slug, of a retracted one too. */
+  /** Slug; the incident may be retracted. */
   incident: string | null;
   state: DeliveryState | null;
   since: Date | null;
@@ -30,7 +30,7 @@ export async function deliveriesOf(
   return ask(db, null, channel, incident, state, since, limit);
 }
 
-/** @throws UserError when there is none of that number */
+/** @throws UserError when there is no delivery of that number */
 export async function deliveryOf(db: Db, id: number): Promise<Delivery> {
   const [delivery] = await ask(db, id, null, null, null, null, 1);
   if (delivery) return delivery;
@@ -44,8 +44,8 @@ export async function unknownDeliveries(db: Db, ids: readonly number[]): Promise
   return new UserError(
     `there is no delivery ${ids.join(", ")}; ` +
       (there?.least == null
-        ? "there are none yet"
-        : `the log has them from ${there.least} to ${there.most}, and venuewatch delivery list shows them`),
+        ? "there are no deliveries yet"
+        : `the log has ${there.least} to ${there.most}; venuewatch delivery list shows them`),
   );
 }
 

@@ -1,16 +1,16 @@
 import type { Format } from "../channels/channel.js";
 
-/** One event for one channel, and how it goes, as an operator sees it; made by queries/deliveries.sql. */
+/** One event for one channel with its attempts, as operators see it; built by queries/deliveries.sql. */
 export interface Delivery {
   id: number;
   channel: number;
   format: Format;
   to: string;
-  /** event: because it happened; open: the channel asked for what was open; replay and test: an operator asked. */
+  /** event: it happened; open: --open queued an open incident; replay and test: an operator's command. */
   cause: "event" | "open" | "replay" | "test";
   /** 0: a test. */
   eventId: number;
-  /** Of the event; null of a test, as the three below. */
+  /** Of the event. Like the three below null for a test. */
   kind: string | null;
   severity: string | null;
   incident: string | null;
@@ -19,10 +19,10 @@ export interface Delivery {
   /** Why it was skipped or dropped. */
   reason: string | null;
   createdAt: string;
-  /** Not to be sent before then; null once it is settled. */
+  /** Not sent before then; null once it is settled. */
   dueAt: string | null;
   endedAt: string | null;
-  /** Attempts that the receiver failed. */
+  /** Attempts that failed at the receiver. */
   failures: number;
   /** Oldest first. */
   attempts: Attempt[];
@@ -30,14 +30,14 @@ export interface Delivery {
 
 export interface Attempt {
   startedAt: string;
-  /** Null: it is under way, or its end is unknown yet. */
+  /** Null: in progress, or its end is not known yet. */
   endedAt: string | null;
   sentBy: string;
   result: string | null;
   status: number | null;
   error: string | null;
   durationMs: number | null;
-  /** Its beginning, as the receiver wrote it: strangers' text. */
+  /** The start of the receiver's answer: untrusted text. */
   answer: string | null;
 }
 

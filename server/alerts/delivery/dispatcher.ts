@@ -20,25 +20,25 @@ import type { Sealing } from "../channels/sealing.js";
 export interface DispatcherOptions {
   db: Pick<Pool, "file" | "transaction">;
   poster: Poster;
-  /** Null where there is no key: alerts are kept in line for each channel, and none is sent. */
+  /** Null without a key: deliveries are made and wait, none is sent. */
   sealing: Sealing | null;
-  /** Writes what a channel is sent. */
+  /** Builds the request for a channel. */
   write: (to: Destination, alert: Alert, sent: { at: Date; deliveryId: number }) => WebhookRequest;
   log: Log;
   metrics?: AlertMetrics | undefined;
   rules?: DeliveryRules;
-  /** From 0 to 1; pauses before the next attempt are spread by it. */
+  /** From 0 to 1, for the jitter of the backoff. */
   random?: () => number;
 }
 
 export interface Dispatcher {
-  /** How it signs what it claims. */
+  /** Identifies this dispatcher in its claims. */
   holder: string;
-  /** There may be something in the outbox. */
+  /** The outbox may have a new event. */
   wake: () => void;
   /**
-   * Claims nothing more, and resolves when what is on its way has been answered and noted. After some seconds the rest
-   * is cut, by closing the poster; whoever claims it next sends it at once.
+   * Stops claiming, and resolves when all attempts in progress are answered and recorded. After some seconds it aborts
+   * the rest by closing the poster; the next dispatcher that claims them retries them at once.
    */
   close: () => Promise<void>;
 }
@@ -58,18 +58,18 @@ interface ToSend extends SealedDestination {
   /** By the database's clock. */
   claimed_at: Date;
   body: Alert;
-  /** Rows, as they are remembered for a while; see `makeRecentlySent`. */
+  /** Rows for `makeRecentlySent`. */
   event: Record<string, unknown>;
   incident: Record<string, unknown>;
 }
 
-/** What is on its way. */
+/** An attempt in progress. */
 interface Sending {
   claimed: Extract<Claimed, { state: "due" }>;
   sealing: Sealing;
-  /** Before it was claimed, by this machine's monotonic clock. */
+  /** This machine's monotonic clock before the claim. */
   askedAtMs: number;
-  /** After it. */
+  /** The same after the claim. */
   gotAtMs: number;
 }
 
@@ -79,27 +79,27 @@ interface Ended {
   atMs: number;
 }
 
-/** Of the outbox at once, some tenths of a second: in a storm what is in line is sent in between. */
+/** Deliveries made by one statement, in some tenths of a second: in a storm, sending goes on in between. */
 const deliveriesAtOnce = 10_000;
 
 /**
- * How much longer the looks are apart while nothing is due soon. The engine of this core says when it has written
- * something; another core sends what its own has.
+ * How much longer the polling interval is while nothing is due soon. This core's engine wakes the dispatcher; events of
+ * another core's engine are dispatched by that core.
  */
 const idleLookFactor = 4;
 
-/** After a turn that failed, which is when the database does. */
-const againMs = 1_000;
+/** After a failed turn, usually because of the database. */
+const retryMs = 1_000;
 
-/** A closing has ten seconds for all of core, of which the first ones get half of what is left. */
-const patienceMs = 3_500;
+/** Core shuts down within ten seconds, and each of the first closings gets half of the time left. */
+const closeWithinMs = 3_500;
 
 /**
- * Sends what stands in the outbox to every channel that it concerns, each at least once, in the order in which it
- * happened. Any number of dispatchers may run. All that they know of each other is in the database.
+ * Sends the events of the outbox to every channel whose filter matches, at least once each, and in order for a channel.
+ * Any number of dispatchers may run; they coordinate through the database only.
  *
- * What one turn does stands in one statement each: note what was answered, put what is new in line, claim what is due.
- * Answers that come meanwhile are noted together in the next turn, so the more is to be done, the more is done at once.
+ * A turn has one statement for each step: record results, turn new events into deliveries, claim due deliveries.
+ * Results that arrive meanwhile are recorded together in the next turn, so batches grow with the load.
  */
 export function startDispatcher({
   db,
@@ -113,59 +113,59 @@ export function startDispatcher({
 }: DispatcherOptions): Dispatcher {
   const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   let ended: Ended[] = [];
-  let underWay = 0;
+  let inProgress = 0;
   let closing = false;
   let mayHaveNew = true;
-  /** Some channel may be free for what is first in its line. */
+  /** Some channel may be ready for its first waiting delivery. */
   let mayBeDue = false;
-  let lookAtMs = 0;
+  let pollAtMs = 0;
   let sweepAtMs = 0;
   let unreadable: string | null = null;
   const recentlySent = makeRecentlySent();
-  /** Of the database, as it was last seen; null: never. */
+  /** The database's timeline, as last seen; null: not yet. */
   let timeline: string | null = null;
-  let noneUnderWay = () => {};
-  const withoutWayOut = new Set<number>();
-  const wayOut = makeOutage(log, {
-    begun: "an alert could not be sent, maybe for a fault of this machine or its network, and is sent again",
-    lasts: "alerts still cannot be sent, and are sent again",
+  let onIdle = () => {};
+  const channelsWithOwnFault = new Set<number>();
+  const ownFaults = makeOutage(log, {
+    begun: "an alert could not be sent, possibly because of this machine or its network; retrying",
+    lasts: "alerts still cannot be sent; retrying",
     over: "alerts can be sent again",
   });
 
   const turning = startLoop(async () => {
     try {
       await settle();
-      if (mayHaveNew || performance.now() >= lookAtMs) await look();
+      if (mayHaveNew || performance.now() >= pollAtMs) await poll();
       if (performance.now() >= sweepAtMs) await sweep();
       if (mayBeDue && !closing) await claim();
-      return Math.max(0, Math.ceil(lookAtMs - performance.now()));
+      return Math.max(0, Math.ceil(pollAtMs - performance.now()));
     } catch (error) {
       mayBeDue = true;
       if (!countsAsAway(log, "turns of the dispatcher", error))
-        log.error("could not go on with alerts; the next turn tries again", {
+        log.error("a turn of the dispatcher failed; retrying", {
           stack: stackOf(error),
         });
-      return againMs;
+      return retryMs;
     }
   });
 
-  /** Once in a while, and whenever somebody says that there is something new. */
-  async function look(): Promise<void> {
+  /** At intervals, and after each wake-up. */
+  async function poll(): Promise<void> {
     mayHaveNew = false;
-    lookWithin(rules.look_ms);
+    pollWithin(rules.look_ms);
     const [row] = await db.file<Found>("alerts_due");
     const { waiting, due_in_ms, timeline: current } = row!;
     if (current !== timeline) await adoptTimeline(current);
-    else if (!waiting && due_in_ms !== 0) lookWithin(untilNextLookMs(due_in_ms, rules.look_ms));
+    else if (!waiting && due_in_ms !== 0) pollWithin(nextPollMs(due_in_ms, rules.look_ms));
     if (due_in_ms === 0) mayBeDue = true;
-    if (waiting) await putInLine();
+    if (waiting) await expandEvents();
   }
 
-  function lookWithin(ms: number): void {
-    lookAtMs = performance.now() + ms;
+  function pollWithin(ms: number): void {
+    pollAtMs = performance.now() + ms;
   }
 
-  async function putInLine(): Promise<void> {
+  async function expandEvents(): Promise<void> {
     const { events, deliveries, skipped, dropped, more } = await expand();
     if (deliveries > 0) mayBeDue = true;
     if (deliveries + dropped > 0) log.info("alerts", { events, deliveries, skipped, dropped });
@@ -184,8 +184,8 @@ export function startDispatcher({
   }
 
   /**
-   * What a former primary has sent by us and the database does not know is written again, before anything else is
-   * decided or sent.
+   * Writes back what this dispatcher sent on the former primary and the new one lost, before anything else is decided
+   * or sent.
    */
   async function adoptTimeline(current: string): Promise<void> {
     if (timeline !== null) {
@@ -206,27 +206,27 @@ export function startDispatcher({
 
   async function sweep(): Promise<void> {
     sweepAtMs = performance.now() + rules.sweep_ms;
-    await endWhatIsNotSent();
-    await tellUnreadable();
+    await endUnsent();
+    await logUnreadable();
   }
 
-  /** Once, until it changes. */
-  async function tellUnreadable(): Promise<void> {
+  /** Logs only changes. */
+  async function logUnreadable(): Promise<void> {
     const head = sealing?.head ?? Buffer.alloc(0);
     const [row] = await db.file<{ channels: number[] | null }>("unreadable_channels", [head, rules.lease_ms]);
     const channels = row!.channels?.join(", ") ?? null;
     if (channels !== null && channels !== unreadable)
       log.error(
-        `alerts wait in line and are not sent: ${sealing ? "the CHANNEL_KEY of this core is not the one" : "CHANNEL_KEY is not set for this core; set the one"} with which these channels were added`,
+        `deliveries wait unsent: ${sealing ? "this core's CHANNEL_KEY is not the one" : "CHANNEL_KEY is not set for this core; set the one"} with which these channels were added`,
         { channels },
       );
     unreadable = channels;
   }
 
-  async function endWhatIsNotSent(): Promise<void> {
+  async function endUnsent(): Promise<void> {
     const rows = await db.file<EndedUnsent>("end_deliveries", [null]);
     for (const { channel_id: channel, state, deliveries } of rows)
-      log.warn("alerts were not sent, see delivery list", {
+      log.warn("alerts were not sent; see venuewatch delivery list", {
         channel,
         state,
         deliveries,
@@ -234,7 +234,7 @@ export function startDispatcher({
   }
 
   async function claim(): Promise<void> {
-    const free = rules.at_once - underWay;
+    const free = rules.at_once - inProgress;
     if (sealing === null || free <= 0) return;
     const askedAtMs = performance.now();
     const rows = await db.file<Claimed>("claim_deliveries", [
@@ -247,18 +247,18 @@ export function startDispatcher({
     ]);
     const gotAtMs = performance.now();
     for (const claimed of rows) {
-      if (claimed.state === "dropped") tellDropped(claimed);
+      if (claimed.state === "dropped") logDropped(claimed);
       else void send({ claimed, sealing, askedAtMs, gotAtMs });
     }
-    // the next in those lines may be due
+    // after a dropped delivery the channel's next may be due
     mayBeDue = rows.some(({ state }) => state === "dropped");
     if (mayBeDue) turning.wake();
   }
 
   async function send(sending: Sending): Promise<void> {
     const { claimed } = sending;
-    underWay += 1;
-    if (claimed.taken_over) log.warn("sends again what another did not bring to an end", told(claimed));
+    inProgress += 1;
+    if (claimed.taken_over) log.warn("retrying a delivery abandoned by another dispatcher", fieldsOf(claimed));
     recentlySent.leaves(claimed);
     const outcome = await sent(sending);
     if (outcome.result === "delivered") recentlySent.delivered(claimed);
@@ -267,55 +267,57 @@ export function startDispatcher({
       outcome,
       atMs: performance.now(),
     });
-    underWay -= 1;
-    if (underWay === 0) noneUnderWay();
+    inProgress -= 1;
+    if (inProgress === 0) onIdle();
     metrics?.sent(claimed.format, outcome);
     turning.wake();
   }
 
   /**
-   * A fault that is certainly ours is over at the next attempt: a kept connection that broke, or a pause of this
-   * machine.
+   * A fault that is certainly ours, such as a broken kept-alive connection or a pause of this machine, ends with a
+   * retry.
    */
-  function tellWay(claimed: Sending["claimed"], outcome: DeliveryOutcome): void {
+  function logOwnFault(claimed: Sending["claimed"], outcome: DeliveryOutcome): void {
     const { result, retryAfterMs, error: why } = outcome;
-    if (result !== "ours") return hasWayOut(claimed.channel_id);
+    if (result !== "ours") return endOwnFault(claimed.channel_id);
     if (retryAfterMs !== null)
-      return log.warn("an alert could not be sent, and is sent again", {
-        ...told(claimed),
+      return log.warn("an alert could not be sent; retrying", {
+        ...fieldsOf(claimed),
         why,
       });
-    withoutWayOut.add(claimed.channel_id);
-    wayOut.failed("attempts", { ...told(claimed), why });
-  }
-
-  /** That one receiver is reached says nothing about another whose name server is broken. */
-  function hasWayOut(channel: number): void {
-    withoutWayOut.delete(channel);
-    if (withoutWayOut.size === 0) wayOut.succeeded();
+    channelsWithOwnFault.add(claimed.channel_id);
+    ownFaults.failed("attempts", { ...fieldsOf(claimed), why });
   }
 
   /**
-   * Whatever goes wrong on our side is an outcome too: a claim that nobody ends would keep its channel waiting for the
-   * lease.
+   * The outage ends with its last channel: reaching one receiver says nothing about another whose name server is
+   * broken.
+   */
+  function endOwnFault(channel: number): void {
+    channelsWithOwnFault.delete(channel);
+    if (channelsWithOwnFault.size === 0) ownFaults.succeeded();
+  }
+
+  /**
+   * Faults of our own become an outcome too: a claim without a result would block its channel until it expires.
    */
   async function sent({ claimed, sealing, askedAtMs, gotAtMs }: Sending): Promise<DeliveryOutcome> {
     try {
-      // receivers refuse what is five minutes off: all go by the one clock of the database
+      // receivers refuse timestamps that are five minutes off, so all cores use the database's clock
       const sinceMs = performance.now() - gotAtMs;
       const at = new Date(claimed.claimed_at.getTime() + sinceMs);
       const to = openDestination(claimed, sealing);
       const deliveryId = claimed.delivery_id;
-      // After a pause of this machine another may have sent it and what comes after it: late, it would come out of
-      // order. A pause may come at any time, so that this is looked at when there is nothing left to do but to send it.
+      // After a pause of this machine another dispatcher may have sent this alert and later ones, so it would arrive
+      // out of order. A pause may come at any time, so the poster checks this last of all before it sends.
       const leaveByMs = askedAtMs + rules.lease_ms / 2;
-      const letter = write(to, claimed.body, { at, deliveryId });
-      const outcome = await poster.post(letter, leaveByMs);
-      tellWay(claimed, outcome);
+      const request = write(to, claimed.body, { at, deliveryId });
+      const outcome = await poster.post(request, leaveByMs);
+      logOwnFault(claimed, outcome);
       return outcome;
     } catch (error) {
-      log.error("an alert could not be sent for a fault of our own", {
-        ...told(claimed),
+      log.error("an alert could not be sent because of a bug", {
+        ...fieldsOf(claimed),
         error,
       });
       return ownFault((error as Error).message);
@@ -341,17 +343,17 @@ export function startDispatcher({
       throw error;
     }
     mayBeDue = true;
-    // a channel that rests now is free again soon
-    lookWithin(rules.look_ms);
-    for (const row of rows) tellSettled(row);
-    if (rows.some(({ channel_off: off }) => off !== null)) await endWhatIsNotSent();
+    // a channel that pauses now is ready again soon
+    pollWithin(rules.look_ms);
+    for (const row of rows) logSettled(row);
+    if (rows.some(({ channel_off: off }) => off !== null)) await endUnsent();
   }
 
-  function tellDropped({ reason, ...claimed }: Claimed & { reason: string }) {
-    log.warn("an alert was dropped", { ...told(claimed), reason });
+  function logDropped({ reason, ...claimed }: Claimed & { reason: string }) {
+    log.warn("an alert was dropped", { ...fieldsOf(claimed), reason });
   }
 
-  function tellSettled(row: Settled): void {
+  function logSettled(row: Settled): void {
     metrics?.settled(row);
     const { delivery_id: delivery, channel_id: channel, state, failures } = row;
     if (state === "failed")
@@ -360,21 +362,21 @@ export function startDispatcher({
         channel,
         failures,
       });
-    if (state !== "due") hasWayOut(channel);
+    if (state !== "due") endOwnFault(channel);
     if (row.channel_off === null) return;
     const why = {
       failures: `${row.channel_failures} failures in a row`,
-      gone: "the receiver said that it is gone (410)",
+      gone: "the receiver answered 410, gone",
     }[row.channel_off];
-    log.error("a channel was switched off; nothing is sent to it any more", {
+    log.error("a channel was switched off and gets no more alerts", {
       channel,
       why,
     });
   }
 
   async function allAnswered(endMs: number): Promise<void> {
-    if (underWay === 0) return;
-    const answered = new Promise<void>((resolve) => (noneUnderWay = resolve));
+    if (inProgress === 0) return;
+    const answered = new Promise<void>((resolve) => (onIdle = resolve));
     await Promise.race([answered, pause(endMs - performance.now())]);
   }
 
@@ -386,13 +388,13 @@ export function startDispatcher({
     },
     async close() {
       closing = true;
-      const endMs = performance.now() + patienceMs;
-      // meanwhile what is answered is noted, turn by turn
+      const endMs = performance.now() + closeWithinMs;
+      // turns go on meanwhile and record results
       await allAnswered(endMs);
       await turning.end();
-      // of what the last turn claimed
+      // for claims of the last turn
       await allAnswered(endMs);
-      if (underWay > 0) {
+      if (inProgress > 0) {
         await poster.close();
         await allAnswered(endMs + 500);
       }
@@ -408,7 +410,7 @@ interface Found {
   timeline: string;
 }
 
-function untilNextLookMs(dueInMs: number | null, lookMs: number): number {
+function nextPollMs(dueInMs: number | null, lookMs: number): number {
   const longestMs = lookMs * idleLookFactor;
   return Math.max(lookMs, Math.min(dueInMs ?? longestMs, longestMs));
 }
@@ -419,7 +421,7 @@ interface Expanded {
   deliveries: number;
   skipped: number;
   dropped: number;
-  /** Not all that waited was put in line. */
+  /** Events are left in the outbox. */
   more: boolean;
 }
 
@@ -448,7 +450,7 @@ function ownFault(error: string): DeliveryOutcome {
   };
 }
 
-function told({
+function fieldsOf({
   delivery_id: delivery,
   event_id: event,
   channel_id: channel,

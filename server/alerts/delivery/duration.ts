@@ -5,7 +5,7 @@ const units = [
   ["s", 1],
 ] as const;
 
-/** In the two greatest units that are not zero: `18 min 54 s`. */
+/** In the two largest units that are not zero: `18 min 54 s`. */
 export function inWords(seconds: number): string {
   const parts: string[] = [];
   let rest = seconds;

@@ -7,11 +7,11 @@ import { type Format, formats } from "../channels/channel.js";
 import type { Settled } from "./settled.js";
 import type { DeliveryOutcome } from "./outcome.js";
 
-/** What a core tells of the alerts that it sends. */
+/** Metrics of the alerts that a core sends. */
 export interface AlertMetrics {
   /** One attempt. */
   sent: (format: Format, outcome: Pick<DeliveryOutcome, "result" | "durationMs">) => void;
-  /** What has become of one. */
+  /** One delivery after an attempt. */
   settled: (row: Pick<Settled, "format" | "channel_off" | "first_sent_after_ms" | "delivered_after_ms">) => void;
 }
 
@@ -44,16 +44,16 @@ const switchOffCauses = ["failures", "gone"] as const;
 const stateNumbers = { on: 0, operator: 1, failures: 2, gone: 3 };
 
 /**
- * The promise is a quarter of a second; the last of five attempts comes six to nine minutes after the first, or some
- * forty for a receiver that asks for time.
+ * The promise is a quarter of a second. The last of five attempts comes six to nine minutes after the first, or about
+ * forty for a receiver that asks to wait.
  */
 const alertBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
 /**
- * Tells operators of a core what it sends, and, asking the database at every scrape, what waits in all.
+ * What this core sends, and, queried from the database at every scrape, everything that waits.
  *
- * @param db apart from the connections of the dispatcher
- * @param hasKey whether this core can read where channels are
+ * @param db not the dispatcher's connection
+ * @param hasKey whether this core can decrypt the channels' destinations
  */
 export function makeAlertMetrics(registry: OwnMetrics, db: Db, log: Log, hasKey: boolean): AlertMetrics {
   const registers = [registry];
@@ -64,38 +64,38 @@ export function makeAlertMetrics(registry: OwnMetrics, db: Db, log: Log, hasKey:
   }).set(hasKey ? 1 : 0);
   const attempts = new Counter({
     name: "venuewatch_delivery_results_total",
-    help: "Attempts of this core to deliver an alert, by what became of them: delivered is an answer of 2xx in time, ours one that may be a fault of our own.",
+    help: "Attempts of this core to deliver an alert, by result: delivered is a 2xx answer in time, ours may be a fault of our own.",
     labelNames: ["format", "result"],
     registers,
   });
   const seconds = new Histogram({
     name: "venuewatch_delivery_seconds",
-    help: "One attempt, from resolving the receiver's name to the end of its answer; not those that never left.",
+    help: "Duration of an attempt, from resolving the receiver's name to the end of its answer; without attempts that sent nothing.",
     labelNames: ["format"],
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
   const firstSent = new Histogram({
     name: "venuewatch_alert_first_attempt_seconds",
-    help: "From the recording of an event until it was sent to a channel for the first time.",
+    help: "From the recording of an event to the first attempt to send it to a channel.",
     labelNames: ["format"],
     buckets: alertBuckets,
     registers,
   });
   const delivered = new Histogram({
     name: "venuewatch_alert_delivered_seconds",
-    help: "From the recording of an event until a channel had answered that it has it.",
+    help: "From the recording of an event until a channel acknowledged it.",
     labelNames: ["format"],
     buckets: alertBuckets,
     registers,
   });
   const off = new Counter({
     name: "venuewatch_channels_switched_off_total",
-    help: "Channels that this core has switched off, by why: 10 failures in a row, or a receiver that is gone (410).",
+    help: "Channels that this core switched off, by cause: 10 failures in a row, or a receiver that is gone (410).",
     labelNames: ["cause"],
     registers,
   });
-  // a counter must be seen at 0 before its first increase shows
+  // a counter must be scraped at 0 for its first increase to show
   for (const format of formats) {
     for (const result of results) attempts.inc({ format, result }, 0);
     for (const histogram of [seconds, firstSent, delivered]) histogram.zero({ format });
@@ -105,7 +105,7 @@ export function makeAlertMetrics(registry: OwnMetrics, db: Db, log: Log, hasKey:
   return {
     sent(format, { result, durationMs }) {
       attempts.inc({ format, result });
-      // they took no receiver any time, and would make all look quicker
+      // no receiver was involved, and these durations would make all receivers look quicker
       if (result !== "ours" && result !== "unsafe") seconds.observe({ format }, durationMs / 1000);
     },
     settled({ format, channel_off: cause, first_sent_after_ms: firstMs, delivered_after_ms: deliveredMs }) {
@@ -116,16 +116,20 @@ export function makeAlertMetrics(registry: OwnMetrics, db: Db, log: Log, hasKey:
   };
 }
 
-/** While the database does not answer, nothing is known of it. */
+/** While the database does not answer, these metrics have no values. */
 function addState(registry: OwnMetrics, db: Db, log: Log): void {
   const state = queryAtScrape(() => db.file<AlertsState>("alerts_state"), log);
   const ofAll: [name: string, help: string, value: (state: AlertsState) => number][] = [
     [
       "alert_events_waiting",
-      "Alerts in the outbox, which no dispatcher has put in line for its channels yet.",
+      "Alerts in the outbox that no dispatcher has turned into deliveries yet.",
       (of) => of.events_waiting,
     ],
-    ["alert_events_oldest_seconds", "Age of the oldest of them, 0 where none waits.", (of) => of.event_age_seconds],
+    [
+      "alert_events_oldest_seconds",
+      "Age of the oldest alert in the outbox; 0 where none waits.",
+      (of) => of.event_age_seconds,
+    ],
   ];
   for (const [name, help, value] of ofAll)
     new Gauge({
@@ -138,7 +142,7 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
         if (row) this.set(value(row));
       },
     });
-  // as many as operators have added, and none of one that they have removed
+  // one for each channel that was not removed
   const ofEach: [name: string, help: string, value: (channel: ChannelState) => number][] = [
     [
       "channel_state",
@@ -147,12 +151,12 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
     ],
     [
       "channel_deliveries_waiting",
-      "Alerts in line for a channel, with the one that is under way or tried again.",
+      "Waiting deliveries of a channel, including the one in progress or due for a retry.",
       (of) => of.waiting,
     ],
     [
       "channel_deliveries_oldest_seconds",
-      "For how long the oldest of them has stood there, 0 where none does.",
+      "How long the oldest waiting delivery has waited; 0 where none waits.",
       (of) => of.age_seconds,
     ],
   ];

@@ -1,26 +1,26 @@
-/** What became of one sending. */
+/** The result of one attempt. */
 export interface DeliveryOutcome {
   /**
-   * `delivered`: a status of 2xx in time, and after it all of the answer, or more than we read. `refused`: another
-   * status. `timeout`: not all of the answer in time; a 2xx whose body drips, or stops without an end, is one, since
-   * who answers so is as likely to have failed meanwhile. `unreachable`: no answer, a broken one, no TLS. `unsafe`:
-   * nothing was sent, because of where it would have gone. `ours`: we cannot say that the receiver did anything wrong.
+   * `delivered`: a 2xx status in time, followed by the whole answer or by more than we read. `refused`: another status.
+   * `timeout`: the answer was incomplete at the deadline; this includes a 2xx whose body trickles or stops, as the
+   * receiver may well have failed after the status. `unreachable`: no answer, a broken one, or no TLS. `unsafe`:
+   * nothing was sent, because the address is not allowed. `ours`: possibly our own fault, not the receiver's.
    */
   result: "delivered" | "refused" | "timeout" | "unreachable" | "unsafe" | "ours";
-  /** Null where none came. */
+  /** Null where no status came. */
   status: number | null;
-  /** One line, with nothing of the letter but its host; null of what is delivered. */
+  /** One line, which shows only the host of the request; null when delivered. */
   error: string | null;
   durationMs: number;
-  /** Its beginning, at most 1,000 characters, no control characters but line ends; null where there is nothing. */
+  /** Its start: at most 1,000 characters, without control characters except line ends; null where there is none. */
   answer: string | null;
   /**
-   * How long a receiver that refused wants to be left alone, ten minutes at the most; null where it did not say. Of
-   * `ours` 0 where it is certain, and null where it may be the receiver's doing all the same: its name server's, or its
-   * network's.
+   * How long a receiver that refused asked us to wait, at most ten minutes; null where it did not ask. With `ours`: 0
+   * where the fault is certainly ours, and null where it may still be the receiver's, such as its name server or
+   * network.
    */
   retryAfterMs: number | null;
 }
 
-/** What is not said is null, and how long it took is for others to say. */
+/** An outcome without its duration, which the caller adds; missing fields are null. */
 export type Ending = Pick<DeliveryOutcome, "result"> & Partial<Omit<DeliveryOutcome, "durationMs">>;

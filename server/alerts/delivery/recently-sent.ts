@@ -3,7 +3,7 @@ import type { Db } from "../../../shared/database/pool.js";
 /** Rows of alert_event and incident, as `to_jsonb` writes them. */
 type Row = Record<string, unknown>;
 
-/** What of a claimed delivery is remembered. */
+/** The parts of a claimed delivery that are remembered. */
 interface Claimed {
   event_id: number;
   channel_id: number;
@@ -19,33 +19,33 @@ export interface Restored {
 }
 
 export interface RecentlySent {
-  /** To be called before it leaves. */
+  /** Call it before the alert is sent. */
   leaves: (claimed: Claimed) => void;
   delivered: (claimed: Claimed) => void;
-  /** Writes what the database does not know (any more). */
+  /** Writes back what the database lost in a failover. */
   restore: (db: Db) => Promise<Restored>;
 }
 
-/** Counted back from what was sent last, so that nothing is forgotten while a failover takes its time. */
+/** Measured back from the latest send, not from now, so nothing is forgotten during a long failover. */
 const rememberMs = 5 * 60_000;
 
-/** Of some kilobytes each. */
+/** Each has a few kilobytes. */
 const rememberAtMost = 2_000;
 
 interface Sent {
   event: Row;
   incident: Row;
   leftAtMs: number;
-  /** By channel: whether its receiver has taken it. */
+  /** By channel: whether its receiver accepted it. */
   channels: Map<number, boolean>;
 }
 
 /**
- * What this program has sent of late, kept outside of the database: after a failover with asynchronous replication the
- * new primary may lack incidents that receivers have been told of.
+ * Alerts that this program sent recently, kept outside the database: after a failover with asynchronous replication the
+ * new primary may lack incidents of which receivers already got alerts.
  */
 export function makeRecentlySent(): RecentlySent {
-  /** By event, the latest last. */
+  /** By event, latest last. */
   const sent = new Map<number, Sent>();
 
   function forgetOld(nowMs: number): void {

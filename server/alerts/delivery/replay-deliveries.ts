@@ -6,9 +6,9 @@ import { unknownDeliveries } from "./deliveries.js";
 import { deliveryRules } from "./rules.js";
 import { type SendNowOptions, sendNow, type SentNow } from "./send-now.js";
 
-/** An event that is to be sent again. */
+/** An event to send again. */
 export interface DeliveryReplay {
-  /** The delivery that it was. */
+  /** The original delivery. */
   delivery: number;
   channel: number;
   event: number;
@@ -16,9 +16,9 @@ export interface DeliveryReplay {
 }
 
 /**
- * These deliveries, in the order in which things happened; two of one event for one channel are one.
+ * These deliveries in the order of their events; two of the same event for the same channel become one.
  *
- * @throws UserError when one of them does not exist or cannot be sent again, for the first such reason
+ * @throws UserError when one of them does not exist or cannot be sent again, with the first such reason
  */
 export async function replaysOf(db: Db, ids: readonly number[]): Promise<DeliveryReplay[]> {
   const rows = await db.file<Replayable>("replayable", [ids, null, null]);
@@ -31,9 +31,10 @@ export async function replaysOf(db: Db, ids: readonly number[]): Promise<Deliver
 }
 
 /**
- * What failed or was skipped at a channel since then and did not arrive later, in the order in which it happened.
+ * Deliveries of a channel that failed or were skipped since then and were not delivered later, in the order of their
+ * events.
  *
- * @throws UserError when there is no such channel any more
+ * @throws UserError when the channel does not exist or was removed
  */
 export async function missedBy(db: Db, channel: number, since: Date): Promise<DeliveryReplay[]> {
   if ((await channelOf(db, channel)).removedAt !== null) throw await noChannel(db, channel);
@@ -42,19 +43,18 @@ export async function missedBy(db: Db, channel: number, since: Date): Promise<De
 }
 
 /**
- * Sends them one after the other, an attempt each, and no faster than the services take them, until it is told to stop.
- * One that fails does not keep back the others, but a receiver that asks to be left alone, or says that it is gone,
- * gets nothing more.
+ * Sends them one after the other with one attempt each, at the pace that the services accept, until `signal` aborts. A
+ * failure does not stop the others, but a receiver that asks to wait, or answers 410, gets no more alerts.
  */
 export async function* replayAll(
   by: SendNowOptions,
   replays: readonly DeliveryReplay[],
   signal: AbortSignal,
 ): AsyncGenerator<{ replay: DeliveryReplay; sent: SentNow | null }> {
-  const left = new Set<number>();
+  const abandoned = new Set<number>();
   let last: SentNow | null = null;
   for (const replay of replays) {
-    if (left.has(replay.channel)) {
+    if (abandoned.has(replay.channel)) {
       yield { replay, sent: null };
       continue;
     }
@@ -62,20 +62,20 @@ export async function* replayAll(
     if (signal.aborted) return;
     last = await sendNow(by, replay.channel, replay.event);
     const { status, retryAfterMs } = last.outcome;
-    const isToWait = retryAfterMs !== null && retryAfterMs > 0;
-    if (status === 410 || isToWait) left.add(replay.channel);
+    const asksToWait = retryAfterMs !== null && retryAfterMs > 0;
+    if (status === 410 || asksToWait) abandoned.add(replay.channel);
     yield { replay, sent: last };
   }
 }
 
-/** Resolves at once when it is told to stop. */
+/** Resolves at once when the signal aborts. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, null, { signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
 }
 
-/** A row of queries/replayable.sql; of a test all but the first two and the state are null. */
+/** A row of queries/replayable.sql; for a test all columns except the first two and the state are null. */
 interface Replayable {
   delivery_id: number;
   channel_id: number;
@@ -100,11 +100,11 @@ function whyNot(row: Replayable): string | null {
   if (row.removed_at !== null)
     return `delivery ${id} cannot be sent again: channel ${channel} was removed at ${row.removed_at}`;
   if (row.retracted_at !== null)
-    return `delivery ${id} is not sent again: ${row.slug} was retracted at ${row.retracted_at}: ${row.retraction_reason}`;
-  // of its end they are told, who were told of its beginning
+    return `delivery ${id} cannot be sent again: ${row.slug} was retracted at ${row.retracted_at}: ${row.retraction_reason}`;
+  // a closing is sent anyway, to receivers that got the opening
   if (!row.published && row.kind !== "closed")
-    return `delivery ${id} is not sent again: the venue of ${row.slug} is no longer published`;
+    return `delivery ${id} cannot be sent again: the venue of ${row.slug} is no longer published`;
   if (row.state === "due")
-    return `delivery ${id} is still due: core sends it, and what an operator sends beside it would overtake`;
+    return `delivery ${id} is still due: core will send it; sending it now could put alerts out of order`;
   return null;
 }

@@ -1,46 +1,44 @@
 /**
- * The numbers by which alerts are delivered, each with its reason. What a subscriber has to know of them stands in
- * docs/receiving.md.
+ * The constants of delivery, each with its reason. docs/receiving.md has those that a receiver must know.
  */
 export interface DeliveryRules {
-  /** Attempts that a receiver may fail until a delivery has failed (the contract). */
+  /** Failed attempts after which a delivery has failed (the contract). */
   attempts: number;
-  /** Before the second attempt; a receiver that is started anew is there again within seconds. */
+  /** Before the second attempt; a receiver that restarts is back within seconds. */
   backoff_ms: number;
   /**
-   * 5, 20, 80 and 320 s, each up to a fifth longer, and ten seconds for each attempt: nine and a half minutes at the
-   * most, which what is behind it waits.
+   * 5, 20, 80 and 320 s, each up to a fifth longer, and ten seconds for each attempt: later alerts of the channel wait
+   * at most nine and a half minutes.
    */
   backoff_factor: number;
-  /** A receiver may ask for more time, up to this: others of its alerts wait meanwhile. */
+  /** The longest wait that a receiver may ask for: its other alerts wait meanwhile. */
   retry_after_ms: number;
-  /** After what may be a fault of our own, such as no route: it may be over at any time. */
+  /** Backoff after what may be our own fault, such as no route, which may be over at any time. */
   own_fault_ms: number;
-  /** A fault that lasts for longer is held against the receiver, as is one while other receivers are reached. */
+  /** A fault that lasts longer counts against the receiver, as does one while other receivers are reached. */
   own_fault_for_ms: number;
-  /** In a row, of whichever alerts; then the channel is switched off (the contract). */
+  /** Failures in a row, across alerts, after which the channel is switched off (the contract). */
   switch_off_failures: number;
   /**
-   * A claim runs out: well after the ten seconds that an attempt may take, so that only a dispatcher that is gone loses
+   * How long a claim lasts: well over the ten seconds that an attempt may take, so only a dispatcher that died loses
    * it.
    */
   lease_ms: number;
   /**
-   * Attempts that one dispatcher has under way; each channel has one at the most. One costs a socket and some
-   * kilobytes.
+   * Concurrent attempts of one dispatcher; each channel has at most one. One costs a socket and some kilobytes.
    */
   at_once: number;
   /**
-   * A channel rests between two. Chat services take one message a second, the paging service 120 a minute (their
-   * documentation).
+   * Pause between two alerts of a channel. Chat services accept one message a second, the paging service 120 a minute
+   * (their documentation).
    */
   pace_ms: Record<"native" | "chat" | "paging", number>;
   /**
-   * How often the outbox is looked at when nobody said that there is something: the engine that wrote it may be another
-   * core's. Up to four times longer while nothing is due.
+   * How often the outbox is polled without a wake-up: another core's engine may have written to it. Up to four times
+   * longer while nothing is due.
    */
   look_ms: number;
-  /** How often what is not going to be sent is looked for. Nobody waits for it. */
+  /** How often deliveries that will not be sent are ended. Nothing depends on it being soon. */
   sweep_ms: number;
 }
 

@@ -13,7 +13,7 @@ import { deliveryRules } from "./rules.js";
 import type { Sealing } from "../channels/sealing.js";
 import { testAlert } from "../formats/test-alert.js";
 
-/** What sends, for an operator who waits for it. */
+/** How to send for an operator who waits for the result. */
 export interface SendNowOptions {
   db: Db;
   sealing: Sealing;
@@ -21,9 +21,9 @@ export interface SendNowOptions {
   /** Public address of the API, without a slash at the end. */
   baseUrl: string;
   userAgent: string;
-  /** Who sends, for the log. */
+  /** The sender, for the log. */
   sender: string;
-  /** Absent: the service's own. */
+  /** Absent: the real ones of the paging service. */
   pagingEndpoints?: Record<PagingDestination["serviceRegion"], string>;
 }
 
@@ -33,12 +33,12 @@ export interface SentNow {
 }
 
 /**
- * Sends one alert at once and once, to a channel that is on or off. It is logged as a delivery of its own before it
- * leaves, and moves neither the channel's count of failures nor its switch.
+ * Sends one alert at once with one attempt, to a channel that is on or off. It is logged as a delivery of its own
+ * before it is sent, and changes neither the channel's count of failures nor its state.
  *
  * @param event null: a test
- * @throws UserError when the channel is gone, when it was encrypted with another key, or when the event is shown no
- * more
+ * @throws UserError when the channel does not exist or was removed, when it was encrypted with another key, or when the
+ * event is no longer public
  */
 export async function sendNow(by: SendNowOptions, channel: number, event: number | null): Promise<SentNow> {
   const to = await destinationOf(by, channel);
@@ -70,10 +70,10 @@ async function destinationOf({ db, sealing }: SendNowOptions, channel: number): 
 async function alertOf(db: Db, event: number): Promise<Alert> {
   const [alert] = await db.query<{ body: Alert }>(sql`select body from api.alert where event_id = ${event}`);
   if (alert) return alert.body;
-  throw new UserError(`event ${event} is not sent: its incident was retracted, or its venue is no longer published`);
+  throw new UserError(`event ${event} cannot be sent: its incident was retracted, or its venue is no longer published`);
 }
 
-/** Whatever goes wrong on our side is an outcome too: it stands in the log, and is told from there. */
+/** Faults of our own become an outcome too, so that the log has them and the command shows them. */
 async function outcomeOf(
   { poster, baseUrl, userAgent, pagingEndpoints }: SendNowOptions,
   to: Destination,

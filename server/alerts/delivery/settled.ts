@@ -12,10 +12,8 @@ export interface Settled {
   due_at: Date;
   channel_off: "failures" | "gone" | null;
   channel_failures: number;
-  /**
-   * Since its event was recorded; null where this was not the first attempt, and of what was sent for another reason.
-   */
+  /** Since its event was recorded; null where this was not the first attempt, or where the cause is not `event`. */
   first_sent_after_ms: number | null;
-  /** The same until it was delivered; null where it was not. */
+  /** The same, until it was delivered; null where it was not. */
   delivered_after_ms: number | null;
 }

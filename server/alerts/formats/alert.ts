@@ -1,13 +1,13 @@
 import type { Category } from "../../../shared/registry/registry.js";
 import type { Fault } from "../../../shared/measurement/sample.js";
 
-/** What a receiver is told of one event of an incident; as JSON its fields are in this order. */
+/** One event of an incident, as receivers get it; the JSON has its fields in this order. */
 export interface Alert {
-  /** The same whenever and however often it is sent; 0: a test. */
+  /** The same in every attempt and replay; 0: a test. */
   eventId: number;
   test: boolean;
   kind: "opened" | "escalated" | "closed";
-  /** Of the event: it stays when the incident goes on. */
+  /** Of the event: it does not change when the incident does. */
   severity: Severity;
   /** When the engine decided it. */
   at: string;
@@ -26,7 +26,7 @@ export interface Alert {
     label: string;
     target: string | null;
   };
-  /** What the event was decided by; null where none is kept. */
+  /** The evidence of the event; null where none is stored. */
   evidence: AlertEvidence | null;
 }
 
@@ -51,7 +51,7 @@ export interface AlertEvidence {
   notCounted: { region: string; reason: string }[];
 }
 
-/** The API's Incident object. A test holds the two together: stages do not import each other. */
+/** The API's Incident object. These folders may not import each other, so a test compares the two. */
 export interface AlertIncident {
   id: number;
   slug: string;
@@ -77,7 +77,7 @@ export interface AlertIncident {
   officialObserved: boolean | null;
 }
 
-/** A notice of the venue's own. Its texts and its address are the venue's, and may be anything. */
+/** An official notice. Its texts and address come from the venue and are untrusted. */
 export interface OfficialNotice {
   id: string;
   title: string;

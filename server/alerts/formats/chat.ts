@@ -6,12 +6,12 @@ import type { ChatDestination, WebhookRequest, Sent } from "./webhook-request.js
 import { permalinkOf } from "./permalink.js";
 
 /**
- * A message for an incoming webhook of Slack's. Sections take 3,000 characters, their fields 2,000; all text together
- * is not documented, and 13,200 characters were refused: the bounds below add up to half of that.
+ * A message for a Slack incoming webhook. A section may have 3,000 characters, a field of one 2,000. The limit of all
+ * text together is not documented; 13,200 characters were refused, and the bounds below add up to half of that.
  */
 export function formatChatAlert({ url }: ChatDestination, alert: Alert, sent: Sent): WebhookRequest {
   const message = {
-    // what notifications show, and clients without blocks
+    // shown in notifications, and by clients without blocks
     text: `${escaped(headline(alert), 600)}. Started ${inUtc(alert.incident.startedAt)}.`,
     blocks: blocksOf(alert, permalinkOf(alert, sent.baseUrl)),
     unfurl_links: false,
@@ -19,7 +19,7 @@ export function formatChatAlert({ url }: ChatDestination, alert: Alert, sent: Se
   };
   return {
     url: new URL(url),
-    // the address is the credential: nothing is signed
+    // no signature: the URL is the credential
     headers: {
       "content-type": "application/json",
       "user-agent": sent.userAgent,
@@ -58,7 +58,7 @@ function factsOf({ kind, severity, at, incident, venue, component }: Alert) {
   ];
   if (kind === "closed" && endedAt !== null) facts.push(["Ended", moment(endedAt)]);
   if (kind === "closed" && durationSeconds !== null) facts.push(["Lasted", inWords(durationSeconds)]);
-  // an alert that waited may tell of what is over
+  // a delayed alert may be about an incident that has closed
   if (kind !== "closed" && closedAt !== null) facts.push(["Closed since", moment(closedAt)]);
   return facts.map(([name, value]) => `*${name}*\n${value}`);
 }
@@ -71,12 +71,12 @@ function noticeOf({ title, url, status, impact, startedAt }: OfficialNotice) {
   ].join("\n");
 }
 
-/** Not a header block: of a text in its plain form nobody documents whether it is to be escaped. */
+/** Not a header block: it takes plain text, and whether that needs escaping is not documented. */
 function section(text: string) {
   return { type: "section", text: marked(text) };
 }
 
-/** Verbatim: nothing becomes a link or a mention but what is marked as one. */
+/** Verbatim: only explicit markup becomes a link or a mention. */
 function marked(text: string) {
   return { type: "mrkdwn", text, verbatim: true };
 }
@@ -87,18 +87,18 @@ const escapes: Record<string, string> = {
   ">": "&gt;",
 };
 
-/** These three and no others: unescaped, `<!channel>` in a title would call everybody. */
+/** Slack requires exactly these three escapes: unescaped, `<!channel>` in a title would notify everybody. */
 function escaped(text: string, limit: number): string {
   return bounded(text, limit, (character) => escapes[character] ?? character);
 }
 
-/** The text alone where the address is none of the web's, or too long to be kept whole. */
+/** Only the text where the address is not http(s), or would have to be cut. */
 function link(address: string | null, text: string): string {
   const shown = escaped(text, 600) || "untitled";
   if (address === null || !URL.canParse(address)) return shown;
   const { protocol, href: asParsed } = new URL(address);
   if (!/^https?:$/.test(protocol)) return shown;
-  // the bar ends an address here, and URLs leave it as it is
+  // a bar ends the address in Slack's markup, and the URL parser does not escape it
   const href = asParsed.replaceAll("|", "%7C");
   const written = escaped(href, 1000);
   return written.endsWith("…") ? shown : `<${written}|${shown}>`;

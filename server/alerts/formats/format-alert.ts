@@ -4,9 +4,7 @@ import { formatNativeAlert } from "./native.js";
 import { formatPagingAlert } from "./paging.js";
 import { type WebhookRequest, type Destination, type Sent } from "./webhook-request.js";
 
-/**
- * An alert as this destination takes it. Whatever the venue's texts are, it is within the receiver's documented limits.
- */
+/** The request for this destination. Whatever the venue's texts are, it is within the receiver's documented limits. */
 export function formatAlert(to: Destination, alert: Alert, sent: Sent): WebhookRequest {
   switch (to.format) {
     case "native":

@@ -3,7 +3,7 @@ import type { WebhookRequest, NativeDestination, Sent } from "./webhook-request.
 import { permalinkOf } from "./permalink.js";
 import { standardSignature, svcSignature } from "./signature.js";
 
-/** The alert itself, signed: as the contract says, and beside it as public libraries can verify it. */
+/** The alert as JSON with two signatures: the contract's, and that of Standard Webhooks for its libraries. */
 export function formatNativeAlert({ url, secrets }: NativeDestination, alert: Alert, sent: Sent): WebhookRequest {
   const body = Buffer.from(JSON.stringify(nativeBody(alert, sent.baseUrl)));
   const id = alert.test ? `test_${sent.deliveryId}` : `evt_${alert.eventId}`;

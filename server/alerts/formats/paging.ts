@@ -5,20 +5,20 @@ import { headline } from "./headline.js";
 import type { WebhookRequest, PagingDestination, Sent } from "./webhook-request.js";
 import { permalinkOf } from "./permalink.js";
 
-/** A key works in its own service region alone. */
+/** A key is valid only in its own service region. */
 const endpoints = {
   us: "https://events.pagerduty.com/v2/enqueue",
   eu: "https://events.eu.pagerduty.com/v2/enqueue",
 };
 
-/** An event for PagerDuty's Events API v2: an opening and an escalation trigger, a closing resolves. */
+/** An event for PagerDuty's Events API v2: openings and escalations trigger, closings resolve. */
 export function formatPagingAlert(
   { serviceRegion, routingKey }: PagingDestination,
   alert: Alert,
   sent: Sent,
 ): WebhookRequest {
   const event = {
-    // the credential: nothing is signed
+    // no signature: the routing key is the credential
     routing_key: routingKey,
     event_action: alert.kind === "closed" ? "resolve" : "trigger",
     dedup_key: keyOf(alert, sent),
@@ -39,14 +39,14 @@ export function formatPagingAlert(
 }
 
 /**
- * One for all that is told of an incident, whatever the channel: a closing under another key would be dropped without
- * an error. Each test has its own: one more under the key of an alert that is still open pages nobody.
+ * The same for all alerts of an incident and all channels: PagerDuty drops a closing with another key without an error.
+ * Each test has its own key: a second test with the key of an open one would page nobody.
  */
 function keyOf({ test, incident }: Alert, { deliveryId }: Sent): string {
   if (test) return `venuewatch/test/${deliveryId}`;
   const key = `venuewatch/${incident.slug}`;
   if (key.length <= 255) return key;
-  // cut, two incidents might have the same
+  // if it were cut, two incidents could share a key
   const digest = createHash("sha256").update(incident.slug).digest("hex");
   return `venuewatch/${digest}`;
 }
@@ -77,7 +77,7 @@ function payloadOf(alert: Alert) {
       durationSeconds: incident.durationSeconds,
       venue: bounded(venue.name, 255),
       component: bounded(component.label, 255),
-      evidence: bounded(summary ?? "none is kept", 1000),
+      evidence: bounded(summary ?? "not stored", 1000),
       official: official && {
         title: bounded(official.title, 500),
         status: bounded(official.status, 100),

@@ -1,6 +1,6 @@
 import type { Alert } from "./alert.js";
 
-/** Where the incident can be read, for as long as there is one of that name. */
+/** The address of the incident in the API. */
 export function permalinkOf({ incident }: Alert, baseUrl: string): string {
   return `${baseUrl}/v1/incidents/${encodeURIComponent(incident.slug)}`;
 }

@@ -3,7 +3,7 @@ import { bytesOfSecret } from "../channels/signing-secret.js";
 
 /**
  * Value of `x-svc-signature`: `t=<unix seconds>,v1=<hex>`, HMAC-SHA256 over `<t>.<raw body>`, a v1 for each secret. The
- * key is the secret as it is shown, prefix and all, so that `openssl dgst -sha256 -hmac "$SECRET"` makes the same.
+ * key is the secret as shown, including its prefix, so `openssl dgst -sha256 -hmac "$SECRET"` computes the same.
  */
 export function svcSignature(secrets: readonly string[], unixSeconds: number, body: Buffer): string {
   const signatures = secrets.map((secret) =>
@@ -13,10 +13,10 @@ export function svcSignature(secrets: readonly string[], unixSeconds: number, bo
 }
 
 /**
- * Value of `webhook-signature` as Standard Webhooks says it: `v1,<base64>`, HMAC-SHA256 over `<id>.<unix seconds>.<raw
- * body>`, one for each secret, with spaces between. The key is the bytes that the secret stands for.
+ * Value of `webhook-signature` of Standard Webhooks: `v1,<base64>`, HMAC-SHA256 over `<id>.<unix seconds>.<raw body>`,
+ * one for each secret, separated by spaces. The key is the decoded bytes of the secret.
  *
- * @param id without a full stop, which divides what is signed
+ * @param id without a full stop, which separates the signed parts
  */
 export function standardSignature(secrets: readonly string[], id: string, unixSeconds: number, body: Buffer): string {
   const signatures = secrets.map((secret) =>

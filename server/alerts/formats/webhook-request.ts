@@ -1,11 +1,11 @@
 import type { ServiceRegion } from "../channels/channel.js";
 
-/** One POST, ready to leave. The body is sent as it is: what signs it signed these bytes. */
+/** One POST, ready to send. The body must be sent unchanged: the signatures cover these bytes. */
 export interface WebhookRequest {
   url: URL;
   headers: Record<string, string>;
   body: Buffer;
-  /** What the body has that is to be kept nowhere, even where a receiver repeats it. */
+  /** Secrets in the body, which must not be stored even where a receiver echoes them. */
   secrets?: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface NativeDestination {
   secrets: readonly string[];
 }
 
-/** The address is the credential. */
+/** The URL is the credential. */
 export interface ChatDestination {
   format: "chat";
   url: string;
@@ -31,13 +31,13 @@ export interface PagingDestination {
   routingKey: string;
 }
 
-/** This sending of an alert. */
+/** One attempt to send an alert. */
 export interface Sent {
   at: Date;
   deliveryId: number;
   /** Public address of the API, without a slash at the end. */
   baseUrl: string;
   userAgent: string;
-  /** Absent: the service's own. */
+  /** Absent: the real ones of the paging service. */
   pagingEndpoints?: Record<PagingDestination["serviceRegion"], string>;
 }

@@ -1,4 +1,4 @@
-/** What the database is, whether it fits this build, what its user may do, and who reports to it. */
+/** Checks the database: versions, clock, schema, rights, venues, probes and engine. */
 import { databaseFault } from "../../../shared/database/fault.js";
 import { type Pool, openPool, sql } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
@@ -9,11 +9,11 @@ import type { Registry } from "../../../shared/registry/registry.js";
 import { databaseUrlOf, type Settings } from "../../../shared/config/settings.js";
 import { type Finding, failure, made, ok, warning } from "./finding.js";
 
-/** A clock that is off by the first is in the way of comparing logs, by the second samples are refused. */
-const tellableClockMs = 500;
-const bearableClockMs = 10_000;
+/** A clock error beyond the first makes logs hard to compare; beyond the second, samples are refused. */
+const warnClockMs = 500;
+const maxClockMs = 10_000;
 
-/** @param registry null where it cannot be read */
+/** @param registry null where it is not valid */
 export async function databaseFound(settings: Settings, registry: Registry | null, log: Log): Promise<Finding[]> {
   const url = databaseUrlOf(settings);
   const pool = openPool(url, {
@@ -28,8 +28,8 @@ export async function databaseFound(settings: Settings, registry: Registry | nul
         "database",
         message,
         settings.databaseUrl === null
-          ? "start venuewatch up or venuewatch database, which host the embedded one, or set DATABASE_URL"
-          : "probes keep their samples meanwhile; what else reads or writes waits",
+          ? "start venuewatch up or venuewatch database, which host the embedded database, or set DATABASE_URL"
+          : "probes store their samples meanwhile; everything else that needs the database waits",
       ),
     ];
   } finally {
@@ -37,12 +37,12 @@ export async function databaseFound(settings: Settings, registry: Registry | nul
   }
 }
 
-/** @throws what hinders from asking at all */
+/** @throws the error where no query is possible at all */
 export async function findingsOn(pool: Pool, region: string | null, registry: Registry | null): Promise<Finding[]> {
   const server = await serverFound(pool);
   const rights = await checked("rights", () => rightsFound(pool, region));
   const schema = await checked("schema", () => schemaFound(pool));
-  // what follows asks for what the schema of this build has
+  // the following checks query objects of this build's schema
   if (schema.grade === "failure") return [...server, schema, rights];
   return [
     ...server,
@@ -60,7 +60,7 @@ function checked(check: string, look: () => Promise<Finding>): Promise<Finding> 
     check,
     look,
     (code) => /^[0-9][0-9A-Z]{4}$/.test(code),
-    "look after what the database refuses; the rights of its users are in sql/roles.sql",
+    "correct what the database refuses; sql/roles.sql has the rights of its users",
   );
 }
 
@@ -79,14 +79,14 @@ async function serverFound(pool: Pool): Promise<Finding[]> {
   const tookMs = Date.now() - sentMs;
   const { version, timescaledb, now } = server!;
   const aheadMs = Math.round(sentMs + tookMs / 2 - +now);
-  const clock = `this clock is ${aheadMs} ms ahead of the database's, give or take ${Math.ceil(tookMs / 2)}`;
+  const clock = `this clock is ${aheadMs} ± ${Math.ceil(tookMs / 2)} ms ahead of the database's`;
   const certainMs = Math.abs(aheadMs) - tookMs / 2;
-  const advice = "let both machines follow a time server";
+  const advice = "synchronise both machines with a time server";
   return [
     versionsFound(version, timescaledb, tookMs),
-    certainMs > bearableClockMs
+    certainMs > maxClockMs
       ? failure("database clock", clock, advice)
-      : certainMs > tellableClockMs
+      : certainMs > warnClockMs
         ? warning("database clock", clock, advice)
         : ok("database clock", clock),
   ];
@@ -98,14 +98,14 @@ function versionsFound(postgres: string, timescaledb: string | null, tookMs: num
     return failure(
       "database",
       `PostgreSQL ${postgres} without TimescaleDB`,
-      `install TimescaleDB ${oldest} to ${newest} there, and run venuewatch migrate`,
+      `install TimescaleDB ${oldest} to ${newest} there, then run venuewatch migrate`,
     );
   const found = `PostgreSQL ${postgres} with TimescaleDB ${timescaledb} answers in ${tookMs} ms`;
   const versions = { postgres, timescaledb };
   if (isTested(versions)) return ok("database", found);
-  // migrate refuses it
+  // migrate refuses an older one
   const grade = isOlder(timescaledb, oldest) ? failure : warning;
-  return grade("database", `${found}, and this build was tested with ${testedRange}`, advice(versions));
+  return grade("database", `${found}, but this build was tested with ${testedRange}`, advice(versions));
 }
 
 async function schemaFound(pool: Pool): Promise<Finding> {
@@ -114,15 +114,18 @@ async function schemaFound(pool: Pool): Promise<Finding> {
     return failure(
       "schema",
       `it has ${unknown.join(", ")}, which this build does not know`,
-      "run the newer build that made it",
+      "run the newer build that created it",
     );
   const advice = "run venuewatch migrate of this build";
   if (missing.length > 0) return failure("schema", `it lacks ${missing.join(", ")}`, advice);
   const fault = await definitionsFault(pool);
-  return fault === null ? ok("schema", "that of this build") : failure("schema", `it ${fault}`, advice);
+  return fault === null ? ok("schema", "matches this build") : failure("schema", `it ${fault}`, advice);
 }
 
-/** By what each program cannot do without. What is not there yet, the migration allows. */
+/**
+ * Checks the rights that each program requires. Objects that do not exist yet count as allowed: the migration grants
+ * them.
+ */
 async function rightsFound(pool: Pool, region: string | null): Promise<Finding> {
   const rows = await pool.query<{
     user: string;
@@ -133,7 +136,7 @@ async function rightsFound(pool: Pool, region: string | null): Promise<Finding> 
       current_user as user,
       n.program,
       bool_and(
-        -- without usage of the schema, to look a table up in it is refused
+        -- without usage of the schema, looking up its tables is refused
         case when has_schema_privilege(to_regnamespace('venuewatch'), 'usage') is false then false
         else coalesce(has_table_privilege(to_regclass('venuewatch.' || n.relation), n.privilege), true) end
       ) as allowed
@@ -154,11 +157,11 @@ async function rightsFound(pool: Pool, region: string | null): Promise<Finding> 
     order by n.program
   `);
   const able = rows.filter(({ allowed }) => allowed).map(({ program }) => program);
-  const found = `${rows[0]!.user} may do what ${able.join(", ") || "none of our programs"} must`;
-  const advice = "make it a member of the role of its program, vw_probe, vw_core or vw_web (sql/roles.sql)";
+  const found = `${rows[0]!.user} has the rights of ${able.join(", ") || "none of our programs"}`;
+  const advice = "make it a member of its program's role, vw_probe, vw_core or vw_web (sql/roles.sql)";
   if (able.length === 0) return failure("rights", found, advice);
   return region !== null && !able.includes("probe")
-    ? failure("rights", `${found}, and REGION is set, so a probe is to run`, advice)
+    ? failure("rights", `${found}, but REGION is set, so a probe is to run`, advice)
     : ok("rights", found);
 }
 
@@ -168,7 +171,7 @@ async function venuesFound(pool: Pool, registry: Registry): Promise<Finding> {
   const ours = new Set(registry.venues.map(({ id }) => id));
   const lacks = [...ours].filter((id) => !there.has(id));
   const more = [...there].filter((id) => !ours.has(id));
-  if (lacks.length === 0 && more.length === 0) return ok("venues", `the database has the ${ours.size} of the registry`);
+  if (lacks.length === 0 && more.length === 0) return ok("venues", `the database has all ${ours.size} of the registry`);
   return warning(
     "venues",
     [
@@ -177,19 +180,19 @@ async function venuesFound(pool: Pool, registry: Registry): Promise<Finding> {
     ]
       .filter(Boolean)
       .join("; "),
-    "run venuewatch migrate with the same REGISTRY as all programs have",
+    "run venuewatch migrate with the REGISTRY of all programs",
   );
 }
 
 interface Reporting {
   region: string;
-  /** When one of the region's probes was heard last. */
+  /** The latest heartbeat of the region's probes. */
   seenAt: Date;
-  /** Of those that live. */
+  /** Living probes. */
   probes: { version: string; troubles: { kind: string; detail: string }[] }[];
 }
 
-/** @param region null: whichever ever had a probe */
+/** @param region a region that must have a probe; null: none */
 async function probesFound(pool: Pool, region: string | null): Promise<Finding> {
   const regions = await pool.query<Reporting>(sql`
     select
@@ -212,20 +215,19 @@ async function probesFound(pool: Pool, region: string | null): Promise<Finding> 
     [
       ...regions.map(reportOf),
       ...(region !== null && !regions.some((one) => one.region === region)
-        ? [`${region}: none has ever reported`]
+        ? [`${region}: no probe has ever reported`]
         : []),
-    ].join("; ") || "none has ever reported";
-  if (silent.length > 0)
-    return warning("probes", found, "see on their machines whether they run, and what their logs say");
+    ].join("; ") || "no probe has ever reported";
+  if (silent.length > 0) return warning("probes", found, "check on their machines that they run, and see their logs");
   if (alive.some((one) => one.version !== version))
     return warning("probes", found, `this is ${version}: upgrade all programs together`);
   return alive.some(({ troubles }) => troubles.length > 0)
-    ? warning("probes", found, "look after what they name")
+    ? warning("probes", found, "correct the reported troubles")
     : ok("probes", found);
 }
 
 function reportOf({ region, seenAt, probes }: Reporting): string {
-  if (probes.length === 0) return `${region}: none reports since ${seenAt.toISOString()}`;
+  if (probes.length === 0) return `${region}: no heartbeat since ${seenAt.toISOString()}`;
   return probes
     .map(({ version, troubles }) =>
       [`${region} ${version}`, ...troubles.map(({ kind, detail }) => `${kind}: ${detail}`)].join(", "),
@@ -250,27 +252,25 @@ async function vantagesFound(pool: Pool): Promise<Finding> {
   if (shared.length === 0)
     return ok(
       "vantages",
-      machines.length === 0
-        ? "no probe that reports says on which machine it is"
-        : "no two regions have probes on one machine",
+      machines.length === 0 ? "no living probe has reported its machine" : "no two regions have probes on one machine",
     );
   const found = shared.map(({ regions }) => `${regions.join(", ")} have probes on one machine`).join("; ");
   return warning(
     "vantages",
     `${found}: together they are one vantage, and trouble of its network may look like trouble of venues`,
-    "run venuewatch probe with one REGION on each of several machines, best in several networks (docs/production.md)",
+    "run venuewatch probe with one REGION on each of several machines, preferably in different networks (docs/production.md)",
   );
 }
 
 async function engineFound(pool: Pool): Promise<Finding> {
   const [may] = await pool.query<{ look: boolean }>(sql`select has_schema_privilege('api', 'usage') as look`);
-  if (!may!.look) return ok("engine", "not for this user to see");
+  if (!may!.look) return ok("engine", "not checked: this user may not see it");
   const [clock] = await pool.file<{ ticked_at: Date | null; fresh: boolean }>("readiness");
   const { ticked_at: tickedAt, fresh } = clock!;
   if (tickedAt === null)
     return warning(
       "engine",
-      "it has never decided anything, and every state reads unknown",
+      "it has never decided anything, so every state is unknown",
       "start venuewatch core, or venuewatch up",
     );
   const found = `it has decided up to ${tickedAt.toISOString()}`;
@@ -278,7 +278,7 @@ async function engineFound(pool: Pool): Promise<Finding> {
     ? ok("engine", found)
     : failure(
         "engine",
-        `${found}, and every state reads unknown`,
-        "see on the machines of core whether one runs, what its log says, and whether the database's clock is right",
+        `${found}, so every state is unknown`,
+        "check that a core runs, see its log, and check the database's clock",
       );
 }

@@ -1,11 +1,11 @@
-/** What a check of the doctor found. */
+/** The result of a check. */
 export interface Finding {
-  /** What was looked at, a word, and of venues the id. */
+  /** What was checked: a word, for venues with the id. */
   check: string;
   grade: "ok" | "warning" | "failure";
-  /** In a sentence. */
+  /** A sentence. */
   found: string;
-  /** What to do; null where all is well. */
+  /** What to do; null where nothing is wrong. */
   advice: string | null;
 }
 
@@ -22,9 +22,9 @@ export function failure(check: string, found: string, advice: string): Finding {
 }
 
 /**
- * What a check found, or why it could not be made: that leaves the others as they are.
+ * The result of a check. If it fails with an error, that becomes its finding, and the other checks go on.
  *
- * @param known whether an error is of the machine's or the database's making; others are bugs of ours, and are thrown
+ * @param known tells errors of the machine or the database from bugs, which are thrown
  */
 export async function made(
   check: string,

@@ -1,4 +1,4 @@
-/** What this machine offers: room for open files, the data directory, ports. */
+/** Checks this machine: limit of open files, data directory, spool, ports. */
 import { access, constants, readdir, stat, statfs } from "node:fs/promises";
 import { createReadStream, type Dirent, readFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -13,20 +13,20 @@ import { type Finding, failure, made, ok, warning } from "./finding.js";
 
 const mebibyte = 2 ** 20;
 
-/** The database, the log, the API's clients. */
-const filesBesides = 200;
+/** For the database, the log and the API's clients. */
+const otherFiles = 200;
 
-/** @param limit open files that this process may have; null where the system does not tell */
+/** @param limit of open files for this process; null where it is not known */
 export function filesFound({ venues }: Registry, limit = openFileLimit()): Finding {
   const connections = venues.reduce(
     (sum, { rest, socket }) =>
-      // while one is renewed there are two
+      // two during a renewal
       sum + 2 * (rest.length + (socket ? 1 + socket.streams.length : 0)),
     0,
   );
-  const needed = connections + filesBesides;
-  if (limit === null) return ok("open files", `${needed} are needed at the most; no limit is known`);
-  const found = `${limit} are allowed, ${needed} are needed at the most`;
+  const needed = connections + otherFiles;
+  if (limit === null) return ok("open files", `at most ${needed} are needed; the limit is not known`);
+  const found = `${limit} are allowed, at most ${needed} are needed`;
   return limit >= needed
     ? ok("open files", found)
     : failure(
@@ -38,7 +38,7 @@ export function filesFound({ venues }: Registry, limit = openFileLimit()): Findi
 
 function openFileLimit(): number | null {
   try {
-    // Node has raised the soft limit to the hard one
+    // Node raises the soft limit to the hard limit
     const limits = readFileSync("/proc/self/limits", "utf8");
     const [, soft = ""] = /^Max open files\s+(\S+)/m.exec(limits) ?? [];
     return /^\d+$/.test(soft) ? Number(soft) : null;
@@ -48,7 +48,7 @@ function openFileLimit(): number | null {
 }
 
 /**
- * Below the first the embedded database and the spool soon stand still; below the second it is time to look after it.
+ * Below the first the embedded database and the spool will soon fail; below the second the operator should free space.
  */
 const leastFreeBytes = 512 * mebibyte;
 const comfortableBytes = 5 * 1024 * mebibyte;
@@ -68,14 +68,14 @@ export async function dataDirFound({ dataDir }: Pick<Settings, "dataDir">): Prom
       ),
     ];
   }
-  const advice = "let this user read it, and look after the disk";
+  const advice = "make it readable for this user, and check the disk";
   return [
     await made("data directory", () => roomFound(dataDir, here), isErrno, advice),
     ...(here === dataDir ? [await made("spool", () => spoolFound(dataDir), isErrno, advice)] : []),
   ];
 }
 
-/** Not Node's own codes, ERR_ and so on, which are of calls that were wrong. */
+/** Not Node's own codes such as ERR_…, which mean wrong calls. */
 function isErrno(code: string): boolean {
   return /^E[A-Z0-9]+$/.test(code);
 }
@@ -85,26 +85,26 @@ async function roomFound(dataDir: string, here: string): Promise<Finding> {
   const free = bavail * bsize;
   const holder = here === dataDir ? await holderOf(dataDir) : null;
   const found = [
-    `${dataDir} can be written, ${inMebibytes(free)} are free`,
-    here === dataDir ? "" : "; it will be made",
-    holder === null ? "" : `; process ${holder} holds it`,
+    `${dataDir} is writable, ${inMebibytes(free)} are free`,
+    here === dataDir ? "" : "; it will be created",
+    holder === null ? "" : `; process ${holder} uses it`,
   ].join("");
-  const advice = "make room, or set DATA_DIR to a directory on another disk";
+  const advice = "free space, or set DATA_DIR to a directory on another disk";
   if (free < leastFreeBytes) return failure("data directory", found, advice);
   return free < comfortableBytes ? warning("data directory", found, advice) : ok("data directory", found);
 }
 
-/** What does not exist yet is made in the first of its parents that does. */
+/** The path, or its nearest parent that exists, in which it will be created. */
 async function nearestExisting(path: string): Promise<string> {
-  const there = await stat(path).then(
+  const exists = await stat(path).then(
     () => true,
     ({ code }: NodeJS.ErrnoException) => code !== "ENOENT",
   );
   const parent = join(path, "..");
-  return there || parent === path ? path : nearestExisting(parent);
+  return exists || parent === path ? path : nearestExisting(parent);
 }
 
-/** The process that holds the directory's lock: its socket answers while it lives. */
+/** The process that holds the directory's lock: its socket accepts connections while it lives. */
 async function holderOf(directory: string): Promise<string | null> {
   for (const name of await readdir(directory)) {
     const pid = /^lock\.(\d+)\./.exec(name)?.[1];
@@ -125,8 +125,8 @@ async function answers(path: string): Promise<boolean> {
   }
 }
 
-/** As much as a probe of the packaged registry measures in some hours. */
-const muchSpooled = 64 * mebibyte;
+/** A few hours of samples of a probe with the packaged registry. */
+const warnSpoolBytes = 64 * mebibyte;
 
 async function spoolFound(dataDir: string): Promise<Finding> {
   const root = join(dataDir, "spool");
@@ -141,14 +141,14 @@ async function spoolFound(dataDir: string): Promise<Finding> {
     samples += file.lines;
     bytes += file.bytes;
   }
-  // of a file that is being delivered nobody else knows how far it is
+  // at most, since only the probe knows how much of a file it has already delivered
   const found = `at most ${samples} samples wait for the database, in ${inMebibytes(bytes)}`;
-  return bytes < muchSpooled
+  return bytes < warnSpoolBytes
     ? ok("spool", found)
     : warning(
         "spool",
         found,
-        "look after the database: they are delivered as soon as it takes them, those of the last seven days",
+        "check the database: samples of the last seven days are delivered as soon as it accepts them",
       );
 }
 
@@ -156,7 +156,7 @@ function isSegment(entry: Dirent): boolean {
   return entry.isFile() && entry.name.endsWith(".samples");
 }
 
-/** A line is a sample (probe/delivery/spool-record.ts). */
+/** Each line is a sample (probe/delivery/spool-record.ts). */
 async function readLines(path: string): Promise<{ lines: number; bytes: number }> {
   const read = { lines: 0, bytes: 0 };
   try {
@@ -166,7 +166,7 @@ async function readLines(path: string): Promise<{ lines: number; bytes: number }
     }
     return read;
   } catch (error) {
-    // delivered meanwhile
+    // the file was delivered meanwhile
     return orMissing({ lines: 0, bytes: 0 })(error as NodeJS.ErrnoException);
   }
 }
@@ -182,7 +182,7 @@ function inMebibytes(bytes: number): string {
   return `${Math.floor(bytes / mebibyte)} MiB`;
 }
 
-/** Ports that `up` and single programs listen on. Taken ones are taken by us, where they say so. */
+/** The ports of `up` and of single programs. A port that answers as one of our programs counts as ours. */
 export async function portsFound(settings: Settings): Promise<Finding> {
   const ports = [
     ...portsOf(settings, "core"),
@@ -190,7 +190,7 @@ export async function portsFound(settings: Settings): Promise<Finding> {
     ...portsOf(settings, "web"),
     ...(settings.databaseUrl === null ? [embeddedPort(settings)] : []),
   ];
-  // by number: one that is set for all is looked at once
+  // by number, so that a port that is set for all programs is checked once
   const wanted = new Map(ports.filter(({ port }) => port !== 0).map((one) => [one.port, one]));
   const states = await Promise.all(
     [...wanted.values()].map(async ({ port, host, setting }) => ({
@@ -201,11 +201,11 @@ export async function portsFound(settings: Settings): Promise<Finding> {
   );
   const taken = states.filter(({ state }) => state !== "free");
   const strangers = taken.filter(
-    // the embedded database is looked at by itself
+    // the embedded database has its own check
     ({ state, setting }) => state !== "ours" && setting !== "EMBEDDED_PORT",
   );
   const list = states.map(({ number, state }) => `${number} ${state}`);
-  const found = list.join(", ") || "any free ones are taken";
+  const found = list.join(", ") || "any free ports will be used";
   return strangers.length === 0
     ? ok("ports", found)
     : warning(

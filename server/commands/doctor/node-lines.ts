@@ -1,4 +1,4 @@
-/** The lines of Node on which this release is supported, and until when Node's project maintains them. */
+/** The Node release lines that this release supports, and their end of life. */
 
 export interface NodeLine {
   major: number;
@@ -7,7 +7,7 @@ export interface NodeLine {
 }
 
 /**
- * Even majors from the oldest that `engines` in package.json allows: odd ones are maintained for half a year.
+ * Even majors, from the oldest that `engines` in package.json allows: odd ones are maintained only for half a year.
  * `make test-node-lines` runs the core tests on each.
  *
  * Source: https://github.com/nodejs/Release#release-schedule, as of 2026-11-23.

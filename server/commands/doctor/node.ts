@@ -3,8 +3,8 @@ import { version } from "../../../shared/config/package.js";
 import { type Finding, ok, warning } from "./finding.js";
 
 /**
- * Whether Node is of a line that this release is tested on, and that still gets security fixes. An older one than is
- * needed does not come here (cli.ts).
+ * Checks that Node is of a line that this release is tested on and that still gets security fixes. cli.ts already
+ * refuses a version that is too old.
  */
 export function nodeFound(now: Date, nodeVersion = process.versions.node): Finding {
   const found = `venuewatch ${version} on Node ${nodeVersion}`;
@@ -29,7 +29,7 @@ function adviceAt(now: Date): string {
   const lines = maintainedLines(now).map(({ major, endOfLife }) => `${major} (maintained until ${endOfLife})`);
   return lines.length > 0
     ? `run it on Node ${inWords(lines)}`
-    : "install a newer release of venuewatch, and the Node that it names";
+    : "install a newer release of venuewatch and a Node that it supports";
 }
 
 function inWords(items: readonly unknown[]): string {

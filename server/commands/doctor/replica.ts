@@ -1,4 +1,4 @@
-/** How the replica does from which web reads. */
+/** Checks the replica that web reads from. */
 import { databaseFault } from "../../../shared/database/fault.js";
 import { openPool } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
@@ -6,7 +6,7 @@ import { replicaCheck, replicaState } from "../../database/replica.js";
 import type { Settings } from "../../../shared/config/settings.js";
 import { type Finding, failure, ok } from "./finding.js";
 
-/** Null where there is none. */
+/** Null without a replica. */
 export async function replicaFound({ databaseReadUrl: url }: Settings, log: Log): Promise<Finding | null> {
   if (url === null) return null;
   const pool = openPool(url, {
@@ -20,7 +20,7 @@ export async function replicaFound({ databaseReadUrl: url }: Settings, log: Log)
       : failure(
           "replica",
           check.detail,
-          "see on its machine whether it receives and replays, and what its log says; web is not ready meanwhile",
+          "check on its machine that it receives and replays, and see its log; web is not ready meanwhile",
         );
   } catch (error) {
     const { message } = databaseFault(error, url, "DATABASE_READ_URL") ?? (error as Error);

@@ -1,4 +1,4 @@
-/** Whether each venue of the registry can be measured from here: by the probe's own code, once. */
+/** Measures each venue of the registry once, with the probe's own code. */
 import { setMaxListeners } from "node:events";
 import { isIP } from "node:net";
 import { lookup } from "node:dns/promises";
@@ -17,24 +17,24 @@ export interface Reached {
   clock: Finding;
 }
 
-/** Handshakes at one instant disturb each other. */
+/** Simultaneous handshakes would disturb each other. */
 const betweenVenuesMs = 50;
 
-/** Beyond it nothing more is begun: what is under way has its own, shorter limits. */
-const allWithinMs = 15_000;
+/** After this no measurement is started; each has its own, shorter timeout. */
+const startWithinMs = 15_000;
 
-/** Authorities' clients renew 30 days before the end. */
-const soonDays = 14;
+/** ACME clients usually renew 30 days before the end. */
+const warnExpiryDays = 14;
 const dayMs = 86_400_000;
 
-/** Seen on one endpoint, it is so on all of its host: that is not asked in vain again. */
-const ofTheHost = new Set(["dns", "connect", "tls", "timeout"]);
+/** Faults that affect a whole host: its other endpoints are skipped. */
+const hostFaults = new Set(["dns", "connect", "tls", "timeout"]);
 
 export async function venuesReached({ venues }: Registry, userAgent: string): Promise<Reached> {
   const clock = makeClockWatch();
   const resolver = makeResolver(venues.flatMap(hostsOf));
   const rest = makeRest({ userAgent, resolver, clock });
-  const deadline = AbortSignal.timeout(allWithinMs);
+  const deadline = AbortSignal.timeout(startWithinMs);
   setMaxListeners(venues.length, deadline);
   try {
     const tried = await Promise.all(
@@ -57,56 +57,56 @@ export async function venuesReached({ venues }: Registry, userAgent: string): Pr
   }
 }
 
-/** What came of one endpoint or socket. */
+/** The result for one endpoint or socket. */
 interface Tried {
   what: string;
   /** Null: good. */
   fault: string | null;
-  /** Our own trouble, or not tried: says nothing of the venue. */
-  untold: boolean;
+  /** A trouble of our own, or not tried: says nothing about the venue. */
+  inconclusive: boolean;
   tookMs: number | null;
   expiresAt: Date | null;
 }
 
-/** One after the other, the first of each host over a connection of its own. */
+/** Sequential; the first endpoint of each host uses a fresh connection. */
 async function endpointsOf({ rest: endpoints }: Venue, rest: Rest, deadline: AbortSignal): Promise<Tried[]> {
   const tried: Tried[] = [];
   const dead = new Map<string, string>();
   for (const endpoint of endpoints) {
     const what = `rest:${endpoint.name}`;
     const { host } = new URL(endpoint.url);
-    const died = dead.get(host);
-    if (died !== undefined) {
-      tried.push(untold(what, `not asked after ${died}`));
+    const failedBefore = dead.get(host);
+    if (failedBefore !== undefined) {
+      tried.push(inconclusive(what, `skipped after ${failedBefore}`));
       continue;
     }
     if (deadline.aborted) {
-      tried.push(untold(what, "not asked for want of time"));
+      tried.push(inconclusive(what, "skipped for lack of time"));
       continue;
     }
     const outcome = await rest.endpoint(endpoint)(deadline, true);
     const one = triedOf(what, outcome);
     tried.push(one);
-    if (isUnmeasured(outcome) || ofTheHost.has(outcome.fault ?? "")) dead.set(host, what);
+    if (isUnmeasured(outcome) || hostFaults.has(outcome.fault ?? "")) dead.set(host, what);
   }
   return tried;
 }
 
 function triedOf(what: string, outcome: MeasurementOutcome): Tried {
-  if (isUnmeasured(outcome)) return untold(what, `not measured (${outcome.unmeasured})`);
+  if (isUnmeasured(outcome)) return inconclusive(what, `not measured (${outcome.unmeasured})`);
   const { fault, httpStatus, latencyUs, certificateExpiresAt } = outcome;
   const status = httpStatus === null ? "" : ` (status ${httpStatus})`;
   return {
     what,
     fault: fault && `${fault}${status}`,
-    untold: false,
+    inconclusive: false,
     tookMs: latencyUs === null ? null : latencyUs / 1000,
     expiresAt: certificateExpiresAt,
   };
 }
 
-function untold(what: string, why: string): Tried {
-  return { what, fault: why, untold: true, tookMs: null, expiresAt: null };
+function inconclusive(what: string, why: string): Tried {
+  return { what, fault: why, inconclusive: true, tookMs: null, expiresAt: null };
 }
 
 function socketsOf({ socket }: Venue, userAgent: string, resolver: Resolver): Promise<Tried[]> {
@@ -124,14 +124,14 @@ function upgraded(url: string, userAgent: string, resolver: Resolver): Promise<T
         const { latencyUs, connection } = socket.opened!;
         socket.close();
         resolve({
-          ...{ what, fault: null, untold: false, tookMs: latencyUs / 1000 },
+          ...{ what, fault: null, inconclusive: false, tookMs: latencyUs / 1000 },
           expiresAt: connection.certificateExpiresAt,
         });
       },
       onDown({ cause, detail }) {
-        if ("unmeasured" in cause) return resolve(untold(what, `${cause.unmeasured}, ${detail}`));
+        if ("unmeasured" in cause) return resolve(inconclusive(what, `${cause.unmeasured}, ${detail}`));
         resolve({
-          ...{ what, untold: false, tookMs: null, expiresAt: null },
+          ...{ what, inconclusive: false, tookMs: null, expiresAt: null },
           fault: `${cause.fault}, ${detail}`,
         });
       },
@@ -145,16 +145,16 @@ function findingOf({ id }: Venue, tried: Tried[]): Finding {
   const leftMs = until === undefined ? null : until - Date.now();
   const found = [
     ...(failed.length < tried.length
-      ? [`${tried.length - failed.length} of ${tried.length} answer well, ${slowest(tried)}`]
+      ? [`${tried.length - failed.length} of ${tried.length} are good, ${slowest(tried)}`]
       : []),
     ...failed.map(({ what, fault }) => `${what}: ${fault}`),
     ...(leftMs === null ? [] : [`certificate ${lasting(leftMs)}`]),
   ].join("; ");
   const check = `venue ${id}`;
-  if (failed.some((one) => !one.untold)) return failure(check, found, adviceOn(failed));
-  if (failed.length > 0) return warning(check, found, "look after what is ours, and ask again");
-  return leftMs !== null && leftMs < soonDays * dayMs
-    ? warning(check, found, "nothing here: the venue should renew it soon")
+  if (failed.some((one) => !one.inconclusive)) return failure(check, found, adviceOn(failed));
+  if (failed.length > 0) return warning(check, found, "correct the trouble of this machine, then run doctor again");
+  return leftMs !== null && leftMs < warnExpiryDays * dayMs
+    ? warning(check, found, "nothing to do here: the venue should renew its certificate soon")
     : ok(check, found);
 }
 
@@ -165,43 +165,43 @@ function slowest(tried: Tried[]): string {
 
 function lasting(leftMs: number): string {
   const days = Math.floor(Math.abs(leftMs) / dayMs);
-  return leftMs < 0 ? `expired ${days} days ago` : `for ${days} days more`;
+  return leftMs < 0 ? `expired ${days} days ago` : `valid for ${days} more days`;
 }
 
 /** By the first word of a fault. */
 const advices: Record<string, string> = {
-  dns: "look whether its name resolves elsewhere; if so, look after this machine's resolver, else correct the registry",
-  connect: "look whether a firewall stands between; if others reach it, ask the venue",
-  tls: "look at its certificate with a browser; where a proxy opens connections on the way, have it leave these alone",
-  blocked: "it refuses this address or country: measure it from another region, or through another address",
-  limited: "something else asks it from this address: ask less, or wait",
+  dns: "check whether its name resolves elsewhere; if so, check this machine's resolver, else correct the registry",
+  connect: "check for a firewall in between; if it is reachable elsewhere, ask the venue",
+  tls: "check its certificate with a browser; exclude it from a proxy that intercepts TLS",
+  blocked: "it refuses this address or country: measure it from another region or address",
+  limited: "this address sends it too many requests: reduce them, or wait",
   http: "read the venue's notices; if it has moved, correct the registry",
-  body: "read the venue's notices; if its answer has changed, correct the registry",
+  body: "read the venue's notices; if its answer changed, correct the registry",
   handshake: "read the venue's notices; if its socket has moved, correct the registry",
 };
 
 function adviceOn(failed: Tried[]): string {
-  const word = /^\w+/.exec(failed.find(({ untold }) => !untold)!.fault!)![0];
-  return advices[word] ?? "read the venue's notices; if it is well elsewhere, look after the way there";
+  const word = /^\w+/.exec(failed.find(({ inconclusive }) => !inconclusive)!.fault!)![0];
+  return advices[word] ?? "read the venue's notices; if it works elsewhere, check the network path to it";
 }
 
-/** Where no venue at all is reached, it is hardly their fault. */
+/** If no venue at all is reached, the fault is most likely here. */
 function networkFound(tried: Tried[][]): Finding {
   const reached = tried.filter((of) => of.some(({ fault }) => fault === null));
   const found = `${reached.length} of ${tried.length} venues answer`;
   return reached.length > 0 || tried.length === 0
     ? ok("network", found)
-    : failure("network", found, "look after the resolver and this machine's way to the Internet first");
+    : failure("network", found, "first check the resolver and this machine's Internet connection");
 }
 
-const patienceMs = 5_000;
-const mostNamed = 5;
+const lookupTimeoutMs = 5_000;
+const maxNamed = 5;
 
-/** Of the registry's names. */
+/** Resolves all names of the registry. */
 export async function resolverFound({ venues }: Registry): Promise<Finding> {
   const hosts = [...new Set(venues.flatMap(hostsOf))].filter((host) => !isIP(host));
   if (hosts.length === 0) return ok("resolver", "not needed: the registry has addresses only");
-  const begunMs = performance.now();
+  const startedMs = performance.now();
   const failed = (
     await Promise.all(
       hosts.map((host) =>
@@ -210,19 +210,19 @@ export async function resolverFound({ venues }: Registry): Promise<Finding> {
             () => null,
             ({ code }: NodeJS.ErrnoException) => `${host} (${code})`,
           ),
-          sleep(patienceMs, `${host} (no answer)`, { ref: false }),
+          sleep(lookupTimeoutMs, `${host} (no answer)`, { ref: false }),
         ]),
       ),
     )
   ).filter((one) => one !== null);
-  const tookMs = Math.round(performance.now() - begunMs);
+  const tookMs = Math.round(performance.now() - startedMs);
   const found = `${hosts.length - failed.length} of ${hosts.length} names resolve, in ${tookMs} ms`;
   if (failed.length === 0) return ok("resolver", found);
-  const more = failed.length - mostNamed;
-  const named = `${found}; not ${failed.slice(0, mostNamed).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const more = failed.length - maxNamed;
+  const named = `${found}; these do not: ${failed.slice(0, maxNamed).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
   return failed.length === hosts.length
-    ? failure("resolver", named, "look after /etc/resolv.conf and the network")
-    : warning("resolver", named, "look whether these resolve elsewhere; if not, correct the registry");
+    ? failure("resolver", named, "check /etc/resolv.conf and the network")
+    : warning("resolver", named, "check whether these resolve elsewhere; if not, correct the registry");
 }
 
 function clockFound(watch: ClockWatch): Finding {
@@ -230,12 +230,12 @@ function clockFound(watch: ClockWatch): Finding {
   if (reading === null)
     return warning(
       "clock",
-      "fewer than three venues agree on what time it is",
-      "see which venues answer; until then a wrong clock shows nowhere",
+      "fewer than three venues agree on the time",
+      "correct the venues that do not answer; until then a wrong clock is not detected",
     );
   const { errorMs, withinMs } = reading;
-  const found = `this clock is ${Math.round(errorMs)} ms ahead of the venues', give or take ${Math.ceil(withinMs)}`;
-  const advice = "let this machine follow a time server (chrony, systemd-timesyncd)";
-  if (isBeyondBearing(reading)) return failure("clock", `${found}: nothing would be recorded`, advice);
+  const found = `this clock is ${Math.round(errorMs)} ± ${Math.ceil(withinMs)} ms ahead of the venues'`;
+  const advice = "synchronise this machine with a time server (chrony, systemd-timesyncd)";
+  if (isBeyondBearing(reading)) return failure("clock", `${found}: no sample would be recorded`, advice);
   return Math.abs(errorMs) - withinMs > 500 ? warning("clock", found, advice) : ok("clock", found);
 }

@@ -3,20 +3,20 @@ import { type AlertsLeft, type Retraction, retractIncident } from "../../engine/
 import { runOnDatabase } from "../../cli/on-database.js";
 import { UserError } from "../../../shared/process/user-error.js";
 
-export const help = `Retracts an incident that was none: a check of ours that was wrong, a fault of our own. It is kept in the
-database with the reason, and no list, count or pattern has it any more. Its page is 404 and says when it was retracted and why:
-THE REASON IS PUBLIC, for those who were alerted and want to know. Its alerts that have not left yet are dropped; what is being
-sent at this moment may still arrive, and who has its opening hears nothing more. It cannot be undone, nor can the reason be changed.
+export const help = `Retracts a false incident, caused by a wrong check or another fault of venuewatch. It stays in the database with the reason,
+but disappears from all lists, counts and patterns. Its page is 404 and says when and why it was retracted: THE REASON IS
+PUBLIC, for those who got the alerts. Alerts that were not sent yet are dropped; one that is being sent now may still arrive.
+Receivers of the opening get no more alerts of it. A retraction cannot be undone, and its reason cannot be changed.
 
-States are measured and stay as they are: a component that is still bad is still shown so. But no new incident opens for it
-until it was well, since this trouble is what you said is none; unless it gets worse than it had been when you said so.`;
+States are measured and do not change: a component that is still bad is still shown as bad. But no new incident opens for it
+until it is well again, or gets worse than it was at the retraction.`;
 
 export const words = ["SLUG"];
 
 export const options: Options = {
   reason: {
     type: "string",
-    help: "why it is none, at most 500 characters; required, and public",
+    help: "why it is false, at most 500 characters; required, and public",
   },
 };
 
@@ -24,43 +24,41 @@ export async function run({ values, words }: Given): Promise<void> {
   const [slug = ""] = words;
   const { reason } = values;
   if (typeof reason !== "string")
-    throw new UserError(
-      "incident retract: --reason is missing; it is public, for all who ask why the incident is gone",
-    );
+    throw new UserError("incident retract: --reason is missing; it is published on the incident's page");
   await runOnDatabase("incident", async ({ pool }) => {
     const retracted = await retractIncident(pool, slug, reason);
-    process.stdout.write(`${told(slug, retracted)}\n`);
+    process.stdout.write(`${retractedText(slug, retracted)}\n`);
   });
 }
 
-function told(slug: string, retracted: Retraction): string {
+function retractedText(slug: string, retracted: Retraction): string {
   const { venue, component, wasOpen, state, alerts } = retracted;
-  const underWay = counted(alerts, "underWay", "to");
+  const inProgress = counted(alerts, "underWay", "to");
   const lines = [
     `retracted ${slug}`,
-    `alerts that were delivered before: ${counted(alerts, "delivered", "to") || "none"}`,
-    ...(underWay === "" ? [] : [`alerts on their way, which may still arrive: ${underWay}`]),
-    `alerts dropped: ${droppedOf(alerts) || "none"}`,
+    `alerts already delivered: ${counted(alerts, "delivered", "to") || "none"}`,
+    ...(inProgress === "" ? [] : [`alerts being sent, which may still arrive: ${inProgress}`]),
+    `alerts dropped: ${droppedText(alerts) || "none"}`,
   ];
   if (wasOpen && (state === "degraded" || state === "outage"))
     lines.push(
-      `${component} of ${venue} is measured as ${state} still; no new incident opens for it until it is well, or worse`,
+      `${component} of ${venue} is still measured as ${state}; no new incident opens for it until it is well or gets worse`,
     );
   return lines.join("\n");
 }
 
-function droppedOf(alerts: AlertsLeft[]): string {
+function droppedText(alerts: AlertsLeft[]): string {
   const unsent = alerts.filter(({ droppedUnsent }) => droppedUnsent);
   return [
     counted(alerts, "dropped", "for"),
-    // nobody had looked yet for whom they are
+    // no dispatcher had turned these into deliveries yet
     ...unsent.map(({ kind }) => kind),
   ]
     .filter((part) => part !== "")
     .join(", ");
 }
 
-/** Such as `opened to 3 channels, escalated to 1 channel`; empty where there is none. */
+/** Such as `opened to 3 channels, escalated to 1 channel`; empty without alerts. */
 function counted(alerts: AlertsLeft[], what: "delivered" | "underWay" | "dropped", word: string): string {
   return alerts
     .filter((alert) => alert[what] > 0)

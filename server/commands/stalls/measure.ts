@@ -10,28 +10,28 @@ import { reportText } from "../../stalls/report.js";
 import { writeThresholds } from "../../stalls/write.js";
 import { UserError } from "../../../shared/process/user-error.js";
 
-/** As long as raw samples are kept (sql/upkeep.sql). */
+/** How long raw samples are kept (sql/upkeep.sql). */
 export const mostDays = 8;
 
-/** Nights and weekends are quieter than working hours, and belong to what is healthy. */
-const usualDays = 7;
+/** A week, because nights and weekends are quieter than working hours, and are healthy all the same. */
+const defaultDays = 7;
 
 export const options = {
   days: {
     type: "string",
-    help: `days to look back, 1 to ${mostDays} (default ${usualDays})`,
+    help: `days to look back, 1 to ${mostDays} (default ${defaultDays})`,
   },
   write: {
     type: "boolean",
-    help: "put the proposed thresholds into the registry file",
+    help: "write the proposed thresholds into the registry file",
   },
 } satisfies Options;
 
-export const help = `Reads off the samples how long each stream of the registry is silent when it is well, and proposes from when on silence is
-a stall. It shows how many false stalls the present and the proposed thresholds would have given. Only --write changes
-anything: the thresholds in the file that REGISTRY names. The database is only read; the rights of a web login suffice.`;
+export const help = `Measures from the samples how long each stream of the registry is silent while it works, and proposes stall thresholds. It
+shows how many false stalls the present and the proposed thresholds would have caused. It only reads the database, for which
+the rights of a web login suffice. With --write it changes the thresholds in the file REGISTRY.`;
 
-/** Statements take milliseconds; on a server that vanished without a word, one would wait for a quarter of an hour. */
+/** Statements take milliseconds. Without a limit, one on a server that vanished would wait for a quarter of an hour. */
 const statementTimeoutMs = 60_000;
 
 export async function run({ values }: Given): Promise<void> {
@@ -55,25 +55,25 @@ export async function run({ values }: Given): Promise<void> {
     }).catch((error: unknown) => {
       throw databaseFault(error, url) ?? error;
     });
-    say(reportText(reports));
-    say(`\n${await keep(reports, settings.registry, values["write"] === true)}`);
+    print(reportText(reports));
+    print(`\n${await applyProposals(reports, settings.registry, values["write"] === true)}`);
   });
 }
 
-/** @returns what became of the proposals */
-async function keep(reports: readonly StreamReport[], path: string, write: boolean): Promise<string> {
+/** @returns a sentence about the result */
+async function applyProposals(reports: readonly StreamReport[], path: string, write: boolean): Promise<string> {
   const thresholds = reports.flatMap(({ venue, stream, proposal }) =>
     proposal === null ? [] : [{ venue, stream: stream.name, stall: proposal }],
   );
   const proposed = `Proposals for ${thresholds.length} of ${reports.length} streams`;
   if (thresholds.length === 0) return `${proposed}; there is nothing to write.`;
-  if (!write) return `${proposed}; nothing is written. --write puts them into ${path}`;
+  if (!write) return `${proposed}; nothing was changed. --write writes them into ${path}`;
   await writeThresholds(path, thresholds);
-  return `${proposed}; they are in ${path} now. Probes judge by them from their next start, pages show them after the next venuewatch migrate.`;
+  return `${proposed}, written into ${path}. Restart probes to apply them, and run venuewatch migrate to publish them.`;
 }
 
 function parseDays(text: string | undefined): number {
-  if (text === undefined) return usualDays;
+  if (text === undefined) return defaultDays;
   const days = /^\d{1,3}$/.test(text) ? Number(text) : NaN;
   if (days >= 1 && days <= mostDays) return days;
   throw new UserError(
@@ -81,6 +81,6 @@ function parseDays(text: string | undefined): number {
   );
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }

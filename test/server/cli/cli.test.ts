@@ -64,15 +64,12 @@ void t.test("--version says the version of the package", async (t) => {
 void t.test("a mistake is told in a sentence, and ends with 2", async (t) => {
   const mistakes: [string[], string | RegExp][] = [
     [[], /^venuewatch: a command is missing\n\nusage: /],
-    [["upp"], /^venuewatch: there is no command "upp", the commands are .*up/],
+    [["upp"], /^venuewatch: there is no command "upp", expected one of .*up/],
     [["toString"], 'there is no command "toString"'],
     [["up", "--fast"], "venuewatch: up: Unknown option '--fast'"],
-    [["up", "now"], "venuewatch: up takes no words besides options, got now"],
-    [
-      ["stalls"],
-      "venuewatch: stalls does several things, its actions are measure; venuewatch stalls --help says what they do",
-    ],
-    [["stalls", "mesure"], 'venuewatch: stalls has no action "mesure", its actions are measure'],
+    [["up", "now"], "venuewatch: up takes no arguments besides options, got now"],
+    [["stalls"], "venuewatch: stalls needs an action, expected one of measure; see venuewatch stalls --help"],
+    [["stalls", "mesure"], 'venuewatch: stalls has no action "mesure", expected one of measure'],
     [
       ["stalls", "measure", "--days", "9"],
       'venuewatch: --days: expected a whole number from 1 to 8, as samples are kept for 8 days, got "9"',
@@ -100,7 +97,7 @@ void t.test("wrong settings are told all together, before anything starts", asyn
 void t.test("a region that the registry does not have is refused", async (t) => {
   const script = runCli(t, ["up"], { REGIONS: "eu-central,atlantis" });
   t.equal(await script.ended, 2);
-  t.match(script.output(), /REGIONS: the registry has no atlantis, it has .*eu-central/);
+  t.match(script.output(), /REGIONS: expected regions of the registry, .*eu-central.*, got atlantis/);
 });
 
 void t.test("an old node is told so in one sentence", async (t) => {

@@ -35,23 +35,23 @@ void t.test("venuewatch channel, as a program", async (t) => {
     const list = await channel(t, ["list"]);
     t.match(list, {
       code: 0,
-      out: "there are no channels; venuewatch channel add makes one\n",
+      out: "there are no channels; add one with venuewatch channel add\n",
     });
     t.match(await channel(t, ["show", "1"]), {
       code: 2,
-      err: "venuewatch: there is no channel 1; there is none, and venuewatch channel add makes one\n",
+      err: "venuewatch: there is no channel 1; add one with venuewatch channel add\n",
     });
   });
 
   await t.test("add shows the signing secret, once", async (t) => {
     const { code, out, err } = await channel(t, ["add", "--url", url]);
     t.equal(code, 0, err);
-    const [, secret = ""] = /shown this once: (whsec_\S{44})\n/.exec(out) ?? [];
+    const [, secret = ""] = /shown only now: (whsec_\S{44})\n/.exec(out) ?? [];
     const [row] = await sealed(pool, 1);
     t.equal(sealing.open(row!.secret!, "secret"), secret);
     t.equal(sealing.open(row!.destination!, "destination"), url);
     t.match(out, "https://hooks.example.org/…abcd\n");
-    t.match(out, /^told of +all$/m);
+    t.match(out, /^receives +all$/m);
     t.match(out, "venuewatch channel test 1 sends a test alert");
     t.notMatch(out + err, /hunter2/);
     for (const args of [["list"], ["show", "1"], ["show", "1", "--json"]])
@@ -77,7 +77,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
     const [row] = await sealed(pool, 2);
     t.equal(sealing.open(row!.destination!, "destination"), routingKey);
     t.match(await channel(t, ["show", "2"]), {
-      out: /^told of +outages of okx,kraken of exchange$/m,
+      out: /^receives +outages of okx,kraken of exchange$/m,
     });
     const none = await channel(t, [...paging.slice(0, 7)]);
     t.match(none, { code: 2, err: "--key -: expected a line of standard" });
@@ -93,7 +93,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
     `);
     const { out } = await channel(t, ["list"]);
     const [head, ...rows] = out.split("\n");
-    t.match(head, /^id +format +to +told of +state +waiting +newest attempt/);
+    t.match(head, /^id +format +to +receives +state +waiting +latest attempt/);
     t.match(rows[0], /^1 +native +https:\/\/hooks.example.org\/…abcd +all +on /);
     t.match(rows[1], /^2 +paging eu +…/);
     t.match(rows[2], /^3 +chat .* off since 2026-01-31T12:00:00.000Z: 10 failures in a row +0 +none$/);
@@ -101,26 +101,26 @@ void t.test("venuewatch channel, as a program", async (t) => {
       out: "channel 3 is on; it was off since 2026-01-31T12:00:00.000Z: 10 failures in a row\n",
     });
     t.match(await channel(t, ["enable", "3", "--open"]), {
-      out: "channel 3 was on already\nalerts of what is open now: 0, core sends them\n",
+      out: "channel 3 was already on\nalerts of open incidents, queued for core to send: 0\n",
     });
     t.match(await channel(t, ["disable", "3"]), { out: "channel 3 is off;" });
     t.match(await channel(t, ["disable", "3"]), {
-      out: /^channel 3 was off since \S+: switched off by hand\n$/,
+      out: /^channel 3 was already off since \S+: switched off by an operator\n$/,
     });
   });
 
   await t.test("rotate", async (t) => {
     const native = await channel(t, ["rotate", "1", "--overlap", "2"]);
-    const [, secret = ""] = /once: (whsec_\S+)/.exec(native.out) ?? [];
+    const [, secret = ""] = /only now: (whsec_\S+)/.exec(native.out) ?? [];
     t.equal(sealing.open((await sealed(pool, 1))[0]!.secret!, "secret"), secret);
-    t.match(native.out, /signs beside it until \d{4}-/);
+    t.match(native.out, /old secret also signs until \d{4}-/);
     t.match(await channel(t, ["rotate", "1", "--overlap", "0"]), {
-      out: "the former one ended now\n",
+      out: "the old secret is no longer valid\n",
     });
     const chat = ["rotate", "3", "--url", "-"];
     t.match(await channel(t, chat, "https://example.com/other/place/wxyz"), {
       code: 0,
-      out: "channel 3 goes to https://example.com/…wxyz from now on\n",
+      out: "channel 3 now posts to https://example.com/…wxyz\n",
     });
     const json = ["rotate", "2", "--key", "-", "--json"];
     const { out } = await channel(t, json, "a".repeat(32));
@@ -130,36 +130,39 @@ void t.test("venuewatch channel, as a program", async (t) => {
   await t.test("remove", async (t) => {
     t.match(await channel(t, ["remove", "3"]), {
       code: 0,
-      out: "channel 3 is removed; deliveries that waited and are skipped now: 0\n",
+      out: "channel 3 is removed; waiting deliveries skipped: 0\n",
     });
     t.notMatch((await channel(t, ["list"])).out, "chat");
     t.match((await channel(t, ["list", "--all"])).out, /chat .* removed 20/);
     for (const action of ["remove", "enable", "disable", "rotate"])
       t.match(await channel(t, [action, "3"]), {
         code: 2,
-        err: /^venuewatch: channel 3 was removed at \S+, and where it went/m,
+        err: /^venuewatch: channel 3 was removed at \S+ and its destination was wiped/m,
       });
   });
 
   await t.test("a mistake is told, and shows nothing secret", async (t) => {
     const paging = ["add", "--format=paging"];
     const mistakes: [string[], string | RegExp, Record<string, string>?][] = [
-      [["add"], "channel add: --url is missing; format native needs it"],
+      [["add"], "channel add: --url is missing; format native requires it"],
       [paging, "--service-region is missing"],
       [[...paging, "--service-region=us"], "--key is missing; format paging"],
       [[...paging, "--service-region=asia"], '--service-region: expected us, eu, got "asia"'],
       [[...paging, "--service-region=us", "--key=hunter2"], "--key: expected a routing key of 32 characters, got 7"],
-      [[...paging, "--service-region=us", `--key=${" ".repeat(32)}`], "got others than letters and digits"],
-      [[...paging, "--service-region=us", "--url", url], "--url is not of format paging, which takes --key"],
-      [["add", "--key", routingKey], "--key is not of format native"],
-      [["add", "--url", url, "--service-region=us"], "--service-region is of format paging, not of native"],
+      [
+        [...paging, "--service-region=us", `--key=${" ".repeat(32)}`],
+        "got one with other than visible ASCII characters",
+      ],
+      [[...paging, "--service-region=us", "--url", url], "--url is not for format paging, which takes --key"],
+      [["add", "--key", routingKey], "--key is not for format native"],
+      [["add", "--url", url, "--service-region=us"], "--service-region is for format paging, not for native"],
       [["add", "--format=mail"], '--format: expected native, chat, paging, got "mail"'],
       [["add", "--url", url, "--floor=bad"], "--floor: expected degraded, outage"],
-      [["add", "--url", url, "--venue=krake,okx"], /--venue: there is no krake; there are .*kraken, /],
+      [["add", "--url", url, "--venue=krake,okx"], /--venue: there is no venue krake; the venues are .*kraken, /],
       [["add", "--url", url, "--venue=okx,"], "--venue: expected one or more"],
       [["add", "--url", url, "--category=shop"], /--category: expected exchange, rpc, .*, got "shop"/],
-      [["add", "--url", url, "--venue=okx", "--category=rpc"], "--category: no venue of --venue is of rpc"],
-      [["add", "--url", url, "--category=rpc"], "--category: no venue that is watched is of rpc"],
+      [["add", "--url", url, "--venue=okx", "--category=rpc"], "--category: no venue of --venue has category rpc"],
+      [["add", "--url", url, "--category=rpc"], "--category: no published venue has category rpc"],
       [
         ["add", "--url", url, "--description", "x".repeat(201)],
         "--description: expected at most 200 characters, got 201",
@@ -169,27 +172,31 @@ void t.test("venuewatch channel, as a program", async (t) => {
       [["add", "--url", "hunter2"], "--url: expected a URL such as"],
       [["add", "--url", "https://u:hunter2@example.org/x"], "--url: expected a URL without user and password"],
       [["add", "--url", "https://127.0.0.1/hunter2"], "--url: 127.0.0.1 is"],
-      [["add", "--url", url], /CHANNEL_KEY is not set, .* openssl rand -base64 32/, { CHANNEL_KEY: "" }],
+      [["add", "--url", url], /CHANNEL_KEY is not set; .* openssl rand -base64 32/, { CHANNEL_KEY: "" }],
       [["rotate", "1"], "CHANNEL_KEY is not set", { CHANNEL_KEY: "" }],
       [["add", "--url", url], "CHANNEL_KEY: expected 32 bytes as base64", { CHANNEL_KEY: "hunter2" }],
       [
         ["rotate", "1"],
-        "the destination cannot be read with this CHANNEL_KEY; it was encrypted with another",
+        "the destination was encrypted with another CHANNEL_KEY; set that one",
         { CHANNEL_KEY: randomBytes(32).toString("base64") },
       ],
-      [["rotate", "1", "--url", url], "--url does not fit: channel 1 is native"],
+      [["rotate", "1", "--url", url], "--url cannot be used: channel 1 is native"],
       [["rotate", "2"], "channel rotate: --key is missing"],
-      [["rotate", "2", "--overlap=1"], "--overlap does not fit: channel 2 is of"],
+      [["rotate", "2", "--overlap=1"], "--overlap cannot be used: channel 2 has"],
       [["rotate", "1", "--overlap=721"], "whole hours from 0 to 720"],
       [["rotate", "1", "--overlap=-1"], "whole hours from 0 to 720"],
       [["show", "x"], 'expected the number of a channel, got "x"; venuewatch channel list shows them'],
       [["show", "0"], "expected the number of a channel"],
-      [["show", "99"], "there is no channel 99; there are 1, 2"],
+      [["show", "99"], "there is no channel 99; the channels are 1, 2"],
       [["enable", url], "expected the number of a channel, got something else"],
       [["show"], "channel show takes ID besides options, got none"],
-      [["mute", "1"], 'channel has no action "mute", its actions are add, list'],
+      [["mute", "1"], 'channel has no action "mute", expected one of add, list'],
       [["add", "--url", url], "cannot be used (ECONNREFUSED)", { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/x" }],
-      [["add", "--url", url], "it lacks our tables; run venuewatch migrate", { DATABASE_URL: await emptyDatabase(t) }],
+      [
+        ["add", "--url", url],
+        "venuewatch's tables are missing; run venuewatch migrate",
+        { DATABASE_URL: await emptyDatabase(t) },
+      ],
     ];
     const before = await channelsOf(pool, {});
     await byTwos(mistakes, async ([args, said, more]) => {
@@ -269,7 +276,7 @@ void t.test("channels in the database", async (t) => {
     }
     const silent = await add();
     t.same(await dueFor(pool, silent.channel.id), []);
-    await t.rejects(add({ venues: ["bitget"] }), /there is no bitget/);
+    await t.rejects(add({ venues: ["bitget"] }), /there is no venue bitget/);
   });
 
   await t.test("an event that is not committed yet is waited for", async (t) => {
@@ -383,7 +390,7 @@ void t.test("channels in the database", async (t) => {
     const other = makeSealing(randomBytes(32));
     const before = await sealed(pool, channel.id);
     await t.rejects(rotateSecret(pool, other, channel.id, 1), {
-      message: /cannot be read with this CHANNEL_KEY/,
+      message: /was encrypted with another CHANNEL_KEY/,
     });
     t.same(await sealed(pool, channel.id), before);
 
@@ -391,7 +398,7 @@ void t.test("channels in the database", async (t) => {
     const { id } = chat.channel;
     t.equal(chat.secret, null);
     await t.rejects(rotateSecret(pool, sealing, id, 1), {
-      message: /is of format chat, and signs nothing/,
+      message: /has format chat and no signing secret/,
     });
     const credential = credentialOf("chat", `${url}z`, false);
     await replaceCredential(pool, other, id, credential);

@@ -194,7 +194,7 @@ void t.test("sent by hand", async (t) => {
     const count = receiver.arrivals.length;
     await t.rejects(sendNow(other, channel.id, null), {
       name: "UserError",
-      message: /cannot be read with this CHANNEL_KEY/,
+      message: /was encrypted with another CHANNEL_KEY/,
     });
     t.equal(receiver.arrivals.length, count);
     t.same(await deliveriesOf(pool, wanted({ channel: channel.id })), []);
@@ -295,10 +295,10 @@ void t.test("replays", async (t) => {
     const [delivery] = await deliveriesOf(pool, wanted({ channel: channel.id }));
     const id = delivery!.id;
     await t.rejects(replaysOf(pool, [id]), {
-      message: `delivery ${id} is still due: core sends it, and what an operator sends beside it would overtake`,
+      message: `delivery ${id} is still due: core will send it; sending it now could put alerts out of order`,
     });
     await t.rejects(replaysOf(pool, [id, 99_999]), {
-      message: /^there is no delivery 99999; the log has them from \d+ to \d+/,
+      message: /^there is no delivery 99999; the log has \d+ to \d+/,
     });
     const test = await sendNow(byHand, channel.id, null);
     await t.rejects(replaysOf(pool, [test.delivery.id]), {
@@ -359,7 +359,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     });
     t.match(early, {
       code: 2,
-      err: /^venuewatch: the public address that alerts link to is not known: .*; start core, then send again\n$/m,
+      err: /^venuewatch: the public address for alert links is unknown: .*; start core, then send again\n$/m,
     });
     t.equal(receiver.arrivals.length, 0);
     const log = makeLog("test", "warn", (line) => said.push(line));
@@ -389,11 +389,11 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     });
     t.match(await cli(["delivery", "show", "7"]), {
       code: 2,
-      err: "there is no delivery 7; there are none yet",
+      err: "there is no delivery 7; there are no deliveries yet",
     });
     t.match(await cli(["delivery", "replay", "--channel", id]), {
       code: 0,
-      out: /^nothing to send again: channel \d+ missed nothing since \d{4}-/,
+      out: /^nothing to send: channel \d+ missed nothing since \d{4}-/,
     });
   });
 
@@ -408,9 +408,9 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     const bad = await cli(["channel", "test", id, "--json"]);
     t.equal(bad.code, 2);
     t.match(JSON.parse(bad.out), { state: "failed", cause: "test" });
-    t.match(bad.err, "the test alert did not arrive: refused 500");
+    t.match(bad.err, "the test alert was not delivered: refused 500");
     const shut = await cli(["channel", "test", id], { ALERT_LOOPBACK: "off" });
-    t.match(shut, { code: 2, err: "did not arrive: unsafe" });
+    t.match(shut, { code: 2, err: "was not delivered: unsafe" });
     said.push(...[good, bad, shut].flatMap(({ out, err }) => [out, err]));
   });
 
@@ -426,7 +426,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     `);
     const list = await cli(["delivery", "list"]);
     const [head, newest] = list.out.split("\n");
-    t.match(head, /^id +channel +created +cause +event +incident +state +attempts +newest attempt$/);
+    t.match(head, /^id +channel +created +cause +event +incident +state +attempts +latest attempt$/);
     t.match(newest, new RegExp(` event +${events[1]} escalated outage +${okx} +failed +0 +none$`));
     const json = await cli(["delivery", "list", "--json", "--state=failed", "--incident", okx, "--channel", id]);
     const deliveries = JSON.parse(json.out) as Delivery[];
@@ -454,7 +454,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     t.equal(done.code, 2);
     t.match(done.out, new RegExp(`^delivery \\d+ \\(event ${events[0]}, ${okx}\\) as \\d+: delivered 200, \\d+ ms\n`));
     t.match(done.out, new RegExp(`\ndelivery \\d+ \\(event ${events[1]}, ${okx}\\) as \\d+: refused 500, `));
-    t.match(done.err, "1 of 2 did not arrive; venuewatch delivery show");
+    t.match(done.err, "1 of 2 not delivered; venuewatch delivery show");
     const again = await cli(["delivery", "replay", "--channel", id, "--json"]);
     t.equal(again.code, 0, again.err);
     const [sent] = JSON.parse(again.out) as Delivery[];
@@ -502,25 +502,25 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     `);
     t.equal(claim!.seconds, 30, "a dispatcher ends it then");
     t.match(await cli(["delivery", "show", String(last!.id)]), {
-      out: "under way, or nobody knows its end yet",
+      out: "in progress, or its end is not known yet",
     });
     t.match(await channelOf(pool, channel.id), { waiting: 0 });
   });
 
   await t.test("a mistake is told in a sentence", async (t) => {
     const mistakes: [string[], string | RegExp, Record<string, string>?][] = [
-      [["list", "--channel=99"], "there is no channel 99; there are "],
+      [["list", "--channel=99"], "there is no channel 99; the channels are "],
       [["list", "--channel=x"], "expected the number of a channel"],
       [["list", "--incident=okx"], 'there is no incident "okx"; a slug looks'],
       [["list", "--state=lost"], "--state: expected due, delivered, failed, sk"],
-      [["list", "--since=yesterday"], "expected how long ago, like 30m, 2h"],
+      [["list", "--since=yesterday"], "expected a time ago, like 30m, 2h"],
       [["list", "--limit=0"], "--limit: expected a whole number from 1"],
       [["show"], "delivery show takes ID besides options, got none"],
       [["show", "1x"], "expected the number of a delivery"],
       [["replay"], "numbers of deliveries or --channel, got neither"],
       [["replay", "1", "--channel=1"], "or --channel, got both"],
-      [["replay", "1", "--since=1h"], "--since goes with --channel"],
-      [["replay", "99999"], "there is no delivery 99999; the log has them"],
+      [["replay", "1", "--since=1h"], "--since can be used with --channel only"],
+      [["replay", "99999"], "there is no delivery 99999; the log has"],
       [["replay", "--channel", id, "--since=9d"], "CHANNEL_KEY is not set", { CHANNEL_KEY: "" }],
     ];
     await byTwos(mistakes, async ([args, why, more]) => {

@@ -58,7 +58,7 @@ void t.test("the demo, from its first start to its second", async (t) => {
 /** What it leaves must not pass for a finished history: the start after it makes it anew. */
 async function cutOff(t: Test, env: Env) {
   const script = startDemo(t, env);
-  await script.saw("the schema is current");
+  await script.saw("the schema is up to date");
   const client = new pg.Client(await ownerUrl(env));
   await client.connect();
   await soon(async () => {
@@ -257,7 +257,7 @@ async function channelsAreStillThere(t: Test, { script, databaseUrl }: Demo, env
  * demo was started.
  */
 function besideIt(output: string): Env {
-  const [, line = ""] = /commands beside it need +(export .*)/.exec(output)!;
+  const [, line = ""] = /other commands need +(export .*)/.exec(output)!;
   const text = execFileSync("/bin/sh", ["-c", `${line} && env -0`], {
     env: { PATH: process.env["PATH"] },
     encoding: "utf8",
@@ -286,7 +286,7 @@ async function killedOnesComeBack(t: Test, { script, url, databaseUrl }: Demo) {
     process.kill(pid!, "SIGKILL");
     const since = () => script.output().slice(seenBefore);
     const name = program === "probe" ? "probe [a-z-]+" : program;
-    const told = new RegExp(`ended unasked.* program="?${name}"? .*signal=SIGKILL`);
+    const told = new RegExp(`ended unexpectedly.* program="?${name}"? .*signal=SIGKILL`);
     const ready = new RegExp(` info ${name}: ready `);
     await soon(() => told.test(since()) && ready.test(since()));
     t.pass(`${program} is up again`);
@@ -332,7 +332,7 @@ async function stopsInReverse(t: Test, { script }: Demo) {
 }
 
 async function historyIsStillThere(t: Test, { script, url }: Demo) {
-  t.match(script.output(), "there is a history already");
+  t.match(script.output(), "the history already exists");
   t.notMatch(script.output(), "the history is complete", "it was before");
   await soon(async () => isMeasured(await readBoard(url)));
   for (const { id, measuredDays } of (await readBoard(url)).venues) t.equal(measuredDays, days, id);

@@ -54,9 +54,9 @@ void t.test("venuewatch incident retract", async (t) => {
       output,
       [
         `retracted ${slug}`,
-        "alerts that were delivered before: none",
+        "alerts already delivered: none",
         "alerts dropped: opened, escalated",
-        "rest:ticker of kraken is measured as outage still; no new incident opens for it until it is well, or worse",
+        "rest:ticker of kraken is still measured as outage; no new incident opens for it until it is well or gets worse",
         "",
       ].join("\n"),
     );
@@ -124,12 +124,9 @@ void t.test("venuewatch incident retract", async (t) => {
     t.equal(code, 0, output);
     t.equal(
       output,
-      [
-        `retracted ${slug}`,
-        "alerts that were delivered before: none",
-        "alerts dropped: opened, escalated, closed",
-        "",
-      ].join("\n"),
+      [`retracted ${slug}`, "alerts already delivered: none", "alerts dropped: opened, escalated, closed", ""].join(
+        "\n",
+      ),
     );
     await decideThrough(pool, ago(18), ago(16));
     t.equal((await api.ask(`/v1/incidents/${slug}`)).status, 404);
@@ -189,8 +186,8 @@ void t.test("venuewatch incident retract", async (t) => {
       output,
       [
         `retracted ${slug}`,
-        "alerts that were delivered before: opened to 2 channels, escalated to 1 channel",
-        "alerts on their way, which may still arrive: opened to 2 channels",
+        "alerts already delivered: opened to 2 channels, escalated to 1 channel",
+        "alerts being sent, which may still arrive: opened to 2 channels",
         "alerts dropped: escalated for 3 channels",
         "",
       ].join("\n"),
@@ -252,8 +249,8 @@ void t.test("venuewatch incident retract", async (t) => {
       ],
       [["retract", slug, "--reason", "x".repeat(501)], /--reason: expected .*, got one of 501$/],
       [["retract"], /incident retract takes SLUG besides options, got none/],
-      [["close", slug], /incident has no action "close", its actions are retract; venuewatch incident --help says/],
-      [[], /incident does several things, its actions are retract/],
+      [["close", slug], /incident has no action "close", expected one of retract; see venuewatch incident --help/],
+      [[], /incident needs an action, expected one of retract/],
     ];
     for (const [args, said] of mistakes) {
       const { code, output } = await cli(t, url, ["incident", ...args]);

@@ -123,12 +123,12 @@ void t.test("logins", async (t) => {
       [["web1", ...file], "--role is missing"],
       [["web1", "--role", "king", ...file], "--role: expected probe, core, web"],
       [["web1", "--role", "web"], "--password-file is missing"],
-      [["Web 1", "--role", "web", ...file], "expected a name of small letters"],
+      [["Web 1", "--role", "web", ...file], "expected a name of lower-case letters"],
       [["web1", "--role", "web", "--password-file", join(dir, "short")], "expected a password of 12 to 200"],
-      [["web1", "--role", "web", "--password-file", join(dir, "two")], "one line of text, and it has more than that"],
-      [["web1", "--role", "web", "--password-file", join(dir, "none")], "reading it failed (ENOENT)"],
+      [["web1", "--role", "web", "--password-file", join(dir, "two")], "one line of text, but it has more than that"],
+      [["web1", "--role", "web", "--password-file", join(dir, "none")], "but it cannot be read (ENOENT)"],
       [["web1", "--role", "web", ...file, "--connections", "0"], "--connections: expected a whole number"],
-      [["vw_web", "--role", "web", ...file], "vw_web cannot be a login of ours"],
+      [["vw_web", "--role", "web", ...file], "vw_web cannot be used"],
     ] as const) {
       const { code, err } = await login([...args]);
       t.equal(code, 2, sentence);
@@ -159,7 +159,7 @@ void t.test("logins", async (t) => {
         code: 0,
         out: new RegExp(
           `^${name} is a login of role web, with at most 24 connections\n` +
-            (withoutSuperuser ? `These limits take a superuser; .*:\n  ${left[0]};\n$` : "$"),
+            (withoutSuperuser ? `These limits need a superuser; .*:\n  ${left[0]};\n$` : "$"),
         ),
       });
       t.notMatch(made.out + made.err, "hunter2");

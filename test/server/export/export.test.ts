@@ -135,7 +135,7 @@ void t.test("what was measured, in files", async (t) => {
         killed++;
         t.equal(code, signal === "SIGTERM" ? 143 : null, err);
         if (signal === "SIGTERM") {
-          t.match(err, /warn export: stopped; go on by --resume\n$/);
+          t.match(err, /warn export: stopped; continue with --resume\n$/);
           t.notMatch(err, /given up|aborted/);
         }
       }
@@ -232,7 +232,7 @@ async function noRoom(t: Test, url: string): Promise<void> {
   const child = exporting(t, url, "days", full.fd);
   t.strictSame(await endOf(child), {
     code: 2,
-    err: "venuewatch: standard output cannot be written (ENOSPC): look after where it goes, and the room there\n",
+    err: "venuewatch: standard output cannot be written (ENOSPC): check its destination and the free space there\n",
   });
 }
 
@@ -348,7 +348,7 @@ async function faults(t: Test, pool: Pool, folder: string) {
     [["--from", "2026-02-30"], /--from: expected a day like 2026-01-31 or an/],
     [[...period, "--to", "2026-01-02"], /--to: expected a time after --from/],
     [period, /--what: expected samples, minutes, days, incidents, got nothing$/],
-    [[...period, "--what", "days", "--resume"], /--resume: expected a file/],
+    [[...period, "--what", "days", "--resume"], /--resume: --output is missing/],
   ] as const)
     await t.rejects(runExport({ values: parsed(args), words: [] }), {
       name: "UserError",

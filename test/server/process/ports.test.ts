@@ -78,8 +78,8 @@ void t.test("all problems are listed at once", async (t) => {
   t.equal(head, "these ports cannot be used:");
   const shown = lines.join("\n");
   t.match(shown, `port ${taken} is wanted twice`);
-  t.match(shown, `port ${taken} is in use by another program: stop that one`);
-  t.match(shown, "HEALTH_PORT: health of web would be at 65537, and ports end at 65535; set a lower HEALTH_PORT");
+  t.match(shown, `port ${taken} is in use by another program: stop it`);
+  t.match(shown, "HEALTH_PORT: health of web would get port 65537, and the highest is 65535; set a lower HEALTH_PORT");
 });
 
 void t.test("a port is looked for at its own address", async (t) => {

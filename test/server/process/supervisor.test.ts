@@ -71,7 +71,10 @@ void t.test("a program that dies is started again, and the log says so", async (
   await waitFor(script, () => matches(script, /frail lives \d+/g).length >= 4);
   script.kill("SIGTERM");
   t.equal(await script.ended, 0);
-  t.match(script.output(), /error script: ended unasked, will be started again program=frail code=null signal=SIGKILL/);
+  t.match(
+    script.output(),
+    /error script: a program ended unexpectedly; restarting program=frail code=null signal=SIGKILL/,
+  );
   const pids = matches(script, /frail lives \d+/g);
   t.equal(new Set(pids).size, pids.length, "each time another process");
 });
@@ -121,7 +124,7 @@ void t.test("a stubborn program is killed, and those before it still get their t
   t.equal(await script.ended, 0);
   t.ok(performance.now() - stoppedAt < 9_000, "within its limit");
   t.match(script.output(), "stubborn shrugs");
-  t.match(script.output(), /did not stop and was killed program=stubborn/);
+  t.match(script.output(), /did not stop in time and was killed program=stubborn/);
   t.match(script.output(), "database stops");
 });
 

@@ -168,13 +168,13 @@ void t.test("stalls measure, from samples to the registry", async (t) => {
     /\n *binance ws:ticker +\d+-\d+-\d+ +\d+-\d+-\d+ +10,000 +0 +7 +7 +7 +7 +10 +0 +0 +15 +0 +0\n/,
   );
   t.match(reading.output(), /\n *binance ws:trades .* too few: 9,999 of 10,000 wanted\n/);
-  t.match(reading.output(), "Proposals for 1 of 48 streams; nothing is written");
+  t.match(reading.output(), "Proposals for 1 of 48 streams; nothing was changed");
   t.equal(readFileSync(path, "utf8"), original);
 
   const args = ["stalls", "measure", "--days", "2", "--write"];
   const writing = runCli(t, args, settings);
   t.equal(await writing.ended, 0, writing.output());
-  t.match(writing.output(), `they are in ${path} now`);
+  t.match(writing.output(), `written into ${path}`);
   const { venues } = await loadRegistry(path);
   const [first, second] = venues[0]!.socket!.streams;
   t.match(first!.stall, {
@@ -193,7 +193,7 @@ void t.test("a database without our tables is told in a sentence", async (t) => 
   t.equal(await script.ended, 2);
   t.match(
     script.output(),
-    /venuewatch: the database .* cannot be used \(42P01\): it lacks our tables; run venuewatch migrate/,
+    /venuewatch: the database .* cannot be used \(42P01\): venuewatch's tables are missing; run venuewatch migrate/,
   );
 });
 

@@ -255,9 +255,9 @@ void t.test("secrets come from files, and are never shown", (t) => {
   );
 
   const wrong: [env: Record<string, string>, told: string][] = [
-    [{ DATABASE_PASSWORD_FILE: `${dir}/none` }, "failed (ENOENT), got"],
-    [{ DATABASE_PASSWORD_FILE: dir }, "failed (EISDIR), got"],
-    [{ DATABASE_PASSWORD_FILE: `${dir}/empty` }, "and it is empty, got"],
+    [{ DATABASE_PASSWORD_FILE: `${dir}/none` }, "cannot be read (ENOENT), got"],
+    [{ DATABASE_PASSWORD_FILE: dir }, "cannot be read (EISDIR), got"],
+    [{ DATABASE_PASSWORD_FILE: `${dir}/empty` }, "but it is empty, got"],
     [{ DATABASE_PASSWORD_FILE: `${dir}/two` }, "it has more than that, got"],
     [{ DATABASE_PASSWORD_FILE: `${dir}/long` }, "it has 7000 bytes, got"],
     [{ CHANNEL_KEY_FILE: `${dir}/other` }, "32 bytes as base64"],
@@ -267,17 +267,17 @@ void t.test("secrets come from files, and are never shown", (t) => {
         DATABASE_URL: "postgres://me:hunter2@db/venues",
         DATABASE_PASSWORD_FILE: `${dir}/password`,
       },
-      "DATABASE_URL has a password itself",
+      "DATABASE_URL also contains a password",
     ],
     [
       {
         DATABASE_URL: "postgres://me:hunter2@a:1,b:2/venues",
         DATABASE_PASSWORD_FILE: `${dir}/password`,
       },
-      "DATABASE_URL has a password itself",
+      "DATABASE_URL also contains a password",
     ],
-    [{ DATABASE_URL: "postgres://me:hunter2@a:1,b:port/venues" }, "several host:port with commas between"],
-    [{ DATABASE_URL: "postgres://me:hunter2@a,,b/venues" }, "several host:port with commas between"],
+    [{ DATABASE_URL: "postgres://me:hunter2@a:1,b:port/venues" }, "several host:port separated by commas"],
+    [{ DATABASE_URL: "postgres://me:hunter2@a,,b/venues" }, "several host:port separated by commas"],
     [{ DATABASE_URL: "postgres://me:hunter2@a/venues?host=a,b" }, "several hosts before the database's name"],
     [{ DATABASE_READ_URL: "postgres:///venues?host=a&port=5432,5433" }, "not in ?host= or ?port="],
     [
@@ -289,7 +289,7 @@ void t.test("secrets come from files, and are never shown", (t) => {
         DATABASE_URL: "postgres:///venues?host=/tmp",
         DATABASE_PASSWORD_FILE: `${dir}/password`,
       },
-      "DATABASE_URL names no host",
+      "DATABASE_URL has no host",
     ],
   ];
   for (const [env, told] of wrong) {
@@ -299,7 +299,7 @@ void t.test("secrets come from files, and are never shown", (t) => {
     t.notMatch(lines[0], /hunter2|p@ss/);
   }
   const [alone] = problemsOf(t, { DATABASE_PASSWORD_FILE: `${dir}/password` });
-  t.match(alone, "DATABASE_URL, which is not set; set both or neither");
+  t.match(alone, "DATABASE_URL, for which it has the password, is not set; set both or neither");
   t.end();
 });
 
@@ -317,7 +317,7 @@ void t.test("a replica without its primary is refused", (t) => {
 
 void t.test("a default health port beyond the last port is refused", (t) => {
   const [line] = problemsOf(t, { PORT: "65535" });
-  t.match(line, "HEALTH_PORT: would be up to PORT + 3 = 65538");
+  t.match(line, "HEALTH_PORT: its default goes up to PORT + 3 = 65538");
   const one = { core: 7000, web: 7000, probe: 7000 };
   t.strictSame(
     readSettings({ PORT: "65535", HEALTH_PORT: "7000" }).healthPort,

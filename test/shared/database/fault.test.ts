@@ -44,7 +44,7 @@ void t.test("a refusal of the server is told by its SQLSTATE", (t) => {
 });
 
 const refusesTimeouts =
-  "cannot be used (08P01): PgBouncer refuses the startup parameter statement_timeout; write this line into the section [pgbouncer] of pgbouncer.ini, and reload it: " +
+  "cannot be used (08P01): PgBouncer refuses the startup parameter statement_timeout; add this line to the section [pgbouncer] of pgbouncer.ini, and reload it: " +
   "ignore_startup_parameters = options,statement_timeout,idle_in_transaction_session_timeout (docs/scaling.md)";
 
 void t.test("a pooler that refuses our startup parameters", async (t) => {
@@ -76,7 +76,7 @@ void t.test("a pooler whose server is away", async (t) => {
   const url = "postgres://pooler/venues";
   const refusal = new Error("server login has been failing, try again later");
   t.match(databaseFault(Object.assign(refusal, { code: "08P01" }), url), {
-    message: /\(08P01\): PgBouncer does not reach the server behind it/,
+    message: /\(08P01\): PgBouncer cannot reach its server/,
   });
   const waiting = new pg.Pool({
     connectionString: `postgres://me:x@127.0.0.1:${await serveTcp(t, () => {})}/venues`,

@@ -13,7 +13,7 @@ void t.test("a port in use is told in a sentence that names the setting", async 
   const second = createServer();
   await t.rejects(
     listen(second, port, "127.0.0.1", "HEALTH_PORT"),
-    new UserError(`port ${port} is in use by another program: stop that one, or set HEALTH_PORT to a free port`),
+    new UserError(`port ${port} is in use by another program: stop it, or set HEALTH_PORT to a free port`),
   );
 });
 

@@ -39,7 +39,7 @@ for (const [text, line, column, expected, found] of faults)
   });
 
 void t.test("a broken string is called a broken string", (t) => {
-  const expected = "a string that ends on its line and has no escapes but those of JSON";
+  const expected = "a string that ends on its line and has only JSON escapes";
   for (const text of ['["abc', '["a\nb"]', '["\\x41"]', '["\\u12"]'])
     t.match(jsonFault(text), { line: 1, column: 2, expected });
   t.match(jsonFault('{"abc: 1}'), { line: 1, column: 2, expected });
@@ -69,7 +69,7 @@ void t.test("a name that an object has already is a fault", (t) => {
     ambiguous: true,
     line: 3,
     column: 2,
-    expected: "another property name, as the object has this one already",
+    expected: "another property name, as the object already has this one",
     found: '"\\u0061": 4}',
   });
   t.equal(jsonFault('{"__proto__": 1, "a": {"__proto__": 2}}'), null);

@@ -278,17 +278,17 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "venues.0.rest.0.proof",
     { path: "$.a", unless: "$.b" },
-    'venues[0] (okx).rest[0].proof.unless: expected none beside path, as a condition asks for one thing, found "$.b"',
+    'venues[0] (okx).rest[0].proof.unless: expected none with path, as a condition tests one thing, found "$.b"',
   ],
   [
     "venues.0.rest.0.proof",
     { path: "$.a", is: "list", equals: 1 },
-    'venues[0] (okx).rest[0].proof.is: expected none beside equals or unless, as a condition asks for one thing, found "list"',
+    'venues[0] (okx).rest[0].proof.is: expected none with equals or unless, as a condition tests one thing, found "list"',
   ],
   [
     "venues.0.rest.0.proof",
     { unless: "$.a", equals: 1 },
-    "venues[0] (okx).rest[0].proof.equals: expected none beside unless, as a condition asks for one thing, found 1",
+    "venues[0] (okx).rest[0].proof.equals: expected none with unless, as a condition tests one thing, found 1",
   ],
   [
     "venues.0.rest.0.proof",
@@ -308,7 +308,7 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "venues.0.rest.0.newest.unit",
     "id",
-    'venues[0] (okx).rest[0].newest.list: expected none with unit id, as ids have no greatest, found "$.blocks"',
+    'venues[0] (okx).rest[0].newest.list: expected none with unit id, as ids have no maximum, found "$.blocks"',
   ],
   [
     "venues.0.rest.0.dataTime.path",
@@ -323,7 +323,7 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "venues.0.socket.streams.0.acknowledge.0.equals",
     "{chanId:trades}",
-    'venues[0] (okx).socket.streams[0].acknowledge[0].equals: expected no placeholder, as those stand in match and ignore only, found "{chanId:trades}"',
+    'venues[0] (okx).socket.streams[0].acknowledge[0].equals: expected no placeholder, as those are allowed in match and ignore only, found "{chanId:trades}"',
   ],
   [
     "venues.0.socket.streams.0.counterpart",
@@ -343,9 +343,9 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "regions.1.id",
     "eu-central",
-    'regions[1] (eu-central).id: expected another id than regions[0] has, found "eu-central"',
+    'regions[1] (eu-central).id: expected another id than that of regions[0], found "eu-central"',
   ],
-  ["venues.1.id", "okx", 'venues[1] (okx).id: expected another id than venues[0] has, found "okx"'],
+  ["venues.1.id", "okx", 'venues[1] (okx).id: expected another id than that of venues[0], found "okx"'],
   [
     "venues.0.category",
     "exchange",
@@ -357,7 +357,7 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "venues.0.rest.0.timeoutMs",
     5001,
-    "venues[0] (okx).rest[0].timeoutMs: expected at most 4500, nine tenths of its cadenceMs (one measurement ends before the next begins), found 5001",
+    "venues[0] (okx).rest[0].timeoutMs: expected at most 4500, nine tenths of its cadenceMs (a measurement must end before the next begins), found 5001",
   ],
   [
     "venues.0.rest.0.method",
@@ -377,12 +377,12 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "venues.0.chain",
     null,
-    'venues[0] (okx).rest[0].head: expected none, as the venue names no chain, found {"path":"$.result","encoding":"hex"}',
+    'venues[0] (okx).rest[0].head: expected none, as the venue has no chain, found {"path":"$.result","encoding":"hex"}',
   ],
   [
     "venues.0.rest.0.url",
     "https://example.com:70000/",
-    'venues[0] (okx).rest[0].url: expected an address that exists by its form (host, port), found "https://example.com:70000/"',
+    'venues[0] (okx).rest[0].url: expected an address with a valid host and port, found "https://example.com:70000/"',
   ],
   [
     "venues.0.socket.keepAlive.replyWithinMs",
@@ -412,7 +412,7 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "venues.0.socket.streams.0.subscribe",
     null,
-    'venues[0] (okx).socket.streams[0].match.equals: expected no placeholder, as no stream names a channel, found "{chanId:trades}"',
+    'venues[0] (okx).socket.streams[0].match.equals: expected no placeholder, as no stream has a channel, found "{chanId:trades}"',
   ],
   [
     "venues.0.socket.streams.0.eventTime.path",
@@ -427,7 +427,7 @@ const faults: [at: string, value: unknown, ...lines: string[]][] = [
   [
     "venues.0.socket.streams.0.stall.distribution.p999Ms",
     10001,
-    "venues[0] (okx).socket.streams[0].stall.afterMs: expected at least 10001, the p999Ms that it was read off, found 10000",
+    "venues[0] (okx).socket.streams[0].stall.afterMs: expected at least 10001, the p999Ms that it was derived from, found 10000",
   ],
   [
     "venues.0.socket.streams.0.stall.distribution.p50Ms",
@@ -478,8 +478,8 @@ void t.test("names are told apart within a venue, not between venues", (t) => {
   rest.push(structuredClone(rest[0]!));
   socket.streams.push(structuredClone(socket.streams[0]!));
   t.strictSame(problemsOf(value), [
-    'venues[1] (gate).rest[1].name: expected another name than rest[0] has, found "block"',
-    'venues[1] (gate).socket.streams[1].name: expected another name than streams[0] has, found "trades"',
+    'venues[1] (gate).rest[1].name: expected another name than that of rest[0], found "block"',
+    'venues[1] (gate).socket.streams[1].name: expected another name than that of streams[0], found "trades"',
   ]);
   t.end();
 });
@@ -501,9 +501,7 @@ void t.test("an RPC provider trades nothing", (t) => {
 void t.test("a venue with nothing to measure is refused", (t) => {
   const value = good();
   Object.assign(value.venues[0]!, { rest: [], socket: null });
-  t.strictSame(problemsOf(value), [
-    "venues[0] (okx).rest: expected an endpoint, as the venue has no socket either, found []",
-  ]);
+  t.strictSame(problemsOf(value), ["venues[0] (okx).rest: expected an endpoint, as the venue has no socket, found []"]);
   t.end();
 });
 
@@ -518,8 +516,8 @@ void t.test("all problems come at once, those of shape and of sense", (t) => {
     `probeIntervalMs: expected ${duration}, found 0`,
     'venues[0] (okx).colour: expected no such property (known here: id, formerIds, name, category, symbol, quote, chain, rest, socket, official), found "red"',
     `venues[0] (okx).rest[0].cadenceMs: expected ${duration}, found nothing`,
-    'venues[1] (okx).id: expected another id than venues[0] has, found "okx"',
-    "venues[1] (okx).rest[0].timeoutMs: expected at most 4500, nine tenths of its cadenceMs (one measurement ends before the next begins), found 6000",
+    'venues[1] (okx).id: expected another id than that of venues[0], found "okx"',
+    "venues[1] (okx).rest[0].timeoutMs: expected at most 4500, nine tenths of its cadenceMs (a measurement must end before the next begins), found 6000",
   ]);
   t.end();
 });
@@ -539,7 +537,7 @@ void t.test("what is wrong in a part hides nothing in another", (t) => {
     `venues[0] (okx).rest[0].label: expected ${text}, found nothing`,
     "venues[0] (okx).symbol: expected a text, as an exchange trades, found null",
     "venues[0] (okx).quote: expected a text, as an exchange trades, found null",
-    "venues[0] (okx).rest[1].timeoutMs: expected at most 4500, nine tenths of its cadenceMs (one measurement ends before the next begins), found 6000",
+    "venues[0] (okx).rest[1].timeoutMs: expected at most 4500, nine tenths of its cadenceMs (a measurement must end before the next begins), found 6000",
     `venues[0] (okx).socket.streams[0].eventTime.path: expected a path (expected .key, [n] or ['any key'] at character 2 of "$[", found "["), found "$["`,
     "venues[0] (okx).official.api: expected an address with kind statuspage, found null",
   ]);
@@ -622,7 +620,7 @@ void t.test("a file that cannot be read is told in one sentence", async (t) => {
     ["missing.json", "there is no such file"],
     ["", "it is not a file"],
     ["latin1.json", "it is not UTF-8"],
-    ["huge.json", "it holds 4194305 bytes, at most 4194304 were expected"],
+    ["huge.json", "expected at most 4194304 bytes, got 4194305"],
   ];
   for (const [file, reason] of refused) {
     const path = join(folder, file);
@@ -636,16 +634,16 @@ void t.test("an id, present or former, is one venue's", (t) => {
   const problem = (place: string, formerIds: unknown) => problemsOf(changed(good(), place, formerIds));
   t.strictSame(problem("venues.0.formerIds", ["okex"]), []);
   t.strictSame(problem("venues.0.formerIds", ["gate"]), [
-    'venues[0] (okx).formerIds[0]: expected another id than venues[1] has, found "gate"',
+    'venues[0] (okx).formerIds[0]: expected an id other than that of venues[1], found "gate"',
   ]);
   t.strictSame(problem("venues.0.formerIds", ["okx"]), [
-    'venues[0] (okx).formerIds[0]: expected another id than the venue has now, found "okx"',
+    `venues[0] (okx).formerIds[0]: expected an id other than the venue's own, found "okx"`,
   ]);
   t.strictSame(problem("venues.0.formerIds", ["okex", "okex"]), [
-    'venues[0] (okx).formerIds[1]: expected an id that stands in formerIds once, found "okex"',
+    'venues[0] (okx).formerIds[1]: expected an id that is in formerIds only once, found "okex"',
   ]);
   t.strictSame(problemsOf(changed(changed(good(), "venues.0.formerIds", ["older"]), "venues.1.formerIds", ["older"])), [
-    'venues[1] (gate).formerIds[0]: expected an id that stands in formerIds once, found "older"',
+    'venues[1] (gate).formerIds[0]: expected an id that is in formerIds only once, found "older"',
   ]);
   t.strictSame(problem("venues.0.formerIds", []), [
     "venues[0] (okx).formerIds: expected a list of one or more ids that the venue had before, found []",
@@ -687,7 +685,7 @@ void t.test("names and passwords in addresses are not told", (t) => {
 void t.test("a property that stands twice in an object", async (t) => {
   const value = changed(good(), "venues.0.rest.0.timeoutMs", 6000);
   const path = written(t, JSON.stringify(value).replace("{", '{"venues": 1,\n'));
-  const twice = "expected another property name, as the object has this one already";
+  const twice = "expected another property name, as the object already has this one";
   await t.rejects(loadRegistry(path), {
     message: new RegExp(
       `^The registry ${path} is wrong:\nline 2, column \\d+: ${twice}, found "venues":.*\nvenues\\[0\\] \\(okx\\).rest\\[0\\].timeoutMs: expected at most 4500, [^\n]*$`,

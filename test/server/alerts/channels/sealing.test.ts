@@ -21,7 +21,7 @@ void t.test("with another key it is said so, and nothing is shown", (t) => {
   const sealed = makeSealing(randomBytes(32)).seal(text, "destination");
   t.throws(
     () => makeSealing(randomBytes(32)).open(sealed, "destination"),
-    new UserError("the destination cannot be read with this CHANNEL_KEY; it was encrypted with another: set that one"),
+    new UserError("the destination was encrypted with another CHANNEL_KEY; set that one"),
   );
   t.end();
 });
@@ -30,7 +30,7 @@ void t.test("a secret does not pass for a destination", (t) => {
   const sealing = makeSealing(randomBytes(32));
   const sealed = sealing.seal(text, "secret");
   t.throws(() => sealing.open(sealed, "destination"), {
-    message: "the encrypted destination is damaged, or is none",
+    message: "the encrypted destination is damaged, or was encrypted as something else",
   });
   t.end();
 });
@@ -53,7 +53,7 @@ void t.test("what a newer build sealed is said to be so", (t) => {
   sealed[0] = 2;
   t.throws(() => sealing.open(sealed, "secret"), {
     name: "UserError",
-    message: /encrypted by a newer build \(form 2, this one knows 1\)/,
+    message: /encrypted by a newer build \(format 2, this build knows 1\)/,
   });
   t.end();
 });

@@ -675,7 +675,7 @@ void t.test("nothing is sent to what is not safe", async (t) => {
   await unsafe(
     `${secret}@${name}`,
     ["127.0.0.1"],
-    `expected a URL without user and password, got some before ${name}`,
+    `expected a URL without user and password, got one with them before ${name}`,
     { allowLoopback: true },
   );
   const http = { allowLoopback: true, scheme: "http" };

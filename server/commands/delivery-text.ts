@@ -1,22 +1,22 @@
-/** A delivery in words, for people. */
-import type { Attempt, Delivery } from "../../alerts/delivery/delivery.js";
-import { plainTable } from "../plain-table.js";
+/** Deliveries as text for people. */
+import type { Attempt, Delivery } from "../alerts/delivery/delivery.js";
+import { plainTable } from "./plain-table.js";
 
 export function deliveryList(deliveries: readonly Delivery[]): string {
   if (deliveries.length === 0) return "no deliveries\n";
   const head = ["id", "channel", "created", "cause", "event", "incident"];
   return plainTable([
-    [...head, "state", "attempts", "newest attempt"],
+    [...head, "state", "attempts", "latest attempt"],
     ...deliveries.map((delivery) => [
       String(delivery.id),
       String(delivery.channel),
       delivery.createdAt,
       delivery.cause,
-      eventIn(delivery),
+      eventText(delivery),
       delivery.incident ?? "-",
-      stateIn(delivery),
+      stateText(delivery),
       String(delivery.attempts.length),
-      outcomeIn(delivery.attempts.at(-1)),
+      outcomeText(delivery.attempts.at(-1)),
     ]),
   ]);
 }
@@ -28,9 +28,9 @@ export function deliveryText(delivery: Delivery): string {
     ["delivery", String(delivery.id)],
     ["channel", `${delivery.channel}, ${delivery.format} to ${delivery.to}`],
     ["cause", delivery.cause],
-    ["event", eventIn(delivery)],
+    ["event", eventText(delivery)],
     ["incident", incident === null ? "-" : `${incident}${retracted}`],
-    ["state", stateIn(delivery)],
+    ["state", stateText(delivery)],
     ["created", delivery.createdAt],
     delivery.endedAt === null ? ["due", delivery.dueAt ?? "-"] : ["ended", delivery.endedAt],
     ["attempts", String(delivery.attempts.length)],
@@ -38,12 +38,12 @@ export function deliveryText(delivery: Delivery): string {
   return head + delivery.attempts.map(attemptText).join("");
 }
 
-function eventIn({ eventId, kind, severity }: Delivery): string {
+function eventText({ eventId, kind, severity }: Delivery): string {
   return kind === null ? "0 test" : `${eventId} ${kind} ${severity}`;
 }
 
-function stateIn({ state, reason }: Delivery): string {
-  return reason === null ? state : `${state}: ${harmless(reason)}`;
+function stateText({ state, reason }: Delivery): string {
+  return reason === null ? state : `${state}: ${withoutControls(reason)}`;
 }
 
 function attemptText(attempt: Attempt, at: number): string {
@@ -51,23 +51,23 @@ function attemptText(attempt: Attempt, at: number): string {
   const lines = [
     "",
     `attempt ${at + 1}  ${startedAt} to ${endedAt ?? "-"}, by ${sentBy}`,
-    `  ${outcomeIn(attempt)}`,
-    ...(answer ? harmless(answer).split("\n") : []).map((line) => `  | ${line}`),
+    `  ${outcomeText(attempt)}`,
+    ...(answer ? withoutControls(answer).split("\n") : []).map((line) => `  | ${line}`),
   ];
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** What an attempt came to: `refused 500, 12 ms: …`. */
-export function outcomeIn(attempt: Pick<Attempt, "result" | "status" | "error" | "durationMs"> | undefined): string {
+/** The result of an attempt: `refused 500, 12 ms: …`. */
+export function outcomeText(attempt: Pick<Attempt, "result" | "status" | "error" | "durationMs"> | undefined): string {
   if (attempt === undefined) return "none";
   const { result, status, durationMs, error } = attempt;
-  if (result === null) return "under way, or nobody knows its end yet";
+  if (result === null) return "in progress, or its end is not known yet";
   const what = [result, ...(status === null ? [] : [status])].join(" ");
   const took = durationMs === null ? "" : `, ${durationMs} ms`;
-  return `${what}${took}${error === null ? "" : `: ${harmless(error)}`}`;
+  return `${what}${took}${error === null ? "" : `: ${withoutControls(error)}`}`;
 }
 
-/** Receivers may answer anything: what moves the cursor or turns the direction of writing is shown as a mark. */
-function harmless(text: string): string {
+/** Receivers may answer anything: replaces characters that move the cursor or change the writing direction. */
+function withoutControls(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, "\ufffd");
 }
