@@ -1,11 +1,11 @@
-/** What was recorded beside what a replay gives: which incidents are the same one, and how they differ. */
+/** Compares recorded incidents with those of a replay: which are the same, and how they differ. */
 
 export interface Incident {
   id: number;
   slug: string;
   venue: string;
   component: string;
-  /** At its opening. */
+  /** Severity at its opening. */
   severity: string;
   peakSeverity: string;
   flapping: boolean;
@@ -15,18 +15,18 @@ export interface Incident {
   closedAt: Date | null;
   retractedAt: Date | null;
   retractionReason: string | null;
-  /** Why an operator retracted it, be it after the period; of recorded ones. */
+  /** Of recorded incidents: the reason of an operator's retraction, even one after the period. */
   byHand: string | null;
 }
 
 type Instant = "started" | "opened" | "escalated" | "closed" | "retracted";
 
-/** Null: it did not come to that by the end of the period. */
+/** Null: this had not happened by the end of the period. */
 export interface IncidentDifference {
   what: Instant | "severity" | "peakSeverity" | "flapping";
   recorded: string | boolean | null;
   replayed: string | boolean | null;
-  /** Of instants that both have: how much later it is in the replay. */
+  /** How much later the instant is in the replay, where both sides have it. */
   laterMs?: number;
 }
 
@@ -36,17 +36,18 @@ export interface ComparisonLine {
   replayed: Incident | null;
   differences: IncidentDifference[];
   /**
-   * Slugs of the other side that an incident of one side alone lies within: several there are one here, or the reverse.
+   * For an incident of one side only: slugs of the other side's incidents that overlap it. One side may have one
+   * incident where the other has several.
    */
   within: string[];
 }
 
 /**
- * Of those that were open together, the ones that opened nearest to each other are the same one. What is left has no
- * counterpart: where two were recorded and the replay has one, the second.
+ * Pairs incidents that overlap, those with the nearest openings first. The rest have no counterpart: where two were
+ * recorded and the replay has one, the second recorded one.
  *
- * @param endsAt of the period: what is open then lasts until then
- * @returns lines in the order of their beginning
+ * @param endsAt end of the period; incidents open then last until it
+ * @returns lines in the order of their start
  */
 export function compareIncidents(
   recorded: readonly Incident[],
@@ -132,7 +133,7 @@ function differencesBetween(recorded: Incident, replayed: Incident): IncidentDif
   return found;
 }
 
-/** Of a line; as recorded, where it was. */
+/** The line's incident, as recorded if it was recorded. */
 export function incidentOf({ recorded, replayed }: ComparisonLine): Incident {
   return (recorded ?? replayed)!;
 }

@@ -13,61 +13,64 @@ import { type RulesRow, rulesRow } from "./rules.js";
 import { makeUpkeep, type Upkeep, type UpkeepPace, usualUpkeepPace } from "./upkeep.js";
 
 export interface CorePace extends UpkeepPace {
-  /** How long after an instant it is decided. */
+  /** Delay between an instant and its decision, so that samples in transit arrive first. */
   settleMs: number;
   leaseMs: number;
 }
 
 export const usualPace: CorePace = {
-  // a batch of samples is inserted in some tens of milliseconds
+  // inserting a batch of samples takes some tens of milliseconds
   settleMs: 500,
-  // a leader that has not renewed for this long is taken for dead, so that another has taken over within two ticks. One
-  // that was only slow loses its office, and nothing else: the fence keeps it from writing.
+  // A leader that has not renewed for this long is presumed dead; another core takes over within two ticks. A leader
+  // that was merely slow loses only its lease: the fence refuses its writes.
   leaseMs: 2_000,
   ...usualUpkeepPace,
 };
 
-/** A leader renews its lease this many times before it runs out, and the others ask for it as often. */
+/** Renewals within one lease period; other cores try to take the lease as often. */
 const renewalsALease = 4;
 
 export interface CoreOptions {
   pool: Pool;
-  /** A connection of the lease's own: no statement of the pool may keep a renewal waiting. */
+  /** A separate connection, so that no statement of the pool delays a renewal. */
   leasePool: Pool;
   log: Log;
   rules?: RulesRow;
   pace?: CorePace;
   metrics?: EngineMetrics | undefined;
-  /** Reads the venue's feed that is due, if one is; resolves with milliseconds until the next. Absent: none is read. */
+  /**
+   * Reads the venue feed that is due, if any; resolves with the milliseconds until the next is due. Absent: no feeds
+   * are read.
+   */
   readNextFeed?: (signal: AbortSignal) => Promise<number>;
-  /** Called when an alert was written into the outbox, after it was committed. */
+  /** Called after an alert in the outbox was committed. */
   onAlert?: () => void;
 }
 
 export interface Core {
-  /** How it signs in the table `leader`. */
+  /** This core's name in the table `leader`. */
   holder: string;
-  /** Hands the leadership over, and ends after what is under way in the database. */
+  /** Releases the lease, then waits for the database work in progress. */
   close: () => Promise<void>;
 }
 
-/** Feeds are read so many at once: one that hangs keeps no other waiting, and few bodies are in memory. */
+/** Concurrent feed readers: one feed that hangs does not delay the others, and few bodies are held in memory. */
 const readersAtOnce = 3;
 
-/** After a reading that failed for our own fault. */
+/** Delay after a reading failed because of a fault of this service. */
 const readAgainMs = 5_000;
 
-/** What a core has for as long as it leads. */
-interface Office {
+/** A core's state while it is the leader. */
+interface Leadership {
   term: LeaseTerm;
   upkeep: Upkeep;
-  /** The instants that were due when it began are decided, or cannot be; upkeep waits for that. */
+  /** All instants due at the start of the leadership are decided, or deciding them failed. Upkeep waits for this. */
   upToDate: boolean;
 }
 
 /**
- * Runs the engine and the upkeep of the history, and reads the venues' own feeds, as long as this core is the leader.
- * All that goes on side by side, so that neither a long refresh nor a slow feed keeps the lease or an incident waiting.
+ * While this core is the leader, runs the engine and upkeep and reads the venue feeds. These run concurrently, so that
+ * neither a long refresh nor a slow feed delays lease renewals or incidents.
  */
 export function startCore({
   pool,
@@ -82,26 +85,26 @@ export function startCore({
   const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   const lease = makeLease(leasePool, "engine", holder, pace.leaseMs);
   const renewEveryMs = pace.leaseMs / renewalsALease;
-  let office: Office | null = null;
+  let leadership: Leadership | null = null;
   let closing = false;
   const ending = new AbortController();
   metrics?.leads(false);
   const ahead = makeOutage(log, {
     begun:
-      "nothing was decided: the engine has decided instants that are still to come; if this goes on, the database's clock went back",
-    lasts: "nothing is decided: the database's clock is still behind",
-    over: "the engine decides again: the database's clock has caught up",
+      "tick skipped: the newest decided instant is later than the database's clock; if this persists, that clock was set back",
+    lasts: "ticks still skipped: the database's clock is behind the newest decided instant",
+    over: "ticks resumed: the database's clock has caught up",
   });
 
   const renewing = startLoop(async () => {
     try {
       const term = await lease.take();
       if (!term) follow();
-      else if (term.fence !== office?.term.fence) lead(term);
+      else if (term.fence !== leadership?.term.fence) lead(term);
     } catch (error) {
-      // it may still lead: the fence tells, as soon as the database answers
+      // this core may still be the leader; the fence shows it once the database responds
       if (!countsAsAway(log, "lease renewals", error))
-        log.error("could not renew the lease; the next turn tries again", {
+        log.error("renewing the engine lease failed; retrying", {
           stack: stackOf(error),
         });
     }
@@ -109,11 +112,11 @@ export function startCore({
   });
 
   const deciding = startLoop(async () => {
-    const mine = office;
-    if (!mine) return rules.step_ms;
+    const current = leadership;
+    if (!current) return rules.step_ms;
     const { settleMs } = pace;
-    const { term } = mine;
-    const goesOn = () => office === mine && !closing;
+    const { term } = current;
+    const stillLeads = () => leadership === current && !closing;
     try {
       const next = await evaluateDue({
         pool,
@@ -121,49 +124,49 @@ export function startCore({
         rules,
         settleMs,
         term,
-        goesOn,
+        stillLeads,
         metrics,
         onAlert,
         ahead,
       });
-      if (next?.upToDate) letUpkeepBegin(mine);
+      if (next?.upToDate) allowUpkeep(current);
       if (next) return next.inMs;
-      if (office === mine) follow();
+      if (leadership === current) follow();
     } catch (error) {
       if (!countsAsAway(log, "decisions", error))
-        log.error("deciding failed; the next tick tries again", {
+        log.error("tick failed; retrying at the next one", {
           stack: stackOf(error),
         });
-      // an engine that cannot decide must not keep the history waiting
-      letUpkeepBegin(mine);
+      // a failing engine must not block upkeep
+      allowUpkeep(current);
     }
     return rules.step_ms;
   });
 
-  function letUpkeepBegin(mine: Office): void {
-    if (mine.upToDate) return;
-    mine.upToDate = true;
+  function allowUpkeep(current: Leadership): void {
+    if (current.upToDate) return;
+    current.upToDate = true;
     keepingUp.wake();
   }
 
   const keepingUp = startLoop(async () => {
-    const mine = office;
-    if (!mine?.upToDate) return rules.step_ms;
-    return mine.upkeep.doWhatIsDue(() => office === mine && !closing);
+    const current = leadership;
+    if (!current?.upToDate) return rules.step_ms;
+    return current.upkeep.doWhatIsDue(() => leadership === current && !closing);
   });
 
   /**
-   * A core that leads no more ends its reading all the same: nobody else reads that feed meanwhile. Closing ends it at
-   * once.
+   * A core that loses the lease still completes its current reading, since no other core reads that feed until it is
+   * due again. Closing aborts the reading.
    */
   const reading = Array.from({ length: readNextFeed ? readersAtOnce : 0 }, () =>
     startLoop(async () => {
-      if (!office) return rules.step_ms;
+      if (!leadership) return rules.step_ms;
       try {
         return await readNextFeed!(ending.signal);
       } catch (error) {
         if (!closing && !countsAsAway(log, "readings of feeds", error))
-          log.error("could not read a venue's feed; it is read again later", {
+          log.error("reading a venue feed failed; retrying later", {
             stack: stackOf(error),
           });
         return readAgainMs;
@@ -172,26 +175,26 @@ export function startCore({
   );
 
   function lead(term: LeaseTerm): void {
-    log.info("leads from now on", { ...term });
-    // whoever led before, what it left undone is unknown: everything is due
+    log.info("became the leader", { ...term });
+    // the previous leader's unfinished work is unknown, so everything is due
     metrics?.leads(true);
     const upkeep = makeUpkeep(pool, log, pace, metrics);
-    office = { term, upkeep, upToDate: false };
+    leadership = { term, upkeep, upToDate: false };
     deciding.wake();
   }
 
   function follow(): void {
-    if (office) log.info("no longer leads", { ...office.term });
+    if (leadership) log.info("lost the leadership", { ...leadership.term });
     metrics?.leads(false);
-    office = null;
+    leadership = null;
   }
 
   async function handOver(): Promise<void> {
-    if (!office) return;
+    if (!leadership) return;
     try {
       await lease.release();
     } catch (error) {
-      log.warn("could not hand over; the lease runs out by itself", { error });
+      log.warn("releasing the engine lease failed; it will expire", { error });
     }
   }
 
@@ -200,7 +203,7 @@ export function startCore({
     async close() {
       closing = true;
       ending.abort();
-      // at once: whoever takes over need not wait for what is under way here
+      // released first, so that another core need not wait for the work in progress here
       const handedOver = renewing.end().then(handOver);
       await Promise.all([handedOver, ...[deciding, keepingUp, ...reading].map((loop) => loop.end())]);
     },

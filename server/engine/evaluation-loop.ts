@@ -9,7 +9,7 @@ import type { RulesRow } from "./rules.js";
 import { type Decided, decideUpTo } from "./tick.js";
 import { underWayElsewhere } from "./under-way.js";
 
-/** Beyond this, what was missed is caught up, and not just a slow tick made up for. */
+/** A gap longer than this is logged as catching up; a shorter one is just a slow tick. */
 const pauseMs = 5 * 60_000;
 
 const notYet = { inMs: 500, upToDate: false };
@@ -18,31 +18,31 @@ interface Deciding {
   pool: Pool;
   log: Log;
   rules: RulesRow;
-  /** How long after an instant it is decided: what was on its way into the database by then has arrived. */
+  /** Delay between an instant and its decision: samples in transit to the database have arrived by then. */
   settleMs: number;
   term: LeaseTerm;
-  /** Asked after every instant. */
-  goesOn: () => boolean;
+  /** Checked after every instant. */
+  stillLeads: () => boolean;
   metrics: EngineMetrics | undefined;
-  /** Something was written into the outbox. */
+  /** Called when an alert was written into the outbox. */
   onAlert: () => void;
-  /** The database's clock is behind what is decided already. */
+  /** The database's clock is behind the newest decided instant. */
   ahead: Outage;
 }
 
 interface Next {
   inMs: number;
-  /** False: there are instants that are due, and that could not be decided yet. */
+  /** False: some instants that are due could not be decided yet. */
   upToDate: boolean;
 }
 
 /**
  * Decides every instant that is due, in order.
  *
- * @returns when to come again; null when the office is another's by now
+ * @returns when to be called next; null when another core has taken the lease
  */
 export async function evaluateDue(deciding: Deciding): Promise<Next | null> {
-  const { pool, log, rules, settleMs, term, goesOn, metrics, onAlert } = deciding;
+  const { pool, log, rules, settleMs, term, stillLeads, metrics, onAlert } = deciding;
   const { ahead } = deciding;
   const askedAtMs = performance.now();
   const { now, upTo, tickedAt, hoursAreDue } = await clocks(pool, settleMs);
@@ -52,12 +52,12 @@ export async function evaluateDue(deciding: Deciding): Promise<Next | null> {
   }
   ahead.succeeded();
   const away = tickedAt !== null && +now - +tickedAt > pauseMs;
-  if (away) log.info("catches up on what was missed", { since: tickedAt });
+  if (away) log.info("engine catching up on missed instants", { since: tickedAt });
 
   if (hoursAreDue && !(await rollUpHours(pool, log, upTo))) return notYet;
 
   let instants = 0;
-  let begunMs = performance.now();
+  let startedMs = performance.now();
   for await (const decided of decideUpTo(pool, upTo, {
     rules,
     term,
@@ -66,17 +66,17 @@ export async function evaluateDue(deciding: Deciding): Promise<Next | null> {
     if ("refused" in decided) {
       if (decided.refused === "not the leader") return null;
       if (decided.refused === "new timeline") return notYet;
-      log.warn("an instant was decided before this core came to it");
+      log.warn("instant already decided by another core");
       return notYet;
     }
-    metrics?.decided(decided, performance.now() - begunMs);
-    begunMs = performance.now();
+    metrics?.decided(decided, performance.now() - startedMs);
+    startedMs = performance.now();
     if (isAlert(decided)) onAlert();
-    tell(log, decided);
+    logEvents(log, decided);
     instants += 1;
-    if (!goesOn()) return { inMs: 0, upToDate: false };
+    if (!stillLeads()) return { inMs: 0, upToDate: false };
   }
-  if (away) log.info("has caught up", { instants });
+  if (away) log.info("engine caught up", { instants });
 
   const nextAtMs = (Math.floor(+upTo / rules.step_ms) + 1) * rules.step_ms;
   const passedMs = performance.now() - askedAtMs;
@@ -84,10 +84,10 @@ export async function evaluateDue(deciding: Deciding): Promise<Next | null> {
 }
 
 /**
- * After a pause nobody has rolled up yet the hours that typical latencies are made of. An engine that cannot do it
- * decides nonetheless, by those that are there.
+ * After a pause, the hours that typical latencies are computed from are not rolled up yet. If rolling them up fails,
+ * the engine still decides, using the hours that exist.
  *
- * @returns false while another core is about it
+ * @returns false while another core is rolling them up
  */
 async function rollUpHours(pool: Pool, log: Log, upTo: Date): Promise<boolean> {
   try {
@@ -95,7 +95,7 @@ async function rollUpHours(pool: Pool, log: Log, upTo: Date): Promise<boolean> {
   } catch (error) {
     if (underWayElsewhere(error)) return false;
     if (!countsAsAway(log, "roll-ups of hours", error))
-      log.error("typical latencies are computed from incomplete hours", {
+      log.error("rolling up hours failed; typical latencies are computed from incomplete hours", {
         stack: stackOf(error),
       });
   }
@@ -106,7 +106,7 @@ function isAlert({ opened, escalated, closed }: Decided): boolean {
   return [opened, escalated, closed].some((slugs) => slugs.length > 0);
 }
 
-function tell(log: Log, { at, opened, escalated, closed, retracted }: Decided): void {
+function logEvents(log: Log, { at, opened, escalated, closed, retracted }: Decided): void {
   for (const slug of retracted) log.warn("incident retracted", { slug, at });
   for (const slug of closed) log.info("incident closed", { slug, at });
   for (const slug of escalated) log.info("incident escalated", { slug, at });
@@ -117,11 +117,11 @@ interface Clocks {
   now: Date;
   upTo: Date;
   tickedAt: Date | null;
-  /** Typical latencies are reckoned by one of the instants that are due. */
+  /** One of the due instants computes typical latencies. */
   hoursAreDue: boolean;
 }
 
-/** Instants are the database's, so that several cores agree on what time it is. */
+/** Uses the database's clock, so that all cores agree on the time. */
 async function clocks(pool: Pool, settleMs: number): Promise<Clocks> {
   const [row] = await pool.file<Clocks>("engine_clocks", [settleMs]);
   return row!;

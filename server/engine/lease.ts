@@ -1,20 +1,24 @@
 import { type Pool, sql } from "../../shared/database/pool.js";
 
-/** An office that one holder has at a time, for as long as it renews it. */
+/** A lease that one holder has at a time, as long as it renews it. */
 export interface Lease {
-  /** Takes or renews it. @returns the holder's term; null while another holder has it */
+  /**
+   * Takes or renews the lease.
+   *
+   * @returns the holder's term; null while another holder has it
+   */
   take: () => Promise<LeaseTerm | null>;
-  /** Hands it over at once, where the holder has it. */
+  /** Ends the lease at once, if this holder has it. */
   release: () => Promise<void>;
 }
 
-/** What a holder proves by that it has the office still: `fence` moves whenever the holder changes. */
+/** Proof that a holder still has the lease: `fence` changes whenever the holder changes. */
 export interface LeaseTerm {
   holder: string;
   fence: number;
 }
 
-/** @param lastsMs how long it lasts without being renewed */
+/** @param lastsMs time after which an unrenewed lease expires */
 export function makeLease(pool: Pool, office: string, holder: string, lastsMs: number): Lease {
   let seenOver: string | null = null;
   return {

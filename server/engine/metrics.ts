@@ -7,12 +7,12 @@ import { type ReconcileMetrics, reconciled, rollupsOfDays, rollupsOfHours } from
 import { rulesRow } from "./rules.js";
 import type { Decided } from "./tick.js";
 
-/** What a core tells of its work as it does it. */
+/** Metrics that a core records as it works. */
 export interface EngineMetrics extends ReconcileMetrics {
   leads: (leads: boolean) => void;
-  /** @param tookMs from asking which instants are due, or from the instant before, until it was committed */
+  /** @param tookMs from the query for due instants, or the previous instant, until the commit */
   decided: (decided: Decided, tookMs: number) => void;
-  /** From now on this core does these, each due again so long after it was done. */
+  /** Chores that this core has begun to run, with their intervals. */
   choresBegin: (chores: { name: string; everyMs: number }[]) => void;
   choreDone: (chore: string, failed: boolean, tookMs: number) => void;
 }
@@ -26,53 +26,52 @@ interface EngineState {
 }
 
 /**
- * Tells operators of a core what it decides, and, asking the database at every scrape, how far the engine as a whole
- * is.
+ * Metrics of what a core decides and, queried from the database at every scrape, of how far the engine as a whole is.
  *
- * @param db apart from the engine's connections
+ * @param db separate from the engine's connections
  */
 export function makeEngineMetrics(registry: OwnMetrics, db: Db, log: Log): EngineMetrics {
   const registers = [registry];
   const leading = new Gauge({
     name: "venuewatch_engine_leading",
-    help: "1 while this core leads and decides, 0 while it stands by.",
+    help: "1 while this core is the leader, 0 while it is on standby.",
     registers,
   });
   const ticks = new Histogram({
     name: "venuewatch_engine_tick_seconds",
-    help: "Deciding one instant, with the question which ones are due.",
+    help: "Duration of deciding one instant, including the query for due instants.",
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5],
     registers,
   });
   const incidents = new Counter({
     name: "venuewatch_engine_incidents_total",
-    help: "What this core decided of incidents, by event.",
+    help: "Incident events decided by this core, by event.",
     labelNames: ["event"],
     registers,
   });
   for (const event of events) incidents.inc({ event }, 0);
   const chores = new Histogram({
     name: "venuewatch_upkeep_seconds",
-    help: "One chore of the upkeep of the history, failed ones included.",
+    help: "Duration of one upkeep chore, including failed ones.",
     labelNames: ["chore"],
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
     registers,
   });
   const failures = new Counter({
     name: "venuewatch_upkeep_failures_total",
-    help: "Chores of the upkeep that failed.",
+    help: "Upkeep chores that failed.",
     labelNames: ["chore"],
     registers,
   });
   const successes = new Gauge({
     name: "venuewatch_upkeep_newest_success_timestamp_seconds",
-    help: "When a chore was last done without a fault; before that, when this core began to lead.",
+    help: "When a chore last succeeded; before its first success, when this core became the leader.",
     labelNames: ["chore"],
     registers,
   });
   const intervals = new Gauge({
     name: "venuewatch_upkeep_interval_seconds",
-    help: "How often a chore is due.",
+    help: "Interval at which a chore is due.",
     labelNames: ["chore"],
     registers,
   });
@@ -84,7 +83,7 @@ export function makeEngineMetrics(registry: OwnMetrics, db: Db, log: Log): Engin
   });
   const differences = new Counter({
     name: "venuewatch_reconcile_differences_total",
-    help: "Rows of a roll-up that were not what its samples say, missing and surplus ones included; each was made again. Of sample: raw samples that are lost, and roll-ups are left as they are.",
+    help: "Rows of a roll-up that differed from its samples, including missing and surplus ones; each was repaired. For sample: raw samples that are lost; roll-ups are left unchanged.",
     labelNames: ["rollup"],
     registers,
   });
@@ -98,8 +97,8 @@ export function makeEngineMetrics(registry: OwnMetrics, db: Db, log: Log): Engin
       ticks.observe(tookMs / 1000);
       for (const event of events) incidents.inc({ event }, decided[event].length);
     },
-    choresBegin(begun) {
-      for (const { name: chore, everyMs } of begun) {
+    choresBegin(started) {
+      for (const { name: chore, everyMs } of started) {
         intervals.set({ chore }, everyMs / 1000);
         successes.setToCurrentTime({ chore });
       }
@@ -107,7 +106,7 @@ export function makeEngineMetrics(registry: OwnMetrics, db: Db, log: Log): Engin
     choreDone(chore, failed, tookMs) {
       chores.observe({ chore }, tookMs / 1000);
       if (!failed) successes.setToCurrentTime({ chore });
-      // of those that do not fail too: a counter must be seen at 0 before its first increase shows
+      // also for successes: a counter must be seen at 0 before its first increase shows
       failures.inc({ chore }, failed ? 1 : 0);
     },
     compared(rollups) {
@@ -121,21 +120,25 @@ export function makeEngineMetrics(registry: OwnMetrics, db: Db, log: Log): Engin
 
 const events = ["opened", "escalated", "closed", "retracted"] as const;
 
-/** While the database does not answer, nothing is known of it but that. */
+/** While the database does not respond, only `venuewatch_database_up` has a value. */
 function addState(registry: OwnMetrics, db: Db, log: Log): void {
   const state = queryAtScrape(() => db.file<EngineState>("engine_state", [rulesRow.step_ms]), log);
   const gauges: [name: string, help: string, value: (state: EngineState) => number][] = [
     [
       "engine_behind_seconds",
-      "Since the newest instant that any core decided; before the first, since there is this database.",
+      "Seconds since the newest instant decided by any core; before the first, since the database was created.",
       (of) => of.behind_seconds,
     ],
-    ["engine_instants_behind", "Instants that have passed since then.", (of) => of.instants_behind],
+    [
+      "engine_instants_behind",
+      "Instants that have passed since the newest one decided by any core.",
+      (of) => of.instants_behind,
+    ],
     ["incidents_open", "Open incidents.", (of) => of.incidents_open],
   ];
   new Gauge({
     name: "venuewatch_database_up",
-    help: "1 when the database answered to this scrape.",
+    help: "1 when the database responded to this scrape.",
     registers: [registry],
     async collect() {
       this.set((await state()) ? 1 : 0);
@@ -143,7 +146,7 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
   });
   new Gauge({
     name: "venuewatch_feed_readable",
-    help: "1 when a venue's own feed was read and understood at the newest reading, within a quarter of an hour; else 0.",
+    help: "1 when the newest reading of a venue's feed, within the last quarter of an hour, was read and understood; else 0.",
     labelNames: ["kind", "host", "path"],
     registers: [registry],
     async collect() {

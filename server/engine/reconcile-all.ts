@@ -3,13 +3,13 @@ import type { Log } from "../../shared/log/log.js";
 import { type RollupDifference, reconcile, type ReconciledWindow } from "./reconcile.js";
 
 export interface ReconciledAll {
-  /** Of venues: an hour of fifteen venues counts fifteen times. */
+  /** Counted by venue: an hour of fifteen venues counts as fifteen. */
   hours: number;
-  /** Each was made again. */
+  /** Each was repaired. */
   differences: (RollupDifference & { venue: string })[];
 }
 
-/** Goes over everything that has its samples, once. Ends early when it is told to stop. */
+/** Reconciles every window whose samples are still kept, once. Stops early when the signal is aborted. */
 export async function reconcileAll(
   pool: Pool,
   log: Log,
@@ -31,7 +31,7 @@ export async function reconcileAll(
   return done;
 }
 
-/** The hours of days within five days that are looked at are looked at once, and both are added up from them. */
+/** Drops windows within another window, and adds their sums to it: each hour is then read once. */
 export function largest(windows: ReconciledWindow[]): ReconciledWindow[] {
   const within = (one: ReconciledWindow, other: ReconciledWindow) =>
     other !== one && other.venue_id === one.venue_id && other.from <= one.from && other.to >= one.to;

@@ -1,30 +1,30 @@
 /**
- * Recomputes windows of the roll-ups from the samples, and mends what differs. What makes a difference is a fault of
- * ours or of TimescaleDB's, and nobody else would notice it.
+ * Recomputes windows of the roll-ups from the samples, and repairs differences. A difference is a bug of ours or of
+ * TimescaleDB's that nothing else would detect.
  *
- * Samples are only ever added. So where there are as many at the end as there were before a refresh, that refresh saw
- * all of them, and what the roll-ups say otherwise is wrong; where there are more, some came late meanwhile, and
- * nothing is said of it. That holds whatever else refreshes, and takes no lock.
+ * Samples are only ever added. If their count at the end equals the count before a refresh, the refresh saw all of
+ * them, and a roll-up that differs is wrong. If the count grew, late samples arrived meanwhile, and nothing is
+ * concluded. This holds whatever else refreshes, and takes no lock.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { underWayElsewhere } from "./under-way.js";
 
-/** Another refreshes the same, and is done soon. */
+/** Retry delay: a concurrent refresh of the same roll-up ends soon. */
 const retryMs = 1_000;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** One venue, and whole hours of it. */
+/** Whole hours of one venue. */
 export interface ReconciledWindow {
   venue_id: number;
   venue: string;
   from: Date;
   to: Date;
-  /** The beginnings of those whose samples are there. */
+  /** Starts of the hours whose samples are still kept. */
   hours: Date[];
-  /** What can be added up from them. */
+  /** Buckets that can be computed from these hours. */
   sums: Sum[];
 }
 
@@ -34,20 +34,20 @@ export interface Sum {
   from: string;
 }
 
-/** Rows that a roll-up lacks, has too many, or has with other values. */
+/** Rows of a roll-up that are missing, surplus or wrong. */
 export interface RollupDifference {
   rollup: string;
   rows: number;
-  /** The first and the last of their buckets. */
+  /** The first bucket of these rows; `to` is the last. */
   from: string;
   to: string;
-  /** The first of them, as it is kept and as it should be; null where it is missing. */
+  /** The first of these rows, as kept and as recomputed; null where it is missing. */
   example: { kept: object | null; recomputed: object | null };
 }
 
 interface RecomputedHours {
   samples: number;
-  /** Samples that the roll-ups have seen and that are not there any more. */
+  /** Samples that the roll-ups counted and that no longer exist. */
   lost: number;
   differences: RollupDifference[];
   counts: Count[];
@@ -55,13 +55,13 @@ interface RecomputedHours {
 
 interface Count {
   rollup: string;
-  /** Its beginning, in seconds. */
+  /** Start of the bucket, in seconds. */
   bucket: number;
   key: string;
   counts: number[];
 }
 
-/** The roll-ups that are compared hour by hour, and those that are added up from all hours of a window. */
+/** Roll-ups that are compared hour by hour. `rollupsOfDays` are summed from all hours of a window. */
 export const rollupsOfHours = [
   "sample_minute",
   "sample_hour",
@@ -75,7 +75,7 @@ export const rollupsOfHours = [
 ] as const;
 export const rollupsOfDays = ["component_day", "venue_day", "latency_day", "venue_latency_day", "usual_hour"] as const;
 
-/** What may differ, those and the samples themselves, where they are lost. */
+/** Everything that can differ: roll-ups, and the samples where they are lost. */
 export const reconciled = ["sample", ...rollupsOfHours, ...rollupsOfDays];
 
 export interface ReconcileMetrics {
@@ -84,11 +84,11 @@ export interface ReconcileMetrics {
 }
 
 export interface Reconciler {
-  /** Does a small part: one hour of the window in hand, or one sum of its hours, or chooses the next window. */
+  /** Does a small part: one hour of the current window, or one sum of its hours, or chooses the next window. */
   step: (at: Date) => Promise<void>;
 }
 
-/** A small part of the work; returns what is to be done next, before what was planned. */
+/** A small part of the work; returns the parts to do next, before the planned ones. */
 type Part = () => Promise<Part[]>;
 
 /**
@@ -114,7 +114,7 @@ export function makeReconciler(
       try {
         planned = [...(await part()), ...rest];
       } catch (error) {
-        // tried once more; then the others have their turn
+        // retried once; then another window is chosen
         if (!underWayElsewhere(error) && ++failures === 2) planned = [];
         throw error;
       }
@@ -122,10 +122,7 @@ export function makeReconciler(
   };
 }
 
-/**
- * Every part of a window, one after the other. One that is refused since another refreshes the same is done again, and
- * no other.
- */
+/** Does every part of a window in order. A part that conflicts with a concurrent refresh is retried alone. */
 export async function reconcile(
   pool: Pool,
   log: Log,
@@ -152,21 +149,21 @@ interface Means {
   metrics: ReconcileMetrics | undefined;
 }
 
-/** One going over a window. */
+/** One pass over a window. */
 interface Look extends Means {
   window: ReconciledWindow;
-  /** What was told: a difference that is met again when a part is tried again is not another one. */
-  told: Set<string>;
-  /** Where samples are lost, nothing is added up. */
+  /** Differences already reported: a retried part must not report them twice. */
+  reported: Set<string>;
+  /** Samples are lost, so sums are skipped. */
   lost: boolean;
 }
 
-/** What is added up of the hours of a window, each counted once. */
+/** Sums over the hours of a window, each hour counted once. */
 interface Added {
   samples: number;
   /**
-   * Whether the roll-ups of every hour held all of them: what came while an hour was looked at is not in what days are
-   * made of.
+   * Whether the roll-ups of every hour included all its samples: those that arrived during a comparison are not in the
+   * days.
    */
   settled: boolean;
   /** By roll-up and bucket, then by key. */
@@ -174,7 +171,7 @@ interface Added {
 }
 
 function partsOf(means: Means, window: ReconciledWindow): Part[] {
-  const look: Look = { ...means, window, told: new Set(), lost: false };
+  const look: Look = { ...means, window, reported: new Set(), lost: false };
   const added = nothingAdded();
   const rollups = window.sums.flatMap((sum) => sum.rollups);
   return [
@@ -215,14 +212,14 @@ function placeOf(rollup: string, bucket: number): string {
   return `${rollup} ${bucket}`;
 }
 
-/** @returns what its days are added up from; null where samples are lost */
+/** @returns what its days are summed from; null where samples are lost */
 async function reconcileHour(look: Look, from: Date, rollups: string[]): Promise<RecomputedHours | null> {
   const { pool, window, metrics } = look;
   const to = new Date(+from + hourMs);
   const first = await recomputeHour(pool, window, from, to, rollups);
   if (first.lost > 0) {
-    // they may also have been dropped since the window was chosen, as is usual
-    if (await backed(pool, [from])) tellLost(look, from, to, first.lost);
+    // unless retention has dropped them since the window was chosen
+    if (await backed(pool, [from])) reportLost(look, from, to, first.lost);
     return null;
   }
   if (first.differences.length === 0) {
@@ -232,7 +229,7 @@ async function reconcileHour(look: Look, from: Date, rollups: string[]): Promise
   await pool.query(sql`call upkeep.refresh_all(${from}, ${to})`);
   const refreshed = await recomputeHour(pool, window, from, to, rollups);
   const unchanged = refreshed.samples === first.samples && (await backed(pool, [from]));
-  // what came meanwhile is looked at when this window is chosen again
+  // late samples are compared when this window is chosen again
   if (!unchanged) return refreshed;
   metrics?.compared(rollupsOfHours);
   if (refreshed.differences.length === 0) return refreshed;
@@ -243,7 +240,7 @@ async function reconcileHour(look: Look, from: Date, rollups: string[]): Promise
   return mended;
 }
 
-/** What differs is looked at again, from its hours on. */
+/** A sum that differs is recomputed, starting with its hours. */
 function sumPart(look: Look, sum: Sum, added: Added): Part {
   return async () => {
     if (look.lost) return [];
@@ -262,7 +259,7 @@ function sumPart(look: Look, sum: Sum, added: Added): Part {
   };
 }
 
-/** @param added of its hours, whose own roll-ups were right then */
+/** @param added sums of its hours, taken when the hours' roll-ups were right */
 async function reconcileSum(look: Look, sum: Sum, added: Added): Promise<void> {
   const { pool, window, metrics } = look;
   const hours = hoursOf(window, sum);
@@ -319,7 +316,7 @@ async function recomputeSum(
   return row!.differences;
 }
 
-/** Hour by hour: the embedded database serves others between them. */
+/** Hour by hour, so that the embedded database serves others in between. */
 async function samplesIn(pool: Pool, { venue_id }: ReconciledWindow, hours: Date[]): Promise<number> {
   let samples = 0;
   for (const from of hours) {
@@ -334,7 +331,7 @@ async function samplesIn(pool: Pool, { venue_id }: ReconciledWindow, hours: Date
   return samples;
 }
 
-/** All of them, asked for at once: the catalogue is slow. */
+/** Whether all hours still have their samples. One query for all, since the catalogue is slow. */
 async function backed(pool: Pool, hours: Date[]): Promise<boolean> {
   const [row] = await pool.query<{ backed: boolean }>(sql`
     with there as materialized (
@@ -347,7 +344,7 @@ async function backed(pool: Pool, hours: Date[]): Promise<boolean> {
   return row!.backed;
 }
 
-function tellLost(look: Look, from: Date, to: Date, rows: number): void {
+function reportLost(look: Look, from: Date, to: Date, rows: number): void {
   const lost: RollupDifference = {
     rollup: "sample",
     rows,
@@ -356,7 +353,7 @@ function tellLost(look: Look, from: Date, to: Date, rows: number): void {
     example: { kept: null, recomputed: null },
   };
   if (isNew(look, lost))
-    look.log.error("raw samples are missing that roll-ups have seen; the roll-ups are left as they are", {
+    look.log.error("raw samples are missing that roll-ups counted; the roll-ups are left unchanged", {
       venue: look.window.venue,
       samples: rows,
       from,
@@ -364,11 +361,11 @@ function tellLost(look: Look, from: Date, to: Date, rows: number): void {
     });
 }
 
-/** Counts it, once in a window. */
-function isNew({ told, metrics }: Look, difference: RollupDifference): boolean {
+/** Counts a difference once per window. */
+function isNew({ reported, metrics }: Look, difference: RollupDifference): boolean {
   const name = `${difference.rollup} ${difference.from}`;
-  if (told.has(name)) return false;
-  told.add(name);
+  if (reported.has(name)) return false;
+  reported.add(name);
   metrics?.differs(difference);
   return true;
 }
@@ -377,14 +374,14 @@ async function mend(look: Look, differences: RollupDifference[]): Promise<void> 
   const { pool, log, window } = look;
   for (const difference of differences)
     if (isNew(look, difference))
-      log.error("a roll-up differs from its samples, and is made again", {
+      log.error("a roll-up differs from its samples; repairing it", {
         venue: window.venue,
         ...difference,
       });
   const from = Math.min(...differences.map((one) => Date.parse(one.from)));
   const to = Math.max(...differences.map((one) => Date.parse(one.to)));
   const damaged = differences.map(({ rollup }) => rollup);
-  // level by level: the embedded database serves others between them
+  // level by level, so that the embedded database serves others in between
   const levels = await pool.query<{ rollup: string }>(sql`select upkeep.to_mend(${damaged}) as rollup`);
   for (const { rollup } of levels)
     await pool.query(sql`call upkeep.mend(${rollup}, ${new Date(from)}, ${new Date(to + minuteMs)})`);
@@ -394,6 +391,6 @@ function expectMended({ venue }: ReconciledWindow, differences: RollupDifference
   const [left] = differences;
   if (left)
     throw new Error(
-      `${left.rows} rows of ${left.rollup} of ${venue} from ${left.from} to ${left.to} still differ from their samples after they were made again`,
+      `${left.rows} rows of ${left.rollup} of ${venue} from ${left.from} to ${left.to} still differ from their samples after the repair`,
     );
 }

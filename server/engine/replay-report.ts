@@ -1,4 +1,4 @@
-/** A replay, as text for people. */
+/** The text report of a replay. */
 import { type IncidentDifference, endOf, incidentOf, type Incident, type ComparisonLine } from "./compare-incidents.js";
 import type { ChangedRule } from "./rule-overrides.js";
 import type { Replay } from "./replay.js";
@@ -10,12 +10,12 @@ export interface Totals {
 }
 
 interface SideTotals {
-  /** All that were open in the period; those that were retracted by its end among them. */
+  /** All that were open in the period, including those retracted by its end. */
   incidents: number;
   retracted: number;
-  /** Within the period. Each writes an alert. */
+  /** Openings within the period. Each writes an alert. */
   openings: number;
-  /** Of those that are not retracted, within the period; of two components at once it counts twice. */
+  /** Within the period, without retracted incidents; two components at once count twice. */
   incidentMinutes: number;
 }
 
@@ -53,39 +53,39 @@ export function replayText(replay: Replay): string {
 function headOf({ from, to, cut, venue, changed, instants, tookMs }: Replay): string[] {
   return [
     `Replay of ${second(from)} to ${second(to)}, ${venue ?? "all venues"}`,
-    ...(cut ? ["It ends there because the engine has not decided anything later"] : []),
+    ...(cut ? ["The replay ends there: the engine has not decided later instants"] : []),
     ...(changed.length === 0
-      ? ["The present rules, without a change"]
-      : ["Rules that are tried:", ...changed.map((rule) => `  ${ruleText(rule)}`)]),
-    `${instants} instants decided in ${lasting(tookMs)}`,
+      ? ["Rules: the present ones, unchanged"]
+      : ["Rules changed:", ...changed.map((rule) => `  ${ruleText(rule)}`)]),
+    `${instants} instants decided in ${durationText(tookMs)}`,
   ];
 }
 
 function ruleText({ name, present, tried, unit, matters }: ChangedRule): string {
   const of = unit === "share" ? "" : ` ${unit}`;
-  const note = matters ? "" : " (without effect on a replay)";
+  const note = matters ? "" : " (no effect on a replay)";
   return `${name} ${tried} instead of ${present}${of}${note}`;
 }
 
-/** Columns, as wide as their widest. */
+/** Columns as wide as their longest cell. */
 function tableOf(lines: ComparisonLine[]): string[] {
   const slugs = Math.max(...lines.map((one) => incidentOf(one).slug.length));
   const components = Math.max(...lines.map((one) => incidentOf(one).component.length));
   return lines.map((line) => {
     const { startedAt, slug, component } = incidentOf(line);
-    return `  ${second(startedAt)}  ${slug.padEnd(slugs)}  ${component.padEnd(components)}  ${saidOf(line)}`;
+    return `  ${second(startedAt)}  ${slug.padEnd(slugs)}  ${component.padEnd(components)}  ${summaryOf(line)}`;
   });
 }
 
-function saidOf(line: ComparisonLine): string {
+function summaryOf(line: ComparisonLine): string {
   const { recorded, replayed, differences } = line;
   const { retractedAt, byHand } = incidentOf(line);
-  const said = [verdictText(line)];
-  if (recorded && replayed && recorded.slug !== replayed.slug) said.push(`named ${replayed.slug} there`);
-  if (byHand) said.push(`retracted by hand: ${byHand}`);
+  const parts = [verdictText(line)];
+  if (recorded && replayed && recorded.slug !== replayed.slug) parts.push(`named ${replayed.slug} in the replay`);
+  if (byHand) parts.push(`retracted by hand: ${byHand}`);
   else if (retractedAt && !differences.some(({ what }) => what === "retracted"))
-    said.push(`retracted ${second(retractedAt)}`);
-  return said.join("; ");
+    parts.push(`retracted ${second(retractedAt)}`);
+  return parts.join("; ");
 }
 
 function verdictText(line: ComparisonLine): string {
@@ -94,25 +94,25 @@ function verdictText(line: ComparisonLine): string {
   if (verdict === "different") return differences.map(differenceText).join(", ");
   const others = within.join(" and ");
   if (verdict === "only recorded")
-    return `only recorded: ${others ? `part of ${others} there` : "these rules do not open it"}`;
-  return `only in the replay: ${others ? `part of ${others} as recorded` : lifeText(incidentOf(line))}`;
+    return `only recorded: ${others ? `part of ${others} in the replay` : "not opened by these rules"}`;
+  return `only in the replay: ${others ? `part of the recorded ${others}` : lifeText(incidentOf(line))}`;
 }
 
 function lifeText({ peakSeverity, openedAt, closedAt }: Incident): string {
-  const open = closedAt ? `for ${lasting(+closedAt - +openedAt)}` : "at the end";
+  const open = closedAt ? `for ${durationText(+closedAt - +openedAt)}` : "at the end";
   return `${peakSeverity}, open ${open}`;
 }
 
 function differenceText({ what, recorded, replayed, laterMs }: IncidentDifference): string {
-  if (laterMs !== undefined) return `${what} ${lasting(Math.abs(laterMs))} ${laterMs < 0 ? "earlier" : "later"}`;
-  if (what === "flapping") return replayed ? "flapping there" : "not flapping there";
+  if (laterMs !== undefined) return `${what} ${durationText(Math.abs(laterMs))} ${laterMs < 0 ? "earlier" : "later"}`;
+  if (what === "flapping") return replayed ? "flapping in the replay" : "not flapping in the replay";
   if (what === "severity") return `opened as ${String(replayed)} instead of ${String(recorded)}`;
   if (what === "peakSeverity") return `peak ${String(replayed)} instead of ${String(recorded)}`;
-  return replayed === null ? `not ${what}` : `${what} only there`;
+  return replayed === null ? `not ${what} in the replay` : `${what} only in the replay`;
 }
 
 /** `12 s`, `4 min 5 s`, `2 h 3 min`. */
-function lasting(ms: number): string {
+function durationText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (ms < 10_000 && ms % 1000 !== 0) return `${(ms / 1000).toFixed(1)} s`;
   if (seconds < 60) return `${seconds} s`;
@@ -134,7 +134,7 @@ function footOf(replay: Replay): string[] {
       .join(", "),
     ...(replay.unwatched > 0
       ? [
-          `Left out: ${replay.unwatched} recorded ${replay.unwatched === 1 ? "incident of a component that is" : "incidents of components that are"} not watched any more`,
+          `Left out: ${replay.unwatched} recorded ${replay.unwatched === 1 ? "incident of a component that is" : "incidents of components that are"} no longer watched`,
         ]
       : []),
   ];

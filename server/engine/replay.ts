@@ -1,7 +1,7 @@
 /**
- * Decides a past period once more, by other rules or by the same ones, on tables of its own, and compares the incidents
- * with the recorded ones. It begins with what the engine knew then: the incidents, impairments and typical latencies
- * as recorded, and the states as the samples before give them. See sql/engine/090-replay.sql.
+ * Decides a past period again, with other rules or the same ones, on temporary tables, and compares the incidents with
+ * the recorded ones. It starts from what the engine knew then: the recorded incidents, impairments and typical
+ * latencies, and states computed from the preceding samples. See sql/engine/090-replay.sql.
  */
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
@@ -17,56 +17,56 @@ import { accepted, type Decided, dueInstants, type Refused } from "./tick.js";
 
 export interface ReplayOptions {
   from: Date;
-  /** Null: as far as the engine has decided. */
+  /** Null: up to the newest decided instant. */
   to: Date | null;
-  /** Null: all that are watched. */
+  /** Null: all watched venues. */
   venue: string | null;
-  /** Those that differ from the present ones. */
+  /** Rules that differ from the present ones. */
   rules: Partial<RulesRow>;
   log: Log;
-  /** Ends the replay early. */
+  /** Aborts the replay. */
   signal?: AbortSignal;
   /** @param share from 0 to 1 */
   onProgress?: (share: number) => void | Promise<void>;
 }
 
 export interface Replay {
-  /** The first and the last instant that were decided. */
+  /** The first decided instant; `to` is the last. */
   from: Date;
   to: Date;
-  /** Later was asked for, and the engine had not decided it. */
+  /** The requested end was later than the newest decided instant. */
   cut: boolean;
   venue: string | null;
   changed: ChangedRule[];
   instants: number;
   tookMs: number;
   lines: ComparisonLine[];
-  /** Recorded incidents that are left out, since their components are not watched any more. */
+  /** Recorded incidents left out because their components are no longer watched. */
   unwatched: number;
 }
 
-/** Samples are copied in pieces of this length: enough that what overlaps is little, and few enough to be held. */
+/** Samples are copied in pieces of this length: long enough that the pieces overlap little, short enough to be held. */
 const pieceMs = 3_600_000;
 
 /**
- * @returns null when it was ended early
- * @throws UserError where this period, this venue or these rules cannot be replayed
+ * @returns null when it was aborted
+ * @throws UserError when this period, venue or rules cannot be replayed
  */
 export async function replay(pool: Pool, options: ReplayOptions): Promise<Replay | null> {
-  const begunMs = performance.now();
+  const startedMs = performance.now();
   await requireSchema(pool);
   const plan = await planOf(pool, options);
   const { signal = new AbortController().signal, onProgress = () => {} } = options;
 
-  const scratch = await makeTemporarySchema(pool);
+  const tables = await makeTemporarySchema(pool);
   try {
-    const run = { ...plan, pool, scratch, signal, onProgress };
-    const instants = await decideAnew(run).catch((error: unknown) => {
+    const run = { ...plan, pool, tables, signal, onProgress };
+    const instants = await decideAgain(run).catch((error: unknown) => {
       throw tooLarge(error, options.rules) ?? error;
     });
     if (signal.aborted) return null;
     await requireSamplesStill(pool, plan);
-    const [recorded, replayed] = await incidentsOf(scratch, plan);
+    const [recorded, replayed] = await incidentsOf(tables, plan);
     return {
       from: plan.from,
       to: plan.to,
@@ -74,25 +74,25 @@ export async function replay(pool: Pool, options: ReplayOptions): Promise<Replay
       venue: plan.venue,
       changed: changedRules(options.rules),
       instants,
-      tookMs: Math.round(performance.now() - begunMs),
+      tookMs: Math.round(performance.now() - startedMs),
       lines: compareIncidents(recorded, replayed, plan.to),
       unwatched: await unwatchedIn(pool, plan),
     };
   } finally {
-    await scratch.drop().catch((error: unknown) => {
-      options.log.warn("the scratch tables are still there; the next replay drops them", { error });
+    await tables.drop().catch((error: unknown) => {
+      options.log.warn("dropping the temporary tables failed; the next replay drops them", { error });
     });
   }
 }
 
 interface Plan {
-  /** Instants of the grid, the first and the last to be decided. */
+  /** The first instant to decide; `to` is the last. Both are multiples of the step. */
   from: Date;
   to: Date;
   cut: boolean;
-  /** States are seen from here on. */
+  /** States are computed from here on. */
   warmFrom: Date;
-  /** How far back of an instant it is judged by samples. */
+  /** How old the samples used for an instant can be. */
   reachMs: number;
   samplesFrom: Date;
   venue: string | null;
@@ -103,7 +103,7 @@ interface Plan {
 
 type Run = Plan & {
   pool: Pool;
-  scratch: TemporarySchema;
+  tables: TemporarySchema;
   signal: AbortSignal;
   onProgress: (share: number) => void | Promise<void>;
 };
@@ -116,25 +116,27 @@ interface Bounds {
   components: number[];
 }
 
-/** The longest that a rule can be. */
+/** The largest value of a rule. */
 const longestMs = 2 ** 31 - 1;
 
 async function planOf(pool: Pool, { from, to, venue, rules: others }: ReplayOptions): Promise<Plan> {
   const rules = {
     ...rulesRow,
     ...others,
-    // states must not begin anew in the midst of a warm-up or of a piece, however long they are
+    // states must not be reset during a warm-up or a piece, however long these are
     catch_up_ms: longestMs,
   };
   if (venue !== null) await requireVenue(pool, venue, others);
   const [bounds] = await pool.file<Bounds>("replay_bounds", [JSON.stringify(rules), venue]);
   const { ticked_at, kept_since, raw_kept_ms, longest_span_ms, components } = bounds!;
   if (ticked_at === null || kept_since === null)
-    throw new UserError("There is nothing to replay: the engine has not decided anything yet");
+    throw new UserError("Nothing to replay: the engine has not decided any instant yet");
   if (to !== null && to <= from)
-    throw new UserError(`--to should be later than --from, but ${iso(to)} is not later than ${iso(from)}`);
+    throw new UserError(`--to must be later than --from, got --from ${iso(from)} --to ${iso(to)}`);
   if (from >= ticked_at)
-    throw new UserError(`--from ${iso(from)}: the engine has decided up to ${iso(ticked_at)}; begin earlier`);
+    throw new UserError(
+      `--from ${iso(from)}: the engine has only decided up to ${iso(ticked_at)}; choose an earlier time`,
+    );
 
   const asked = to ?? ticked_at;
   const step = rules.step_ms;
@@ -142,9 +144,9 @@ async function planOf(pool: Pool, { from, to, venue, rules: others }: ReplayOpti
   const last = Math.floor(Math.min(+asked, +ticked_at) / step) * step;
   if (last < first)
     throw new UserError(
-      `The engine decides every ${step} ms, and no such instant lies between ${iso(from)} and ${iso(asked)}: take a longer period`,
+      `The engine decides every ${step} ms, and no such instant lies between ${iso(from)} and ${iso(asked)}; choose a longer period`,
     );
-  // the longest that a state's past matters
+  // the longest time for which a state's past matters
   const warmMs =
     Math.ceil(
       Math.max(rules.recovery_hold_ms, rules.flap_hold_ms, rules.impaired_within_ms, rules.outlier_after_ms) / step,
@@ -165,9 +167,9 @@ async function planOf(pool: Pool, { from, to, venue, rules: others }: ReplayOpti
   return plan;
 }
 
-async function decideAnew(run: Run): Promise<number> {
+async function decideAgain(run: Run): Promise<number> {
   await begin(run);
-  const deeds = await deedsIn(run);
+  const retractions = await manualRetractions(run);
   const pace = { items: 4 };
   let instants = 0;
   for (let at = +run.from; at < +run.to || instants === 0; at += pieceMs) {
@@ -175,18 +177,18 @@ async function decideAnew(run: Run): Promise<number> {
     const isFirst = at === +run.from;
     await load(run, isFirst ? run.samplesFrom : new Date(at - run.reachMs), upTo);
     if (isFirst) await warmUp(run, pace);
-    instants += await decideUntil(run, upTo, deeds, pace);
+    instants += await decideUntil(run, upTo, retractions, pace);
     if (run.signal.aborted) break;
   }
   return instants;
 }
 
-async function begin({ scratch, from, warmFrom, samplesFrom, venue, ...run }: Run): Promise<void> {
-  await scratch.within(async (tx) => {
+async function begin({ tables, from, warmFrom, samplesFrom, venue, ...run }: Run): Promise<void> {
+  await tables.within(async (tx) => {
     await tx.query(sql`select engine.make_replay_tables()`);
     if (venue !== null) await tx.query(sql`select engine.watch_in_replay(${venue})`);
     await tx.file("replay_begin", [
-      eveOf(from),
+      justBefore(from),
       warmFrom,
       new Date(Math.min(+warmFrom, +samplesFrom)),
       venue,
@@ -196,64 +198,64 @@ async function begin({ scratch, from, warmFrom, samplesFrom, venue, ...run }: Ru
   });
 }
 
-/** When operators retracted incidents, in order. */
-async function deedsIn({ pool, from, to }: Run): Promise<Date[]> {
+/** Times at which operators retracted incidents, in order. */
+async function manualRetractions({ pool, from, to }: Run): Promise<Date[]> {
   const rows = await pool.query<{ at: Date }>(sql`
-    select distinct retracted_at as at from engine.retractions_by_hand(${eveOf(from)}, ${to}) order by at
+    select distinct retracted_at as at from engine.retractions_by_hand(${justBefore(from)}, ${to}) order by at
   `);
   return rows.map(({ at }) => at);
 }
 
-/** Samples later than the one instant, up to the other, instead of those that were copied before. */
-async function load({ scratch, components, signal }: Run, after: Date, upTo: Date): Promise<void> {
-  // named in full: emptying the wrong one would be the end of the recorded samples
-  await scratch.within((tx) => tx.query(sql`truncate ${sql.ident(scratch.name, "sample")}`));
+/** Replaces the copied samples by those after the first instant, up to the second. */
+async function load({ tables, components, signal }: Run, after: Date, upTo: Date): Promise<void> {
+  // qualified with the schema: truncating the wrong table would delete the recorded samples
+  await tables.within((tx) => tx.query(sql`truncate ${sql.ident(tables.name, "sample")}`));
   await throttled(components, { items: 4 }, signal, (some) =>
-    scratch.within(async (tx) => {
+    tables.within(async (tx) => {
       await tx.file("replay_load", [some, after, upTo]);
     }),
   );
-  await scratch.within((tx) => tx.script("analyze sample"));
+  await tables.within((tx) => tx.script("analyze sample"));
 }
 
-async function warmUp({ scratch, from, rules, signal }: Run, pace: PoolPace): Promise<void> {
-  const due = await scratch.within((tx) => dueInstants(tx, eveOf(from), rules));
+async function warmUp({ tables, from, rules, signal }: Run, pace: PoolPace): Promise<void> {
+  const due = await tables.within((tx) => dueInstants(tx, justBefore(from), rules));
   const instants = due.map(({ at }) => at);
   await throttled(instants, pace, signal, (some) =>
-    scratch.within(async (tx) => {
+    tables.within(async (tx) => {
       await tx.file("replay_warm_up", [some, JSON.stringify(rules)]);
     }),
   );
-  // the plans of a tick are made for tables with something in them
-  await scratch.within((tx) => tx.script("analyze region_state; analyze component_state; analyze typical_latency"));
+  // the plans of a tick assume tables that are not empty
+  await tables.within((tx) => tx.script("analyze region_state; analyze component_state; analyze typical_latency"));
 }
 
-/** @param deeds those that are left; the ones that are done are taken away */
-async function decideUntil(run: Run, upTo: Date, deeds: Date[], pace: PoolPace): Promise<number> {
-  const all = await run.scratch.within((tx) => dueInstants(tx, upTo, run.rules));
+/** @param retractions those still to be repeated; repeated ones are removed */
+async function decideUntil(run: Run, upTo: Date, retractions: Date[], pace: PoolPace): Promise<number> {
+  const all = await run.tables.within((tx) => dueInstants(tx, upTo, run.rules));
   let due = all.map(({ at }) => at);
   const instants = due.length;
-  while (deeds[0] && deeds[0] <= upTo && !run.signal.aborted) {
-    const deed = deeds.shift()!;
+  while (retractions[0] && retractions[0] <= upTo && !run.signal.aborted) {
+    const retraction = retractions.shift()!;
     await decideAll(
       run,
-      due.filter((at) => at <= deed),
+      due.filter((at) => at <= retraction),
       pace,
     );
-    due = due.filter((at) => at > deed);
-    await run.scratch.within((tx) => retractBy(tx, deed));
+    due = due.filter((at) => at > retraction);
+    await run.tables.within((tx) => retractBy(tx, retraction));
   }
   await decideAll(run, due, pace);
   return instants;
 }
 
 async function decideAll(
-  { scratch, rules, signal, onProgress, from, to }: Run,
+  { tables, rules, signal, onProgress, from, to }: Run,
   instants: Date[],
   pace: PoolPace,
 ): Promise<void> {
   await throttled(instants, pace, signal, async (some) => {
-    const rows = await scratch.within((tx) =>
+    const rows = await tables.within((tx) =>
       tx.file<{ decided: Decided | Refused }>("replay_decide", [some, JSON.stringify(rules), version]),
     );
     for (const { decided } of rows) accepted(decided);
@@ -261,18 +263,18 @@ async function decideAll(
   });
 }
 
-/** As exactly as a Date tells it, which is a millisecond. */
-async function retractBy(tx: Db, deed: Date): Promise<void> {
+/** A Date is exact to a millisecond, so the retraction is within 1 ms of it. */
+async function retractBy(tx: Db, retraction: Date): Promise<void> {
   await tx.query(sql`
-    select engine.retract_as_operators_did(${new Date(+deed - 1)}, ${new Date(+deed + 1)})
+    select engine.retract_as_operators_did(${new Date(+retraction - 1)}, ${new Date(+retraction + 1)})
   `);
 }
 
 async function incidentsOf(
-  scratch: TemporarySchema,
+  tables: TemporarySchema,
   { from, to }: Plan,
 ): Promise<[recorded: Incident[], replayed: Incident[]]> {
-  const rows = await scratch.within((tx) =>
+  const rows = await tables.within((tx) =>
     tx.file<Incident & { side: "recorded" | "replayed" }>("replay_incidents", [from, to]),
   );
   const of = (wanted: string) => rows.filter(({ side }) => side === wanted);
@@ -286,10 +288,11 @@ async function unwatchedIn(pool: Pool, { from, to, venue }: Plan): Promise<numbe
 
 async function requireSchema(pool: Pool): Promise<void> {
   const { missing, unknown } = await schemaState(pool);
-  if (missing.length > 0) throw new UserError(`The database lacks ${missing.join(", ")}: run venuewatch migrate`);
+  if (missing.length > 0)
+    throw new UserError(`The database lacks the schema files ${missing.join(", ")}: run venuewatch migrate`);
   if (unknown.length > 0)
     throw new UserError(
-      `The database was migrated by a newer build, it has ${unknown.join(", ")}: run the replay of that build`,
+      `The database was migrated by a newer build (it has ${unknown.join(", ")}): use that build for the replay`,
     );
 }
 
@@ -297,25 +300,25 @@ async function requireVenue(pool: Pool, venue: string, others: Partial<RulesRow>
   const rows = await pool.query<{ venue: string }>(sql`select venue from venue where published order by position`);
   const venues = rows.map((row) => row.venue);
   if (!venues.includes(venue))
-    throw new UserError(`--venue: there is no ${venue}, the venues are ${venues.join(", ")}`);
+    throw new UserError(`--venue: unknown venue ${venue}; expected one of ${venues.join(", ")}`);
   const ofRegions = changedRules(others).filter(({ name }) => name.startsWith("impaired"));
   if (ofRegions.length > 0)
     throw new UserError(
-      `One venue alone cannot show that a region is impaired: leave out --venue to try ${ofRegions.map(({ name }) => name).join(", ")}`,
+      `A region cannot be recognised as impaired by one venue alone: omit --venue to try ${ofRegions.map(({ name }) => name).join(", ")}`,
     );
 }
 
-/** @param droppedBefore what is older may have been dropped */
+/** @param droppedBefore older samples may have been dropped */
 function requireSamples({ from, samplesFrom }: Plan, keptSince: Date, droppedBefore: Date): void {
   const missesSome = samplesFrom < keptSince && samplesFrom < droppedBefore;
   const earliest = missesSome ? new Date(+keptSince + +from - +samplesFrom) : keptSince;
   if (from < earliest)
     throw new UserError(
-      `--from: samples are kept since ${iso(keptSince)}, so that a replay can begin at ${iso(earliest)} at the earliest, not at ${iso(from)}`,
+      `--from ${iso(from)}: samples are kept since ${iso(keptSince)}, so the earliest possible start is ${iso(earliest)}`,
     );
 }
 
-/** Old samples may have been dropped meanwhile, before they were copied. */
+/** Old samples may have been dropped before they were copied. */
 async function requireSamplesStill(pool: Pool, plan: Plan): Promise<void> {
   const [bounds] = await pool.file<Bounds>("replay_bounds", [JSON.stringify(plan.rules), plan.venue]);
   const { kept_since, ticked_at, raw_kept_ms } = bounds!;
@@ -326,13 +329,13 @@ function tooLarge(error: unknown, others: Partial<RulesRow>): UserError | null {
   const { code } = error as { code?: string };
   const changed = changedRules(others).map(({ name }) => name);
   if (!["22003", "22008"].includes(code ?? "") || changed.length === 0) return null;
-  return new UserError(`One of the rules is too large to reckon with (${changed.join(", ")}): take a smaller one`, {
+  return new UserError(`One of the rules (${changed.join(", ")}) is too large and overflows: choose a smaller value`, {
     cause: error,
   });
 }
 
-/** The last moment before the first instant; recorded instants are whole milliseconds too. */
-function eveOf(from: Date): Date {
+/** The last millisecond before the first instant; recorded instants are whole milliseconds too. */
+function justBefore(from: Date): Date {
   return new Date(+from - 1);
 }
 

@@ -2,64 +2,63 @@ import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { unknownIncident } from "../database/unknown-incident.js";
 import { UserError } from "../../shared/process/user-error.js";
 
-/** What a retraction did. */
+/** Result of a retraction. */
 export interface Retraction {
   venue: string;
   component: string;
-  /** It was open until then. */
+  /** Whether it was open when it was retracted. */
   wasOpen: boolean;
-  /** What the component is in now; the retraction does not change it. Null: it is not watched. */
+  /** The component's current state, which the retraction does not change. Null: the component is not watched. */
   state: string | null;
   alerts: AlertsLeft[];
 }
 
-/** One alert of the incident, and how many channels had it by then. */
+/** One alert of the incident, with counts of channels. */
 export interface AlertsLeft {
   kind: "opened" | "escalated" | "closed";
-  /** It was dropped before it was known for which channels it is. */
+  /** It was dropped before it was expanded into deliveries. */
   droppedUnsent: boolean;
-  /** How many channels have it. */
+  /** Channels that received it. */
   delivered: number;
-  /** To how many somebody has begun to send it: it may arrive yet. */
+  /** Channels to which a dispatcher is sending it: it may still arrive. */
   underWay: number;
-  /** To how many it will not be sent any more. */
+  /** Channels to which it will not be sent. */
   dropped: number;
 }
 
-/** Of the length of what an operator explains in a chat. */
+/** About the length of a chat message. */
 const longestReason = 500;
 
 /**
- * Takes an incident back, open or closed: it is kept with the reason, which its permalink tells, shown nowhere else,
- * and its alerts that have not left are dropped.
+ * Retracts an open or closed incident. It is kept, with the reason, on its permalink only; its unsent alerts are
+ * dropped.
  *
- * @throws UserError when there is no such incident, when it is retracted already, or when the reason is empty or too
- * long
+ * @throws UserError when the incident does not exist or is already retracted, or the reason is empty or too long
  */
 export async function retractIncident(pool: Pool, slug: string, reason: string): Promise<Retraction> {
   const why = reason.trim();
   if (why === "" || why.length > longestReason)
     throw new UserError(
-      `--reason: expected a sentence of 1 to ${longestReason} characters that says why ${slug} is false, got ${why === "" ? "an empty one" : `one of ${why.length}`}`,
+      `--reason: expected 1 to ${longestReason} characters saying why ${slug} is false, got ${why === "" ? "none" : why.length}`,
     );
   return pool.transaction(async (tx) => {
-    // whoever is stopped in here must not stop the engine
+    // a process that is suspended in this transaction must not block the engine
     await tx.query(sql`set local idle_in_transaction_session_timeout = '5s'`);
-    // the engine does so too: a tick that is under way ends first, and the next one sees all of this
+    // The engine takes this lock too: a tick in progress finishes first, and the next one sees the whole retraction.
     await tx.query(sql`select from engine_clock for update`);
-    // A dispatcher that puts them in line at this moment ends first: what is in line then is seen, and dropped. The
-    // lock lets pass who adds a channel, and refers to these events while this waits for it.
+    // Waits for a dispatcher that is expanding these events, so that its deliveries are seen and dropped. This lock
+    // mode does not block a transaction that adds a channel and references these events.
     await tx.query(sql`
       select from alert_event where incident_id = (select incident_id from incident where slug = ${slug})
       order by event_id for no key update
     `);
     const [row] = await tx.file<{ incident_id: number; was_open: boolean }>("retract", [slug, why]);
-    if (!row) throw await whyNot(tx, slug);
-    return afterwards(tx, row.incident_id, row.was_open);
+    if (!row) throw await refusalOf(tx, slug);
+    return resultOf(tx, row.incident_id, row.was_open);
   });
 }
 
-async function afterwards(tx: Db, id: number, wasOpen: boolean): Promise<Retraction> {
+async function resultOf(tx: Db, id: number, wasOpen: boolean): Promise<Retraction> {
   const [component] = await tx.query<Pick<Retraction, "venue" | "component" | "state">>(sql`
     select v.venue, c.component, s.state
     from incident i
@@ -72,10 +71,10 @@ async function afterwards(tx: Db, id: number, wasOpen: boolean): Promise<Retract
   return { ...component!, wasOpen, alerts };
 }
 
-async function whyNot(db: Db, slug: string): Promise<UserError> {
+async function refusalOf(db: Db, slug: string): Promise<UserError> {
   const [before] = await db.query<{ at: string; reason: string }>(sql`
     select api.iso(retracted_at) as at, retraction_reason as reason from incident where slug = ${slug}
   `);
-  if (before) return new UserError(`${slug} was retracted already, at ${before.at}: ${before.reason}`);
+  if (before) return new UserError(`${slug} was already retracted at ${before.at}: ${before.reason}`);
   return unknownIncident(db, slug);
 }

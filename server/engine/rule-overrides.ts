@@ -1,52 +1,52 @@
-/** Rules that an operator tries in a replay, as a file names them. */
+/** Rules that an operator overrides in a replay, read from a file. */
 import { readJsonFile } from "../../shared/registry/json-file.js";
 import type { Rule } from "../../shared/measurement/rule.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { publicName, rules, type RulesRow } from "./rules.js";
 
-/** One number that is not the present one. */
+/** A rule whose value differs from the present one. */
 export interface ChangedRule {
-  /** As `/v1/thresholds` has it. */
+  /** Name in `/v1/thresholds`. */
   name: string;
   unit: Rule["unit"];
   present: number;
   tried: number;
-  /** False for those that decide when the engine acts and what is shown, not what it decides. */
+  /** False for rules that only affect when the engine acts or what is shown, not its decisions. */
   matters: boolean;
 }
 
 const withoutEffect = ["catch_up_ms", "late_alert_ms", "silent_after_ms"];
 
 /**
- * Reads a file of rules: `{"openingBadRun": 2, …}`, or an answer of `/v1/thresholds`. What it leaves out stays as it
- * is.
+ * Reads a rules file: `{"openingBadRun": 2, …}`, or a response of `/v1/thresholds`. Rules that are not in it keep their
+ * present values.
  *
- * @returns fields of `engine.rules` with their values
- * @throws UserError with all that is wrong with it
+ * @returns values by field of `engine.rules`
+ * @throws UserError that lists every problem of the file
  */
 export async function readRuleOverrides(path: string): Promise<Partial<RulesRow>> {
-  const value = await readJsonFile(path, "The file of rules");
+  const value = await readJsonFile(path, "The rules file");
   const problems: string[] = [];
-  const others: Partial<RulesRow> = {};
+  const overrides: Partial<RulesRow> = {};
   for (const [name, given] of entriesOf(value, path)) {
     const rule = rules.find((one) => [one.name, publicName(one.name)].includes(name));
     if (!rule) {
-      problems.push(`${name}: there is no such rule`);
+      problems.push(`${name}: unknown rule`);
       continue;
     }
     const expected = expectedOf(rule);
     if (!expected.test(given)) problems.push(`${name}: expected ${expected.text}, got ${JSON.stringify(given)}`);
-    else if (rule.name in others) problems.push(`${name}: is given twice`);
-    else others[rule.name] = given as number;
+    else if (rule.name in overrides) problems.push(`${name}: given twice`);
+    else overrides[rule.name] = given as number;
   }
-  if (problems.length === 0) return others;
+  if (problems.length === 0) return overrides;
   const known = rules.map(({ name }) => publicName(name)).join(", ");
-  throw new UserError([`The file of rules ${path} is wrong:`, ...problems, `The rules are ${known}`].join("\n  "));
+  throw new UserError([`The rules file ${path} is invalid:`, ...problems, `The known rules are ${known}`].join("\n  "));
 }
 
-export function changedRules(others: Partial<RulesRow>): ChangedRule[] {
+export function changedRules(overrides: Partial<RulesRow>): ChangedRule[] {
   return rules.flatMap(({ name, value: present, unit }) => {
-    const tried = others[name] ?? present;
+    const tried = overrides[name] ?? present;
     return tried === present
       ? []
       : [
@@ -69,11 +69,11 @@ function entriesOf(value: unknown, path: string): [string, unknown][] {
       return list.filter(isOfEngine).map((one: { name: string; value: unknown }) => [one.name, one.value]);
   }
   throw new UserError(
-    `The file of rules ${path} should hold an object like {"openingBadRun": 2}, or an answer of /v1/thresholds`,
+    `The rules file ${path} must contain an object such as {"openingBadRun": 2}, or a response of /v1/thresholds`,
   );
 }
 
-/** An answer of `/v1/thresholds` has rules of probes and of figures too, which decide nothing in a replay. */
+/** A response of `/v1/thresholds` also has rules of probes and of figures; a replay does not use them. */
 function isOfEngine(one: { appliedBy?: unknown }): boolean {
   return one.appliedBy === undefined || one.appliedBy === "engine";
 }
@@ -82,7 +82,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Time is cut by these, and cannot be cut into nothing. */
+/** Time is divided by these, so they cannot be 0. */
 const atLeastOne = ["step_ms", "retraction_every_ms"];
 
 /** The largest integer of PostgreSQL. */

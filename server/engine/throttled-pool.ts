@@ -1,12 +1,12 @@
-/** As long as others may wait for the embedded database, which has one backend for all of them. */
+/** Longest time that others may wait for the embedded database, whose single backend serves everybody. */
 const turnMs = 250;
 
-/** Of one kind of work: how many items at once take about a turn. */
+/** Adaptive batch size of one kind of work: the items that take about `turnMs`. */
 export interface PoolPace {
   items: number;
 }
 
-/** Works through items in their order, as many at a time as take about a turn. Ends early when it is told to stop. */
+/** Processes items in order, in batches of about `turnMs`. Stops early when the signal is aborted. */
 export async function throttled<Item>(
   items: readonly Item[],
   pace: PoolPace,
@@ -15,10 +15,10 @@ export async function throttled<Item>(
 ): Promise<void> {
   for (let from = 0; from < items.length && !signal.aborted;) {
     const some = items.slice(from, from + pace.items);
-    const begunMs = performance.now();
+    const startedMs = performance.now();
     await work(some);
-    const eachMs = (performance.now() - begunMs) / some.length;
-    // twice as many at the most: the first ones may have been the cheap ones
+    const eachMs = (performance.now() - startedMs) / some.length;
+    // at most doubled: the first items may have been the cheap ones
     pace.items = Math.max(1, Math.min(2 * pace.items, Math.round(turnMs / eachMs)));
     from += some.length;
   }

@@ -3,7 +3,7 @@ import { version } from "../../shared/config/package.js";
 import type { LeaseTerm } from "./lease.js";
 import { rulesRow } from "./rules.js";
 
-/** What was decided at one instant; slugs of incidents. */
+/** Decisions of one instant, as slugs of incidents. */
 export interface Decided {
   at: string;
   opened: string[];
@@ -13,8 +13,8 @@ export interface Decided {
 }
 
 /**
- * Nothing was changed: the lease was lost, this instant or a later one was decided before, or the database was failed
- * over shortly before (sql/engine/075-timeline.sql).
+ * Nothing was changed: the lease was lost, this or a later instant was already decided, or the database failed over
+ * recently (sql/engine/075-timeline.sql).
  */
 export interface Refused {
   refused: "not the leader" | "new timeline" | "decided before";
@@ -23,19 +23,19 @@ export interface Refused {
 export interface TickOptions {
   rules?: Record<string, number>;
   /**
-   * When it is decided, which may be long after the instant; alerts are then marked late. Null: by the database's
-   * clock. By default at the instant.
+   * The time of the decision, which may be long after the instant; alerts are then marked late. Null: the database's
+   * clock. Default: the instant itself.
    */
   now?: Date | null;
-  /** The lease under which it is done; null: none is needed. */
+  /** The lease that must still be held; null: none is required. */
   term?: LeaseTerm | null;
-  /** States begin anew: instants before this one were given up. */
+  /** Reset all states, because earlier instants were skipped. */
   anew?: boolean;
 }
 
 /**
- * Decides one instant: grades everything and moves incidents, in one transaction of the database. It looks at nothing
- * but what was known at `at`, and what earlier ticks decided.
+ * Decides one instant: grades all components and updates incidents, in one transaction. It uses only what was known at
+ * `at`, and the decisions of earlier ticks.
  */
 export async function tick(
   db: Db,
@@ -59,20 +59,20 @@ interface DueInstant {
   anew: boolean;
 }
 
-/** The instants up to a time that are still to be decided, in order. */
+/** Undecided instants up to a time, in order. */
 export async function dueInstants(db: Db, upTo: Date, rules: Record<string, number> = rulesRow): Promise<DueInstant[]> {
   return db.file<DueInstant>("due_instants", [upTo, JSON.stringify(rules)]);
 }
 
-/** What a tick must not refuse: only one engine runs, and time goes forward. */
+/** For callers that are the only engine and move forward in time: a refusal is an error. */
 export function accepted(decided: Decided | Refused): Decided {
   if ("refused" in decided) throw new Error(`the engine refused to tick: ${decided.refused}`);
   return decided;
 }
 
 /**
- * Decides every instant up to a time that is still to be decided, one by one, each in a transaction of its own: so
- * whoever is interrupted has lost nothing, and readers see time pass. Ends after a refusal, which it yields.
+ * Decides every undecided instant up to a time, each in its own transaction: an interruption loses nothing, and readers
+ * see progress. Stops after a refusal, which it yields.
  */
 export async function* decideUpTo(
   db: Db,

@@ -8,7 +8,7 @@ import { underWayElsewhere } from "./under-way.js";
 
 const minuteMs = 60_000;
 
-/** How often each part of the upkeep is done, milliseconds. */
+/** Interval of each part of upkeep, in milliseconds. */
 export interface UpkeepPace {
   newestMs: number;
   openBucketsMs: number;
@@ -19,41 +19,38 @@ export interface UpkeepPace {
 }
 
 export const usualUpkeepPace: UpkeepPace = {
-  // A minute is published when it is four minutes old (sql/views/010-clock.sql), so it is counted three times in its
-  // last minute before that. Every four seconds it showed nobody anything sooner, and took the embedded database an
-  // eighth of what it does.
+  // A minute is published when it is four minutes old (sql/views/010-clock.sql), so it is refreshed three times in the
+  // last minute before that. Refreshing every 4 s published nothing sooner, and took an eighth of the embedded
+  // database's time.
   newestMs: 20_000,
   openBucketsMs: minuteMs,
   lateMs: 10 * minuteMs,
   compressMs: 10 * minuteMs,
   retainMs: 60 * minuteMs,
-  // An hour of a venue, at a tenth of a second: of fifteen venues each day's turn comes every two days on average, four
-  // times before its samples are dropped. Every ten seconds it took the embedded database a tenth of what it does.
+  // One hour of one venue takes 0.1 s. With fifteen venues, each day is reconciled every two days on average, four
+  // times before its samples are dropped. Every 10 s took a tenth of the embedded database's time.
   reconcileMs: 40_000,
 };
 
-/**
- * Where more is due, but others have their turn first: compressing a chunk keeps the embedded database from everybody
- * for a second.
- */
+/** Delay before the next chunk is compressed: compressing one blocks the embedded database for a second. */
 const nextPieceMs = minuteMs;
 
-/** After this long a chore is tried again that another core or an operator was about. */
+/** Retry delay while another core or an operator is doing the same. */
 const retryMs = 2_000;
-/** Dropping need not be done soon, and whatever it waits for may take minutes. */
+/** Dropping is not urgent, and what blocks it may take minutes. */
 const retryDroppingMs = minuteMs;
 
 export interface Upkeep {
   /**
-   * Does, one after the other, whatever is due; nearly everything is at first.
+   * Runs the chores that are due, one after another. At first, nearly all are.
    *
-   * @param goesOn asked before each
-   * @returns milliseconds until something is due again
+   * @param stillLeads checked before each chore
+   * @returns milliseconds until the next chore is due
    */
-  doWhatIsDue: (goesOn: () => boolean) => Promise<number>;
+  doWhatIsDue: (stillLeads: () => boolean) => Promise<number>;
 }
 
-/** What tells upkeep the time: the database, and how much has passed. */
+/** The two clocks of upkeep: the database's time, and the monotonic time of this process. */
 export interface UpkeepClock {
   now: () => Promise<Date>;
   passedMs: () => number;
@@ -62,21 +59,21 @@ export interface UpkeepClock {
 interface Chore {
   name: string;
   everyMs: number;
-  /** After a start; at once where it is left out. */
+  /** Delay after a start; by default none. */
   firstAfterMs?: number;
-  /** Where something else is under way. */
+  /** Retry delay while blocked by work elsewhere. */
   retryMs?: number;
   /**
-   * Resolves with `in part` where more is due at once, after the others, and with `more later` where it is due in a
-   * minute.
+   * Resolves with `in part` when more is due at once, after the other chores, and with `more later` when more is due in
+   * a minute.
    */
   run: (at: Date) => Promise<"in part" | "more later" | void>;
 }
 
-/** Its turn comes when something else is done, and nothing is wrong. */
+/** The chore must wait for another one; this is not a failure. */
 class NotYet extends Error {}
 
-/** Chores fail one by one: each is tried again when it is due again. */
+/** Chores fail independently; a failed one is retried when it is due again. */
 export function makeUpkeep(
   pool: Pool,
   log: Log,
@@ -88,28 +85,28 @@ export function makeUpkeep(
     chore,
     atMs: clock.passedMs() + (chore.firstAfterMs ?? 0),
   }));
-  /** A refresh elsewhere may take minutes, and is looked at every two seconds. */
+  /** Chores whose waiting was logged: a refresh elsewhere may take minutes, and is checked every two seconds. */
   const waiting = new Set<Chore>();
   metrics?.choresBegin(due.map(({ chore }) => chore));
 
   async function doChore(chore: Chore): Promise<number> {
-    const begunMs = performance.now();
-    const tell = (failed: boolean) => metrics?.choreDone(chore.name, failed, performance.now() - begunMs);
+    const startedMs = performance.now();
+    const record = (failed: boolean) => metrics?.choreDone(chore.name, failed, performance.now() - startedMs);
     try {
       const done = await chore.run(await clock.now());
-      tell(false);
+      record(false);
       waiting.delete(chore);
       if (done === "in part") return 0;
       if (done === "more later") return Math.min(nextPieceMs, chore.everyMs);
     } catch (error) {
       if (error instanceof NotYet || underWayElsewhere(error)) {
-        if (!waiting.has(chore)) log.info(`${chore.name} waits for what is under way elsewhere`);
+        if (!waiting.has(chore)) log.info(`${chore.name} is waiting for another core, operator or migration`);
         waiting.add(chore);
         return chore.retryMs ?? retryMs;
       }
-      tell(true);
+      record(true);
       if (!countsAsAway(log, "chores of upkeep", error))
-        log.error(`${chore.name} failed, and is tried again when it is due`, {
+        log.error(`${chore.name} failed; retrying when it is due again`, {
           stack: stackOf(error),
         });
     }
@@ -117,10 +114,10 @@ export function makeUpkeep(
   }
 
   return {
-    async doWhatIsDue(goesOn) {
+    async doWhatIsDue(stillLeads) {
       for (const one of due) {
-        const begunMs = clock.passedMs();
-        if (begunMs >= one.atMs && goesOn()) one.atMs = begunMs + (await doChore(one.chore));
+        const startedMs = clock.passedMs();
+        if (startedMs >= one.atMs && stillLeads()) one.atMs = startedMs + (await doChore(one.chore));
       }
       const nextAtMs = Math.min(...due.map(({ atMs }) => atMs));
       return Math.max(0, nextAtMs - clock.passedMs());
@@ -129,8 +126,8 @@ export function makeUpkeep(
 }
 
 /**
- * What need not be done at every tick, in the order that upkeep.sql explains: nothing is dropped before what is late
- * was rolled up, and not while that fails.
+ * Work that is not done at every tick, in the order that upkeep.sql explains. Nothing is dropped until late samples are
+ * rolled up, nor while rolling them up fails.
  */
 function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics): Chore[] {
   let late: "rolled up" | "waits" | "failed" = "waits";
@@ -147,7 +144,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
   }
 
   async function dropOld(at: Date): Promise<void> {
-    const reason = "nothing old is dropped before late samples are rolled up";
+    const reason = "old chunks cannot be dropped until late samples are rolled up";
     if (late === "waits") throw new NotYet(reason);
     if (late === "failed") throw new Error(reason);
     await retain(pool, log, at);
@@ -186,7 +183,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
     {
       name: "rolling up late samples",
       everyMs: pace.lateMs,
-      // it may keep the embedded database for seconds, when a new leader has instants to catch up with
+      // it may block the embedded database for seconds while a new leader catches up on missed instants
       firstAfterMs: pace.openBucketsMs,
       run: rollUpLate,
     },
@@ -198,7 +195,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
     {
       name: "dropping old chunks",
       everyMs: pace.retainMs,
-      // after what is late was rolled up
+      // after late samples were rolled up
       firstAfterMs: pace.openBucketsMs,
       retryMs: retryDroppingMs,
       run: dropOld,
@@ -217,7 +214,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
   ];
 }
 
-/** An hour at a time: after a migration a week is read, and others have their turn between them. */
+/** One hour at a time: after a migration a whole week is read, and other chores run in between. */
 async function keepNextHour(pool: Pool, at: Date): Promise<"in part" | void> {
   const [hour] = await pool.query<{ from_at: Date; kept_at: Date }>(
     sql`select from_at, kept_at from upkeep.hour_to_keep(${at})`,
@@ -227,13 +224,13 @@ async function keepNextHour(pool: Pool, at: Date): Promise<"in part" | void> {
   return "in part";
 }
 
-/** @param piece a procedure that does one piece, and tells whether there is more */
+/** @param piece a call of a procedure that does one piece and reports whether there is more */
 async function inPart(piece: Promise<{ more: boolean }[]>): Promise<"in part" | void> {
   const [row] = await piece;
   if (row!.more) return "in part";
 }
 
-/** Finding out that nothing is due takes the embedded database 200 ms: its catalogue has some four hundred chunks. */
+/** Finding that nothing is due takes the embedded database 200 ms: its catalogue has some four hundred chunks. */
 async function compressNext(pool: Pool, log: Log, at: Date): Promise<"more later" | void> {
   const [row] = await pool.query<{ chunk: string | null }>(sql`select upkeep.compress_next(${at}) as chunk`);
   if (!row?.chunk) return;
@@ -246,8 +243,8 @@ async function retain(pool: Pool, log: Log, at: Date): Promise<void> {
   if (row?.dropped) log.info("dropped old chunks", { chunks: row.dropped });
 }
 
-/** What ticks, probes and deliveries rewrite. */
-const rewritten = [
+/** Tables whose rows ticks, probes and deliveries update. */
+const updatedTables = [
   ...["region_state", "component_state", "probe", "engine_clock", "leader"],
   ...["typical_latency", "typical_week", "open_hour", "shown_probe"],
   ...["official_source", "official_reading", "official_incident"],
@@ -255,22 +252,22 @@ const rewritten = [
 ];
 
 /**
- * The embedded database has no autovacuum: plans go wrong without statistics (the board four times slower), and the
- * tables that every tick rewrites grow. On a server this costs next to nothing.
+ * The embedded database has no autovacuum: without statistics, plans are bad (the board is four times slower), and the
+ * tables that every tick updates grow. On a server this costs next to nothing.
  *
- * Statistics come first. A vacuum writes a table's size into the catalogue, but the embedded backend keeps the size
- * that it has cached, and an analyze that finds the same size there does not make it look again: small tables then
- * count as ten pages until the directory is opened anew, and the board takes half as long again.
+ * Analyze before vacuum. A vacuum writes a table's size into the catalogue, but the embedded backend keeps its cached
+ * size, and an analyze that finds the same size in the catalogue does not invalidate it: small tables then count as ten
+ * pages until the directory is reopened, and the board takes half as long again.
  */
 async function vacuum(pool: Pool): Promise<void> {
-  await pool.script(`analyze ${rewritten.join(", ")}`);
-  for (const table of rewritten) await pool.script(`vacuum ${table}`);
+  await pool.script(`analyze ${updatedTables.join(", ")}`);
+  for (const table of updatedTables) await pool.script(`vacuum ${table}`);
   await pool.script("analyze");
 }
 
 /**
- * One by one, so that others have their turn between them. Without statistics: these have ten pages and more, whose
- * rows are guessed well.
+ * One table at a time, so that others run in between. No analyze: these tables have ten pages or more, and their row
+ * counts are estimated well.
  */
 async function vacuumRewritten(pool: Pool): Promise<void> {
   const tables = await pool.query<{ name: string }>(sql`select upkeep.rewritten() as name`);

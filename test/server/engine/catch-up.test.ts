@@ -221,7 +221,7 @@ void t.test("a core catches up", async (t) => {
     ],
     "what was missed is told as late, and what goes on is not",
   );
-  t.match(lines.join("\n"), /catches up .*has caught up/s);
+  t.match(lines.join("\n"), /engine catching up .*engine caught up/s);
   t.equal(lines.filter((line) => line.includes(" error ")).length, 0);
   const typical = await pool.query(sql`
     select distinct holds_from - interval '10 minutes' as boundary, hours > 6 as "hoursOfBefore", p50_us from typical_latency

@@ -21,7 +21,7 @@ void t.test("cores on one database", async (t) => {
     const second = coreOn(t, url);
     await ticks(pool, 3);
     t.equal(await leader(pool), first.holder, "the other one only watches");
-    t.equal(second.told("leads from now on"), 0);
+    t.equal(second.told("became the leader"), 0);
 
     await first.close();
     await leaderIs(pool, second.holder);
@@ -37,8 +37,8 @@ void t.test("cores on one database", async (t) => {
     const heir = coreOn(t, url);
     await dying.die();
     await leaderIs(pool, heir.holder);
-    await until(() => dying.told("could not renew the lease") > 0);
-    await until(() => dying.told("deciding failed") > 0);
+    await until(() => dying.told("renewing the engine lease failed") > 0);
+    await until(() => dying.told("tick failed") > 0);
     await ticks(pool, 2);
     await dying.close();
     t.equal(await leader(pool), heir.holder);
@@ -50,7 +50,7 @@ void t.test("cores on one database", async (t) => {
     await whileRefreshing(pool, "raise exception 'out of order'", async () => {
       await until(() => core.told("the newest minutes failed") > 0, patientMs);
       await ticks(pool, 3);
-      t.equal(core.told("deciding failed"), 0);
+      t.equal(core.told("tick failed"), 0);
     });
     await pool.query(sql`
       insert into sample (ts, component_id, region_id, good)
@@ -68,7 +68,7 @@ void t.test("cores on one database", async (t) => {
       `raise exception 'a concurrent refresh' using errcode = 'lock_not_available'`,
       async () => {
         const core = coreOn(t, url);
-        await until(() => core.told("waits for what is under way") > 0, patientMs);
+        await until(() => core.told("is waiting for another core") > 0, patientMs);
         t.equal(core.told(" error "), 0, "that is no error");
         await core.close();
       },
@@ -86,7 +86,7 @@ void t.test("cores on one database", async (t) => {
       const refreshes = async () =>
         (await pool.query<{ n: number }>(sql`select last_value as n from long_refresh`))[0]!.n;
       await until(async () => (await refreshes()) >= 5, patientMs);
-      t.equal(other.told("leads from now on"), 0);
+      t.equal(other.told("became the leader"), 0);
       await other.close();
       await leading.close();
     });
@@ -105,7 +105,7 @@ void t.test("cores on one database", async (t) => {
   await t.test("an engine ahead of the clock says so", async (t) => {
     await tick(pool, new Date(Date.now() + 3_600_000));
     const core = coreOn(t, url);
-    await until(() => core.told("nothing was decided") > 0);
+    await until(() => core.told("tick skipped") > 0);
     await core.close();
   });
 });

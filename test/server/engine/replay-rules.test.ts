@@ -74,20 +74,20 @@ void t.test("a replay by other rules", async (t) => {
     // 30 s after the last bad sample; with one of six bad it fails in part until then
     const sooner = "not escalated, closed 20 s earlier, opened as outage instead of degraded";
     t.strictSame(await lines({ window_ms: 30_000 }), [
-      `binance-2026-01-15-rest-degraded  rest:ticker  ${sooner}; named binance-2026-01-15-rest-outage there`,
-      `kraken-2026-01-15-rest-degraded  rest:ticker  ${sooner}; named kraken-2026-01-15-rest-outage there`,
-      `okx-2026-01-15-rest-degraded  rest:ticker  ${sooner}; named okx-2026-01-15-rest-outage there`,
-      "binance-2026-01-15-rest-degraded-2  rest:ticker  not escalated, closed only there, opened as outage instead of degraded; named binance-2026-01-15-rest-outage-2 there",
+      `binance-2026-01-15-rest-degraded  rest:ticker  ${sooner}; named binance-2026-01-15-rest-outage in the replay`,
+      `kraken-2026-01-15-rest-degraded  rest:ticker  ${sooner}; named kraken-2026-01-15-rest-outage in the replay`,
+      `okx-2026-01-15-rest-degraded  rest:ticker  ${sooner}; named okx-2026-01-15-rest-outage in the replay`,
+      "binance-2026-01-15-rest-degraded-2  rest:ticker  not escalated, closed only in the replay, opened as outage instead of degraded; named binance-2026-01-15-rest-outage-2 in the replay",
     ]);
   });
 
   await t.test("that open later, or never", async (t) => {
     t.strictSame(await lines({ opening_bad_run: 13 }), [
-      "binance-2026-01-15-rest-degraded  rest:ticker  only recorded: these rules do not open it",
+      "binance-2026-01-15-rest-degraded  rest:ticker  only recorded: not opened by these rules",
       // it fails again before three minutes are over, so that it fails in part
       "kraken-2026-01-15-rest-degraded  rest:ticker  opened 2 min 15 s later, escalated 2 min 20 s later",
-      "okx-2026-01-15-rest-degraded  rest:ticker  only recorded: these rules do not open it",
-      "binance-2026-01-15-rest-degraded-2  rest:ticker  only recorded: these rules do not open it",
+      "okx-2026-01-15-rest-degraded  rest:ticker  only recorded: not opened by these rules",
+      "binance-2026-01-15-rest-degraded-2  rest:ticker  only recorded: not opened by these rules",
     ]);
   });
 
@@ -96,7 +96,7 @@ void t.test("a replay by other rules", async (t) => {
       "binance-2026-01-15-rest-degraded  rest:ticker  not closed",
       "kraken-2026-01-15-rest-degraded  rest:ticker  not closed",
       "okx-2026-01-15-rest-degraded  rest:ticker  closed 1 min later",
-      "binance-2026-01-15-rest-degraded-2  rest:ticker  only recorded: part of binance-2026-01-15-rest-degraded there",
+      "binance-2026-01-15-rest-degraded-2  rest:ticker  only recorded: part of binance-2026-01-15-rest-degraded in the replay",
     ]);
   });
 
@@ -119,7 +119,7 @@ void t.test("a replay by other rules", async (t) => {
     );
     t.match(text, "Replay of 2026-01-15T12:00:00Z to 2026-01-15T12:07:00Z, all venues\n");
     t.match(text, "  openingBadRun 13 instead of 3 samples\n");
-    t.match(text, "  catchUpMs 1 instead of 86400000 ms (without effect on a replay)\n");
+    t.match(text, "  catchUpMs 1 instead of 86400000 ms (no effect on a replay)\n");
     t.match(text, "85 instants decided in ");
     // 165 s of OKX, 305 of Kraken, 165 + 160 of Binance
     t.match(text, "recorded  4 incidents (0 retracted), 4 of them opened in the period, 13.3 incident minutes\n");
@@ -140,7 +140,7 @@ void t.test("a replay by other rules", async (t) => {
     const done = await replayed(pool, whole);
     await pool.query(sql`update venue set published = true where venue = 'kraken'`);
     t.equal(done.unwatched, 1);
-    t.match(replayText(done), "Left out: 1 recorded incident of a component that is not watched any more\n");
+    t.match(replayText(done), "Left out: 1 recorded incident of a component that is no longer watched\n");
     t.strictSame(
       done.lines.filter(({ verdict }) => verdict !== "same"),
       [],
@@ -190,7 +190,7 @@ void t.test("a replay by other rules", async (t) => {
     });
     await t.rejects(replaying, {
       name: "UserError",
-      message: /^This replay had stood still for more than 10 minutes/,
+      message: /^This replay stood still for more than 10 minutes/,
     });
     t.strictSame(await states(pool), before);
   });
@@ -204,26 +204,26 @@ void t.test("a replay by other rules", async (t) => {
       });
     await refused(
       { to: at(0) },
-      "--to should be later than --from, but 2026-01-15T12:00:00Z is not later than 2026-01-15T12:00:00Z",
+      "--to must be later than --from, got --from 2026-01-15T12:00:00Z --to 2026-01-15T12:00:00Z",
     );
     await refused(
       { from: at(420) },
-      "--from 2026-01-15T12:07:00Z: the engine has decided up to 2026-01-15T12:07:00Z; begin earlier",
+      "--from 2026-01-15T12:07:00Z: the engine has only decided up to 2026-01-15T12:07:00Z; choose an earlier time",
     );
     await refused(
       { from: at(0.5), to: at(4.5) },
       /^The engine decides every 5000 ms, and no such instant lies between/,
     );
-    await refused({ venue: "nyse" }, "--venue: there is no nyse, the venues are binance, kraken, okx, gate");
+    await refused({ venue: "nyse" }, "--venue: unknown venue nyse; expected one of binance, kraken, okx, gate");
     await refused(
       { venue: "okx", rules: { impaired_min_venues: 2 } },
-      "One venue alone cannot show that a region is impaired: leave out --venue to try impairedMinVenues",
+      "A region cannot be recognised as impaired by one venue alone: omit --venue to try impairedMinVenues",
     );
-    await refused({ rules: { slow_multiple: 1e9 } }, /^One of the rules is too large to reckon with \(slowMultiple\)/);
+    await refused({ rules: { slow_multiple: 1e9 } }, /^One of the rules \(slowMultiple\) is too large and overflows/);
     t.strictSame(await scratchSchemas(pool), []);
 
     const { from, message } = await tooEarly(t, pool);
-    t.match(message, /^--from: samples are kept since /);
+    t.match(message, /^--from \S+: samples are kept since /);
     await pool.query(sql`update engine_clock set ticked_at = ${at(10 * 86_400)}`);
     const dropped = await tooEarly(t, pool, 60_000);
     t.ok(dropped.from > from, "of what is partly dropped, a part");
@@ -238,7 +238,7 @@ void t.test("a replay by other rules", async (t) => {
     });
     t.equal(done.cut, true);
     t.strictSame(done.to, after(world, 420));
-    t.match(replayText(done), "It ends there because the engine has not decided anything later\n");
+    t.match(replayText(done), "The replay ends there: the engine has not decided later instants\n");
   });
 
   await t.test("is a command", async (t) => {
@@ -252,7 +252,7 @@ void t.test("a replay by other rules", async (t) => {
       });
     const text = cli("--rules", `${folder}/rules.json`, "--venue", "okx");
     t.equal(await text.ended, 0, "whatever differs");
-    t.match(text.output(), /^Replay of .*, okx\nRules that are tried:\n {2}openingBadRun 13/);
+    t.match(text.output(), /^Replay of .*, okx\nRules changed:\n {2}openingBadRun 13/);
 
     const json = cli("--rules", `${folder}/thresholds.json`, "--venue", "okx", "--json");
     t.equal(await json.ended, 0);
@@ -301,7 +301,7 @@ void t.test("a replay of what earlier rules decided", async (t) => {
   const whole = { from: at(5), to: null, venue: null, log };
   t.strictSame(
     linesOf(await replayed(pool, { ...whole, rules: quick })),
-    ["okx-2026-01-15-rest-degraded  rest:ticker  only recorded: these rules do not open it"],
+    ["okx-2026-01-15-rest-degraded  rest:ticker  only recorded: not opened by these rules"],
     "shows what the rules of now change",
   );
   t.strictSame(
@@ -332,15 +332,15 @@ void t.test("a replay that is asked for wrongly", async (t) => {
     [[...from, "--to", "2026-01-15"], [`replay --to: ${expected} "2026-01-15"`]],
     [
       [...from, "--rules", `${folder}/none.json`],
-      [/The file of rules .*none\.json cannot be read: there is no such file/],
+      [/The rules file .*none\.json cannot be read: there is no such file/],
     ],
     [
       [...from, "--rules", `${folder}/cut.json`],
-      [/The file of rules .*cut\.json is not JSON: line 1, column 20: expected a value/],
+      [/The rules file .*cut\.json is not JSON: line 1, column 20: expected a value/],
     ],
     [
       [...from, "--rules", `${folder}/list.json`],
-      ['should hold an object like {"openingBadRun": 2}, or an answer of /v1/thresholds'],
+      ['must contain an object such as {"openingBadRun": 2}, or a response of /v1/thresholds'],
     ],
     [
       [...from, "--rules", `${folder}/wrong.json`],
@@ -350,8 +350,8 @@ void t.test("a replay that is asked for wrongly", async (t) => {
         "outageBadShare: expected a number from 0 to 1, got 1.5",
         "stepMs: expected a whole number from 1 to 2147483647, got 0",
         "minSamples: expected a whole number from 0 to 2147483647, got 2.5",
-        "speed: there is no such rule",
-        /The rules are stepMs, windowMs, .*silentAfterMs/,
+        "speed: unknown rule",
+        /The known rules are stepMs, windowMs, .*silentAfterMs/,
       ],
     ],
   ] as const) {
@@ -431,7 +431,7 @@ async function tooEarly(t: Test, pool: Pool, afterMs = -60_000) {
     (error: Error) => error,
   );
   t.ok(error instanceof UserError, error.message);
-  const earliest = new Date(/can begin at (\S+)/.exec(error.message)![1]!);
+  const earliest = new Date(/earliest possible start is (\S+)/.exec(error.message)![1]!);
   const to = new Date(+earliest + 2000);
   t.ok(await replay(pool, { from: earliest, to, venue: "okx", rules: {}, log }));
   return { from: earliest, message: error.message };
