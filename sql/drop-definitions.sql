@@ -1,4 +1,4 @@
--- For a schema file that takes away what the definitions stand on. Until they are made again, what needs them fails.
+-- For a schema file that removes something that the definitions depend on. Until they are recreated, their users fail.
 set local client_min_messages = warning;
 drop schema if exists api cascade;
 drop schema if exists engine cascade;

@@ -1,5 +1,5 @@
--- What schema/017-measured-minutes.sql and 018-as-of-when.sql have replaced, once no view and no function stands on it
--- any more: from the top down, as each roll-up stands on the one after it.
+-- Drops what schema/017-measured-minutes.sql and 018-as-of-when.sql have replaced, once no view or function depends on
+-- it: from the top down, because each roll-up is built on the one after it.
 set local client_min_messages = warning;
 drop table if exists venuewatch_former_rollups.typical_week;
 drop materialized view if exists venuewatch_former_rollups.usual_hour;

@@ -1,4 +1,4 @@
--- What make-way.sql has renamed, once nobody reads it any more.
+-- Drops what make-way.sql has renamed, once nothing reads it any more.
 set local client_min_messages = warning;
 drop schema if exists venuewatch_former_api cascade;
 drop schema if exists venuewatch_former_engine cascade;

@@ -1,9 +1,9 @@
--- Who may read and write which tables (roles.sql has the roles). Table by table, so that what holds secrets is never
--- readable by being forgotten here. Of alerts the log of what was sent is read; where they go, and what the receivers
--- answered, is for core and its operators alone.
+-- Rights on tables (roles.sql has the roles). Listed table by table, so that a table with secrets never becomes
+-- readable by omission. Of alerts, only the log of what was sent is readable; destinations and receivers' answers are
+-- for core and its operators alone.
 --
--- Only what is missing: a grant rewrites the rows of a table and of all its chunks in the catalogue, and what makes a
--- chunk at that moment, a refresh or a probe's insert, would fail with "tuple concurrently updated".
+-- Grants only what is missing: a grant rewrites the catalogue rows of a table and all its chunks, and anything that
+-- creates a chunk at that moment, a refresh or a probe's insert, would fail with "tuple concurrently updated".
 do $$
 declare
   missing text;
@@ -22,8 +22,8 @@ begin
         alert_event,timeline,rules_in_force,official_source,official_reading,official_incident,official_change,
         delivery,watch,retracted_in_confidence
       }'),
-      -- where all probes of a region are: each keeps it up with its sign of life, and each tick says from when on what
-      -- it found holds
+      -- the vantage of all probes of a region: each updates it with its heartbeat, and each tick sets when a new one
+      -- takes effect
       ('{vw_core}', '{update}', '{region_vantage}'),
       ('{vw_core}', '{select,insert,update}', '{service_address}'),
       ('{vw_probe}', '{insert}', '{sample,region_vantage}'),

@@ -1,9 +1,9 @@
--- Logins: what one of each role must have. From its role a login inherits the rights, but no settings, so it gets these
--- itself.
+-- Settings of logins. A login inherits rights from its role, but no settings, so these are set on the login itself.
 --
--- They are the last barrier, for what a program forgets or a person tries: our programs set shorter times for
--- themselves. A user may set its own times again, but neither its connections nor temp_file_limit. The connections of
--- all roles together fit into the hundred that a server has by default: fifteen probes, three cores, six web processes.
+-- They are the last barrier, for what a program forgets or a person tries: our programs set shorter timeouts for
+-- themselves. A user may change its own timeouts, but neither its connection limit nor temp_file_limit. The connections
+-- of all roles together fit into the hundred that a server has by default: fifteen probes, three cores, six web
+-- processes.
 
 create function logins.role_of(kind text) returns name
 language sql immutable
@@ -19,7 +19,7 @@ return case kind
   when 'replica' then 5
 end;
 
--- One row for each kind of login and setting.
+-- One row per kind of login and setting.
 create view logins.setting as
 select kind, setting, value
 from (
@@ -31,7 +31,7 @@ from (
     ('core', 'statement_timeout', '10min'),
     ('core', 'idle_in_transaction_session_timeout', '1min'),
     ('core', 'temp_file_limit', '10GB'),
-    -- of each refresh of a roll-up TimescaleDB writes several lines into the server's log; what fails, core logs itself
+    -- TimescaleDB writes several lines into the server's log for each refresh of a roll-up; core logs failures itself
     ('core', 'log_min_messages', 'fatal'),
     ('web', 'statement_timeout', '20s'),
     ('web', 'idle_in_transaction_session_timeout', '20s'),
@@ -53,11 +53,11 @@ return (
   where p.name = may_set.setting
 );
 
--- Makes a login, or changes one: afterwards it is a member of the role of its kind and of no other of ours, and has the
--- settings and the password. `replica` is no member of any: it may stream the log of the whole server, and nothing
+-- Creates or changes a login: afterwards it is a member of the role of its kind and of no other of ours, and has the
+-- settings and the password. `replica` is a member of none: it may stream the log of the whole server, and nothing
 -- else.
 --
--- Requires a superuser, or CREATEROLE with ADMIN on our roles. Returns how many connections it may have.
+-- Requires a superuser, or CREATEROLE with ADMIN on our roles. Returns its connection limit.
 create function logins.keep(login name, kind text, verifier text, connections integer) returns integer
 language plpgsql as $$
 declare
@@ -68,15 +68,15 @@ declare
   allowed constant integer := coalesce(connections, logins.connections_of(kind));
 begin
   if login like 'vw\_%' or login like 'pg\_%' or login = current_user then
-    raise exception 'the name % is taken', login using errcode = 'reserved_name';
+    raise exception 'the name % is reserved', login using errcode = 'reserved_name';
   end if;
-  -- of two who change one login at once, the second waits
+  -- if two change one login at once, the second waits
   perform pg_advisory_xact_lock(hashtextextended('venuewatch.login', 0));
   if to_regrole(quote_ident(login)) is null then
     execute format('create role %I', login);
   end if;
 
-  -- what somebody gave it on purpose is not taken from it in passing
+  -- attributes that were given on purpose are not removed silently
   select concat_ws(', ',
     case when rolsuper then 'superuser' end,
     case when rolcreaterole then 'createrole' end,
@@ -87,7 +87,8 @@ begin
   from pg_roles
   where rolname = login;
   if powers <> '' then
-    raise exception '% is %', login, powers using errcode = 'reserved_name';
+    raise exception 'the role % has attributes that a login must not have: %', login, powers
+      using errcode = 'reserved_name';
   end if;
 
   if kind = 'replica' then
@@ -95,7 +96,7 @@ begin
   end if;
   execute format('alter role %I login inherit connection limit %s password %L',
     login, allowed, verifier);
-  -- from PostgreSQL 16 on, several may have granted one role, and each grant is revoked by itself
+  -- from PostgreSQL 16 on, several roles may have granted one role, and each grant is revoked separately
   for other in
     select
       format('revoke %I from %I', r.rolname, login)
@@ -103,7 +104,7 @@ begin
       not by_grantor or pg_has_role(grantor.oid, 'usage') as may_revoke
     from pg_auth_members m
     join pg_roles r on r.oid = m.roleid
-    -- before, it may have been dropped
+    -- in older versions it may have been dropped
     left join pg_roles grantor on grantor.oid = m.grantor
     where m.member = to_regrole(quote_ident(login))
       and r.rolname like 'vw\_%'
@@ -139,8 +140,8 @@ begin
 end;
 $$;
 
--- The statements that a superuser has yet to run for a login, since who made it may not: settings that take one, and
--- those left of another kind. In order. Volatile, so that the statement that made the login sees it.
+-- The statements that a superuser must still run for a login, because its creator may not: settings that need one, and
+-- remaining settings of another kind. In order. Volatile, so that the statement that created the login sees it.
 create function logins.left_to_superuser(login name, kind text) returns text[]
 language sql volatile
 return (
@@ -163,9 +164,9 @@ return (
 
 revoke execute on all routines in schema logins from public;
 
--- The same settings for people who log in as vw_analyst itself. In this database alone, since what holds for the whole
--- server would be written by all that migrate on it at once. Where an administrator made the roles, who migrates may
--- not alter them.
+-- The same settings for people who log in as vw_analyst itself. Only in this database, because concurrent migrations of
+-- several databases would all write a server-wide setting. If an administrator created the roles, the migrating user
+-- may not alter them.
 do $$
 declare
   wanted record;

@@ -1,6 +1,6 @@
--- A clean slate for what only defines. What stood gets other names first, which waits for nobody: what reads it goes
--- on, and finds the new by the old name from the commit on. Were it dropped here, every reader would wait until all is
--- made.
+-- Clears the way for new definitions. The old schemas are renamed first, which waits for no reader: running statements
+-- continue, and find the new ones by the old name after the commit. If they were dropped here, every reader would wait
+-- until all definitions are recreated.
 do $$
 declare
   wanted text;
@@ -14,14 +14,14 @@ begin
 end;
 $$;
 
--- Times as they are written everywhere: UTC, milliseconds, Z. Stable, as to_char is: were it declared more than what it
--- calls, it would not be inlined, and take seven times as long.
+-- The published form of times: UTC, milliseconds, Z. Stable, as to_char is: if it were declared immutable, it would not
+-- be inlined, and would take seven times as long.
 create function api.iso(at timestamptz) returns text
 language sql stable parallel safe
 return to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 
--- All times that are published are rounded in this way, a half to the even neighbour. The roll-ups usual_hour and
--- latency_hour round the same way, and have to.
+-- The published rounding of times, a half to the even neighbour. The roll-ups usual_hour and latency_hour must round
+-- the same way.
 create function api.whole_ms(us double precision) returns integer
 language sql immutable parallel safe
 return round(us / 1000)::int;

@@ -1,10 +1,10 @@
--- What every migration stands on: our schema, and what was done in it. Safe to repeat.
+-- What every migration needs: our schema, and the record of what was done in it. Safe to repeat.
 
 set local search_path = venuewatch, public;
 set local client_min_messages = warning;
 
--- Roles belong to the whole server. Another database that is migrated at the same time may make them first. What each
--- may do: roles.sql.
+-- Roles belong to the whole server. Another database that is migrated at the same time may create them first. For their
+-- rights see roles.sql.
 do $$
 declare
   wanted    text;
@@ -19,7 +19,7 @@ begin
       end;
     end if;
   end loop;
-  -- An owner who is no superuser must be a member of the roles that own something. PostgreSQL 16 and newer grants a
+  -- An owner who is not a superuser must be a member of the roles that own something. PostgreSQL 16 and newer grants a
   -- role's creator ADMIN, but neither its privileges nor its objects.
   foreach wanted in array array['vw_core', 'vw_definer'] loop
     if not pg_has_role(wanted, 'usage') or (case when knows_set then not pg_has_role(wanted, 'set') end) then
@@ -27,7 +27,7 @@ begin
         execute format('grant %I to current_user', wanted)
           || case when knows_set then ' with inherit true, set true' else '' end;
       exception
-        -- another database of the server did it first
+        -- another database of the server created it first
         when unique_violation then null;
       end;
     end if;
@@ -43,20 +43,19 @@ create table if not exists venuewatch.migration (
   applied_at timestamptz not null default now()
 );
 
--- One row: which views and functions stand. Those of the same files are not made again.
+-- One row: which views and functions exist. If the files are unchanged, they are not recreated.
 create table if not exists venuewatch.definition (
   only_row    boolean primary key default true check (only_row),
-  -- of the files that they were made from
+  -- of the files that they were created from
   checksum    text not null,
-  -- of the objects that were made: where one was dropped or replaced by hand, or all were restored, they are made again
+  -- of the created objects: if one was dropped or replaced by hand, or all were restored, they are recreated
   fingerprint text not null,
-  -- the build whose they are
+  -- the build that created them
   version     text not null,
   made_at     timestamptz not null default now()
 );
 
--- The views and functions that stand, as objects: another one once any of them was dropped, added, or dropped and made
--- again.
+-- Fingerprint of the existing views and functions: it changes once any of them is dropped, added or recreated.
 create or replace function venuewatch.definitions_fingerprint() returns text language sql stable
 begin atomic
   select md5(coalesce(string_agg(made.oid::text, ' ' order by made.oid), ''))
@@ -70,11 +69,12 @@ begin atomic
   );
 end;
 
--- The embedded database wants smaller chunks than a server.
+-- The embedded database needs smaller chunks than a server.
 create or replace function venuewatch.is_embedded() returns boolean language sql immutable
 return version() like '%emcc%';
 
--- Whoever connects reads our tables by their names, in UTC, without the compiler that costs more than it saves here.
+-- Defaults for every connection: our tables by their names, UTC, and no JIT compilation, which costs more than it saves
+-- here.
 do $$
 begin
   execute format('alter database %I set search_path = venuewatch, public', current_database());

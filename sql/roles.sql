@@ -1,21 +1,21 @@
--- Who may do what: five roles with least rights. Nobody logs in as one of them; a login is made a member of its own:
+-- Rights: five least-privilege roles. Nobody logs in as a role itself; a login becomes a member of its role:
 --   create role core_1 login password '…' in role vw_core;
 --
--- vw_probe    measures: delivers samples, which it may not read, and shares the venues of its region with other probes
--- vw_core     decides and keeps up the history
--- vw_web      answers: reads the api and what its functions stand on, and writes nothing
--- vw_analyst  asks by psql: reads the views of schema analytics, and nothing else
+-- vw_probe    measures: delivers samples, which it may not read, and shares its region's venues with other probes
+-- vw_core     decides, and maintains the history
+-- vw_web      answers: reads schema api and what its functions need, and writes nothing
+-- vw_analyst  queries by psql: reads the views of schema analytics, and nothing else
 --
--- The fifth one has no logins: vw_definer owns the functions that run with their owner's rights (security definer). It
--- may read what vw_web may. They are not vw_web's own, since every web login could drop or replace them then.
+-- The fifth has no logins: vw_definer owns the functions that run with their owner's rights (security definer). It may
+-- read what vw_web may. They do not belong to vw_web, because then every web login could drop or replace them.
 --
--- TimescaleDB lets only the owner refresh, compress and drop, and PostgreSQL only the owner vacuum. So what core keeps
--- up is owned by vw_core (queries/not_yet_owned.sql): it could alter or drop those tables too. The alternative,
--- membership in the role that migrates, would give it everything that this role may do, which often is a superuser.
+-- TimescaleDB lets only the owner refresh, compress and drop, and PostgreSQL only the owner vacuum. So vw_core owns
+-- what core maintains (queries/not_yet_owned.sql): it could alter or drop those tables too. The alternative, membership
+-- in the migrating role, would give it all rights of that role, which often is a superuser.
 
 grant usage on schema venuewatch to vw_probe, vw_core, vw_web;
 grant usage on schema upkeep to vw_probe, vw_core;
--- what the engine computes may be computed again; its functions run with the rights of who calls them
+-- the engine's results can be recomputed; its functions run with the caller's rights
 grant usage on schema engine to vw_core, vw_web;
 grant usage on schema api to vw_core, vw_web;
 grant usage on schema analytics to vw_analyst;
@@ -27,7 +27,7 @@ revoke execute on all routines in schema upkeep from public;
 grant execute on all routines in schema upkeep to vw_core;
 grant execute on function upkeep.refused_after(), upkeep.keep_probe, upkeep.record_samples to vw_probe;
 
--- Functions that run with their owner's rights get an owner that nobody logs in as. All of them only read.
+-- Functions that run with their owner's rights get an owner without logins. All of them only read.
 do $$
 declare
   definer_function regprocedure;
@@ -36,7 +36,7 @@ begin
     begin
       grant vw_web to vw_definer;
     exception
-      -- another database of the server did it first
+      -- another database of the server created it first
       when unique_violation then null;
     end;
   end if;
@@ -74,11 +74,11 @@ begin
 end;
 $$;
 
--- Temporary tables fill the disk, and no limit of temporary files counts them. Nor may core make a temporary function,
--- which a trigger on its tables would run with the rights of any user who writes them. Until 0.9 core could.
+-- Temporary tables fill the disk, and temp_file_limit does not count them. Nor may core create a temporary function,
+-- which a trigger on its tables would run with the rights of any user who writes to them. Until 0.9 core could.
 do $$
 begin
-  -- the embedded one cannot alter the rights on a database
+  -- the embedded database cannot alter the rights on a database
   if not is_embedded() and exists (
     select
     from pg_database d

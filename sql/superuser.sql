@@ -1,17 +1,17 @@
--- What only a superuser of the server may do for venuewatch. A migration by a superuser runs it; where the migration
--- has fewer rights, an administrator runs it once after the first migration, and again after logins were made:
--- psql -X -v ON_ERROR_STOP=1 -d venuewatch -f sql/superuser.sql Everything works without it. What is missing then are
--- limits on what a login can do to others on the server. Safe to repeat.
+-- What only a superuser of the server may do for venuewatch. A migration by a superuser runs it; otherwise an
+-- administrator runs it once after the first migration, and again after logins were created:
+--   psql -X -v ON_ERROR_STOP=1 -d venuewatch -f sql/superuser.sql
+-- Everything works without it; only the limits on what a login can do to others on the server are then missing. Safe to
+-- repeat.
 --
 -- The database's owner could change every function and view of ours, and the search path, to become a superuser when
 -- this runs. So nothing outside pg_catalog is used here.
 
--- What PostgreSQL and TimescaleDB let everybody do who may connect: fill the disk with large objects, and with messages
--- in the log that replicas and archives get, even from a transaction that is read only; leave jobs behind that run on
--- their own; queue notifications, gigabytes of them while one listener does not read; and take advisory locks, of which
--- one session exhausts the memory that the locks of all share, or holds ours. Nobody here needs that, but for some of
--- these locks who takes turns by them. The statement NOTIFY asks for no right, so only the server bounds it
--- (max_notify_queue_pages in compose.yaml).
+-- What PostgreSQL and TimescaleDB allow everyone who may connect: fill the disk with large objects, and, even in a
+-- read-only transaction, with messages in the log that replicas and archives receive; leave background jobs behind;
+-- queue notifications, gigabytes of them while one listener does not read; and take advisory locks: one session can
+-- exhaust the memory for all locks, or hold ours. None of this is needed here, except some of these locks. NOTIFY
+-- itself needs no right, so only the server limits it (max_notify_queue_pages in compose.yaml).
 do $$
 declare
   given regprocedure;
@@ -45,7 +45,7 @@ begin
 end;
 $$;
 
--- Who reads the log's stream, on a replica: a function of ours shows two values of it (views/015-replica.sql).
+-- Reads the state of log streaming on a replica: our function shows two values of it (views/015-replica.sql).
 do $$
 begin
   perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
@@ -53,15 +53,15 @@ begin
     begin
       grant pg_read_all_stats to vw_definer;
     exception
-      -- another database of the server did it first
+      -- another database of the server created it first
       when unique_violation then null;
     end;
   end if;
 end;
 $$;
 
--- Settings that only a superuser may give (logins.setting has them all): how much a login may write to temporary files,
--- and what of its doings is logged.
+-- Settings that only a superuser may give (logins.setting has them all): a login's limit of temporary files, and what
+-- is logged about it.
 do $$
 declare
   wanted record;
@@ -80,7 +80,7 @@ begin
         ('vw_analyst', 'temp_file_limit', '4GB')
     ) s (role, setting, value)
       on m.roleid = to_regrole(s.role)
-    -- of those who migrate and are members of several nothing is changed
+    -- migrating users who are members of several roles are left unchanged
     where r.rolcanlogin and not r.rolsuper and not r.rolcreaterole
       and not coalesce(s.setting || '=' || s.value = any (r.rolconfig), false)
     group by 1, 2, 3

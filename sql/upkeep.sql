@@ -1,39 +1,40 @@
 -- All upkeep of the history, with every window and period in this one file: roll-ups are refreshed, then compressed,
--- then what is too old is dropped. Core calls these procedures on both kinds of database, one at a time, in this order.
--- There are no background policies: the embedded database has no workers to run them, and the order is what keeps a
--- refresh from erasing what raw samples no longer back.
+-- then expired data is dropped. Core calls these procedures on both kinds of database, one at a time, in this order.
+-- There are no background policies: the embedded database has no workers to run them, and the order prevents a refresh
+-- from erasing what raw samples no longer back.
 --
--- THE DANGER: a refresh recomputes its whole window from what is below it. Where raw samples were dropped, it finds
--- none and erases the roll-up, silently. So three numbers belong together: samples older than 7 days are refused at the
--- door (queries/record_samples.sql), a routine refresh reaches back half a day further, so that what was just accepted
--- is found even when core was away for hours, and raw samples live 8 days, half a day more than any refresh looks for.
+-- THE DANGER: a refresh recomputes its whole window from the level below. If raw samples were dropped, it finds none
+-- and silently erases the roll-up. So three numbers belong together: samples older than 7 days are refused on arrival
+-- (queries/record_samples.sql); a routine refresh reaches back half a day further, so that it finds samples that were
+-- just accepted even if core was away for hours; and raw samples are kept for 8 days, half a day more than any refresh
+-- looks for.
 
 create function upkeep.refused_after() returns interval language sql immutable return interval '7 days';
 create function upkeep.late_window() returns interval language sql immutable return interval '7 days 12 hours';
 create function upkeep.raw_kept() returns interval language sql immutable return interval '8 days';
 create function upkeep.minutes_kept() returns interval language sql immutable return interval '100 days';
--- A probe that was not heard of for so long does not come back, and says nothing any more.
+-- A probe without a heartbeat for this long is gone for good, and its row is of no more use.
 create function upkeep.probes_kept() returns interval language sql immutable return interval '1 day';
 create function upkeep.alerts_kept() returns interval language sql immutable return interval '90 days';
 
--- No refresh takes longer than this. One that looks as far back as its source may be dropped within that time says so
--- in the table `leader`, and nothing is dropped meanwhile; where it broke off, this is how long its word holds.
+-- Maximum duration of a refresh. A refresh that reaches back to data that may expire within this time registers in
+-- table `leader`, and nothing is dropped meanwhile; if it crashes, its registration expires after this time.
 create function upkeep.longest_refresh() returns interval language sql immutable return interval '1 hour';
--- Held for the moment of saying so, and while something is dropped: whichever comes second sees the first.
+-- Held while registering, and while dropping: whichever comes second sees the first.
 create function upkeep.retention_lock() returns bigint language sql immutable return 7338142;
 
--- Chunks are compressed when all but the latest of late samples have come: a late insert into a compressed chunk works,
--- at ten times the cost. On a server a chunk is a day, and compressing it blocks late inserts into it for two seconds.
+-- Chunks are compressed when nearly all late samples have arrived: a late insert into a compressed chunk works, but
+-- costs ten times as much. On a server a chunk is a day, and compressing it blocks late inserts for two seconds.
 create function upkeep.compressed_after() returns interval language sql immutable return interval '2 hours';
--- On the embedded database a chunk of samples is an hour: each that waits is 17 MB more on the disk.
+-- On the embedded database a chunk of samples is an hour: each uncompressed one takes 17 MB more disk.
 create function upkeep.samples_compressed_after() returns interval language sql immutable
 return case when is_embedded() then interval '1 hour' else upkeep.compressed_after() end;
 
--- TimescaleDB's views are named in strings alone, here and everywhere: a body that is parsed at once (begin atomic) and
--- a view of ours would depend on them, and `alter extension timescaledb update`, which drops and remakes them, would be
--- refused.
+-- TimescaleDB's views are referenced only from function bodies that are strings, here and everywhere: SQL bodies parsed
+-- at creation (begin atomic) and our views would depend on them, and `alter extension timescaledb update`, which drops
+-- and recreates them, would be refused.
 
--- The start of the oldest chunk that a roll-up is made from; null where there is none.
+-- The start of the oldest source chunk of a roll-up; null if there is none.
 create function upkeep.oldest_source_at(rollup name) returns timestamptz
 language sql stable
 as $$
@@ -44,10 +45,10 @@ as $$
   where ca.view_schema = 'venuewatch' and ca.view_name = rollup;
 $$;
 
--- Whether less than half of the samples that were rolled up from a time are still there. Counted are two dozen series,
--- picked alike each time from all components and regions: after a move or a restore every chunk of samples is asked
--- this every ten minutes, and counting all of thirty million rows takes the embedded database fourteen seconds. How
--- many rows a compressed chunk has, only private tables know.
+-- Whether less than half of the samples that were rolled up for a period still exist. It counts a random but repeatable
+-- choice of two dozen series: after a move or a restore it is called for every chunk of samples every ten minutes, and
+-- counting all of thirty million rows takes the embedded database fourteen seconds. Only private tables know how many
+-- rows a compressed chunk has.
 create function upkeep.most_samples_lost(from_at timestamptz, to_at timestamptz) returns boolean
 language sql stable
 as $$
@@ -68,7 +69,7 @@ as $$
   ) here;
 $$;
 
--- Whether rows came into a compressed chunk since: they lie in the chunk itself, beside its batches.
+-- Whether rows were inserted into a chunk after its compression: they lie in the chunk itself, beside its batches.
 create function upkeep.has_rows_beside(chunk regclass) returns boolean
 language plpgsql stable
 as $$
@@ -80,7 +81,7 @@ begin
 end;
 $$;
 
--- How much time a row of a roll-up stands for.
+-- The length of time that a row of a roll-up covers.
 create function upkeep.bucket_width(rollup name) returns interval
 language sql immutable
 return case
@@ -91,15 +92,15 @@ return case
   else interval '1 day'
 end;
 
--- The times whose source is there, within a window: nothing else may be refreshed. Where a chunk was dropped, at the
--- beginning of the history or in the midst of it, a refresh would find nothing and erase the roll-up.
+-- The parts of a window whose source exists: only these may be refreshed. Where a chunk was dropped, at the beginning
+-- of the history or in the middle, a refresh would find nothing and erase the roll-up.
 --
--- A bucket that is wider than a chunk is made of all its chunks or not at all. One that is not there, in which hours
--- were measured, was dropped; in any other there was nothing yet.
+-- A bucket wider than a chunk needs all of its chunks. A missing chunk in which hours were measured was dropped;
+-- otherwise it never existed.
 --
--- A chunk of samples that was made after its time is looked at closely: samples that came later may have made it again
--- after it was dropped. Where it holds less than half of what was rolled up, it backs nothing. (A roll-up that is wrong
--- by as much is not mended then.)
+-- A chunk of samples that was created after its time is examined: late samples may have recreated it after it was
+-- dropped. If it holds less than half of what was rolled up, it backs nothing. (A roll-up that is wrong by that much is
+-- then not repaired.)
 create function upkeep.backed(rollup name, from_at timestamptz, to_at timestamptz) returns tstzmultirange
 language plpgsql stable
 as $$
@@ -140,10 +141,9 @@ begin
 end;
 $$;
 
--- What was published of a time from an instant on is changed by this transaction: whatever is shown from its commit on
--- is of another instant. Null: from the beginning. To be called right before the commit, since the next tick waits for
--- it; and it waits for a tick that is under way, so that a minute is not published meanwhile in the form that it had
--- before.
+-- Records that this transaction changes published history from an instant on (null: from the beginning), so that
+-- everything shown after its commit has a different instant. Call it right before the commit, because the next tick
+-- waits for it. It also waits for a tick in progress, so that no minute is published in its former state meanwhile.
 create procedure upkeep.published_past_changed(from_at timestamptz default null)
 language plpgsql
 as $$
@@ -158,9 +158,9 @@ begin
 end;
 $$;
 
--- What a refresh writes is noted in its own transaction, which nobody else can end: by a trigger on what each roll-up
--- is kept in, after the rows are there, so that the clock is held only until they are committed. Roll-ups that a later
--- schema file makes get theirs here.
+-- Records what a refresh writes in the refresh's own transaction, which our code cannot commit: by a trigger on each
+-- roll-up's materialization hypertable, fired after the rows are written, so that the clock is locked only until the
+-- commit. Roll-ups of later schema files get their trigger here.
 do $$
 declare
   kept_in text;
@@ -186,8 +186,8 @@ begin
 end;
 $$;
 
--- From which instant on may be shown what this transaction has counted: none that was shown already, and none before
--- now. Held until the commit, as above.
+-- The first instant that may show what this transaction computed: later than any that was already shown, and not before
+-- now. Locked until the commit, as above.
 create function upkeep.next_instant() returns timestamptz
 language plpgsql
 as $$
@@ -199,17 +199,17 @@ begin
 end;
 $$;
 
--- Refresh one roll-up over the buckets that lie wholly within the window, but never over a time whose source is gone.
--- `from_at` null: from the beginning, where nothing drops the source. `force`: also where nothing is known to have
--- changed; it writes the window's rows again. `unasked`: without asking whether the source is there, since the
--- catalogue is slow with hundreds of chunks; for what runs every few seconds and reaches no further back than a day, of
--- which only somebody's hand drops anything.
+-- Refreshes one roll-up over the buckets that lie wholly within the window, but never where the source is gone.
+-- `from_at` null: from the beginning, for roll-ups whose source is never dropped. `force`: also where no change is
+-- known; rewrites the rows of the window. `unasked`: without checking that the source exists, because the catalogue is
+-- slow with hundreds of chunks; for frequent refreshes that reach back a day at most, where only an operator could have
+-- dropped anything.
 --
--- `remaking`: also what a schema file has replaced and upkeep has not made again yet. Others leave that alone: all at
--- once it would take minutes.
+-- `remaking`: also roll-ups that a schema file has replaced and upkeep has not yet rebuilt. Other calls leave these
+-- alone: all at once would take minutes.
 --
--- A window that reaches to what may be dropped meanwhile holds the dropping off: what was seen to be there must be
--- there to the end.
+-- A window that reaches back to data that may expire meanwhile blocks dropping: what was found to exist must exist to
+-- the end.
 create procedure upkeep.refresh(
   rollup name,
   from_at timestamptz,
@@ -259,7 +259,7 @@ begin
       else array(select unnest(upkeep.backed(rollup, from_at, to_at)))
     end
   loop
-    -- for the trigger that notes it; as text, since an instant that nobody knows is none
+    -- for the trigger that records the change; as text, where '' means from the beginning
     perform set_config('venuewatch.refreshed_from', coalesce(lower(span)::text, ''), false);
     -- in one go: newer releases commit every ten buckets by default, which makes a wide window twenty times slower
     call refresh_continuous_aggregate(
@@ -269,9 +269,9 @@ begin
       force => force,
       options => '{"buckets_per_batch": 0}'
     );
-    -- What changed here is noted at the commit: without it, 2.23 leaves the level above as it was until the next
-    -- refresh. A refresh ends its transaction by itself, so this cannot be part of it: what is published of the past
-    -- has another instant from here on.
+    -- TimescaleDB 2.23 records these changes for the level above only at the commit: without it that level stays
+    -- unchanged until the next refresh. A refresh ends its own transaction, so this update cannot be part of it: from
+    -- here on, published history has a new instant.
     if not unasked then
       update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at);
     end if;
@@ -291,18 +291,17 @@ begin
 end;
 $$;
 
--- How long what is counted again and again is kept beside its newer versions: longer than an engine may hang before it
--- counts as silent.
+-- How long older versions of recomputed figures are kept: longer than an engine may hang before it counts as silent.
 create function upkeep.versions_kept() returns interval language sql immutable return interval '15 minutes';
 
--- What is typical of the last seven days, from what was just refreshed: the next instant shows it.
+-- Stores the typical latencies of the last seven days after their source was refreshed; the next instant shows them.
 create procedure upkeep.keep_typical()
 language plpgsql
 as $$
 declare
   shown_from timestamptz;
 begin
-  -- two at a time would count for nothing
+  -- one at a time: a concurrent call would duplicate the work
   lock table typical_week in share row exclusive mode;
   insert into typical_week (holds_from, venue_id, category, p50_ms, minutes)
   select 'infinity', t.venue_id, t.category, t.p50_ms, t.minutes
@@ -312,14 +311,15 @@ begin
     select max(w.holds_from) from typical_week w where w.holds_from < clock_timestamp() - upkeep.versions_kept()
   );
   shown_from := upkeep.next_instant();
-  -- what no instant has shown yet: between two counts there was no tick, and the clock stood still or went back
+  -- versions that no instant has shown yet: no tick came between two computations, and the clock stood still or went
+  -- back
   delete from typical_week where holds_from >= shown_from and holds_from < 'infinity';
   update typical_week set holds_from = shown_from where holds_from = 'infinity';
 end;
 $$;
 
--- The hours that run, or ended a few minutes ago, as the board shows them until they are published: the next instant
--- shows them.
+-- Stores the current hours, and those that ended a few minutes ago, as the board shows them until they are published;
+-- the next instant shows them.
 create procedure upkeep.keep_open_hours()
 language plpgsql
 as $$
@@ -335,7 +335,7 @@ begin
   where c.kind = 'rest' and c.published and v.published
     and m.p50_us is not null
     and m.hour >= (select time_bucket('1 hour', k.published_to) from api.clock k)
-    -- for the planner, which leaves out chunks by now() alone
+    -- for the planner, which excludes chunks only by now()
     and m.hour > now() - interval '2 days'
   group by m.hour, c.venue_id;
   delete from open_hour o
@@ -347,15 +347,15 @@ begin
         and w.holds_from > o.holds_from and w.holds_from < clock_timestamp() - upkeep.versions_kept()
     );
   shown_from := upkeep.next_instant();
-  -- as of typical_week
+  -- as for typical_week
   delete from open_hour where holds_from >= shown_from and holds_from < 'infinity';
   update open_hour set holds_from = shown_from where holds_from = 'infinity';
 end;
 $$;
 
--- After a tick, in its transaction: the probes as they are now, for all that shows its instant, or a later one if they
--- were heard since. Both are needed: a tick is decided half a second after its instant, and a probe that speaks as
--- often as the engine ticks might never be found at its last word before one.
+-- After a tick, in its transaction: stores the probes' current rows, for answers at this tick's instant, or a later one
+-- if a heartbeat came after it. Both are needed: a tick is decided half a second after its instant, and the last
+-- heartbeat of a probe that reports as often as the engine ticks might never lie before one.
 create procedure upkeep.show_probes(at timestamptz)
 language sql
 begin atomic
@@ -387,14 +387,14 @@ begin atomic
     );
 end;
 
--- After a tick, in its transaction. Gives back what was decided.
+-- After a tick, in its transaction. Returns `decided` unchanged.
 create function upkeep.follow_tick(at timestamptz, decided jsonb) returns jsonb
 language plpgsql
 as $$
 begin
   if not decided ? 'refused' then
     call upkeep.show_probes(at);
-    -- what this tick cannot have seen holds from after it
+    -- reports that this tick cannot have seen take effect after it
     update region_vantage v
     set holds_from = greatest(v.reported_at, follow_tick.at + interval '1 microsecond')
     where v.holds_from = 'infinity';
@@ -403,7 +403,7 @@ begin
 end;
 $$;
 
--- Every twelve seconds: the minute that runs, and the few before it, whose last samples come a deadline late. No minute
+-- Every twenty seconds: the current minute and the few before it, whose last samples arrive up to a deadline late. None
 -- of them is published yet (api.clock), unless this takes more than a minute.
 create procedure upkeep.refresh_newest(at timestamptz)
 language plpgsql
@@ -418,8 +418,8 @@ begin
 end;
 $$;
 
--- Every minute: the hour that runs and the one that ended, whose last minutes still change, recomputed whole; and, once
--- they are over, the hours and days of minutes.
+-- Every minute: the current hour and the one before, whose last minutes still change, recomputed completely; and, once
+-- they are over, the hours and days that are added up from minutes.
 create procedure upkeep.refresh_open_buckets(at timestamptz)
 language plpgsql
 as $$
@@ -434,7 +434,7 @@ begin
 end;
 $$;
 
--- Before typical latencies are computed from them: all hours that may count, and what came late for them.
+-- Before typical latencies are computed from them: all hours that may count, including late samples.
 create procedure upkeep.refresh_hours(at timestamptz)
 language plpgsql
 as $$
@@ -445,7 +445,7 @@ begin
 end;
 $$;
 
--- Every ten minutes: whatever came late, at every level. A window without changes costs a few milliseconds.
+-- Every ten minutes: late samples, at every level. A window without changes costs a few milliseconds.
 create procedure upkeep.refresh_late(at timestamptz)
 language plpgsql
 as $$
@@ -454,7 +454,7 @@ begin
 end;
 $$;
 
--- Every level, in the order in which they stand on each other, over a window of any width.
+-- Every level, from the lowest up, over a window of any width.
 create procedure upkeep.refresh_all(from_at timestamptz, to_at timestamptz)
 language plpgsql
 as $$
@@ -466,17 +466,17 @@ begin
   call upkeep.refresh('component_minute', time_bucket('1 minute', from_at), minute_end);
   call upkeep.refresh('venue_minute', time_bucket('1 minute', from_at), minute_end);
   call upkeep.refresh_days(from_at, to_at);
-  -- as of when the last hour of the window is kept
+  -- at the time when the last hour of the window is kept
   call upkeep.refresh_over_hours(from_at, to_at + upkeep.kept_after());
 end;
 $$;
 
--- An hour is kept when it has been over for so long: its last samples come a deadline late, and until then it is read
+-- Delay after which an ended hour is kept: its last samples arrive up to a deadline late, and until then it is read
 -- raw.
 create function upkeep.kept_after() returns interval language sql immutable return interval '2 minutes';
 
--- The oldest hour of the last week that is over and not kept yet, if there is one: one at a time, so that others have
--- their turn. After the migration that brings them these are all.
+-- The oldest hour of the last week that is over and not yet kept: one at a time, so that other work can run in between.
+-- After the migration that adds them, these are all hours.
 create function upkeep.hour_to_keep(at timestamptz) returns table (from_at timestamptz, kept_at timestamptz)
 language sql stable
 begin atomic
@@ -493,8 +493,8 @@ begin atomic
     and n.hour + interval '1 hour' + upkeep.kept_after() <= hour_to_keep.at;
 end;
 
--- What a venue's week is read from: the hours that are kept at an instant and no others, since of the one that runs
--- every refresh would write all rows again. Never with a gap before them, whichever hours are asked for.
+-- The roll-ups of a venue's week: only hours that are kept at an instant, because for the current hour every refresh
+-- would rewrite all its rows. Leaves no gap before them, whichever hours are requested.
 create procedure upkeep.refresh_over_hours(from_at timestamptz, at timestamptz)
 language plpgsql
 as $$
@@ -518,12 +518,12 @@ begin
 end;
 $$;
 
--- Hours and days are added up from minutes when they have been over for so long: until then their newest minutes are
--- rolled up every few seconds.
+-- Delay after which hours and days are added up from minutes: until then their newest minutes are still rolled up every
+-- few seconds.
 create function upkeep.added_up_after() returns interval language sql immutable return interval '5 minutes';
 
--- What has ended since the last time. What is published reads all hours before `hours_to` and all days before `days_to`
--- as they are added up here, and the minutes after them; so these move on only when everything before them is there.
+-- Adds up what has ended since the last call. Published figures come from these hours before `hours_to` and days before
+-- `days_to`, and from minutes after them; so these advance only when everything before them exists.
 create procedure upkeep.add_up(at timestamptz)
 language plpgsql
 as $$
@@ -536,7 +536,7 @@ declare
 begin
   select m.* into before from rollups_made m;
   if hours_over > before.hours_to then
-    -- of a day that is over nobody reads the hours, but while what is published lags behind
+    -- the hours of a complete day are read only while publication lags behind
     hours_from := greatest(before.hours_to, days_over - interval '1 day');
     call upkeep.refresh('component_hour', hours_from, hours_over);
     call upkeep.refresh('venue_hour', hours_from, hours_over);
@@ -550,7 +550,7 @@ begin
 end;
 $$;
 
--- What is added up from minutes and hours.
+-- Everything that is added up from minutes and hours.
 create procedure upkeep.refresh_days(from_at timestamptz, to_at timestamptz)
 language plpgsql
 as $$
@@ -566,22 +566,21 @@ begin
   call upkeep.refresh('component_day', day_start, least(day_end, made.days_to));
   call upkeep.refresh('venue_day', day_start, least(day_end, made.days_to));
   call upkeep.refresh('latency_day', day_start, day_end);
-  -- From the beginning, since a migration made them on a database that has a history; what changed nothing is passed
-  -- over.
+  -- from the beginning, because a migration created it on a database with a history; unchanged parts are skipped
   call upkeep.refresh('venue_latency_day', null, day_end);
-  -- Of this one only buckets that are over: of one that runs every refresh would write all its rows again, and its
-  -- hours are read quickly. A reader takes whatever is before its newest bucket for complete.
+  -- Refresh closed buckets only: refreshing the open one rewrites all its rows, and its hours are quick to read.
+  -- Readers take everything before its newest bucket for complete.
   call upkeep.refresh('usual_hour', null, time_bucket('5 days', least(to_at, now() - upkeep.kept_after())));
 end;
 $$;
 
--- Minutes of impaired regions are left out, and so is what stands on them, also in hindsight: an impairment begins
--- before it is recognised. An hour at a time, the oldest first, so that others have their turn; whether there is more.
--- An impairment that goes on has lasted until the newest instant that the engine decided.
+-- Excludes the minutes of impaired regions, also from higher levels, and also in hindsight: an impairment starts before
+-- it is recognised. One hour per call, the oldest first, so that other work can run in between; `more`: whether any are
+-- left. A continuing impairment reaches to the newest decided instant.
 --
--- Only of impairments that have shown to be the region's own (api.own_impairment), two minutes after they are
--- recognised at the latest. A minute is published four minutes after it ended: that is in time for what began less than
--- two minutes before it was recognised. Else it is corrected in hindsight.
+-- Only impairments that turned out to be the region's own (api.own_impairment), at most two minutes after they were
+-- recognised. A minute is published four minutes after its end: in time for impairments that started less than two
+-- minutes before their recognition. Others are corrected in hindsight.
 create procedure upkeep.exclude_next(inout more boolean default false)
 language plpgsql
 as $$
@@ -608,7 +607,7 @@ begin
     from excluded_minute x
     where x.region_id = i.region_id and x.minute >= of_it.first and x.minute <= of_it.last
   ) there
-  -- after those that are there, of which a week has ten thousand; where some are missing between them, all of it
+  -- after the existing ones, ten thousand for a week; if some are missing in between, all of them
   cross join generate_series(
     case when there.whole then there.newest + interval '1 minute' else of_it.first end, of_it.last, interval '1 minute'
   ) as minute
@@ -624,7 +623,7 @@ begin
       'component_minute', 'venue_minute', 'component_hour', 'venue_hour', 'component_day', 'venue_day'
     ] loop
       width := upkeep.bucket_width(level);
-      -- an hour or a day that is not over yet will be added up without them
+      -- an unfinished hour or day will be added up without them anyway
       if level like '%_minute' or (
         select case
           when level like '%_hour' then time_bucket(width, first) < m.hours_to
@@ -645,22 +644,23 @@ begin
 end;
 $$;
 
--- What a schema file has replaced, and is made again from the minutes of each region.
+-- Roll-ups that a schema file replaced, and that are rebuilt from the minutes of each region.
 create function upkeep.remade() returns text[] language sql immutable
 return array[
   'component_minute', 'venue_minute', 'component_hour', 'venue_hour', 'component_day', 'venue_day', 'latency_day',
   'venue_latency_day'
 ];
 
--- From when on whole days are made again. Before it, days are as an earlier release counted them.
+-- The start of the rebuilt days. Earlier days are as an earlier release counted them.
 create function upkeep.days_made_from() returns timestamptz
 language sql stable
 begin atomic
   select time_bucket('1 day', m.made_from + interval '1 day' - interval '1 microsecond') from rollups_made m;
 end;
 
--- Make the newest measured hour again that is not made yet, and with the first one of a day that day: one at a time, so
--- that others have their turn. Whether there is more. Whatever ends it, the next one goes on.
+-- Rebuilds the newest measured hour that is not yet rebuilt, and with the first hour of a day that day: one per call,
+-- so that other work can run in between. `more`: whether any are left. Can be interrupted at any point; the next call
+-- continues.
 create procedure upkeep.remake_next(inout more boolean default false)
 language plpgsql
 as $$
@@ -683,8 +683,7 @@ begin
     more := false;
     return;
   end if;
-  -- days in which nothing was measured are passed over, and so are such hours, but for the last piece of a day, which
-  -- adds it up
+  -- skip days and hours without measurements, but not the last piece of a day, which adds it up
   if newest < day and made.made_from = day + interval '24 hours' then
     made.made_from := time_bucket('1 day', newest) + interval '24 hours';
     day := time_bucket('1 day', newest);
@@ -698,14 +697,14 @@ begin
   end if;
   if hour = time_bucket('1 day', hour) then
     foreach level in array array['component_day', 'venue_day', 'latency_day', 'venue_latency_day'] loop
-      -- a day that is not over yet will be added up then
+      -- an unfinished day will be added up when it is over
       if level like '%latency_day' or hour < made.days_to then
         call upkeep.refresh(level, hour, hour + interval '1 day', remaking => true);
       end if;
     end loop;
   end if;
   update rollups_made set made_from = hour;
-  -- a day that is whole now is read from here on, and no more as an earlier release counted it
+  -- a rebuilt day replaces the figures of an earlier release from here on
   if hour = time_bucket('1 day', hour) then
     call upkeep.published_past_changed(hour);
   end if;
@@ -713,8 +712,8 @@ begin
 end;
 $$;
 
--- What is to be made again where these differ from the samples: they, and whatever stands on them, from the lowest
--- level upwards.
+-- The roll-ups to recompute if these differ from the samples: they and everything derived from them, from the lowest
+-- level up.
 create function upkeep.to_mend(damaged text[]) returns setof text
 language sql immutable
 as $$
@@ -743,7 +742,7 @@ as $$
   select a.rollup from all_of a join stands_on s on s.upper = a.rollup order by s.place
 $$;
 
--- Make one of them again in the buckets that a window touches.
+-- Recomputes one roll-up in the buckets that overlap a window.
 create procedure upkeep.mend(rollup name, from_at timestamptz, to_at timestamptz)
 language plpgsql
 as $$
@@ -752,7 +751,7 @@ declare
   first timestamptz := time_bucket(width, from_at);
   last  timestamptz := time_bucket(width, to_at - interval '1 microsecond') + width;
 begin
-  -- of these only what is over, as in refresh_all
+  -- closed buckets only, as in refresh_all
   if rollup in ('rest_hour', 'stream_hour', 'latency_hour', 'usual_hour') then
     last := least(last, time_bucket(width, now() - upkeep.kept_after()));
   elsif rollup in ('component_hour', 'venue_hour') then
@@ -766,7 +765,7 @@ begin
 end;
 $$;
 
--- The value at a share of a sorted array, between its two neighbours; null where there is none.
+-- The value at a share of a sorted array, interpolated between neighbours; null if empty.
 create function upkeep.share_of_sorted(sorted integer[], share double precision) returns double precision
 language sql immutable parallel safe
 return (
@@ -775,13 +774,13 @@ return (
   from (values (share * (cardinality(sorted) - 1))) as of (place)
 );
 
--- Compress the oldest chunk that is due: raw first, then the roll-ups. One a call, so that nobody waits long. When
--- there is none, one that was compressed and has had rows since: they lie beside the compressed ones until then, at ten
--- times the size. Returns its name, or null when nothing is due.
+-- Compresses the oldest chunk that is due: raw samples first, then roll-ups. One per call, so that others do not wait
+-- long. If none is due, a compressed chunk with rows inserted since: until then they lie beside the compressed ones, at
+-- ten times the size. Returns its name, or null if nothing is due.
 --
--- A day of a series' minutes goes into one batch, where TimescaleDB takes more than a thousand rows: 6.1 bytes a row,
--- against 7.5 in two, since most columns are nearly constant and each takes as much in a small batch as in a large one.
--- Not so samples: a reader of the last minutes of a day would unpack more.
+-- A day of a series' minutes goes into one batch, if TimescaleDB takes more than a thousand rows: 6.1 bytes a row,
+-- instead of 7.5 in two batches, because most columns are nearly constant, and each takes as much in a small batch as
+-- in a large one. Not so samples: a reader of the last minutes of a day would unpack more.
 create function upkeep.compress_next(at timestamptz) returns text
 language plpgsql
 as $$
@@ -817,9 +816,9 @@ begin
 end;
 $$;
 
--- What is rewritten all the time and vacuumed by nobody: on the embedded database, which has no autovacuum, the open
--- chunks of roll-ups, whose newest rows are made again every few seconds (40 MB an hour of the registry's venues
--- without it), and the catalogue.
+-- Tables that are rewritten constantly and need an explicit vacuum: on the embedded database, which has no autovacuum,
+-- the open chunks of roll-ups, whose newest rows are recomputed every few seconds (40 MB an hour with the registry's
+-- venues if not vacuumed), and the catalogue.
 create function upkeep.rewritten() returns setof text
 language sql stable
 as $$
@@ -839,37 +838,37 @@ as $$
   where is_embedded() and c.relkind = 'r' and c.relpages > 16
     and (
       c.relnamespace = 'pg_catalog'::regnamespace
-      -- the extension's own
+      -- tables of the extension
       or exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
     )
 $$;
 
--- Nothing is dropped while a refresh is under way that looks at it: of a chunk that is dropped before it comes there it
--- would find nothing.
+-- Fails while a refresh is running that reads expiring data: it would find nothing in a chunk that is dropped before it
+-- gets there.
 create function upkeep.expect_no_refresh() returns void
 language plpgsql
 as $$
 begin
   perform pg_advisory_xact_lock(upkeep.retention_lock());
   if exists (select from leader l where l.office like 'refresh of %' and l.expires_at > clock_timestamp()) then
-    raise exception 'a refresh is under way that reaches back to what is to be dropped'
+    raise exception 'a refresh is under way that reads data about to be dropped'
       using errcode = 'lock_not_available';
   end if;
 end;
 $$;
 
--- Drop what is too old. Days, hours, the distribution of latencies by day, incidents and notices are kept. What was
--- typical is kept as long as the raw samples that were judged by it. Alerts and the log of their deliveries go after
--- ninety days: an incident's own columns tell its history. Kept are those that may still be asked for, of an incident
--- that is open, and late openings, of which few are made: a late one keeps its incident from having a lead over the
--- venue's notice.
+-- Drops expired data. Days, hours, the distribution of latencies by day, incidents and notices are kept. Typical
+-- latencies are kept as long as the raw samples that were judged by them. Alerts and their delivery log expire after
+-- ninety days: an incident's own columns hold its history. Exceptions: alerts of open incidents, which may still be
+-- needed, and late openings, which are few: a late opening excludes its incident from having a lead over the venue's
+-- notice.
 --
--- Chunks go in transactions of their own, those of each table in another. A drop holds their locks until it is
--- committed, and a tick holds the clock's row while it makes plans, for which it wants locks of all chunks: were the
--- clock, or another table's chunks, waited for meanwhile, each would wait for the other. (The clock first, and then the
--- drop: then ticks would wait as long as the drop does for readers.) So until the clock moves on, soon after, a page of
--- an old incident may be shown of one instant with its samples and without them. Where core dies in between it is no
--- longer: every tick has another instant, and so has every ten seconds without one.
+-- Chunks are dropped in separate transactions, one per table. A drop holds their locks until its commit, and a tick
+-- holds the clock's row while it plans, for which it needs locks of all chunks: if the drop then waited for the clock,
+-- or for another table's chunks, they would deadlock. (If it took the clock first, ticks would wait as long as the drop
+-- waits for readers.) So until the clock advances, soon after, two pages of an old incident with the same instant may
+-- differ, with and without its samples. A crash of core in between does not prolong that: every tick has a new instant,
+-- and without ticks so has every ten seconds.
 create procedure upkeep.retain(at timestamptz, inout dropped integer default 0)
 language plpgsql
 as $$
@@ -894,9 +893,9 @@ begin
     and exists (select from probe later where later.region_id = p.region_id and later.seen_at > p.seen_at);
   delete from excluded_minute where minute < retain.at - upkeep.minutes_kept() - interval '1 day';
   delete from typical_latency where holds_from < retain.at - upkeep.raw_kept() - interval '1 day';
-  -- a feed that fails at every other reading has a thousand runs a day; nothing asks back further than a year
+  -- a feed that fails at every other reading has a thousand runs a day; no query looks back more than a year
   delete from official_reading where until_at < retain.at - interval '400 days';
-  -- of an incident that goes on they are kept: those who were told of its beginning are to be told of its end
+  -- kept for open incidents: receivers of the opening must also receive the end
   delete from delivery d
   where d.state <> 'due'
     and d.ended_at < retain.at - upkeep.alerts_kept()
@@ -925,7 +924,7 @@ begin
       from incident i
       where i.incident_id = e.incident_id and (i.closed_at is not null or i.retracted_at is not null)
     );
-  -- pages of old incidents show what was dropped
+  -- pages of old incidents showed what was dropped
   call upkeep.published_past_changed();
   commit;
 end;

@@ -1,6 +1,5 @@
 -- Chapter 1 of docs/rulebook.md: the numbers, and the instants at which the engine decides.
 --
---
 -- server/engine/rules.ts defines each number with its reason; core passes them to every tick as `r`.
 create type engine.rules as (
   step_ms               integer,
@@ -122,7 +121,6 @@ $$;
 
 -- The instants to decide up to a time: all since the last decided one, limited by the catch-up rule. `anew`: the known
 -- states come from before instants that will never be decided, and are no basis for this one.
---
 --
 -- After a long pause, instants at which nothing can happen are skipped, because nothing was measured within the spans
 -- that they look at: a machine that slept overnight need not walk through the night. A state depends on samples within

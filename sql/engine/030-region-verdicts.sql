@@ -43,11 +43,9 @@ return (ours @> ts and (not good or latency_us >= slow_from_us)) is not true;
 -- One row per published component and region with a sample in the component's window, by what was known then; with a
 -- later `known_at`, in hindsight. It reads the window again each time: there is no running state that could go wrong.
 --
---
 -- First, one pass over the usual window, without knowledge of components, finds the series that are all well. Only the
 -- others, and those with longer windows, are read sample by sample. Joining each sample of a fleet's window to the
 -- parameters of its series took 2.3 times as long.
---
 --
 -- `of_components`: only these, each read closely; null: all, which is never in hindsight. `since`: no component is
 -- judged by anything before it. Passed as a plain value, it saves planning the chunks that cannot hold anything, some
@@ -311,7 +309,6 @@ as $$
 $$;
 
 -- Stores what each region sees now, for readers and the next chapters. Only changes are written.
---
 --
 -- For a fleet the window is planned each time: a generic plan expects few rows of it. With few components that does no
 -- harm, and one generic plan saves a third of the tick. Grouping sixty thousand series takes some twenty megabytes.

@@ -1,6 +1,5 @@
 -- Chapter 4 of docs/rulebook.md: which regions are outliers for a component.
 --
---
 -- A region that a venue blocks permanently would make a quorum with any other region that has a bad minute. So it has
 -- no vote on that component until it sees it well, or until others have seen it bad for as long.
 

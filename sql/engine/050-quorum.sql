@@ -1,6 +1,5 @@
 -- Chapter 5 of docs/rulebook.md: the common verdict of the regions.
 --
---
 -- The quorum is a simple majority of the regions that report the component now and are neither impaired nor outliers,
 -- not of the configured ones: a region without samples has no vote, either way. A majority, never a half: with two of
 -- four regions bad and two good, nothing is confirmed. And never one region alone if others are published: it may be

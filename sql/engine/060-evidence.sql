@@ -1,9 +1,7 @@
 -- The evidence for a component's state: every region's vote at an instant, and which regions were not counted and why.
 --
---
 -- Computed only from samples, impairments and typical latencies, by what was known at `known_at`: anyone who may read
 -- these can recompute an incident's evidence. Only the probes' builds are the current ones.
---
 --
 -- {at, state, published, reporting, vantages, quorum, confirming, notes: [...], votes: [...], notCounted: [...]}; every
 -- published region is in one of the last two lists. `confirming` is the number of votes bad enough for an opening;

@@ -338,7 +338,6 @@ $$;
 -- good one, or, for a partial failure, with the first failed sample in its windows; of these, the one that completed
 -- the quorum. Reads the recorded samples in a replay too, because its copy does not reach back far enough.
 --
---
 -- A run does not extend over a silence. Silences are looked for only after the instant that would otherwise complete
 -- the quorum: earlier ones make no difference, and a blocked region has a week of bad samples.
 create function engine.runs_started_at(of_components integer[], at timestamptz, r engine.rules)

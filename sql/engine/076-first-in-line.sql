@@ -2,7 +2,6 @@
 -- due, and the claim of another dispatcher has expired. Callers must also check engine.is_restored: on a new timeline a
 -- core may remember that a receiver already has what reads `due` here, and attempts would reuse numbers.
 --
---
 -- Without side effects, so that the planner inlines it: dispatchers call it at least once a second.
 create function engine.first_in_line()
 returns table (delivery_id bigint, channel_id integer, destination bytea, due_at timestamptz, sendable_at timestamptz)

@@ -6,7 +6,6 @@
 -- samples, copied an hour at a time: reading them from the hypertable takes up to twice as long per instant, and three
 -- times if compressed, most of it planning.
 --
---
 -- Executed as dynamic SQL: the embedded database crashes when plpgsql creates a table by a cached statement.
 create function engine.make_replay_tables() returns void
 language plpgsql

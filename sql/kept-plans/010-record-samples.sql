@@ -1,11 +1,12 @@
--- Keep a batch of samples from one region; one array a column of sample.
+-- Store a batch of samples from one region; one array per column of sample.
 --
--- Returns on which timeline the database is (schema/023-timeline.sql); whether the region is known; which samples are
--- of an unknown component, counted from 1; and how many of the others were accepted, and new. An accepted one that is
--- not new was sent before. What is neither is refused for good: a time older than what roll-ups may still change, or
--- more than a minute ahead of this database's clock (it would push a roll-up's watermark beyond now).
+-- Returns the database's timeline (schema/023-timeline.sql); whether the region is known; which samples are of an
+-- unknown component, counted from 1; and how many of the others were accepted, and how many of these are new. An
+-- accepted sample that is not new was delivered before. Samples that are neither unknown nor accepted are refused for
+-- good: older than roll-ups may still change, or more than a minute ahead of this database's clock (it would push a
+-- roll-up's watermark beyond now).
 --
--- In PL/pgSQL since a connection keeps its plan. Planned at each call, it took twice the time of the embedded database.
+-- PL/pgSQL, because a connection keeps its plan. Planned at each call, it took the embedded database twice the time.
 create function upkeep.record_samples(
   region                 text,
   venues                 text[],
@@ -39,8 +40,8 @@ begin
   with here as (
     select region_id from region where region = record_samples.region
   ),
-  -- Once a batch, not once a sample. By former ids too: a spool, or a probe that runs since then, has samples of a
-  -- venue from before it was renamed.
+  -- Once per batch, not per sample. Also by former ids: a spool, or a probe that has run since then, has samples from
+  -- before a venue was renamed.
   known as materialized (
     select n.venue, c.component, c.component_id
     from venue v
@@ -83,12 +84,12 @@ begin
       a.first_byte_us, a.http_status, a.head, a.messages, a.quiet_ms, a.event_age_ms,
       a.late_ms, a.fresh, a.certificate_expires_at, a.sequence_gaps,
       a.clock_error_ms, a.clock_error_within_ms, left(a.refusal, 200), a.unserved,
-      -- the clock as it is now, not when this transaction began: the engine relies on it to tell what was known when
+      -- the current clock, not the start of the transaction: the engine relies on it to know what was known when
       greatest(0, ceil(extract(epoch from clock_timestamp() - a.ts)))
     from accepted a
-    -- two batches that hold the same samples wait for each other in one order, and never in a circle
+    -- two batches with the same samples take their locks in the same order, which avoids a deadlock
     order by a.component_id, a.ts
-    -- the key is the only thing to conflict with; naming it would ask for the right to read samples, which a probe
+    -- the primary key is the only possible conflict; naming it would need the right to read samples, which a probe
     -- lacks
     on conflict do nothing
     returning 1
@@ -96,7 +97,7 @@ begin
   select
     current_timeline() as timeline,
     exists (select from here) as knows_region,
-    -- looked for only where some were not accepted
+    -- computed only if some were not accepted
     case when (select count(*) from accepted) = cardinality(venues) then '{}' else array(
       select g.place::int
       from unnest(venues, components, slots) with ordinality as g (venue, component, ts, place)

@@ -1,14 +1,14 @@
--- A probe says that it is alive, and asks for what it measures.
+-- A probe's heartbeat, which also asks for the venues that it measures.
 --
--- lease_ms: for how long it is to be believed; unmeasured_by: its unmeasured slots so far by reason, a JSON object;
--- troubles: its own, a JSON array; clock_error_ms and clock_error_within_ms: how far its clock is off, and how far off
--- that may be, or null; known_venues: ids of the venues that its registry has; vantage_name, vantage_place and
--- vantage_network: of its vantage, or nulls; machine: the fingerprint of its machine, or null.
+-- lease_ms: how long the heartbeat is valid; unmeasured_by: its unmeasured slots so far by reason, a JSON object;
+-- troubles: its own, a JSON array; clock_error_ms and clock_error_within_ms: the error of its clock, and the
+-- uncertainty of that, or null; known_venues: ids of the venues in its registry; vantage_name, vantage_place and
+-- vantage_network: its vantage, or nulls; machine: the fingerprint of its machine, or null.
 --
--- One row: the venues that it holds, in the registry's order; and whether nothing is to be shared out: if not,
--- share_watch.sql is to be asked. No row where there is no such region.
+-- One row: the venues that it holds, in the registry's order; and `settled`, whether the distribution is complete: if
+-- not, call share_watch.sql. No row if there is no such region.
 --
--- In PL/pgSQL since a connection keeps its plan. Planned at each call, it took twice the time of the embedded database.
+-- PL/pgSQL, because a connection keeps its plan. Planned at each call, it took the embedded database twice the time.
 create function upkeep.keep_probe(
   region                text,
   process               uuid,
@@ -77,7 +77,7 @@ begin
     cross join venue v
     left join watch w on w.region_id = h.region_id and w.venue_id = v.venue_id
     left join probe p on p.region_id = h.region_id and p.process = w.process
-    -- a registry from before the venue was renamed has it by a former id, and is answered with that
+    -- a registry from before the venue was renamed knows it by a former id, and gets that one
     cross join lateral (
       select case
         when v.venue = any (keep_probe.known_venues) then v.venue
@@ -92,8 +92,8 @@ begin
     ) n
     where v.published
   ),
-  -- Where all of the region's living probes are: this one where it says that it is now, the others where they said
-  -- last. Null: not all on one machine, at one place, ..., or one of them does not say.
+  -- The vantage of all living probes of the region: this one as it reports now, the others as they last reported. Null
+  -- if they disagree about the machine, place, …, or one of them does not report it.
   vantage as (
     select
       h.region_id,
@@ -126,9 +126,9 @@ begin
       order by w.holds_from desc
       limit 1
     ) w on true
-    -- what nobody has ever said needs no row
+    -- without any report no row is needed
     where (v.machine, v.name, v.place, v.network) is distinct from (w.machine, w.name, w.place, w.network)
-    -- one change waits for a tick already: the next sign of life tells what it is by then
+    -- one change already waits for a tick: the next heartbeat reports the latest
     on conflict do nothing
   ),
   living as (

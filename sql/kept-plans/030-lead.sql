@@ -1,13 +1,13 @@
--- Take or keep an office for a while. was_over: `over` as it was answered last.
+-- Take or renew a lease. was_over: `over` of the previous answer.
 --
--- One row: the number that moves at each change of holder, null while another one has it; and when the lease of that
--- other one ran out, null while it has not.
+-- One row: the fence, which grows with each change of holder, null while another holds it; and when the lease of the
+-- other expired, null while it has not.
 --
--- A lease that is over is taken only when it was over and the very same when this holder asked before. A database that
--- stood still for some seconds (the embedded one does, for the length of a refresh) has kept everybody's renewals
--- waiting: between two questions they are done, and who lives still leads.
+-- An expired lease is taken only if the same one had already expired at this holder's previous call. A database that
+-- stalled for some seconds (the embedded one does during a refresh) has delayed everyone's renewals: between two calls
+-- they are executed, and a living leader keeps its lease.
 --
--- In PL/pgSQL since a connection keeps its plan: each core asks twice a second.
+-- PL/pgSQL, because a connection keeps its plan: each core calls it twice a second.
 create function engine.lead(office text, holder text, lasts_ms int, was_over timestamptz)
 returns table (fence bigint, over text)
 language plpgsql
@@ -21,19 +21,18 @@ begin
     on conflict (office) do update set
       holder = excluded.holder,
       fence = l.fence + (l.holder <> excluded.holder)::int,
-      -- computed now: this may have waited for a tick to end
+      -- evaluated now: this statement may have waited for a tick to end
       expires_at = clock_timestamp() + lasts_ms * interval '1 millisecond'
     where l.holder = excluded.holder
-      -- handed over
+      -- released
       or l.expires_at = '-infinity'
-      -- as of the question, not of the end of a tick that it waited for, which has kept the holder's renewals waiting
-      -- too
+      -- as of the call, not of the end of a tick that it waited for, which has also delayed the holder's renewals
       or (l.expires_at = was_over and l.expires_at <= now())
     returning fence
   )
   select
     (select t.fence from taken t) as fence,
-    -- as text, since it is compared to the microsecond
+    -- as text, because it is compared to the microsecond
     (select l.expires_at::text from leader l where l.office = lead.office and l.expires_at <= now()) as over;
 end;
 $$;

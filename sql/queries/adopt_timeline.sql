@@ -1,2 +1,2 @@
--- Note the timeline that the database is on, unless it is noted. {adopted}: whether alerts may leave already.
+-- Record the database's timeline, unless it is already recorded. {adopted}: whether alerts may be sent already.
 select engine.adopt_timeline() as adopted

@@ -1,11 +1,10 @@
--- Is there anything to do for the dispatcher? {waiting, due_in_ms, timeline}: something waits in the outbox; in how
--- many milliseconds the next that is first in line of a channel may be sent, 0: now, null: nothing is in line; the
--- database's timeline. On a new timeline nothing leaves the outbox until what was lost is restored
--- (sql/engine/075-timeline.sql).
+-- Whether the dispatcher has work. {waiting, due_in_ms, timeline}: whether events wait in the outbox; in how many
+-- milliseconds the next delivery of a channel may be sent (0: now, null: none is queued); the database's timeline. On a
+-- new timeline nothing leaves the outbox until the lost history is restored (sql/engine/075-timeline.sql).
 --
--- Asked once a second and more, nearly always in vain: claim_deliveries.sql, which asks the same under locks, takes ten
--- times as long to plan. Whatever that would claim is due here. Not all that is due here can be claimed: another core's
--- key may be needed for it.
+-- Asked at least once a second, nearly always without result: claim_deliveries.sql, which asks the same under locks,
+-- takes ten times as long to plan. Everything that it would claim is due here. The reverse is not true: a delivery may
+-- need another core's key.
 select
   r.is_restored and exists (
     select from alert_event e where e.dispatched_at is null and e.dropped_at is null

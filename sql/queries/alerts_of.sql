@@ -1,6 +1,6 @@
--- What became of the alerts of incident $1? Rows {kind, droppedUnsent, delivered, underWay, dropped}, in the order in
--- which things happened: whether it was dropped in the outbox, before it stood in line for any channel; and to how many
--- channels it was delivered, is on its way or was dropped.
+-- What became of the alerts of incident $1. Rows {kind, droppedUnsent, delivered, underWay, dropped}, in the order of
+-- events: whether it was dropped in the outbox, before it was queued for any channel; and the number of channels to
+-- which it was delivered, is being sent, or was dropped.
 select
   e.kind,
   e.dropped_at is not null as "droppedUnsent",

@@ -1,6 +1,6 @@
--- What waits to be told, and who is not told any more? One row {events_waiting, event_age_seconds, channels}, of which
--- `channels` is [{channel, format, state, waiting, age_seconds}] without those that were removed; `state` is on,
--- operator, failures or gone. Ages are those of the oldest, 0 where nothing waits: `greatest` passes over null.
+-- The alerts that wait, and the state of the channels. One row {events_waiting, event_age_seconds, channels}, where
+-- `channels` is [{channel, format, state, waiting, age_seconds}] without removed ones; `state` is on, operator,
+-- failures or gone. Ages are those of the oldest, 0 if nothing waits: `greatest` ignores null.
 select
   o.waiting as events_waiting,
   greatest(0, extract(epoch from n.now - o.oldest)) as event_age_seconds,

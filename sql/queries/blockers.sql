@@ -1,5 +1,5 @@
--- Whom the backend $1 waits for: {pid, name, age_s, relation}, the oldest transaction first. Their statements are left
--- out: what stands in them may be secret. The age is null where this user may not see it.
+-- The backends that backend $1 waits for: {pid, name, age_s, relation}, the oldest transaction first. Their statements
+-- are omitted, because they may contain secrets. The age is null if this user may not see it.
 select
   b.pid,
   case

@@ -1,6 +1,6 @@
--- Begin a delivery that an operator asked for: $1 channel, $2 event (null: a test), $3 who sends it, $4 until when
--- nobody else may, in ms from now. {delivery_id, attempt_id, at}. No dispatcher sends it: when this sender is gone, one
--- of them notes that it has failed.
+-- Begin a delivery that an operator requested: $1 channel, $2 event (null: a test), $3 sender, $4 length of its claim
+-- in milliseconds. {delivery_id, attempt_id, at}. No dispatcher sends it: if the sender is gone, a dispatcher marks it
+-- as failed.
 with opened as (
   insert into delivery (
     channel_id, event_id, cause, state, created_at, due_at, claimed_by, claimed_until, first_claimed_at

@@ -1,9 +1,7 @@
--- Add a channel: $1 format, $2 service region, $3 as it is shown, $4 description, $5 destination and $6 secret, both
--- encrypted,
--- $7 severity floor, $8 venues, $9 categories. {channel_id}
+-- Add a channel: $1 format, $2 service region, $3 its display form, $4 description, $5 destination and $6 secret, both
+-- encrypted, $7 severity floor, $8 venues, $9 categories. {channel_id}
 --
--- To be run while alert_event is locked: what has happened by then is known whole, and what happens after it finds the
--- channel.
+-- Run it while alert_event is locked: then every event is either completely before it, or sees the channel.
 insert into channel (
   format, service_region, shown_as, description, destination, secret, severity_floor, venues, categories,
   after_event_id, created_at

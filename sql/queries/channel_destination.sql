@@ -1,5 +1,5 @@
--- What it takes to send to channel $1, encrypted: {format, service_region, destination, secret, former_secret}. No row
--- of one that was removed. A former secret is there for as long as it signs.
+-- What is needed to send to channel $1, encrypted: {format, service_region, destination, secret, former_secret}. No row
+-- for a removed channel. A former secret is included as long as it signs.
 select
   c.format,
   c.service_region,

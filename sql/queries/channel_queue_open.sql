@@ -1,8 +1,8 @@
--- Tell channel $1 of what is open now: {delivery_id} of each event that is due for it by this.
+-- Queue what is open now for channel $1: {delivery_id} of each event that becomes due by this.
 --
--- Openings and escalations of incidents that are open and shown. What was skipped, given up or dropped is due again;
--- what was delivered or is due stays as it is. An event that the dispatcher has yet to expand for the channel is left
--- to it: to be run while alert_event is locked, so that nothing falls between the two.
+-- These are openings and escalations of incidents that are open and public. Skipped, failed or dropped deliveries
+-- become due again; delivered or due ones are unchanged. Events that the dispatcher has yet to expand are left to it:
+-- run this while alert_event is locked, so that no event is missed in between.
 insert into delivery (channel_id, event_id, cause, state, created_at, due_at)
 select c.channel_id, e.event_id, 'open', 'due', clock_timestamp(), clock_timestamp()
 from channel c

@@ -1,8 +1,8 @@
--- Remove channel $1: its secrets are wiped, and what stands in line for it is skipped. {skipped}, how many. The row and
--- the log stay.
+-- Remove channel $1: erase its secrets, and skip its queued deliveries. {skipped}, their number. The row and the log
+-- stay.
 --
--- What is on its way or may have been is not touched, nor what is put in line or claimed at this very moment: as the
--- channel is off as well, the dispatcher ends it.
+-- Deliveries that are or may have been sent are not touched, nor those that are queued or claimed at this moment:
+-- because the channel is also switched off, the dispatcher ends them.
 with removed as (
   update channel
   set
@@ -16,7 +16,7 @@ with removed as (
   where channel_id = $1 and removed_at is null
   returning channel_id
 ),
--- A dispatcher that claims holds a delivery and asks for its channel, which this holds: neither may wait for the other.
+-- a claiming dispatcher locks a delivery and then its channel, which this statement has locked: waiting would deadlock
 free as (
   select d.delivery_id
   from removed r

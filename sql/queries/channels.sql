@@ -1,5 +1,5 @@
--- Channels as an operator sees them: $1 of this number, null: all; $2 removed ones too. {body}, in the order in which
--- they were added. Nothing that is secret is read.
+-- Channels as an operator sees them: $1 of this number, null: all; $2 whether to include removed ones. {body}, in the
+-- order in which they were added. No secrets are read.
 select
   json_build_object(
     'id', c.channel_id,

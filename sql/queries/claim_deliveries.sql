@@ -1,14 +1,13 @@
--- What is to be sent now? The first in line of each channel that is on and free, for the asker alone until its claim
--- runs out. One that somebody else had claimed and never settled is taken over: whether it left, nobody knows, so it is
--- sent again.
+-- Claim what is to be sent now: the first delivery of each channel that is on and free, reserved for the caller until
+-- the claim expires. A delivery that another dispatcher claimed and never settled is taken over: whether it was sent is
+-- unknown, so it is sent again.
 --
--- $1 now, or null: by this database's clock; $2 who asks; $3 for how long it is claimed, milliseconds; $4 how many at
--- the most;
--- $5 {format: milliseconds} that a channel rests between two; $6 how what the asker can read begins. Rows {state,
--- delivery_id, event_id, kind, channel_id, slug, reason, taken_over, attempt_id, claimed_at, format, service_region,
--- destination, secret, former_secret, body, event, incident}. `state` is `due` where it is to be sent; `dropped` where
--- its incident is no longer public and it ends here, from attempt_id on null. `event` and `incident` are the rows as
--- they stand: the sender remembers them for a while (restore_sent.sql).
+-- $1 now, or null: by this database's clock; $2 who claims; $3 length of the claim in milliseconds; $4 maximum number;
+-- $5 {format: milliseconds} that a channel rests between two deliveries; $6 prefix of what the caller's key can
+-- decrypt. Rows {state, delivery_id, event_id, kind, channel_id, slug, reason, taken_over, attempt_id, claimed_at,
+-- format, service_region, destination, secret, former_secret, body, event, incident}. `state` is `due` if it is to be
+-- sent; `dropped` if its incident is no longer public: it ends here, and attempt_id and the columns after it are null.
+-- `event` and `incident` are the current rows: the sender remembers them for a while (restore_sent.sql).
 with n as materialized (
   select coalesce($1::timestamptz, clock_timestamp()) as now
 ),
@@ -16,11 +15,11 @@ first_in_line as materialized (
   select f.delivery_id
   from n
   join engine.first_in_line() f on f.sendable_at <= n.now
-  -- on a new timeline nothing leaves before what was lost is restored
+  -- on a new timeline nothing is sent before the lost history is restored
   where (select engine.is_restored(t) from timeline t)
     -- what another key encrypted waits for a core that has it
     and substring(f.destination for length($6::bytea)) = $6
-    -- what an operator puts in front of the line waits for what is on its way
+    -- what an operator put at the front of the queue waits for what is being sent
     and not exists (
       select from delivery u
       where u.channel_id = f.channel_id and u.state = 'due' and u.cause in ('event', 'open') and u.claimed_until > n.now
@@ -28,7 +27,7 @@ first_in_line as materialized (
   order by f.due_at, f.delivery_id
   limit $4
 ),
--- another dispatcher may have been quicker since this statement began: asked again under the lock, it is found out
+-- another dispatcher may have been faster since this statement started: checked again under the lock
 free as materialized (
   select d.delivery_id, d.channel_id, d.event_id, d.claimed_by is not null as taken_over
   from delivery d
@@ -37,7 +36,7 @@ free as materialized (
   where d.state = 'due' and d.due_at <= n.now and (d.claimed_until is null or d.claimed_until <= n.now)
   for update of d skip locked
 ),
--- many channels are told of the same
+-- computed once per event, as many channels get the same
 bodies as materialized (
   select
     e.event_id, e.incident_id, e.kind, i.slug, i.retracted_at, v.published, a.body,
@@ -50,7 +49,7 @@ bodies as materialized (
   join venue v using (venue_id)
   left join api.alert a on a.event_id = f.event_id
 ),
-told as materialized (
+claimed as materialized (
   select
     f.*,
     b.kind,
@@ -58,7 +57,7 @@ told as materialized (
     b.retracted_at,
     b.event,
     b.incident,
-    -- the end, at a venue that is not published any more: for those to whom its beginning has gone
+    -- a closing at an unpublished venue: only for channels to which the opening was sent
     case
       when b.published or exists (
         select
@@ -83,7 +82,7 @@ moved as (
     claimed_by = case when t.body is not null then $2 end,
     claimed_until = case when t.body is not null then n.now + $3::int * interval '1 millisecond' end,
     first_claimed_at = coalesce(d.first_claimed_at, case when t.body is not null then n.now end)
-  from told t
+  from claimed t
   cross join n
   where d.delivery_id = t.delivery_id
   returning d.delivery_id, d.state, d.reason
@@ -91,19 +90,19 @@ moved as (
 lost as (
   update delivery_attempt a
   set result = 'lost', ended_at = n.now, error = 'its sender ended before the answer was recorded'
-  from told t
+  from claimed t
   cross join n
   where t.taken_over and a.delivery_id = t.delivery_id and a.result is null
 ),
-begun as (
+attempts as (
   insert into delivery_attempt (delivery_id, channel_id, sent_by, started_at)
-  select t.delivery_id, t.channel_id, $2, n.now from told t cross join n where t.body is not null
+  select t.delivery_id, t.channel_id, $2, n.now from claimed t cross join n where t.body is not null
   returning delivery_id, attempt_id
 ),
 busy as (
   update channel c
   set free_at = n.now + ($5::jsonb ->> c.format)::int * interval '1 millisecond'
-  from told t
+  from claimed t
   cross join n
   where c.channel_id = t.channel_id and t.body is not null and ($5::jsonb ->> c.format)::int > 0
 )
@@ -126,9 +125,9 @@ select
   t.body,
   case when t.body is not null then t.event end as event,
   case when t.body is not null then t.incident end as incident
-from told t
+from claimed t
 join moved m using (delivery_id)
 join channel c using (channel_id)
 cross join n
-left join begun b using (delivery_id)
+left join attempts b using (delivery_id)
 order by t.event_id, t.delivery_id

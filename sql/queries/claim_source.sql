@@ -1,12 +1,12 @@
--- Which feed is to be read now? The one that is due longest, if any; nobody else gets it for the time that reading may
--- take.
+-- Claim the feed to read now: the one that is overdue the longest, if any; reserved for the caller for as long as
+-- reading may take.
 --
--- $1 now, or null: by this database's clock; $2 how long reading may take, milliseconds; $3 the kinds that the asker
--- can read, for another build may know more. One row {at, source_id, kind, api, page, read_at, feed_at,
--- unreadable_since, due_at}: where nothing is due source_id is null, and due_at is when something will be; null where
--- there is no feed.
+-- $1 now, or null: by this database's clock; $2 how long reading may take, milliseconds; $3 the kinds that the caller
+-- can read, because another build may know more. One row {at, source_id, kind, api, page, read_at, feed_at,
+-- unreadable_since, due_at}: if nothing is due, source_id is null, and due_at is when something will be; null if there
+-- are no feeds.
 with now as materialized (
-  -- whole, so that who claimed it knows it by its date
+  -- whole milliseconds, so that the claimant can recognise its claim by this time
   select date_trunc('milliseconds', coalesce($1::timestamptz, clock_timestamp())) as at
 ),
 claimed as (
@@ -17,7 +17,7 @@ claimed as (
     select d.source_id
     from official_source d
     where d.published and d.kind = any ($3::text[])
-      -- nothing is put off for longer than an hour: what is later comes from a clock that was wrong
+      -- nothing is postponed by more than an hour: a later time comes from a wrong clock
       and (d.due_at <= (select at from now) or d.due_at > (select at from now) + interval '90 minutes')
     order by d.due_at, d.source_id
     limit 1

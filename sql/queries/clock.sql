@@ -1,9 +1,9 @@
--- As of when does everything speak, and when did anything last move? One row {generated_at, moved_at, read_at}, cheap:
--- it is asked at every request. `moved_at` is when a state changed or an incident was opened, escalated, closed or
--- retracted; null where nothing ever was. What is held beyond its tick is held no longer than that.
+-- The instant that every answer describes, and when anything last changed. One row {generated_at, moved_at, read_at},
+-- cheap, because every request asks it. `moved_at` is the last state change or the last opening, escalation, closing or
+-- retraction of an incident; null if there never was one. A body kept beyond its tick is dropped when this moves.
 --
--- What an operator takes back is dated by the tick after which he does it; bodies of that tick, and of what has changed
--- since, came before.
+-- An operator's retraction is dated by the last tick; bodies of that tick, and of changes since, are older than it:
+-- hence two seconds more.
 select
   k.generated_at,
   greatest(

@@ -1,5 +1,6 @@
--- Deliveries as an operator sees them, newest first: $1 of this one, $2 of this channel, $3 of the incident of this
--- slug, $4 in this state, $5 made since then (null each: all); $6 at the most. {body}; `attempts` is oldest first.
+-- Deliveries as an operator sees them, newest first: $1 this delivery, $2 of this channel, $3 of the incident with this
+-- slug, $4 in this state, $5 created since then (each null: all); $6 maximum number. {body}; its `attempts` are oldest
+-- first.
 select
   json_build_object(
     'id', d.delivery_id,

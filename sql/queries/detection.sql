@@ -1,4 +1,4 @@
--- How do our incidents compare with the venues' own notices?
+-- How our incidents compare with the venues' own notices.
 --
 -- $1 days of the window, today included. One row {generated_at, body}.
 with compared as materialized (

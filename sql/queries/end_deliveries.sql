@@ -1,12 +1,12 @@
--- What is not going to be sent any more? What stands in line for a channel that was switched off or removed is skipped,
--- and what an operator sent by a command that ended before the answer has failed. Each is noted in the log of
--- deliveries, from where it can be replayed.
+-- End deliveries that will not be sent: those queued for a channel that was switched off or removed are skipped, and
+-- those of an operator's command that ended before the answer have failed. Each is recorded in the delivery log, from
+-- where it can be replayed.
 --
 -- $1 now, or null: by this database's clock. Rows {channel_id, state, deliveries}.
 with n as materialized (
   select coalesce($1::timestamptz, clock_timestamp()) as now
 ),
--- each by its own index: all that stands in line would be read otherwise
+-- each part by its own index: otherwise the whole queue would be read
 unsent as materialized (
   select d.delivery_id, c.removed_at
   from channel c
@@ -32,7 +32,7 @@ ended as (
   cross join n
   where d.delivery_id = u.delivery_id
     and d.state = 'due'
-    -- what is on its way is waited for
+    -- wait for what is being sent
     and (d.claimed_until is null or d.claimed_until <= n.now)
   returning d.delivery_id, d.channel_id, d.state
 ),

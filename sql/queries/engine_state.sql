@@ -1,8 +1,8 @@
--- How far is the engine behind, and which feeds can be read? $1 how far apart the instants are, milliseconds.
--- One row; before the first tick it is behind since there is this database.
+-- How far the engine is behind, and which feeds can be read. $1 distance between instants, milliseconds. One row;
+-- before the first tick the engine is behind since the creation of the database.
 select
   extract(epoch from n.now - d.newest_at)::float8 as behind_seconds,
-  -- those of the grid that have passed since the last one that was decided
+  -- instants of the grid that have passed since the last decided one
   greatest(
     0, floor(extract(epoch from n.now) * 1000 / $1::int) - floor(extract(epoch from d.newest_at) * 1000 / $1::int)
   )::int

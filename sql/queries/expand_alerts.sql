@@ -1,12 +1,11 @@
--- For whom is what has happened? Each event that waits in the outbox, oldest first, becomes a delivery for each channel
--- that it concerns, and has left the outbox with that: both or neither.
+-- Turn events into deliveries: each event in the outbox, oldest first, becomes one delivery per channel that it
+-- concerns, and leaves the outbox with that: both or neither.
 --
--- $1 now, or null: by this database's clock; $2 how many deliveries, about, at the most. One row {events, deliveries,
+-- $1 now, or null: by this database's clock; $2 approximate maximum number of deliveries. One row {events, deliveries,
 -- skipped, dropped, more}.
 --
--- To be run by one at a time (hold_outbox.sql): who came second would go on with later events by a snapshot of before,
--- in which nobody was told of the beginnings that the first has just put in line, and their ends would be told to
--- nobody.
+-- Run it under hold_outbox.sql, one at a time: a concurrent run would expand later events by an older snapshot, without
+-- the openings that the first has just queued, and would queue their closings for no channel.
 with n as materialized (
   select coalesce($1::timestamptz, clock_timestamp()) as now
 ),
@@ -18,7 +17,7 @@ waiting as materialized (
   limit (select greatest(1, $2::int / greatest(1, count(*))) from channel c where c.removed_at is null)
   for update
 ),
--- retracted at the very moment
+-- retracted at this very moment
 retracted as (
   select w.event_id from waiting w join incident i using (incident_id) where i.retracted_at is not null
 ),
@@ -34,9 +33,9 @@ concerned as materialized (
     and api.concerns(c.severity_floor, c.venues, c.categories, w.severity, v.venue, v.category)
   where i.retracted_at is null
 ),
--- That it is over is told to those who were told that it began, or are to be, or to whom it was tried to tell; also
--- where an operator did, by a replay.
-told as (
+-- Closings go to channels that got the opening, are due to get it, or to which sending was tried; also if an operator
+-- replayed it.
+recipients as (
   select t.*
   from concerned t
   where t.kind <> 'closed'
@@ -63,10 +62,10 @@ added as (
     n.now,
     n.now,
     case when t.off_at is not null then n.now end
-  from told t
+  from recipients t
   cross join n
   order by t.event_id, t.channel_id
-  -- of an event that was restored after a failover, some channels have it (restore_sent.sql)
+  -- for an event restored after a failover, some channels already have the delivery (restore_sent.sql)
   on conflict do nothing
   returning state
 ),

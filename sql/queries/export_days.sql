@@ -1,5 +1,5 @@
--- What `export` writes of days: those that begin within $1 (inclusive) and $2 (exclusive), $3 of a venue or null, $4
--- and $5 the key that it goes on after, or nulls. See export_samples.sql.
+-- What `export` writes of days: those that start from $1 (inclusive) to $2 (exclusive), $3 of a venue or null, $4 and
+-- $5 the key to continue after, or nulls. See export_samples.sql.
 select
   d.day::text, d.venue, d.measured_minutes, d.down_minutes, d.degraded_minutes,
   d.rest_measured_minutes, d.rest_down_minutes, d.stream_measured_minutes, d.stream_down_minutes, d.uptime_pct

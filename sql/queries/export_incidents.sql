@@ -1,6 +1,5 @@
--- What `export` writes of incidents: those that began within $1 (inclusive) and $2 (exclusive), $3 of a venue or null,
--- $4 and $5 the key that it goes on after, or nulls, $6 whether those that were taken back are among them. See
--- export_samples.sql.
+-- What `export` writes of incidents: those that started from $1 (inclusive) to $2 (exclusive), $3 of a venue or null,
+-- $4 and $5 the key to continue after, or nulls, $6 whether to include retracted ones. See export_samples.sql.
 select i.*
 from analytics.incidents i
 where i.started_at >= $1

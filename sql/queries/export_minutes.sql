@@ -1,7 +1,7 @@
--- What `export` writes of minutes: $1 from, $2 to (exclusive), $3 venue or null, $4 to $7 the key that it goes on
--- after, or nulls.
+-- What `export` writes of minutes: $1 from, $2 to (exclusive), $3 venue or null, $4 to $7 the key to continue after, or
+-- nulls.
 --
--- In an order that is the same everywhere, by a key: a reader that goes on finds the next one, and none twice.
+-- Ordered by a key that is the same in every database, so that a resumed export neither misses nor repeats a row.
 select m.*
 from analytics.minutes m
 where m.minute >= $1

@@ -1,7 +1,7 @@
--- What `export` writes of samples: $1 from, $2 to (exclusive), $3 venue or null, $4 to $7 the key that it goes on
--- after, or nulls. Slots are whole milliseconds, so a key that was read from a file is that of the row.
+-- What `export` writes of samples: $1 from, $2 to (exclusive), $3 venue or null, $4 to $7 the key to continue after, or
+-- nulls. Slots are whole milliseconds, so a key read from a file equals that of the row.
 --
--- In an order that is the same everywhere, by a key: a reader that goes on finds the next one, and none twice.
+-- Ordered by a key that is the same in every database, so that a resumed export neither misses nor repeats a row.
 select s.*
 from analytics.samples s
 where s.ts >= $1

@@ -1,5 +1,4 @@
--- Have the outbox alone until the transaction ends, if nobody else has it. {held}. See expand_alerts.sql, which is to
--- be run after it.
+-- Lock the outbox until the transaction ends, unless another dispatcher has it. {held}. Run expand_alerts.sql after it.
 --
--- Nobody waits for it: who does not get it has other alerts to send, and looks again soon.
+-- Never waits: a dispatcher that does not get it has other alerts to send, and tries again soon.
 select pg_try_advisory_xact_lock(hashtextextended('venuewatch.outbox', 0)) as held

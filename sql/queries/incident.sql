@@ -1,5 +1,5 @@
--- One incident by its slug: what happened, who voted how, what went wrong, and what else happened then.
--- $1 slug. One row {generated_at, closed, body}, or none when there is no such public incident.
+-- One incident by its slug: what happened, the votes, what went wrong, and what else happened then. $1 slug. One row
+-- {generated_at, closed, body}, or none if there is no such public incident.
 select
   k.generated_at,
   i.closed_at is not null as closed,
@@ -9,7 +9,7 @@ select
     'venue', json_build_object('id', v.venue, 'name', v.name, 'symbol', v.symbol, 'quote', v.quote),
     'component', json_build_object('id', c.component, 'kind', c.kind, 'label', c.label, 'target', c.target),
     'events', (
-      -- from the incident's own columns: alert history expires, this does not
+      -- from the incident's own columns: alert history expires, they do not
       select
         json_agg(json_build_object('kind', e.kind, 'at', api.iso(e.at), 'severity', e.severity) order by e.at, e.place)
       from (
@@ -24,14 +24,14 @@ select
       where e.at is not null
     ),
     'evidence', api.shown_evidence(i.evidence, c.kind, i.opened_at, i.escalated_at, i.closed_at),
-    -- of now, by the registry: no decision keeps it
+    -- the current value of the registry: decisions do not record it
     'stallThreshold',
     case when c.stall_basis is not null then json_build_object('afterMs', c.stall_after_ms, 'basis', c.stall_basis) end,
-    -- as long as it was seen: the recovery hold would dilute what it was like
+    -- up to the last bad sample: the hold would dilute the figures
     'errors', api.errors(i.component_id, i.started_at, i.last_bad_at),
     'latency', api.incident_latency(i.component_id, i.started_at, i.last_bad_at),
     'detection', api.incident_detection(i.incident_id),
-    -- as far around it as a notice may stand beside it
+    -- as far around it as a notice may be paired
     'official', api.official(v.venue_id, i.started_at - api.paired_within(), i.started_at + api.paired_within()),
     'related', api.related(i.incident_id)
   )::text as body

@@ -35,7 +35,7 @@ select
   i.quorum,
   i.reporting,
   (select string_agg(region, ' ') from json_array_elements_text(i.regions) region) as regions,
-  -- the venue's own notice beside it, where there is one
+  -- the venue's own notice beside it, if there is one
   o.id as "officialId",
   o.title as "officialTitle",
   o.url as "officialUrl",
@@ -50,7 +50,7 @@ select
   i."officialObserved"
 from api.clock k
 cross join api.incident_page($1::text, $2::text, $3::text, $4::int, $5::int, $6::timestamptz, $7::bigint) p
--- read as a record at once: field by field, the text would be parsed again for each
+-- read as one record: field by field, the text would be parsed again for each
 cross join lateral json_to_record(p.body) as i (
   id bigint, slug text, venue text, component text, kind text, label text, severity text, "peakSeverity" text,
   status text,

@@ -1,24 +1,24 @@
--- Keep what a reading of a feed brought.
+-- Store the result of reading a feed.
 --
 -- $1 source; $2 when it was read; $3 what went wrong, or null; $4 what was understood: [{scope, listedFrom, notices:
--- [{id, kind, title, url, status, impact, startedAt, postedAt, resolvedAt, over, subjects, raw}]}], with null for
--- notices that are as they were; $5 as of when the feed says that it is, or null; $6 when it may be asked again; $7 how
--- many notices may be new within a day, the first reading aside. One row {problem, added, changed, left_feed, refused};
--- the problem may be one that only what was known before shows.
+-- [{id, kind, title, url, status, impact, startedAt, postedAt, resolvedAt, over, subjects, raw}]}], with null notices
+-- for unchanged lists; $5 the feed's own time stamp, or null; $6 when it may be read again; $7 maximum number of new
+-- notices within a day, except in the first reading. One row {problem, added, changed, left_feed, refused}; some
+-- problems can be seen only by comparison with what was known.
 --
--- Nothing is written of notices that stand there as before: that they were seen is what the run of readings says.
+-- Nothing is written for unchanged notices: the run of readings records that they were seen.
 with lists as materialized (
   select l.scope, l."listedFrom" as listed_from, l.notices
   from jsonb_to_recordset($4::jsonb) as l (scope text, "listedFrom" timestamptz, notices jsonb)
 ),
--- One notice may be taken down, and the last one may. That all of several are gone at once from a list that is said to
--- be whole is a feed gone wrong: then it is not known that they are.
+-- A single notice may be taken down, even the last one. But if several vanish at once from a list that claims to be
+-- complete, the feed is broken, and we do not know that they are gone.
 emptied as (
   select l.scope, count(*) as notices
   from lists l
   join official_incident n on n.source_id = $1::integer and n.scope = l.scope and n.left_at is null
   where l.listed_from is not null and jsonb_array_length(l.notices) = 0
-    -- what stays so for a day is so
+    -- if that persists for a day, it is true
     and not exists (
       select from (
         select r.* from official_reading r where r.source_id = $1::integer order by r.from_at desc limit 1
@@ -35,7 +35,7 @@ reading as materialized (
     coalesce(
       left($3::text, 300),
       (
-        select format('%s: expected the %s that were there before, got none', e.scope, e.notices)
+        select format('%s: expected the %s known notices, got none', e.scope, e.notices)
         from emptied e
         order by e.scope
         limit 1
@@ -46,7 +46,7 @@ reading as materialized (
     g.newest_at as newest_good_at,
     b.problem is null and b.until_at is not null as was_readable,
     b.from_at as run_from,
-    -- the same outcome as before, and soon after it
+    -- same outcome as before, and soon after it
     coalesce(b.until_at >= $2::timestamptz - api.feed_silent_after(), false) as unbroken
   from (select) one
   left join (
@@ -62,7 +62,7 @@ reading as materialized (
     where r.source_id = $1::integer and r.from_at <= $2::timestamptz and r.problem is null
   ) g on true
 ),
--- by a clock that was ahead, and was put right since
+-- runs recorded by a clock that was ahead and has since been corrected
 never_was as (
   delete from official_reading r where r.source_id = $1::integer and r.from_at > $2::timestamptz
 ),
@@ -75,10 +75,11 @@ given as materialized (
     n.url,
     n.status,
     n.impact,
-    -- a feed that names no time goes by when we saw it, and so does one that names no notice
+    -- if the feed gives no time, or the notice has no id, use the time when we first saw it
     coalesce(n."startedAt", b.started_at, r.at) as started_at,
-    -- What was told first holds, if it can be true: dates are moved in hindsight. Where the feed does not tell, it was
-    -- after the reading that had it not: to take this one would make us look early by as long as readings are apart.
+    -- The first stated time counts, if plausible: feeds move dates in hindsight. If the feed gives none, it was after
+    -- the last reading without the notice: this reading's time would make us look early by up to the distance between
+    -- readings.
     coalesce(
       case
         when b.posted_at between b.first_seen_at - interval '366 days' and b.first_seen_at + interval '10 minutes'
@@ -101,8 +102,8 @@ given as materialized (
     id text, kind text, title text, url text, status text, impact text, "startedAt" timestamptz, "postedAt" timestamptz,
     "resolvedAt" timestamptz, over boolean, subjects jsonb, raw text
   )
-  -- What has no name is the one that still holds, if it says the same. Asked only of those: as a join it would compare
-  -- all with all.
+  -- A notice without an id is the current one, if it says the same. Looked up only for those: a join would compare all
+  -- with all.
   left join lateral (
     select o.external_id
     from official_incident o
@@ -122,8 +123,8 @@ given as materialized (
   left join official_incident b on b.source_id = r.source_id and b.scope = l.scope and b.external_id = k.external_id
   order by l.scope, k.external_id, n."postedAt" desc nulls last
 ),
--- A feed that invents notices must not fill the disk: the newest come first. The first good reading brings a whole
--- history, and those before it parts of one.
+-- A feed that invents notices must not fill the disk: the newest are admitted first. The first good reading brings a
+-- whole history, and those before it parts of one.
 room as (
   select greatest(
     0,
@@ -183,15 +184,15 @@ changed as (
           (j.before).kind, (j.before).status, (j.before).impact, (j.before).title, (j.before).started_at,
           (j.before).resolved_at, (j.before).subjects, (j.before).vanished
         )
-        -- one that changes with every reading for a day is no news any more
+        -- an entry that changes with every reading of a day is no longer news
         and (select count(*) from official_change c where c.notice_id = j.notice_id) < 1000
-        as tells
+        as is_news
   ) d
   where n.notice_id = j.notice_id
     and (
-      d.tells
+      d.is_news
       or n.left_at is not null
-      -- what tells nothing is written once an hour: a feed that is made again at each reading would be written whole
+      -- uninformative changes are written once an hour: a feed that is regenerated at each reading would be rewritten
       -- each time
       or n.last_seen_at < r.at - interval '1 hour'
       and (
@@ -203,43 +204,43 @@ changed as (
           j.raw
         )
     )
-  returning n.*, d.tells
+  returning n.*, d.is_news
 ),
--- What is in the feed no more. Only a reading that was understood whole can tell: what could not be read is not gone.
+-- Notices that left the feed. Only a fully understood reading shows that: what could not be read is not gone.
 absent as (
   update official_incident n
   set
     left_at = r.at,
     last_seen_at = greatest(n.last_seen_at, least(r.newest_good_at, r.at)),
-    -- a feed that tells only what holds now says by its silence that it is over
+    -- a feed that lists only current notices ends a notice by omitting it
     over = n.over or l.scope = 'now',
     resolved_at = case when l.scope = 'now' then r.at else n.resolved_at end,
     vanished = l.scope <> 'now' and coalesce(coalesce(n.posted_at, n.first_seen_at) >= l.listed_from, not n.over)
   from verdict r
   cross join lists l
   where r.final_problem is null
-    -- without notices it is as it was
+    -- a list without notices is unchanged
     and l.notices is not null
     and n.source_id = r.source_id and n.scope = l.scope and n.left_at is null
     and not exists (select from given g where g.notice_id = n.notice_id)
-  returning n.*, n.vanished or l.scope = 'now' as tells
+  returning n.*, n.vanished or l.scope = 'now' as is_news
 ),
-told as (
+news as (
   select a.notice_id, a.kind, a.status, a.impact, a.title, a.started_at, a.resolved_at, a.subjects, a.vanished
   from added a
   union all
   select c.notice_id, c.kind, c.status, c.impact, c.title, c.started_at, c.resolved_at, c.subjects, c.vanished
   from changed c
-  where c.tells
+  where c.is_news
   union all
   select a.notice_id, a.kind, a.status, a.impact, a.title, a.started_at, a.resolved_at, a.subjects, a.vanished
   from absent a
-  where a.tells
+  where a.is_news
 ),
 noted as (
   insert into official_change (notice_id, at, kind, status, impact, title, started_at, resolved_at, subjects, vanished)
   select t.notice_id, r.at, t.kind, t.status, t.impact, t.title, t.started_at, t.resolved_at, t.subjects, t.vanished
-  from told t
+  from news t
   cross join reading r
   on conflict (notice_id, at) do nothing
 ),
@@ -249,14 +250,15 @@ outcome as materialized (
     case when v.final_problem is null then least(v.at, coalesce(l.covers_from, v.at)) end as covers_from
   from verdict v
   left join lateral (
-    -- of a list whose reach is not known, what is there now; maintenance acknowledges nothing, so it is not asked
+    -- if a list's reach is unknown, it covers only the present; maintenance lists do not count, because they never
+    -- report incidents
     select max(coalesce(l.listed_from, v.at)) as covers_from from lists l where l.scope <> 'maintenances'
   ) l on true
 ),
 run_goes_on as (
   update official_reading w
   set
-    -- what is further ahead than readings can be apart comes from a clock that was wrong
+    -- further ahead than the distance of readings: from a wrong clock
     until_at = case when w.until_at > o.at + interval '1 minute' then o.at else greatest(w.until_at, o.at) end,
     problem = o.final_problem,
     covers_from = least(w.covers_from, o.covers_from)
@@ -265,7 +267,7 @@ run_goes_on as (
     and o.unbroken and o.was_readable = (o.final_problem is null)
   returning w.source_id
 ),
--- one that ended in the future by a clock that was ahead
+-- a run that ended in the future by a clock that was ahead
 run_is_cut as (
   update official_reading w
   set until_at = o.at, covers_from = least(w.covers_from, o.at)
@@ -287,7 +289,7 @@ asked as (
   from outcome o
   where s.source_id = o.source_id
 ),
--- until when the feed was read is shown, so each reading is of another instant
+-- the time of the last reading is shown, so each reading needs a new instant
 published_past_changed as (
   update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at)
 )

@@ -1,5 +1,5 @@
--- $1 base URL, $2 site URL. Writes nothing where both are known already. Returns what stood there before and was
--- replaced, null where there was nothing: {replaced}.
+-- $1 base URL, $2 site URL. Writes nothing if both are already stored. Returns what was replaced, null if there was
+-- nothing: {replaced}.
 with former as (
   select base_url from service_address
 ),

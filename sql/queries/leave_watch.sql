@@ -1,5 +1,5 @@
--- A probe that ends says goodbye, so that others take at once what it holds. $1 region; $2 process.
--- What it held stays written down until then: incidents that are decided meanwhile name its build.
+-- A probe releases its venue leases at shutdown, so that others take its venues at once. $1 region; $2 process. Its
+-- venues stay recorded until then: incidents decided meanwhile name its build.
 update probe p
 set alive_until = '-infinity', seen_at = clock_timestamp()
 from region g

@@ -1,5 +1,5 @@
--- The state of everything for Prometheus, in its text format, version 0.0.4: the instant that it shows, and five
--- families, every published component in each. One row {generated_at, body}.
+-- The state of everything for Prometheus, in its text format, version 0.0.4: the instant of the answer, and five
+-- families with every published component in each. One row {generated_at, body}.
 with component as materialized (
   select
     c.component_id,
@@ -18,7 +18,7 @@ seen_from as materialized (
 latency as materialized (
   select m.component_id, m.region_id, m.answers, m.p50_us, m.p95_us from api.newest_minute m
 ),
--- `place` orders series within a component, so that bodies of one tick are the same bytes
+-- `place` orders series within a component, so that bodies of one tick are identical byte by byte
 series as (
   select
     'svc_component_state' as family,
@@ -39,8 +39,8 @@ series as (
   join api.region_state s using (component_id)
   join seen_from g using (region_id)
   union all
-  -- the only family that leaves series out: no value stands for not measured or for too few answers, and 0 would claim
-  -- an instant one
+  -- the only family that omits series: a missing value means not measured, or too few answers; 0 would claim an instant
+  -- answer
   select
     'svc_latency_seconds',
     c.component_id,
@@ -90,11 +90,11 @@ family (place, name, help) as (
     (
       3, 'svc_latency_seconds',
       'Percentile of the latency of good answers in the most recent complete minute, '
-        'of one REST endpoint seen from one region.'
+      'of one REST endpoint seen from one region.'
     ),
     (
       4, 'svc_latency_samples',
-      'Good answers in that minute: what the percentiles are of.'
+      'Number of good answers in that minute, from which the percentiles are computed.'
     ),
     (
       5, 'svc_incident_open',

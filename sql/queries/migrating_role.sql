@@ -1,6 +1,6 @@
--- What the current user may do of what a migration needs. One row {name, database, is_superuser, is_embedded, is_owner,
--- migrated_by, asked}: migrated_by is another user who migrated it before; asked are the statements that an
--- administrator has to run, since the user may not, in order.
+-- Which of the rights for a migration the current user has. One row {name, database, is_superuser, is_embedded,
+-- is_owner, migrated_by, asked}: migrated_by is another user who migrated the database before; asked are the statements
+-- that an administrator must run because the user may not, in order.
 with me as (
   select
     r.oid, r.rolname, r.rolsuper,
@@ -38,12 +38,12 @@ select
       || case when me.knows_set then ' with inherit true, set true' else '' end
     from wanted w
     where case
-        -- who makes a role administers it
+        -- the creator of a role administers it
         when to_regrole(w.role) is null or to_regrole(w.joined_by) is null then not me.may_make
-        -- inheriting the rights does not give the right to SET ROLE or to give it objects
+        -- inheriting a role's rights does not allow SET ROLE or giving it objects
         when pg_has_role(w.joined_by, to_regrole(w.role), 'usage')
           and case when me.knows_set then pg_has_role(w.joined_by, to_regrole(w.role), 'set') else true end then false
-        -- from PostgreSQL 16 on, to create roles is not to administer those of others
+        -- from PostgreSQL 16 on, CREATEROLE does not include administering roles created by others
         else not me.may_grant and not pg_has_role(to_regrole(w.role), 'usage with admin option')
       end
     order by w.place

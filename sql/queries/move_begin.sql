@@ -1,10 +1,10 @@
--- Where a move keeps how far it has come: in the database that it fills, so that each step is noted in the transaction
--- that did it. It stays there afterwards, to tell that all is there.
+-- The progress of a move, stored in the target database, so that each step is recorded in its own transaction. It stays
+-- there afterwards, as proof that everything was moved.
 create schema moving;
 
 create table moving.state (
   only_row    boolean primary key default true check (only_row),
-  -- of the database that is read: move_identity.sql, and the state of move_source.sql
+  -- of the source database: move_identity.sql, and the state of move_source.sql
   identity    text not null,
   state       text not null,
   begun_at    timestamptz not null default now(),
@@ -12,13 +12,13 @@ create table moving.state (
   finished_at timestamptz
 );
 
--- Of each part that is moved by time: before when all of it is here.
+-- for each part that is moved by time: everything before this time is here
 create table moving.done (
   part     text primary key,
   until_at timestamptz not null
 );
 
--- What both sides had.
+-- what both databases had
 create table moving.verified (
   part     text primary key,
   place    integer not null,

@@ -1,7 +1,8 @@
--- How wide chunks of samples are from now on. $1 true: an hour; false: as 002-sample.sql has it.
+-- Set the width of new chunks of samples. $1 true: an hour; false: as in 002-sample.sql.
 --
--- An embedded database drops its samples by the hour, a server by the day. Were the hours left of a day put into a
--- chunk of that day, upkeep would take the whole day for backed by samples, and could roll up its beginning as empty.
+-- An embedded database drops its samples by the hour, a server by the day. If the remaining hours of a day were put
+-- into a chunk of a day, upkeep would consider the whole day backed by samples, and could roll up its beginning as
+-- empty.
 select set_chunk_time_interval(
   'venuewatch.sample',
   case when $1 or is_embedded() then interval '1 hour' else interval '1 day' end

@@ -1,4 +1,4 @@
--- All is here: hand the office over, as one that leads does when it ends.
+-- Everything is moved: release the lease, as a leader does at shutdown.
 with over as (
   update leader set expires_at = '-infinity' where holder = 'venuewatch move'
 )

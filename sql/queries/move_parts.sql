@@ -1,12 +1,11 @@
--- What `move` carries, in the order in which it does: tables, those that others point to first; then samples; then
--- every roll-up. Read off the catalogue, so that a table that is added is not forgotten. Six tables are no data:
--- `migration` and `definition` say what this database was made by, `leader` who leads here, `timeline` where this
--- server's log stands, and `typical_week` and `open_hour` are counted again.
+-- What `move` copies, in this order: tables, referenced ones first; then samples; then every roll-up. From the
+-- catalogue, so that a new table is not forgotten. Six tables are no data: `migration` and `definition` describe how
+-- this database was made, `leader` who leads here, `timeline` this server's log; `typical_week` and `open_hour` are
+-- recomputed.
 --
--- {part, kind, reads, writes, columns, written, identity, at, windowMs}: what is read from and written to (a roll-up is
--- written where its rows are kept), as names that are quoted already; all columns, and those that are not generated;
--- the column with a sequence; the column of the time, and how much time is moved at once. What the last two say is null
--- of a table.
+-- {part, kind, reads, writes, columns, written, identity, at, windowMs}: the quoted names to read from and write to (a
+-- roll-up is written to its materialization hypertable); all columns, and those that are not generated; the column with
+-- a sequence; the time column, and how much time is moved at once. The last two are null for a table.
 with recursive hyper as (
   select
     coalesce(a.view_name, d.hypertable_name) as part,
@@ -38,7 +37,7 @@ pointing (kept_in, depth) as (
 parts as (
   select
     h.part, case when h.is_rollup then 'rollup' else 'samples' end as kind, h.kept_in, h.at, h.at_once,
-    -- roll-ups in the order in which they were made: they stand on each other
+    -- roll-ups in the order of their creation, because they are built on each other
     array[1, h.is_rollup::int, h.kept_in::oid::bigint] as place
   from hyper h
   union all
@@ -55,7 +54,7 @@ select
   p.part,
   p.kind,
   format('venuewatch.%I', p.part) as reads,
-  -- spelled out: what stands in the search path would be named without its schema
+  -- with the schema: names on the search path would come without it
   (
     select format('%I.%I', n.nspname, c.relname)
     from pg_class c

@@ -1,8 +1,8 @@
--- What `move` asks of the database that it reads from, before it reads and after. {state, busy, rawFrom}
+-- What `move` asks of the source database, before and after reading. {state, busy, rawFrom}
 --
--- state     changes with whatever a service that runs would write
--- busy      who is still at work, in words
--- rawFrom   since when raw samples are kept, null where there are none: what is rolled up of before stands by itself
+-- state     changes with anything that a running service writes
+-- busy      the programs that are still running, in words
+-- rawFrom   start of the kept raw samples, null without any: roll-ups before it have no source
 select
   md5(
     row(

@@ -1,5 +1,5 @@
--- What another role owns than should: {relation, is_view, owner}. vw_core owns what it keeps up, and the user who
--- migrates all other tables. Only these are altered: each alteration waits for all who use the table.
+-- Relations with the wrong owner: {relation, is_view, owner}. vw_core owns what it maintains, and the migrating user
+-- owns all other tables. Only these are altered, because each alteration waits for all users of the table.
 with kept_up (relations) as (
   select array[
     'sample', 'sample_minute', 'sample_hour', 'component_minute', 'venue_minute', 'component_hour', 'venue_hour',
@@ -22,5 +22,5 @@ join pg_roles owner
 where (c.relname = any (k.relations) or c.relkind = 'r')
   and c.relkind in ('r', 'v')
   and c.relowner <> owner.oid
--- a roll-up reads with the rights of its owner, so what it stands on comes first
+-- a roll-up reads with its owner's rights, so its sources come first
 order by c.oid

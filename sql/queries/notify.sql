@@ -1,9 +1,9 @@
--- How long did it take from the first bad sample to a delivered alert? Of openings alone, over all channels, in the UTC
--- days of the last thirty, today included. One row {generated_at, body}.
+-- Time from the first bad sample to a delivered alert: openings only, over all channels, in the last thirty UTC days,
+-- today included. One row {generated_at, body}.
 --
--- Which deliveries count was told apart when they were delivered (settle_deliveries.sql). What is left to be seen now
--- is that their incident was retracted since.
-with told as (
+-- Which deliveries count was decided when they were delivered (settle_deliveries.sql). Only later retractions are
+-- checked here.
+with counted as (
   select d.told_after_ms
   from api.clock k
   join delivery d
@@ -30,7 +30,7 @@ from api.clock k
 cross join (
   select
     count(*)::int as deliveries,
-    -- both at once: they are sorted once
+    -- both at once, so that they are sorted once
     percentile_cont(array[0.5, 0.95]) within group (order by d.told_after_ms) as percentiles_ms
-  from told d
+  from counted d
 ) t

@@ -1,16 +1,16 @@
--- How long was one stream silent, as one region heard it?
+-- How long one stream was silent, as heard from one region.
 --
--- $1 venue; $2 component; $3 region; $4 from; $5 to (exclusive); $6 the stream's cadence in milliseconds.
--- A row for each length of silence that was the longest of some slot, shortest first: how many slots it was the longest
--- of, how many quiet periods were as long, both outside trouble, and how many such periods trouble left out. Rows of
--- windows that follow each other add up.
+-- $1 venue; $2 component; $3 region; $4 from; $5 to (exclusive); $6 the stream's cadence in milliseconds. One row per
+-- length of silence that was the longest of some slot, shortest first: the number of slots in which it was the longest,
+-- the number of quiet periods of that length, both outside trouble, and the number of such periods excluded because of
+-- trouble. Rows of consecutive windows add up.
 --
--- A sample holds the longest silence that touches its slot. One that still runs when the slot ends is in the next slot
--- again, longer: of a silence of two minutes twelve slots tell. So a slot's silence is counted only where the next slot
--- has none that is longer: had it still been running, it would have grown. Each quiet period is thus a silence that was
--- heard from its beginning to its end, and is counted once. (Equal ones are two: the same silence could be so only by
--- ending within the millisecond in which the slot does.) What is passed over are silences that a longer one follows at
--- once; they are mostly short ones, so quantiles come out a little high, and thresholds on the patient side.
+-- A sample holds the longest silence that overlaps its slot. A silence that continues after the slot is also in the
+-- next slot, and longer: a silence of two minutes appears in twelve slots. So a slot's silence counts only if the next
+-- slot has no longer one: if it had continued, it would have grown. Each quiet period is thus a silence that was heard
+-- from beginning to end, and is counted once. (Two equal ones are two silences: one silence could appear twice with the
+-- same length only if it ended within the same millisecond as the slot.) Silences that a longer one follows immediately
+-- are missed; they are mostly short, so quantiles come out slightly high, and thresholds on the patient side.
 with series as (
   select c.component_id, c.venue_id, g.region_id, $6 * interval '1 ms' as slot
   from component c
@@ -18,8 +18,8 @@ with series as (
   cross join region g
   where v.venue = $1 and c.component = $2 and g.region = $3
 ),
--- Neither a venue's stalls nor a region's own trouble are to teach how quiet a stream usually is. A retracted incident
--- was no stall, and teaches.
+-- A venue's stalls and a region's own trouble must not count as usual silence. A retracted incident was no stall, so it
+-- counts.
 trouble as (
   select coalesce(range_agg(t.span), '{}') as spans
   from (
@@ -45,7 +45,7 @@ heard as (
   where s.component_id = (select component_id from series)
     and s.region_id = (select region_id from series)
     and s.ts >= $4::timestamptz
-    -- the last slot of the window has a next one too
+    -- the last slot of the window needs its next one too
     and s.ts < $5::timestamptz + $6 * interval '1 ms'
     and s.quiet_ms is not null
     -- a refused subscription is no silence
@@ -56,7 +56,7 @@ judged as (
   select
     h.ts,
     h.quiet_ms,
-    -- where the next slot was not measured, nobody knows whether the silence had ended
+    -- if the next slot was not measured, we do not know whether the silence ended
     h.next_ts <= h.ts + e.slot and h.next_quiet_ms <= h.quiet_ms as is_period,
     -- it may last into the next slot, and a region may be a slot ahead of the quorum that started an incident
     t.spans && tstzrange(h.ts - e.slot - h.quiet_ms * interval '1 ms', h.ts + e.slot, '[]') as in_trouble

@@ -1,15 +1,15 @@
--- A day or five days of one venue, added up from what reconcile_hours.sql counted in all its hours, and compared with
--- what the roll-ups hold.
+-- A day or five days of one venue, added up from the counts of reconcile_hours.sql over all its hours, and compared
+-- with the roll-ups.
 --
--- $1 venue_id, $2 the bucket's beginning, $3 the roll-ups, $4 the sums: {rollup: {key: [values]}}. Returns what
--- differs, by roll-up: [{rollup, rows, from, to, example: {kept, recomputed}}]; of the example the columns of its key,
--- and what is counted.
+-- $1 venue_id, $2 start of the bucket, $3 the roll-ups, $4 the sums: {rollup: {key: [values]}}. Returns the differences
+-- by roll-up: [{rollup, rows, from, to, example: {kept, recomputed}}]; the example has the columns of its key and the
+-- counts.
 with counted as materialized (
   select r.rollup, k.key, array(select jsonb_array_elements_text(k.counts)::int) as counts
   from jsonb_each($4::jsonb) as r (rollup, keys)
   cross join jsonb_each(r.keys) as k (key, counts)
 ),
--- of all stretches of three hours of a component, or of a part of the venue
+-- all three-hour stretches of a component, or of a part of the venue
 of_days as (
   select
     rollup,
@@ -91,7 +91,7 @@ compared as (
   full join kept k using (rollup, key, copy)
   where a.counts is distinct from k.counts
     and rollup = any ($3::text[])
-    -- while minutes are being left out, nothing is said of what stands on them
+    -- while minutes are being excluded, what is derived from them is not compared
     and not exists (
       select
       from excluded_minute x

@@ -1,14 +1,13 @@
--- Some whole hours of one venue, recomputed from its samples and compared with what the roll-ups hold.
+-- Some whole hours of one venue, recomputed from its samples and compared with the roll-ups.
 --
--- $1 venue_id, $2 from, $3 to: whole hours that are over, of which all samples are there; $4 what is to be counted for
+-- $1 venue_id, $2 from, $3 to: whole hours that are over and have all their samples; $4 what to count for
 -- reconcile_days.sql.
 --
--- Returns how many samples there are; how many are `lost`; what differs, by roll-up: [{rollup, rows, from, to, example:
--- {kept, recomputed}}]; and `counts`, of which days and five days are the sums: [{rollup, bucket (seconds), key,
--- counts}].
+-- Returns the number of samples; how many are `lost`; the differences by roll-up: [{rollup, rows, from, to, example:
+-- {kept, recomputed}}]; and `counts`, whose sums are days and five days: [{rollup, bucket (seconds), key, counts}].
 --
--- On purpose not in the words of schema/003-rollups.sql: what this is to find is what the same words would do wrong
--- again. Buckets are cut by date_trunc, percentiles are picked out of sorted arrays, faults are sums of truths, and
+-- Deliberately written differently from schema/003-rollups.sql, because the same code would repeat the errors that this
+-- is to find. Buckets are cut by date_trunc, percentiles are taken from sorted arrays, faults are sums of booleans, and
 -- every level is computed from the samples.
 with own as materialized (
   select array_agg(component_id) as components from component where venue_id = $1::smallint
@@ -107,7 +106,7 @@ stream_hour_recomputed as materialized (
   where component_id in (select c.component_id from component c where c.kind = 'ws')
   group by 1, 2, 3
 ),
--- a half goes to the even millisecond
+-- a half rounds to the even millisecond
 latency_hour_recomputed as materialized (
   select
     date_trunc('hour', ts) as hour,
@@ -125,7 +124,7 @@ latency_hour_recomputed as materialized (
   where kind = 'rest' and good and latency_us is not null
   group by 1, 2, 3, 4
 ),
--- A region's vote: down by no fewer bad samples than good ones, bad by a fifth. A region that was impaired has none.
+-- A region's vote: down if at least as many samples are bad as good, bad from a fifth on. An impaired region has none.
 votes as (
   select
     minute,
@@ -139,7 +138,7 @@ votes as (
   )
   group by minute, component_id
 ),
--- one region is enough where no other was published
+-- one region is enough if no other was published
 judged as (
   select
     v.*,
@@ -170,7 +169,7 @@ venue_minute_recomputed as materialized (
   where measured
   group by minute
 ),
--- of a venue as a whole, of its REST, and of the rest of it
+-- of the venue as a whole, of its REST, and of the rest of it
 venue_parts as (
   select minute, 'all' as part, down, bad from venue_minute_recomputed
   union all
@@ -232,8 +231,7 @@ venue_hour_recomputed as materialized (
   left join counted_hours s on s.hour = a.hour and s.whose = 'stream'
   where a.whose = 'all'
 ),
--- Row by row, by their keys. Two rows of one bucket, of which there must be one, are a difference too: hence the
--- copies.
+-- Row by row, by their keys. A duplicate row of a bucket is a difference too: hence the copies.
 compared as (
   select
     'sample_minute' as rollup,
@@ -357,13 +355,14 @@ differences as (
     max(at) as "to",
     (array_agg(jsonb_build_object('kept', kept, 'recomputed', recomputed) order by at))[1] as example
   from compared
-  -- while minutes are being left out, nothing is said of what stands on them
+  -- while minutes are being excluded, what is derived from them is not compared
   where not exists (
     select from excluded_minute x where not x.applied and x.minute >= $2::timestamptz and x.minute < $3::timestamptz
   )
   group by rollup
 ),
--- Samples are only ever added. Where minutes and hours, which are made of them apart, both hold more, samples are gone.
+-- Samples are only ever added. If minutes and hours, which are computed from them independently, both have more,
+-- samples are gone.
 lost as (
   select sum(least(m.samples, h.samples) - coalesce(a.samples, 0)) as samples
   from (
@@ -385,7 +384,7 @@ lost as (
   left join hours a using (hour, component_id, region_id)
   where least(m.samples, h.samples) > coalesce(a.samples, 0)
 ),
--- of three hours each, whose squares are asked for too
+-- by three hours, whose squares are needed too
 counts as (
   select
     case when whose ~ '^[a-z]' then 'venue_day' else 'component_day' end as rollup,
@@ -400,7 +399,7 @@ counts as (
     'latency_day', date_trunc('day', minute), concat_ws(' ', component_id, region_id, ms), array[count(*)]
   from sample_minute_recomputed
   cross join lateral (
-    -- a half goes to the even millisecond
+    -- a half rounds to the even millisecond
     select case when p50_us % 1000 = 500 then p50_us / 1000 + p50_us / 1000 % 2 else (p50_us + 500) / 1000 end as ms
   ) whole
   where 'latency_day' = any ($4::text[]) and p50_us is not null

@@ -1,4 +1,4 @@
--- Keep a batch of samples from one region (kept-plans/010-record-samples.sql). $1 region; then one array a column of
+-- Store a batch of samples from one region (kept-plans/010-record-samples.sql). $1 region; then one array per column of
 -- sample.
 select timeline, knows_region, unknown, accepted, stored
 from upkeep.record_samples(

@@ -1,7 +1,7 @@
--- The fleet: which regions report now and from where, what they shipped, which have trouble of their own, and how many
--- must agree. One row {generated_at, body}.
+-- The regions: which report now and from where, how many samples they delivered, which are impaired, and how many must
+-- agree. One row {generated_at, body}.
 --
--- $1 the least regions that have to agree where as many are published (rule quorum_min_regions).
+-- $1 minimum number of regions that must agree if as many are published (rule quorum_min_regions).
 select
   k.generated_at,
   (
@@ -63,7 +63,7 @@ select
             '[]'
           ),
           'vantage', (
-            -- what all of its probes say; the machine as the engine judges by it
+            -- what all of its probes report; the machine as the engine judges it
             select json_build_object(
               'name',
               case
@@ -91,7 +91,7 @@ select
             'measured', g.impaired_of,
             'reason', format(
               '%s of %s venues measured there turned bad at once, and in no other region '
-                'whose own network worked: its votes are not counted',
+              'whose own network worked: its votes are not counted',
               cardinality(g.impaired_by), g.impaired_of
             )
           ) end,

@@ -1,4 +1,4 @@
--- How reliable was each venue over the last days, and all of these rows together? The most available first.
+-- Reliability of each venue over the last days, and of all these rows together. The most available first.
 --
 -- $1 days of the window, today included; $2 category or null. One row {generated_at, body}.
 with rows as materialized (
@@ -8,9 +8,9 @@ with rows as materialized (
   ) r
   left join api.venue v using (venue_id)
 ),
--- A rank says no more than is known: before a venue come those of which it is certain that they were more available,
--- since their lower bound is above its upper one. So those whose bounds overlap share a rank, as long as nobody stands
--- between them.
+-- A rank claims no more than is known: a venue ranks below those that were certainly more available, because their
+-- lower bound is above its upper one. So venues with overlapping bounds share a rank, as long as no venue lies between
+-- them.
 ranked as (
   select (r.body ->> 'id') as id, r.position, count(o.venue_id) + 1 as rank
   from rows r

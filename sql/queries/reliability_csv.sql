@@ -1,5 +1,5 @@
--- The venues compared over the last days, as a table: `venues` of reliability.sql, flat, one venue a row, in the same
--- order.
+-- The comparison of venues over the last days as a table: `venues` of reliability.sql, flattened, one row per venue, in
+-- the same order.
 --
 -- $1 days of the window, today included; $2 category or null; $3 address of the methodology page.
 select

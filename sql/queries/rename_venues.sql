@@ -1,10 +1,10 @@
 -- Give each venue that the registry has renamed its new id: the row stays, and with it all history.
 --
--- $1 [{venue, formerIds}]. A row for each venue of the registry of which the database has several rows {venue, rows}:
--- they have a history each, and nothing is renamed then.
+-- $1 [{venue, formerIds}]. Returns a row {venue, rows} for each venue of the registry with several rows in the
+-- database: each has its own history, and then nothing is renamed.
 --
--- Rows by whose id a venue is known elsewhere follow: filters of channels, and the venues that impairments were
--- recognised by. Slugs of incidents stay as they are, since they were sent to people.
+-- Other references by id follow: filters of channels, and the venues by which impairments were recognised. Slugs of
+-- incidents are unchanged, because they were already sent out.
 with given as (
   select g.venue, g."formerIds" as former_ids
   from jsonb_to_recordset($1::jsonb) as g (venue text, "formerIds" text[])
@@ -29,7 +29,7 @@ venues as (
 channels as (
   update channel c
   set venues = (
-    -- one that was told both by hand has it once
+    -- a filter that has both ids keeps one
     select array_agg(distinct coalesce(r.becomes, f.venue) order by coalesce(r.becomes, f.venue))
     from unnest(c.venues) as f (venue)
     left join renamed r on r.was = f.venue

@@ -1,7 +1,7 @@
--- Between which times can be replayed, and what? $1 the rules as JSON, $2 a venue or null.
+-- The period and the components that can be replayed. $1 the rules as JSON, $2 a venue or null.
 --
--- {ticked_at, kept_since, raw_kept_ms, longest_span_ms, components}; `kept_since` is where the oldest samples that are
--- kept may begin, `components` the ids of what is watched.
+-- {ticked_at, kept_since, raw_kept_ms, longest_span_ms, components}; `kept_since` is a lower bound of the oldest kept
+-- samples, `components` the ids of the watched components.
 select
   (select c.ticked_at from engine_clock c) as ticked_at,
   (

@@ -1,8 +1,8 @@
 -- In a scratch schema, after a replay: the incidents of both sides that were open or retracted within the period from
 -- $1 to $2, as they stood at its end. Only of components that are watched now.
 --
--- Those that opened before the period have the same id on both sides. `by_hand`: why an operator retracted it, at any
--- time.
+-- Incidents that opened before the period have the same id on both sides. `by_hand`: the reason of an operator's
+-- retraction, at any time.
 with sides as (
   select 'recorded' as side, i.*, case when o.retraction_evidence is null then o.retraction_reason end as by_hand
   from engine.incidents_as_of($2) i
@@ -14,7 +14,7 @@ with sides as (
 touching as (
   select
     s.*,
-    -- what one side retracted in the period and the other did not is to be seen on both
+    -- if only one side retracted it within the period, it must be visible on both
     bool_or(
       coalesce(least(s.closed_at, s.retracted_at), 'infinity') >= $1::timestamptz or s.retracted_at >= $1::timestamptz
     ) over (

@@ -1,5 +1,4 @@
--- How many incidents within the period from $1 to $2 are of components that are not watched any more? $3 a venue or
--- null.
+-- Number of incidents within the period from $1 to $2 of components that are no longer watched. $3 a venue or null.
 select count(*) as incidents
 from incident i
 join component c using (component_id)

@@ -1,8 +1,7 @@
--- What an operator may want to send again: $1 these deliveries, or, where that is null, of channel $2 what failed or
--- was skipped since
--- $3 and has not arrived in the meantime, an event once. {delivery_id, channel_id, event_id, state, kind, incident_id,
--- slug, retracted_at, retraction_reason, published, removed_at}, in the order of events. What was retracted or is shown
--- no more is left out in the second case: nobody asked for it by number.
+-- What an operator may want to send again: $1 these deliveries, or, if null, those of channel $2 that failed or were
+-- skipped since $3 and have not been delivered since, once per event. {delivery_id, channel_id, event_id, state, kind,
+-- incident_id, slug, retracted_at, retraction_reason, published, removed_at}, in the order of events. The second case
+-- excludes retracted and unpublished incidents, because they were not requested by number.
 select distinct on (d.channel_id, d.event_id, case when $1::bigint[] is not null then d.delivery_id end)
   d.delivery_id,
   d.channel_id,

@@ -1,13 +1,12 @@
--- How far is this database behind the one that it replicates? One row
--- {is_replica, receiving, paused, behind_bytes, behind_seconds, silent_seconds}; on a primary all but the first say
--- nothing.
+-- How far this database is behind the primary that it replicates. One row {is_replica, receiving, paused, behind_bytes,
+-- behind_seconds, silent_seconds}; on a primary only the first is meaningful.
 --
--- A replica knows when the newest transaction that it has replayed was committed: `silent_seconds` ago. While somebody
--- writes, as the engine does every two seconds, that is its lag. When nobody writes, the age grows without any lag;
--- then there is what the primary says every few seconds at the least: where its log ends. A replica that has replayed
--- up to there was not behind when that was said. A connection that is slow, or cut without a word, makes both older.
+-- A replica knows when its newest replayed transaction was committed: `silent_seconds` ago. While the primary writes,
+-- as the engine does every two seconds, that is the lag. If nothing is written, this age grows without lag; then the
+-- primary's messages count, which come at least every few seconds and say where its log ends. A replica that has
+-- replayed up to there was not behind at that time. On a slow or silently broken connection both get older.
 --
--- After a restart no transaction is remembered until one is replayed; the engine's last tick is in the tables.
+-- After a restart no transaction time is known until one is replayed; then the engine's last tick is used.
 select
   r.is_replica,
   r.receiving,

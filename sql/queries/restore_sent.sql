@@ -1,12 +1,12 @@
--- After a failover: restore what a dispatcher has sent and this database does not know.
+-- After a failover: restore what a dispatcher has sent and this database has lost.
 --
 -- $1 [{event, incident, deliveries: [{channelId, delivered}]}]: rows of alert_event and incident as they were when the
--- dispatcher claimed them. One row {restored, closed, skipped}: slugs of incidents that go on; of those that are closed
--- with this, since their component has another open incident by now; and of those whose name another incident has by
--- now.
+-- dispatcher claimed them. One row {restored, closed, skipped}: slugs of incidents that continue; of those that are
+-- closed here, because their component already has another open incident; and of those whose name another incident has
+-- taken.
 --
--- An incident goes on under its number and its name, as does an event: a receiver that has it knows it again, and the
--- engine closes it like any other. Safe to repeat, and for several dispatchers.
+-- Incidents and events keep their numbers and names, so that receivers recognise them, and the engine closes the
+-- incidents like any other. Safe to repeat, and for several dispatchers.
 with sent as materialized (
   select
     jsonb_populate_record(null::alert_event, s.event) as event,
@@ -14,7 +14,7 @@ with sent as materialized (
     s.deliveries
   from jsonb_to_recordset($1::jsonb) as s (event jsonb, incident jsonb, deliveries jsonb)
 ),
--- as the latest of its events has it
+-- as in the latest of its events
 lost as materialized (
   select distinct on ((s.incident).incident_id)
     s.incident,
@@ -24,7 +24,7 @@ lost as materialized (
       where i.component_id = (s.incident).component_id and i.closed_at is null and i.retracted_at is null
     ) as is_open_again
   from sent s
-  -- the component may have been added in what was lost, too
+  -- the component may also have been added in the lost history
   join component c on c.component_id = (s.incident).component_id
   where not exists (select from incident i where i.incident_id = (s.incident).incident_id)
   order by (s.incident).incident_id, (s.event).event_id desc
@@ -69,7 +69,7 @@ known as (
   from incident i
   where exists (select from sent s where (s.incident).incident_id = i.incident_id and (s.incident).slug = i.slug)
 ),
--- Of an incident that was not lost, an escalation or a closing may have been: that is decided again, and sent as a new
+-- For an incident that was not lost, an escalation or a closing may have been: it is decided again, and sent as a new
 -- event.
 events as (
   insert into alert_event (event_id, incident_id, kind, severity, at, recorded_at, late)
@@ -98,8 +98,8 @@ closings as (
   from restored r
   join to_close t using (incident_id)
 ),
--- Of what another dispatcher restored before, or what was not lost, who has it may still be known to this one alone.
--- The event's other channels get it as usual (expand_alerts.sql).
+-- Of events that another dispatcher restored, or that were not lost, only this dispatcher may know some receivers. The
+-- event's other channels get it as usual (expand_alerts.sql).
 deliveries as (
   insert into delivery (channel_id, event_id, cause, state, created_at, due_at, first_claimed_at, ended_at)
   select

@@ -1,9 +1,9 @@
--- Retract an incident by hand, and drop its alerts that have not left: $1 slug, $2 reason. {incident_id, was_open}, or
--- no row where there is none to retract.
+-- Retract an incident by hand, and drop its unsent alerts: $1 slug, $2 reason. {incident_id, was_open}, or no row if
+-- there is none to retract.
 --
--- To be run after the clock's row was locked, and the incident's events: a tick and a dispatcher's look that were under
--- way have ended then, and what they left is seen here. It is dated by the engine's clock, since that is what it comes
--- after: the engine may be behind, and a replay does it there.
+-- Run it after locking the clock's row and the incident's events: ticks and dispatcher runs in progress have then
+-- finished, and their results are visible. It is dated by the engine's clock, because it follows that tick: the engine
+-- may be behind, and a replay repeats it there.
 with retracted as (
   update incident i
   set retracted_at = k.ticked_at, retraction_reason = $2
@@ -11,7 +11,7 @@ with retracted as (
   where i.slug = $1 and i.retracted_at is null
   returning i.incident_id, i.closed_at is null as was_open
 ),
--- what showed it until now was of another instant
+-- what showed the incident until now needs an older instant
 published_past_changed as (
   update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at)
   where exists (select from retracted)
@@ -23,9 +23,9 @@ dropped_events as (
   from retracted r
   where e.incident_id = r.incident_id and e.dispatched_at is null
 ),
--- In line, and nobody has begun to send it. What somebody has begun to send may have arrived, and what somebody holds
--- is being claimed, settled or ended at this moment: to wait for it could be to wait for each other. The next claim
--- finds the incident retracted.
+-- Queued, and not yet being sent. A delivery that a dispatcher has begun to send may have arrived. A locked one is
+-- being claimed, settled or ended at this moment; waiting for it could deadlock. The next claim finds the incident
+-- retracted.
 in_line as (
   select d.delivery_id
   from retracted r

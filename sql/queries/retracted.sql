@@ -1,3 +1,3 @@
--- When and why an incident was retracted: $1 slug. {retracted_at, reason}, or no row where none of that name was, or
--- its venue is no longer published.
+-- When and why an incident was retracted: $1 slug. {retracted_at, reason}, or no row if no such incident was retracted,
+-- or its venue is no longer published.
 select r.retracted_at, r.reason from api.retracted r where r.slug = $1

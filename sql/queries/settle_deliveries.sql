@@ -1,17 +1,15 @@
--- What has become of what was sent? Attempts get their end; a delivery is delivered, due again, or has failed; a
--- channel counts its failures in a row, and is switched off by too many of them, or at once by a receiver that says
--- that it is gone.
+-- Record the results of sending: attempts end; a delivery is delivered, due again, or failed; a channel counts its
+-- consecutive failures, and is switched off by too many of them, or at once if the receiver says that it is gone.
 --
 -- $1 now, or null: by this database's clock; $2 [{attemptId, result, status, error, durationMs, answer, agoMs,
--- retryAfterMs, spread}]: the answer was there `agoMs` ago, and `spread` stretches the pause before the next attempt;
--- $3 the rules of deliveries (server/alerts/delivery/rules.ts). Rows {attempt_id, delivery_id, event_id, cause,
--- channel_id, format, state, failures, due_at, channel_off: null | failures | gone, channel_failures,
--- first_sent_after_ms, delivered_after_ms}, one for each result that counted. The last two are since the event was
--- recorded; null where this attempt was not the first, or did not deliver, and of what did not leave because it
--- happened.
+-- retryAfterMs, spread}]: the answer arrived `agoMs` ago, and `spread` scales the pause before the next attempt; $3 the
+-- rules of deliveries (server/alerts/delivery/rules.ts). Rows {attempt_id, delivery_id, event_id, cause, channel_id,
+-- format, state, failures, due_at, channel_off: null | failures | gone, channel_failures, first_sent_after_ms,
+-- delivered_after_ms}, one for each result that counted. The last two are measured from the recording of the event;
+-- null if this attempt was not the first, or did not deliver, and for deliveries of another cause than `event`.
 --
--- A result counts while its claim is held. Once somebody else has taken the delivery over, it is noted, and moves
--- nothing.
+-- A result counts while its claim is held. Once another dispatcher has taken the delivery over, the result is only
+-- recorded with the attempt.
 with n as materialized (
   select coalesce($1::timestamptz, clock_timestamp()) as now
 ),
@@ -22,7 +20,7 @@ rules as (
     switch_off_failures int
   )
 ),
-said as materialized (
+results as materialized (
   select s.*
   from jsonb_to_recordset($2::jsonb) as s (
     "attemptId" bigint, result text, status int, error text, "durationMs" int, answer text, "agoMs" int,
@@ -39,18 +37,18 @@ held as materialized (
     s."agoMs" as ago_ms,
     s."retryAfterMs" as retry_after_ms,
     s.spread
-  from said s
+  from results s
   join delivery_attempt a on a.attempt_id = s."attemptId"
   join delivery d using (delivery_id)
   where a.result is null and d.state = 'due'
-  -- both: who takes it over marks the attempt as lost, and that is to be seen here
+  -- both: a dispatcher that takes over marks the attempt as lost, and that must be visible here
   for update of d, a
 ),
 ended as (
   update delivery_attempt a
   set result = s.result, status = s.status, error = s.error, duration_ms = s."durationMs", answer = s.answer,
     ended_at = n.now - s."agoMs" * interval '1 millisecond'
-  from said s
+  from results s
   cross join n
   where a.attempt_id = s."attemptId" and (a.result is null or a.result = 'lost')
 ),
@@ -58,8 +56,8 @@ judged as materialized (
   select
     h.*,
     h.cause in ('event', 'open') as is_in_line,
-    -- A fault that may be our own is no failure of the receiver's, for as long as that can be believed: not where
-    -- another was reached about that time. One that is certainly ours says when to send again.
+    -- A fault that may be our own is not counted against the receiver while that is plausible: not if another channel
+    -- was reached at about that time, and not for too long. A fault that is certainly ours says when to retry.
     case
       when h.result = 'delivered' then false
       when h.result <> 'ours' then true
@@ -78,7 +76,7 @@ judged as materialized (
 counted as materialized (
   update channel c
   set delivered_at = case when j.result = 'delivered' then n.now else c.delivered_at end,
-    -- who asks for time asks for it for whatever comes next
+    -- a receiver that asks for a delay asks for it for all deliveries
     free_at = case
       when j.retry_after_ms > 0
         then greatest(c.free_at, n.now + least(j.retry_after_ms, r.retry_after_ms) * interval '1 millisecond')
@@ -126,7 +124,7 @@ verdict as materialized (
   cross join rules r
   left join counted k using (channel_id)
 ),
--- How long it took. What /v1/notify counts is told apart here, but for retractions, which may come later.
+-- How long it took. Decides what /v1/notify counts, except later retractions.
 timed as materialized (
   select
     v.delivery_id,
@@ -136,7 +134,7 @@ timed as materialized (
     case when v.cause = 'event' and v.state_now = 'delivered' then u.answered_at - e.recorded_at end as delivered_after,
     case
       when v.cause = 'event' and v.state_now = 'delivered' and e.kind = 'opened'
-        -- No backfill. Its own first claim says so of nearly all; where that came too late, another channel's may have
+        -- No backfill. Nearly always its own first claim shows that; if that came too late, another channel's may have
         -- been in time.
         and (
           v.first_claimed_at <= u.backfill_from
@@ -146,7 +144,7 @@ timed as materialized (
             where o.event_id = v.event_id and o.cause in ('event', 'open') and o.first_claimed_at <= u.backfill_from
           )
         )
-      -- a sample has the clock of its probe
+      -- a sample has its probe's clock
       then greatest(interval '0', u.answered_at - i.started_at)
     end as told_after
   from verdict v
@@ -174,7 +172,7 @@ settled as (
   where d.delivery_id = v.delivery_id
   returning d.delivery_id, d.due_at
 ),
--- /v1/notify counts it, from before this moment on
+-- /v1/notify counts it for times before this moment
 published_past_changed as (
   update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at)
   where exists (select from timed t where t.told_after is not null)

@@ -1,12 +1,12 @@
--- Bring what a probe holds to its share. One row {venues}: what it holds then.
+-- Bring the venue leases of a probe to its share. One row {venues}: what it holds then.
 --
--- $1 region; $2 process; $3 ids of the venues that its registry has: it can measure no others; $4 whether it may take
--- what a dead one held: who was cut off from this database itself may not yet, for the others were too, and are about
--- to say that they live. To be run in the transaction of hold_watch.sql, after it.
+-- $1 region; $2 process; $3 ids of the venues in its registry: it can measure no others; $4 whether it may take the
+-- leases of dead probes: a probe that was itself cut off from the database may not yet, because the others were too,
+-- and are about to send heartbeats. Run it in the transaction of hold_watch.sql, after it.
 --
--- What nobody alive holds is taken whole, so that nothing is left over where probes know different venues. What is
--- missing from its share then, it takes from those that hold more than theirs, who go on until they are told at their
--- next renewal: for that long both measure, and no slot is lost.
+-- All venues without a living holder are taken, so that none is left over if probes know different venues. If its share
+-- is still not reached, it takes venues from probes that hold more than theirs; these continue until their next
+-- heartbeat tells them: for that long both measure, and no slot is lost.
 with here as materialized (
   select g.region_id from region g where g.region = $1
 ),
@@ -23,7 +23,7 @@ venues as materialized (
     v.position,
     w.process as holder,
     l.process is not null as held,
-    -- nobody's, or of one that said goodbye, or of a dead one
+    -- not held, or held by a probe that shut down or died
     l.process is null and (w.process is null or p.alive_until = '-infinity' or $4) as free,
     n.known_as,
     n.known_as is not null as known
@@ -62,7 +62,7 @@ taken_over as (
   from venues v
   where v.free and v.known
 ),
--- of each that holds more than its share, what it came to last by the registry's order
+-- from each probe above its share, the last venues in the registry's order
 surplus as (
   select
     v.venue_id,

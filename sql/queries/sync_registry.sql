@@ -1,9 +1,9 @@
--- Make the tables of what is watched agree with the registry.
+-- Make the registry's tables agree with the registry file.
 --
 -- $1 {regions: [{region, name}], venues: [{venue, name, category, symbol, quote, chain, officialKind, officialPage,
 -- officialApi, about, notAbout, formerIds, components: [{component, label, target, cadenceMs, stallAfterMs,
--- stallBasis}]}]}, in the order of the file. What the registry no longer names is unpublished; what it names again is
--- published again, with its history. To be run after rename_venues.sql.
+-- stallBasis}]}]}, in the order of the file. What the registry no longer contains is unpublished; what returns is
+-- published again, with its history. Run it after rename_venues.sql.
 with given_regions as (
   select r.value ->> 'region' as region, r.value ->> 'name' as name, r.ordinality::smallint as position
   from jsonb_array_elements($1::jsonb -> 'regions') with ordinality r
@@ -26,14 +26,14 @@ given_venues as (
     components jsonb
   )
 ),
--- a page without an address for programs is no feed
+-- a page without an API address is no feed
 given_sources as (
   select distinct on (v."officialApi") v."officialApi" as api, v."officialKind" as kind, v."officialPage" as page
   from given_venues v
   where v."officialApi" is not null
   order by v."officialApi", v.position
 ),
--- at another address than before, and of the same kind
+-- same kind at a new address
 moved_sources as (
   select distinct on (m.to_api) m.*
   from (
@@ -55,8 +55,8 @@ given_components as (
     component text, label text, target text, "cadenceMs" int, "stallAfterMs" int, "stallBasis" text
   )
 ),
--- How many regions are published, from now on; before the first registry nothing was watched, and it is taken for as it
--- is now.
+-- The number of published regions from now on; before the first registry nothing was watched, and the current number is
+-- assumed.
 other_number as (
   update regions_published set holds_to = now()
   where holds_to = 'infinity' and regions <> (select count(*) from given_regions)
@@ -79,7 +79,7 @@ gone_venues as (
   from henceforth h
   where v.published and v.venue not in (select venue from given_venues)
 ),
--- those of a venue that is gone stay published with it, should it come back
+-- components of an unpublished venue stay published with it, in case it returns
 gone_components as (
   update component c
   set published = c.published and v.venue not in (select venue from given_venues),
@@ -96,16 +96,16 @@ gone_sources as (
     and s.api not in (select api from given_sources)
     and s.source_id not in (select source_id from moved_sources)
 ),
--- What is known is updated and what is new inserted, each by itself: `on conflict` would draw an id for every row at
--- every start, and the small ones would run out.
+-- Existing rows are updated and new ones inserted separately: `on conflict` would draw an id for every row at every
+-- start, and the smallint ids would run out.
 kept_sources as (
   update official_source s set kind = g.kind, page = g.page, published = true
   from given_sources g
   where s.api = g.api
   returning s.source_id, s.api
 ),
--- A feed that moves stays itself: what it said before belongs to its venues as ever. What is in the feed at its new
--- address is known at the next reading; until then nothing is, and nothing has vanished.
+-- A feed that moves keeps its identity: earlier notices still belong to its venues. The content at its new address is
+-- known at the next reading; until then no notice is in the feed, and none has vanished.
 resettled_sources as (
   update official_source s
   set api = m.to_api, page = m.page, published = true, due_at = '-infinity', feed_at = null
@@ -122,7 +122,7 @@ resettled_notices as (
       (select max(r.until_at) from official_reading r where r.source_id = n.source_id and r.problem is null)
     )
   from moved_sources m
-  -- what a feed tells by saying it now ends when it says so no more
+  -- a feed that lists only current notices ends one by omitting it
   where n.source_id = m.source_id and n.left_at is null and n.scope <> 'now'
 ),
 new_sources as (

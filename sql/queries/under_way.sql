@@ -1,5 +1,5 @@
--- The transactions of others in this database that run now; of those in $1, where it is not null, which still do:
--- {running}, an array.
+-- The other transactions that run in this database now; if $1 is not null, those of $1 that still run: {running}, an
+-- array.
 select
   array(
     select l.virtualxid

@@ -1,6 +1,6 @@
--- For which channels does something wait that the asker cannot send, and nobody else does? $1 how what it can read
--- begins; empty: it has no key;
--- $2 for how long it has waited, milliseconds. {channels}, their numbers; null where there is none.
+-- Channels with deliveries that the caller cannot decrypt and no other core sends. $1 prefix of what its key can
+-- decrypt; empty: it has no key; $2 for how long they have waited, milliseconds. {channels}, their numbers; null if
+-- there are none.
 select array_agg(c.channel_id order by c.channel_id) as channels
 from channel c
 where c.removed_at is null and c.off_at is null

@@ -1,6 +1,6 @@
--- Ninety days of one venue as a table: `days` of api.venue_page, flat, one day a row, oldest first.
+-- Ninety days of one venue as a table: `days` of api.venue_page, flattened, one row per day, oldest first.
 --
--- $1 venue, $2 address of the methodology page. No row when the venue is not published.
+-- $1 venue, $2 address of the methodology page. No row if the venue is not published.
 with days as (
   select d.*
   from venue v

@@ -1,10 +1,8 @@
 -- The instant that every answer describes, and whether the engine still decides. One row.
 --
---
 -- Every body is a function of `generated_at`: two bodies with the same instant agree, whichever process made them and
 -- whatever arrived in between. While the engine is alive, that is its last tick, plus a millisecond for each time that
 -- upkeep or a notice has since changed the published past (`revision`).
---
 --
 -- After five minutes of silence (a rule that the engine leaves here), or while the engine catches up on more than that,
 -- nothing that it decided is shown as current. The views judge this, so that it also works when core is dead. The
@@ -12,11 +10,9 @@
 -- change made during the silence is dated two seconds ago (revision_after): samples on their way have arrived by then,
 -- and no reader has shown its instant before the commit.
 --
---
 -- `silent_at` is the start of the silence; if the engine never decided anything, the creation of the database.
 --
---
--- `published_to` is the end of the published minutes: what upkeep rolls up every twelve seconds (upkeep.refresh_newest)
+-- `published_to` is the end of the published minutes: what upkeep rolls up every twenty seconds (upkeep.refresh_newest)
 -- lies after it. Hours and days are published as far as their minutes are. A later change before it increments
 -- `revision`.
 create view api.clock as

@@ -1,7 +1,6 @@
 -- On a replica: where the primary's log ended in its last message, and when that was by its clock. No row without a
 -- primary.
 --
---
 -- Only members of pg_read_all_stats can see this, so it runs with the rights of vw_definer (roles.sql). It returns two
 -- values and no personal data.
 create function api.heard_of_primary() returns table (log_end pg_lsn, said_at timestamptz)

@@ -1,7 +1,6 @@
 -- The 95 % confidence bounds of a window's uptime. docs/methodology.md ("Bounds") explains the method;
 -- `bench/uptime-bounds.ts` shows how often it is right.
 --
---
 -- What was measured is known exactly. Uncertain is how many of the unmeasured minutes were down: their share is
 -- modelled by a beta distribution. Its mean comes from the measured minutes, its width from how much information these
 -- hold, which is less than their number: an outage lasts for tens of minutes, so adjacent minutes say nearly the same.
@@ -72,11 +71,9 @@ $$;
 -- The bounds of a window, in per cent: the lower one rounded down, the upper one rounded up, both to three digits. From
 -- sums over its days.
 --
---
 -- The squares describe how the measured minutes are distributed: m minutes in one half hour add m² to the first, spread
 -- over m half hours only m. Days without measurements are included in `scheduled`. Nothing measured: null. Everything
 -- measured: both bounds are the uptime itself.
---
 --
 -- The correlation of being down between two minutes is assumed to be 0.75 within a half hour, 0.38 within three hours,
 -- 0.07 within a day, and 0 across days. The constants below are the differences of these. Few statements, because each

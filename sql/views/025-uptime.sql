@@ -1,7 +1,6 @@
 -- How many minutes were measured, and how many of them were bad: of venues per day, of components over a window. Uptime
 -- (docs/methodology.md) is computed from nothing else.
 --
---
 -- Complete days are read from days (venue_day), the current day from its hours and the minutes after those: ninety days
 -- of minutes are too many for one answer. Upkeep records how far hours and days are complete (rollups_made). Only
 -- published minutes are read. Days before `made_from` are as an earlier release counted them.
@@ -23,7 +22,6 @@ cross join lateral (
 
 -- The published minutes of venues in a window after the last kept hour, grouped by hour in the format of venue_hour
 -- (schema 017).
---
 --
 -- A separate function, so that each call is planned for its window. Inside the board, whose plan is cached, it would
 -- read from a hundred chunks; their start-up took a sixth of the board's time (18 ms, then 15). It has the rights of

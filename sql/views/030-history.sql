@@ -64,7 +64,6 @@ end;
 -- figures come from the same hours, so the median is never above the percentile, and `hours` is their number. One row
 -- per venue, and one without a venue over all their hours: percentiles do not add up, hours do.
 --
---
 -- Counts milliseconds instead of sorting hours, from kept counts where they exist: ninety days have 0.4 million hours.
 -- The days before the first whole bucket and after the newest are counted from sample_hour.
 create function api.typical_hours(window_days integer, venue_ids smallint[])

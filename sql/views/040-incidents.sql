@@ -259,10 +259,8 @@ end;
 -- so. By hour if the incident lasts longer than a day, because its minutes would be millions. Null if nothing was
 -- answered in either period.
 --
---
 -- The total covers only regions with answers both before and during: a slow region that fails has no answers during,
 -- and the fault would look like an improvement. If there is no such region, it covers all.
---
 --
 -- A minute with too few answers for a percentile counts for none, and a median also needs its minimum of answers.
 create function api.incident_latency(of_component integer, from_at timestamptz, to_at timestamptz) returns json

@@ -4,7 +4,6 @@ create type api.sparkline_point as ("at" text, "p50Ms" integer, "samples" bigint
 -- The live board: every published venue with its ninety days and its last day of latency, and the fleet as a whole. One
 -- row.
 --
---
 -- plpgsql, because its plan is cached for the life of the connection: it reads so much that planning took a quarter of
 -- the time. A generic plan for all categories: with the values of each call it would be no better, and planned each
 -- time.

@@ -5,7 +5,6 @@
 -- always that of its pair. `near` says whether the other side has anything within six hours: if one notice covers eight
 -- incidents of one outage, seven are not paired, but are not ours alone either.
 --
---
 -- `compared` says what counts: an incident if we know the feed's content from six hours before it to six hours after
 -- (so that time is over), together with its paired notice; an unpaired notice once its six hours are over, if we
 -- measured the venue within a quarter of an hour of its start. Otherwise gaps in our measurements would count as the
@@ -60,7 +59,7 @@ begin atomic
     where f.tells_incidents and i.retracted_at is null and i.started_at >= from_at and i.started_at <= to_at
   ),
   -- materialized, so that a notice is classified once
-  said as materialized (
+  classified as materialized (
     select n.venue_id, n.notice_id, n.started_at, n.posted_at, n.kind, n.doubtful
     from api.notice n
     where n.venue_id = any (venue_ids) and n.started_at >= from_at and n.started_at <= to_at
@@ -92,7 +91,7 @@ begin atomic
             limit 1
           ) is not null
         ) is true as compared
-    from said n
+    from classified n
     join feeds f using (venue_id)
     cross join api.clock k
     cross join lateral (select f.tells_incidents and n.kind = 'incident' and not n.doubtful as pairable) p
@@ -128,7 +127,7 @@ begin atomic
   pairs as materialized (
     select c.* from candidates c where c.nearest_of_ours = 1 and c.nearest_of_theirs = 1
   ),
-  told_late as (
+  published_late as (
     select e.incident_id from alert_event e where e.kind = 'opened' and e.late
   )
   select
@@ -142,7 +141,7 @@ begin atomic
     case when p.theirs is not null then 'incident' end,
     p.theirs is not null,
     -- as api.ahead_seconds, which would query for each row
-    case when i.incident_id not in (select l.incident_id from told_late l)
+    case when i.incident_id not in (select l.incident_id from published_late l)
       then round(extract(epoch from p.posted_at - p.opened_at))::int end
   from incidents i
   left join pairs p on p.ours = i.no

@@ -7,7 +7,7 @@
 create function api.evidence_of(kind text, noted jsonb) returns json
 language sql stable
 begin atomic
-  with said as (
+  with voted as (
     select
       count(*) filter (
         where vote ->> 'vote' = 'outage' or (kind <> 'escalated' and vote ->> 'vote' = 'degraded')
@@ -30,7 +30,7 @@ begin atomic
     ) with ordinality as v (vote, place)
   ),
   faults as (
-    select string_agg(f.fault || ' ' || f.n, ', ' order by f.n desc, f.fault) as told
+    select string_agg(f.fault || ' ' || f.n, ', ' order by f.n desc, f.fault) as list
     from (
       select f.key as fault, sum(f.value::numeric) as n
       from jsonb_array_elements(case when jsonb_typeof(noted -> 'votes') = 'array' then noted -> 'votes' end) vote
@@ -46,7 +46,7 @@ begin atomic
       case kind when 'escalated' then 'an outage' else 'it bad' end,
       noted ->> 'quorum',
       case when kind = 'closed' then 'would be' when noted ->> 'quorum' = '1' then 'is' else 'are' end,
-      ': ' || f.told
+      ': ' || f.list
     ),
     'reporting', noted -> 'reporting',
     'quorum', noted -> 'quorum',
@@ -60,7 +60,7 @@ begin atomic
       '[]'
     )
   )
-  from said s
+  from voted s
   cross join faults f
   -- an end without votes, such as that of a component that is no longer watched, has no evidence to send
   where jsonb_typeof(noted -> 'votes') = 'array';

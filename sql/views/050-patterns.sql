@@ -1,7 +1,6 @@
 -- Recurring incidents of a venue: all its incidents of a window, grouped by component and worst severity, with the UTC
 -- hours and weekdays on which they started. Every incident is in exactly one of these patterns.
 --
---
 -- `recurring` reports patterns that keep coming back at the same time: at one hour of one weekday, at one hour of any
 -- day, or on one weekday. It counts days with incidents, so that one bad afternoon counts once. With the minimums
 -- below, chance alone meets them in at most one of thirty patterns, however many days a pattern has (simulated): an

@@ -1,7 +1,6 @@
 -- The raw samples of some components, seen from some regions, in `(from_at, to_at]`, as far as they had arrived by
 -- `known_at`.
 --
---
 -- A separate function, planned for each window: inside the page, whose plan knows no window, it would include all
 -- chunks, 200 on the embedded database.
 create function api.samples_between(
@@ -52,7 +51,6 @@ create type api.chart_point as ("at" text, "p50Ms" integer, "p95Ms" integer, "sa
 
 -- One venue in detail: one row, or none if the venue is not published. `only_range` is 24h (buckets of a minute) or 7d
 -- (of an hour); `only_region` applies to the latency chart, the endpoints and the streams.
---
 --
 -- plpgsql, because its plan is cached, as api.board's is. One bound on hours is written with `is true`: without it the
 -- planner takes a range of unknown bounds for a narrow one, and uses the index on time, which holds the hours of all

@@ -83,7 +83,7 @@ void t.test("logins", async (t) => {
       replication: true,
       settings: [],
     });
-    await t.rejects(keep("web"), { code: "42939", message: /is replication/ });
+    await t.rejects(keep("web"), { code: "42939", message: /attributes that a login must not have: replication/ });
   });
 
   await t.test("nobody else is made a login of ours", async (t) => {

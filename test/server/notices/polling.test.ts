@@ -251,7 +251,7 @@ void t.test("the feeds of the world", async (t) => {
       component: "official",
     });
     await readAll(14);
-    t.equal((await newestRun(pool, "bitstamp")).problem, "incidents: expected the 3 that were there before, got none");
+    t.equal((await newestRun(pool, "bitstamp")).problem, "incidents: expected the 3 known notices, got none");
     const [gone] = await pool.query<{ count: number }>(
       sql`select count(*)::int as count from official_incident where left_at is not null`,
     );
