@@ -1,4 +1,4 @@
-/** A venue's page over seven days, which is read from hours and from the samples beside them, compared with the samples. */
+/** A venue's page over seven days, read from hours and from samples beside them, compared with the samples alone. */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { serve } from "../../support/api.js";

@@ -243,10 +243,7 @@ void t.test("venuewatch incident retract", async (t) => {
         /there is no incident "okx-2020-01-01-rest-outage"; a slug looks like/,
       ],
       [["retract", slug], /--reason is missing/],
-      [
-        ["retract", slug, "--reason", " "],
-        /--reason: expected 1 to 500 characters .*, got none$/,
-      ],
+      [["retract", slug, "--reason", " "], /--reason: expected 1 to 500 characters .*, got none$/],
       [["retract", slug, "--reason", "x".repeat(501)], /--reason: expected .*, got 501$/],
       [["retract"], /incident retract takes SLUG besides options, got none/],
       [["close", slug], /incident has no action "close", expected one of retract; see venuewatch incident --help/],
