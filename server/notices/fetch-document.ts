@@ -1,10 +1,11 @@
 /** Asks for one document of a feed over HTTP: bounded in time and size, and on the venue's own host. */
 
-import { pipeline, type Readable } from "node:stream";
-import { createBrotliDecompress, createGunzip } from "node:zlib";
-import { Agent, request, type Dispatcher } from "undici";
+import type { IncomingMessage } from "node:http";
 import { retryAfterMs } from "../../shared/measurement/retry-after.js";
-import { deadlineIn } from "./deadline.js";
+import { makeBoundedClient } from "../http/bounded-client.js";
+import { decompressed, encodingOf, isDecodable, isDecompressionError } from "../http/decompressed.js";
+import { networkCodesOf, wordsForCodes } from "../http/error-words.js";
+import type { EndedExchange } from "../http/exchange.js";
 import { shown } from "./shape.js";
 
 export interface DocumentFetcherOptions {
@@ -48,7 +49,7 @@ export interface DocumentFetcher {
    */
   ask(url: string, known: Validators | null, turn: () => Promise<void>, signal: AbortSignal): Promise<FetchedDocument>;
   /** Cuts what is under way. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 const mostRedirects = 3;
@@ -61,14 +62,9 @@ export function makeDocumentFetcher({
   deadlineMs = 15_000,
   maxBodyBytes = 16 * 1024 * 1024,
 }: DocumentFetcherOptions): DocumentFetcher {
-  const agent = new Agent({
-    // The deadline of the whole stands above these.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    autoSelectFamily: true,
-    // Node's 250 ms would give up an address that is good and far away.
-    autoSelectFamilyAttemptTimeout: 1000,
-  });
+  const client = makeBoundedClient();
+  // Headers and framing of an honest answer are far less than its largest body.
+  const maxWireBytes = 2 * maxBodyBytes + 64 * 1024;
 
   async function ask(
     url: string,
@@ -86,26 +82,30 @@ export function makeDocumentFetcher({
     return failed(`redirects more than ${mostRedirects} times`);
   }
 
-  async function requestOnce(
-    address: URL,
-    headers: Record<string, string>,
-    signal: AbortSignal,
-  ): Promise<FetchedDocument | Moved> {
+  async function requestOnce(address: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Verdict> {
     signal.throwIfAborted();
-    const deadline = deadlineIn(deadlineMs, signal);
-    try {
-      const response = await request(address, {
-        dispatcher: agent,
-        headers,
-        signal: deadline.signal,
-      });
-      return isRedirect(response) ? redirect(response, address) : await answerOf(response);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (deadline.isPast()) return unanswered(`expected a whole answer within ${deadlineMs / 1000} s`);
-      return unanswered(problemOf(error));
-    } finally {
-      deadline.clear();
+    let verdict: Verdict | null = null;
+    const exchange = await client.exchange({
+      ...{ method: "GET", url: address, headers, signal, deadlineMs, maxWireBytes, maxBodyBytes },
+      bodyOf(answer) {
+        verdict = verdictOf(answer, address);
+        return verdict === null ? decompressed(answer) : null;
+      },
+    });
+    switch (exchange.end.kind) {
+      case "answered":
+        return verdict ?? documentOf(exchange);
+      case "oversize":
+        return failed(`expected at most ${maxBodyBytes} bytes, got more`, exchange.status);
+      case "upgraded":
+        return unanswered("expected an answer, got a change of protocol");
+      case "late":
+        return unanswered(`expected a whole answer within ${deadlineMs / 1000} s`);
+      case "failed":
+        return unanswered(problemOf(exchange.end.error));
+      default:
+        signal.throwIfAborted();
+        throw new Error("expected a client to ask with, got a destroyed one");
     }
   }
 
@@ -119,40 +119,30 @@ export function makeDocumentFetcher({
     };
   }
 
-  async function answerOf(response: Dispatcher.ResponseData): Promise<FetchedDocument> {
-    const { statusCode, body } = response;
-    if (statusCode !== 200) drop(body);
-    if (statusCode === 304) return { kind: "unchanged" };
-    if (statusCode !== 200) return refusal(response);
-    if (/^text\/html\b/i.test(header(response, "content-type"))) {
-      drop(body);
-      return failed("answered HTML instead of JSON", statusCode);
-    }
-    return wholeBody(response);
-  }
+  return { ask, close: client.close };
+}
 
-  async function wholeBody(response: Dispatcher.ResponseData): Promise<FetchedDocument> {
-    const encoding = header(response, "content-encoding").trim().toLowerCase();
-    const stream = decompressed(response.body, encoding);
-    if (stream === null) {
-      drop(response.body);
-      return failed(`expected gzip, br or no content-encoding, got ${shown(encoding)}`, 200);
-    }
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > maxBodyBytes) return failed(`expected at most ${maxBodyBytes} bytes, got more`, response.statusCode);
-      chunks.push(chunk);
-    }
-    return {
-      kind: "body",
-      text: new TextDecoder().decode(Buffer.concat(chunks)),
-      validators: validatorsOf(response),
-    };
-  }
+type Verdict = FetchedDocument | Moved;
 
-  return { ask, close: () => agent.destroy() };
+/** What comes of an answer without its body; null where that is to be read. */
+function verdictOf({ statusCode: status = 0, headers }: IncomingMessage, from: URL): Verdict | null {
+  if (movedStatuses.has(status)) return redirect(status, headers.location ?? "", from);
+  if (status === 304) return { kind: "unchanged" };
+  if (status !== 200) return refusal(status, headers["retry-after"]);
+  if (/^text\/html\b/i.test(headers["content-type"] ?? "")) return failed("answered HTML instead of JSON", status);
+  const encoding = encodingOf(headers);
+  if (isDecodable(encoding)) return null;
+  return failed(`expected gzip, br or no content-encoding, got ${shown(encoding)}`, status);
+}
+
+/** What cannot be sent back as it came is not kept of it. */
+function documentOf({ headers, chunks }: EndedExchange): FetchedDocument {
+  const sendable = (value = "") => (/^[\x21-\x7e][\x20-\x7e]{0,500}$/.test(value) ? value : null);
+  return {
+    kind: "body",
+    text: new TextDecoder().decode(Buffer.concat(chunks)),
+    validators: { etag: sendable(headers.etag), lastModified: sendable(headers["last-modified"]) },
+  };
 }
 
 function failed(problem: string, status: number | null = null): FetchFailure {
@@ -169,11 +159,12 @@ function unanswered(problem: string): FetchFailure {
   return { ...failed(problem), unanswered: true };
 }
 
-function redirect(response: Dispatcher.ResponseData, from: URL): FetchFailure | Moved {
-  const { statusCode } = response;
-  drop(response.body);
-  const to = redirectedTo(response, from);
-  if (to === null) return failed(`answered ${statusCode} without an address to go to`);
+const movedStatuses = new Set([301, 302, 303, 307, 308]);
+
+function redirect(status: number, location: string, from: URL): FetchFailure | Moved {
+  if (location === "" || !URL.canParse(location, from.href))
+    return failed(`answered ${status} without an address to go to`);
+  const to = new URL(location, from.href);
   // Who moves a feed elsewhere moves it to another owner, perhaps. The origin of `blob:` is that of the address within.
   if (to.origin !== from.origin || to.protocol !== from.protocol)
     return failed(`redirects to ${placeOf(to)}, which is not its own`);
@@ -183,30 +174,9 @@ function redirect(response: Dispatcher.ResponseData, from: URL): FetchFailure | 
 /** Binance says 418 to whom it has banned, and for how long. */
 const rations = new Set([418, 429, 503]);
 
-function refusal(response: Dispatcher.ResponseData): FetchFailure {
-  const { statusCode } = response;
-  const waitMs = retryAfterMs(response.headers["retry-after"], Date.now(), longestWaitMs);
-  return {
-    ...failed(`answered ${statusCode}`, statusCode),
-    retryAfterMs: rations.has(statusCode) ? waitMs : 0,
-  };
-}
-
-/** Its connection is given up with it: a body that nobody reads may be endless. */
-function drop(body: Readable): void {
-  // The error of having been dropped.
-  body.on("error", () => {});
-  body.destroy();
-}
-
-function isRedirect({ statusCode }: Dispatcher.ResponseData): boolean {
-  return [301, 302, 303, 307, 308].includes(statusCode);
-}
-
-function redirectedTo(response: Dispatcher.ResponseData, from: URL): URL | null {
-  const location = header(response, "location");
-  const isAddress = location !== "" && URL.canParse(location, from.href);
-  return isAddress ? new URL(location, from.href) : null;
+function refusal(status: number, retryAfter: string | undefined): FetchFailure {
+  const waitMs = rations.has(status) ? retryAfterMs(retryAfter, Date.now(), longestWaitMs) : 0;
+  return { ...failed(`answered ${status}`, status), retryAfterMs: waitMs };
 }
 
 /** With its scheme, which may be all that differs, and nothing more. */
@@ -214,62 +184,9 @@ function placeOf({ protocol, host }: URL): string {
   return host === "" ? protocol : `${protocol}//${host}`;
 }
 
-/** One that is repeated is taken at its first word; empty where there is none. */
-function header({ headers }: Dispatcher.ResponseData, name: string): string {
-  return [headers[name] ?? ""].flat()[0] ?? "";
-}
-
-/** Null where we have no means for it. */
-function decompressed(body: Readable, encoding: string): Readable | null {
-  switch (encoding) {
-    case "":
-    case "identity":
-      return body;
-    case "gzip":
-    case "x-gzip":
-      return through(body, createGunzip());
-    case "br":
-      return through(body, createBrotliDecompress());
-    default:
-      return null;
-  }
-}
-
-/** Who reads the second gets the errors of both, and ends both. */
-function through<Through extends Readable & NodeJS.WritableStream>(body: Readable, next: Through): Readable {
-  pipeline(body, next, () => {});
-  return next;
-}
-
-/** What cannot be sent back as it came is not kept. */
-function validatorsOf(response: Dispatcher.ResponseData): Validators {
-  const sendable = (name: string) => {
-    const value = header(response, name);
-    return /^[\x21-\x7e][\x20-\x7e]{0,500}$/.test(value) ? value : null;
-  };
-  return { etag: sendable("etag"), lastModified: sendable("last-modified") };
-}
-
-/** Of our making, whatever the server does. */
-const bugs = /^(ERR_INVALID_|ERR_ASSERTION|UND_ERR_(INVALID|DESTROYED|CLOSED))/;
-
-const words: Record<string, string> = {
-  ENOTFOUND: "no address of that name",
-  ECONNREFUSED: "no connection",
-  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
-  ECONNRESET: "a connection that broke off",
-  UND_ERR_SOCKET: "a connection that broke off",
-};
-
-/**
- * Errors of networks, of HTTP and of compression have codes, but for some of undici's parser. @throws whatever else it
- * is
- */
-function problemOf(error: unknown): string {
-  const { code, name } = error as NodeJS.ErrnoException;
-  if (name === "HTTPParserError") return `expected an answer, got no HTTP (${code ?? name})`;
-  if (typeof code !== "string" || bugs.test(code)) throw error;
-  const isOfZlib = "errno" in (error as Error) && /^(Z_|ERR_)/.test(code);
-  if (isOfZlib) return `expected a body that can be decompressed, got ${code}`;
-  return `expected an answer, got ${words[code] ? `${words[code]} (${code})` : code}`;
+/** @throws what is a bug of ours */
+function problemOf(error: Error): string {
+  if (isDecompressionError(error))
+    return `expected a body that can be decompressed, got ${(error as NodeJS.ErrnoException).code}`;
+  return `expected an answer, got ${wordsForCodes(networkCodesOf(error))}`;
 }

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { kindOfAddress, problemOfAddress } from "./safe-address.js";
+import { isLocalhost, kindOfAddress, problemOfAddress } from "../../http/safe-address.js";
 
 const longestUrl = 2000;
 
@@ -25,11 +25,6 @@ export function problemOfUrl(text: string, allowLoopback: boolean): string | nul
 /** Without the brackets of IPv6. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
-}
-
-/** Names that mean this machine, whatever DNS says. */
-export function isLocalhost(host: string): boolean {
-  return host === "localhost" || host.endsWith(".localhost");
 }
 
 /** Reserved names that are not in public DNS (RFC 6762, RFC 7686); .internal will never be delegated. */

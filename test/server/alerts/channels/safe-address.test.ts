@@ -1,6 +1,6 @@
 /** To which addresses and URLs alerts may go. */
 import t from "tap";
-import { kindOfAddress, problemOfAddress } from "../../../../server/alerts/channels/safe-address.js";
+import { kindOfAddress, problemOfAddress } from "../../../../server/http/safe-address.js";
 import { problemOfUrl } from "../../../../server/alerts/channels/safe-url.js";
 
 const kinds: [address: string, kind: string][] = [

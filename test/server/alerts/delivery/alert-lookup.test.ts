@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import net, { type AddressInfo } from "node:net";
 import t, { type Test } from "tap";
-import { makeLookup } from "../../../../server/alerts/delivery/lookup.js";
+import { makeLookup } from "../../../../server/http/lookup.js";
 import { makePoster } from "../../../../server/alerts/delivery/post.js";
 
 const codes = {

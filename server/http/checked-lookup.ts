@@ -1,8 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { plainNo, type Lookup } from "./lookup.js";
-import { problemOfAddress } from "../channels/safe-address.js";
-import { isLocalhost } from "../channels/safe-url.js";
+import { isLocalhost, problemOfAddress } from "./safe-address.js";
 
 /** A name with an address that nothing may be sent to. */
 export class Unsafe extends Error {
@@ -38,10 +37,8 @@ const here: LookupAddress[] = [
 /**
  * For sockets: what it gives them is what they connect to, with no further question in which a name server could change
  * its mind. Sockets do not ask it for what is an address already.
- *
- * @param onChecked called when addresses are there and may be connected to
  */
-export function checkedLookup(lookup: Lookup, allowLoopback: boolean, onChecked: () => void): LookupFunction {
+export function checkedLookup(lookup: Lookup, allowLoopback: boolean): LookupFunction {
   async function addressesOf(host: string): Promise<LookupAddress[]> {
     const addresses = isLocalhost(host)
       ? here
@@ -59,10 +56,7 @@ export function checkedLookup(lookup: Lookup, allowLoopback: boolean, onChecked:
   // Sockets that choose between families ask for all.
   return (host, _options, callback) => {
     addressesOf(host).then(
-      (addresses) => {
-        onChecked();
-        callback(null, addresses);
-      },
+      (addresses) => callback(null, addresses),
       (error: Error) => callback(error, []),
     );
   };
