@@ -30,7 +30,9 @@ export interface BoundedRequest {
 /** In this order; a kept connection starts with the answer. */
 export type AwaitedStep = "an address" | "a connection" | "TLS" | "an answer" | "the end of the answer";
 
-/** `answered`: with all that was wanted of it. `held`: `lateMs` after `leaveByMs`. `late`: so long after the deadline. */
+/**
+ * `answered`: with all that was wanted of it. `held`: `lateMs` after `leaveByMs`. `late`: so long after the deadline.
+ */
 export type ExchangeEnd =
   | { kind: "answered" | "oversize" | "upgraded" | "closed" }
   | { kind: "held" | "late"; lateMs: number }
