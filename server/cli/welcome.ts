@@ -31,8 +31,8 @@ function vantageNote(regions: readonly string[], isEmbedded: boolean): string {
   if (regions.length < 2) return "";
   const first = isEmbedded ? "move to a database server (docs/moving.md), which probes elsewhere can reach; then " : "";
   return `
-  These ${regions.length} regions are probed from this one machine, so they are one vantage: trouble of its network may look like
-  trouble of the venues. To measure from other places, ${first}run
+  These ${regions.length} regions are probed from this one machine, so they are one vantage:
+  trouble of its network may look like trouble of the venues. To measure from other places, ${first}run
   REGION=${regions.at(-1)} VANTAGE="name, place, network" DATABASE_URL=… venuewatch probe
   on a machine there, and remove that region from REGIONS here.
 `;

@@ -22,9 +22,9 @@ import { print } from "./print.js";
 import { secretValue } from "./secret-value.js";
 import { withSender } from "./send-now.js";
 
-export const help = `A channel is a receiver of alerts, with a filter. Core sends the alerts; these commands change the database, whether or not
-core runs. URLs, keys and secrets are encrypted with CHANNEL_KEY and never shown whole. With --json each command prints JSON;
-docs/channels.md describes its fields.`;
+export const help = `A channel is a receiver of alerts, with a filter. Core sends the alerts; these commands change the
+database, whether or not core runs. URLs, keys and secrets are encrypted with CHANNEL_KEY and never shown whole. With
+--json each command prints JSON; docs/channels.md describes its fields.`;
 
 const addOptions = {
   format: { type: "string", help: "native (default), chat or paging" },
@@ -41,8 +41,9 @@ const addOptions = {
 
 const add: Action = {
   summary: "add a channel, and show its signing secret once",
-  help: `Adds a channel and shows its signing secret, which is stored encrypted and cannot be shown again. The channel receives new
-events; with --open also those of incidents that are open now. If both filters are set, a venue must match both.
+  help: `Adds a channel and shows its signing secret, which is stored encrypted and cannot be shown again. The channel
+receives new events; with --open also those of incidents that are open now. If both filters are set, a venue must match
+both.
 
 native: signed JSON to your own URL. chat: a message to an incoming webhook. paging: an event for a paging service.`,
   options: addOptions,
@@ -99,9 +100,9 @@ const test = actionOnOne(
   "channel",
   {
     summary: "send a test alert now, and show the result",
-    help: `Sends a test alert at once, from this machine, and shows the result. It has eventId 0 and test true. At a paging service it
-opens an incident that you must resolve there. It also works on a channel that is off. It changes neither the channel's state nor
-its count of failures.`,
+    help: `Sends a test alert at once, from this machine, and shows the result. It has eventId 0 and test true. At a
+paging service it opens an incident that you must resolve there. It also works on a channel that is off. It changes
+neither the channel's state nor its count of failures.`,
   },
   async (here, id) => {
     const { delivery } = await withSender(here, (by) => sendNow(by, id, null));
@@ -116,8 +117,9 @@ const enable = actionOnOne(
   "channel",
   {
     summary: "switch a channel on again",
-    help: `Switches a channel on, for whatever reason it was off, and resets its count of failures. Skipped and failed deliveries stay as
-they are: --open sends alerts of incidents that are still open, venuewatch delivery replay sends the ones that you choose.`,
+    help: `Switches a channel on, for whatever reason it was off, and resets its count of failures. Skipped and failed
+deliveries stay as they are: --open sends alerts of incidents that are still open, venuewatch delivery replay sends the
+ones that you choose.`,
     options: { open: { type: "boolean", help: "also send undelivered alerts of incidents that are open now" } },
   },
   async ({ pool }, id, values) => {
@@ -133,8 +135,8 @@ const disable = actionOnOne(
   "channel",
   {
     summary: "switch a channel off",
-    help: `Switches a channel off. Alerts that it would have received meanwhile are logged as skipped. They are not sent automatically
-when it is switched on.`,
+    help: `Switches a channel off. Alerts that it would have received meanwhile are logged as skipped. They are not
+sent automatically when it is switched on.`,
   },
   async ({ pool }, id) => {
     const { before, channel } = await disableChannel(pool, id);
@@ -166,8 +168,8 @@ type RotateValues = Partial<Record<keyof typeof rotateOptions, string>>;
 
 const rotate: Action = {
   summary: "replace a channel's signing secret, URL or key",
-  help: `Replaces a channel's secret. native: makes a new signing secret and shows it once; both secrets sign during the overlap, so the
-receiver can change over at any time. chat: replaces the URL. paging: replaces the routing key.`,
+  help: `Replaces a channel's secret. native: makes a new signing secret and shows it once; both secrets sign during
+the overlap, so the receiver can change over at any time. chat: replaces the URL. paging: replaces the routing key.`,
   words: ["ID"],
   options: rotateOptions,
   async run({ values, words: [word = ""] }) {
@@ -207,8 +209,8 @@ const remove = actionOnOne(
   "channel",
   {
     summary: "remove a channel and wipe its secrets",
-    help: `Removes a channel: wipes its URL, key and secrets, and skips its waiting deliveries. This cannot be undone. Its deliveries stay
-in the log, and channel list --all still shows it.`,
+    help: `Removes a channel: wipes its URL, key and secrets, and skips its waiting deliveries. This cannot be undone.
+Its deliveries stay in the log, and channel list --all still shows it.`,
   },
   async ({ pool }, id) => {
     const removed = await removeChannel(pool, id);

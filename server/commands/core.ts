@@ -19,8 +19,8 @@ import { portsOf, requirePorts } from "../process/ports.js";
 import { readiness } from "../health/readiness.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 
-export const help = `Runs the engine, the upkeep, the notices poller and the dispatcher of alerts.
-Several may run: one is the leader, and another takes over when it dies. All of them send alerts.`;
+export const help = `Runs the engine, the upkeep, the notices poller and the dispatcher of alerts. Several may run: one
+is the leader, and another takes over when it dies. All of them send alerts.`;
 
 /**
  * The longest statements, compressing or rolling up a late day, took six seconds. Without a limit, one on a server that

@@ -6,10 +6,10 @@ import { makeLog } from "../../shared/log/log.js";
 import { embeddedPort, requirePorts } from "../process/ports.js";
 import { embeddedUrl, readSettings } from "../../shared/config/settings.js";
 
-export const help = `Hosts the embedded TimescaleDB in DATA_DIR, on the loopback address at EMBEDDED_PORT, in PostgreSQL's protocol.
-Only one process at a time can use a data directory. It never calls fsync: see docs/embedded-database.md. It requires
-passwords, which the first start writes into DATA_DIR: the owner's into database.password, the read-only analyst's into
-vw_analyst.pgpass.`;
+export const help = `Hosts the embedded TimescaleDB in DATA_DIR, on the loopback address at EMBEDDED_PORT, in
+PostgreSQL's protocol. Only one process at a time can use a data directory. It never calls fsync: see
+docs/embedded-database.md. It requires passwords, which the first start writes into DATA_DIR: the owner's into
+database.password, the read-only analyst's into vw_analyst.pgpass.`;
 
 export async function run(): Promise<void> {
   const settings = readSettings();

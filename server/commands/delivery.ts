@@ -73,12 +73,13 @@ const replayOptions = {
 
 const replay: Action = {
   summary: "send alerts again now",
-  help: `Sends alerts again at once, from this machine, in the order in which their events happened, with one attempt each: the
-given deliveries, or with --channel those that failed or were skipped there and were not delivered later. The eventId stays, the
-signature is new, and the incident is shown as it is now. It also works on a channel that is off. It changes neither the channel's
-state nor its count of failures.
+  help: `Sends alerts again at once, from this machine, in the order in which their events happened, with one attempt
+each: the given deliveries, or with --channel those that failed or were skipped there and were not delivered later. The
+eventId stays, the signature is new, and the incident is shown as it is now. It also works on a channel that is off. It
+changes neither the channel's state nor its count of failures.
 
-Alerts of retracted incidents are not sent. If a receiver asks to wait or is gone (410), it gets no more alerts in this run.`,
+Alerts of retracted incidents are not sent. If a receiver asks to wait or is gone (410), it gets no more alerts in this
+run.`,
   words: ["[ID…]"],
   options: replayOptions,
   async run({ values, words }) {

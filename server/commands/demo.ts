@@ -22,9 +22,10 @@ import { makeSupervisor } from "../process/supervisor.js";
 import { stackOf, UserError } from "../../shared/process/user-error.js";
 import { welcome } from "../cli/welcome.js";
 
-export const help = `Runs everything on this machine against simulated venues: fifteen of them with their own protocols on loopback, scripted
-faults (simulator/demo.txt), ninety days of history and three receivers of alerts. Its data are in DATA_DIR/demo, with the
-key of its channels if CHANNEL_KEY is not set. With fewer days it starts sooner; an existing history is kept as it is.`;
+export const help = `Runs everything on this machine against simulated venues: fifteen of them with their own protocols
+on loopback, scripted faults (simulator/demo.txt), ninety days of history and three receivers of alerts. Its data are
+in DATA_DIR/demo, with the key of its channels if CHANNEL_KEY is not set. With fewer days it starts sooner; an existing
+history is kept as it is.`;
 
 export const options = {
   days: { type: "string", help: "days of history, 1 to 90 (default 90)" },
@@ -114,9 +115,9 @@ async function demo(days: number): Promise<void> {
 }
 
 const earlierNote = `
-  The history is still being filled in while the service runs. Its incidents, and the uptime of the days before today, are
-  complete. Other values from before the start are shown as not measured until the log line "the history is complete",
-  within a minute or two.
+  The history is still being filled in while the service runs. Its incidents, and the uptime of the days before today,
+  are complete. Other values from before the start are shown as not measured until the log line "the history is
+  complete", within a minute or two.
 
 `;
 
@@ -231,7 +232,7 @@ async function earlier(): Promise<void> {
   const { fillEarlier } = await import("../../simulator/history.js");
   await onDatabase("earlier", async (pool, { dataDir }, log) => {
     const { now, days, filledFrom, isComplete } = readHistoryNote(dataDir) ?? {};
-    if (!now || !days || !filledFrom || isComplete) return log.info("the history is complete already");
+    if (!now || !days || !filledFrom || isComplete) return log.info("nothing of the history has to be filled in");
     const made = { now, days, isComplete: false };
     await engineHasCaughtUp(pool);
     await fillEarlier(pool, {

@@ -14,11 +14,12 @@ import { replicaFound } from "./doctor/replica.js";
 import { resolverFound, venuesReached } from "./doctor/venues.js";
 import { print } from "./print.js";
 
-export const help = `Checks the installation: the version of Node, settings and registry, open files, data directory and spool, ports, the database
-with its schema, rights and web's replica, its probes and engine, the resolver, and every venue: it measures each endpoint and
-opens each socket once, with the code of the probe, and compares this machine's clock with the dates of the answers. It prints
-what it found and what to do, within half a minute, and writes nothing. Run it on the machine of the program to check, with the
-same settings. The exit code is 2 when a check failed; warnings do not count.`;
+export const help = `Checks the installation: the version of Node, settings and registry, open files, data directory
+and spool, ports, the database with its schema, rights and web's replica, its probes and engine, the resolver, and
+every venue: it measures each endpoint and opens each socket once, with the code of the probe, and compares this
+machine's clock with the dates of the answers. It prints what it found and what to do, within half a minute, and writes
+nothing. Run it on the machine of the program to check, with the same settings. The exit code is 2 when a check failed;
+warnings do not count.`;
 
 export const options = {
   json: { type: "boolean", help: "print JSON" },

@@ -12,14 +12,14 @@ import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { oneOf } from "./one-of.js";
 
-export const help = `Writes a dataset of a period, as CSV or as NDJSON, with the columns of the views in schema analytics. It needs the rights
-of vw_analyst, and reads DATABASE_READ_URL if that is set. The time of a record is that of the sample, the beginning of the
-minute or day, or the start of the incident; --from is inclusive, --to exclusive. Samples are kept for eight days, minutes for
-100 days, days and incidents forever.
+export const help = `Writes a dataset of a period, as CSV or as NDJSON, with the columns of the views in schema
+analytics. It needs the rights of vw_analyst, and reads DATABASE_READ_URL if that is set. The time of a record is that
+of the sample, the beginning of the minute or day, or the start of the incident; --from is inclusive, --to exclusive.
+Samples are kept for eight days, minutes for 100 days, days and incidents forever.
 
-Continue an interrupted export with --resume and the same options: until the export is complete, they are stored beside the
-output in a resume file, whose name ends with .unfinished. It finds the last record in the output and writes a truncated one
-again. The output is the same as that of an uninterrupted export, unless late samples have arrived since.`;
+Continue an interrupted export with --resume and the same options. Until the export is complete, a resume file beside
+the output, whose name ends with .unfinished, has these options. The export continues after the last complete record of
+the output. The result is the same as without the interruption, unless late samples have arrived since.`;
 
 export const options = {
   what: {

@@ -10,13 +10,13 @@ import { oneOf } from "./one-of.js";
 import { print } from "./print.js";
 import { secretValue } from "./secret-value.js";
 
-export const help = `Creates or changes a login of the database server. It gets the rights of its role and no other rights of venuewatch, the
-role's limits (sql/logins.sql), and the password. It is safe to repeat. The server gets a verifier, never the password itself.
-DATABASE_URL must be that of the user that migrates: a superuser, or a user with CREATEROLE. For a user with CREATEROLE it
-prints the statements that an administrator must run.
+export const help = `Creates or changes a login of the database server. It gets the rights of its role and no other
+rights of venuewatch, the role's limits (sql/logins.sql), and the password. It is safe to repeat. The server gets a
+verifier, never the password itself. DATABASE_URL must be that of the user that migrates: a superuser, or a user with
+CREATEROLE. For a user with CREATEROLE it prints the statements that an administrator must run.
 
-probe, core, web: for the programs of these names. analyst: for people with psql. replica: for a server that replicates this
-one, or for base backups.`;
+probe, core, web: for the programs of these names. analyst: for people with psql. replica: for a server that replicates
+this one, or for base backups.`;
 
 const roles = ["probe", "core", "web", "analyst", "replica"] as const;
 

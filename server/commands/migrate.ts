@@ -5,8 +5,8 @@ import { migrate } from "../database/migrate.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 
-export const help = `Creates or upgrades the database schema of this build: applies missing schema files, recreates functions and views, and
-writes the registry's venues. It is safe to repeat, and to run twice at the same time.`;
+export const help = `Creates or upgrades the database schema of this build: applies missing schema files, recreates
+functions and views, and writes the registry's venues. It is safe to repeat, and to run twice at the same time.`;
 
 export async function run(): Promise<void> {
   const settings = readSettings();

@@ -12,13 +12,14 @@ import { UserError } from "../../shared/process/user-error.js";
 import { plainTable } from "./plain-table.js";
 import { secretValue } from "./secret-value.js";
 
-export const help = `Copies everything to an empty database on a TimescaleDB server: venues, samples, roll-ups, incidents, notices, channels
-and deliveries. Reads the embedded database in DATA_DIR, or the one in DATABASE_URL, and changes nothing there.
+export const help = `Copies everything to an empty database on a TimescaleDB server: venues, samples, roll-ups,
+incidents, notices, channels and deliveries. Reads the embedded database in DATA_DIR, or the one in DATABASE_URL, and
+changes nothing there.
 
-Stop the service first: data written meanwhile would be lost. If this is killed, run it again and it continues. At the end it
-compares counts and checksums of both sides and prints them. Then start the service with DATABASE_URL set to the new database
-and with the same CHANNEL_KEY. Samples that probes keep in DATA_DIR/spool stay there; probes that are started with the same
-DATA_DIR deliver them to the new database. docs/moving.md describes each step.`;
+Stop the service first: data written meanwhile would be lost. If this is killed, run it again and it continues. At the
+end it compares counts and checksums of both sides and prints them. Then start the service with DATABASE_URL set to the
+new database and with the same CHANNEL_KEY. Samples that probes keep in DATA_DIR/spool stay there; probes that are
+started with the same DATA_DIR deliver them to the new database. docs/moving.md describes each step.`;
 
 export const options = {
   to: {

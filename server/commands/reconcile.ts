@@ -7,9 +7,9 @@ import { makeLog } from "../../shared/log/log.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { print } from "./print.js";
 
-export const help = `Recomputes all roll-ups from the stored samples, by hour and venue, and repairs those that differ. Core does the same
-continuously in small parts; use this after an upgrade of TimescaleDB, or when core has found a difference. It can run beside
-core, and needs the rights of core. It prints the differences; normally there are none.`;
+export const help = `Recomputes all roll-ups from the stored samples, by hour and venue, and repairs those that differ.
+Core does the same continuously in small parts; use this after an upgrade of TimescaleDB, or when core has found a
+difference. It can run beside core, and needs the rights of core. It prints the differences; normally there are none.`;
 
 export const options = {
   json: { type: "boolean", help: "print JSON" },

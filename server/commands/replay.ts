@@ -9,12 +9,12 @@ import { makeLog } from "../../shared/log/log.js";
 import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
 
-export const help = `Decides a past period again from the stored samples, with other rules or the same ones. Prints the resulting incidents and
-how they differ from the recorded ones. Recorded data do not change: it works on copies in a separate schema, which it drops
-afterwards. With the same rules there is no difference.
+export const help = `Decides a past period again from the stored samples, with other rules or the same ones. Prints the
+resulting incidents and how they differ from the recorded ones. Recorded data do not change: it works on copies in a
+separate schema, which it drops afterwards. With the same rules there is no difference.
 
-It uses the present venues, components, cadences and regions. With --venue it is faster, and takes impaired regions from the
-record, since one venue cannot show them. Retractions by operators are repeated at the same time.`;
+It uses the present venues, components, cadences and regions. With --venue it is faster, and takes impaired regions
+from the record, since one venue cannot show them. Retractions by operators are repeated at the same time.`;
 
 export const options = {
   from: { type: "string", help: "start of the period, like 2026-01-31T12:00:00Z" },
@@ -24,7 +24,8 @@ export const options = {
   },
   rules: {
     type: "string",
-    help: `a file with the rules to try, {"openingBadRun": 2}, or a response of /v1/thresholds (default: the present rules)`,
+    help: `a file with the rules to try, {"openingBadRun": 2}, or a response of /v1/thresholds (default: the present
+rules)`,
   },
   venue: { type: "string", help: "decide only this venue" },
   json: { type: "boolean", help: "print JSON" },

@@ -9,9 +9,9 @@ import { makeSupervisor } from "../process/supervisor.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { welcome } from "../cli/welcome.js";
 
-export const help = `Starts the embedded database (unless DATABASE_URL is set), upgrades its schema, and runs core, web and a probe for each
-of REGIONS as child processes. A process that dies is restarted. SIGTERM or Ctrl-C stops all of them, last started first, within
-ten seconds.`;
+export const help = `Starts the embedded database (unless DATABASE_URL is set), upgrades its schema, and runs core, web
+and a probe for each of REGIONS as child processes. A process that dies is restarted. SIGTERM or Ctrl-C stops all of
+them, last started first, within ten seconds.`;
 
 export async function run(): Promise<void> {
   const settings = readSettings();

@@ -89,7 +89,7 @@ function words(node: SchemaNode | undefined, schema: SchemaNode): string {
   return target?.description ?? "another value";
 }
 
-/** A JSON pointer does not tell indices from keys, and escapes `~` and `/`. */
+/** A JSON pointer does not distinguish indices from keys, and escapes `~` and `/`. */
 function placeOf(pointer: string, root: unknown): PlaceInRegistry {
   const place: PlaceInRegistry = [];
   for (const escaped of pointer.split("/").slice(1)) {

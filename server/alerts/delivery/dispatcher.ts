@@ -79,7 +79,7 @@ interface Ended {
   atMs: number;
 }
 
-/** Deliveries made by one statement, in some tenths of a second: in a storm, sending goes on in between. */
+/** Deliveries made by one statement, in some tenths of a second: in a storm, sending continues in between. */
 const deliveriesAtOnce = 10_000;
 
 /**
@@ -389,7 +389,7 @@ export function startDispatcher({
     async close() {
       closing = true;
       const endMs = performance.now() + closeWithinMs;
-      // turns go on meanwhile and record results
+      // turns continue meanwhile and record results
       await allAnswered(endMs);
       await turning.end();
       // for claims of the last turn

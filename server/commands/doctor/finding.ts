@@ -22,7 +22,7 @@ export function failure(check: string, found: string, advice: string): Finding {
 }
 
 /**
- * The result of a check. If it fails with an error, that becomes its finding, and the other checks go on.
+ * The result of a check. If it fails with an error, that becomes its finding, and the other checks continue.
  *
  * @param known tells errors of the machine or the database from bugs, which are thrown
  */

@@ -3,13 +3,14 @@ import { type AlertsLeft, type Retraction, retractIncident } from "../../engine/
 import { runOnDatabase } from "../../cli/on-database.js";
 import { UserError } from "../../../shared/process/user-error.js";
 
-export const help = `Retracts a false incident, caused by a wrong check or another fault of venuewatch. It stays in the database with the reason,
-but disappears from all lists, counts and patterns. Its page is 404 and says when and why it was retracted: THE REASON IS
-PUBLIC, for those who got the alerts. Alerts that were not sent yet are dropped; one that is being sent now may still arrive.
-Receivers of the opening get no more alerts of it. A retraction cannot be undone, and its reason cannot be changed.
+export const help = `Retracts a false incident, caused by a wrong check or another fault of venuewatch. It stays in the
+database with the reason, but disappears from all lists, counts and patterns. Its page is 404 and says when and why it
+was retracted: THE REASON IS PUBLIC, for those who got the alerts. Alerts that were not sent yet are dropped; one that
+is being sent now may still arrive. Receivers of the opening get no more alerts of it. A retraction cannot be undone,
+and its reason cannot be changed.
 
-States are measured and do not change: a component that is still bad is still shown as bad. But no new incident opens for it
-until it is well again, or gets worse than it was at the retraction.`;
+States are measured and do not change: a component that is still bad is still shown as bad. But no new incident opens
+for it until it is well again, or gets worse than it was at the retraction.`;
 
 export const words = ["SLUG"];
 

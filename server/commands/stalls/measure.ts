@@ -27,9 +27,10 @@ export const options = {
   },
 } satisfies Options;
 
-export const help = `Measures from the samples how long each stream of the registry is silent while it works, and proposes stall thresholds. It
-shows how many false stalls the present and the proposed thresholds would have caused. It only reads the database, for which
-the rights of a web login suffice. With --write it changes the thresholds in the file REGISTRY.`;
+export const help = `Measures from the samples how long each stream of the registry is silent while it works, and
+proposes stall thresholds. It shows how many false stalls the present and the proposed thresholds would have caused. It
+only reads the database, for which the rights of a web login suffice. With --write it changes the thresholds in the
+file REGISTRY.`;
 
 /** Statements take milliseconds. Without a limit, one on a server that vanished would wait for a quarter of an hour. */
 const statementTimeoutMs = 60_000;

@@ -147,7 +147,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
       [["add"], "channel add: --url is missing; format native requires it"],
       [paging, "--service-region is missing"],
       [[...paging, "--service-region=us"], "--key is missing; format paging"],
-      [[...paging, "--service-region=asia"], '--service-region: expected us, eu, got "asia"'],
+      [[...paging, "--service-region=asia"], '--service-region: expected one of us, eu, got "asia"'],
       [[...paging, "--service-region=us", "--key=hunter2"], "--key: expected a routing key of 32 characters, got 7"],
       [
         [...paging, "--service-region=us", `--key=${" ".repeat(32)}`],
@@ -156,11 +156,11 @@ void t.test("venuewatch channel, as a program", async (t) => {
       [[...paging, "--service-region=us", "--url", url], "--url is not for format paging, which takes --key"],
       [["add", "--key", routingKey], "--key is not for format native"],
       [["add", "--url", url, "--service-region=us"], "--service-region is for format paging, not for native"],
-      [["add", "--format=mail"], '--format: expected native, chat, paging, got "mail"'],
-      [["add", "--url", url, "--floor=bad"], "--floor: expected degraded, outage"],
+      [["add", "--format=mail"], '--format: expected one of native, chat, paging, got "mail"'],
+      [["add", "--url", url, "--floor=bad"], "--floor: expected one of degraded, outage"],
       [["add", "--url", url, "--venue=krake,okx"], /--venue: there is no venue krake; the venues are .*kraken, /],
       [["add", "--url", url, "--venue=okx,"], "--venue: expected one or more"],
-      [["add", "--url", url, "--category=shop"], /--category: expected exchange, rpc, .*, got "shop"/],
+      [["add", "--url", url, "--category=shop"], /--category: expected one of exchange, rpc, .*, got "shop"/],
       [["add", "--url", url, "--venue=okx", "--category=rpc"], "--category: no venue of --venue has category rpc"],
       [["add", "--url", url, "--category=rpc"], "--category: no published venue has category rpc"],
       [

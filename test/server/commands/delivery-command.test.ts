@@ -512,7 +512,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
       [["list", "--channel=99"], "there is no channel 99; the channels are "],
       [["list", "--channel=x"], "expected the number of a channel"],
       [["list", "--incident=okx"], 'there is no incident "okx"; a slug looks'],
-      [["list", "--state=lost"], "--state: expected due, delivered, failed, sk"],
+      [["list", "--state=lost"], "--state: expected one of due, delivered, failed, sk"],
       [["list", "--since=yesterday"], "expected a time ago, like 30m, 2h"],
       [["list", "--limit=0"], "--limit: expected a whole number from 1"],
       [["show"], "delivery show takes ID besides options, got none"],

@@ -121,7 +121,7 @@ void t.test("logins", async (t) => {
     const file = ["--password-file", join(dir, "good")];
     for (const [args, sentence] of [
       [["web1", ...file], "--role is missing"],
-      [["web1", "--role", "king", ...file], "--role: expected probe, core, web"],
+      [["web1", "--role", "king", ...file], "--role: expected one of probe, core, web"],
       [["web1", "--role", "web"], "--password-file is missing"],
       [["Web 1", "--role", "web", ...file], "expected a name of lower-case letters"],
       [["web1", "--role", "web", "--password-file", join(dir, "short")], "expected a password of 12 to 200"],

@@ -347,7 +347,7 @@ async function faults(t: Test, pool: Pool, folder: string) {
   for (const [args, message] of [
     [["--from", "2026-02-30"], /--from: expected a day like 2026-01-31 or an/],
     [[...period, "--to", "2026-01-02"], /--to: expected a time after --from/],
-    [period, /--what: expected samples, minutes, days, incidents, got nothing$/],
+    [period, /--what: expected one of samples, minutes, days, incidents, got nothing$/],
     [[...period, "--what", "days", "--resume"], /--resume: --output is missing/],
   ] as const)
     await t.rejects(runExport({ values: parsed(args), words: [] }), {
