@@ -1,5 +1,6 @@
-import { Counter, Gauge, Histogram } from "prom-client";
+import { Counter, Histogram } from "prom-client";
 import type { OwnMetrics } from "../shared/log/own-metrics.js";
+import { addGauge, addLabelledGauge } from "../shared/log/read-gauge.js";
 import { troubleKinds } from "../shared/measurement/trouble.js";
 import type { ProbeStatus } from "./probe.js";
 import type { RecordSamples } from "./delivery/ship.js";
@@ -68,97 +69,59 @@ export function makeProbeMetrics(
       for (const [reason, slots] of Object.entries(status().unmeasured)) this.inc({ reason }, slots);
     },
   });
-  new Gauge({
-    name: "venuewatch_probe_samples_waiting",
-    help: "Samples that wait to be delivered, in the spool and in memory.",
-    registers,
-    collect() {
-      this.set(status().waiting);
-    },
-  });
-  new Gauge({
-    name: "venuewatch_probe_spool_bytes",
-    help: "What waits in the files of the spool.",
-    registers,
-    collect() {
-      this.set(status().spoolBytes);
-    },
-  });
-  new Gauge({
-    name: "venuewatch_probe_spool_used_ratio",
-    help: "How much of what the spool may hold is taken. At 1 the oldest samples are given up.",
-    registers,
-    collect() {
-      this.set(status().spoolUsed);
-    },
-  });
-  new Gauge({
-    name: "venuewatch_probe_newest_slot_timestamp_seconds",
-    help: "Scheduled instant of the newest sample; before the first, when this probe began.",
-    registers,
-    collect() {
-      this.set(+(status().newestSlotAt ?? beganAt) / 1000);
-    },
-  });
-  new Gauge({
-    name: "venuewatch_probe_sockets_open",
-    help: "WebSocket connections to venues that are open.",
-    registers,
-    collect() {
-      this.set(status().socketsOpen);
-    },
-  });
-  new Gauge({
-    name: "venuewatch_probe_certificate_expiry_timestamp_seconds",
-    help: "Until when the certificate is valid that a component's server showed last, a refused one included.",
-    labelNames: ["venue", "component"],
-    registers,
-    collect() {
-      this.reset();
-      for (const { venue, component, expiresAt } of status().certificates)
-        this.set({ venue, component }, +expiresAt / 1000);
-    },
-  });
-
-  new Gauge({
-    name: "venuewatch_probe_venues",
-    help: "Venues that this probe measures: its share of the region's.",
-    registers,
-    collect() {
-      this.set(status().watching.length);
-    },
-  });
-  new Gauge({
-    name: "venuewatch_probe_lease_renewed_timestamp_seconds",
-    help: "When the database last heard that this probe lives; before the first time, when it began.",
-    registers,
-    collect() {
-      this.set(+(status().renewedAt ?? beganAt) / 1000);
-    },
-  });
-  new Gauge({
-    name: "venuewatch_probe_trouble",
-    help: "1 while this probe has trouble of its own that keeps it from measuring, or from measuring right, by kind.",
-    labelNames: ["kind"],
-    registers,
-    collect() {
+  const gauges: [name: string, help: string, value: (of: ReturnType<typeof status>) => number][] = [
+    ["samples_waiting", "Samples that wait to be delivered, in the spool and in memory.", (of) => of.waiting],
+    ["spool_bytes", "What waits in the files of the spool.", (of) => of.spoolBytes],
+    [
+      "spool_used_ratio",
+      "How much of what the spool may hold is taken. At 1 the oldest samples are given up.",
+      (of) => of.spoolUsed,
+    ],
+    [
+      "newest_slot_timestamp_seconds",
+      "Scheduled instant of the newest sample; before the first, when this probe began.",
+      (of) => +(of.newestSlotAt ?? beganAt) / 1000,
+    ],
+    ["sockets_open", "WebSocket connections to venues that are open.", (of) => of.socketsOpen],
+    ["venues", "Venues that this probe measures: its share of the region's.", (of) => of.watching.length],
+    [
+      "lease_renewed_timestamp_seconds",
+      "When the database last heard that this probe lives; before the first time, when it began.",
+      (of) => +(of.renewedAt ?? beganAt) / 1000,
+    ],
+  ];
+  for (const [name, help, value] of gauges) addGauge(registry, `venuewatch_probe_${name}`, help, () => value(status()));
+  addLabelledGauge(
+    registry,
+    "venuewatch_probe_certificate_expiry_timestamp_seconds",
+    "Until when the certificate is valid that a component's server showed last, a refused one included.",
+    ["venue", "component"],
+    () => status().certificates.map(({ venue, component, expiresAt }) => [{ venue, component }, +expiresAt / 1000]),
+  );
+  addLabelledGauge(
+    registry,
+    "venuewatch_probe_trouble",
+    "1 while this probe has trouble of its own that keeps it from measuring, or from measuring right, by kind.",
+    ["kind"],
+    () => {
       const lasting = new Set(status().troubles.map(({ kind }) => kind));
-      for (const kind of troubleKinds) this.set({ kind }, lasting.has(kind) ? 1 : 0);
+      return troubleKinds.map((kind) => [{ kind }, lasting.has(kind)]);
     },
-  });
-  new Gauge({
-    name: "venuewatch_probe_clock_error_seconds",
-    help: "This machine's clock less that of most venues, and the most by which that may be wrong; no value while too few venues agree.",
-    labelNames: ["bound"],
-    registers,
-    collect() {
-      this.reset();
+  );
+  addLabelledGauge(
+    registry,
+    "venuewatch_probe_clock_error_seconds",
+    "This machine's clock less that of most venues, and the most by which that may be wrong; no value while too few venues agree.",
+    ["bound"],
+    () => {
       const { clock } = status();
-      if (!clock) return;
-      this.set({ bound: "middle" }, clock.errorMs / 1000);
-      this.set({ bound: "within" }, clock.withinMs / 1000);
+      if (!clock) return [];
+      return [
+        [{ bound: "middle" }, clock.errorMs / 1000],
+        [{ bound: "within" }, clock.withinMs / 1000],
+      ];
     },
-  });
+  );
 
   return {
     slotBegun: (lateMs) => lateness.observe(lateMs / 1000),

@@ -1,5 +1,5 @@
-import { Gauge } from "prom-client";
 import type { OwnMetrics } from "../../shared/log/own-metrics.js";
+import { addGauge } from "../../shared/log/read-gauge.js";
 import type { ReplicaState } from "../database/replica.js";
 
 /**
@@ -9,20 +9,13 @@ import type { ReplicaState } from "../database/replica.js";
  */
 export function makeReplicaMetrics(registry: OwnMetrics, state: () => Promise<ReplicaState | null>): void {
   for (const [name, help, value] of gauges)
-    new Gauge({
-      name: `venuewatch_replica_${name}`,
-      help,
-      registers: [registry],
-      async collect() {
-        const row = await state();
-        this.remove();
-        const now = row?.is_replica ? value(row) : null;
-        if (now !== null) this.set(now);
-      },
+    addGauge(registry, `venuewatch_replica_${name}`, help, async () => {
+      const row = await state();
+      return row?.is_replica ? value(row) : null;
     });
 }
 
-const gauges: [name: string, help: string, value: (of: ReplicaState) => number | null][] = [
+const gauges: [name: string, help: string, value: (of: ReplicaState) => number | boolean | null][] = [
   [
     "lag_seconds",
     "How far the replica may be behind: since the newest transaction that it has replayed, or since its primary last said that there is no other.",
@@ -33,5 +26,5 @@ const gauges: [name: string, help: string, value: (of: ReplicaState) => number |
     "What the primary has, as far as the replica knows, and the replica has not replayed.",
     (of) => of.behind_bytes,
   ],
-  ["receiving", "1 while the primary sends to the replica, else 0.", (of) => (of.receiving ? 1 : 0)],
+  ["receiving", "1 while the primary sends to the replica, else 0.", (of) => of.receiving],
 ];

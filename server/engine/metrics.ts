@@ -3,6 +3,7 @@ import { queryAtScrape } from "../health/scrape-query.js";
 import type { Db } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import type { OwnMetrics } from "../../shared/log/own-metrics.js";
+import { addGauge, addLabelledGauge } from "../../shared/log/read-gauge.js";
 import { type ReconcileMetrics, reconciled, rollupsOfDays, rollupsOfHours } from "./reconcile.js";
 import { rulesRow } from "./rules.js";
 import type { Decided } from "./tick.js";
@@ -136,37 +137,26 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
     ],
     ["incidents_open", "Open incidents.", (of) => of.incidents_open],
   ];
-  new Gauge({
-    name: "venuewatch_database_up",
-    help: "1 when the database responded to this scrape.",
-    registers: [registry],
-    async collect() {
-      this.set((await state()) ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: "venuewatch_feed_readable",
-    help: "1 when the newest reading of a venue's feed, within the last quarter of an hour, was read and understood; else 0.",
-    labelNames: ["kind", "host", "path"],
-    registers: [registry],
-    async collect() {
-      const row = await state();
-      this.reset();
-      for (const { kind, api, readable } of row?.feeds ?? []) {
+  addGauge(
+    registry,
+    "venuewatch_database_up",
+    "1 when the database responded to this scrape.",
+    async () => (await state()) !== null,
+  );
+  addLabelledGauge(
+    registry,
+    "venuewatch_feed_readable",
+    "1 when the newest reading of a venue's feed, within the last quarter of an hour, was read and understood; else 0.",
+    ["kind", "host", "path"],
+    async () =>
+      ((await state())?.feeds ?? []).map(({ kind, api, readable }) => {
         const { host, pathname: path } = new URL(api);
-        this.set({ kind, host, path }, readable ? 1 : 0);
-      }
-    },
-  });
+        return [{ kind, host, path }, readable];
+      }),
+  );
   for (const [name, help, value] of gauges)
-    new Gauge({
-      name: `venuewatch_${name}`,
-      help,
-      registers: [registry],
-      async collect() {
-        const row = await state();
-        this.remove();
-        if (row) this.set(value(row));
-      },
+    addGauge(registry, `venuewatch_${name}`, help, async () => {
+      const row = await state();
+      return row && value(row);
     });
 }

@@ -92,9 +92,10 @@ export function makeDocumentFetcher({
         return verdict === null ? decompressed(answer) : null;
       },
     });
+    if (verdict !== null) return verdict;
     switch (exchange.end.kind) {
       case "answered":
-        return verdict ?? documentOf(exchange);
+        return documentOf(exchange);
       case "oversize":
         return failed(`expected at most ${maxBodyBytes} bytes, got more`, exchange.status);
       case "upgraded":

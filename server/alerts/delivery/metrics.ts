@@ -3,6 +3,7 @@ import { queryAtScrape } from "../../health/scrape-query.js";
 import type { Db } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
 import type { OwnMetrics } from "../../../shared/log/own-metrics.js";
+import { addGauge, addLabelledGauge } from "../../../shared/log/read-gauge.js";
 import { type Format, formats } from "../channels/channel.js";
 import type { Settled } from "./settled.js";
 import type { DeliveryOutcome } from "./outcome.js";
@@ -132,15 +133,9 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
     ],
   ];
   for (const [name, help, value] of ofAll)
-    new Gauge({
-      name: `venuewatch_${name}`,
-      help,
-      registers: [registry],
-      async collect() {
-        const row = await state();
-        this.remove();
-        if (row) this.set(value(row));
-      },
+    addGauge(registry, `venuewatch_${name}`, help, async () => {
+      const row = await state();
+      return row && value(row);
     });
   // one for each channel that was not removed
   const ofEach: [name: string, help: string, value: (channel: ChannelState) => number][] = [
@@ -161,15 +156,7 @@ function addState(registry: OwnMetrics, db: Db, log: Log): void {
     ],
   ];
   for (const [name, help, value] of ofEach)
-    new Gauge({
-      name: `venuewatch_${name}`,
-      help,
-      labelNames: ["channel", "format"],
-      registers: [registry],
-      async collect() {
-        const row = await state();
-        this.reset();
-        for (const one of row?.channels ?? []) this.set({ channel: one.channel, format: one.format }, value(one));
-      },
-    });
+    addLabelledGauge(registry, `venuewatch_${name}`, help, ["channel", "format"], async () =>
+      ((await state())?.channels ?? []).map((one) => [{ channel: one.channel, format: one.format }, value(one)]),
+    );
 }

@@ -2,23 +2,30 @@
  * Servers that do to a REST measurement whatever a server can: each is told apart rightly, in bounded time and memory.
  */
 import { once } from "node:events";
-import type net from "node:net";
 import type { TlsOptions } from "node:tls";
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { compileAnswerCheck, maxBodyBytes } from "../../../probe/rest/checks.js";
-import { isUnmeasured, type Measurement } from "../../../probe/rest/measurement.js";
+import { isUnmeasured } from "../../../probe/rest/measurement.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
 import { makeRest } from "../../../probe/rest/rest.js";
 import type { RestEndpoint } from "../../../shared/registry/registry.js";
 import { makeAuthority, selfSigned } from "../../support/certificates.js";
+import {
+  body,
+  chunked,
+  ending,
+  fine,
+  good,
+  goodAnswer,
+  hostileAnswers,
+  mebibyte,
+  pouring,
+  resetting,
+  timeout,
+  type ExpectedMeasurement,
+  type HostileAnswer,
+} from "../../support/hostile-answers.js";
 import { saying, serveTcp, serveTls } from "../../support/tcp-server.js";
-
-const mebibyte = 1024 * 1024;
-const good = `{"price":1}`;
-const goodAnswer = `HTTP/1.1 200 OK\r\nContent-Length: ${good.length}\r\n\r\n${good}`;
-const ok = "HTTP/1.1 200 OK\r\n";
-const chunked = `${ok}Transfer-Encoding: chunked\r\n\r\n`;
 
 function measuring(t: Test, url: string, more: Partial<RestEndpoint> = {}) {
   const rest = makeRest({
@@ -45,416 +52,6 @@ function measuring(t: Test, url: string, more: Partial<RestEndpoint> = {}) {
   };
 }
 
-/** Says it once asked; then what follows as fast as the client takes it, without end. */
-const pouring = (begin: string, again: string | Buffer) => (socket: net.Socket) => {
-  const piece = Buffer.isBuffer(again) ? again : Buffer.from(again.repeat(Math.ceil(65_536 / again.length)));
-  socket.once("data", () => {
-    socket.write(begin);
-    const pour = () => {
-      while (!socket.destroyed && socket.write(piece));
-    };
-    socket.on("drain", pour);
-    pour();
-  });
-};
-
-/** Says it once asked; then piece by piece, without end. */
-const dripping = (begin: string, drop: string) => (socket: net.Socket) => {
-  socket.once("data", () => {
-    socket.write(begin);
-    const drip = setInterval(() => socket.write(drop), 10);
-    socket.once("close", () => clearInterval(drip));
-  });
-};
-
-/** Says it once asked, and resets the connection. */
-const resetting = (begin: string) => (socket: net.Socket) => {
-  socket.once("data", () => {
-    if (begin === "") return socket.resetAndDestroy();
-    socket.write(begin, () => setTimeout(() => socket.resetAndDestroy(), 20));
-  });
-};
-
-const ending = (answer: string) => (socket: net.Socket) => {
-  socket.once("data", () => socket.end(answer));
-};
-
-const encoded = (encoding: string, body: Buffer) =>
-  Buffer.concat([Buffer.from(`${ok}Content-Encoding: ${encoding}\r\nContent-Length: ${body.length}\r\n\r\n`), body]);
-
-const zeros = Buffer.alloc(16 * mebibyte);
-
-/** A reset may be noticed a moment earlier or later: some have two faults. */
-type Expected = Partial<Omit<Measurement, "fault">> & {
-  fault?: Measurement["fault"] | RegExp;
-};
-
-interface Hostile {
-  name: string;
-  talk: (socket: net.Socket) => void;
-  expected: Expected;
-  /** Where the deadline must not come before what it stands after. */
-  timeoutMs?: number;
-}
-
-const body = { good: false, fault: "body" } as const;
-const timeout = { good: false, fault: "timeout", latencyUs: null } as const;
-const closed = { good: false, fault: "closed", latencyUs: null } as const;
-const fine = { good: true, fault: null } as const;
-
-const hostile: Hostile[] = [
-  // without end
-  {
-    name: "a body without end",
-    talk: pouring(`${ok}\r\n`, " "),
-    expected: { ...body, latencyUs: null },
-  },
-  {
-    name: "a chunked body without end",
-    talk: pouring(chunked, "400\r\n" + " ".repeat(1024) + "\r\n"),
-    expected: body,
-  },
-  {
-    name: "chunks of one byte without end",
-    talk: pouring(chunked, "1\r\n \r\n"),
-    expected: body,
-  },
-  {
-    name: "a reason phrase without end",
-    talk: pouring("HTTP/1.1 200 ", "x"),
-    expected: body,
-  },
-  {
-    name: "one header without end",
-    talk: pouring(`${ok}X-A: `, "x"),
-    expected: body,
-  },
-  { name: "a header name without end", talk: pouring(ok, "x"), expected: body },
-  {
-    name: "headers without end",
-    talk: pouring(ok, "X-A: b\r\n"),
-    expected: body,
-  },
-  {
-    name: "white space in a header without end",
-    talk: pouring(`${ok}X-A:`, " "),
-    expected: body,
-  },
-  {
-    name: "a chunk's extension without end",
-    talk: pouring(`${chunked}1;a=`, "x"),
-    expected: body,
-  },
-  {
-    name: "trailers without end",
-    talk: pouring(`${chunked}0\r\n`, "X-A: b\r\n"),
-    expected: body,
-  },
-  {
-    name: "empty lines before an answer without end",
-    talk: pouring("", "\r\n"),
-    expected: body,
-  },
-  {
-    name: "early hints without end",
-    talk: pouring("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
-    expected: body,
-  },
-  {
-    name: "processing without end",
-    talk: pouring("", "HTTP/1.1 102 Processing\r\n\r\n"),
-    expected: body,
-  },
-  {
-    name: "continue without end",
-    talk: pouring("", "HTTP/1.1 100 Continue\r\n\r\n"),
-    expected: body,
-  },
-  // by drops
-  {
-    name: "a body by drops",
-    talk: dripping(`${ok}\r\n`, " "),
-    expected: timeout,
-  },
-  {
-    name: "chunks by drops",
-    talk: dripping(chunked, "1\r\n \r\n"),
-    expected: timeout,
-  },
-  {
-    name: "a status line by drops",
-    talk: dripping("", "HTTP/1.1 200 OK"[0]!),
-    expected: body,
-  },
-  {
-    name: "headers by drops",
-    talk: dripping(ok, "X: y\r\n"),
-    expected: timeout,
-  },
-  {
-    name: "early hints by drops, until they are too many",
-    talk: dripping("", "HTTP/1.1 103 Early Hints\r\n\r\n"),
-    expected: body,
-  },
-  {
-    name: "nothing at all",
-    talk: (socket) => socket.resume(),
-    expected: timeout,
-  },
-  {
-    name: "headers and nothing more",
-    talk: saying(`${ok}Content-Length: 99\r\n\r\n`),
-    expected: { ...timeout, httpStatus: 200 },
-    timeoutMs: 10_000,
-  },
-  // interim answers that are none of ours
-  {
-    name: "early hints, then the answer",
-    talk: saying(`HTTP/1.1 103 Early Hints\r\n\r\n${goodAnswer}`),
-    expected: { ...fine, httpStatus: 200 },
-  },
-  {
-    name: "an upgrade that nobody asked for",
-    talk: saying("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"),
-    expected: body,
-  },
-  {
-    name: "an offer of another protocol beside the answer",
-    talk: saying(goodAnswer.replace("\r\n", "\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n")),
-    expected: fine,
-  },
-  // large
-  {
-    name: "one header of two megabytes",
-    talk: saying(`${ok}X-A: ${"x".repeat(2 * mebibyte)}\r\n\r\n`),
-    expected: body,
-  },
-  {
-    name: "ten thousand headers",
-    talk: saying(
-      ok + Array.from({ length: 10_000 }, (_, i) => `X-${i}: y\r\n`).join("") + `Content-Length: 11\r\n\r\n${good}`,
-    ),
-    expected: body,
-  },
-  {
-    name: "a body a byte too large",
-    talk: saying(
-      `${ok}Content-Length: ${maxBodyBytes + 1}\r\n\r\n${good}${" ".repeat(maxBodyBytes + 1 - good.length)}`,
-    ),
-    expected: body,
-  },
-  {
-    name: "a body as large as may be",
-    talk: saying(`${ok}Content-Length: ${maxBodyBytes}\r\n\r\n${good}${" ".repeat(maxBodyBytes - good.length)}`),
-    expected: fine,
-  },
-  // bombs
-  {
-    name: "a gzip bomb",
-    talk: saying(encoded("gzip", gzipSync(zeros))),
-    expected: body,
-  },
-  {
-    name: "a deflate bomb",
-    talk: saying(encoded("deflate", deflateSync(zeros))),
-    expected: body,
-  },
-  {
-    name: "a brotli bomb",
-    talk: saying(encoded("br", brotliCompressSync(zeros))),
-    expected: body,
-  },
-  {
-    name: "a bomb in a bomb",
-    talk: saying(encoded("gzip, gzip", gzipSync(gzipSync(zeros)))),
-    expected: body,
-  },
-  {
-    name: "gzip of many empty members",
-    talk: saying(encoded("gzip", Buffer.concat(Array<Buffer>(20_000).fill(gzipSync(""))))),
-    expected: body,
-  },
-  {
-    name: "gzip cut short",
-    talk: saying(encoded("gzip", gzipSync(good).subarray(0, 15))),
-    expected: body,
-  },
-  {
-    name: "an encoding that it is not",
-    talk: saying(encoded("br", Buffer.from(good))),
-    expected: body,
-  },
-  // JSON to choke on
-  {
-    name: "half a million brackets",
-    talk: saying(`${ok}Content-Length: 1000000\r\n\r\n${"[".repeat(500_000)}${"]".repeat(500_000)}`),
-    expected: body,
-  },
-  {
-    name: "JSON that is no UTF-8",
-    talk: saying(encoded("identity", Buffer.from([0x7b, 0xff, 0xfe, 0x7d]))),
-    expected: body,
-  },
-  // redirects
-  ...[301, 302, 303, 307, 308].map((status) => ({
-    name: `a redirect to itself, ${status}`,
-    talk: saying(`HTTP/1.1 ${status} Go\r\nLocation: /\r\nContent-Length: 0\r\n\r\n`),
-    expected: { good: false, fault: "http" as const, httpStatus: status },
-  })),
-  // bad chunking
-  {
-    name: "a chunk shorter than it says",
-    talk: ending(`${chunked}20\r\n${good}\r\n0\r\n\r\n`),
-    expected: closed,
-  },
-  {
-    name: "a chunk longer than it says",
-    talk: saying(`${chunked}3\r\n${good}\r\n0\r\n\r\n`),
-    expected: body,
-  },
-  {
-    name: "no last chunk",
-    talk: ending(`${chunked}b\r\n${good}\r\n`),
-    expected: closed,
-  },
-  {
-    name: "no last chunk, and silence",
-    talk: saying(`${chunked}b\r\n${good}\r\n`),
-    expected: timeout,
-  },
-  {
-    name: "a chunk of a negative size",
-    talk: saying(`${chunked}-b\r\n${good}\r\n0\r\n\r\n`),
-    expected: body,
-  },
-  {
-    name: "a chunk larger than any number",
-    talk: saying(`${chunked}fffffffffffffffff\r\n${good}`),
-    expected: body,
-  },
-  {
-    name: "a chunk whose size is no number",
-    talk: saying(`${chunked}zz\r\n${good}\r\n0\r\n\r\n`),
-    expected: body,
-  },
-  {
-    name: "chunks ended by a bare line feed",
-    talk: saying(`${chunked}b\n${good}\n0\n\n`),
-    expected: body,
-  },
-  // lengths that lie
-  {
-    name: "a length too long",
-    talk: ending(`${ok}Content-Length: 99\r\n\r\n${good}`),
-    expected: closed,
-  },
-  {
-    name: "a length too short",
-    talk: saying(`${ok}Content-Length: 5\r\n\r\n${good}`),
-    expected: body,
-  },
-  {
-    name: "two lengths that differ",
-    talk: saying(`${ok}Content-Length: 11\r\nContent-Length: 12\r\n\r\n${good}`),
-    expected: body,
-  },
-  {
-    name: "a negative length",
-    talk: saying(`${ok}Content-Length: -1\r\n\r\n${good}`),
-    expected: body,
-  },
-  {
-    name: "a length larger than any number",
-    talk: saying(`${ok}Content-Length: 99999999999999999999999\r\n\r\n${good}`),
-    expected: body,
-  },
-  {
-    name: "a length and chunks",
-    talk: saying(`${ok}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n${good}\r\n0\r\n\r\n`),
-    expected: body,
-  },
-  // no HTTP, or another one
-  {
-    name: "an answer without a status line",
-    talk: ending(good),
-    expected: body,
-  },
-  {
-    name: "the preface of HTTP/2",
-    talk: saying(Buffer.from("000000040000000000", "hex")),
-    expected: body,
-  },
-  {
-    name: "a status that is none",
-    talk: saying("HTTP/1.1 99 Low\r\n\r\n"),
-    expected: body,
-  },
-  {
-    name: "a status of five digits",
-    talk: saying("HTTP/1.1 20000 OK\r\n\r\n"),
-    expected: body,
-  },
-  { name: "null bytes", talk: saying(Buffer.alloc(4096)), expected: body },
-  {
-    name: "an answer of HTTP/1.0 that ends with its connection",
-    talk: ending(`HTTP/1.0 200 OK\r\n\r\n${good}`),
-    expected: fine,
-  },
-  // empty
-  {
-    name: "no content, with content",
-    talk: saying(`HTTP/1.1 204 No Content\r\nContent-Length: 11\r\n\r\n${good}`),
-    expected: { good: false, httpStatus: 204, fault: "http" },
-  },
-  {
-    name: "not modified",
-    talk: saying("HTTP/1.1 304 Not Modified\r\n\r\n"),
-    expected: { good: false, httpStatus: 304, fault: "http" },
-  },
-  {
-    name: "no body",
-    talk: saying(`${ok}Content-Length: 0\r\n\r\n`),
-    expected: { ...body, httpStatus: 200 },
-  },
-  // ends and resets at each phase
-  {
-    name: "reset when accepted",
-    talk: (socket) => socket.resetAndDestroy(),
-    expected: { good: false, fault: /^(connect|closed)$/ },
-  },
-  {
-    name: "ended when accepted",
-    talk: (socket) => socket.end(),
-    expected: closed,
-  },
-  { name: "reset after the request", talk: resetting(""), expected: closed },
-  {
-    name: "reset in the status line",
-    talk: resetting("HTTP/1."),
-    expected: closed,
-  },
-  {
-    name: "reset in the headers",
-    talk: resetting(`${ok}X-A: `),
-    expected: closed,
-  },
-  {
-    name: "reset in the body",
-    talk: resetting(`${ok}Content-Length: 99\r\n\r\n{`),
-    expected: { ...closed, httpStatus: 200 },
-  },
-  {
-    name: "reset in a chunk",
-    talk: resetting(`${chunked}20\r\n{`),
-    expected: closed,
-  },
-  {
-    name: "ended in the headers",
-    talk: ending(`${ok}X-A: `),
-    expected: closed,
-  },
-];
-
 /** What ends by its own must not be ended by the clock of a loaded machine. */
 const patienceMs = 25_000;
 const shortMs = 2000;
@@ -466,7 +63,7 @@ void t.test("whatever a server answers, the fault is the right one, in bounded t
   const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 20);
   t.teardown(() => clearInterval(watch));
   await Promise.all(
-    hostile.map(async ({ name, talk, expected, timeoutMs: own }) => {
+    hostileAnswers.map(async ({ name, talk, expected, timeoutMs: own }) => {
       const port = await serveTcp(t, talk);
       const timeoutMs = own ?? (expected.fault === "timeout" ? shortMs : patienceMs);
       const url = `http://127.0.0.1:${port}/`;
@@ -541,7 +138,7 @@ const refused = { good: false, fault: "tls", latencyUs: null } as const;
 const handshakes: {
   name: string;
   options: TlsOptions;
-  expected: Expected;
+  expected: ExpectedMeasurement;
 }[] = [
   {
     name: "a good certificate",
@@ -625,7 +222,7 @@ for (const [name, talk] of [
     t.match(measured, { ...body, fresh: true, certificateExpiresAt: inAWeek });
   });
 
-const brokenHandshakes: Hostile[] = [
+const brokenHandshakes: Omit<HostileAnswer, "told" | "timeoutMs">[] = [
   {
     name: "plain HTTP where TLS is spoken",
     talk: saying(goodAnswer),

@@ -679,10 +679,10 @@ void t.test("of 10,000 incidents the newest 1,000 are taken", async (t) => {
 // --- Connections
 
 /** What comes of bytes that no HTTP server would send, after which the connection is ended. */
-async function problemOfBytes(t: Test, bytes: string | null): Promise<string | undefined> {
+async function problemOfBytes(t: Test, bytes: string): Promise<string | undefined> {
   const server = net.createServer((socket) => {
     socket.on("error", () => {});
-    socket.once("data", () => (bytes === null ? socket.destroy() : socket.end(bytes, "latin1")));
+    socket.once("data", () => socket.end(bytes, "latin1"));
   });
   server.listen(0, "127.0.0.1");
   await new Promise((listening) => server.once("listening", listening));
@@ -693,31 +693,12 @@ async function problemOfBytes(t: Test, bytes: string | null): Promise<string | u
   return problemOf(await reader.read(binanceAt(venue), at, never));
 }
 
-void t.test("answers that are no good HTTP", async (t) => {
+void t.test("answers that HTTP servers do not give", async (t) => {
   const ok = "HTTP/1.1 200 OK\r\n";
-  const broken = "expected an answer, got a connection that broke off (ECONNRESET)";
-  const answers: [string | null, RegExp | string][] = [
-    [null, broken],
-    ["", broken],
-    ["SSH-2.0-OpenSSH_9.6\r\n", "expected an answer, got what is no HTTP (HPE_INVALID_CONSTANT)"],
-    ["HTTP/1.1 2", broken],
-    ["HTTP/1.1 abc Huh\r\n\r\n", /got what is no HTTP/],
-    ["HTTP/1.1 1000 Huh\r\n\r\n", /got what is no HTTP/],
+  const answers: [bytes: string, expected: RegExp | string][] = [
     ["HTTP/1.1 999 Huh\r\ncontent-length: 0\r\n\r\n", "answered 999"],
     ["HTTP/1.1 204 None\r\n\r\n", "answered 204"],
-    ["HTTP/1.1 100 Continue\r\n\r\n", broken],
-    [
-      "HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
-      "expected an answer, got a change of protocol",
-    ],
-    [`${ok}content-length: 99\r\n\r\n{`, /expected an answer, got /],
-    [`${ok}content-length: -1\r\n\r\n{}`, /got what is no HTTP/],
-    [`${ok}content-length: 2\r\ncontent-length: 3\r\n\r\n{}`, /got what is no HTTP/],
-    [`${ok}transfer-encoding: chunked\r\n\r\nZZ\r\n`, /got what is no HTTP/],
-    [`${ok}transfer-encoding: chunked\r\n\r\n5\r\n{}`, /expected an answer, got /],
-    [`${ok}x: \u0001\u0000\r\n\r\n{}`, /got what is no HTTP/],
-    [`${ok}x: ${"y".repeat(100_000)}\r\n\r\n{}`, /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/],
-    [`${ok}\r\n`, 'expected JSON, got ""'],
+    ["HTTP/1.1 100 Continue\r\n\r\n", "expected an answer, got a connection that broke off (ECONNRESET)"],
     [`${ok}\r\n\xff\xfe{}`, /expected JSON, got /],
     ["HTTP/1.1 301 Moved\r\nlocation: \xe4\xff//\r\n\r\n", "redirects more than 3 times"],
     ["HTTP/1.1 301 Moved\r\nlocation: javascript:alert(1)\r\n\r\n", "redirects to javascript:, which is not its own"],
@@ -725,7 +706,7 @@ void t.test("answers that are no good HTTP", async (t) => {
   ];
   for (const [bytes, expected] of answers) {
     const problem = (await problemOfBytes(t, bytes))?.replace(`${itsName}: `, "");
-    const name = JSON.stringify(bytes)?.slice(0, 80);
+    const name = JSON.stringify(bytes).slice(0, 80);
     if (typeof expected === "string") t.equal(problem, expected, name);
     else t.match(problem, expected, name);
   }

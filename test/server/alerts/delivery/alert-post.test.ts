@@ -364,42 +364,6 @@ void t.test("a body without an end costs neither memory nor time", async (t) => 
     }
 });
 
-void t.test("nor does an answer that does not get anywhere", async (t) => {
-  const chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
-  const noAnswer = "expected an answer of 127.0.0.1, got more than 64 KiB without one";
-  const cases: [beginning: string, endless: string, Partial<DeliveryOutcome>][] = [
-    ["", "\r\n", { result: "unreachable", error: noAnswer }],
-    ["", "HTTP/1.1 103 Hi\r\n\r\n", { result: "unreachable", error: noAnswer }],
-    ["HTTP/1.1 200 OK\r\na:", " ", { result: "unreachable", error: noAnswer }],
-    [`${chunked}2\r\nok\r\n`, "0", { result: "delivered", answer: "ok" }],
-    [chunked, "1\r\nx\r\n", { result: "delivered", answer: "x".repeat(1000) }],
-    [`${chunked}2;`, "x", { result: "unreachable", status: 200 }],
-    [`${chunked}0\r\n`, "a: b\r\n", { result: "unreachable", status: 200 }],
-    ["HTTP/1.1 200 ", "x", { result: "unreachable", status: null }],
-  ];
-  for (const [beginning, endless, expected] of cases) {
-    let given = 0;
-    let closed!: () => void;
-    const closing = new Promise<void>((resolve) => (closed = resolve));
-    const part = endless.repeat(1000);
-    const origin = await serveRaw(t, (socket) => {
-      socket.once("close", closed);
-      const more = () => {
-        while (!socket.destroyed && socket.write(part)) given += part.length;
-      };
-      socket.once("data", () => {
-        socket.write(beginning);
-        socket.on("drain", more);
-        more();
-      });
-    });
-    const words = JSON.stringify(beginning + endless);
-    t.match(await post(t, posterFor(t), origin), expected, words);
-    await closing;
-    t.ok(given < 16 * 1024 * 1024, `${given} bytes fill the buffers between`);
-  }
-});
-
 void t.test("of the answer a beginning is kept, as clean text", async (t) => {
   const told = async (body: string | Buffer, more: string[] = []) => {
     const origin = await serve(t, (_request, response) => {
@@ -453,50 +417,6 @@ void t.test("old and plain answers are answers", async (t) => {
       { result: "delivered", status: 200, answer: "ok" },
       JSON.stringify(answer),
     );
-});
-
-void t.test("what is no HTTP is no answer", async (t) => {
-  const header = `a: ${"x".repeat(1000)}\r\n`;
-  const cases: [answer: string, status: number | null, error: RegExp][] = [
-    ["hello\r\n\r\n", null, /got what is no HTTP \(HPE_INVALID_CONSTANT\)$/],
-    ["SSH-2.0-OpenSSH_9.2\r\n", null, /got what is no HTTP \(HPE_/],
-    ["HTTP/1.1 2000 OK\r\n\r\n", null, /got what is no HTTP \(HPE_/],
-    ["HTTP/1.1 200 OK\r\na b\r\n\r\n", null, /got what is no HTTP \(HPE_/],
-    ["HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nok", null, /got what is no HTTP \(HPE_/],
-    [
-      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 2\r\n\r\nok",
-      null,
-      /got what is no HTTP \(HPE_/,
-    ],
-    [`HTTP/1.1 200 OK\r\n${header.repeat(20)}\r\n`, null, /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/],
-    [`HTTP/1.1 200 OK\r\n${header.repeat(10_000)}`, null, /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/],
-    [
-      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nok",
-      200,
-      /^expected the end of the answer of .* got what is no HTTP \(HPE_INVALID_CHUNK_SIZE\)$/,
-    ],
-    [
-      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok",
-      200,
-      /^expected the end of the answer of .* got a connection that broke off/,
-    ],
-    [
-      "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nok",
-      200,
-      /^expected the end of the answer of .* got a connection that broke off/,
-    ],
-    [
-      "HTTP/1.1 200 OK\r\n",
-      null,
-      /^expected an answer of 127\.0\.0\.1, got a connection that broke off \(ECONNRESET\)$/,
-    ],
-    ["", null, /^expected an answer of 127\.0\.0\.1, got a connection that broke off \(ECONNRESET\)$/],
-  ];
-  for (const [answer, status, error] of cases) {
-    const outcome = await post(t, posterFor(t), await serveRaw(t, saying(answer)));
-    const words = JSON.stringify(answer.slice(0, 90));
-    t.match(outcome, { result: "unreachable", status, error, retryAfterMs: null }, words);
-  }
 });
 
 void t.test("a connection that is reset or closed is no answer, wherever it is", async (t) => {

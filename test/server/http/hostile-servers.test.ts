@@ -1,0 +1,53 @@
+/** Servers that answer an alert, and a reader of feeds, with whatever a server can: in bounded time and memory. */
+import type net from "node:net";
+import t, { type Test } from "tap";
+import { makePoster } from "../../../server/alerts/delivery/post.js";
+import { makeFeedReader } from "../../../server/notices/reader.js";
+import { type HostileAnswer, hostileAnswers, mebibyte } from "../../support/hostile-answers.js";
+import { serveTcp } from "../../support/tcp-server.js";
+import { until } from "../../support/until.js";
+
+/** What ends by its own must not be ended by the clock of a loaded machine. */
+const patienceMs = 25_000;
+const shortMs = 1000;
+
+/** @returns its origin, and what it has sent so far */
+async function serve(t: Test, { talk }: HostileAnswer) {
+  const sockets: net.Socket[] = [];
+  const port = await serveTcp(t, (socket) => {
+    sockets.push(socket);
+    talk(socket);
+  });
+  return { origin: `http://127.0.0.1:${port}`, sockets };
+}
+
+void t.test("whatever a receiver answers, an alert ends as it should", async (t) => {
+  await Promise.all(
+    hostileAnswers.map(async (hostile) => {
+      const { name, told } = hostile;
+      const { origin, sockets } = await serve(t, hostile);
+      const isLate = told.alert.source.includes("timeout");
+      const poster = makePoster({ allowLoopback: true, deadlineMs: isLate ? shortMs : patienceMs });
+      const letter = { url: new URL(origin), headers: {}, body: Buffer.from("{}") };
+      const { result, status, error } = await poster.post(letter);
+      t.match(`${result} ${status} ${error}`, told.alert, name);
+      await poster.close();
+      await until(() => sockets.every(({ destroyed, writableEnded }) => destroyed || writableEnded));
+      const sent = sockets.reduce((bytes, { bytesWritten }) => bytes + bytesWritten, 0);
+      t.ok(sent < 16 * mebibyte, `${name}: ${sent} bytes fill the buffers between`);
+    }),
+  );
+});
+
+void t.test("whatever a venue answers, a feed's problem is the right one", async (t) => {
+  for (const hostile of hostileAnswers) {
+    const { name, told } = hostile;
+    const { origin } = await serve(t, hostile);
+    const mayBeLate = told.feed.source.includes("within");
+    const reader = makeFeedReader({ userAgent: "test", pauseMs: 0, deadlineMs: mayBeLate ? shortMs : patienceMs });
+    const source = { kind: "binance-system-status", api: origin, page: null, readAt: null, feedAt: null } as const;
+    const { problem } = await reader.read(source, new Date(), new AbortController().signal);
+    t.match(problem!.replace(/^\S+ /, ""), told.feed, name);
+    await reader.close();
+  }
+});

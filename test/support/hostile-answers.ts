@@ -1,0 +1,318 @@
+/**
+ * What a server can do to a client that asks it for `{"price":1}` by HTTP, and what comes of it: in a measurement of the
+ * probe, in the delivery of an alert, and in the reading of a feed.
+ */
+import type net from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { maxBodyBytes } from "../../probe/rest/checks.js";
+import type { Measurement } from "../../probe/rest/measurement.js";
+import { saying } from "./tcp-server.js";
+
+export const mebibyte = 1024 * 1024;
+export const good = `{"price":1}`;
+export const goodAnswer = `HTTP/1.1 200 OK\r\nContent-Length: ${good.length}\r\n\r\n${good}`;
+const ok = "HTTP/1.1 200 OK\r\n";
+export const chunked = `${ok}Transfer-Encoding: chunked\r\n\r\n`;
+
+/** Says it once asked; then what follows as fast as the client takes it, without end. */
+export const pouring = (begin: string, again: string | Buffer) => (socket: net.Socket) => {
+  const piece = Buffer.isBuffer(again) ? again : Buffer.from(again.repeat(Math.ceil(65_536 / again.length)));
+  socket.once("data", () => {
+    socket.write(begin);
+    const pour = () => {
+      while (!socket.destroyed && socket.write(piece));
+    };
+    socket.on("drain", pour);
+    pour();
+  });
+};
+
+/** Says it once asked; then piece by piece, without end. */
+const dripping = (begin: string, drop: string) => (socket: net.Socket) => {
+  socket.once("data", () => {
+    socket.write(begin);
+    const drip = setInterval(() => socket.write(drop), 10);
+    socket.once("close", () => clearInterval(drip));
+  });
+};
+
+/** Says it once asked, and resets the connection. */
+export const resetting = (begin: string) => (socket: net.Socket) => {
+  socket.once("data", () => {
+    if (begin === "") return socket.resetAndDestroy();
+    socket.write(begin, () => setTimeout(() => socket.resetAndDestroy(), 20));
+  });
+};
+
+export const ending = (answer: string) => (socket: net.Socket) => {
+  socket.once("data", () => socket.end(answer));
+};
+
+const encoded = (encoding: string, body: Buffer) =>
+  Buffer.concat([Buffer.from(`${ok}Content-Encoding: ${encoding}\r\nContent-Length: ${body.length}\r\n\r\n`), body]);
+
+const zeros = Buffer.alloc(16 * mebibyte);
+
+/** Of an alert its result, status and error; of a feed the problem without its name. */
+export interface ToldByClients {
+  alert: RegExp;
+  feed: RegExp;
+}
+
+const noHttp = {
+  alert: /^unreachable null .* what is no HTTP \(HPE_/,
+  feed: /^expected an answer, got what is no HTTP \(HPE_/,
+};
+const noHttpInBody = { ...noHttp, alert: /^unreachable 200 expected the end of .* what is no HTTP \(HPE_/ };
+const tooManyHeaders = {
+  alert: /^unreachable null .* too many bytes of headers \(/,
+  feed: /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/,
+};
+const tooManyTrailers = { ...tooManyHeaders, alert: /^unreachable 200 .* too many bytes of headers \(/ };
+/** A feed's limit is so large that the deadline may come first. */
+const tooMuch = {
+  alert: /^unreachable null .* got more than 64 KiB without one$/,
+  feed: /^expected (at most 16777216 bytes, got more|a whole answer within .*)$/,
+};
+const tooMuchInBody = { ...tooMuch, alert: /^delivered 200 null$/ };
+const late = { alert: /^timeout null expected an answer of .*, got none$/, feed: /^expected a whole answer within / };
+const lateInBody = { ...late, alert: /^timeout 200 expected the end of the answer of .*, got none$/ };
+const brokeOff = {
+  alert: /^unreachable null .* got a connection that broke off \(/,
+  feed: /^expected an answer, got a connection that broke off \(/,
+};
+const brokeOffInBody = {
+  ...brokeOff,
+  alert: /^unreachable 200 expected the end of .* got a connection that broke off \(/,
+};
+const upgraded = {
+  alert: /^unreachable 101 .* got a change of protocol$/,
+  feed: /^expected an answer, got a change of protocol$/,
+};
+/** All of it was read; the venue's feed would be another JSON. */
+const whole = { alert: /^delivered 200 null$/, feed: /^status: expected 0 or 1, got nothing$/ };
+
+/** A reset may be noticed a moment earlier or later: some have two faults. */
+export type ExpectedMeasurement = Partial<Omit<Measurement, "fault">> & {
+  fault?: Measurement["fault"] | RegExp;
+};
+
+export interface HostileAnswer {
+  name: string;
+  talk: (socket: net.Socket) => void;
+  told: ToldByClients;
+  /** Of the probe. */
+  expected: ExpectedMeasurement;
+  /** Where the deadline must not come before what it stands after. */
+  timeoutMs: number | undefined;
+}
+
+type HostileRow = [
+  name: string,
+  told: ToldByClients,
+  talk: HostileAnswer["talk"],
+  expected: ExpectedMeasurement,
+  timeoutMs?: number,
+];
+
+export const body = { good: false, fault: "body" } as const;
+export const timeout = { good: false, fault: "timeout", latencyUs: null } as const;
+export const closed = { good: false, fault: "closed", latencyUs: null } as const;
+export const fine = { good: true, fault: null } as const;
+
+const rows: HostileRow[] = [
+  // without end
+  ["a body without end", tooMuchInBody, pouring(`${ok}\r\n`, " "), { ...body, latencyUs: null }],
+  ["a chunked body without end", tooMuchInBody, pouring(chunked, "400\r\n" + " ".repeat(1024) + "\r\n"), body],
+  ["chunks of one byte without end", tooMuchInBody, pouring(chunked, "1\r\n \r\n"), body],
+  ["a reason phrase without end", tooManyHeaders, pouring("HTTP/1.1 200 ", "x"), body],
+  ["one header without end", tooManyHeaders, pouring(`${ok}X-A: `, "x"), body],
+  ["a header name without end", tooManyHeaders, pouring(ok, "x"), body],
+  ["headers without end", tooManyHeaders, pouring(ok, "X-A: b\r\n"), body],
+  ["white space in a header without end", tooMuch, pouring(`${ok}X-A:`, " "), body],
+  ["a chunk's extension without end", noHttpInBody, pouring(`${chunked}1;a=`, "x"), body],
+  ["a chunk's length without end", tooMuchInBody, pouring(`${chunked}b\r\n${good}\r\n`, "0"), body],
+  ["trailers without end", tooManyTrailers, pouring(`${chunked}0\r\n`, "X-A: b\r\n"), body],
+  ["empty lines before an answer without end", tooMuch, pouring("", "\r\n"), body],
+  ["early hints without end", tooMuch, pouring("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"), body],
+  ["processing without end", tooMuch, pouring("", "HTTP/1.1 102 Processing\r\n\r\n"), body],
+  ["continue without end", tooMuch, pouring("", "HTTP/1.1 100 Continue\r\n\r\n"), body],
+  // by drops
+  ["a body by drops", lateInBody, dripping(`${ok}\r\n`, " "), timeout],
+  ["chunks by drops", lateInBody, dripping(chunked, "1\r\n \r\n"), timeout],
+  ["a status line by drops", noHttp, dripping("", "HTTP/1.1 200 OK"[0]!), body],
+  ["headers by drops", late, dripping(ok, "X: y\r\n"), timeout],
+  ["early hints by drops, until they are too many", late, dripping("", "HTTP/1.1 103 Early Hints\r\n\r\n"), body],
+  ["nothing at all", late, (socket) => socket.resume(), timeout],
+  [
+    "headers and nothing more",
+    lateInBody,
+    saying(`${ok}Content-Length: 99\r\n\r\n`),
+    { ...timeout, httpStatus: 200 },
+    10_000,
+  ],
+  // interim answers that are none of ours
+  [
+    "early hints, then the answer",
+    whole,
+    saying(`HTTP/1.1 103 Early Hints\r\n\r\n${goodAnswer}`),
+    { ...fine, httpStatus: 200 },
+  ],
+  [
+    "an upgrade that nobody asked for",
+    upgraded,
+    saying("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"),
+    body,
+  ],
+  [
+    "an offer of another protocol beside the answer",
+    whole,
+    saying(goodAnswer.replace("\r\n", "\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n")),
+    fine,
+  ],
+  // large
+  ["one header of two megabytes", tooManyHeaders, saying(`${ok}X-A: ${"x".repeat(2 * mebibyte)}\r\n\r\n`), body],
+  [
+    "ten thousand headers",
+    tooManyHeaders,
+    saying(
+      ok + Array.from({ length: 10_000 }, (_, i) => `X-${i}: y\r\n`).join("") + `Content-Length: 11\r\n\r\n${good}`,
+    ),
+    body,
+  ],
+  [
+    "a body a byte too large",
+    whole,
+    saying(`${ok}Content-Length: ${maxBodyBytes + 1}\r\n\r\n${good}${" ".repeat(maxBodyBytes + 1 - good.length)}`),
+    body,
+  ],
+  [
+    "a body as large as may be",
+    whole,
+    saying(`${ok}Content-Length: ${maxBodyBytes}\r\n\r\n${good}${" ".repeat(maxBodyBytes - good.length)}`),
+    fine,
+  ],
+  // bombs
+  ["a gzip bomb", { ...whole, feed: /got ""/ }, saying(encoded("gzip", gzipSync(zeros))), body],
+  [
+    "a deflate bomb",
+    { ...whole, feed: /got "(deflate|gzip, gzip)"$/ },
+    saying(encoded("deflate", deflateSync(zeros))),
+    body,
+  ],
+  ["a brotli bomb", { ...whole, feed: /got ""/ }, saying(encoded("br", brotliCompressSync(zeros))), body],
+  [
+    "a bomb in a bomb",
+    { ...whole, feed: /got "(deflate|gzip, gzip)"$/ },
+    saying(encoded("gzip, gzip", gzipSync(gzipSync(zeros)))),
+    body,
+  ],
+  [
+    "gzip of many empty members",
+    { ...whole, feed: /got ""/ },
+    saying(encoded("gzip", Buffer.concat(Array<Buffer>(20_000).fill(gzipSync(""))))),
+    body,
+  ],
+  [
+    "gzip cut short",
+    { ...whole, feed: /that can be decompressed, got [A-Z_\d]+$/ },
+    saying(encoded("gzip", gzipSync(good).subarray(0, 15))),
+    body,
+  ],
+  [
+    "an encoding that it is not",
+    { ...whole, feed: /that can be decompressed, got [A-Z_\d]+$/ },
+    saying(encoded("br", Buffer.from(good))),
+    body,
+  ],
+  // JSON to choke on
+  [
+    "half a million brackets",
+    { ...whole, feed: /at most 64 levels, got more$/ },
+    saying(`${ok}Content-Length: 1000000\r\n\r\n${"[".repeat(500_000)}${"]".repeat(500_000)}`),
+    body,
+  ],
+  [
+    "JSON that is no UTF-8",
+    { ...whole, feed: /^expected JSON, got / },
+    saying(encoded("identity", Buffer.from([0x7b, 0xff, 0xfe, 0x7d]))),
+    body,
+  ],
+  // redirects
+  ...[301, 302, 303, 307, 308].map((status): HostileRow => [
+    `a redirect to itself, ${status}`,
+    { alert: new RegExp(`^refused ${status} .* redirects are not followed$`), feed: /^redirects more than 3 times$/ },
+    saying(`HTTP/1.1 ${status} Go\r\nLocation: /\r\nContent-Length: 0\r\n\r\n`),
+    { good: false, fault: "http", httpStatus: status },
+  ]),
+  // bad chunking
+  ["a chunk shorter than it says", brokeOffInBody, ending(`${chunked}20\r\n${good}\r\n0\r\n\r\n`), closed],
+  ["a chunk longer than it says", noHttpInBody, saying(`${chunked}3\r\n${good}\r\n0\r\n\r\n`), body],
+  ["no last chunk", brokeOffInBody, ending(`${chunked}b\r\n${good}\r\n`), closed],
+  ["no last chunk, and silence", lateInBody, saying(`${chunked}b\r\n${good}\r\n`), timeout],
+  ["a chunk of a negative size", noHttpInBody, saying(`${chunked}-b\r\n${good}\r\n0\r\n\r\n`), body],
+  ["a chunk larger than any number", noHttpInBody, saying(`${chunked}fffffffffffffffff\r\n${good}`), body],
+  ["a chunk whose size is no number", noHttpInBody, saying(`${chunked}zz\r\n${good}\r\n0\r\n\r\n`), body],
+  ["chunks ended by a bare line feed", noHttpInBody, saying(`${chunked}b\n${good}\n0\n\n`), body],
+  // lengths that lie
+  ["a length too long", brokeOffInBody, ending(`${ok}Content-Length: 99\r\n\r\n${good}`), closed],
+  ["a length too short", noHttpInBody, saying(`${ok}Content-Length: 5\r\n\r\n${good}`), body],
+  ["two lengths that differ", noHttp, saying(`${ok}Content-Length: 11\r\nContent-Length: 12\r\n\r\n${good}`), body],
+  ["a negative length", noHttp, saying(`${ok}Content-Length: -1\r\n\r\n${good}`), body],
+  [
+    "a length larger than any number",
+    noHttp,
+    saying(`${ok}Content-Length: 99999999999999999999999\r\n\r\n${good}`),
+    body,
+  ],
+  [
+    "a length and chunks",
+    noHttp,
+    saying(`${ok}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n${good}\r\n0\r\n\r\n`),
+    body,
+  ],
+  // no HTTP, or another one
+  ["an answer without a status line", noHttp, ending(good), body],
+  ["the greeting of another protocol", noHttp, ending("SSH-2.0-OpenSSH_9.6\r\n"), body],
+  ["a header with a space in its name", noHttp, saying(`${ok}a b\r\n\r\n${good}`), body],
+  ["control characters in a header", noHttp, saying(`${ok}x: \u0001\u0000\r\n\r\n${good}`), body],
+  ["the preface of HTTP/2", noHttp, saying(Buffer.from("000000040000000000", "hex")), body],
+  ["a status that is none", noHttp, saying("HTTP/1.1 99 Low\r\n\r\n"), body],
+  ["a status of five digits", noHttp, saying("HTTP/1.1 20000 OK\r\n\r\n"), body],
+  ["null bytes", noHttp, saying(Buffer.alloc(4096)), body],
+  ["an answer of HTTP/1.0 that ends with its connection", whole, ending(`HTTP/1.0 200 OK\r\n\r\n${good}`), fine],
+  // empty
+  [
+    "no content, with content",
+    { alert: /^unreachable 204 /, feed: /^answered 204$/ },
+    saying(`HTTP/1.1 204 No Content\r\nContent-Length: 11\r\n\r\n${good}`),
+    { good: false, httpStatus: 204, fault: "http" },
+  ],
+  [
+    "not modified",
+    { alert: /^refused 304 /, feed: /^answered 304, not modified/ },
+    saying("HTTP/1.1 304 Not Modified\r\n\r\n"),
+    { good: false, httpStatus: 304, fault: "http" },
+  ],
+  ["no body", { ...whole, feed: /got ""/ }, saying(`${ok}Content-Length: 0\r\n\r\n`), { ...body, httpStatus: 200 }],
+  // ends and resets at each phase
+  ["reset when accepted", brokeOff, (socket) => socket.resetAndDestroy(), { good: false, fault: /^(connect|closed)$/ }],
+  ["ended when accepted", brokeOff, (socket) => socket.end(), closed],
+  ["reset after the request", brokeOff, resetting(""), closed],
+  ["reset in the status line", brokeOff, resetting("HTTP/1."), closed],
+  ["reset in the headers", brokeOff, resetting(`${ok}X-A: `), closed],
+  ["reset in the body", brokeOffInBody, resetting(`${ok}Content-Length: 99\r\n\r\n{`), { ...closed, httpStatus: 200 }],
+  ["reset in a chunk", brokeOffInBody, resetting(`${chunked}20\r\n{`), closed],
+  ["ended after the request", brokeOff, ending(""), closed],
+  ["ended in the status line", brokeOff, ending("HTTP/1.1 2"), closed],
+  ["ended after headers", brokeOff, ending(ok), closed],
+  ["ended in the headers", brokeOff, ending(`${ok}X-A: `), closed],
+];
+
+export const hostileAnswers = rows.map(([name, told, talk, expected, timeoutMs]): HostileAnswer => ({
+  name,
+  told,
+  talk,
+  expected,
+  timeoutMs,
+}));
