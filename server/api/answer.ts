@@ -2,25 +2,25 @@ import type { Request, Response } from "express";
 import type { Body } from "./body.js";
 import { chosenEncoding } from "./encoding.js";
 
-/** As long as a tick is new, and then for half a minute while a cache fetches the next one. */
+/** For 5 s, and for another half minute while a cache revalidates it. */
 export const dataCache = "public, max-age=5, stale-while-revalidate=30";
-/** What changes only with a deployment, or never again. */
+/** For what changes only with a deployment, or never. */
 export const longCache = "public, max-age=300";
 
-/** The query as it came: repeated and structured parameters must be seen to be refused. */
+/** The unparsed query: repeated and structured parameters must be visible to be refused. */
 export function queryOf(request: Request): URLSearchParams {
   const at = request.originalUrl.indexOf("?");
   return new URLSearchParams(at < 0 ? "" : request.originalUrl.slice(at));
 }
 
-/** Sends a body that is JSON text already. */
+/** Sends a body that is JSON text. */
 export function answerJson(response: Response, { body }: { body: Body }, cache: string = dataCache): Promise<void> {
   return answerBody(response, body, "application/json; charset=utf-8", cache);
 }
 
 /**
- * Sends a body in the form that the client likes best, or 304 where it has that already; Express leaves it out for
- * HEAD.
+ * Sends a body in the client's preferred encoding, or 304 if the client already has it. For HEAD, Express omits the
+ * body.
  */
 export async function answerBody(response: Response, body: Body, type: string, cache: string): Promise<void> {
   const asked = response.req.headers["accept-encoding"];

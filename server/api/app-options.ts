@@ -6,26 +6,23 @@ import type { AnsweredRequest } from "./request-log.js";
 export interface AppOptions {
   pool: Pool;
   registry: Registry;
-  /** Whether `pool` is meant to be one of a replica; then `/readyz` says how far it is behind. */
+  /** Whether `pool` should connect to a replica; `/readyz` then reports its lag. */
   ofReplica?: boolean;
   /** Public address of the API, without a slash at the end. */
   baseUrl: string;
   /** Requests a minute per client address; 0: no limit. */
   rateLimit: number;
   trustProxy: readonly string[];
-  /** Where the methodology page is; without a slash at the end. */
+  /** Base address of the methodology page, without a slash at the end. */
   siteUrl: string;
   log: Log;
-  /** Told of every request when it is over. */
+  /** Called when a request has ended. */
   onAnswered?: (answered: AnsweredRequest) => void;
   /**
-   * How long a reading of the database's clock is good for: so much later than a tick its bodies may be shown. Under
-   * load the database is then asked a few times a second, and not between any two answers. Absent: 0.
+   * How long a reading of the database's clock may be reused; bodies may lag behind a tick by as much. Under load the
+   * database is then queried a few times a second, not between any two responses. Absent: 0.
    */
   clockTrustedMs?: number;
-  /**
-   * How old a body may be that is answered while the database keeps everybody waiting. Absent: 0, and such answers
-   * wait.
-   */
+  /** Maximum age of a body that is sent while the database is slow. Absent: 0, and such requests wait. */
   heldMs?: number;
 }

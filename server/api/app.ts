@@ -29,13 +29,13 @@ import { statusRoute } from "./status.js";
 import { thresholdsRoute } from "./thresholds.js";
 import { venueRoute } from "./venue.js";
 
-/** What the app has in common with what answers before it. */
+/** State shared by the app and the shortcut in front of it. */
 export interface Shared {
   clock: DatabaseClock;
   boards: Boards;
   whileBusy: WhileBusy;
   limit: RateLimit | null;
-  /** What went wrong with a request before it came to the app. */
+  /** Errors of requests that the shortcut left to the app. */
   failures: WeakMap<IncomingMessage, unknown>;
 }
 
@@ -56,29 +56,29 @@ export function makeShared({ pool, registry, rateLimit, clockTrustedMs, heldMs =
   };
 }
 
-/** Longer than anything of the service's own keeps the embedded database. */
+/** Longer than any of the service's own tasks occupies the embedded database. */
 const patienceMs = 1_000;
 
 const busyWords = {
-  begun: "answers with the newest board that it has: the database is busy",
-  lasts: "still answers with a board of before: the database is busy",
-  over: "answers with new boards again: the database is no longer busy",
+  begun: "answering with the newest board in memory: the database is busy",
+  lasts: "still answering with an older board: the database is busy",
+  over: "answering with new boards again: the database is no longer busy",
 };
 
-/** The public API. It only reads, holds no state but bodies of the newest tick, and does not listen by itself. */
+/** The public API. It is read-only, keeps no state except bodies of the newest tick, and does not listen itself. */
 export function makeApp(
   options: AppOptions,
   { clock, boards, whileBusy, limit, failures }: Shared = makeShared(options),
 ): Express {
   const { registry, log } = options;
   const pool = queued(options.pool, ofWholeWindows);
-  // apart, since anybody can name many pages and windows, and none of them may drive a venue's body out
+  // separate caches: clients can request many pages and windows, and these must not evict a venue's body
   const incidents = makeSnapshots(pool, hundred, clock, whileBusy);
   const windows = makeSnapshots(pool, hundred, clock, whileBusy);
   const answerCsv = csvAnswerer({ ...options, pool });
   const app = express();
   app.disable("x-powered-by");
-  // bodies that may be kept bring a tag of their own; what may not be kept needs none
+  // cacheable bodies set their own ETag; others need none
   app.disable("etag");
   app.set("query parser", false);
   app.set("trust proxy", [...options.trustProxy]);
@@ -111,7 +111,7 @@ export function makeApp(
   app.get("/v1/notify", notifyRoute(boards));
   app.get("/v1/incidents", incidentsRoute(registry, incidents, answerCsv));
   app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
-  // apart, for its key changes with time: one body at a time is of use
+  // separate: its key changes with time, so only one body at a time is useful
   const metrics = makeSnapshots(pool, one, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));
   for (const [path, file] of Object.entries(pages)) app.get(path, pageRoute(file));
@@ -124,32 +124,32 @@ const MiB = 2 ** 20;
 const hundred = { bodies: 100, bytes: 16 * MiB };
 const one = { bodies: 1, bytes: 64 * MiB };
 
-/** Statements over windows of 90 lengths and eight categories: far more answers than are kept. */
+/** Statements over windows of 90 lengths and eight categories: far more responses than are cached. */
 const ofWholeWindows = new Set(["reliability", "reliability_csv", "detection"]);
 
 const onlyWholeRequests: RequestHandler = (request, response, next) => {
   const fault = headFault(request);
   if (fault !== null) {
-    // where the next request begins is not known
+    // the start of the next request is unknown
     response.setHeader("Connection", "close");
     throw new Problem(400, fault);
   }
-  // Node would answer this itself, without a word
+  // Node's own response would have no body
   const { expect } = request.headers;
   if (expect !== undefined && expect.toLowerCase() !== "100-continue")
-    throw new Problem(417, "Nothing but 100-continue can be expected here.");
+    throw new Problem(417, "Expected no Expect header or 100-continue.");
   next();
 };
 
-/** There is no write path: what is not reading is refused before anything else looks at it. */
+/** There is no write path: other methods are refused before anything else handles them. */
 const onlyReading: RequestHandler = (request, response, next) => {
   if (request.method === "GET" || request.method === "HEAD") return next();
   response.setHeader("Allow", "GET, HEAD, OPTIONS");
   if (request.method === "OPTIONS") return answerPreflight(response);
-  throw new Problem(405, `${request.method} is not possible here: use GET.`);
+  throw new Problem(405, `${request.method} is not supported: use GET.`);
 };
 
-/** Browsers ask before they send a header of their own, and If-None-Match is one. */
+/** Browsers send a preflight before a request with a non-standard header, and If-None-Match counts as one. */
 function answerPreflight(response: Response): void {
   response.setHeader("Access-Control-Allow-Methods", "GET, HEAD");
   response.setHeader("Access-Control-Allow-Headers", "*");

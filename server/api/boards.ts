@@ -4,13 +4,13 @@ import { categories, type Category, type Registry } from "../../shared/registry/
 import type { DatabaseClock } from "./clock.js";
 import { makeSnapshots, type Snapshot, type WhileBusy } from "./snapshot.js";
 
-/** The pages that everybody asks for and that change with each tick: every one is made once a tick. */
+/** The most requested pages, which change with each tick: each is made once a tick. */
 export interface Boards {
   /** @param category null: all venues */
   status(category: Category | null): Promise<Snapshot | null>;
-  /** @returns null where the database does not have the venue */
+  /** @returns null if the database does not have the venue */
   venue(id: string, range: "24h" | "7d", region: string | null): Promise<Snapshot | null>;
-  /** The region of a page whose request names none; null where there is none. */
+  /** The default region of a page; null if there are no regions. */
   usualRegion: string | null;
   regions(): Promise<Snapshot | null>;
   notify(): Promise<Snapshot | null>;
@@ -34,14 +34,14 @@ export function makeBoards(
   };
 }
 
-/** For buckets of an hour one open page need not keep the embedded database busy at every tick. */
+/** Buckets of an hour change slowly: one open page must not load the embedded database at every tick. */
 const weekHeldMs = 30_000;
 
 const MiB = 2 ** 20;
 
 /**
- * A board for each category and for all, every venue in both ranges from every region, the regions
- * and the alerts: 100 kB each.
+ * A board for each category and for all, every venue in both ranges from every region, the regions, and the alerts: 100
+ * kB each.
  */
 function keptBodies({ venues, regions }: Registry) {
   const bodies = categories.length + 1 + venues.length * regions.length * 2 + 2;

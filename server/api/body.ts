@@ -3,12 +3,10 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { type Encoding } from "./encoding.js";
 
-/**
- * A finished body in every form that a client may ask for; the compressed ones are made when first asked for, and once.
- */
+/** A finished body in each content encoding. Compressed forms are made once, on first request. */
 export interface Body {
   plain: Buffer;
-  /** The bytes, and their strong ETag: other bytes, another tag. */
+  /** The bytes and their strong ETag, which differs between encodings. */
   as(encoding: Encoding): Promise<Encoded>;
 }
 
@@ -18,7 +16,7 @@ export interface Encoded {
   encoding: Encoding;
 }
 
-/** Below it compressing saves no packet. */
+/** Below this size, compression saves no packet. */
 const worthwhileBytes = 1_000;
 
 export function makeBody(text: string): Body {
@@ -49,8 +47,8 @@ export function makeBody(text: string): Body {
 const brotli = promisify(brotliCompress);
 
 /**
- * On threads of their own. Of a venue's 115 kB, brotli's best takes 300 ms, its fourth level 2 ms for a tenth more
- * bytes.
+ * These run on worker threads. For a venue's 115 kB, brotli's best level takes 300 ms; level 4 takes 2 ms and gives 10%
+ * more bytes.
  */
 const compress: Record<Encoding, (plain: Buffer) => Promise<Buffer>> = {
   identity: (plain) => Promise.resolve(plain),

@@ -1,33 +1,33 @@
 import type { Pool } from "../../shared/database/pool.js";
 import { singleFlight } from "../../shared/process/single-flight.js";
 
-/** As of when everything speaks, and when anything moved last; see `clock.sql`. */
+/** The instant that all bodies show, and the time of the latest change; see `clock.sql`. */
 export interface ClockRow {
   generated_at: Date;
   moved_at: Date | null;
-  /** The database's own time at this reading. */
+  /** The database's time at this reading. */
   read_at: Date;
 }
 
 export interface ClockReading extends ClockRow {
-  /** When it was asked for, in milliseconds of `performance.now()`. */
+  /** When the reading was requested, by `performance.now()`. */
   askedAtMs: number;
 }
 
 export interface DatabaseClock {
   read(): Promise<ClockRow>;
-  /** The reading that serves a reader just now; null where the database must be asked. */
+  /** The reading that may be used now without a query; null when the database must be queried. */
   trusted(): ClockRow | null;
-  /** The newest reading that the database has answered, however old; null where there was none. */
+  /** The newest successful reading, however old; null when there is none. */
   last(): ClockReading | null;
-  /** The next reader asks the database: this process has seen a later instant than the clock shows. */
+  /** Forces the next read to query the database: this process has seen a later instant than the clock shows. */
   expire(): void;
 }
 
 /**
- * The database's clock, read once for all who ask at the same time.
+ * The database's clock. Concurrent readers share one query.
  *
- * @param trustedMs how long a reading serves later readers. 0: it serves only those who asked while it was read
+ * @param trustedMs how long later readers may reuse a reading. 0: only readers that asked while it was read share it
  */
 export function makeClock(pool: Pick<Pool, "file">, trustedMs = 0): DatabaseClock {
   let last: ClockReading | null = null;
@@ -39,7 +39,7 @@ export function makeClock(pool: Pick<Pool, "file">, trustedMs = 0): DatabaseCloc
   });
   let kept: ClockRow | null = null;
   let trustedUntilMs = -Infinity;
-  /** A reading that began before the clock expired is not trusted beyond those who wait for it. */
+  /** A reading that began before an expiry is used only by those already waiting for it. */
   let expirations = 0;
 
   const trusted = () => (performance.now() < trustedUntilMs ? kept : null);

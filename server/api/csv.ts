@@ -5,24 +5,21 @@ import type { Pool } from "../../shared/database/pool.js";
 import type { RowStream } from "../../shared/database/row-stream.js";
 import { dataCache } from "./answer.js";
 
-/** A table for spreadsheets, and where it comes from. */
+/** A CSV table and the statement behind it. */
 export interface CsvTable {
-  /** Of `sql/queries`. Its columns are the table's, by name and in order; instants come as ISO 8601 text. */
+  /** File in `sql/queries`. Its columns become the table's, by name and in order; instants must be ISO 8601 text. */
   file: string;
-  /** Of the statement; the address of the methodology page is added as the last one. */
+  /** Values of the statement; the methodology page's address is appended as the last one. */
   values: readonly unknown[];
-  /**
-   * What it shows, as part of a file's name: `okx-days-90`. Tables that differ in their parameters should differ in
-   * this.
-   */
+  /** Part of the file name: `okx-days-90`. Tables with different parameters should have different names. */
   name: string;
-  /** Thrown where there is no row; absent, such a table is its header alone. */
+  /** Thrown when there is no row; if absent, the table is its header alone. */
   empty?: () => Error;
 }
 
 export type AnswerCsv = (response: Response, table: CsvTable) => Promise<void>;
 
-/** Makes the function by which every route answers `format=csv`. */
+/** Makes the function with which every route answers `format=csv`. */
 export function csvAnswerer(options: { pool: Pick<Pool, "rows">; siteUrl: string }): AnswerCsv {
   const methodologyUrl = `${options.siteUrl}/methodology`;
   return async (response, { file, values, name, empty }) => {
@@ -32,7 +29,9 @@ export function csvAnswerer(options: { pool: Pick<Pool, "rows">; siteUrl: string
   };
 }
 
-/** Writes rows as fast as the client takes them; the rows' own limit is how long a slow one may hold the database. */
+/**
+ * Writes rows as fast as the client reads. The row stream's own limit bounds how long a slow client holds the database.
+ */
 export async function sendCsv(response: Response, rows: RowStream, name: string): Promise<void> {
   response.setHeader("Cache-Control", dataCache);
   response.setHeader("Content-Type", "text/csv; charset=utf-8; header=present");
@@ -41,19 +40,19 @@ export async function sendCsv(response: Response, rows: RowStream, name: string)
     if (response.req.method === "HEAD") response.end();
     else await pipeline(csvOf(rows), response);
   } catch (error) {
-    // who has left needs no answer, and it is no fault of ours
+    // the client disconnected, which is not an error
     if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
   } finally {
     rows.close();
   }
 }
 
-/** @param day of the instant that the table shows */
+/** @param day the UTC day of the instant that the table shows */
 export function attachment(name: string, day: string): string {
   return `attachment; filename="venuewatch-${name}-${day}.csv"`;
 }
 
-/** Every row says it; a table without rows shows what there is now. */
+/** Every row has it; a table without rows shows the present. */
 function instantOf({ columns, first }: RowStream): string {
   const shown = first[0]?.[columns.indexOf("generatedAt")];
   return typeof shown === "string" ? shown : new Date().toISOString();

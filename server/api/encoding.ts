@@ -1,12 +1,11 @@
-/** The forms that our bodies have, the one with the fewest bytes first. */
+/** Content encodings of our bodies, the smallest first. */
 export const encodings = ["br", "gzip", "identity"] as const;
 
 export type Encoding = (typeof encodings)[number];
 
 /**
- * What a client likes best of what we have, by its `Accept-Encoding` (RFC 9110, 12.5.3); of what it likes equally well,
- * the one with the fewest bytes. One that refuses all of them gets the plain bytes: it can do without our answer only
- * itself.
+ * The encoding that the client prefers by its `Accept-Encoding` (RFC 9110, 12.5.3); of equally preferred ones, the
+ * smallest. A client that refuses all of them gets the plain bytes anyway.
  */
 export function chosenEncoding(accepted: string | undefined): Encoding {
   if (!accepted) return "identity";
@@ -20,12 +19,14 @@ export function chosenEncoding(accepted: string | undefined): Encoding {
   return best;
 }
 
-/** `*` is all that is not named. The plain bytes are always acceptable, but no more than anything that is named. */
+/**
+ * `*` covers every encoding not named. The plain bytes are always acceptable, but never preferred to a named encoding.
+ */
 function unnamed(encoding: Encoding, weights: Map<string, number>): number {
   return weights.get("*") ?? (encoding === "identity" ? least : 0);
 }
 
-/** Less than any weight that can be written, which have three decimals. */
+/** Less than any weight in the header, which has at most three decimals. */
 const least = 0.0001;
 
 function weightsOf(accepted: string): Map<string, number> {
@@ -34,7 +35,7 @@ function weightsOf(accepted: string): Map<string, number> {
     const [name, ...parameters] = part.split(";").map((piece) => piece.trim());
     const q = parameters.find((parameter) => /^q\s*=/.test(parameter));
     const weight = q === undefined ? 1 : Number(q.slice(q.indexOf("=") + 1));
-    // what is not understood is not liked
+    // an invalid weight counts as 0
     if (name) weights.set(alias[name] ?? name, weight >= 0 && weight <= 1 ? weight : 0);
   }
   return weights;

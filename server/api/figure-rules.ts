@@ -1,6 +1,6 @@
 /**
- * The constants of published figures: each number once, with its unit and its reason. `/v1/thresholds` prints them
- * after the engine's rules; the SQL functions of the same names in schema api apply them.
+ * The constants of published figures, each with its unit and reason. `/v1/thresholds` prints them after the engine's
+ * rules; the SQL functions of the same names in schema api apply them.
  */
 import type { Rule } from "../../shared/measurement/rule.js";
 
@@ -10,20 +10,20 @@ export const figureRules = [
     value: 3,
     unit: "samples",
     reason:
-      "With fewer answers a single one decides what the median is: it is null, and the number of answers stands beside it.",
+      "With fewer responses a single one decides the median: it is null, and the number of responses is given with it.",
   },
   {
     name: "p95_min_answers",
     value: 10,
     unit: "samples",
     reason:
-      "Of fewer than ten answers the 95th percentile is hardly more than the slowest one: it is null, and the number of answers stands beside it.",
+      "With fewer than ten responses the 95th percentile is practically the slowest one: it is null, and the number of responses is given with it.",
   },
   {
     name: "uptime_min_coverage",
     value: 0.5,
     unit: "share",
     reason:
-      "Where less than half of the scheduled minutes were measured, what nobody saw is more than what somebody did: there is no uptime, and its bounds say what is known.",
+      "When less than half of the scheduled minutes were measured, most of the time is unknown: uptime is null, and its bounds say what is known.",
   },
 ] as const satisfies readonly Rule[];

@@ -1,23 +1,24 @@
 import type { IncomingMessage } from "node:http";
 
-/** What RFC 9112 wants refused of a request's head, and Node lets pass, as a sentence; null where nothing is wrong. */
+/**
+ * What RFC 9112 requires servers to refuse in a request's head and Node accepts, as a sentence; null if nothing is
+ * wrong.
+ */
 export function headFault({
   httpVersion,
   headers,
   rawHeaders,
 }: Pick<IncomingMessage, "httpVersion" | "headers" | "rawHeaders">): string | null {
-  if (httpVersion !== "1.1" && httpVersion !== "1.0")
-    return `HTTP/1.1 is spoken here, the request is in HTTP/${httpVersion}.`;
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") return `Expected HTTP/1.1, got HTTP/${httpVersion}.`;
   const hosts = hostHeaders(rawHeaders);
-  if (hosts === 0 && httpVersion === "1.1") return "A request in HTTP/1.1 must have a Host header.";
-  if (hosts > 1) return `A request must have one Host header, this one has ${hosts}.`;
+  if (hosts === 0 && httpVersion === "1.1") return "An HTTP/1.1 request must have a Host header.";
+  if (hosts > 1) return `Expected one Host header, got ${hosts}.`;
   const coding = headers["transfer-encoding"];
-  if (coding !== undefined && coding.toLowerCase() !== "chunked")
-    return "Of transfer codings only chunked is understood here.";
+  if (coding !== undefined && coding.toLowerCase() !== "chunked") return "Expected no transfer coding or chunked.";
   return null;
 }
 
-/** Of several Node keeps the first, and a proxy in front may have gone by another. */
+/** Counts them in the raw headers: Node keeps only the first, but a proxy in front may have used another. */
 function hostHeaders(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2)

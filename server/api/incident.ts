@@ -4,10 +4,10 @@ import type { Pool } from "../../shared/database/pool.js";
 import { Problem, shortened } from "./problem.js";
 import type { Snapshots } from "./snapshot.js";
 
-/** Open ones are news, closed ones do not change. */
+/** Open incidents change; closed ones do not. */
 export const incidentCache = { open: "public, max-age=5", closed: longCache };
 
-/** The shape of every slug that the engine gives. */
+/** Matches every slug that the engine generates. */
 export const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*-\d{4}-\d\d-\d\d-(rest|ws)-(degraded|outage)(-\d{1,9})?$/;
 
 /** `/v1/incidents/{slug}`: one incident with its evidence. */
@@ -23,18 +23,18 @@ export function incidentRoute(pool: Pick<Pool, "file">, snapshots: Snapshots): R
 }
 
 function noSuchIncident(slug: string): Problem {
-  return new Problem(404, `There is no incident ${JSON.stringify(shortened(slug))}. /v1/incidents lists them.`);
+  return new Problem(404, `Unknown incident ${JSON.stringify(shortened(slug))}. /v1/incidents lists all incidents.`);
 }
 
 interface RetractedRow {
   retracted_at: string;
-  /** Null: it was given before reasons were public. */
+  /** Null: given before reasons were public. */
   reason: string | null;
 }
 
 /**
- * What is said of an incident that was retracted; null where none of that name was. It cannot be undone, so it may be
- * kept as long as a closed one.
+ * The problem for a retracted incident; null if no retracted incident has this slug. A retraction is final, so it may
+ * be cached as long as a closed incident.
  */
 async function goneOf(pool: Pick<Pool, "file">, slug: string): Promise<Problem | null> {
   const [row] = await pool.file<RetractedRow>("retracted", [slug]);
@@ -42,7 +42,7 @@ async function goneOf(pool: Pick<Pool, "file">, slug: string): Promise<Problem |
   const { retracted_at: retractedAt, reason } = row;
   return new Problem(
     404,
-    `The incident ${slug} was retracted at ${retractedAt}: ${reason ?? "the reason was not given for the public"}`,
+    `The incident ${slug} was retracted at ${retractedAt}: ${reason ?? "the reason is not public"}`,
     { retracted: { slug, retractedAt, reason }, cache: longCache },
   );
 }

@@ -10,14 +10,14 @@ export function incidentsParameters(registry: Registry) {
   return {
     venue: venueFilter(registry),
     category,
-    status: choice("Open or closed ones only, or all.", ["open", "closed", "all"], "all"),
+    status: choice("Only open or only closed incidents, or all.", ["open", "closed", "all"], "all"),
     days: integer("Length of the window in UTC days, today included: incidents that started in it.", 1, 365, 90),
-    limit: integer("Rows a page; a shorter page is the last one.", 1, 200, 50),
+    limit: integer("Rows per page; a shorter page is the last one.", 1, 200, 50),
     before: instant(
-      "Cursor: only incidents that started strictly before this instant. Several may have started at one instant: a walk by `before` alone loses those of them that did not fit into a page. Give `beforeId` with it, and none is lost.",
+      "Cursor: only incidents that started strictly before this instant. Several may have started at one instant: paging by `before` alone skips those that did not fit into a page. Paging with `beforeId` too skips none.",
     ),
     beforeId: integer(
-      "The id of the last incident received, whose startedAt is `before`: those that started at that instant and have a smaller id are not left out.",
+      "The id of the last incident received, whose startedAt is `before`: includes incidents that started at that instant and have a smaller id.",
       1,
       Number.MAX_SAFE_INTEGER,
       null,
@@ -36,7 +36,7 @@ export function incidentsRoute(registry: Registry, snapshots: Snapshots, answerC
       throw badParameters([
         {
           parameter: "beforeId",
-          message: "expected together with before, whose ties it breaks; got it alone",
+          message: "expected together with before, whose ties it breaks; before is missing",
         },
       ]);
     const values = [page.venue, page.category, page.status, page.days, page.limit, page.before, page.beforeId];
@@ -54,7 +54,7 @@ export function incidentsRoute(registry: Registry, snapshots: Snapshots, answerC
 
 type Usual = ReturnType<typeof incidentsParameters>;
 
-/** Of two pages or filters neither overwrites the other; what is by default is left out. */
+/** Different pages and filters have different names; default values are left out. */
 function fileNameOf({ venue, category, status, days, limit, before, beforeId }: Values<Usual>, usual: Usual): string {
   return [
     venue ?? category ?? "all",
@@ -62,7 +62,7 @@ function fileNameOf({ venue, category, status, days, limit, before, beforeId }: 
     ...(status === usual.status.absent ? [] : [status]),
     `days-${days}`,
     ...(limit === usual.limit.absent ? [] : [`limit-${limit}`]),
-    // no file of Windows may have a colon in its name
+    // Windows does not allow colons in file names
     ...(before === null ? [] : [`before-${before.replaceAll(":", "")}`]),
     ...(beforeId === null ? [] : [beforeId]),
   ].join("-");

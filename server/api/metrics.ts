@@ -5,7 +5,7 @@ import type { Snapshots } from "./snapshot.js";
 /** Version 0.0.4 of Prometheus' text format. */
 export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 
-/** `/metrics`: the state of every component, as Prometheus reads it, and the instant that it is of. */
+/** `/metrics`: the state of every component, in Prometheus' format. */
 export function metricsRoute(snapshots: Snapshots): RequestHandler {
   return async (_request, response) => {
     const snapshot = await snapshots("metrics", [], []);

@@ -24,12 +24,12 @@ import { namedSchemas, type Schema } from "./schemas/shapes.js";
 import { tableExample, tableText } from "./schemas/table.js";
 import { alertWebhook } from "./webhook.js";
 
-/** `/openapi.json`: what this API answers, in OpenAPI 3.1, made of the schemas and parameters that it works with. */
+/** `/openapi.json`: the OpenAPI 3.1 description of this API, generated from the schemas and parameters in use. */
 export function openapiRoute(options: Pick<AppOptions, "registry" | "baseUrl" | "siteUrl">): RequestHandler {
   let made: Body | undefined;
   return (_request, response) => {
-    // once, when first asked for: nothing of it changes while the program runs, and it is not limited. Made for each
-    // request, it would take this process some 5 ms, so that 200 a second would leave no time for others
+    // Made once, on first request: it does not change while the program runs, and requests for it are not rate-limited.
+    // Making it takes about 5 ms, so 200 requests a second would leave no time for others.
     made ??= makeBody(JSON.stringify(openapiDocument(options, new Date())));
     return answerJson(response, { body: made }, longCache);
   };
@@ -47,18 +47,18 @@ export function openapiDocument(
       title: "venuewatch",
       version,
       license: { name: "Apache License 2.0", identifier: license },
-      description: `Whether an exchange, RPC provider, market-data API, oracle, stablecoin, bridge or ramp is down: measured from several regions, decided by a quorum of them. Everything is public and only read: GET, HEAD and OPTIONS, anything else is 405 with \`Allow\`. No key is needed, and pages of any origin may read it (CORS).
+      description: `Whether an exchange, RPC provider, market-data API, oracle, stablecoin, bridge or ramp is down: measured from several regions, decided by a quorum of them. Everything is public and read-only: GET, HEAD and OPTIONS; other methods get 405 with \`Allow\`. No key is needed, and pages of any origin may read it (CORS).
 
-Every JSON body says by \`generatedAt\` of which instant it is; within a tick of the engine bodies agree, and their ETags are stable. What nobody measured is null or \`unknown\`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day. Bodies come as brotli or gzip to who accepts them, and each form has an ETag of its own.
+Every JSON body gives its instant as \`generatedAt\`; bodies of one engine tick are consistent, and their ETags are stable. Unmeasured values are null or \`unknown\`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day. Bodies are compressed with brotli or gzip for clients that accept it; each encoding has its own ETag.
 
-Fields may be added to any object at any time: ignore those that you do not know. What is null because nobody reads it yet has the shape to come.
+Fields may be added to any object at any time: ignore unknown ones. A field that is always null so far has the type of its future values.
 
-Errors are RFC 9457 problems. Unknown parameters are ignored; one that is repeated, structured or empty is refused.
+Errors are RFC 9457 problems. Unknown parameters are ignored; repeated, structured or empty ones are refused.
 
-How each number is made is at ${siteUrl}/methodology, how samples become incidents at ${siteUrl}/rulebook, how alerts are received at ${siteUrl}/receiving, and what changed at ${siteUrl}/changelog.`,
+${siteUrl}/methodology defines each number, ${siteUrl}/rulebook says how samples become incidents, ${siteUrl}/receiving how to receive alerts, and ${siteUrl}/changelog what changed.`,
     },
     servers: [{ url: baseUrl }],
-    // nothing here needs a key
+    // no key is needed
     security: [],
     tags: Object.entries(groups).map(([name, description]) => ({
       name,
@@ -78,8 +78,8 @@ How each number is made is at ${siteUrl}/methodology, how samples become inciden
 }
 
 /**
- * What generators call the constants of a named enumeration. Without that Go's has one `OUTAGE` for each enumeration
- * that has the word, all in one package, and what it made does not compile.
+ * Names for the constants of a named enumeration. Without them, Go generators produce one `OUTAGE` for each enumeration
+ * with that word, all in one package, which does not compile.
  */
 function enumNames(name: string, schema: Schema) {
   if (!("enum" in schema) || !Array.isArray(schema.enum)) return {};
@@ -137,7 +137,7 @@ function contentOf({ answers, table }: Operation): ContentObject {
   };
 }
 
-/** In place, or a reference where the schema has a name: the two paths of a venue have one. */
+/** Inline, or a reference if the schema is named, since a venue's two paths share one. */
 function exampleIn(schema: Schema): Partial<MediaTypeObject> {
   if (schema.title === undefined) return { example: exampleOf(schema) };
   const $ref = `#/components/examples/${schema.title}`;
@@ -151,12 +151,12 @@ function examplesOf(described: Operation[]) {
 
 function headersOf({ cache, limited, table }: Operation): Record<string, HeaderObject | ReferenceObject> {
   return {
-    "Cache-Control": cacheHeader("How long a cache may keep it.", cache),
+    "Cache-Control": cacheHeader("How long caches may keep the response.", cache),
     ...(isKept(cache) && bodyHeaders),
     ...(limited && limitHeaders),
     ...(table && {
       "Content-Disposition": textHeader(
-        "With text/csv: the name under which a browser saves it. It says what was asked for, and the day of generatedAt.",
+        "With text/csv: the file name for browsers, made of the request's parameters and the day of generatedAt.",
         attachment(table.name, "2026-01-31"),
       ),
     }),
@@ -167,7 +167,7 @@ function isKept(cache: string[]): boolean {
   return !cache.includes("no-store");
 }
 
-/** All answers of an operation but 200. */
+/** All responses of an operation except 200. */
 function othersOf({
   cache,
   names,
@@ -192,27 +192,27 @@ function othersOf({
 
 const headers = {
   ETag: textHeader(
-    "Strong: the same for the same bytes, and another for each Content-Encoding. Send it back as If-None-Match. Not with text/csv.",
+    "Strong: identifies the exact bytes, so it differs between Content-Encodings. Send it back as If-None-Match. Not with text/csv.",
     '"Yk0Xq1Q3v1Jt3p8n5E4c2wW7d6M-br"',
   ),
-  Vary: textHeader("What of the request the form of the body goes by. Not with text/csv.", "Accept-Encoding"),
+  Vary: textHeader("Request headers that select the encoding of the body. Not with text/csv.", "Accept-Encoding"),
   ContentEncoding: {
     description:
-      "How the body is compressed. Absent where it is not: where the client accepts neither, below 1000 bytes, and with text/csv.",
+      "Compression of the body. Absent when uncompressed: if the client accepts neither, below 1000 bytes, and with text/csv.",
     schema: { type: "string", enum: ["br", "gzip"] },
     example: "br",
   },
-  Allow: textHeader("What is possible instead.", "GET, HEAD, OPTIONS"),
+  Allow: textHeader("Supported methods.", "GET, HEAD, OPTIONS"),
   RateLimit: textHeader(
-    "How many requests a client address has in all (limit), how many remain, and in how many seconds they are counted anew (reset). Absent where the service sets no limit.",
+    "Number of requests allowed for a client address (limit), number remaining, and seconds until the count restarts (reset). Absent if the service sets no limit.",
     "limit=120, remaining=119, reset=60",
   ),
   RateLimitPolicy: textHeader(
-    "How many requests a client address has in so many seconds (w). Absent where the service sets no limit.",
+    "Number of requests allowed for a client address within a window of w seconds. Absent if the service sets no limit.",
     "120;w=60",
   ),
   RetryAfter: {
-    description: "Seconds to wait before asking again.",
+    description: "Seconds to wait before the next request.",
     schema: { type: "integer", minimum: 1 },
     example: 5,
   },
@@ -246,9 +246,9 @@ const bodyHeaders = {
 };
 
 const notModified = {
-  description: "The body that If-None-Match names still holds.",
+  description: "The body named by If-None-Match is still current.",
   headers: {
-    "Cache-Control": cacheHeader("As with the body itself.", [
+    "Cache-Control": cacheHeader("The same as for the body.", [
       ...new Set([dataCache, longCache, ...Object.values(incidentCache)]),
     ]),
     ...bodyHeaders,
@@ -262,11 +262,11 @@ const otherAnswers = {
   },
   Answer304Unlimited: notModified,
   Answer400: problemAnswer(
-    "Parameters are not usable, and each is named; or the address is not correctly percent-encoded.",
+    "Invalid parameters, each listed; or invalid percent-encoding of the path or query.",
     {
       title: "Bad Request",
       status: 400,
-      detail: "A parameter is not usable: days.",
+      detail: "Invalid parameter: days.",
       errors: [
         {
           parameter: "days",
@@ -277,50 +277,50 @@ const otherAnswers = {
     limitHeaders,
   ),
   Answer404: problemAnswer(
-    "There is nothing, or nothing any more, of that name.",
+    "Unknown name, or no longer watched.",
     {
       title: "Not Found",
       status: 404,
-      detail: 'There is no venue "mtgox". /v1/status lists those that are watched.',
+      detail: 'Unknown venue "mtgox". /v1/status lists all watched venues.',
     },
     limitHeaders,
   ),
   Answer404Retracted: problemAnswer(
-    "There is no incident of that name, or none any more: of one that was retracted it says when and why.",
+    "Unknown or retracted incident; for a retracted one, with the time and the reason.",
     {
       title: "Not Found",
       status: 404,
       detail:
-        "The incident kraken-2026-01-31-rest-outage was retracted at 2026-01-31T12:00:00.000Z: Our check of a good answer was wrong.",
+        "The incident kraken-2026-01-31-rest-outage was retracted at 2026-01-31T12:00:00.000Z: Our check of a good response was wrong.",
       slug: "kraken-2026-01-31-rest-outage",
       retractedAt: "2026-01-31T12:00:00.000Z",
-      reason: "Our check of a good answer was wrong.",
+      reason: "Our check of a good response was wrong.",
     },
     {
       ...limitHeaders,
-      "Cache-Control": cacheHeader("That it was retracted may be kept; other errors are not.", ["no-store", longCache]),
+      "Cache-Control": cacheHeader("A retraction may be cached; other errors may not.", ["no-store", longCache]),
     },
   ),
   Answer405: problemAnswer(
-    "Any other method than GET, HEAD and OPTIONS.",
+    "A method other than GET, HEAD and OPTIONS.",
     {
       title: "Method Not Allowed",
       status: 405,
-      detail: "POST is not possible here: use GET.",
+      detail: "POST is not supported: use GET.",
     },
     { Allow: header("Allow") },
   ),
   Answer429: problemAnswer(
-    "Too many requests came from your address.",
+    "Too many requests from your address.",
     {
       title: "Too Many Requests",
       status: 429,
-      detail: "More than 120 requests within a minute came from your address. Wait as long as Retry-After says.",
+      detail: "More than 120 requests in a minute from your address. Wait for the time in Retry-After.",
     },
     { ...limitHeaders, "Retry-After": header("RetryAfter") },
   ),
   Answer503: problemAnswer(
-    "The database does not answer.",
+    "The database does not respond.",
     {
       title: "Service Unavailable",
       status: 503,
@@ -332,14 +332,14 @@ const otherAnswers = {
   AnswerDefaultUnlimited: anyRequest(),
 };
 
-/** @param headers that some of them have: those that are told of after the request was counted */
+/** @param headers that some of them have: those sent after the request was counted */
 function anyRequest(headers?: HeadersObject): ResponseObject {
   return problemAnswer(
-    "What can befall any request: it is not one in HTTP/1.1, or has no Host (400); it did not come within ten seconds (408); it expects something else than 100-continue (417); its path and headers are longer than 16 KiB (431); or the fault is ours (500).",
+    "Errors of any request: not HTTP/1.1, or without Host (400); not complete within ten seconds (408); an Expect header other than 100-continue (417); target and headers longer than 16 KiB (431); an internal error (500).",
     {
       title: "Internal Server Error",
       status: 500,
-      detail: "This is a fault of ours, and it was logged.",
+      detail: "Internal error; it was logged.",
     },
     headers,
   );
@@ -349,7 +349,7 @@ function problemAnswer(description: string, example: object, more?: HeadersObjec
   return {
     description,
     headers: {
-      "Cache-Control": cacheHeader("Errors are not kept.", ["no-store"]),
+      "Cache-Control": cacheHeader("Errors must not be cached.", ["no-store"]),
       ...more,
     },
     content: {
@@ -361,9 +361,9 @@ function problemAnswer(description: string, example: object, more?: HeadersObjec
   };
 }
 
-/** A schema in place, or a reference where it has a name. */
+/** A schema inline, or a reference if it is named. */
 function partOf(part: SchemaObject | ReferenceObject) {
-  // there are no references in ours: the type only allows them
+  // our schemas contain no references; only the type allows them
   const schema = part as SchemaObject;
   const { title, description } = schema;
   const whole = title === undefined ? undefined : namedSchemas.get(title);
@@ -374,7 +374,7 @@ function partOf(part: SchemaObject | ReferenceObject) {
   };
 }
 
-/** The schema itself; what it is made of is referred to where it has a name. */
+/** The schema itself, with references to its named parts. */
 function partsOf(schema: SchemaObject): SchemaObject {
   const { properties, items, anyOf } = schema;
   return {

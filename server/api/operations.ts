@@ -20,7 +20,7 @@ import { statusParameters } from "./status.js";
 import { venueParameters } from "./venue.js";
 import { presentIds } from "./venue-ids.js";
 
-/** What the public may ask, and what it gets. `/openapi.json` is made of this, and of nothing else. */
+/** One public operation. `/openapi.json` is generated from these alone. */
 export interface Operation {
   id: string;
   /** As OpenAPI writes it: `/v1/incidents/{slug}`. */
@@ -28,29 +28,29 @@ export interface Operation {
   group: keyof typeof groups;
   summary: string;
   description?: string;
-  /** Of the path: they are always required, and answered with 404 where nothing has that name. */
+  /** Path parameters: always required; an unknown value gives 404. */
   names?: Record<string, Schema<string>>;
-  /** Of the query: those that the route itself reads. */
+  /** Query parameters, as the route reads them. */
   parameters?: Parameters;
-  /** The 200 answer, by media type. */
+  /** Schemas of the 200 response, by media type. */
   answers: Record<string, Schema>;
-  /** What `format=csv` answers, and what the table's file is named after when nothing else is asked. */
+  /** The table that `format=csv` returns, and its file name with default parameters. */
   table?: TableSchema & { name: string };
-  /** Every Cache-Control that a 200 may have. */
+  /** Possible Cache-Control values of a 200 response. */
   cache: string[];
-  /** Whether a 404 may be of something that was retracted, and says so. */
+  /** Whether a 404 may report a retraction. */
   retractable?: boolean;
-  /** Whether it needs the database, without which it answers 503. */
+  /** Whether it needs the database, and answers 503 without it. */
   asksDatabase: boolean;
   /** Whether it counts against the rate limit. */
   limited: boolean;
 }
 
 export const groups = {
-  board: "What is up, and what is not.",
-  history: "What happened, and how often.",
-  method: "Who measures, and by which rules.",
-  alerts: "What is sent to those who asked an operator for it.",
+  board: "Current states.",
+  history: "Incidents and statistics of the past.",
+  method: "The probe fleet and the rules.",
+  alerts: "Alerts sent to subscribers, which operators set up.",
   service: "The service itself.",
 };
 
@@ -66,7 +66,7 @@ const noStore = ["no-store"];
 const perTick = { cache: [dataCache], asksDatabase: true, limited: true };
 const fixed = { cache: [longCache], asksDatabase: false };
 
-/** @param siteUrl where the documents are that say how all this is made; without a slash at the end */
+/** @param siteUrl base address of the documentation, without a slash at the end */
 export function operations(registry: Registry, siteUrl: string): Operation[] {
   const venue = { ...venueId, enum: [...presentIds(registry).keys()] };
   const venuePage = {
@@ -83,7 +83,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       id: "getStatus",
       path: "/v1/status",
       group: "board",
-      summary: "The live board: every venue with ninety days and its last day",
+      summary: "The live board: every venue with its last ninety days and last 24 hours",
       description:
         "The category narrows the rows and the fleet numbers together; it does not narrow `summary.categories`.",
       parameters: statusParameters,
@@ -95,14 +95,15 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/targets/{venue}",
       summary: "One venue in detail",
       description:
-        "`region` selects the vantage point of the latency chart, the endpoints and the streams; `state`, `days` and `uptimePct90d` combine all regions by quorum. With `range=7d` a body may be half a minute old while nothing moves; `generatedAt` says it. A venue that was renamed is answered under its former ids too; `venue.id` is the present one.",
+        "`region` selects the vantage point of the latency chart, the endpoints and the streams; `state`, `days` and `uptimePct90d` combine all regions by quorum. With `range=7d` a body may be up to half a minute old while nothing changes, see `generatedAt`. A renamed venue is found under its former ids too; `exchange.id` is the present one.",
       ...venuePage,
     },
     {
       id: "getExchange",
       path: "/v1/exchanges/{venue}",
       summary: "The same bytes as /v1/targets/{venue}",
-      description: "The older name. It stays; /v1/targets/{venue} is preferred for what is new.",
+      description:
+        "The older path. It is kept indefinitely and not deprecated; prefer /v1/targets/{venue} for new integrations.",
       ...venuePage,
     },
     {
@@ -110,7 +111,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/reliability",
       group: "history",
       summary: "The venues compared over a window",
-      description: `Roll-ups say what was measured; every definition is at ${siteUrl}/methodology. \`fleet\` is of the rows of this answer and no others. A body may be half a minute old while nothing moves; \`generatedAt\` says it.`,
+      description: `Computed from roll-ups; every definition is at ${siteUrl}/methodology. \`fleet\` covers only the rows of this response. A body may be up to half a minute old while nothing changes, see \`generatedAt\`.`,
       parameters: reliabilityParameters,
       answers: { [json]: reliabilityResponse },
       table: { ...reliabilityTable, name: "all-reliability-days-90" },
@@ -122,7 +123,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       group: "history",
       summary: "The history of incidents, newest first",
       description:
-        "For the next page give the `startedAt` of the last incident as `before`, and its `id` as `beforeId`: several may have started at one instant. A page shorter than `limit` is the last. `beforeId` alone is refused.",
+        "For the next page, pass the last incident's `startedAt` as `before` and its `id` as `beforeId`: several incidents may have started at one instant. A page shorter than `limit` is the last. `beforeId` requires `before`.",
       parameters: incidentsParameters(registry),
       answers: { [json]: incidentsResponse },
       table: { ...incidentsTable, name: "all-incidents-days-90" },
@@ -134,7 +135,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       group: "history",
       summary: "One incident with the votes behind it",
       description:
-        "A slug never changes. Of an incident that was retracted the 404 says when and why (`retractedAt`, `reason`); nothing else public shows it.",
+        "A slug never changes. For a retracted incident, the 404 says when and why it was retracted (`retractedAt`, `reason`); no other public response shows it.",
       names: { slug: { ...slug, pattern: slugPattern.source } },
       answers: {
         [json]: incidentDetailResponse,
@@ -149,7 +150,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       group: "history",
       summary: "Our incidents against the venues' own notices",
       description:
-        "Which venues are compared, and on how many days, is part of it; /comparing says how each number is made, with SQL that recomputes it.",
+        "Includes which venues are compared, and on how many days. /comparing explains each number, with SQL that recomputes it.",
       parameters: detectionParameters,
       answers: { [json]: detectionResponse },
       ...perTick,
@@ -175,7 +176,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/thresholds",
       group: "method",
       summary: "The rules of the engine, with their reasons",
-      description: `What each does is at ${siteUrl}/rulebook. They change only with a deployment, and each change is dated at ${siteUrl}/changelog.`,
+      description: `${siteUrl}/rulebook explains each rule. They change only with a deployment, and each change is dated at ${siteUrl}/changelog.`,
       answers: { [json]: thresholdsResponse },
       ...fixed,
       limited: true,
@@ -194,7 +195,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       id: "getHealth",
       path: "/healthz",
       group: "service",
-      summary: "Whether this program lives",
+      summary: "Liveness of this program",
       answers: { [json]: healthResponse },
       cache: noStore,
       asksDatabase: false,

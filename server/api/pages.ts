@@ -4,9 +4,7 @@ import { packagedFile } from "../../shared/config/package.js";
 import { answerBody, longCache } from "./answer.js";
 import { makeBody } from "./body.js";
 
-/**
- * The documents that answers point to below `SITE_URL`, which is this API's own address unless a site stands elsewhere.
- */
+/** The documents that responses link to below `SITE_URL`, which defaults to this API's own address. */
 export const pages = {
   "/methodology": "docs/methodology.md",
   "/rulebook": "docs/rulebook.md",
@@ -16,7 +14,7 @@ export const pages = {
   "/changelog": "CHANGELOG.md",
 } as const;
 
-/** One of them as plain text: browsers show that, and would save what is called Markdown. */
+/** Serves one as plain text, which browsers display; they would download Markdown. */
 export function pageRoute(file: (typeof pages)[keyof typeof pages]) {
   const body = makeBody(readFileSync(packagedFile(file), "utf8"));
   const route: RequestHandler = (_request, response) =>

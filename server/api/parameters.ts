@@ -5,11 +5,11 @@ import { categories, type Registry } from "../../shared/registry/registry.js";
 import { presentIds } from "./venue-ids.js";
 import { badParameters, type BadParameter, shortened } from "./problem.js";
 
-/** A query parameter: its schema, how its text becomes a value, and what its reader is told when it cannot. */
+/** A query parameter: its schema, the parser of its text, and the text of its error. */
 export interface Parameter<Value> {
   schema: SchemaObject;
   description: string;
-  /** Undefined where the text has no value of this kind at all; the schema then judges the value. */
+  /** Undefined if the text cannot be parsed; otherwise the schema validates the value. */
   read(text: string): Value | undefined;
   expected: string;
   /** The value when the parameter is absent. */
@@ -18,24 +18,24 @@ export interface Parameter<Value> {
 
 export type Parameters = Record<string, Parameter<unknown>>;
 
-/** What `readParameters` makes of a set of parameters. */
+/** The values that `readParameters` returns for a set of parameters. */
 export type Values<Set extends Parameters> = {
   [Name in keyof Set]: Set[Name] extends Parameter<infer Value> ? Value : never;
 };
 
 export const category = choice(
-  "Only venues of this category. One that is allowed but has no venues gives empty lists.",
+  "Only venues of this category. An allowed category without venues gives empty lists.",
   categories,
   null,
 );
 
 export const format = choice(
-  "csv: a table for spreadsheets, a flat projection of what json has.",
+  "csv: a table for spreadsheets, a flat projection of the JSON response.",
   ["json", "csv"],
   "json",
 );
 
-/** A former id stands for the present one. */
+/** A former id is replaced by the present one. */
 export function venueFilter(registry: Registry): Parameter<string | null> {
   const ids = presentIds(registry);
   const present = registry.venues.map(({ id }) => id);
@@ -55,7 +55,7 @@ export function region(registry: Registry) {
   );
 }
 
-/** One of some words, or the fallback. */
+/** One of the given words; if absent, the fallback. */
 export function choice<Word extends string, Fallback extends Word | null>(
   description: string,
   words: readonly Word[],
@@ -86,8 +86,8 @@ export function integer<Fallback extends number | null>(
 }
 
 /**
- * An instant in ISO 8601 and UTC, up to microseconds; kept as text, since a Date would cut them off. However it is
- * written, its value is the same text: what is kept of answers is kept by the values of their parameters.
+ * An instant in ISO 8601 and UTC, with up to microseconds; kept as text, since a Date would truncate them. Every
+ * spelling of an instant becomes the same text, since responses are cached by parameter values.
  */
 export function instant(description: string): Parameter<string | null> {
   return {
@@ -109,10 +109,10 @@ const isInstant = new RegExp(instantPattern);
 /**
  * Makes a reader of one route's query.
  *
- * Unknown parameters are ignored. One that is repeated, structured (`days[]=1`) or empty is not usable.
+ * Unknown parameters are ignored. A repeated, structured (`days[]=1`) or empty one is invalid.
  *
- * @returns a function that gives every parameter a value
- * @throws (the function) Problem 400 that names every bad parameter
+ * @returns a function that returns a value for every parameter
+ * @throws (the function) Problem 400 that names every invalid parameter
  */
 export function parameterReader<Set extends Parameters>(parameters: Set) {
   const checks = compiled(parameters);
@@ -125,7 +125,7 @@ export function parameterReader<Set extends Parameters>(parameters: Set) {
       if (texts === "structured" || texts.length > 1) {
         errors.push({
           parameter: name,
-          message: `expected one plain value, ${parameter.expected}; got several or a structure`,
+          message: `expected a single plain value, ${parameter.expected}; got several values or a structure`,
         });
         continue;
       }

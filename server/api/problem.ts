@@ -10,25 +10,25 @@ import { stackOf } from "../../shared/process/user-error.js";
 
 type ProblemBody = TypeOf<typeof problem>;
 
-/** One bad parameter: what was expected of it, and what came. */
+/** An invalid parameter: what was expected, and what came. */
 export type BadParameter = NonNullable<ProblemBody["errors"]>[number];
 
-/** What is said of an incident that is gone. */
+/** What a 404 says about a retracted incident. */
 export type RetractedIncident = Required<Pick<ProblemBody, "slug" | "retractedAt" | "reason">>;
 
-interface MoreToSay {
+interface ProblemExtras {
   errors?: BadParameter[];
   retracted?: RetractedIncident;
-  /** Cache-Control; absent: it is not kept. */
+  /** Cache-Control; absent: not cached. */
   cache?: string;
 }
 
-/** An answer that is not 200, as RFC 9457 writes it. Thrown by handlers, answered in one place. */
+/** An error response in the format of RFC 9457. Thrown by handlers, answered in one place. */
 export class Problem extends Error {
   constructor(
     readonly status: 400 | 404 | 405 | 417,
     readonly detail: string,
-    readonly more: MoreToSay = {},
+    readonly more: ProblemExtras = {},
   ) {
     super(detail);
   }
@@ -36,26 +36,26 @@ export class Problem extends Error {
 
 export function badParameters(errors: BadParameter[]): Problem {
   const names = errors.map(({ parameter }) => parameter).join(", ");
-  return new Problem(400, `${errors.length === 1 ? "A parameter is" : "Parameters are"} not usable: ${names}.`, {
+  return new Problem(400, `Invalid ${errors.length === 1 ? "parameter" : "parameters"}: ${names}.`, {
     errors,
   });
 }
 
 export const notFound: RequestHandler = (request) => {
-  throw new Problem(404, `There is nothing at ${shortened(request.path)}. /openapi.json lists all that can be asked.`);
+  throw new Problem(404, `Unknown path ${shortened(request.path)}. /openapi.json lists all paths.`);
 };
 
 /**
- * The one place where errors become answers. What is neither a Problem nor a client's malformed request is our bug: it
- * is logged whole.
+ * The only place where errors become responses. An error that is neither a Problem nor a malformed request is our bug:
+ * it is logged with its stack.
  */
 export function answerErrors(log: Log): ErrorRequestHandler {
-  const crowded = makeOutage(
+  const overloaded = makeOutage(
     log,
     {
-      begun: "answered 503: too many ask for what is expensive",
-      lasts: "answers 503: too many still ask for what is expensive",
-      over: "no longer answers 503 because too many ask for what is expensive",
+      begun: "answered 503: too many expensive requests",
+      lasts: "still answering 503: too many expensive requests",
+      over: "no longer answering 503 because of expensive requests",
     },
     { level: "warn", endsByItself: true },
   );
@@ -63,45 +63,46 @@ export function answerErrors(log: Log): ErrorRequestHandler {
     log,
     {
       begun: "answered 503: the database does not have this build's schema; run venuewatch migrate",
-      lasts: "answers 503: the database still lacks this build's schema",
-      over: "no longer answers 503 for want of this build's schema",
+      lasts: "still answering 503: the database does not have this build's schema",
+      over: "no longer answering 503: the database has this build's schema",
     },
     { endsByItself: true },
   );
-  // Express knows a handler of errors by its having four parameters
+  // Express recognises an error handler by its four parameters
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, request, response, _next) => {
-    // half an answer cannot be taken back; that the connection ends before it does tells its reader
+    // part of the response is sent; closing the connection early shows the client that it is incomplete
     if (response.headersSent) {
-      if (!countsAsAway(log, "answers cut off", error)) log.warn("cut off an answer", { path: request.path, error });
+      if (!countsAsAway(log, "responses cut off", error))
+        log.warn("response cut off by an error", { path: request.path, error });
       response.destroy();
       return;
     }
     if (error instanceof Problem) return sendProblem(response, error.status, error.detail, error.more);
     if (isMalformedRequest(error))
-      return sendProblem(response, 400, "The request's path or query is not correctly percent-encoded.");
+      return sendProblem(response, 400, "The request's path or query has invalid percent-encoding.");
     const { path } = request;
     if (error instanceof QueueTimeout) {
-      crowded.failed("answers", { path, error });
+      overloaded.failed("answers", { path, error });
       return sendUnavailable(response);
     }
     if (countsAsAway(log, "answers", error)) return sendUnavailable(response);
-    if (isOver(error)) {
-      log.warn("answered 503: the database gave up a statement", {
+    if (isStatementCancelled(error)) {
+      log.warn("answered 503: the database cancelled a statement", {
         path,
         error,
       });
       return sendUnavailable(response);
     }
-    if (isSchemaAnother(error)) {
+    if (isOtherSchema(error)) {
       otherSchema.failed("answers", { path, error });
       return sendUnavailable(response);
     }
-    log.error("a request failed", {
+    log.error("request failed", {
       path: request.path,
       stack: stackOf(error),
     });
-    sendProblem(response, 500, "This is a fault of ours, and it was logged.");
+    sendProblem(response, 500, "Internal error; it was logged.");
   };
 }
 
@@ -109,7 +110,7 @@ export function sendProblem(
   response: Response,
   status: number,
   detail: string,
-  { cache = "no-store", ...more }: MoreToSay = {},
+  { cache = "no-store", ...more }: ProblemExtras = {},
 ): void {
   response
     .status(status)
@@ -121,7 +122,7 @@ export function sendProblem(
 export function problemBody(
   status: number,
   detail: string,
-  { errors, retracted }: Omit<MoreToSay, "cache"> = {},
+  { errors, retracted }: Omit<ProblemExtras, "cache"> = {},
 ): string {
   const title = STATUS_CODES[status] ?? "Error";
   const body: ProblemBody = {
@@ -145,22 +146,22 @@ function isMalformedRequest(error: unknown): boolean {
 }
 
 /**
- * A statement that took too long or too much memory, a replica's conflict with recovery, a deadlock with a migration:
- * of this statement alone.
+ * An error of one statement only: it took too long or too much memory, conflicted with a replica's recovery, or
+ * deadlocked with a migration.
  */
-function isOver(error: unknown): boolean {
+function isStatementCancelled(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = "" } = error as NodeJS.ErrnoException;
   return /^(57014|53200|53400|40001|40P01)$/.test(code) || isMigrating(error, code);
 }
 
-/** A migration makes views and functions anew. What was planned over the old ones then fails, once. */
+/** A migration recreates views and functions; a plan over the old ones then fails once. */
 function isMigrating({ message }: Error, code: string): boolean {
   return code === "XX000" && /^(cache lookup failed|could not open relation)/.test(message);
 }
 
-/** No such schema, table, column or function: the database was not migrated yet, or by another build. */
-function isSchemaAnother(error: unknown): boolean {
+/** A missing schema, table, column or function: the database was not migrated yet, or by another build. */
+function isOtherSchema(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as NodeJS.ErrnoException;
   return /^(3F000|42P01|42703|42883)$/.test(code ?? "");

@@ -1,6 +1,6 @@
 /**
- * What every answer carries, errors too: any page may read it, and nothing in it is ever to be guessed at, framed, run,
- * or to tell where its reader came from.
+ * Headers of every response, including errors: any page may read it, and browsers must not guess its type, frame it,
+ * run it, or send a referrer.
  */
 export const publicHeaders: Record<string, string> = {
   "Access-Control-Allow-Origin": "*",

@@ -11,7 +11,8 @@ export const reliabilityParameters = {
 };
 
 /**
- * Where every hour was measured this takes 50 ms on a server, 90 on the embedded database, and it changes by the hour.
+ * With every hour measured, this takes 50 ms on a server and 90 ms on the embedded database, and the result changes
+ * hourly.
  */
 const heldMs = 30_000;
 

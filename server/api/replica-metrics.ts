@@ -3,9 +3,9 @@ import { addGauge } from "../../shared/log/read-gauge.js";
 import type { ReplicaState } from "../database/replica.js";
 
 /**
- * Tells operators of a web program how far the replica is behind from which it reads; of a primary nothing.
+ * Metrics of the lag of the replica that a web program reads from; nothing for a primary.
  *
- * @param state asked at every scrape; null while the database does not answer
+ * @param state queried at every scrape; null while the database does not respond
  */
 export function makeReplicaMetrics(registry: OwnMetrics, state: () => Promise<ReplicaState | null>): void {
   for (const [name, help, value] of gauges)
@@ -18,13 +18,13 @@ export function makeReplicaMetrics(registry: OwnMetrics, state: () => Promise<Re
 const gauges: [name: string, help: string, value: (of: ReplicaState) => number | boolean | null][] = [
   [
     "lag_seconds",
-    "How far the replica may be behind: since the newest transaction that it has replayed, or since its primary last said that there is no other.",
+    "Upper bound of the replica's lag: seconds since the newest transaction it replayed, or since its primary last confirmed that there is no newer one.",
     (of) => of.behind_seconds,
   ],
   [
     "lag_bytes",
-    "What the primary has, as far as the replica knows, and the replica has not replayed.",
+    "Bytes of WAL that the primary has, as far as the replica knows, and the replica has not replayed.",
     (of) => of.behind_bytes,
   ],
-  ["receiving", "1 while the primary sends to the replica, else 0.", (of) => of.receiving],
+  ["receiving", "1 while the replica receives WAL from the primary, else 0.", (of) => of.receiving],
 ];

@@ -1,33 +1,33 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Addressed } from "./shortcut.js";
 
-/** One request, when it is over. */
+/** A request that has ended. */
 export interface AnsweredRequest {
-  /** As the app names it, `/v1/incidents/:slug`; `none` where none matched, or who asked was refused before. */
+  /** The app's route, `/v1/incidents/:slug`; `none` if none matched, or the request was refused before routing. */
   route: string;
-  /** `aborted` where the client left before the answer did. */
+  /** `aborted` if the client disconnected before the response was sent. */
   status: string;
   tookMs: number;
 }
 
-/** Reports a request when it is over. */
+/** Reports a request when it has ended. */
 export function onRequestEnd(
   request: IncomingMessage,
   response: ServerResponse,
-  tell: (answered: AnsweredRequest) => void,
+  report: (answered: AnsweredRequest) => void,
 ): void {
-  const begunMs = performance.now();
-  // it comes once, and `once` would cost as much as all of this
+  const startedMs = performance.now();
+  // `close` is emitted once, and `once` would cost as much as all of this
   response.on("close", () => {
-    tell({
+    report({
       route: routeOf(request),
       status: response.writableFinished ? String(response.statusCode) : "aborted",
-      tookMs: performance.now() - begunMs,
+      tookMs: performance.now() - startedMs,
     });
   });
 }
 
-/** Never the path that was asked for: anybody can name endlessly many. Of several names of a route the last one. */
+/** Never the requested path, of which there are endlessly many. Of a route's several paths, the last. */
 function routeOf({ route }: Addressed): string {
   const path = route?.path;
   return (typeof path === "string" ? path : path?.at(-1)) ?? "none";

@@ -10,29 +10,28 @@ import { publicHeaders } from "./public-headers.js";
 import { ipv6Subnet, type RateLimit } from "./rate-limit.js";
 import type { Snapshot } from "./snapshot.js";
 
-/** A page at an address that is written as most clients write it. */
+/** A page at its most common address. */
 interface Address {
-  /** As the app names its route. */
+  /** The route's name in the app. */
   route: string;
   ask: () => Promise<Snapshot | null>;
 }
 
-/** The part of a request that only Express adds. */
+/** The properties that only Express adds to a request. */
 export type Addressed = IncomingMessage & {
   ip?: string | undefined;
   route?: { path: string | string[] };
 };
 
 /**
- * Answers the boards at their usual addresses without Express, whose middleware takes four times as long as Node needs
- * to send a body that is made already. The answers are the same, header by header.
+ * Answers requests for the boards at their usual addresses without Express, whose middleware takes four times as long
+ * as Node needs to send a finished body. The responses are identical, header by header.
  *
  * @param limit null: no limit
- * @param addressOf the client's address, as the app finds it
- * @param failures where an error is left for the app, which answers it
- * @returns a function that answers a request and resolves with true; with false, nothing has been sent, and the request
- * is
- *   the app's, which answers all errors and refusals
+ * @param addressOf the client's address, computed as in the app
+ * @param failures where an error is left for the app to answer
+ * @returns a function that answers a request and resolves with true; with false, nothing has been sent and the app must
+ * answer, as it does all errors and refusals
  */
 export function makeShortcut(
   registry: Registry,
@@ -56,17 +55,17 @@ export function makeShortcut(
         return true;
       }
     } catch (error) {
-      // not asked again: a second answer may hide what went wrong
+      // not retried: a successful retry would hide the error
       failures.set(request, error);
     }
-    // the app counts it
+    // the app counts this request itself
     if (limit && taken) await limit.store.decrement(taken.key);
     return false;
   }
 
   function askedEncoding({ headers }: IncomingMessage): Encoding {
-    const asked = headers["accept-encoding"];
-    return encodingOf(typeof asked === "string" ? asked : undefined);
+    const accepted = headers["accept-encoding"];
+    return encodingOf(typeof accepted === "string" ? accepted : undefined);
   }
 
   return function shortcut(request: Addressed, response: ServerResponse): Promise<boolean> | false {
@@ -98,7 +97,7 @@ function addressesOf({ venues }: Registry, boards: Boards): ReadonlyMap<string, 
   return addresses;
 }
 
-/** Nothing that the app would look at; of conditions only the one that most clients send. */
+/** Whether the request has nothing that needs the app; the only condition allowed is the most common one. */
 function isPlain(request: IncomingMessage): boolean {
   const { headers } = request;
   const known = headers["if-none-match"];
@@ -150,7 +149,7 @@ const headersOf = keptWith((encoded: Encoded) => [
   ...["Content-Length", String(encoded.bytes.length)],
 ]);
 
-/** As long as what it was made of. */
+/** Caches what is made of an object for the object's lifetime. */
 function keptWith<K extends object, V>(make: (from: K) => V): (from: K) => V {
   const kept = new WeakMap<K, V>();
   return (from) => {
@@ -160,7 +159,7 @@ function keptWith<K extends object, V>(make: (from: K) => V): (from: K) => V {
   };
 }
 
-/** Clients send few different values, and anybody may send endlessly many. */
+/** Bounded: clients send few different values, but anybody could send endlessly many. */
 function remembered(of: (accepted: string | undefined) => Encoding) {
   const known = new Map<string | undefined, Encoding>();
   return (accepted: string | undefined): Encoding => {

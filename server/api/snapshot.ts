@@ -2,27 +2,27 @@ import type { Pool } from "../../shared/database/pool.js";
 import { type Body, makeBody } from "./body.js";
 import { type DatabaseClock, type ClockRow, makeClock } from "./clock.js";
 
-/** A finished body, the instant that it shows, and what else its statement says of it. */
+/** A finished body, the instant that it shows, and whether it can still change. */
 export interface Snapshot {
   generatedAt: Date;
   body: Body;
-  /** Of an incident that has ended: it changes no more. */
+  /** A closed incident, which no longer changes. */
   closed: boolean;
 }
 
 export interface Bounds {
   bodies: number;
-  /** Of all bodies, in all their forms. */
+  /** Of all bodies, in all encodings. */
   bytes: number;
 }
 
-/** What is answered while the database keeps everybody waiting. */
+/** Responses while the database is slow. */
 export interface WhileBusy {
-  /** A body that was the newest when the database answered last is answered until it is this old; 0: never. */
+  /** A body that was current at the database's last response is sent until it is this old; 0: never. */
   heldMs: number;
-  /** How long the database may take before that. */
+  /** How long to wait for the database first. */
   patienceMs: number;
-  /** Called for each such answer, and with the error where the database fails in the end. */
+  /** Called for each such response, and with the error if the query fails in the end. */
   onHeld: (error?: unknown) => void;
 }
 
@@ -32,20 +32,20 @@ interface SnapshotRow {
   closed?: boolean;
 }
 
-interface UnderWay {
-  made: Promise<Snapshot | null>;
-  /** The kept body as soon as the database takes too long, else what was made. */
+interface Pending {
+  fresh: Promise<Snapshot | null>;
+  /** The cached body once the database takes too long, else the new one. */
   answer: Promise<Snapshot | null>;
   isLate: boolean;
 }
 
 /**
- * Answers of one engine tick are made once, by one statement each: all who ask within a tick get the same bytes, and
- * who asks while a body is being made waits for it. Whether a kept one still holds, a small statement tells. It stands
- * apart because PostgreSQL plans most of the large ones whole before it finds that there is nothing to do: 4 to 35 ms,
- * by how many chunks there are, where the small one takes 1 ms.
+ * Makes each response once per engine tick, with one statement: all requests within a tick get the same bytes, and
+ * requests during the statement wait for it. A small separate statement tells whether a cached body is still current.
+ * It is separate because PostgreSQL plans most of the large ones fully before it finds that nothing needs doing: 4 to
+ * 35 ms, depending on the number of chunks, where the small one takes 1 ms.
  *
- * @param bounds of what is kept; the least recently used goes first
+ * @param bounds of the cache; the least recently used body is evicted first
  */
 export function makeSnapshots(
   pool: Pick<Pool, "file">,
@@ -53,38 +53,38 @@ export function makeSnapshots(
   clock: DatabaseClock = makeClock(pool),
   { heldMs, patienceMs, onHeld }: WhileBusy = neverHeld,
 ) {
-  const kept = new Map<string, Snapshot>();
-  let keptBytes = 0;
-  const underWay = new Map<string, UnderWay>();
+  const cached = new Map<string, Snapshot>();
+  let cachedBytes = 0;
+  const pending = new Map<string, Pending>();
 
-  function begin(key: string, make: () => Promise<Snapshot | null>): UnderWay {
+  function start(key: string, make: () => Promise<Snapshot | null>): Pending {
     let timer: NodeJS.Timeout | undefined;
-    const made = make().finally(() => {
+    const fresh = make().finally(() => {
       clearTimeout(timer);
-      underWay.delete(key);
+      pending.delete(key);
     });
-    const begun: UnderWay = { made, answer: made, isLate: false };
+    const flight: Pending = { fresh, answer: fresh, isLate: false };
     if (heldMs > 0) {
       const held = new Promise<Snapshot | null>((resolve) => {
         timer = setTimeout(() => {
-          begun.isLate = true;
+          flight.isLate = true;
           const body = heldBody(key);
-          // its readers have their answer already, and nobody else would hear of a fault
-          if (body) made.catch(onHeld);
-          resolve(body ?? made);
+          // its readers already have the cached body, so only this reports an error
+          if (body) fresh.catch(onHeld);
+          resolve(body ?? fresh);
         }, patienceMs);
       });
-      begun.answer = Promise.race([made, held]);
+      flight.answer = Promise.race([fresh, held]);
     }
-    return begun;
+    return flight;
   }
 
   /**
-   * The kept body if nothing had moved since it when the database answered last, and it is not too old. By the
-   * database's clock: this machine's may be wrong.
+   * The cached body if nothing had changed since it was made when the database last responded, and it is not too old.
+   * By the database's clock, since this machine's may be wrong.
    */
   function heldBody(key: string): Snapshot | null {
-    const before = kept.get(key);
+    const before = cached.get(key);
     const last = clock.last();
     if (!before || !last) return null;
     const sinceMs = performance.now() - last.askedAtMs;
@@ -101,7 +101,7 @@ export function makeSnapshots(
     values: readonly unknown[],
     holdMs: number,
   ): Promise<Snapshot | null> {
-    const before = kept.get(key);
+    const before = cached.get(key);
     if (before && isCurrent(before, await clock.read(), holdMs)) {
       keep(key, before);
       return before;
@@ -110,46 +110,46 @@ export function makeSnapshots(
     if (!row) return null;
     clock.expire();
     const { generated_at: generatedAt, body, closed = false } = row;
-    const made = { generatedAt, body: makeBody(body), closed };
-    keep(key, made);
-    return made;
+    const fresh = { generatedAt, body: makeBody(body), closed };
+    keep(key, fresh);
+    return fresh;
   }
 
   /**
-   * What most requests get: it needs neither the database nor a timer, which would cost as much as all else that we do
-   * for one.
+   * The cached body if it is current: the path of most requests. It needs neither the database nor a timer, which would
+   * cost as much as everything else per request.
    */
   function atHand(key: string, holdMs: number): Snapshot | null {
-    const before = kept.get(key);
+    const before = cached.get(key);
     const now = clock.trusted();
     if (!before || !now || !isCurrent(before, now, holdMs)) return null;
-    // the most recently used is the last
-    kept.delete(key);
-    kept.set(key, before);
+    // the most recently used is last
+    cached.delete(key);
+    cached.set(key, before);
     return before;
   }
 
   function keep(key: string, snapshot: Snapshot): void {
     forget(key);
-    kept.set(key, snapshot);
-    keptBytes += weightOf(snapshot);
-    while (kept.size > bounds.bodies || keptBytes > bounds.bytes) forget(kept.keys().next().value!);
+    cached.set(key, snapshot);
+    cachedBytes += weightOf(snapshot);
+    while (cached.size > bounds.bodies || cachedBytes > bounds.bytes) forget(cached.keys().next().value!);
   }
 
   function forget(key: string): void {
-    const old = kept.get(key);
+    const old = cached.get(key);
     if (!old) return;
-    kept.delete(key);
-    keptBytes -= weightOf(old);
+    cached.delete(key);
+    cachedBytes -= weightOf(old);
   }
 
   /**
-   * @param file of `sql/queries`, giving one row `{generated_at, body}`, or none
-   * @param parameters what the body depends on, already checked: they are the key
+   * @param file in `sql/queries`, returning one row `{generated_at, body}` or none
+   * @param parameters validated parameters that determine the body: the cache key
    * @param values of the statement
-   * @param holdMs how long a body may be shown beyond its tick, unless a state or an incident moves before; it says
-   *   itself of which instant it is
-   * @returns null when the statement gave no row
+   * @param holdMs how long a body may be used beyond its tick unless a state or an incident changes; its generatedAt
+   * says which instant it shows
+   * @returns null when the statement returned no row
    */
   return function snapshot(
     file: string,
@@ -160,14 +160,14 @@ export function makeSnapshots(
     const key = JSON.stringify([file, parameters]);
     const ready = atHand(key, holdMs);
     if (ready) return Promise.resolve(ready);
-    let asked = underWay.get(key);
+    let asked = pending.get(key);
     if (!asked) {
-      asked = begin(key, () => current(key, file, values, holdMs));
-      underWay.set(key, asked);
+      asked = start(key, () => current(key, file, values, holdMs));
+      pending.set(key, asked);
     }
     if (!asked.isLate) return asked.answer;
     const held = heldBody(key);
-    return held ? Promise.resolve(held) : asked.made;
+    return held ? Promise.resolve(held) : asked.fresh;
   };
 }
 
@@ -176,16 +176,16 @@ const neverHeld: WhileBusy = { heldMs: 0, patienceMs: 0, onHeld: () => {} };
 function isCurrent(snapshot: Snapshot, now: ClockRow, holdMs: number): boolean {
   const ageMs = +now.generated_at - +snapshot.generatedAt;
   if (ageMs < 0 || ageMs > holdMs) return false;
-  // at its own instant, too: what an operator takes back is dated by the tick after which he does it
+  // also at its own instant: a retraction by an operator is dated by the tick after which it is made
   return ageMs === 0 || !hasMoved(snapshot, now);
 }
 
-/** Whether anything has moved since what the body shows. */
+/** Whether anything has changed since the instant of the body. */
 function hasMoved({ generatedAt }: Snapshot, now: ClockRow): boolean {
   return now.moved_at !== null && now.moved_at >= generatedAt;
 }
 
-/** The two compressed forms of JSON are together shorter than the plain one. */
+/** Both compressed forms of JSON together are smaller than the plain one. */
 function weightOf({ body }: Snapshot): number {
   return 2 * body.plain.length;
 }

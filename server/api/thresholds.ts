@@ -10,7 +10,7 @@ import { figureRules } from "./figure-rules.js";
 import type { thresholdsResponse } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
 
-/** Every constant that something published goes by: the engine's rules first, then those of probes and of figures. */
+/** Every constant that affects published data: the engine's rules first, then those of probes and of figures. */
 export const publishedRules = [
   ...appliedBy("engine", rules),
   ...appliedBy("probe", probeRules),
@@ -21,12 +21,10 @@ function appliedBy<By extends string>(by: By, some: readonly Rule[]) {
   return some.map((rule) => ({ ...rule, appliedBy: by }));
 }
 
-/**
- * `/v1/thresholds`: these rules and the stall threshold of every stream, as this build has them. No database is asked.
- */
+/** `/v1/thresholds`: these rules and every stream's stall threshold in this build. Does not use the database. */
 export function thresholdsRoute(registry: Registry): RequestHandler {
   const published: TypeOf<typeof thresholdsResponse> = {
-    // the rules change with a deployment, and so does this instant
+    // rules change only with a deployment, so this instant does too
     generatedAt: new Date().toISOString(),
     version,
     rules: publishedRules.map(({ name, value, unit, reason, appliedBy }) => ({

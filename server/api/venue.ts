@@ -10,7 +10,7 @@ import { Problem, shortened } from "./problem.js";
 export function venueParameters(registry: Registry) {
   return {
     range: choice(
-      "Window of the latency chart and the tables: 24h in buckets of a minute, 7d in buckets of an hour.",
+      "Window of the latency chart and the tables: 24h in one-minute buckets, 7d in one-hour buckets.",
       ["24h", "7d"],
       "24h",
     ),
@@ -30,7 +30,8 @@ export function venueRoute(
 
   return async (request, response) => {
     const asked = request.params.venue;
-    // A former id is answered as the present one is: programs that poll it go on, whether or not they follow redirects.
+    // A former id gets the same response as the present one, so that programs that poll it keep working, whether or not
+    // they follow redirects.
     const venue = ids.get(asked);
     if (venue === undefined) throw noSuchVenue(asked);
     const { range, region, format } = read(queryOf(request));
@@ -48,8 +49,5 @@ export function venueRoute(
 }
 
 function noSuchVenue(venue: string): Problem {
-  return new Problem(
-    404,
-    `There is no venue ${JSON.stringify(shortened(venue))}. /v1/status lists those that are watched.`,
-  );
+  return new Problem(404, `Unknown venue ${JSON.stringify(shortened(venue))}. /v1/status lists all watched venues.`);
 }

@@ -15,26 +15,26 @@ import { makeShortcut } from "./shortcut.js";
 export interface Web {
   url: string;
   port: number;
-  /** Idle connections are closed at once; answers under way may take two seconds more. */
+  /** Closes idle connections at once and gives open responses two more seconds. */
   close: () => Promise<void>;
 }
 
-/** A client may take this long to send its request. */
+/** Time limit for a client to send its request. */
 const requestWithinMs = 10_000;
-/** A connection on which nothing moves for this long is given up: its client is gone, or does not read. */
+/** Idle limit of a connection: its client is gone, or does not read. */
 const silentForMs = 30_000;
 const closeWithinMs = 2_000;
 
 /**
  * Serves the public API.
  *
- * @param options `port` 0 takes a free one; `host` is an IP address
+ * @param options `port` 0 selects a free port; `host` is an IP address
  */
 export async function startWeb(options: AppOptions & { port: number; host: string }): Promise<Web> {
   const { onAnswered, registry } = options;
   const shared = makeShared(options);
   const app = makeApp(options, shared);
-  // Express' own reading of a request, which goes by the proxies that the app trusts
+  // Express' getter for the client address, which respects the trusted proxies
   const ipOf = (request: IncomingMessage) => {
     const ip: unknown = Reflect.get(app.request, "ip", Object.assign(request, { app }));
     return typeof ip === "string" ? ip : undefined;
@@ -53,7 +53,7 @@ export async function startWeb(options: AppOptions & { port: number; host: strin
       .catch((error: unknown) => failed(error, response));
   };
   const failed = (error: unknown, response: ServerResponse) => {
-    options.log.error("answering failed", { stack: stackOf(error) });
+    options.log.error("sending a response failed", { stack: stackOf(error) });
     response.destroy();
   };
   const answerByApp = (request: IncomingMessage, response: ServerResponse) =>
@@ -61,14 +61,17 @@ export async function startWeb(options: AppOptions & { port: number; host: strin
       if (error === undefined) return refusePathless(response);
       failed(error, response);
     });
-  /** What was asked before on a connection, and is not answered yet: Node does not let answers of ours wait for it. */
-  const owedBefore = (socket: Duplex) => {
+  /**
+   * The last response on this connection if it is unfinished. Raw writes to the socket must wait for it: Node does not
+   * queue them.
+   */
+  const unfinishedOn = (socket: Duplex) => {
     const last = answers.get(socket);
     return last && !last.writableFinished ? last : null;
   };
   const server = createServer(
     {
-      // ours to refuse: Node would do so without a body
+      // we refuse it ourselves: Node's refusal has no body
       requireHostHeader: false,
       requestTimeout: requestWithinMs,
       headersTimeout: requestWithinMs,
@@ -78,12 +81,12 @@ export async function startWeb(options: AppOptions & { port: number; host: strin
   );
   server.setTimeout(silentForMs);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
-    refuseUnreadable(error, socket, owedBefore(socket)),
+    refuseUnreadable(error, socket, unfinishedOn(socket)),
   );
   server.on("checkExpectation", answer);
   server.on("connect", (_request, socket) => {
-    const owed = owedBefore(socket);
-    if (owed) owed.once("close", () => refuseTunnel(socket));
+    const unfinished = unfinishedOn(socket);
+    if (unfinished) unfinished.once("close", () => refuseTunnel(socket));
     else refuseTunnel(socket);
   });
   const port = await listen(server, options.port, options.host, "PORT");
@@ -92,16 +95,16 @@ export async function startWeb(options: AppOptions & { port: number; host: strin
     port,
     close: () =>
       new Promise<void>((resolve) => {
-        const impatient = setTimeout(() => server.closeAllConnections(), closeWithinMs);
+        const deadline = setTimeout(() => server.closeAllConnections(), closeWithinMs);
         server.close(() => {
-          clearTimeout(impatient);
+          clearTimeout(deadline);
           resolve();
         });
       }),
   };
 }
 
-/** `GET http://?x` has no path at all, and Express, which goes by paths, has nobody to give it to. */
+/** `GET http://?x` has no path, so Express, which routes by path, matches nothing. */
 function refusePathless(response: ServerResponse): void {
   const status = 404;
   response.writeHead(status, {
@@ -109,32 +112,32 @@ function refusePathless(response: ServerResponse): void {
     "Cache-Control": "no-store",
     "Content-Type": "application/problem+json; charset=utf-8",
   });
-  response.end(problemBody(status, "There is no path in the address."));
+  response.end(problemBody(status, "The request target has no path."));
 }
 
 /**
- * What is no HTTP, too long, or too slow never becomes a request; who sent it is told why, as everybody else is. Not
- * where it followed upon a request that is still being answered: what we say would be taken for its answer.
+ * Input that is not HTTP, too long or too slow never becomes a request; its sender gets a problem response as well. Not
+ * while an earlier request on the connection is unanswered: the client would take this for its response.
  */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, owed: ServerResponse | null): void {
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, unfinished: ServerResponse | null): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;
   }
-  if (owed) {
-    owed.once("close", () => socket.end());
+  if (unfinished) {
+    unfinished.once("close", () => socket.end());
     return;
   }
-  const [status, detail] = refusals[error.code ?? ""] ?? [400, "This is not a request in HTTP/1.1."];
-  sayRefused(socket, status, detail);
+  const [status, detail] = refusals[error.code ?? ""] ?? [400, "Expected an HTTP/1.1 request."];
+  writeRefusal(socket, status, detail);
 }
 
 function refuseTunnel(socket: Duplex): void {
-  sayRefused(socket, 405, "This is no proxy: use GET.", "Allow: GET, HEAD, OPTIONS\r\n");
+  writeRefusal(socket, 405, "CONNECT is not supported: use GET.", "Allow: GET, HEAD, OPTIONS\r\n");
 }
 
-/** Without Express, which has not been asked. */
-function sayRefused(socket: Duplex, status: number, detail: string, more = "") {
+/** Writes to the socket, since Express has not seen the request. */
+function writeRefusal(socket: Duplex, status: number, detail: string, more = "") {
   const body = problemBody(status, detail);
   const always = Object.entries(publicHeaders)
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -151,6 +154,6 @@ function sayRefused(socket: Duplex, status: number, detail: string, more = "") {
 }
 
 const refusals: Record<string, [status: number, detail: string]> = {
-  HPE_HEADER_OVERFLOW: [431, "Path and headers together may have 16 KiB."],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, `The request did not come within ${requestWithinMs / 1000} seconds.`],
+  HPE_HEADER_OVERFLOW: [431, "The request target and headers together must not exceed 16 KiB."],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, `The complete request did not arrive within ${requestWithinMs / 1000} seconds.`],
 };

@@ -2,14 +2,16 @@ import type { ParameterObject, PathItemObject, ResponseObject } from "openapi3-t
 import { alert } from "./schemas/alert.js";
 import { exampleOf } from "./schemas/example.js";
 
-/** What is sent to a channel of the native format. Channels are made by operators: no request of this API makes one. */
+/**
+ * The request that a channel of the native format receives. Channels are created by operators, not through this API.
+ */
 export function alertWebhook(siteUrl: string): PathItemObject {
   return {
     post: {
       operationId: "receiveAlert",
       tags: ["alerts"],
-      summary: "An event of an incident, as a receiver gets it",
-      description: `At least once, one at a time for a channel, in the order in which things happened. Receivers verify the raw body before they parse it, and know what they have by \`eventId\`. Everything is at ${siteUrl}/receiving, with code.`,
+      summary: "An event of an incident, as sent to a receiver",
+      description: `Delivered at least once, one at a time per channel, in the order of events. Receivers verify the raw body before parsing it, and de-duplicate by \`eventId\`. Details and code are at ${siteUrl}/receiving.`,
       parameters: headers,
       requestBody: {
         required: true,
@@ -28,20 +30,20 @@ export function alertWebhook(siteUrl: string): PathItemObject {
 const headers = [
   header(
     "x-svc-signature",
-    "`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, whose key is the channel's secret as it was shown. While a secret is exchanged there are two `v1`: one that is right will do. Refuse what is more than 300 seconds out of date.",
+    "`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with the channel's secret, as it was shown, as the key. While a secret is being rotated there are two `v1`; one valid value suffices. Reject a timestamp more than 300 seconds out of date.",
     "^t=\\d+(,v1=[0-9a-f]{64})+$",
     "t=1769859681,v1=5c3a2b9f0d1e4f6a7b8c9d0e1f2a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c",
   ),
   header(
     "webhook-id",
-    "Of Standard Webhooks: `evt_` and the eventId, of a test `test_` and a number of its own.",
+    "Standard Webhooks: `evt_` and the eventId; for a test, `test_` and a number of its own.",
     "^(evt|test)_\\d+$",
     "evt_8123",
   ),
-  header("webhook-timestamp", "Of Standard Webhooks: when it was sent, in Unix seconds.", "^\\d+$", "1769859681"),
+  header("webhook-timestamp", "Standard Webhooks: sending time in Unix seconds.", "^\\d+$", "1769859681"),
   header(
     "webhook-signature",
-    "Of Standard Webhooks: `v1,<base64>`, of `<webhook-id>.<webhook-timestamp>.<raw body>`; with a space between, while there are two.",
+    "Standard Webhooks: `v1,<base64>` of `<webhook-id>.<webhook-timestamp>.<raw body>`; two values are separated by a space.",
     "^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$",
     "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
   ),
@@ -53,15 +55,15 @@ function header(name: string, description: string, pattern: string, example: str
 }
 
 const responses: Record<string, ResponseObject> = {
-  "2XX": { description: "Taken: it is not sent again." },
+  "2XX": { description: "Accepted: not sent again." },
   "410": {
-    description: "Nobody is there any more: the channel is switched off at once.",
+    description: "Gone: the channel is switched off at once.",
   },
   "429": {
-    description: "Too many: it is sent again after Retry-After, within ten minutes.",
+    description: "Rate-limited: retried after Retry-After, within ten minutes.",
   },
   default: {
     description:
-      "Not taken, as is what does not answer within 10 seconds: it is sent again, up to 5 times in all. Redirects are not followed. 10 failures in a row switch the channel off.",
+      "Failed, as is a request without a response within 10 seconds: retried, up to 5 attempts in all. Redirects are not followed. 10 consecutive failures switch the channel off.",
   },
 };

@@ -31,70 +31,67 @@ const vote = object("One region's vote.", {
   region: regionId,
   vote: { ...state, description: "What this region saw." },
   samples: integer("Samples in the window.", 7),
-  bad: integer("Those among them that failed.", 7),
-  slow: integer("Good ones that were slow against the typical latency; 0 where there is none to compare with.", 0),
-  faults: counts(faults, "How many bad samples of each fault.", { timeout: 7 }),
-  newestAt: orNull(instant("Slot of the newest sample; null where none is kept.", "2026-01-31T11:41:18.100Z")),
+  bad: integer("Samples among them that failed.", 7),
+  slow: integer(
+    "Good samples that were slow compared with the typical latency; 0 if there is none to compare with.",
+    0,
+  ),
+  faults: counts(faults, "Number of bad samples by fault.", { timeout: 7 }),
+  newestAt: orNull(instant("Slot of the newest sample; null if none is kept.", "2026-01-31T11:41:18.100Z")),
   probeVersion,
 });
 
 const usualVote = exampleOf(vote) as TypeOf<typeof vote>;
 
-const evidence = object(
-  "What the event was decided by: of an opening, an escalation or a closing each its own votes.",
-  {
-    summary: text(
-      "The same in a sentence for people, with the faults of all votes; its words may change.",
-      "2 of 2 reporting regions see it bad; 2 are needed: timeout 14",
-    ),
-    reporting: integer("How many regions had a vote.", 2),
-    quorum: integer("How many votes were needed.", 2),
-    confirming: integer(
-      "How many of the votes are bad enough for an opening: with a run long enough, or failing in part.",
-      2,
-    ),
-    votes: shownAs(list("Regions that had a vote.", vote), [
-      { ...usualVote, region: "eu-central" },
-      { ...usualVote, region: "us-east" },
-    ]),
-    notCounted: list(
-      "Regions without a vote.",
-      object("One of them.", {
-        region: shownAs(regionId, "ap-southeast"),
-        reason: text(
-          "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and in no other region whose own network worked; outlier: it has seen this bad for long, and no quorum with it.",
-          "no samples within the last hour",
-        ),
-      }),
-    ),
-  },
-);
+const evidence = object("The evidence of the event: the votes at this opening, escalation or closing.", {
+  summary: text(
+    "The same as a sentence for people, with the faults of all votes; the wording may change.",
+    "2 of 2 reporting regions see it bad; 2 are needed: timeout 14",
+  ),
+  reporting: integer("Number of regions with a vote.", 2),
+  quorum: integer("Number of votes needed.", 2),
+  confirming: integer("Number of votes that confirm trouble: with a sufficient bad run, or failing in part.", 2),
+  votes: shownAs(list("Regions that had a vote.", vote), [
+    { ...usualVote, region: "eu-central" },
+    { ...usualVote, region: "us-east" },
+  ]),
+  notCounted: list(
+    "Regions without a vote.",
+    object("One entry.", {
+      region: shownAs(regionId, "ap-southeast"),
+      reason: text(
+        "Why it was not counted, for people: no samples within the last hour; newest sample too old; impaired: most venues turned bad there at once, and in no other region whose own network worked; outlier: it has seen this component bad for long without a quorum.",
+        "no samples within the last hour",
+      ),
+    }),
+  ),
+});
 
-/** What a receiver of the native format gets, in the order in which its fields come. */
+/** The body that a receiver of the native format gets, with its fields in this order. */
 export const alert = named(
   "Alert",
-  object("One event of an incident, as a receiver is told of it.", {
+  object("One event of an incident, as sent to a receiver.", {
     eventId: integer(
-      "Number of the event: the same however often it is sent, so that a receiver knows what it has. 0: a test.",
+      "Number of the event, the same in every attempt, so that receivers can de-duplicate. 0: a test.",
       8_123,
     ),
-    test: flag("Whether an operator only tries the channel: then nothing of it happened.", false),
+    test: flag("Whether this is an operator's test of the channel: the event did not happen.", false),
     kind: oneOf(["opened", "escalated", "closed"], "What happened to the incident."),
     severity: {
       ...severity,
-      description: "Severity of the event; of a closing the worst that the incident reached.",
+      description: "Severity of the event; for a closing, the worst that the incident reached.",
     },
     at: instant(
-      "The instant for which the engine decided it. It may have been recorded later, where the engine had been away.",
+      "The instant for which the engine decided it. It may have been recorded later, if the engine had not been running.",
       decidedAt,
     ),
     permalink: text(
-      "The incident in this API, with all of its evidence; 404 once it is retracted, or its venue is watched no more.",
+      "The incident in this API, with all of its evidence; 404 once it is retracted or its venue is no longer watched.",
       "https://api.example.org/v1/incidents/kraken-2026-01-31-rest-outage",
     ),
     incident: {
       ...incident,
-      description: "The incident as this API shows it when the alert is sent: it may have gone on since the event.",
+      description: "The incident as this API shows it when the alert is sent: it may have changed since the event.",
     },
     venue: object("Its venue.", {
       id: venueId,
@@ -104,14 +101,14 @@ export const alert = named(
       quote,
     }),
     component: object("Its component.", {
-      id: text("rest:<name> or ws:<name>; ws:conn is the socket that the streams share.", "rest:ticker"),
+      id: text("rest:<name> or ws:<name>; ws:conn is the socket shared by the streams.", "rest:ticker"),
       kind: oneOf(["rest", "ws"], "Kind of the component."),
       label: componentLabel,
       target: orNull(target),
     }),
     evidence: orNull({
       ...evidence,
-      description: `${evidence.description} Null where none is kept.`,
+      description: `${evidence.description} Null if none is kept.`,
     }),
   }),
 );

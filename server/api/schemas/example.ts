@@ -4,13 +4,13 @@ import { nthItem } from "./shapes.js";
 type Nth = (at: number, usual: unknown) => unknown;
 
 /**
- * An example of what a schema describes: its own, or made of those of its parts. A list has one item, or as many as it
- * must; what may be left out of an object is.
+ * An example for a schema: its own, or composed of its parts' examples. A list has one item, or its minimum number;
+ * optional properties are omitted.
  *
- * @throws Error where some part has none
+ * @throws Error if some part has none
  */
 export function exampleOf(part: SchemaObject | ReferenceObject): unknown {
-  // there are no references in ours: the type only allows them
+  // our schemas contain no references; only the type allows them
   const schema = part as SchemaObject;
   const words = schema.enum as unknown[] | undefined;
   const [own] = ((schema.examples ?? []) as unknown[]).filter((example) => words?.includes(example) ?? true);

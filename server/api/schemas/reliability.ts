@@ -4,52 +4,52 @@ import { componentUptime, excluded, uptimeBasis, uptimePart, uptimePct } from ".
 const windowDays = integer("Length of the window in UTC days, today included.", 90, 1);
 const typicalP50Ms = orNull(
   integer(
-    "The median REST latency of a usual hour: the median of the exact medians of hours, over all endpoints and regions; null when there were fewer than 3 hours.",
+    "The median REST latency of a usual hour: the median of the exact hourly medians, over all endpoints and regions; null if there were fewer than 3 hours.",
     84,
   ),
 );
 const typicalP95Ms = orNull(
   integer(
-    "The same of the 95th percentiles of the same hours: how long the slowest twentieth of a usual hour takes; null with it.",
+    "The median of the 95th percentiles of the same hours: in a usual hour, a twentieth of the responses take longer; null if typicalP50Ms is.",
     210,
   ),
 );
 
-const typicalHours = integer("Hours that both are of: those with 10 answers and more, by endpoint and region.", 19_440);
+const typicalHours = integer(
+  "Hours that both are computed from: those with at least 10 responses, per endpoint and region.",
+  19_440,
+);
 
 export const reliabilityVenue = named(
   "ReliabilityVenue",
-  object("How reliable a venue was over the window. Everything is of the same UTC days.", {
+  object("How reliable a venue was over the window. All values cover the same UTC days.", {
     id: venueId,
     name: venueName,
     category,
     days: windowDays,
-    measuredDays: integer("Days of them with a measured minute.", 90),
+    measuredDays: integer("Days of the window with a measured minute.", 90),
     ...uptimeBasis,
-    downMinutes: orNull(integer("Of them, down; null when nothing was measured.", 18)),
-    degradedMinutes: orNull(integer("Of them, degraded; null when nothing was measured.", 0)),
+    downMinutes: orNull(integer("Measured minutes that were down; null if nothing was measured.", 18)),
+    degradedMinutes: orNull(integer("Measured minutes that were degraded; null if nothing was measured.", 0)),
     uptimePct,
-    rest: uptimePart("REST alone: down when at least half of the measured endpoints are."),
-    streams: uptimePart("The socket and its streams alone: down when at least half of them are."),
+    rest: uptimePart("REST alone: down when at least half of the measured endpoints are down."),
+    streams: uptimePart("The socket and its streams alone: down when at least half of them are down."),
     components: list(
-      "Each component by itself, in the registry's order: an outage of one component need not be one of the venue.",
+      "Each component by itself, in the registry's order: an outage of one component is not always an outage of the venue.",
       componentUptime,
     ),
     typicalP50Ms,
     typicalP95Ms,
     typicalHours,
     incidents: integer("Incidents that started in the window.", 1),
-    outages: integer("Of them, those that reached outage.", 1),
-    openIncidents: integer("Of them, those that are still open.", 1),
+    outages: integer("Number of these that reached outage.", 1),
+    openIncidents: integer("Number of these that are still open.", 1),
     meanIncidentSeconds: shownAs(
-      orNull(integer("Mean length of the closed ones, from startedAt to endedAt; null when there is none.", 1_134)),
+      orNull(integer("Mean length of the closed ones, from startedAt to endedAt; null if there is none.", 1_134)),
       null,
     ),
     longestIncidentSeconds: orNull(
-      integer(
-        "The longest one, from startedAt to endedAt; of one that is still open, until generatedAt; null when there is none.",
-        1_134,
-      ),
+      integer("The longest, from startedAt to endedAt, or to generatedAt if still open; null if there is none.", 1_134),
     ),
   }),
 );
@@ -59,31 +59,31 @@ export const reliabilityResponse = named(
   object("The venues compared.", {
     generatedAt,
     days: windowDays,
-    fleet: object("The rows of this answer together, and no others.", {
+    fleet: object("Only the rows of this response, together.", {
       venues: integer("Rows.", 1),
       uptimePct: {
         ...uptimePct,
         description:
-          "Over the measured minutes of all rows together; null where less than half of the scheduled ones were measured.",
+          "Over the measured minutes of all rows together; null if less than half of the scheduled ones were measured.",
       },
       ...uptimeBasis,
       typicalP50Ms: {
         ...typicalP50Ms,
-        description: "The median over the hours of all rows; it is no mean of the rows' medians.",
+        description: "The median over the hours of all rows, not a mean of the rows' medians.",
       },
       typicalP95Ms: {
         ...typicalP95Ms,
-        description: "The same of the 95th percentiles of those hours.",
+        description: "The median of the 95th percentiles of those hours.",
       },
       typicalHours,
       incidents: integer("Incidents of all rows.", 1),
     }),
     venues: list("The most available first; those without an uptime last.", reliabilityVenue),
     ranks: list(
-      "The rows by rank, the first one first; those of which nothing was measured have none. A rank is one more than there are rows that were certainly more available: those whose uptimePctLow is above the uptimePctHigh of these. Rows that cannot be told apart by that share a rank.",
+      "The rows by rank, first rank first; unmeasured rows have none. A row's rank is one more than the number of rows that were certainly more available: those whose uptimePctLow is above its uptimePctHigh. Rows that cannot be distinguished this way share a rank.",
       object("Rows of one rank.", {
         rank: integer("The rank.", 1, 1),
-        venues: list("The rows that have it, in the registry's order.", venueId),
+        venues: list("The venues with this rank, in the registry's order.", venueId),
       }),
     ),
     excluded,

@@ -26,19 +26,19 @@ import {
 } from "./shapes.js";
 
 const probeId = text(
-  "Names a probe; the same after a restart in the same data directory.",
+  "Identifies a probe; kept across restarts in the same data directory.",
   "0f8f0e3c-6f6e-4b6c-9a53-4a6f0e0b2f11",
 );
 
 const vantage = named(
   "Vantage",
-  object("From where is looked.", {
-    name: orNull(text("A short name that the operator gave it; null, as the next two, where he says nothing.", "fra1")),
-    place: orNull(text("Where on earth it is.", "Frankfurt")),
-    network: orNull(text("Whose network it is in.", "Hetzner AS24940")),
+  object("The place from which a region measures.", {
+    name: orNull(text("A short name given by the operator; like the next two, null if not set.", "fra1")),
+    place: orNull(text("Its location.", "Frankfurt")),
+    network: orNull(text("The operator of its network.", "Hetzner AS24940")),
     machine: orNull(
       text(
-        "Fingerprint of the machine; those with the same one run on one. Null where it is not known.",
+        "Fingerprint of the machine; probes with the same fingerprint share it. Null if unknown.",
         "9f86d081884c7d65",
       ),
     ),
@@ -46,8 +46,8 @@ const vantage = named(
 );
 
 const recognisedBy = {
-  venues: list("The venues that turned bad there alone.", venueId),
-  measured: integer("How many the region measured then.", 15, 1),
+  venues: list("The venues that turned bad in this region only.", venueId),
+  measured: integer("Number of venues that the region measured then.", 15, 1),
 };
 
 export const regionsResponse = named(
@@ -55,7 +55,7 @@ export const regionsResponse = named(
   object("The fleet of probes.", {
     generatedAt,
     regions: list(
-      "Every region of the registry; a silent one is listed, never left out.",
+      "Every region of the registry; a silent one is listed, never omitted.",
       named(
         "RegionSummary",
         object("One region.", {
@@ -63,52 +63,52 @@ export const regionsResponse = named(
           name: regionName,
           reporting: flag("Whether it shipped a sample within the last minute.", true),
           newestAt: orNull(instant("Slot of its newest sample.")),
-          samplesLastHour: integer("Samples shipped.", 6_480),
+          samplesLastHour: integer("Samples shipped in the last hour.", 6_480),
           goodPctLastHour: orNull(percent("Share of them that were good.", 99.938)),
           probeVersion,
-          probeStartedAt: orNull(instant("When its probe started; the first of several.")),
+          probeStartedAt: orNull(instant("When its probe started; with several probes, the earliest start.")),
           unmeasuredSlots: orNull(
             integer(
-              "Slots not measured since then, for reasons of our own. What a venue prevented is a bad sample.",
+              "Slots unmeasured since then, for reasons of our own. A slot that a venue prevented is a bad sample instead.",
               4,
             ),
           ),
           probes: list(
-            "The region's probes that are alive, or the one that was alive last; they share its venues between them.",
+            "The region's live probes, or the one that was live last; they divide its venues among themselves.",
             object("One probe.", {
               id: probeId,
               version: text("Its build.", "0.8.0"),
               startedAt: instant("When it started."),
-              seenAt: instant("When the database last heard of it."),
+              seenAt: instant("Its newest heartbeat."),
               venues: integer("Venues that it measures.", 15),
-              unmeasuredSlots: integer("Slots not measured since then.", 4),
+              unmeasuredSlots: integer("Slots unmeasured since it started.", 4),
               unmeasuredByReason: counts(
                 unmeasuredReasons,
-                "The same by reason; those that did not occur are left out.",
+                "The same by reason; reasons that did not occur are omitted.",
                 { late: 1, subscribing: 3 },
               ),
               clockErrorMs: orNull(
                 integer(
-                  "Its clock less that of most venues, by the Date headers of their answers; null while fewer than three agree. Ages of events are corrected by it.",
+                  "Its clock minus that of most venues, by the Date headers of their responses; null while fewer than three agree. Ages of events are corrected by it.",
                   -12,
                   null,
                 ),
               ),
-              clockErrorWithinMs: orNull(integer("The most by which that may be wrong.", 35)),
+              clockErrorWithinMs: orNull(integer("Maximum error of clockErrorMs.", 35)),
               vantage,
             }),
           ),
           troubles: list(
-            "What of their own keeps its probes from measuring, or from measuring right, now. It is never booked on a venue.",
-            object("One of them.", {
+            "Current probe trouble: what keeps its probes from measuring, or from measuring correctly. It never counts against a venue.",
+            object("One entry.", {
               probe: probeId,
               kind: oneOf(
                 troubleKinds,
-                "No route, no name that resolves, no socket left, a clock that is off by more than half a second, a process or machine that stands still, a spool that cannot be written.",
+                "No route, no name resolution, no free socket, a clock that is wrong by more than half a second, a process or machine that stalls, or a spool that cannot be written.",
               ),
               since: instant("When it began."),
               detail: text(
-                "The same in words.",
+                "The same as text.",
                 "there is no way out of this machine: 37 slots of 15 venues not measured",
               ),
             }),
@@ -116,32 +116,32 @@ export const regionsResponse = named(
           vantage: {
             ...vantage,
             description:
-              "From where its probes look; what they do not agree on is null. The machine is the one that all that live run on, as of generatedAt.",
+              "Where its probes measure from; null where they disagree. The machine is the one that all live probes run on, as of generatedAt.",
           },
           sameMachineAs: list(
-            "Other regions whose probes all run on the same machine: together they are one vantage, and trouble of its network reaches all of them.",
+            "Other regions whose probes all run on the same machine: together they are one vantage, and a fault of its network affects all of them.",
             { ...regionId, examples: ["us-east"] },
           ),
           impaired: orNull(
             object(
-              "Trouble of the region's own: it goes on measuring, and has no vote. Null when it has none, and while the engine is silent.",
+              "The region's current impairment: it keeps measuring, but has no vote. Null if there is none, and while the engine is silent.",
               {
-                since: instant("The instant at which the first of it showed."),
+                since: instant("When its first sign appeared."),
                 recognisedAt: instant("The tick that recognised it."),
                 ...recognisedBy,
                 reason: text(
-                  "The same in words.",
+                  "The same as text.",
                   "14 of 15 venues measured there turned bad at once, and in no other region whose own network worked: its votes are not counted",
                 ),
               },
             ),
           ),
           impairments: list(
-            "What was recorded of it in the last seven days, the present one included; newest first.",
-            object("One of them.", {
-              startedAt: instant("The instant at which the first of it showed."),
+            "Its impairments of the last seven days, including a current one; newest first.",
+            object("One entry.", {
+              startedAt: instant("When its first sign appeared."),
               recognisedAt: instant("The tick that recognised it."),
-              endedAt: orNull(instant("The tick that ended it; null until then.")),
+              endedAt: orNull(instant("The tick that ended it; null while it lasts.")),
               ...recognisedBy,
             }),
           ),
@@ -149,17 +149,20 @@ export const regionsResponse = named(
       ),
     ),
     quorum: integer(
-      "A simple majority of the regions that report now and are not impaired: how many must agree.",
+      "The number of regions that must agree: a simple majority of those that report now and are not impaired.",
       2,
       1,
     ),
-    vantages: integer("How many distinct places the regions that report now are: all on one machine are one.", 3),
+    vantages: integer(
+      "Number of distinct vantages of the regions that report now: regions on one machine are one vantage.",
+      3,
+    ),
   }),
 );
 
 export const stallBasis = oneOf(
   ["measured", "documented", "probed", "estimate"],
-  "What the threshold stands on: measured silences, or the usual rate, which the venue documents, which was counted by hand, or which is only an estimate.",
+  "The basis of the threshold: measured silences, or the stream's usual rate, which the venue documents (documented), which was counted by hand (probed), or which is only estimated (estimate).",
 );
 
 export const thresholdsResponse = named(
@@ -172,22 +175,22 @@ export const thresholdsResponse = named(
       named(
         "PublishedRule",
         object("One rule.", {
-          name: text("Name; the rulebook says what it does.", "recoveryHoldMs"),
+          name: text("Name; the rulebook explains it.", "recoveryHoldMs"),
           value: number("Value.", 60_000),
           unit: oneOf(
             units,
-            "Its unit. share is of one; times is a multiple of what is usual; cadences are of the component that is judged.",
+            "Its unit. share is a fraction of 1; times is a multiple of the usual value; cadences are those of the judged component.",
           ),
-          reason: text("Why it is what it is.", "Twice the time in which most restarts are over."),
+          reason: text("The reason for the value.", "Twice the time that most restarts take."),
           appliedBy: oneOf(
             ["engine", "probe", "figures"],
-            "Who goes by it: the engine when it decides, probes when they judge a slot, or published figures. Only the engine's can be tried in a replay.",
+            "Where it applies: the engine's decisions, a probe's judgement of a slot, or published figures. Only the engine's can be changed in a replay.",
           ),
         }),
       ),
     ),
     stalls: list(
-      "One a stream.",
+      "One per stream.",
       named(
         "StallThreshold",
         object("Stall threshold of one stream.", {
@@ -195,16 +198,16 @@ export const thresholdsResponse = named(
           component: text("ws:<name>.", "ws:trades"),
           afterMs: integer("Silence beyond this is a stall.", 30_000, 1),
           typicalPerMinute: number("Usual data frames a minute.", 240),
-          rateBasis: oneOf(["documented", "probed", "estimate"], "Where that number comes from."),
+          rateBasis: oneOf(["documented", "probed", "estimate"], "The source of typicalPerMinute."),
           basis: stallBasis,
           counterpart: orNull(
             text(
-              "The REST endpoint that shows whether there was anything to say while the stream was silent; null where there is none.",
+              "The REST endpoint that shows whether a silent stream should have sent something; null if there is none.",
               "rest:trades",
             ),
           ),
           distribution: orNull(
-            object("The measured quiet periods that it was read off; null while it is reckoned from the usual rate.", {
+            object("The measured quiet periods that it is based on; null while it is computed from the usual rate.", {
               periods: integer("Periods measured.", 120_960),
               from: day("First day."),
               to: day("Last day."),
@@ -221,13 +224,13 @@ export const thresholdsResponse = named(
 
 export const healthResponse = named(
   "HealthResponse",
-  object("A sign of life that asks no database.", {
-    status: oneOf(["ok"], "Always ok: a program that is not does not answer."),
+  object("Liveness, without using the database.", {
+    status: oneOf(["ok"], "Always ok: a program that is not live does not respond."),
     service: oneOf(services, "The program."),
     version: text("Its build.", "0.8.0"),
-    uptimeSeconds: integer("Since it started.", 86_400),
+    uptimeSeconds: integer("Seconds since it started.", 86_400),
     time: instant("Its clock."),
-    generatedAt: instant("The same."),
+    generatedAt: instant("The same as time."),
   }),
 );
 
@@ -235,29 +238,29 @@ export const healthResponse = named(
 export const problem = named(
   "Problem",
   withOptional(
-    object("An error, by RFC 9457.", {
-      type: text("about:blank: the status says it all.", "about:blank"),
+    object("An error in the format of RFC 9457.", {
+      type: text("about:blank: no more specific than the status.", "about:blank"),
       title: text("The status in words.", "Bad Request"),
       status: integer("The HTTP status.", 400, 400),
-      detail: text("What was wrong and what to do.", "A parameter is not usable: days."),
+      detail: text("What was wrong, and what to do.", "Invalid parameter: days."),
     }),
     {
       errors: list(
-        "With 400: every parameter that is not usable. Left out where it is the address itself.",
-        object("One of them.", {
+        "With 400: every invalid parameter. Omitted if the path or query itself is invalid.",
+        object("One entry.", {
           parameter: text("Its name.", "days"),
           message: text("What was expected, and what came.", 'expected an integer from 1 to 90; got "91"'),
         }),
       ),
       slug: text(
-        "With 404, of an incident that was retracted: its name. The next two come with it.",
+        "With 404 of a retracted incident: its slug. retractedAt and reason come with it.",
         "kraken-2026-01-31-rest-outage",
       ),
       retractedAt: instant("When it was retracted."),
       reason: orNull(
         text(
-          "Why, in the words of the engine or of the operator; null where the operator gave the reason before reasons were public.",
-          "Our check of a good answer was wrong.",
+          "Why, in the words of the engine or the operator; null if the operator gave the reason before reasons were public.",
+          "Our check of a good response was wrong.",
         ),
       ),
     },
@@ -265,22 +268,22 @@ export const problem = named(
 );
 
 export const openapiResponse = object(
-  "A description in OpenAPI 3.1: https://spec.openapis.org/oas/v3.1.0 says what is in it.",
+  "An OpenAPI 3.1 description, as specified at https://spec.openapis.org/oas/v3.1.0.",
   {
     openapi: text("The version of OpenAPI.", "3.1.0"),
     "x-generatedAt": instant(
-      "When this program made it. It is this document's generatedAt: OpenAPI allows no property of ours without x-.",
+      "When this program generated it. It serves as generatedAt: OpenAPI requires the prefix x- for other properties.",
     ),
     info: partOfOpenapi("What this API is."),
     servers: list("Where it is served.", partOfOpenapi("An address.")),
     security: {
-      ...list("What is needed to ask: nothing.", partOfOpenapi("A key.")),
+      ...list("Always empty: no key is needed.", partOfOpenapi("A key.")),
       maxItems: 0,
     },
-    tags: list("Groups of what may be asked.", partOfOpenapi("A group.")),
-    paths: partOfOpenapi("What may be asked, and what it answers."),
-    webhooks: partOfOpenapi("What is sent to receivers of alerts."),
-    components: partOfOpenapi("What is referred to."),
+    tags: list("Groups of operations.", partOfOpenapi("A group.")),
+    paths: partOfOpenapi("Operations and their responses."),
+    webhooks: partOfOpenapi("Requests to alert receivers."),
+    components: partOfOpenapi("Referenced parts."),
   },
 );
 

@@ -1,7 +1,7 @@
 import type { SchemaObject } from "openapi3-ts/oas31";
 import { categories } from "../../../shared/registry/registry.js";
 
-/** Only the compiler sees it: it carries the type that a schema describes. */
+/** Exists only for the compiler: carries the type that a schema describes. */
 declare const described: unique symbol;
 
 /** A JSON Schema that knows the type of what it describes. */
@@ -18,8 +18,8 @@ type TypesOf<Properties extends Record<string, Schema>> = {
 };
 
 /**
- * The few forms that all response schemas are made of. Every property is always there; what may be unknown is null.
- * Objects are open, so that no strict client breaks when a field is added; the tests hold answers against closed ones.
+ * Building blocks of all response schemas. Every property is always present; an unknown value is null. Objects are
+ * open, so that strict clients do not break when a field is added; the tests check responses against closed ones.
  */
 
 export function object<Properties extends Record<string, Schema>>(
@@ -34,13 +34,10 @@ export function object<Properties extends Record<string, Schema>>(
   };
 }
 
-/**
- * The schemas that have a name, by it. In the OpenAPI document each stands once, and is referred to wherever it
- * appears.
- */
+/** Named schemas. The OpenAPI document contains each once and references it elsewhere. */
 export const namedSchemas = new Map<string, Schema>();
 
-/** Gives a schema a name. Where it is used with another description, the name still means this one. */
+/** Names a schema. A use with a different description still refers to this one. */
 export function named<Described extends Schema>(title: string, schema: Described): Described {
   if (namedSchemas.has(title)) throw new Error(`there are two schemas named ${title}`);
   const titled = { title, ...schema };
@@ -48,7 +45,7 @@ export function named<Described extends Schema>(title: string, schema: Described
   return titled;
 }
 
-/** Some more properties, which are left out where there is nothing to say. */
+/** Adds properties that may be omitted. */
 export function withOptional<Required, Properties extends Record<string, Schema>>(
   schema: Schema<Required>,
   optional: Properties,
@@ -70,15 +67,15 @@ export function list<Item extends Schema>(description: string, items: Item): Sch
 }
 
 /**
- * What makes the nth item of a list's example of the usual one; not published, as JSON leaves out what has a symbol for
- * a name.
+ * Key of the function that derives the nth item of a list's example from the usual one; not published, since JSON omits
+ * symbol keys.
  */
 export const nthItem = Symbol("nth item of the example");
 
 /**
- * A list of always so many.
+ * A list of fixed length.
  *
- * @param nth what the nth item is in the list's example, given the usual one; absent, all are the usual one
+ * @param nth derives the nth example item from the usual one; absent, all are the usual one
  */
 export function exactly<Item extends Schema>(
   count: number,
@@ -94,7 +91,7 @@ export function exactly<Item extends Schema>(
   };
 }
 
-/** How often each of some words occurs; those that do not are left out. */
+/** The number of occurrences of each word; words that do not occur are omitted. */
 export function counts<Word extends string>(
   words: readonly Word[],
   description: string,
@@ -130,7 +127,7 @@ export function day(description: string, example = "2026-01-31"): Schema<string>
   return { type: "string", format: "date", description, examples: [example] };
 }
 
-/** @param minimum null: of either sign, and without a bound */
+/** @param minimum null: no lower bound */
 export function integer(description: string, example: number, minimum: number | null = 0): Schema<number> {
   return {
     type: "integer",
@@ -158,7 +155,7 @@ export function flag(description: string, example: boolean): Schema<boolean> {
   return { type: "boolean", description, examples: [example] };
 }
 
-/** The same, with another example in this place. */
+/** The same schema with a different example here. */
 export function shownAs<Described extends Schema>(schema: Described, example: TypeOf<Described>): Described {
   return { ...schema, examples: [example] };
 }
@@ -174,7 +171,7 @@ export function orNull<Value>(schema: Schema<Value>): Schema<Value | null> {
 }
 
 export const generatedAt = instant(
-  "The instant that this body shows: the engine's last tick, and a millisecond more for each time that the published past was changed since. Nothing in it is from later. Bodies of one instant agree with each other.",
+  "The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the published past. Nothing in it is newer. Bodies with the same instant are consistent.",
 );
 
 export const state = named(
@@ -182,14 +179,14 @@ export const state = named(
   shownAs(
     oneOf(
       ["operational", "degraded", "outage", "unknown"],
-      "As a quorum of the reporting regions confirms it; unknown when there is no evidence.",
+      "As confirmed by a quorum of the reporting regions; unknown if there is no evidence.",
     ),
     "outage",
   ),
 );
 
 export const since = instant(
-  "The tick that confirmed this state. While the engine is silent or catches up: since when it has been unknown to readers.",
+  "The tick that confirmed this state. While the engine is silent or catching up: since when the state has read unknown.",
   "2026-01-31T11:41:20.000Z",
 );
 
@@ -197,7 +194,7 @@ export const severity = named("Severity", shownAs(oneOf(["degraded", "outage"], 
 
 export const category = named("Category", oneOf(categories, "Category of the venue."));
 
-/** Names of things, with an example each. */
+/** Common fields, each with an example. */
 
 export const venueId = text("Registry id of the venue.", "kraken");
 export const venueName = text("Name.", "Kraken");
@@ -205,9 +202,9 @@ export const regionId = text("Region id.", "eu-central");
 export const regionName = text("Name.", "Central Europe");
 export const slug = text("Permanent name of an incident, given at opening.", "kraken-2026-01-31-rest-outage");
 export const symbol = orNull(
-  text("Instrument probed, in the venue's own notation; null where none is traded.", "BTC/USD"),
+  text("Instrument probed, in the venue's own notation; null if the venue trades none.", "BTC/USD"),
 );
 export const quote = orNull(text("Currency in which the symbol is priced.", "USD"));
-export const officialSource = orNull(text("Kind of feed in which the venue tells of its troubles.", "statuspage"));
-export const officialPage = orNull(text("Page for people.", "https://status.kraken.com"));
+export const officialSource = orNull(text("Kind of the venue's status feed.", "statuspage"));
+export const officialPage = orNull(text("The venue's status page.", "https://status.kraken.com"));
 export const probeVersion = orNull(text("Build of the probe.", "0.8.0"));

@@ -28,7 +28,7 @@ const uptimeDayObject = object(
     date: day("The day."),
     uptimePct: orNull(
       percent(
-        "Share of the measured minutes that were not down, cut to three digits; null where less than half of the scheduled minutes were measured.",
+        "Percentage of the measured minutes that were not down, truncated to three digits; null if less than half of the scheduled minutes were measured.",
         97.5,
       ),
     ),
@@ -39,25 +39,25 @@ const uptimeDayObject = object(
     scheduledMinutes: {
       ...uptimeBasis.scheduledMinutes,
       description:
-        "Minutes of the day that there were to measure: since the venue is watched, as far as minutes are published.",
+        "Minutes of the day that should have been measured: since the venue has been watched, as far as minutes are published.",
       examples: [720],
     },
     coveragePct: shownAs(uptimeBasis.coveragePct, 100),
     uptimePctLow: orNull(
       percent(
-        "The uptime if every scheduled minute that was not measured had been down, cut to three digits; null when nothing was measured.",
+        "The uptime if every unmeasured scheduled minute had been down, truncated to three digits; null if nothing was measured.",
         97.5,
       ),
     ),
-    uptimePctHigh: orNull(percent("The uptime if none of these had been down.", 97.5)),
+    uptimePctHigh: orNull(percent("The uptime if no unmeasured scheduled minute had been down.", 97.5)),
     downMinutes: orNull(
       integer(
-        "Minutes in which at least half of the measured REST components were down, or at least half of the measured streams; null when nothing was measured.",
+        "Minutes in which at least half of the measured REST components were down, or at least half of the measured streams; null if nothing was measured.",
         18,
       ),
     ),
     degradedMinutes: orNull(
-      integer("Other minutes in which some component was degraded or down; null when nothing was measured.", 0),
+      integer("Other minutes in which some component was degraded or down; null if nothing was measured.", 0),
     ),
   },
 );
@@ -94,10 +94,10 @@ export const venueHead = {
   quote,
 };
 
-export const typicalMinutes = integer("Per-minute medians that it is the median of.", 302_400);
+export const typicalMinutes = integer("Number of per-minute medians that it is computed from.", 302_400);
 export const typicalAsOf = orNull(
   instant(
-    "When it was counted, every ten minutes or so, before generatedAt; null where nobody has yet.",
+    "When it was computed, about every ten minutes, before generatedAt; null if it has not been yet.",
     "2026-01-31T11:52:04.812Z",
   ),
 );
@@ -109,12 +109,12 @@ const venueStatus = object("One venue on the board.", {
   uptimePct90d: {
     ...uptimePct,
     description:
-      "Over the measured minutes of ninety days; null where less than half of the scheduled ones were measured.",
+      "Over the measured minutes of ninety days; null if less than half of the scheduled ones were measured.",
   },
   measuredDays: integer("Days of the ninety with a measured minute.", 90),
   ...uptimeBasis,
   typicalMs: orNull(
-    integer("Median of per-minute REST medians over seven days, all regions; null when there were fewer than 3.", 84),
+    integer("Median of per-minute REST medians over seven days, all regions; null if there were fewer than 3.", 84),
   ),
   typicalMinutes,
   typicalAsOf,
@@ -127,7 +127,7 @@ const venueStatus = object("One venue on the board.", {
       at: instant("Start of the hour."),
       p50Ms: orNull(
         integer(
-          "Median over endpoints and regions of the hour's median; null when fewer than 3 answers were good. Of the hour that runs as it stood when it was rolled up last, a minute or so before generatedAt.",
+          "Median over endpoints and regions of the hour's medians; null if fewer than 3 responses were good. The current hour is as of its last roll-up, about a minute before generatedAt.",
           84,
         ),
       ),
@@ -140,10 +140,10 @@ const venueStatus = object("One venue on the board.", {
 const categoryCounts = object("One category of the whole board.", {
   category,
   venues: integer("Venues in it.", 1),
-  operational: integer("Of them, operational.", 0),
-  degraded: integer("Of them, degraded.", 0),
-  outage: integer("Of them, in outage.", 1),
-  unknown: integer("Of them, without evidence.", 0),
+  operational: integer("Number that are operational.", 0),
+  degraded: integer("Number that are degraded.", 0),
+  outage: integer("Number in outage.", 1),
+  unknown: integer("Number without evidence.", 0),
   activeIncidents: integer("Open incidents in it.", 1),
 });
 
@@ -151,13 +151,16 @@ export const statusResponse = named(
   "StatusResponse",
   object("The live board.", {
     generatedAt,
-    summary: object("The rows of this answer as a whole.", {
+    summary: object("All rows of this response together.", {
       venues: integer("Rows.", 1),
       regions: integer("Regions that report now: measured, not configured.", 3),
-      vantages: integer("How many distinct places these are: regions whose probes all run on one machine are one.", 2),
+      vantages: integer(
+        "Number of distinct vantages of these: regions whose probes all run on one machine are one.",
+        2,
+      ),
       vantageNote: orNull(
         text(
-          "What follows from several regions being on one machine; null where none are.",
+          "What several regions on one machine mean for the results; null if no regions share one.",
           "eu-central, us-east run on one machine and are one vantage: trouble of its network may look like trouble of venues.",
         ),
       ),
@@ -165,17 +168,17 @@ export const statusResponse = named(
       state: {
         ...state,
         description:
-          "outage when at least half of the known venues are, degraded when any is degraded or out, unknown when none has evidence.",
+          "outage if at least half of the known venues are in outage, degraded if any is degraded or in outage, unknown if none has evidence.",
       },
       uptimePct90d: {
         ...uptimePct,
         description:
-          "Over all measured minutes of all rows; null where less than half of the scheduled ones were measured.",
+          "Over all measured minutes of all rows; null if less than half of the scheduled ones were measured.",
       },
       ...uptimeBasis,
       medianLatencyMs: orNull(
         integer(
-          "Median of per-minute REST medians over seven days, over all rows; null when there were fewer than 3.",
+          "Median of per-minute REST medians over seven days, over all rows; null if there were fewer than 3.",
           84,
         ),
       ),
@@ -185,6 +188,6 @@ export const statusResponse = named(
       categories: list("All categories, whatever the filter.", named("CategoryCounts", categoryCounts)),
     }),
     venues: list("In the registry's order.", named("VenueStatus", venueStatus)),
-    incidents: list("Open ones, and those closed within the last day; newest first.", incident),
+    incidents: list("Open incidents, and those closed within the last day; newest first.", incident),
   }),
 );

@@ -1,28 +1,28 @@
 import { exampleOf } from "./example.js";
 import type { Schema } from "./shapes.js";
 
-/** A table for spreadsheets, as it is described. */
+/** The description of a CSV table. */
 export interface TableSchema {
-  /** What a row is: `One row a day`. */
+  /** What a row is: `One row per day`. */
   rows: string;
-  /** By name and in order. A field is what JSON has; it is empty where that is null. */
+  /** By name and in order. A field has the JSON value; null becomes empty. */
   columns: Record<string, Schema>;
 }
 
-/** Its columns in words. There is no schema of a table in OpenAPI, so that this is all that a stranger has. */
+/** The columns as text: OpenAPI has no schema for tables, so this is the only documentation. */
 export function tableText({ rows, columns }: TableSchema): string {
   const lines = Object.entries(columns).map(
     ([name, schema]) => `| ${name} | ${kindOf(schema)} | ${inTables(schema.description ?? "")} |`,
   );
   return [
     `${rows}. RFC 4180 in UTF-8, with a header. A text that a spreadsheet would run as a formula has an apostrophe in front.\n`,
-    "| Column | Kind | What it says |",
+    "| Column | Kind | Meaning |",
     "|---|---|---|",
     ...lines,
   ].join("\n");
 }
 
-/** The header and a row, as values. */
+/** The header and one row, as values. */
 export function tableExample({ columns }: TableSchema): unknown[][] {
   return [Object.keys(columns), Object.values(columns).map(exampleOf)];
 }
@@ -40,7 +40,7 @@ function bareKind({ type, format, enum: words }: Schema): string {
   return type === "string" ? "text" : String(type);
 }
 
-/** Descriptions are those of JSON. What it has as null is an empty field. */
+/** The descriptions are those of JSON, but null becomes an empty field. */
 function inTables(description: string): string {
   return description.replace(/\bnull\b/g, "empty").replaceAll("|", "\\|");
 }

@@ -5,7 +5,7 @@ import { generatedAt, instant, integer, orNull, type Schema, text, venueId } fro
 import { uptimeDay } from "./status.js";
 import type { TableSchema } from "./table.js";
 
-/** What every row says of when and of what it is. */
+/** Columns of every row that describe the window. */
 const ofTheWindow = {
   generatedAt: {
     ...generatedAt,
@@ -16,12 +16,12 @@ const ofTheWindow = {
   windowTo: instant("End of the window: generatedAt."),
   windowMeasuredDays: integer("UTC days of the window with a measured minute of the row's venue.", 90),
   windowMeasuredMinutes: integer("Measured minutes in them.", 128_880),
-  methodologyUrl: text("Where it is said how each number is made.", "https://api.example.org/methodology"),
+  methodologyUrl: text("The page that defines each number.", "https://api.example.org/methodology"),
 };
 
 /** `/v1/targets/{venue}` as a table. */
 export const venueTable: TableSchema = {
-  rows: "One row a day of ninety, oldest first, also for a day that nobody measured",
+  rows: "One row per day of ninety, oldest first, including unmeasured days",
   columns: {
     ...ofTheWindow,
     venue: venueId,
@@ -41,7 +41,7 @@ export const venueTable: TableSchema = {
 
 /** `/v1/reliability` as a table. */
 export const reliabilityTable: TableSchema = {
-  rows: "One row a venue, the most available first",
+  rows: "One row per venue, the most available first",
   columns: {
     ...ofTheWindow,
     venue: venueId,
@@ -75,7 +75,7 @@ export const reliabilityTable: TableSchema = {
 
 /** `/v1/incidents` as a table. */
 export const incidentsTable: TableSchema = {
-  rows: "One row an incident, newest first; a page of them, as in JSON",
+  rows: "One row per incident, newest first; one page, as in JSON",
   columns: {
     ...ofTheWindow,
     ...propertiesOf(incident, [
@@ -101,7 +101,7 @@ export const incidentsTable: TableSchema = {
     ]),
     regions: orNull(
       text(
-        "The regions that voted degraded or outage at the opening, with spaces between; null where no votes are on record.",
+        "The regions that voted degraded or outage at the opening, separated by spaces; null if no votes are on record.",
         "eu-central us-east",
       ),
     ),
@@ -131,7 +131,7 @@ function ofNotice(name: string): Schema {
   const schema = officialIncident.properties![name] as Schema;
   return {
     ...(schema.anyOf ? schema : orNull(schema)),
-    description: `${schema.description} It is empty where there is no notice.`,
+    description: `${schema.description} Empty if there is no notice.`,
   };
 }
 

@@ -1,32 +1,32 @@
-/** What stands next to every uptime: how much was measured, and between which bounds the truth lies. */
+/** The basis of every uptime: how much was measured, and the bounds of the true value. */
 import { component, componentLabel } from "./incident.js";
 import { instant, integer, list, object, orNull, percent, regionId, text, venueId } from "./shapes.js";
 
 export const uptimePct = orNull(
   percent(
-    "Share of the measured minutes that were not down, cut to three digits; null where less than half of the scheduled minutes were measured.",
+    "Percentage of the measured minutes that were not down, truncated to three digits; null if less than half of the scheduled minutes were measured.",
     99.986,
   ),
 );
 
 export const uptimeBasis = {
   measuredMinutes: integer(
-    "Minutes that were measured: by two regions at least, or by the only one that is published. Minutes of impaired regions do not count.",
+    "Minutes measured by at least two regions, or by the only published one. Minutes of impaired regions do not count.",
     128_880,
   ),
   scheduledMinutes: integer(
-    "Minutes of the window that there were to measure: since it is watched, as far as minutes are published, which is up to four minutes before the newest tick.",
+    "Minutes of the window that should have been measured: since the venue or component has been watched, until four minutes before the newest tick, since newer minutes are not published yet.",
     129_596,
   ),
   coveragePct: orNull(
     percent(
-      "The measured minutes in per cent of the scheduled ones, cut to three digits; null when none was scheduled.",
+      "Measured minutes as a percentage of the scheduled ones, truncated to three digits; null if none was scheduled.",
       99.447,
     ),
   ),
   uptimePctLow: orNull(
     percent(
-      "Lower bound of the uptime over all scheduled minutes, cut to three digits; the methodology says how it is found. Null when nothing was measured.",
+      "Lower bound of the uptime over all scheduled minutes, truncated to three digits; the methodology defines it. Null if nothing was measured.",
       99.979,
     ),
   ),
@@ -36,9 +36,9 @@ export const uptimeBasis = {
 /** An uptime with its basis. */
 const basis = { uptimePct, ...uptimeBasis };
 
-const downMinutes = orNull(integer("Of the measured minutes, down; null when none was measured.", 18));
+const downMinutes = orNull(integer("Measured minutes that were down; null if none was measured.", 18));
 
-/** Of REST, or of the streams. */
+/** The uptime of REST, or of the streams. */
 export function uptimePart(description: string) {
   return object(description, { ...basis, downMinutes });
 }
@@ -48,16 +48,16 @@ export const componentUptime = object("The uptime of one component.", {
   label: componentLabel,
   ...basis,
   downMinutes,
-  degradedMinutes: orNull(integer("Of the measured minutes, degraded; null when none was measured.", 0)),
+  degradedMinutes: orNull(integer("Measured minutes that were degraded; null if none was measured.", 0)),
 });
 
 export const excluded = list(
-  "What was left out of the window: whole minutes in which a region was impaired by what no other saw (the last one up to `generatedAt`, where it is not over), so that its own trouble is on no venue. Newest first.",
-  object("Minutes of one region.", {
+  "What was excluded from the window: whole minutes in which a region was impaired and no other region saw the same (until `generatedAt` for an impairment in progress), so that its own trouble counts against no venue. Newest first.",
+  object("Excluded minutes of one region.", {
     region: regionId,
     from: instant("Start of the first minute.", "2026-01-30T03:10:00.000Z"),
-    to: orNull(instant("End of the last minute; null while the impairment goes on.", "2026-01-30T03:16:00.000Z")),
-    minutes: integer("How many minutes that is by now.", 6),
+    to: orNull(instant("End of the last minute; null while the impairment lasts.", "2026-01-30T03:16:00.000Z")),
+    minutes: integer("Number of minutes so far.", 6),
     reason: text(
       "`region impaired`: most venues turned bad at once in this region, and in no other region whose own network worked. `vantage impaired`: in all regions of one machine.",
       "region impaired",

@@ -159,7 +159,7 @@ async function databaseIsBusy(t: Test, { pool, registry, url }: TestDatabase): P
   await blocker.query("rollback");
   t.equal(await waited, false, "without such a limit an answer waits");
 
-  t.match(api.logged, [/warn web: answers with the newest board/]);
+  t.match(api.logged, [/warn web: answering with the newest board/]);
   t.equal(api.logged.length, 1, "it is logged once");
   await decide(pool);
   const [board] = await askAll();

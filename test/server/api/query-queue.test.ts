@@ -56,7 +56,7 @@ void t.test("a turn that does not come is given up", async (t) => {
   const hanging = turns.file("year");
   await t.rejects(turns.file("year"), {
     constructor: QueueTimeout,
-    message: "year had no turn within 20 ms",
+    message: "year was still queued after 20 ms",
   });
   await pool.end(0);
   t.strictSame(await hanging, ["year"], "who has begun may take longer");

@@ -72,12 +72,12 @@ void t.test("a replay by other rules", async (t) => {
 
   await t.test("that look at less", async (t) => {
     // 30 s after the last bad sample; with one of six bad it fails in part until then
-    const sooner = "not escalated, closed 20 s earlier, opened as outage instead of degraded";
+    const sooner = "not escalated in the replay, closed 20 s earlier, opened as outage instead of degraded";
     t.strictSame(await lines({ window_ms: 30_000 }), [
       `binance-2026-01-15-rest-degraded  rest:ticker  ${sooner}; named binance-2026-01-15-rest-outage in the replay`,
       `kraken-2026-01-15-rest-degraded  rest:ticker  ${sooner}; named kraken-2026-01-15-rest-outage in the replay`,
       `okx-2026-01-15-rest-degraded  rest:ticker  ${sooner}; named okx-2026-01-15-rest-outage in the replay`,
-      "binance-2026-01-15-rest-degraded-2  rest:ticker  not escalated, closed only in the replay, opened as outage instead of degraded; named binance-2026-01-15-rest-outage-2 in the replay",
+      "binance-2026-01-15-rest-degraded-2  rest:ticker  not escalated in the replay, closed only in the replay, opened as outage instead of degraded; named binance-2026-01-15-rest-outage-2 in the replay",
     ]);
   });
 
@@ -93,8 +93,8 @@ void t.test("a replay by other rules", async (t) => {
 
   await t.test("that close later", async (t) => {
     t.strictSame(await lines({ recovery_hold_ms: 120_000 }), [
-      "binance-2026-01-15-rest-degraded  rest:ticker  not closed",
-      "kraken-2026-01-15-rest-degraded  rest:ticker  not closed",
+      "binance-2026-01-15-rest-degraded  rest:ticker  not closed in the replay",
+      "kraken-2026-01-15-rest-degraded  rest:ticker  not closed in the replay",
       "okx-2026-01-15-rest-degraded  rest:ticker  closed 1 min later",
       "binance-2026-01-15-rest-degraded-2  rest:ticker  only recorded: part of binance-2026-01-15-rest-degraded in the replay",
     ]);
