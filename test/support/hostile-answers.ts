@@ -1,6 +1,6 @@
 /**
- * What a server can do to a client that asks it for `{"price":1}` by HTTP, and what comes of it: in a measurement of the
- * probe, in the delivery of an alert, and in the reading of a feed.
+ * What a server can do to a client that asks it for `{"price":1}` by HTTP, and what comes of it: in a measurement of
+ * the probe, in the delivery of an alert, and in the reading of a feed.
  */
 import type net from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
