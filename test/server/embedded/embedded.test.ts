@@ -283,16 +283,21 @@ void t.test("programs of the service keep their own settings when they take turn
     application_name: "venuewatch web",
     options: "-c timezone=UTC --statement-timeout=5s",
   });
+  const probe = await connected(t, { application_name: "venuewatch probe" });
   const person = await connected(t, { application_name: "psql" });
   await web.query("set timezone = 'Europe/Paris'");
   for (let turn = 0; turn < 3; turn++) {
     t.equal(await valuesOf(core), "venuewatch core Asia/Tokyo 5s 16MB");
+    t.equal(await valuesOf(probe), "venuewatch probe UTC 0 16MB", "nothing is left of another's settings");
     t.equal(await valuesOf(web), "venuewatch web Europe/Paris 5s 16MB");
   }
   await web.query("set work_mem = '9MB'");
   t.equal(await valuesOf(core), "venuewatch core Asia/Tokyo 5s 16MB");
   t.equal(await valuesOf(web), "venuewatch web Europe/Paris 5s 9MB");
   t.equal(await valuesOf(person), "psql UTC 20s 16MB");
+  await probe.query("set role pg_read_all_data");
+  t.equal(await value(core, "select current_user"), "postgres", "nor of another's role");
+  t.equal(await value(probe, "select current_user"), "pg_read_all_data");
   await web.query("reset timezone");
   t.equal(await valuesOf(core), "venuewatch core Asia/Tokyo 5s 16MB");
   t.equal(await valuesOf(web), "venuewatch web UTC 5s 9MB");
