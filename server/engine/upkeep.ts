@@ -167,7 +167,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
       name: "rolling up the hour and the day that run",
       everyMs: pace.openBucketsMs,
       run: async (at) => {
-        await pool.query(sql`call upkeep.refresh_open_buckets(${at})`);
+        await pool.query(sql`call upkeep.refresh_open_buckets(${at}, upkeep.current_hour_is_due(${at}))`);
       },
     },
     {

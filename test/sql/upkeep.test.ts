@@ -56,6 +56,27 @@ void t.test("upkeep of an empty database does no harm", async (t) => {
   });
 });
 
+void t.test("upkeep recomputes the hour before every minute, and the current hour when it is due", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const hour = new Date(Math.floor(Date.now() / hourMs) * hourMs - hourMs);
+  const hourBefore = new Date(+hour - hourMs);
+  const at = (minute: number) => new Date(+hour + minute * minuteMs);
+  await insertRaw(pool, [...samplesAround(new Date(+hour - 20 * minuteMs), 3), ...samplesAround(at(20), 3)]);
+  const hours = async () =>
+    (await pool.query<{ hour: Date }>(sql`select distinct hour from sample_hour order by hour`)).map(({ hour }) => hour);
+  const isDue = async (minute: number) =>
+    (await pool.query<{ due: boolean }>(sql`select upkeep.current_hour_is_due(${at(minute)}) as due`))[0]!.due;
+
+  await pool.query(sql`call upkeep.refresh_open_buckets(${at(31)}, upkeep.current_hour_is_due(${at(31)}))`);
+  t.strictSame(await hours(), [hourBefore]);
+  await pool.query(sql`call upkeep.refresh_open_buckets(${at(35)}, upkeep.current_hour_is_due(${at(35)}))`);
+  t.strictSame(await hours(), [hourBefore, hour]);
+
+  const dueMinutes = [];
+  for (let minute = 0; minute < 60; minute++) if (await isDue(minute)) dueMinutes.push(minute);
+  t.strictSame(dueMinutes, [0, 1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55]);
+});
+
 void t.test("upkeep lets plans be made by how much there is", async (t) => {
   const { pool } = await migratedDatabase(t);
   await pool.query(sql`

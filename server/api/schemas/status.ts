@@ -127,7 +127,7 @@ const venueStatus = object("One venue on the board.", {
       at: instant("Start of the hour."),
       p50Ms: orNull(
         integer(
-          "Median over endpoints and regions of the hour's medians; null if fewer than 3 responses were good. The current hour is as of its last roll-up, about a minute before generatedAt.",
+          "Median over endpoints and regions of the hour's medians; null if fewer than 3 responses were good. The current hour is as of its last roll-up, at most about five minutes before generatedAt.",
           84,
         ),
       ),
