@@ -698,7 +698,7 @@ void t.test("answers that HTTP servers do not give", async (t) => {
   const answers: [bytes: string, expected: RegExp | string][] = [
     ["HTTP/1.1 999 Huh\r\ncontent-length: 0\r\n\r\n", "answered 999"],
     ["HTTP/1.1 204 None\r\n\r\n", "answered 204"],
-    ["HTTP/1.1 100 Continue\r\n\r\n", "expected an answer, got a connection that broke off (ECONNRESET)"],
+    ["HTTP/1.1 100 Continue\r\n\r\n", "expected an answer, got a broken connection (ECONNRESET)"],
     [`${ok}\r\n\xff\xfe{}`, /expected JSON, got /],
     ["HTTP/1.1 301 Moved\r\nlocation: \xe4\xff//\r\n\r\n", "redirects more than 3 times"],
     ["HTTP/1.1 301 Moved\r\nlocation: javascript:alert(1)\r\n\r\n", "redirects to javascript:, which is not its own"],
@@ -726,7 +726,7 @@ void t.test("a server that is not there", async (t) => {
   const reading = await readerFor(t).read(refused, at, never);
   t.equal(
     problemOf(reading),
-    `${itsName}: expected an answer, got a refusal to connect (ECONNREFUSED)`,
+    `${itsName}: expected an answer, got a refused connection (ECONNREFUSED)`,
     "without what may be secret",
   );
   t.same(reading, {
