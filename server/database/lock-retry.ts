@@ -19,7 +19,7 @@ const longestPauseMs = 5_000;
 
 /**
  * Whether a retry can succeed: after no lock in time, after a deadlock, and after a concurrent change of the same row
- * of the catalogue, for example by a vacuum (which has no SQLSTATE of its own).
+ * of the catalogue, for example by a vacuum. The last error has no specific SQLSTATE, so its message is compared.
  */
 function gaveWay(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };

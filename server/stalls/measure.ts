@@ -7,7 +7,7 @@ export interface StreamReport {
   /** Registry id. */
   venue: string;
   stream: Stream;
-  /** Of all regions together; null if there was no quiet period. */
+  /** Over all regions; null if there was no quiet period. */
   distribution: Distribution | null;
   longestMs: number | null;
   /** How many quiet periods touch trouble; see silences.ts. */
@@ -55,7 +55,7 @@ export async function measureStalls(
   return reports;
 }
 
-/** What one region heard of a stream. */
+/** The silences of a stream in one region. */
 interface Heard {
   region: string;
   silences: Silence[];

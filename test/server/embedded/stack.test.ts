@@ -51,6 +51,6 @@ void t.test("no check of the depth", async (t) => {
   const module = build(8 * 1024 * 1024);
   await t.rejects(
     enlargeStack(module, () => Promise.resolve(false)),
-    /expected PostgreSQL to check the depth of its stack by the base at 2540524, and it did not/,
+    /expected PostgreSQL to check the depth of its stack by the base at 2540524, but it did not/,
   );
 });
