@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 
-// Imports nothing by itself: an old node would fail at the first import that it
-// does not know, with a stack instead of a sentence.
+// No static imports: an old Node would fail at the first import that it does not know, with a stack trace instead of a
+// message.
 
 const oldest = [20, 18, 1] as const;
 

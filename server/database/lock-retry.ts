@@ -1,7 +1,7 @@
 /**
- * Transactions that change what others use. Whoever comes later queues behind one that waits for a lock, so it waits
- * briefly, gives way, and comes again. It gives way before the database looks for deadlocks (`deadlock_timeout`, a
- * second), so that nobody else is ever ended for one.
+ * Transactions that change relations which others use. While such a transaction waits for a lock, later ones queue
+ * behind it. So it waits only briefly, rolls back, and retries. It rolls back before the database checks for deadlocks
+ * (`deadlock_timeout`, a second), so that PostgreSQL never ends somebody else's transaction because of one.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
@@ -9,7 +9,8 @@ import type { Log } from "../../shared/log/log.js";
 import { UserError } from "../../shared/process/user-error.js";
 
 /**
- * With as much again for the work under the lock, a reader that came at the worst instant waits well below a second.
+ * The work under the lock takes about as long again, so a reader that arrives at the worst instant still waits for well
+ * below a second.
  */
 export const lockTimeoutMs = 300;
 
@@ -17,8 +18,8 @@ const firstPauseMs = 250;
 const longestPauseMs = 5_000;
 
 /**
- * SQLSTATEs of what is over when it is tried again: no lock within the time, a deadlock, and a row of the catalogue
- * that somebody else has changed meanwhile, such as by a vacuum (it has no code of its own).
+ * Whether a retry can succeed: after no lock in time, after a deadlock, and after a concurrent change of the same row
+ * of the catalogue, for example by a vacuum. The last error has no specific SQLSTATE, so its message is compared.
  */
 function gaveWay(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };
@@ -33,13 +34,13 @@ interface Blocker {
 }
 
 /**
- * Runs a step in a transaction of its own, one migrator at a time. On a server the pool needs a second connection, by
- * which it is seen who is in the way.
+ * Runs a step in a separate transaction, one migrator at a time. On a server, the pool needs a second connection to
+ * find out who holds the lock.
  *
- * @param step what it is, for the log
- * @param work whatever it has done is undone where it is tried again
- * @param patienceMs after so long no further try is made
- * @throws UserError naming who was in the way until then
+ * @param step name of the step for the log
+ * @param work is rolled back before a retry
+ * @param patienceMs no retry begins after this time
+ * @throws UserError that names who held the lock
  */
 export async function withLockRetry<Result>(
   pool: Pool,
@@ -56,11 +57,11 @@ export async function withLockRetry<Result>(
     const blockedBy = described(attempt.blockers);
     if (performance.now() + pauseMs > untilMs)
       throw new UserError(
-        `${step} waits for a lock that it did not get within ${Math.round(patienceMs / 1000)} s: ${blockedBy}. ` +
-          "What was done before stands, and nothing is held. Let that end, or end it (select pg_terminate_backend(pid)), and run venuewatch migrate again.",
+        `${step} did not get a lock within ${Math.round(patienceMs / 1000)} s: ${blockedBy}. ` +
+          "Completed steps stay done, and no lock is held. Wait until that transaction ends, or end it (select pg_terminate_backend(pid)), and run venuewatch migrate again.",
         { cause: attempt.error },
       );
-    log.warn(`${step} gives way, and is tried again`, { pauseMs, blockedBy });
+    log.warn(`${step} got no lock; retrying`, { pauseMs, blockedBy });
     await sleep(pauseMs);
     pauseMs = Math.min(pauseMs * 2, longestPauseMs);
   }
@@ -86,9 +87,10 @@ async function tryOnce<Result>(pool: Pool, log: Log, work: (tx: Db) => Promise<R
 }
 
 /**
- * For another migrator it waits for as long as that takes, since it holds nothing yet.
+ * Waits for another migrator without a limit, since this transaction holds no lock yet.
  *
- * @returns the backend; null on the embedded database, where a transaction has the only one and waits for nobody
+ * @returns the pid of the backend; null on the embedded database, where a transaction has the only backend and never
+ * waits for a lock
  */
 async function takeTurn(tx: Db): Promise<number | null> {
   await tx.query(sql`select pg_advisory_xact_lock(hashtextextended('venuewatch.migration', 0))`);
@@ -97,7 +99,7 @@ async function takeTurn(tx: Db): Promise<number | null> {
       pg_backend_pid() as pid,
       version() like '%emcc%' as alone,
       set_config('lock_timeout', ${String(lockTimeoutMs)}, true),
-      -- When that is over, who waits ends an autovacuum that is in the way. A superuser alone may set it.
+      -- After this time, the waiting backend cancels an autovacuum that blocks it. Only a superuser may set it.
       case
         when has_parameter_privilege('deadlock_timeout', 'set') then set_config('deadlock_timeout', ${String(lockTimeoutMs / 3)}, true)
       end
@@ -105,7 +107,7 @@ async function takeTurn(tx: Db): Promise<number | null> {
   return backend!.alone ? null : backend!.pid;
 }
 
-/** Looks by another connection whom a backend waits for: afterwards nobody knows. */
+/** Looks up on another connection whom a backend waits for, while it waits: afterwards this is unknown. */
 function makeWatch(pool: Pool, log: Log) {
   let blockers: Blocker[] = [];
   let asking: Promise<void> | null = null;
@@ -116,7 +118,7 @@ function makeWatch(pool: Pool, log: Log) {
       const found = await pool.file<Blocker>("blockers", [pid]);
       if (found.length > 0) blockers = found;
     } catch (error) {
-      log.warn("who is in the way could not be seen", { error });
+      log.warn("could not find out who holds the lock", { error });
     }
     asking = null;
   }
@@ -135,7 +137,7 @@ function makeWatch(pool: Pool, log: Log) {
 }
 
 function described(blockers: Blocker[]): string {
-  if (blockers.length === 0) return "it was not seen who held it";
+  if (blockers.length === 0) return "its holder is unknown";
   return blockers
     .map(({ pid, name, age_s, relation }) =>
       [

@@ -18,30 +18,29 @@ import {
 import { syncRegistry } from "./sync-registry.js";
 import { UserError } from "../../shared/process/user-error.js";
 
-/** A step, tried until it has its locks: a transaction of its own, in which our names are found. */
+/** Runs a step, with retries until it gets its locks, in a separate transaction with our search path. */
 type Step = <Result>(name: string, work: (tx: Db) => Promise<Result>) => Promise<Result>;
 
 /**
- * What stood before is dropped at the next migration too, so it is not worth waiting long for whoever still reads it.
+ * The next migration drops former definitions, too, so it is not worth waiting long for their readers.
  */
 const formerPatienceMs = 10_000;
 
 /**
- * Brings a database to the schema of this build, and its tables of venues to the registry, while others read and write
- * it.
+ * Migrates a database to the schema of this build, and syncs its tables of venues with the registry, while others read
+ * and write it.
  *
- * What holds data (`schema/`) runs once, in order, and is never edited after. What only defines (`upkeep.sql`,
- * `kept-plans/`, `engine/`, `views/`, `grants.sql`, `roles.sql`, `logins.sql`) is made again where it is not what these
- * files make. Each step is a transaction of its own that looks first what is left to do: it may be killed anywhere and
- * the next run goes on, and two migrators at once take turns. Where nothing is left to do, nothing is locked that
+ * Files for tables (`schema/`) run once, in order, and are never edited afterwards. Files that only define
+ * (`upkeep.sql`, `kept-plans/`, `engine/`, `views/`, `grants.sql`, `roles.sql`, `logins.sql`) run again if the database
+ * differs from their result. Each step is a separate transaction that first checks what is left to do: if it is killed,
+ * the next run continues, and two concurrent migrators take turns. If nothing is left to do, it takes no lock that
  * anybody waits for.
  *
- * @param pool of two connections at least
- * @param folder where the SQL files are
- * @param patienceMs for how long a step tries to get its locks
- * @throws UserError when the user has not the rights, when there is no TimescaleDB that serves, when an applied schema
- * file was edited, when the
- *   database is newer than this build, or when somebody else keeps a lock
+ * @param pool with at least two connections
+ * @param folder the folder of the SQL files
+ * @param patienceMs how long a step tries to get its locks
+ * @throws UserError if the user lacks rights, if there is no suitable TimescaleDB, if an applied schema file was
+ * edited, if the database is newer than this build, or if somebody else holds a lock for too long
  */
 export async function migrate(
   pool: Pool,
@@ -62,7 +61,7 @@ export async function migrate(
 
   refuseOthers(schema, await appliedFiles(pool));
   if (!(await areMade(pool, definitions)))
-    await step("what migrations stand on", (tx) => tx.script(definitions.prelude));
+    await step("the prelude of migrations", (tx) => tx.script(definitions.prelude));
   const applied = await appliedFiles(pool);
   if (applied.size === 0)
     log.info("creating the tables of venuewatch in an empty database", {
@@ -77,7 +76,8 @@ export async function migrate(
 }
 
 /**
- * As the prelude sets the database, for connections that are older; the embedded one has a single connection for all.
+ * Sets what the prelude sets for the database, because connections that are older do not have it; the embedded database
+ * has a single session for all.
  */
 function inOurNames<Result>(work: (tx: Db) => Promise<Result>) {
   return async (tx: Db) => {
@@ -86,7 +86,7 @@ function inOurNames<Result>(work: (tx: Db) => Promise<Result>) {
   };
 }
 
-/** Names and checksums. */
+/** Names and checksums of the schema files that were applied. */
 async function appliedFiles(db: Db): Promise<Map<string, string>> {
   const [table] = await db.query<{ here: boolean }>(
     sql`select to_regclass('venuewatch.migration') is not null as here`,
@@ -99,8 +99,8 @@ async function appliedFiles(db: Db): Promise<Map<string, string>> {
 }
 
 /**
- * Views and functions stand meanwhile as they are. Only where a file takes away what they stand on, they are dropped
- * with it, and what needs them fails until they are made again.
+ * Applies a schema file. Views and functions stay unchanged meanwhile. Only if the file removes something that they
+ * depend on are they dropped with it; programs that need them fail until they are created again.
  */
 async function applyFile(
   step: Step,
@@ -148,7 +148,7 @@ async function textFor(tx: Db, { text, online }: SchemaFile): Promise<string> {
   return history!.begun ? online : text;
 }
 
-/** A column that a view shows cannot be dropped (2BP01), nor get another type (0A000). */
+/** A column that a view shows cannot be dropped (2BP01), and its type cannot be changed (0A000). */
 function definitionsStandOnIt(error: unknown): boolean {
   const { code } = error as { code?: string };
   return code === "2BP01" || code === "0A000";
@@ -172,10 +172,10 @@ async function makeDefinitions(
   const isOurs = await step("views and functions", async (tx) => {
     refuseOthers(schema, await appliedFiles(tx));
     if (await areMade(tx, definitions)) return false;
-    // of a migration that was killed
+    // former definitions of a migration that was killed
     await tx.script(dropFormer);
     await tx.script(definitions.text);
-    // other views may show the same past otherwise
+    // other views may show the same past differently
     await asCore(tx, () => tx.query(sql`call upkeep.published_past_changed()`));
     await tx.query(sql`
       insert into venuewatch.definition (checksum, fingerprint, version)
@@ -183,7 +183,7 @@ async function makeDefinitions(
       on conflict (only_row) do update
       set checksum = excluded.checksum, fingerprint = excluded.fingerprint, version = excluded.version, made_at = now()
     `);
-    // last, as it sets the search path
+    // last, because it sets the search path
     if (role.isSuperuser) await tx.script(definitions.superuser);
     return true;
   });
@@ -195,12 +195,15 @@ async function makeDefinitions(
   );
   if (rights!.unlimited)
     log.warn(
-      `some limits on logins take a superuser: ask for psql -X -v ON_ERROR_STOP=1 -d ${role.database} -f sql/superuser.sql`,
+      `some limits on logins need a superuser: ask an administrator to run psql -X -v ON_ERROR_STOP=1 -d ${role.database} -f sql/superuser.sql`,
       { user: role.name },
     );
 }
 
-/** One by one: a statement that reads two of them could hold one and wait for the other, again and again. */
+/**
+ * One transaction for each relation: a statement that reads two of them could hold one and wait for the other, again
+ * and again.
+ */
 async function giveToOwners(pool: Pool, step: Step): Promise<void> {
   const others = await pool.file<{
     relation: string;
@@ -211,7 +214,7 @@ async function giveToOwners(pool: Pool, step: Step): Promise<void> {
   for (const { relation, is_view, owner } of others)
     await step(`the owner of ${relation}`, async (tx) => {
       const name = sql.ident("venuewatch", relation);
-      // who gets it must be allowed to make it there
+      // the new owner must be allowed to create it there
       await tx.script("grant create on schema venuewatch to vw_core");
       await tx.query(
         is_view
@@ -219,12 +222,12 @@ async function giveToOwners(pool: Pool, step: Step): Promise<void> {
           : sql`alter table ${name} owner to ${sql.ident(owner)}`,
       );
       await tx.script("revoke create on schema venuewatch from vw_core");
-      // what was granted to the new owner went into its own rights, and what the old one had as the owner is gone
+      // the new owner's grants have become part of its ownership, and the old owner has lost its rights as the owner
       await tx.script(grants);
     });
 }
 
-/** Core may not write the tables of the registry, but for this transaction. */
+/** Core may write the tables of the registry only in this transaction. */
 async function syncAsCore(tx: Db, registry: Registry): Promise<void> {
   await tx.script("grant insert, update on region, venue, component to vw_core");
   await asCore(tx, () => syncRegistry(tx, registry));
@@ -232,8 +235,8 @@ async function syncAsCore(tx: Db, registry: Registry): Promise<void> {
 }
 
 /**
- * Drops what stood before, once every statement is over that may have found it by its name. It is in nobody's way, so
- * where somebody reads it for longer, as a dump does, it is left to the next migration.
+ * Drops the former definitions, once every statement has ended that may have resolved their names. They disturb nobody,
+ * so if somebody reads them for longer, as a dump does, they are left to the next migration.
  */
 async function dropFormer(pool: Pool, step: Step, log: Log, patienceMs: number): Promise<void> {
   const [former] = await pool.query<{ stand: boolean }>(sql`
@@ -242,25 +245,25 @@ async function dropFormer(pool: Pool, step: Step, log: Log, patienceMs: number):
   if (!former!.stand) return;
   try {
     await othersEnd(pool, patienceMs);
-    // roll-ups last, since former views stand on them
+    // roll-ups last, because former views depend on them
     for (const name of ["drop-former.sql", "drop-former-rollups.sql"]) {
       const script = await readScript(name);
-      await step("dropping what stood before", (tx) => tx.script(script));
+      await step("dropping the former definitions", (tx) => tx.script(script));
     }
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    log.warn("what stood before is left to the next migration", { error });
+    log.warn("the former definitions are left to the next migration", { error });
   }
 }
 
-/** @throws UserError where a transaction that runs now does not end */
+/** @throws UserError if a transaction that is running now does not end in time */
 async function othersEnd(pool: Pool, withinMs: number): Promise<void> {
   const untilMs = performance.now() + withinMs;
   let running = await underWay(pool, null);
   for (let pauseMs = 5; running.length > 0; pauseMs *= 2) {
     if (performance.now() + pauseMs > untilMs)
       throw new UserError(
-        `${running.length} transactions began before and go on: select * from pg_stat_activity shows them`,
+        `${running.length} older transactions are still running: select * from pg_stat_activity shows them`,
       );
     await sleep(pauseMs);
     running = await underWay(pool, running);
@@ -292,6 +295,6 @@ function refuseEditedFiles(files: SchemaFile[], applied: Map<string, string>): v
   if (edited.length > 0)
     throw new UserError(
       `A schema file must never change once applied, but ${edited.map(({ name }) => name).join(", ")} ` +
-        "differs from what this database was made with. Undo the edit and put the change into a new file.",
+        "differs from the file that this database was migrated with. Undo the edit and put the change into a new file.",
     );
 }

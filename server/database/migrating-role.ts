@@ -2,7 +2,7 @@ import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { readScript } from "../../shared/database/sql-files.js";
 import { UserError } from "../../shared/process/user-error.js";
 
-/** As whom a migration runs. */
+/** The user that runs a migration. */
 export interface MigratingRole {
   name: string;
   database: string;
@@ -16,20 +16,21 @@ interface Rights {
   is_superuser: boolean;
   is_embedded: boolean;
   is_owner: boolean;
-  /** Another user. */
+  /** Another user who migrated it before; null: none. */
   migrated_by: string | null;
-  /** Statements. */
+  /** Statements that an administrator must run. */
   asked: string[];
 }
 
 /**
- * A superuser, or the owner of the database with CREATEROLE or membership in our roles. Asked before anything is
- * changed.
+ * Checks, before anything is changed, that the user may migrate: a superuser, or the owner of the database with
+ * CREATEROLE or membership in our roles.
  *
- * A superuser does not migrate what another owner migrated: that owner's functions would run as the superuser.
+ * A superuser does not migrate a database that another owner migrated: that owner's functions would run as the
+ * superuser.
  *
- * @throws UserError with the statements to ask an administrator for, when the user may not migrate; also when another
- * user migrated it before
+ * @throws UserError with the statements to ask an administrator for, if the user may not migrate; also if another user
+ * migrated the database before
  */
 export async function migratingRole(pool: Pool): Promise<MigratingRole> {
   const [rights] = await pool.file<Rights>("migrating_role");
@@ -53,10 +54,10 @@ export async function migratingRole(pool: Pool): Promise<MigratingRole> {
 }
 
 /**
- * Runs a schema file as vw_core. Nobody but a superuser could give vw_core what TimescaleDB keeps beneath hypertables
- * and roll-ups, in a schema of its own, so they are vw_core's from the beginning. And what core has hung on its tables,
- * a default or a check, runs as whoever writes them: never as a superuser. The embedded database has no logins of core,
- * and cannot alter the rights on a database.
+ * Runs a schema file as vw_core. TimescaleDB stores parts of hypertables and roll-ups in its own schema, and only a
+ * superuser could make vw_core the owner of those parts later, so vw_core creates them. Besides, a default or a check
+ * that core has added to its tables runs as the user who writes to them, which must never be a superuser. On the
+ * embedded database core has no login, and rights on a database cannot be changed.
  */
 export async function applyAs(
   { isEmbedded, database }: MigratingRole,

@@ -2,16 +2,16 @@ import type { Db } from "../../shared/database/pool.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 
 /**
- * What became of a batch. A duplicate was sent before; a refused one is too old, or too far ahead of the database's
+ * The result of a batch. A duplicate was stored before; a refused sample is too old, or too far ahead of the database's
  * clock.
  */
 export interface Recorded {
   stored: number;
   duplicates: number;
   refused: number;
-  /** Of the database: another one after a failover, in which it may have lost what it had acknowledged. */
+  /** Timeline of the database. A failover begins a new one, and may have lost acknowledged samples. */
   timeline: string;
-  /** Not stored: the database was migrated with a registry that lacks their venues or components. */
+  /** Samples that were not stored, because the registry of the last migration lacks their venues or components. */
   unknown: readonly Sample[];
 }
 
@@ -19,7 +19,7 @@ export interface Recorded {
  * Inserts a batch in one statement, idempotently: the same batch may be sent again after a lost answer.
  *
  * @param region id of the region that measured them
- * @throws Error where the database does not know the region
+ * @throws Error if the database does not know the region
  */
 export async function recordSamples(db: Db, region: string, samples: readonly Sample[]): Promise<Recorded> {
   const column = <Key extends keyof Sample>(key: Key) => samples.map((sample) => sample[key]);

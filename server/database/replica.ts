@@ -1,25 +1,25 @@
 import type { Db } from "../../shared/database/pool.js";
 import type { Readiness } from "../health/health.js";
 
-/** How a replica stands to its primary; one row of `replica.sql`. */
+/** The state of a replica in relation to its primary; one row of `replica.sql`. */
 export interface ReplicaState {
-  /** False: it is a primary itself, and nothing else here says anything. */
+  /** False: it is a primary itself, and the other fields have no meaning. */
   is_replica: boolean;
-  /** Whether its primary sends to it now. */
+  /** Whether it is receiving from its primary now. */
   receiving: boolean;
-  /** Whether an operator has stopped it from replaying what it receives. */
+  /** Whether an operator has paused the replay. */
   paused: boolean;
-  /** What the primary has, as far as is known, and this has not replayed; null before anything was received. */
+  /** Known bytes of the primary's WAL that are not replayed yet; null before anything was received. */
   behind_bytes: number | null;
-  /** At the most. Null where it cannot be known: nothing was ever replayed. */
+  /** Upper bound of the lag. Null if it is unknown, because nothing was ever replayed. */
   behind_seconds: number | null;
-  /** Since the newest transaction that it has replayed. */
+  /** Seconds since the newest replayed transaction. */
   silent_seconds: number | null;
 }
 
 /**
- * Beyond this a web program calls itself not ready, so that a proxy asks another one. Caches may show for as long what
- * they have (`stale-while-revalidate`), so nobody expects fresher answers; after five minutes of an older tick every
+ * With a larger lag a web program is not ready, so that a proxy chooses another one. Caches may serve stale answers for
+ * as long (`stale-while-revalidate`), so nobody expects fresher ones. When the last tick is five minutes old, every
  * state reads unknown in any case.
  */
 export const replicaMayLagSeconds = 30;
@@ -30,19 +30,19 @@ export async function replicaState(db: Db): Promise<ReplicaState> {
 }
 
 export function replicaCheck(state: ReplicaState): Readiness["checks"][string] {
-  if (!state.is_replica) return { ok: true, detail: "is a primary, and behind nobody" };
+  if (!state.is_replica) return { ok: true, detail: "is a primary, not a replica" };
   const { behind_seconds: behind, silent_seconds: silent } = state;
   const ok = behind !== null && behind <= replicaMayLagSeconds;
   return {
     ok,
     detail: [
       behind === null
-        ? "nobody knows how far it is behind"
+        ? "its lag is unknown"
         : `${behind.toFixed(1)} s behind${ok ? "" : `, more than ${replicaMayLagSeconds}`}`,
       state.receiving ? null : "it receives nothing from its primary",
       state.paused ? "its replay is paused" : null,
       state.behind_bytes ? `${state.behind_bytes} bytes are not replayed yet` : null,
-      // the engine's own check says whose silence it is
+      // the engine's check shows whether the engine is silent
       ok && silent !== null && silent > replicaMayLagSeconds ? `nothing was written for ${Math.floor(silent)} s` : null,
     ]
       .filter((part) => part !== null)

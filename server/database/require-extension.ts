@@ -2,21 +2,22 @@ import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { UserError } from "../../shared/process/user-error.js";
 
-/** Of TimescaleDB and PostgreSQL: the oldest and the newest that the tests pass on. */
+/** The oldest and newest versions of TimescaleDB and PostgreSQL on which the tests pass. */
 export const tested = {
   timescaledb: { oldest: "2.23", newest: "2.29" },
   postgres: { oldest: 15, newest: 18 },
 } as const;
 
-/** For people. */
+/** The tested versions in words. */
 export const testedRange =
   `TimescaleDB ${tested.timescaledb.oldest} to ${tested.timescaledb.newest} ` +
   `on PostgreSQL ${tested.postgres.oldest} to ${tested.postgres.newest}`;
 
 /**
- * Outside any transaction, because TimescaleDB wants to be loaded before a session has done anything else with it.
+ * To be called outside a transaction, because TimescaleDB must be loaded before a session has done anything else with
+ * it.
  *
- * @throws UserError when there is no TimescaleDB that serves
+ * @throws UserError if there is no suitable TimescaleDB
  */
 export async function requireExtension(pool: Pool, log: Log): Promise<void> {
   const found = (await versionsOf(pool)) ?? (await makeExtension(pool));
@@ -39,7 +40,7 @@ export interface ServerVersions {
   timescaledb: string;
 }
 
-/** Whether these versions are tested ones, patches aside. */
+/** Whether these versions were tested. Patch numbers do not matter. */
 export function isTested(found: ServerVersions): boolean {
   const { timescaledb, postgres } = tested;
   const major = parseInt(found.postgres);
@@ -59,7 +60,7 @@ export function advice({ postgres, timescaledb }: ServerVersions): string {
   return "look for a newer release of venuewatch";
 }
 
-/** By major and minor number. */
+/** Compares major and minor numbers. */
 export function isOlder(version: string, than: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map((part) => parseInt(part));
   const [leastMajor = 0, leastMinor = 0] = than.split(".").map(Number);
@@ -73,7 +74,7 @@ async function makeExtension(pool: Pool): Promise<ServerVersions> {
   } catch (error) {
     refused = (error as Error).message;
   }
-  // a racing migrator may have made it when we could not
+  // a concurrent migrator may have created it when we could not
   const found = await versionsOf(pool);
   if (found === undefined)
     throw new UserError(

@@ -1,9 +1,9 @@
-/** What a database was made by, compared with what this build would make. */
+/** Compares the schema of a database with the schema of this build. */
 import { type Db, sql } from "../../shared/database/pool.js";
 import { version } from "../../shared/config/package.js";
 import { readDefinitions, schemaNames, sqlFolder } from "../../shared/database/sql-files.js";
 
-/** Which schema files this build has, and which of them the database lacks or has beyond them. */
+/** The schema files of this build that the database lacks, and those in the database that this build does not have. */
 export async function schemaState(db: Db): Promise<{ missing: string[]; unknown: string[] }> {
   const files = await schemaNames(sqlFolder);
   const [table] = await db.query<{ here: boolean }>(
@@ -19,17 +19,17 @@ export async function schemaState(db: Db): Promise<{ missing: string[]; unknown:
   };
 }
 
-/** The views and functions that stand. */
+/** The views and functions in the database. */
 export interface DefinitionsMade {
-  /** Of the files that they were made from. */
+  /** Checksum of the files that they were created from. */
   checksum: string;
-  /** The build that made them. */
+  /** Version of the build that created them. */
   version: string;
-  /** They are still those: none was dropped or replaced since. */
+  /** Whether none was dropped or replaced since. */
   intact: boolean;
 }
 
-/** Null where none were made, or before 0.8. */
+/** Null if there are none, or if a version before 0.8 created them. */
 export async function definitionsMade(db: Db): Promise<DefinitionsMade | null> {
   const [table] = await db.query<{ here: boolean }>(
     sql`select to_regclass('venuewatch.definition') is not null as here`,
@@ -41,12 +41,12 @@ export async function definitionsMade(db: Db): Promise<DefinitionsMade | null> {
 
 let ownChecksum: Promise<string> | undefined;
 
-/** What is wrong with the views and functions for a program of this build, in words; null: nothing. */
+/** Why a program of this build cannot use the views and functions, in words; null if it can. */
 export async function definitionsFault(db: Db): Promise<string | null> {
   ownChecksum ??= readDefinitions(sqlFolder).then(({ checksum }) => checksum);
   const made = await definitionsMade(db);
   if (made === null) return "has no views and functions of this build";
   if (made.checksum !== (await ownChecksum))
-    return `has the views and functions of another build: they are those of ${made.version}, and this is ${version}`;
-  return made.intact ? null : "has not the views and functions that were made: some were dropped or replaced";
+    return `has the views and functions of another build: they are from ${made.version}, this is ${version}`;
+  return made.intact ? null : "its views and functions are incomplete: some were dropped or replaced";
 }

@@ -1,10 +1,11 @@
 /**
- * What a PostgreSQL server keeps of a password (RFC 5802, RFC 7677): enough to know who knows it, and not the password.
+ * The verifier that a PostgreSQL server stores instead of a password (RFC 5802, RFC 7677). It suffices to check whether
+ * a client knows the password, and does not contain it.
  */
 
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** As many as the server itself takes by default. */
+/** The server's own default. */
 const iterations = 4096;
 
 export interface Verifier {
@@ -15,16 +16,16 @@ export interface Verifier {
 }
 
 /**
- * Made here, so that the server never sees the password: what it logs of statements is of no use to who reads it.
+ * Computed here, so that the server never sees the password: the statements in its log do not contain it.
  *
- * @param password printable ASCII, which SASLprep leaves as it is
+ * @param password printable ASCII, which SASLprep does not change
  */
 export function scramVerifier(password: string, salt = randomBytes(16)): string {
   const { storedKey, serverKey } = keysOf(password, salt, iterations);
   return `SCRAM-SHA-256$${iterations}:${salt.toString("base64")}$${storedKey.toString("base64")}:${serverKey.toString("base64")}`;
 }
 
-/** Null for what is no such verifier, as the md5 of former times. */
+/** Null if the text is another kind of verifier, such as the older md5. */
 export function parseVerifier(text: string): Verifier | null {
   const found = /^SCRAM-SHA-256\$(\d+):([^$:]+)\$([^$:]+):([^$:]+)$/.exec(text);
   if (!found) return null;
@@ -43,7 +44,7 @@ export function isPasswordOf(verifier: string, password: string): boolean {
   return equal(storedKey, known.storedKey);
 }
 
-/** Whether the proof of a client was made with the password. */
+/** Whether the client's proof was made with the password. */
 export function proves({ storedKey }: Verifier, message: string, proof: Buffer): boolean {
   const signature = keyed(storedKey, message);
   if (proof.length !== signature.length) return false;
@@ -51,15 +52,15 @@ export function proves({ storedKey }: Verifier, message: string, proof: Buffer):
   return equal(hashed(clientKey), storedKey);
 }
 
-/** By which the server shows that it knows the verifier. */
+/** The server's proof that it knows the verifier. */
 export function serverSignature({ serverKey }: Verifier, message: string): Buffer {
   return keyed(serverKey, message);
 }
 
 /**
- * A verifier that no password fits. A user has the same one as long as the secret is the same, as a real one would.
+ * A verifier that matches no password. Like a real one, it stays the same for a user, as long as the secret does.
  *
- * @param secret unknown to anyone who may try to log in
+ * @param secret unknown to everybody who may try to log in
  */
 export function decoyVerifier(user: string, secret: string): Verifier {
   const key = hashed(Buffer.from(`decoys ${secret}`));

@@ -3,16 +3,16 @@ import { componentsOf, type Registry, stallBasis, type Venue } from "../../share
 import { UserError } from "../../shared/process/user-error.js";
 
 /**
- * Makes the tables of what is watched agree with the registry. What it no longer names is unpublished, never deleted;
- * what it has renamed keeps its history.
+ * Syncs the tables of regions, venues and components with the registry. Rows that it no longer contains are
+ * unpublished, never deleted; renamed venues keep their history.
  *
- * @param db a transaction: what is renamed and not synced would be unpublished by a registry from before
- * @throws UserError where a venue and one of its former ids have a history each
+ * @param db a transaction: between renaming and syncing, an older registry would unpublish the renamed venues
+ * @throws UserError if a venue and one of its former ids both have a history
  */
 export async function syncRegistry(db: Db, registry: Registry): Promise<void> {
   await renameVenues(db, registry);
   await db.file("sync_registry", [JSON.stringify(rowsOf(registry))]);
-  // of what is published now, by its categories
+  // recomputed for the venues and categories that are published now
   await db.query(sql`call upkeep.keep_typical()`);
   await db.query(sql`call upkeep.published_past_changed()`);
 }
@@ -29,7 +29,7 @@ async function renameVenues(db: Db, { venues }: Registry): Promise<void> {
         "formerIds in the registry: histories are not merged.",
         ...several.map(
           ({ venue, rows }) =>
-            `The database has ${rows.join(" and ")} each with a history of its own, so ${venue} cannot take over another one.`,
+            `The database has separate histories of ${rows.join(" and ")}, so ${venue} cannot take over another one.`,
         ),
         "Take those ids out of formerIds: their history stays in the database, unpublished.",
       ].join(" "),
@@ -63,7 +63,7 @@ function rowsOf(registry: Registry) {
   };
 }
 
-/** Nothing for an endpoint and for the socket: they fall silent otherwise. */
+/** Empty for an endpoint and for the socket, which have no stall threshold. */
 function stallOf(venue: Venue, component: string) {
   const stream = venue.socket?.streams.find(({ name }) => `ws:${name}` === component);
   return stream ? { stallAfterMs: stream.stall.afterMs, stallBasis: stallBasis(stream) } : {};

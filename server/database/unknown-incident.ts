@@ -1,7 +1,7 @@
 import { type Db, sql } from "../../shared/database/pool.js";
 import { UserError } from "../../shared/process/user-error.js";
 
-/** The sentence for a slug that no incident has, with those that may be meant. */
+/** The error for a slug that no incident has. It suggests similar slugs. */
 export async function unknownIncident(db: Db, slug: string): Promise<UserError> {
   const alike = await slugsAlike(db, slug);
   return new UserError(
@@ -12,7 +12,7 @@ export async function unknownIncident(db: Db, slug: string): Promise<UserError> 
   );
 }
 
-/** Whoever mistypes a slug mostly has the venue and the day right. */
+/** In a mistyped slug, the venue and the day are usually right. */
 async function slugsAlike(db: Db, slug: string): Promise<string[]> {
   const venueAndDay = /^[a-z0-9-]+-\d{4}-\d\d-\d\d/.exec(slug)?.[0];
   if (!venueAndDay) return [];

@@ -1,5 +1,5 @@
 /**
- * How people look into the embedded database: by a login that reads the views of schema analytics and nothing else
+ * How people query the embedded database: with a login that can read the views of schema analytics and nothing else
  * (sql/roles.sql).
  */
 
@@ -9,9 +9,9 @@ import { passFileOf } from "../../shared/config/embedded-passwords.js";
 export const analyst = "vw_analyst";
 
 /**
- * A line for a shell. It names the file with the password, and does not show it.
+ * A command line for a shell. It names the password file and does not contain the password.
  *
- * @param url of the owner
+ * @param url the owner's
  */
 export function analystCommand(url: string, dataDir: string): string {
   const address = new URL(url);
@@ -21,7 +21,7 @@ export function analystCommand(url: string, dataDir: string): string {
   return `PGPASSFILE=${quoted(file)} psql ${address.href}`;
 }
 
-/** A path as a shell takes it for one word. */
+/** A path quoted for a shell, if that is necessary. */
 export function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

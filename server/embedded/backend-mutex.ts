@@ -1,30 +1,29 @@
 /**
- * Who has the backend. There is one, and it is one player's at a time: from
- * the first message of an exchange to the end of it, or of the transaction it
- * stands in. The others wait in the order in which they came.
+ * Lets one waiter at a time hold the backend, of which there is only one: from the first message of an exchange to its
+ * end, or to the end of its transaction. The others wait in the order of their arrival.
  */
 
 export interface Waiter {
-  /** Whether it has something for the backend now. */
+  /** Whether it has work for the backend now. */
   ready(): boolean;
-  /** Does one exchange, or as much of it as has come; answers whether it must keep the backend. */
+  /** Performs one exchange, or the part of it that has arrived. Returns whether it must keep the backend. */
   play(): Promise<"keeps" | "done">;
-  /** How long it may keep the backend now without being ready. */
+  /** How long it may still hold the backend without being ready. */
   idleMs(): number;
-  /** It has kept the backend for too long without being ready: it must leave. */
+  /** Called when it has held the backend for too long without being ready: it must leave. */
   idleTooLong(): void;
 }
 
 export interface BackendMutex {
-  /** To be called whenever the player may have become ready. */
+  /** To be called whenever the waiter may have become ready. */
   wake(player: Waiter): void;
-  /** The player will not come again. What it does now is done to its end, then the next one has the backend. */
+  /** The waiter will not return. Its current exchange is finished; then the next waiter gets the backend. */
   leave(player: Waiter): void;
-  /** Lets the exchange that is under way end, and no other begin. */
+  /** Waits for the running exchange and starts no other. */
   stop(): Promise<void>;
 }
 
-/** @param onFailure what `play` rejected with; there are no more turns then */
+/** @param onFailure receives the error with which `play` rejected; nobody gets the backend any more then */
 export function makeBackendMutex(onFailure: (error: unknown) => void): BackendMutex {
   const waiting: Waiter[] = [];
   let holder: Waiter | undefined;
@@ -46,7 +45,7 @@ export function makeBackendMutex(onFailure: (error: unknown) => void): BackendMu
       await playOnce(holder);
     }
     advancing = false;
-    // Others that come meanwhile do not prolong it: they are those who wait for it.
+    // A waiter that arrives meanwhile does not restart the timer: it is waiting for this backend.
     if (holder && !stopped) idle ??= setTimeout(endIdling, holder.idleMs());
   }
 

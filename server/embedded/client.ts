@@ -18,56 +18,53 @@ import { readFirstPacket, type Startup } from "./startup.js";
 import { takeStep, type ProtocolStep } from "./step.js";
 import type { Waiter, BackendMutex } from "./backend-mutex.js";
 
-/** A client that does not read its answers is not served on while this much waits for it. */
+/** While this many bytes of answers wait for a client to read them, the client is not served. */
 const unreadLimitBytes = 16 * 1024 * 1024;
-/** A client that has sent more than this and waits for its turn is not read from meanwhile. */
+/** While a client waits for its turn and has sent more than this, nothing more is read from it. */
 const unservedLimitBytes = 1024 * 1024;
-/** What a client may send before it has shown its password; PostgreSQL takes as much of a start-up packet. */
+/** How much a client may send before it has authenticated. PostgreSQL accepts start-up packets of this size. */
 const unknownLimitBytes = 10_000;
 /** How long an expelled client has to read the reason. */
 const farewellMs = 1_000;
 
 export interface WireClient {
-  /** What a cancel request must know besides the client's number. */
+  /** A cancel request must contain it, besides the client's number. */
   secret: number;
-  /** Ends the connection and says why. What it left open is rolled back. */
+  /** Sends the reason and ends the connection. An open transaction is rolled back. */
   expel(complaint: Complaint): void;
 }
 
 interface Surroundings {
-  /** The client's own, unique. */
+  /** The unique number of the client. */
   number: number;
   backend: Backend;
   turns: BackendMutex;
   log: Log;
-  /** Counts refused clients. Any program on the machine may try as often as it likes, so they get no line each. */
+  /** Counts refused clients instead of logging each: any program on the machine may try as often as it likes. */
   refused: Outage;
-  /** Challenges for unknown users are derived from it. */
+  /** Challenges for unknown users derive from it. */
   decoySecret: string;
-  /** From the connection to the end of the login. */
+  /** How long a login may take, from the connection on. */
   loginLimitMs: number;
   idleTransactionMs: number;
-  /** How long it may have the backend at a time, unless it is a superuser's. */
+  /** How long the client may hold the backend at a time, unless it is a superuser. */
   turnLimitMs: number;
   onCancel: (client: number, secret: number) => void;
   onGone: () => void;
 }
 
 /**
- * What a client waits for: to be read of, or for its turn.
+ * What must happen next for a client.
  *
- * - `start` its start-up packet has not come
- * - `verifier` the backend must be asked who the user is
- * - `password` the client must show that it knows the password
- * - `opening` it has: the backend must open its session
- * - `served` its messages go to the backend
+ * - `start` its start-up packet must arrive
+ * - `verifier` the backend must look up the user
+ * - `password` the client must prove that it knows the password
+ * - `opening` the client has authenticated: the backend must open its session
+ * - `served` its messages are passed to the backend
  */
 type Phase = "start" | "verifier" | "password" | "opening" | "served";
 
-/**
- * Serves one connection until it ends. A client that hangs up is gone at
- * once: what it sent and still waits for its turn is not done any more.
- */
+/** Serves one connection until it ends. If the client disconnects, its messages that wait for a turn are dropped. */
 export function serveClient(socket: Socket, around: Surroundings): WireClient {
   const { number, backend, turns, log, refused } = around;
   const { idleTransactionMs, turnLimitMs, loginLimitMs } = around;
@@ -102,17 +99,15 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
     turns.wake(player);
   }
 
-  /** What comes before the password is shown. */
+  /** Reads the messages that precede authentication. */
   function readUnknown(): void {
     while (phase === "start" && readStart());
     while (!gone && phase === "password" && readPassword());
     if (phase !== "served" && inbox.size() > unknownLimitBytes)
-      throw new Error(
-        `${unknownLimitBytes} bytes at the most were expected before the password is shown, ${inbox.size()} came`,
-      );
+      throw new Error(`expected at most ${unknownLimitBytes} bytes before authentication, got ${inbox.size()}`);
   }
 
-  /** False when no whole packet has come. */
+  /** False while the packet is incomplete. */
   function readStart(): boolean {
     const packet = inbox.takeUntyped();
     const first = packet && readFirstPacket(packet);
@@ -120,8 +115,8 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
       case undefined:
         return false;
       case "encryption":
-        // None: on loopback only a superuser of the machine listens, who reads the data directory as well. The password
-        // does not pass.
+        // No encryption: on loopback only a superuser of the machine can listen in, who can also read the data
+        // directory. The password is not transmitted.
         socket.write("N");
         return true;
       case "cancel":
@@ -136,7 +131,7 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
     }
   }
 
-  /** False when no whole message has come. */
+  /** False while the message is incomplete. */
   function readPassword(): boolean {
     const message = inbox.peek();
     if (!message) return false;
@@ -146,15 +141,15 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
     return true;
   }
 
-  /** Null where the client is disconnected instead. */
+  /** Null if the client is disconnected instead. */
   function answerTo({ type, bytes }: Message): Buffer | null {
     if (type !== "p")
-      throw new Error(`a message of type "p", with a password's proof, was expected, one of type "${type}" came`);
+      throw new Error(`expected a message of type "p" with the proof of a password, got type "${type}"`);
     const body = bytes.subarray(5);
     if (wasChallenged) return confirmation(body.toString());
     const initial = readSaslInitial(body);
     if (initial?.mechanism !== mechanism)
-      throw new Error(`a SASLInitialResponse of ${mechanism} was expected, another came`);
+      throw new Error(`expected a SASLInitialResponse of ${mechanism}, got something else`);
     wasChallenged = true;
     return saslChallenge(exchange!.challenge(initial.data));
   }
@@ -225,7 +220,7 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
     guarded(readUnknown);
   }
 
-  /** What an exchange may take; undefined: as long as the backend allows. */
+  /** The limit of the next exchange; undefined: the backend's own. */
   function limit(): RequestLimit | undefined {
     const { statementTimeoutMs } = terms;
     const leftMs = Math.max(1, turnLeftMs());
@@ -255,7 +250,7 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
         hangUp();
         return null;
       case "violation":
-        complainOfProtocol(`a message of type "${step.type}" has no place here`);
+        complainOfProtocol(`unexpected message of type "${step.type}"`);
         return null;
     }
   }
@@ -270,7 +265,7 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
   }
 
   function complainOfProtocol(message: string): void {
-    if (phase === "served") log.warn("a client broke the protocol", { client: number, message });
+    if (phase === "served") log.warn("a client violated the protocol", { client: number, message });
     else refused.failed("start-ups", { client: number, message });
     expel({ severity: "FATAL", code: "08P01", message });
   }
@@ -278,7 +273,7 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
   function loginTooLate(): void {
     if (phase === "verifier" || phase === "opening") return databaseTooBusy();
     const expected = phase === "start" ? "a start-up packet" : "the proof of a password";
-    complainOfProtocol(`${expected} was expected within ${loginLimitMs} ms, and did not come`);
+    complainOfProtocol(`expected ${expected} within ${loginLimitMs} ms, got none`);
   }
 
   function databaseTooBusy(): void {
@@ -298,14 +293,14 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
       standing === "transaction"
         ? `terminating connection: its transaction was idle for ${idleTransactionMs} ms, and all other clients wait for it`
         : `terminating connection: no Sync came for ${idleTransactionMs} ms, and all other clients wait for it`;
-    log.warn("a client kept the database idle", { client: number, message });
+    log.warn("a client held the database while it was idle", { client: number, message });
     expel({ severity: "FATAL", code: "25P03", message });
   }
 
   function turnTooLong(): void {
     const message = `terminating connection: its transaction took longer than ${turnLimitMs} ms, and all other clients wait for it`;
-    log.warn("a client kept the database", { client: number, message });
-    // transaction_timeout, as PostgreSQL has it since 17
+    log.warn("a client held the database for too long", { client: number, message });
+    // the code of transaction_timeout, which PostgreSQL has since 17
     expel({ severity: "FATAL", code: "25P04", message, hint: smaller });
   }
 
@@ -325,9 +320,9 @@ export function serveClient(socket: Socket, around: Surroundings): WireClient {
     if (gone) return;
     gone = true;
     clearTimeout(loginDeadline);
-    // Before the next one has its turn: the backend does things in the order in which they are asked.
+    // The backend executes requests in order, so this precedes the next client's turn.
     backend.request({ kind: "leave", client: number }).catch(() => {
-      // The backend has died, and nothing is left to be undone.
+      // The backend has died, so there is nothing to roll back.
     });
     turns.leave(player);
     around.onGone();
@@ -342,16 +337,16 @@ const statementTimeout: Complaint = {
 
 const ownersTimeout: Complaint = {
   ...statementTimeout,
-  hint: "Set statement_timeout for a longer one, ten minutes at the most; all other clients wait meanwhile.",
+  hint: "Set statement_timeout to allow more, ten minutes at most; all other clients wait meanwhile.",
 };
 
-const smaller = "Ask for a shorter period, or for one venue; a TimescaleDB server has no such limit.";
+const smaller = "Query a shorter period or a single venue; a TimescaleDB server has no such limit.";
 
 function turnTimeout(limitMs: number): Complaint {
   return {
     severity: "ERROR",
     code: "57014",
-    message: `canceling statement: it had the embedded database for ${limitMs} ms, and all other clients wait for it`,
+    message: `canceling statement: it held the embedded database for ${limitMs} ms, and all other clients wait for it`,
     hint: smaller,
   };
 }

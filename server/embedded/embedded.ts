@@ -1,11 +1,10 @@
 /**
- * The database that comes with the package: PostgreSQL and TimescaleDB,
- * compiled to WebAssembly, served on loopback in the wire protocol.
+ * The embedded database: PostgreSQL and TimescaleDB, compiled to WebAssembly, which serve the wire protocol on
+ * loopback.
  *
- * What it promises: kill -9 of the process loses no acknowledged row, because
- * all is written to files (to the kernel, that is) before it is acknowledged.
- * What it does not: it never calls fsync, so a power cut or a crash of the
- * operating system may lose or damage data.
+ * kill -9 of the process loses no acknowledged row, because every row is written to a file (that is, to the kernel)
+ * before it is acknowledged. The database never calls fsync, so a power cut or a crash of the operating system may lose
+ * or damage data.
  */
 import { access, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,43 +20,43 @@ import { keepOwnerPassword, keepPassFile } from "../../shared/config/embedded-pa
 import { startService, type EmbeddedService } from "./service.js";
 
 export interface EmbeddedOptions {
-  /** Created if need be. The database is in its subdirectory `pgdata`. */
+  /** Created if it is missing. The database is in its subdirectory `pgdata`. */
   dataDir: string;
   /** On 127.0.0.1; 0 takes a free one. */
   port: number;
   log: Log;
   /**
-   * Roles that log in besides the owner, with fewer rights. Made where they are missing; the password of each is in a
-   * file of its own (embedded-passwords.ts).
+   * Least-privilege logins besides the owner. Missing ones are created; the password of each is in a separate file
+   * (embedded-passwords.ts).
    */
   logins?: readonly string[];
-  /** How long a client may keep the database, in a transaction or without Sync, and do nothing. */
+  /** How long a client may hold the database while it is idle, in a transaction or before Sync. */
   idleTransactionMs?: number;
-  /** How long a client who is no superuser may have the database at a time, with a statement or a transaction. */
+  /** How long a client that is no superuser may hold the database at a time, with a statement or a transaction. */
   turnLimitMs?: number;
-  /** From the connection to the end of the login; a minute, as PostgreSQL's authentication_timeout. */
+  /** How long a login may take, from the connection on; a minute by default, as PostgreSQL's authentication_timeout. */
   loginLimitMs?: number;
   maxClients?: number;
   /**
-   * A superuser's statement that takes longer is cancelled, whatever its statement_timeout; who has set none, and is
-   * none of the service's programs, has 20 s (session.ts).
+   * A superuser's statement that takes longer is cancelled, even if its statement_timeout is longer. A superuser that
+   * has set none, and is not a program of the service, has 20 s (session.ts).
    */
   statementLimitMs?: number;
 }
 
 export interface Embedded {
-  /** Of the owner, a superuser, with the password: never to be shown. */
+  /** The URL of the owner, a superuser. It contains the password and must never be shown. */
   url: string;
   port: number;
-  /** Rejects when the database has crashed: all clients have been told, the directory is free. Never resolves. */
+  /** Rejects after a crash, when all clients have received the error and the directory is unlocked. Never resolves. */
   failed: Promise<never>;
-  /** Lets the statement under way end (for 20 s at most), rolls back what is open, writes a checkpoint. */
+  /** Waits for the running statement (20 s at most), rolls back open transactions, and writes a checkpoint. */
   close: () => Promise<void>;
 }
 
 /**
- * Throws, in a sentence for people, when the package is not installed, the directory is held by another process or
- * cannot be used, or the port is taken.
+ * Throws an error with a message for users if the package is not installed, if the directory is locked by another
+ * process or cannot be used, or if the port is in use.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   if (!isInstalled())
@@ -85,7 +84,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
 }
 
-/** A creation that was cut off starts again from nothing: no client has ever seen what it left. */
+/**
+ * If a creation was interrupted, it starts again with an empty directory: no client has ever connected to the old one.
+ */
 async function openDatabase({ dataDir, log, statementLimitMs = 10 * 60_000 }: EmbeddedOptions): Promise<Backend> {
   const directory = join(dataDir, "pgdata");
   const unfinished = join(dataDir, "pgdata.unfinished");
@@ -93,17 +94,19 @@ async function openDatabase({ dataDir, log, statementLimitMs = 10 * 60_000 }: Em
   const isNew = !(await exists(directory));
   if (isNew) await writeFile(unfinished, "");
   log.info(
-    isNew ? "creating a database, which takes some seconds; later starts only open it" : "opens the embedded database",
+    isNew
+      ? "creating a database, which takes some seconds; later starts only open it"
+      : "opening the embedded database",
     { directory },
   );
   try {
     if (isNew) {
-      // what has made the directory refuses catalogues to all but superusers: it has read them before their rights were
-      // written
+      // The backend that created the directory denies catalogues to everybody but superusers, because it read them
+      // before their rights were written. So it is closed, and another one is started.
       await (await startBackend(directory, statementLimitMs)).close();
       await rm(unfinished);
     }
-    // The build creates it with the umask's mode. It holds samples and verifiers.
+    // The build creates the directory with the umask's mode. It contains samples and password verifiers.
     if (!(await makePrivate(directory, 0o700)).isPrivate)
       log.warn("other users can read the database, and its mode could not be changed", { directory });
     return await startBackend(directory, statementLimitMs);
@@ -124,7 +127,7 @@ async function serve(backend: Backend, password: string, options: EmbeddedOption
   return listen(backend, password, options);
 }
 
-/** Lets the role in by this password, and by no other that it had before. */
+/** Lets the role log in with this password. An earlier password stops working. */
 async function admit(backend: Backend, role: string, password: string): Promise<void> {
   const { verifier } = await backend.request({ kind: "verifier", user: role });
   if (verifier && isPasswordOf(verifier, password)) return;

@@ -1,5 +1,5 @@
 /**
- * Evaluates JavaScript in a worker thread that is busy, even amid WebAssembly that does not return. A message would
+ * Evaluates JavaScript in a worker thread that is busy, even inside WebAssembly that does not return. A message would
  * wait until the thread is idle; the inspector interrupts it, as a signal would.
  */
 import { Session } from "node:inspector";
@@ -14,7 +14,7 @@ interface Evaluated {
   error?: { message: string };
 }
 
-/** @throws where the thread has ended, or the expression throws */
+/** @throws if the thread has ended, or if the expression throws */
 export async function evaluateIn(worker: Worker, expression: string): Promise<unknown> {
   const session = new Session();
   session.connect();
@@ -33,11 +33,11 @@ export async function evaluateIn(worker: Worker, expression: string): Promise<un
 async function attach(session: Session, worker: Worker): Promise<string> {
   let sessionId: string | undefined;
   session.on("NodeWorker.attachedToWorker", ({ params }) => {
-    // its workerId counts within this session; the title begins with the thread's
+    // workerInfo.workerId is a number within this session; the title begins with the id of the thread
     if (params.workerInfo.title.startsWith(`[worker ${worker.threadId}]`)) sessionId = params.sessionId;
   });
   await new Promise<void>((resolve, reject) => {
-    // those that run are attached to before the answer comes
+    // running threads are attached before the answer arrives
     session.post("NodeWorker.enable", { waitForDebuggerOnStart: false }, (error) =>
       error ? reject(asError(error)) : resolve(),
     );

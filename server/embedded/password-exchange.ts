@@ -1,6 +1,6 @@
 /**
- * The server's side of SCRAM-SHA-256 (RFC 5802, RFC 7677): the client proves that it knows the password, which never
- * passes the wire, and learns that the server knows its verifier.
+ * The server's side of SCRAM-SHA-256 (RFC 5802, RFC 7677). The client proves that it knows the password, which is never
+ * transmitted, and the server proves that it knows the verifier.
  */
 
 import { randomBytes } from "node:crypto";
@@ -17,7 +17,7 @@ export interface PasswordExchange {
    */
   challenge(clientFirst: string): string;
   /**
-   * Takes the client's final message; null where the password is wrong.
+   * Takes the client's final message and returns the answer; null if the password is wrong.
    *
    * @throws ProtocolViolation
    */
@@ -27,10 +27,10 @@ export interface PasswordExchange {
 export class ProtocolViolation extends Error {}
 
 /**
- * @param verifier as PostgreSQL keeps it in pg_authid; null for a user who may not log in, whose exchange looks like
- * any other's and fails at its end, so that nobody learns which users there are
- * @param decoySecret the challenges of unknown users are derived from it; they look real if it lasts as long as the
- * database
+ * @param verifier as PostgreSQL stores it in pg_authid; null for a user who may not log in. The exchange of such a user
+ * looks like any other and fails at the end, so that nobody learns which users exist
+ * @param decoySecret challenges for unknown users derive from it. They look real if it stays the same as long as the
+ * database exists
  */
 export function startPasswordExchange(user: string, verifier: string | null, decoySecret: string): PasswordExchange {
   const known = verifier === null ? null : parseVerifier(verifier);
@@ -68,5 +68,5 @@ export function startPasswordExchange(user: string, verifier: string | null, dec
 }
 
 function unexpected(name: string): ProtocolViolation {
-  return new ProtocolViolation(`a ${name} of ${mechanism} was expected, something else came`);
+  return new ProtocolViolation(`expected a ${name} of ${mechanism}, got something else`);
 }

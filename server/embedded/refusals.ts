@@ -2,8 +2,8 @@ import type { Complaint } from "./messages.js";
 import type { Message } from "./inbox.js";
 
 /**
- * What the backend must not be given, because it would crash on it or answer
- * it in a way that misleads: the complaint for the client, or null.
+ * The error for a message that the backend must not get, because it would crash or give a misleading answer; null for
+ * any other message.
  */
 export function refusalOf(message: Message): Complaint | null {
   if (message.type !== "Q" && message.type !== "P") return null;
@@ -14,7 +14,7 @@ export function refusalOf(message: Message): Complaint | null {
 }
 
 function refusalOfText(body: Buffer): Complaint | null {
-  // Most texts are cleared by this search alone, which costs 0.2 ms for 1 MB.
+  // This search alone clears most texts. It costs 0.2 ms for 1 MB.
   const end = body.indexOf(0);
   const sql = body.toString("latin1", 0, end < 0 ? body.length : end);
   if (!/\b(?:stdin|listen|max_stack_depth)\b/i.test(sql)) return null;
@@ -41,7 +41,10 @@ const listen: Complaint = {
   hint: "Poll, or use a TimescaleDB server.",
 };
 
-/** A slip that must not corrupt the memory: only superusers may set it, and they find other ways (set_config). */
+/**
+ * Prevents an accident that would corrupt the memory. Only superusers may set it, and they have other ways
+ * (set_config).
+ */
 const stackDepth: Complaint = {
   severity: "ERROR",
   code: "0A000",
@@ -52,11 +55,11 @@ const namedStatement: Complaint = {
   severity: "ERROR",
   code: "0A000",
   message:
-    "named prepared statements are not supported by the embedded database: its clients share one session, and each other's names",
-  hint: "Turn prepared statements off in the client, as for a transaction pooler.",
+    "named prepared statements are not supported by the embedded database: its clients share one session, so they would share the names",
+  hint: "Turn prepared statements off in the client, as with a transaction pooler.",
 };
 
-/** Each alternative is one token of SQL; what none of them knows is a single character. */
+/** Each alternative matches one token of SQL. The last one matches any other character. */
 const token =
   /\s+|--[^\n]*|(\/\*)|[eE]'(?:\\.|''|[^'\\])*'|'(?:''|[^'])*'|"(?:""|[^"])*"|(\$(?:[A-Za-z_\x80-\xff][\w\x80-\xff]*)?\$)|([A-Za-z_\x80-\xff][\w$\x80-\xff]*)|[^]/y;
 

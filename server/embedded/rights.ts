@@ -1,13 +1,13 @@
 /**
- * With whose rights the backend does statements.
+ * Limits the rights with which the backend executes statements.
  *
- * The one backend has started as a superuser, who may become anybody: SET SESSION AUTHORIZATION alone would be undone
- * by any client, in a DO block if need be. PostgreSQL has a state for that. Within a SECURITY DEFINER function it
- * refuses whatever would change the role or the session's user, in whichever way it is asked. A client's turn is put
- * into that state from outside, where no SQL reaches.
+ * The only backend was started as a superuser, who may become any user. SET SESSION AUTHORIZATION alone does not
+ * suffice: any client could undo it, for example in a DO block. PostgreSQL has a state that prevents this: within a
+ * SECURITY DEFINER function it refuses every statement and function that would change the role or the session user. We
+ * put the turn of every client that is no superuser into that state from outside, where no SQL can undo it.
  */
 
-/** What we need of the module: functions and addresses that TimescaleDB, being a library of its own, needs as well. */
+/** The part of the module that we need. It is exported because TimescaleDB, a separate library, needs it as well. */
 export interface RightsOfModule {
   _SetUserIdAndSecContext(role: number, context: number): void;
 }
@@ -18,8 +18,8 @@ const owner = 10;
 const roleIsFixed = 1;
 
 /**
- * Until `unfix` statements have the rights of this role alone. PostgreSQL brings both back when a transaction or a
- * function ends. To be called between transactions, when the role is that of the session.
+ * Gives statements the rights of this role only, until `unfixRole`. PostgreSQL restores both the role and the state
+ * when a transaction or a function ends. To be called between transactions, when the role is that of the session.
  */
 export function fixRole(module: RightsOfModule, role: number): void {
   module._SetUserIdAndSecContext(role, roleIsFixed);

@@ -11,21 +11,21 @@ export interface ServiceOptions {
   /** On 127.0.0.1; 0 takes a free one. */
   port: number;
   log: Log;
-  /** Challenges for unknown users are derived from it. It must stay secret, and last as long as the database. */
+  /** Challenges for unknown users derive from it. It must stay secret, and unchanged as long as the database exists. */
   decoySecret: string;
-  /** From the connection to the end of the login. */
+  /** How long a login may take, from the connection on. */
   loginLimitMs: number;
   idleTransactionMs: number;
-  /** How long a client who is no superuser may have the backend at a time. */
+  /** How long a client that is no superuser may hold the backend at a time. */
   turnLimitMs: number;
   maxClients: number;
 }
 
 export interface EmbeddedService {
   port: number;
-  /** Rejects, once all clients have been told, when the backend has died. Never resolves. */
+  /** Rejects when the backend has died and all clients have received the error. Never resolves. */
   failed: Promise<never>;
-  /** Lets the statement under way end, rolls back what is open, closes the backend. */
+  /** Waits for the running statement, rolls back open transactions, and closes the backend. */
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export interface EmbeddedService {
 const closeDeadlineMs = 20_000;
 const checkpointEveryMs = 5_000;
 
-/** The socket side: clients on loopback take turns with the backend. */
+/** Accepts clients on loopback, which take turns with the backend. */
 export async function startService(backend: Backend, options: ServiceOptions): Promise<EmbeddedService> {
   const { log, maxClients } = options;
   const { decoySecret, loginLimitMs, idleTransactionMs, turnLimitMs } = options;
@@ -75,7 +75,7 @@ export async function startService(backend: Backend, options: ServiceOptions): P
     );
   }
 
-  /** The outcome is not reported, as in PostgreSQL: a client could guess keys. */
+  /** As in PostgreSQL, the result is not reported, because a client could use it to guess keys. */
   function cancel(number: number, secret: number): void {
     if (clients.get(number)?.secret !== secret) return;
     backend.cancel(number).catch((error: unknown) => {
@@ -89,7 +89,7 @@ export async function startService(backend: Backend, options: ServiceOptions): P
     socket.end(errorResponse(tooManyClients(maxClients)));
   }
 
-  /** A checkpoint stands in line like a client. */
+  /** A checkpoint waits for its turn like a client. */
   function repeatCheckpoints(): NodeJS.Timeout {
     let due = false;
     const player: Waiter = {
@@ -110,7 +110,7 @@ export async function startService(backend: Backend, options: ServiceOptions): P
     }, checkpointEveryMs).unref();
   }
 
-  /** Nothing is tried again here: a fresh process, or at least a fresh thread, is the only sound state. */
+  /** Nothing is retried here: only a new process, or at least a new thread, has a defined state. */
   function fail(error: unknown): void {
     if (ending) return;
     ending = Promise.resolve();
@@ -143,7 +143,7 @@ export async function startService(backend: Backend, options: ServiceOptions): P
 
 const refusedWords = {
   begun: "the embedded database refused a client",
-  lasts: "the embedded database goes on refusing clients",
+  lasts: "the embedded database still refuses clients",
   over: "the embedded database has refused no client for a while",
 };
 
@@ -163,6 +163,6 @@ function tooManyClients(limit: number): Complaint {
   return {
     severity: "FATAL",
     code: "53300",
-    message: `${limit} clients are connected already, which is the limit`,
+    message: `${limit} clients are already connected, which is the limit`,
   };
 }

@@ -1,30 +1,24 @@
 /**
- * One backend is one session, and its clients take turns in it. A session
- * kept here is what a client's own would have been: it is put in place when
- * another client had the backend before.
+ * The backend has one session, in which its clients take turns. A ClientSession records what a session of the client's
+ * own would contain. It is restored if another client has held the backend in between.
  *
- * Each client has for itself: its user, and settings (SET, start-up
- * parameters; of a superuser SET ROLE and SET SESSION AUTHORIZATION as well).
- * They come back with each of its turns.
+ * Each client has its own user and settings (SET and start-up parameters; for a superuser also SET ROLE and SET SESSION
+ * AUTHORIZATION). They are restored at each of its turns.
  *
- * Gone as soon as another client has had a turn, at the latest between two
- * transactions, as behind a transaction pooler: temporary tables, cursors
- * WITH HOLD, PREPAREd statements, session-level advisory locks, currval().
- * Settings made by set_config() outside a SET, and of names that PostgreSQL
- * does not know (`my.setting`), are lost in the same way.
+ * As behind a transaction pooler, the following is lost as soon as another client has had a turn, which can happen
+ * between any two transactions: temporary tables, cursors WITH HOLD, PREPAREd statements, session-level advisory locks,
+ * currval(), settings made by set_config() outside a SET, and settings with names that PostgreSQL does not know
+ * (`my.setting`).
  *
- * Nothing of these reaches the next client, unless both are programs of the
- * service (`areOfService`). What still does: the libraries that LOAD loaded,
- * and the state of random().
+ * Nothing of this reaches the next client, unless both are programs of the service (`areOfService`). Two things do
+ * reach it: the libraries that LOAD loaded, and the state of random().
  */
 
 /**
- * The build starts with settings of its own on the command line, some of them
- * harmful (search_path=pg_catalog, enable_seqscan=off, log level DEBUG1, which
- * alone trebles the time of a small statement), reads no postgresql.conf, and
- * ignores ALTER DATABASE … SET. These are a server's defaults, but for jit
- * (there is none), work_mem, and search_path and TimeZone, which are what the
- * migration sets for the database on a server.
+ * The build sets some settings on its command line, some of them harmful: search_path=pg_catalog, enable_seqscan=off,
+ * and log level DEBUG1, which alone triples the time of a small statement. It reads no postgresql.conf and ignores
+ * ALTER DATABASE … SET. The values here are a server's defaults, except for jit (which the build lacks), work_mem, and
+ * search_path and TimeZone, which have the values that the migration sets for the database on a server.
  */
 const defaults = `
   SET log_min_messages = fatal;
@@ -40,30 +34,30 @@ const defaults = `
 export const owner = "postgres";
 
 /**
- * Of a superuser who has named no statement_timeout. A statement that somebody forgot in psql must not keep the board
- * for the ten minutes that a migration may need; web answers its newest board for longer than this. The service's
- * programs bound themselves.
+ * The statement_timeout of a superuser that has set none. A statement that somebody forgot in psql must not block the
+ * board for the ten minutes that a migration may need; web can serve its newest board for longer than this timeout. The
+ * service's programs set their own limits.
  */
 const ownersTimeout = "20s";
 const ofService = /^venuewatch /;
 
 export interface ClientSession {
   user: string;
-  /** Of the user's role. */
+  /** The oid of the user's role. */
   oid: number;
-  /** Whether its role is fixed: a superuser's is not. */
+  /** Whether it cannot change its role; a superuser can. */
   isFixed: boolean;
-  /** As the start-up packet asked. */
+  /** The settings in the start-up packet. */
   initial: Record<string, string>;
-  /** As the client has SET since. */
+  /** The settings that the client has SET since. */
   own: Record<string, string>;
-  /** Whether the client may have changed settings since they were read last. */
+  /** Whether the client may have changed settings since they were last read. */
   touched: boolean;
-  /** 0: none. This build ignores it, the host does not. */
+  /** 0: none. This build ignores it; the host enforces it. */
   statementTimeoutMs: number;
 }
 
-/** Takes one SQL text, answers its rows or throws the backend's error. */
+/** Executes one SQL text and returns its rows, or throws the backend's error. */
 export type RunSql = (sql: string) => Promise<(string | null)[][]>;
 
 export interface SessionBackend {
@@ -73,8 +67,8 @@ export interface SessionBackend {
 }
 
 /**
- * What the user's password is known by; null where there is no such user, or none who may log in by a password.
- * The session in place must have been left.
+ * The verifier of the user's password; null if there is no such user, or if the user may not log in with a password. No
+ * client's session may be active.
  */
 export async function verifierOf(backend: SessionBackend, user: string): Promise<string | null> {
   await resetSession(backend);
@@ -83,14 +77,15 @@ export async function verifierOf(backend: SessionBackend, user: string): Promise
 }
 
 /**
- * Takes away what would let any login end the database. To be called at every start: a directory may come from an older
- * version.
+ * Revokes everything by which any login could end the database. To be called at every start: an older version may have
+ * created the directory.
  *
- * Functions and blocks are for superusers: one that catches its cancellation cannot be ended but with the database.
+ * Only superusers may create functions and run DO blocks: if one catches its cancellation, only the end of the database
+ * can stop it.
  *
- * The libraries that convert between encodings are not in this build, and calling one is a trap. Without a default
- * conversion PostgreSQL refuses the encoding instead. CREATE CONVERSION calls the function, too, so it is for
- * superusers alone.
+ * This build lacks the libraries that convert between encodings, and calling one causes a trap. Without a default
+ * conversion, PostgreSQL refuses the encoding instead. CREATE CONVERSION calls the conversion function, too, so only
+ * superusers may execute those functions.
  */
 export async function removeTraps(backend: SessionBackend): Promise<void> {
   await resetSession(backend);
@@ -105,7 +100,7 @@ export async function removeTraps(backend: SessionBackend): Promise<void> {
     END $$`);
 }
 
-/** Lets a role log in by the password of this verifier. Makes the role where it is missing. */
+/** Lets a role log in with the password of this verifier. Creates the role if it is missing. */
 export async function admit(backend: SessionBackend, role: string, verifier: string): Promise<void> {
   await resetSession(backend);
   const [found] = await backend.run(`SELECT 1 FROM pg_roles WHERE rolname = ${literal(role)}`);
@@ -115,8 +110,8 @@ export async function admit(backend: SessionBackend, role: string, verifier: str
 }
 
 /**
- * Of a user who has shown the password. The session has the rights of that role, and no way to others unless they are a
- * superuser's.
+ * Opens the session of a user who has authenticated. It has the rights of that role and cannot gain others, unless the
+ * role is a superuser.
  */
 export async function openSession(
   backend: SessionBackend,
@@ -143,7 +138,7 @@ export async function openSession(
   return session;
 }
 
-/** @param previous whose session is in place; null where nobody's is, or it may be in disorder */
+/** @param previous the active session; null if there is none, or if its state is uncertain */
 export async function enterSession(
   backend: SessionBackend,
   session: ClientSession,
@@ -155,8 +150,9 @@ export async function enterSession(
 }
 
 /**
- * Between two programs of the service nothing is reset, only what differs is set: they have the same rights, and leave
- * nothing behind but what `pg_settings` shows. They take turns seven times a second, and a reset takes 0.7 ms.
+ * Between two programs of the service nothing is reset; only settings that differ are set. These programs have the same
+ * rights, and change nothing in the session but what `pg_settings` shows. They take turns seven times a second, and a
+ * reset takes 0.7 ms.
  */
 function areOfService(...sessions: ClientSession[]): boolean {
   const [{ own }] = sessions as [ClientSession];
@@ -168,7 +164,9 @@ function areOfService(...sessions: ClientSession[]): boolean {
   );
 }
 
-/** Settings that the build starts with wrongly are never reset: `defaults` sets them in each session. */
+/**
+ * RESET never restores a harmful setting of the build here: `defaults` sets these in each session, so none is unset.
+ */
 async function changeSettings(backend: SessionBackend, previous: ClientSession, next: ClientSession): Promise<void> {
   const before = settingsOf(previous);
   const after = settingsOf(next);
@@ -178,10 +176,10 @@ async function changeSettings(backend: SessionBackend, previous: ClientSession, 
 }
 
 /**
- * Keeps what the client has set. To be called between transactions.
+ * Records the settings that the client has made. To be called between transactions.
  *
- * It asks with the client's own rights and search_path: names and operators without a schema may lead to what the
- * client has made.
+ * The query runs with the client's own rights and search_path: without a schema, names and operators could resolve to
+ * objects that the client has created.
  */
 export async function readSettings(run: RunSql, session: ClientSession): Promise<void> {
   const timeout = `name ${equals} 'statement_timeout'`;
@@ -203,7 +201,7 @@ export async function readSettings(run: RunSql, session: ClientSession): Promise
 
 const equals = "OPERATOR(pg_catalog.=)";
 
-/** What libpq and others expect at the start. */
+/** Settings that libpq and other clients expect at the start. */
 const reported = [
   "application_name",
   "client_encoding",
@@ -230,9 +228,9 @@ export async function reportedSettings(run: RunSql): Promise<[string, string][]>
 }
 
 /**
- * All of DISCARD ALL but DISCARD PLANS. What functions in PL/pgSQL have planned is no client's own, and is good for the
- * next: PostgreSQL plans again when a table or the search path changes. Without it every turn planned the board and a
- * venue's page from the beginning, 20 to 80 ms.
+ * Everything that DISCARD ALL does, except DISCARD PLANS. The plans of PL/pgSQL functions do not belong to one client,
+ * and the next one can reuse them: PostgreSQL replans when a table or the search path changes. With DISCARD PLANS,
+ * every turn planned the board and a venue's page again, which took 20 to 80 ms.
  *
  * RESET and DISCARD do not undo SET SESSION AUTHORIZATION in this build.
  */
@@ -248,18 +246,20 @@ const reset = `
 
 export async function resetSession({ run, unfixRole }: SessionBackend): Promise<void> {
   unfixRole();
-  // in one message: each costs as much as four of these statements
+  // in one message, because each message costs as much as four of these statements
   await run(`${reset};${defaults}`);
 }
 
-/** Settings come after the user: they are set with the user's rights. What a superuser has become since comes last. */
+/**
+ * The user is set first, so that settings are set with its rights; a superuser's later SET ROLE and the like come last.
+ */
 async function apply(backend: SessionBackend, { user, oid, isFixed, initial, own }: ClientSession): Promise<void> {
   if (user !== owner) await setAll(backend, { session_authorization: user });
   if (isFixed) backend.fixRole(oid);
   await setAll(backend, { ...initial, ...own });
 }
 
-/** By their names in lower case: `timezone`, as a start-up names it, and `TimeZone`, as `pg_settings` does, are one. */
+/** By name in lower case: a start-up packet has `timezone` where `pg_settings` has `TimeZone`. */
 function settingsOf({ initial, own }: ClientSession): Record<string, string> {
   const settings = [...Object.entries(initial), ...Object.entries(own)];
   return Object.fromEntries(settings.map(([name, value]) => [name.toLowerCase(), value]));
@@ -283,7 +283,7 @@ function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Safe with standard_conforming_strings on, which holds right after resetSession. */
+/** Safe while standard_conforming_strings is on, which it is right after resetSession. */
 function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }

@@ -1,9 +1,10 @@
 /**
- * The stack of PostgreSQL's own, in the memory of WebAssembly, on which its functions keep what has an address.
+ * PostgreSQL's own stack, in the memory of WebAssembly, on which its functions store the variables that have an
+ * address.
  *
- * The build gives it 64 KiB, right behind the static data, and has switched off PostgreSQL's check of its depth. A sum
- * of 300 terms is deep enough to write over the data: what fails then is any later statement. So the stack gets memory
- * of its own, and the check is switched on: what goes too deep gets SQLSTATE 54001.
+ * The build gives it 64 KiB, right behind the static data, and has switched off PostgreSQL's check of the stack's
+ * depth. A sum of 300 terms is deep enough to overwrite the data; then any later statement may fail. So we give the
+ * stack separate memory and switch the check on: a statement that is too deep fails with SQLSTATE 54001.
  */
 
 export interface Stacked {
@@ -13,27 +14,28 @@ export interface Stacked {
 }
 
 /**
- * Twice max_stack_depth, by which PostgreSQL stops. What a function of the operating system's library needs beyond is
- * unknown.
+ * Twice max_stack_depth, at which PostgreSQL stops. It is unknown how much more a function of the operating system's
+ * library needs.
  */
 const sizeBytes = 4 * 1024 * 1024;
 
 /**
- * The compiler joins addresses to the pointer by OR, so another alignment gives wrong results; `_malloc` promises 8
- * bytes only.
+ * The compiler computes addresses as the stack pointer OR an offset, so a smaller alignment gives wrong results.
+ * `_malloc` only guarantees 8 bytes.
  */
 const alignmentBytes = 16;
 
 /**
- * Where `check_stack_depth` reads the base of the stack, which is 0 while nothing is checked. It is not exported: in
- * the disassembly of the function it is the first address that is loaded, to which 1,024 is added (`__memory_base`).
+ * The address from which `check_stack_depth` reads the base of the stack, which is 0 while the check is off. It is not
+ * exported: it is the first address that the function loads, according to its disassembly, plus 1,024
+ * (`__memory_base`).
  */
 const baseAddress = 1024 + 2_539_500;
 
 /**
- * To be called between statements, when nothing is on the old stack any more that will be used.
+ * To be called between statements, when nothing on the old stack is needed any more.
  *
- * @param isTooDeep whether a statement that needs next to nothing gets 54001
+ * @param isTooDeep whether a statement that needs hardly any stack fails with 54001
  */
 export async function enlargeStack(module: Stacked, isTooDeep: () => Promise<boolean>): Promise<void> {
   const bottom = module._malloc(sizeBytes);
@@ -42,13 +44,13 @@ export async function enlargeStack(module: Stacked, isTooDeep: () => Promise<boo
   const found = module.HEAP32[baseAddress >> 2];
   if (found !== 0)
     throw new Error(
-      `expected 0 at ${baseAddress}, where PostgreSQL keeps the base of its stack, got ${found}: this build of PostgreSQL is another`,
+      `expected 0 at ${baseAddress}, where PostgreSQL stores the base of its stack, got ${found}: this is a different build of PostgreSQL`,
     );
-  // as if it were used up
+  // pretend that the stack is used up
   module.HEAP32[baseAddress >> 2] = top + sizeBytes;
   if (!(await isTooDeep()))
     throw new Error(
-      `expected PostgreSQL to check the depth of its stack by the base at ${baseAddress}, and it did not: this build of PostgreSQL is another`,
+      `expected PostgreSQL to check the depth of its stack by the base at ${baseAddress}, but it did not: this is a different build of PostgreSQL`,
     );
   module.___stack_pointer.value = top;
   module.HEAP32[baseAddress >> 2] = top;

@@ -1,32 +1,32 @@
-/** The first packet of a connection, which carries no type letter. */
+/** The first packet of a connection, which has no type letter. */
 
 export type FirstPacket =
   /** SSLRequest and GSSENCRequest: the client asks for encryption before it starts. */
   | { kind: "encryption" }
-  /** CancelRequest: of the client of this number, who knows its secret. */
+  /** CancelRequest: cancels the statement of the client with this number, if the secret is right. */
   | { kind: "cancel"; client: number; secret: number }
   | { kind: "startup"; startup: Startup };
 
 export interface Startup {
   user: string;
-  /** Settings for the session, by name: `application_name`, `client_encoding`, …, those of `options` included. */
+  /** Settings for the session by name, such as `application_name`, including those in `options`. */
   settings: Record<string, string>;
-  /** Whether a minor version above 3.0 is asked for. */
+  /** Whether the client requests a minor version above 3.0. */
   newer: boolean;
-  /** Names of protocol options (`_pq_.…`), of which we know none. */
+  /** Names of protocol options (`_pq_.…`). None is supported. */
   protocolOptions: string[];
 }
 
 const cancelRequest = 80877102;
 const encryptionRequests = [80877103, 80877104];
 
-/** Throws when the packet is none of the protocol, version 3. */
+/** Throws if the packet does not belong to version 3 of the protocol. */
 export function readFirstPacket(packet: Buffer): FirstPacket {
-  if (packet.length < 8) throw new Error(`a start-up packet of 8 bytes or more was expected, ${packet.length} came`);
+  if (packet.length < 8) throw new Error(`expected a start-up packet of 8 bytes or more, got ${packet.length}`);
   const code = packet.readInt32BE(4);
   if (encryptionRequests.includes(code)) return { kind: "encryption" };
   if (code === cancelRequest) return readCancel(packet);
-  if (code >> 16 !== 3) throw new Error(`protocol version 3 was expected, version ${code >> 16}.${code & 0xffff} came`);
+  if (code >> 16 !== 3) throw new Error(`expected protocol version 3, got version ${code >> 16}.${code & 0xffff}`);
   const parameters = readParameters(packet.toString("utf8", 8));
   return {
     kind: "startup",
@@ -35,7 +35,7 @@ export function readFirstPacket(packet: Buffer): FirstPacket {
 }
 
 function readCancel(packet: Buffer): FirstPacket {
-  if (packet.length !== 16) throw new Error(`a cancel request of 16 bytes was expected, ${packet.length} came`);
+  if (packet.length !== 16) throw new Error(`expected a cancel request of 16 bytes, got ${packet.length}`);
   return {
     kind: "cancel",
     client: packet.readInt32BE(8),
@@ -50,12 +50,12 @@ function readParameters(body: string): Map<string, string> {
   return parameters;
 }
 
-/** The database's name is ignored: there is one. */
+/** The name of the database is ignored, because there is only one. */
 function split(parameters: Map<string, string>): Omit<Startup, "newer"> {
   const { user = "", database, options, replication, ...settings } = Object.fromEntries(parameters);
   void database;
   if (replication && !/^(false|off|no|0)$/i.test(replication))
-    throw new Error("the embedded database does not do replication");
+    throw new Error("the embedded database does not support replication");
   const names = Object.keys(settings);
   const protocolOptions = names.filter((name) => name.startsWith("_pq_."));
   for (const name of protocolOptions) delete settings[name];
@@ -70,7 +70,7 @@ function split(parameters: Map<string, string>): Omit<Startup, "newer"> {
 }
 
 /**
- * `-c name=value`, `-cname=value` and `--name=value`, as PGOPTIONS has them; a backslash keeps a space within a value.
+ * Parses `-c name=value`, `-cname=value` and `--name=value`, as in PGOPTIONS. A backslash escapes a space in a value.
  */
 function readOptions(options: string): Record<string, string> {
   const words = options.match(/(?:\\.|\S)+/g) ?? [];
@@ -79,7 +79,7 @@ function readOptions(options: string): Record<string, string> {
   for (let i = 0; i < plain.length; i++) {
     const word = plain[i] === "-c" ? `-c${plain[++i] ?? ""}` : plain[i]!;
     const found = /^(?:-c|--)([^=]+)=(.*)$/s.exec(word);
-    if (!found) throw new Error(`options of the form "-c name=value" were expected, "${word}" came`);
+    if (!found) throw new Error(`expected options of the form "-c name=value", got "${word}"`);
     settings[found[1]!.replaceAll("-", "_")] = found[2]!;
   }
   return settings;

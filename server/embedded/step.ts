@@ -2,9 +2,11 @@ import type { Inbox, Message } from "./inbox.js";
 import type { Complaint } from "./messages.js";
 import { refusalOf } from "./refusals.js";
 
-/** What to do next for a client that has started. */
+/** The next thing to do for a client whose session is open. */
 export type ProtocolStep =
-  /** Whole messages for the backend, up to the end of an exchange at most. The rest of it is another step. */
+  /**
+   * Complete messages for the backend, at most up to the end of an exchange. The rest of the exchange is another step.
+   */
   | { kind: "pass"; bytes: Uint8Array<ArrayBuffer> }
   | { kind: "refuse"; type: "Q" | "P"; complaint: Complaint }
   | { kind: "terminate" }
@@ -14,17 +16,17 @@ export type ProtocolStep =
 const endsExchange = new Set(["Q", "S", "F"]);
 /** Parse, Bind, Describe, Execute, Close, Flush. */
 const withinExchange = new Set(["P", "B", "D", "E", "C", "H"]);
-/** CopyData, CopyDone, CopyFail: outside of a COPY, which we refuse, PostgreSQL ignores them. */
+/** CopyData, CopyDone, CopyFail: PostgreSQL ignores them outside a COPY, which we refuse. */
 const ofCopy = new Set(["d", "c", "f"]);
 
 /**
- * The backend reads as much at a time. When a message ends just where its buffer does, this build takes the buffer for
- * empty and what follows in the same call for nothing: no answer comes to it, and everybody waits for ever. So such a
- * message is the last of its call.
+ * The size of the backend's receive buffer. If a message ends exactly where the buffer ends, this build considers the
+ * buffer empty and ignores the messages that follow in the same call: they get no answer, and everybody waits forever.
+ * So such a message is the last one of its call.
  */
 const receiveBufferBytes = 8192;
 
-/** Takes messages from the inbox; null when nothing came of them. */
+/** Takes messages from the inbox. Returns null if they require no step. */
 export function takeStep(inbox: Inbox): ProtocolStep | null {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -43,7 +45,7 @@ export function takeStep(inbox: Inbox): ProtocolStep | null {
   return parts.length > 0 ? { kind: "pass", bytes: joined(parts) } : null;
 }
 
-/** A message of unknown type is a FATAL error to the backend, and that would be its death. */
+/** A message of an unknown type would cause a FATAL error, which would end the backend. */
 function specialStep(message: Message): ProtocolStep | null {
   const { type } = message;
   if (type === "X") return { kind: "terminate" };
@@ -53,7 +55,7 @@ function specialStep(message: Message): ProtocolStep | null {
   return known.some((types) => types.has(type)) ? null : { kind: "violation", type };
 }
 
-/** In memory of its own, because it will be handed over to another thread. */
+/** Copies into a separate buffer, because it will be transferred to another thread. */
 function joined(parts: Buffer[]): Uint8Array<ArrayBuffer> {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const bytes = new Uint8Array(length);

@@ -1,23 +1,23 @@
 import { type Db, sql } from "../../shared/database/pool.js";
 
-/** What can be written, and how it is read: a window of time at once, in an order by a key. */
+/** A dataset that can be exported. It is read one window of time after another, ordered by a key. */
 export interface Dataset {
-  /** Of `sql/queries`. */
+  /** Name of a file in `sql/queries`. */
   file: string;
-  /** Columns by which rows are in order, and by which each is told from all others; the first is its time. */
+  /** The columns that order the rows and identify each of them. The first one is the time. */
   key: readonly string[];
-  /** So much time is asked for in the first statement. */
+  /** Length of the first window. */
   windowMs: number;
-  /** A statement asks for no more time: what it looks through where little is found, of a venue for example. */
+  /** Longest window. It limits how much time one statement searches if it finds little, for example of one venue. */
   widestMs: number;
   /**
-   * So many rows are read by a statement, and are in memory at once: what a server sorts without its disk, and the
-   * embedded database in a fraction of a second, in which it answers nobody else.
+   * How many rows one statement yields at most; all of them are in memory at once. A server sorts this many without
+   * its disk. The embedded database sorts them in a fraction of a second, in which it answers nobody else.
    */
   pageRows: number;
-  /** For how long it is kept, in words; null: for ever. */
+  /** How long the rows are kept, in words; null: forever. */
   keptFor: string | null;
-  /** Whether there may be none for long, and nothing amiss. */
+  /** Whether long periods without rows are normal. */
   maybeNone: boolean;
 }
 
@@ -59,7 +59,7 @@ export const datasets = {
     key: ["started_at", "incident_id"],
     windowMs: 7 * dayMs,
     widestMs: 365 * dayMs,
-    // with their evidence they are large
+    // each is large, because it contains its evidence
     pageRows: 1_000,
     keptFor: null,
     maybeNone: true,
@@ -74,8 +74,8 @@ export interface Period {
 }
 
 /**
- * The time in which there is anything; null where there is nothing at all. Incidents are known until now, even if there
- * were none.
+ * The period for which the database has data; null if it has none. For incidents it ends now, even if there were none
+ * lately.
  */
 export async function periodKept(db: Db, what: DatasetName): Promise<Period | null> {
   const [kept] = await periods[what](db);
@@ -85,8 +85,8 @@ export async function periodKept(db: Db, what: DatasetName): Promise<Period | nu
 type Kept = { from: null; to: null } | Period;
 
 /**
- * Of what is kept by chunks; the oldest of all is found by an index, where its minimum would be looked for in all of
- * them.
+ * Samples and minutes are stored in chunks. `order by … limit 1` finds the oldest one by an index; `min` would search
+ * all chunks.
  */
 const periods: Record<DatasetName, (db: Db) => Promise<Kept[]>> = {
   samples: (db) =>

@@ -10,9 +10,9 @@ import { columnsOf, recordsOf, type RecordFilter } from "./records.js";
 
 export interface ExportOptions {
   format: ExportFormatName;
-  /** A file, or where it is written to otherwise. */
+  /** The path of a file, or a stream. */
   output: string | Writable;
-  /** A file that is there is gone on with. */
+  /** Whether to continue a file that already exists. */
   resume: boolean;
   log: Log;
   signal: AbortSignal;
@@ -21,10 +21,10 @@ export interface ExportOptions {
 }
 
 /**
- * Writes what is wanted. Whoever reads it slowly holds nobody up, and makes nothing grow.
+ * Writes the requested records. A slow reader of the output delays nobody else, and no buffer grows meanwhile.
  *
- * @throws UserError where there is no such venue, where nothing of the period can be there, or where the file will not
- * do
+ * @throws UserError if there is no such venue, if the database cannot have data of the period, or if the file cannot be
+ * written or continued
  */
 export async function writeExport(
   pool: Pool,
@@ -56,7 +56,7 @@ export async function writeExport(
   async function placeOf(): Promise<OutputPosition> {
     if (!(await isFilled(path))) return beginning;
     if (!resume)
-      throw new UserError(`--output: ${path} is there already; go on with it by --resume, or name another file`);
+      throw new UserError(`--output: ${path} already exists; continue it with --resume, or name another file`);
     await requireSameExport(path, wanted, format);
     return placeIn(path, form, columns, wanted.what);
   }
@@ -66,10 +66,10 @@ async function refuseUnknownVenue(db: Db, venue: string): Promise<void> {
   const rows = await db.query<{ venue: string }>(sql`select venue from analytics.venues order by venue`);
   const ids = rows.map(({ venue }) => venue);
   if (!ids.includes(venue))
-    throw new UserError(`--venue: there is no ${JSON.stringify(venue)}; there are ${ids.join(", ")}`);
+    throw new UserError(`--venue: there is no venue ${JSON.stringify(venue)}; the venues are ${ids.join(", ")}`);
 }
 
-/** What can be there of a period: beyond it nothing need be looked for. */
+/** The part of the requested period that the database can have data of. The rest need not be searched. */
 async function periodThere(db: Db, { what, period }: RecordFilter, log: Log): Promise<Period> {
   const kept = await periodKept(db, what);
   const { keptFor, maybeNone } = datasets[what];

@@ -1,16 +1,16 @@
 import { csvText } from "../../shared/text/csv-text.js";
 
-/** How records are written, and read again by whoever goes on after the last one. Each ends with a line feed. */
+/** How records are written, and how a resumed export reads the last one. Each ends with a line feed. */
 export interface ExportFormat {
-  /** What stands before the first record. */
+  /** The text before the first record. */
   head: (columns: readonly string[]) => string;
   text: (columns: readonly string[], rows: readonly unknown[][]) => string;
-  /** Whether a value between double quotes may have line feeds. */
+  /** Whether a value in double quotes may contain line feeds. */
   quotes: boolean;
   /**
    * The values of one record by column.
    *
-   * @throws Error where it is none
+   * @throws Error if it is not a record with these columns
    */
   values: (columns: readonly string[], record: string) => Record<string, unknown>;
 }
@@ -22,7 +22,7 @@ export const exportFormats = {
     quotes: true,
     values(columns, record) {
       const fields = [...record.matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(,|\r\n)/g)];
-      if (fields.length !== columns.length) throw new Error("another table");
+      if (fields.length !== columns.length) throw new Error("the record has other columns");
       return Object.fromEntries(fields.map(([, field = ""], i) => [columns[i]!, unquoted(field)]));
     },
   },
@@ -32,7 +32,7 @@ export const exportFormats = {
     quotes: false,
     values(columns, record) {
       const values = JSON.parse(record) as Record<string, unknown>;
-      if (Object.keys(values).join() !== columns.join()) throw new Error("another table");
+      if (Object.keys(values).join() !== columns.join()) throw new Error("the record has other columns");
       return values;
     },
   },
@@ -40,7 +40,7 @@ export const exportFormats = {
 
 export type ExportFormatName = keyof typeof exportFormats;
 
-/** Instants become ISO 8601 with milliseconds, in UTC; what is not known is null. */
+/** Instants become ISO 8601 with milliseconds, in UTC; unknown values are null. */
 function jsonLine(columns: readonly string[], row: unknown[]): string {
   const record = Object.fromEntries(columns.map((name, i) => [name, row[i]]));
   return `${JSON.stringify(record)}\n`;

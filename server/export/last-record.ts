@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** Where the last complete record of a file is, in bytes: none where `from` and `to` are 0. */
+/** Where the last complete record of a file is, in bytes; if both are 0, there is none. */
 export interface LastRecord {
   from: number;
   to: number;
@@ -11,10 +11,10 @@ const lineFeed = 0x0a;
 const quote = 0x22;
 
 /**
- * Finds the last record that was written whole. It reads the file from its beginning: whether a line feed ends a record
- * or stands within quotes is not known from the end.
+ * Finds the last complete record. It reads the file from the beginning, since reading backwards cannot show whether a
+ * line feed ends a record or is inside quotes.
  *
- * @param quotes whether line feeds may stand within quotes
+ * @param quotes whether there may be line feeds inside quotes
  */
 export async function lastRecord(path: string, quotes: boolean): Promise<LastRecord> {
   const last = { from: 0, to: 0 };
@@ -42,7 +42,6 @@ export async function lastRecord(path: string, quotes: boolean): Promise<LastRec
   return last;
 }
 
-/** Its bytes between the two places. */
 export async function readPart(path: string, from: number, to: number): Promise<string> {
   const file = await open(path);
   try {
@@ -54,7 +53,7 @@ export async function readPart(path: string, from: number, to: number): Promise<
   }
 }
 
-/** Where the last line feed is, and the one before it; -1 where there is none. */
+/** The positions of the last line feed but one and of the last one; -1 if there is none. */
 function lastTwo(bytes: Buffer): [number, number] {
   const end = bytes.lastIndexOf(lineFeed);
   return [end > 0 ? bytes.lastIndexOf(lineFeed, end - 1) : -1, end];

@@ -8,20 +8,20 @@ import { datasets, type DatasetName } from "./datasets.js";
 import { lastRecord, readPart } from "./last-record.js";
 import type { Key } from "./records.js";
 
-/** Where a file is gone on with. */
+/** Where an export continues a file. */
 export interface OutputPosition {
-  /** Bytes that are kept. */
+  /** How many bytes of the file are kept. */
   at: number;
-  /** Of the last record that is in them; null: there is none. */
+  /** Key of the last record in them; null: they contain no record. */
   after: Key | null;
 }
 
 export const beginning: OutputPosition = { at: 0, after: null };
 
 /**
- * Finds where a file of the same export ends, a record that was cut off left out.
+ * Finds the end of the last complete record in a file of the same export.
  *
- * @throws UserError where it is of another export
+ * @throws UserError if the file is from another export
  */
 export async function placeIn(
   path: string,
@@ -34,7 +34,7 @@ export async function placeIn(
   const headEnd = Buffer.byteLength(head);
   if (to === 0) return beginning;
   const begins = await readPart(path, 0, Math.min(headEnd, to));
-  if (begins !== head) throw ofAnother(path, "it does not begin with this one's columns");
+  if (begins !== head) throw ofAnother(path, "it does not begin with the columns of this one");
   if (to === headEnd) return { at: to, after: null };
   const after = keyOf(path, form, columns, what, await readPart(path, from, to));
   return { at: to, after };
@@ -53,13 +53,10 @@ function keyOf(path: string, form: ExportFormat, columns: readonly string[], wha
 }
 
 function ofAnother(path: string, why: string, cause?: ErrorOptions): UserError {
-  return new UserError(
-    `--resume: ${path} is of another export, or of another version's: ${why}. Name another file`,
-    cause,
-  );
+  return new UserError(`--resume: ${path} is from another export or another version: ${why}. Name another file`, cause);
 }
 
-/** Writes to a file from a place on, as fast as the disk takes it; what stands behind the place is cut off. */
+/** Truncates a file at a position and writes from there, as fast as the disk allows. */
 export async function writeFileFrom(
   path: string,
   at: number,
@@ -71,16 +68,16 @@ export async function writeFileFrom(
   const file = createWriteStream(path, {
     flags: isThere ? "r+" : "wx",
     start: at,
-    // a machine that goes down after the end has all of it
+    // the file is complete even if the machine crashes right afterwards
     flush: true,
   });
   await pipeline(text, file, { signal });
 }
 
 /**
- * Whoever reads our output may have had enough: that is no fault.
+ * A reader may close our output early, as `head` does; that is no error.
  *
- * @throws UserError where it cannot be written
+ * @throws UserError if the output cannot be written
  */
 export async function writeTo(output: Writable, text: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   try {
@@ -91,27 +88,27 @@ export async function writeTo(output: Writable, text: AsyncIterable<string>, sig
 }
 
 /**
- * Whether a file is there, and has something in it.
+ * Whether a file exists and is not empty.
  *
- * @throws UserError where it is no file
+ * @throws UserError if the path is not that of a file
  */
 export async function isFilled(path: string): Promise<boolean> {
   if (!existsSync(path)) return false;
   const there = await stat(path);
   if (!there.isFile())
     throw new UserError(
-      `--output: expected a file, got ${path}, which is none; for a pipe or a device leave --output out, and redirect standard output`,
+      `--output: expected a file, got ${path}, which is not one; for a pipe or a device, omit --output and redirect standard output`,
     );
   return there.size > 0;
 }
 
-/** What is wrong with a file, where that is why it cannot be written. */
+/** The error for the user if a file cannot be written; null for any other error. */
 export function unwritable(path: string, error: unknown): UserError | null {
   const { code, syscall } = error as NodeJS.ErrnoException;
   const ofFiles = ["open", "write", "truncate", "ftruncate", "fsync"];
   if (!syscall || !ofFiles.includes(syscall)) return null;
   return new UserError(
-    `--output: ${path} cannot be written (${code}): look after the folder, the rights and the room on the disk`,
+    `--output: ${path} cannot be written (${code}): check its folder, its permissions and the free space on the disk`,
     { cause: error },
   );
 }

@@ -1,7 +1,7 @@
 import type { Pool } from "../../shared/database/pool.js";
 import { type Dataset, datasets, type Period, type DatasetName } from "./datasets.js";
 
-/** Values of a row's key, as the database gave them or as a file has them. */
+/** The values of a row's key, from the database or from a file. */
 export type Key = readonly unknown[];
 
 export interface RecordFilter {
@@ -9,7 +9,7 @@ export interface RecordFilter {
   period: Period;
   /** Null: all. */
   venue: string | null;
-  /** Of incidents: those that were taken back, too. */
+  /** For incidents: whether to include retracted ones. */
   retracted: boolean;
 }
 
@@ -23,13 +23,13 @@ export async function columnsOf(pool: Pool, wanted: RecordFilter): Promise<strin
 }
 
 /**
- * The rows of a period by pages, in the order of their key, in memory that does not grow with their number.
+ * Yields the rows of a period page by page, ordered by their key. Memory does not grow with the number of rows.
  *
- * A page is read at once, and its connection given back, before anybody sees it: whoever reads slowly holds nobody up.
- * On the embedded database an open cursor would keep everybody else waiting.
+ * Each page is read completely and its connection released before the page is yielded, so a slow reader delays nobody
+ * else. On the embedded database, an open cursor would make everybody else wait.
  *
- * @param after only those that come after this key
- * @param onWindow called before each window, with the share of the period that lies before it
+ * @param after yield only rows after this key
+ * @param onWindow called before each window, with the share of the period that is before it
  */
 export async function* recordsOf(
   pool: Pool,
@@ -57,7 +57,7 @@ export async function* recordsOf(
   }
 }
 
-/** The first rows of a window: all of them, or as many as a page has. */
+/** The first rows of a window, at most one page. */
 async function readPage(pool: Pool, wanted: RecordFilter, window: Period, after: Key | null) {
   const { key, pageRows } = datasets[wanted.what];
   const rows = await openWindow(pool, wanted, window, after);
@@ -78,7 +78,7 @@ async function readPage(pool: Pool, wanted: RecordFilter, window: Period, after:
   return { rows: page, isAll, last };
 }
 
-/** The first value of a key, a day among them. */
+/** The first value of a key as an instant; it may be a day. */
 export function timeOf([time]: Key): Date {
   return new Date(time as Date | string);
 }

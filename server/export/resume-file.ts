@@ -4,10 +4,10 @@ import { UserError } from "../../shared/process/user-error.js";
 import type { ExportFormatName } from "./format.js";
 import type { RecordFilter } from "./records.js";
 
-/** By the option's name; null and false: it was not given. */
+/** Values by the name of their option; null and false: the option was not given. */
 type Given = Record<string, string | boolean | null>;
 
-/** Stands beside a file for as long as that is not finished, and has the options that it was begun with. */
+/** Path of the resume file. It exists until the export is finished, and holds the options that it was started with. */
 const noteOf = (path: string) => `${path}.unfinished`;
 
 function givenBy({ what, period, venue, retracted }: RecordFilter, form: ExportFormatName) {
@@ -21,7 +21,7 @@ function givenBy({ what, period, venue, retracted }: RecordFilter, form: ExportF
   } satisfies Given;
 }
 
-/** Before anything is in the file: without it that cannot be gone on with. */
+/** To be called before anything is written to the output: without a resume file the export cannot be continued. */
 export async function writeResumeFile(path: string, wanted: RecordFilter, form: ExportFormatName): Promise<void> {
   const given = JSON.stringify(givenBy(wanted, form));
   await writeFile(noteOf(path), `${given}\n`, { flush: true });
@@ -32,16 +32,16 @@ export async function removeResumeFile(path: string): Promise<void> {
 }
 
 /**
- * The file's records do not say by which options they were chosen: of one venue or of all they look alike, and the
- * database has lost old ones and got late ones since.
+ * Compares the options with those in the resume file. The records cannot show their options: records of one venue and
+ * of all venues look alike, and since then the database has dropped old records and received late ones.
  *
- * @throws UserError where a file was begun with other options, or is finished
+ * @throws UserError if the export was started with other options, or is finished
  */
 export async function requireSameExport(path: string, wanted: RecordFilter, form: ExportFormatName): Promise<void> {
   const note = noteOf(path);
   if (!existsSync(note))
     throw new UserError(
-      `--resume: ${path} is finished, or not of an export: what can be gone on with has ${note} beside it. Name another file`,
+      `--resume: ${path} is finished or not from an export: to continue it, ${note} must exist. Name another file`,
     );
   const begun = await readNote(note);
   const differ = Object.entries(givenBy(wanted, form))
@@ -49,7 +49,7 @@ export async function requireSameExport(path: string, wanted: RecordFilter, form
     .map(([option]) => told(option, begun[option]));
   if (differ.length > 0)
     throw new UserError(
-      `--resume: ${path} was begun ${differ.join(" and ")}. Give the options that it was begun with, or name another file`,
+      `--resume: ${path} was started ${differ.join(" and ")}. Give the same options, or name another file`,
     );
 }
 
@@ -57,9 +57,12 @@ async function readNote(note: string): Promise<Given> {
   try {
     return JSON.parse(await readFile(note, "utf8")) as Given;
   } catch (error) {
-    throw new UserError(`--resume: ${note} does not say what it stands beside: remove both files, and begin anew`, {
-      cause: error,
-    });
+    throw new UserError(
+      `--resume: ${note} is not a valid resume file: remove it and the output, and start the export again`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -1,7 +1,6 @@
 /**
- * Liveness, readiness, and how it goes. `/healthz` says that the program runs
- * and never asks the database; `/readyz` says whether it can do its work, and
- * if not, why; `/metrics` tells Prometheus how it does it.
+ * Liveness, readiness and metrics. `/healthz` answers as long as the program runs, and never queries the database;
+ * `/readyz` shows whether the program can do its work, and if not, why; `/metrics` serves Prometheus.
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -18,7 +17,7 @@ import { stackOf } from "../../shared/process/user-error.js";
 /** The body of `/readyz`: 200 when `ready`, otherwise 503. */
 export interface Readiness {
   ready: boolean;
-  /** By what is checked: `database`, `schema`, `engine`, … */
+  /** By the name of the check: `database`, `schema`, `engine`, … */
   checks: Record<string, { ok: boolean; detail: string }>;
 }
 
@@ -26,7 +25,7 @@ export type ReadinessCheck = () => Promise<Readiness>;
 
 export interface HealthOptions {
   service: Service;
-  /** 0: any free one. */
+  /** 0 takes a free one. */
   port: number;
   /** IP address to listen on. */
   host: string;
@@ -35,19 +34,21 @@ export interface HealthOptions {
   log: Log;
 }
 
-/** A check that hangs is an answer too, and whoever asks does not wait for long. */
+/** If a check hangs, `/readyz` answers after this time that the program is not ready. */
 const readyWithinMs = 5_000;
 
-/** A client may take this long to send its request. */
+/** How long a client may take to send its request. */
 const requestWithinMs = 5_000;
-/** A connection on which nothing moves for this long is closed. A scraper's usual interval is shorter. */
+/** A connection that is idle for this long is closed. The usual interval of scrapers is shorter. */
 const silentForMs = 65_000;
-/** Prometheus, a balancer or two, and operators: beyond this somebody else is collecting connections. */
+/**
+ * More than enough for Prometheus, one or two load balancers, and operators. Others must not use up all connections.
+ */
 const mostConnections = 64;
 
 /**
- * The small server for a program's operators, at `HEALTH_PORT`; nothing of it is for the public. However many ask at
- * once, one check is made for them.
+ * The small server for a program's operators, at `HEALTH_PORT`; nothing on it is for the public. Concurrent requests
+ * share one check.
  */
 export async function startHealth(given: HealthOptions) {
   const options: Answering = {
@@ -81,7 +82,7 @@ export async function startHealth(given: HealthOptions) {
   };
 }
 
-/** The body of `/healthz`, of the shape that the API describes. */
+/** The body of `/healthz`, as the API describes it. */
 export function healthBody(service: Service) {
   const time = new Date().toISOString();
   return {
@@ -94,7 +95,7 @@ export function healthBody(service: Service) {
   };
 }
 
-/** The check's answer, or `ready: false` where it throws (a bug, logged) or takes too long. */
+/** The check's result, or `ready: false` if it takes too long or throws, which is a bug and is logged. */
 export async function readinessOf(check: ReadinessCheck, log: Log, withinMs = readyWithinMs): Promise<Readiness> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Readiness>((resolve) => {

@@ -4,9 +4,10 @@ import { replicaCheck, replicaState } from "../database/replica.js";
 import { definitionsFault, schemaState } from "../database/schema-state.js";
 
 /**
- * Can this program do its work: is the database there, is its schema this build's, and does the engine decide?
+ * Whether this program can do its work: the database is reachable, its schema is that of this build, and the engine
+ * decides.
  *
- * @param ofReplica whether the database is meant to be a replica: then also, is it close enough behind its primary?
+ * @param ofReplica whether the database is meant to be a replica; if so, its lag is checked, too
  */
 export async function readiness(pool: Pool, ofReplica = false): Promise<Readiness> {
   const checks: Readiness["checks"] = {
@@ -71,7 +72,7 @@ async function engineCheck(pool: Pool) {
   if (!clock || !ticked) return { ok: false, detail: "has never ticked" };
   if (clock.fresh) return { ok: true, detail: `last tick ${ticked}` };
   const detail = clock.ahead
-    ? `its last tick ${ticked} is ahead of the database's clock, and until then it decides nothing: every state reads unknown`
+    ? `its last tick ${ticked} is ahead of the database's clock, so it decides nothing before then: every state reads unknown`
     : `silent since ${ticked}: every state reads unknown`;
   return { ok: false, detail };
 }

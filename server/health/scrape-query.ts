@@ -3,13 +3,14 @@ import type { Log } from "../../shared/log/log.js";
 import { singleFlight } from "../../shared/process/single-flight.js";
 import { stackOf } from "../../shared/process/user-error.js";
 
-/** A scraper waits for ten seconds by default, and all else should reach it when the database does not answer. */
+/** Scrapers wait ten seconds by default. They should get all other metrics when the database does not answer. */
 const answerWithinMs = 3_000;
 
 /**
- * What own metrics ask the database at every scrape: all of one scrape ask at once, and get the same answer.
+ * Makes the query that a program's own metrics send to the database at each scrape. Concurrent callers, such as all
+ * metrics of one scrape, share one query.
  *
- * @returns null where the database does not answer, or not in time: nothing is known then
+ * @returns null if the database does not answer, or not in time: the values are unknown then
  */
 export function queryAtScrape<Row>(ask: () => Promise<Row[]>, log: Log): () => Promise<Row | null> {
   return singleFlight(async () => {
@@ -30,7 +31,7 @@ export function queryAtScrape<Row>(ask: () => Promise<Row[]>, log: Log): () => P
       return row!;
     } catch (error) {
       if (!countsAsAway(log, "scrapes", error))
-        log.error("own metrics lack what was asked of the database", {
+        log.error("own metrics lack the values from the database", {
           stack: stackOf(error),
         });
       return null;

@@ -7,27 +7,27 @@ import { runExchange, type BoundedRequest, type EndedExchange } from "./exchange
 
 export interface BoundedClient {
   /**
-   * Sends once, and follows no redirects.
+   * Sends a request once, and follows no redirects.
    *
-   * @throws for a request that cannot be sent, which is a bug of ours
+   * @throws if the request cannot be sent, which is a bug of ours
    */
   exchange(request: BoundedRequest): Promise<EndedExchange>;
-  /** Ends what is under way, and what is asked for later, as `closed`. */
+  /** Ends running and later exchanges as `closed`. */
   close: () => Promise<void>;
 }
 
 const maxHeaderSize = 16 * 1024;
 
-/** Shorter than what is usual for servers, of which five seconds are the shortest: few races are lost against them. */
+/** Shorter than the usual timeouts of servers, from five seconds up, so that few servers close a connection in use. */
 const idleMs = 4000;
 
 /**
- * On Node's own client, not on undici, whose requests cannot be cut while they connect and which takes `100 Continue`,
- * if it did not ask for that, for a broken answer. It sends nothing twice.
+ * Uses Node's own client instead of undici, which cannot abort a request while it connects, and which considers an
+ * unrequested `100 Continue` a broken answer. It never sends a request twice.
  *
- * There is no limit of connections, since one for an origin would have a slow server delay others at the same service;
- * callers have few requests at a time. Of those that are idle two are kept for each name, port and protocol, for a
- * moment.
+ * The number of connections is not limited, because with a limit for each origin a slow server would delay others at
+ * the same service; callers have few requests at a time. Two idle connections are kept for a few seconds for each name,
+ * port and protocol.
  *
  * @param ca trusted instead of the usual authorities
  */
@@ -37,16 +37,16 @@ export function makeBoundedClient(lookup: LookupFunction = dns.lookup, ca?: stri
     maxFreeSockets: 2,
     timeout: idleMs,
     autoSelectFamily: true,
-    // Node's 250 ms would give up an address that is good and far away.
+    // Node's 250 ms would give up on a good address that is far away.
     autoSelectFamilyAttemptTimeout: 1000,
   };
   const plain = new http.Agent(connecting);
   const secure = new https.Agent({
     ...connecting,
     ca,
-    // Set here so that NODE_TLS_REJECT_UNAUTHORIZED=0 does not count.
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect.
     rejectUnauthorized: true,
-    // A session that is taken up again is not asked for its certificate.
+    // The certificate of a resumed session would not be checked.
     maxCachedSessions: 0,
   });
   const closing = new AbortController();
@@ -58,9 +58,9 @@ export function makeBoundedClient(lookup: LookupFunction = dns.lookup, ca?: stri
     const [protocol, agent] = url.protocol === "https:" ? [https, secure] : [http, plain];
     return runExchange(bounded, signals, (onStep) =>
       protocol.request(url, {
-        // What the URL has of user and password is not sent.
+        // User and password in the URL are not sent.
         ...{ method, headers, auth: null, agent, maxHeaderSize },
-        // Not called for a host that is an address.
+        // Not called if the host is an address.
         lookup(host, options, callback) {
           onStep("an address");
           lookup(host, options, (error, ...found) => {

@@ -3,7 +3,7 @@ import type { LookupFunction } from "node:net";
 import { plainNo, type Lookup } from "./lookup.js";
 import { isLocalhost, problemOfAddress } from "./safe-address.js";
 
-/** A name with an address that nothing may be sent to. */
+/** A name with an address to which nothing may be sent. */
 export class Unsafe extends Error {
   override name = "Unsafe";
 }
@@ -16,13 +16,14 @@ export class Unresolved extends Error {
     host: string,
     readonly code: string,
   ) {
-    const said = plainNo[code] ?? "no answer that says whether there is one";
+    const said = plainNo[code] ?? "no definite answer";
     super(`expected an address of ${host}, got ${said} (${code})`);
   }
 
   /**
-   * Whether it is the receiver's name server that is broken, or our own resolver, cannot be told. The second would
-   * switch off all channels within minutes; the first shows in the log.
+   * Whether the fault counts as ours. If there is no definite answer, either the receiver's name server or our resolver
+   * is broken. It counts as ours, because a broken resolver of ours would otherwise switch off all channels within
+   * minutes; a broken name server of the receiver shows in the log.
    */
   get isOurs(): boolean {
     return !(this.code in plainNo);
@@ -35,8 +36,8 @@ const here: LookupAddress[] = [
 ];
 
 /**
- * For sockets: what it gives them is what they connect to, with no further question in which a name server could change
- * its mind. Sockets do not ask it for what is an address already.
+ * A lookup function for sockets. They connect to the addresses that it returns and do not resolve the name again, so a
+ * name server cannot change its answer after the check. Sockets do not call it if the host is an address.
  */
 export function checkedLookup(lookup: Lookup, allowLoopback: boolean): LookupFunction {
   async function addressesOf(host: string): Promise<LookupAddress[]> {
@@ -53,7 +54,7 @@ export function checkedLookup(lookup: Lookup, allowLoopback: boolean): LookupFun
     return addresses;
   }
 
-  // Sockets that choose between families ask for all.
+  // Sockets with autoSelectFamily ask for all addresses.
   return (host, _options, callback) => {
     addressesOf(host).then(
       (addresses) => callback(null, addresses),
@@ -62,7 +63,7 @@ export function checkedLookup(lookup: Lookup, allowLoopback: boolean): LookupFun
   };
 }
 
-/** Bugs stay what they are. */
+/** Bugs are passed on unchanged. */
 function unresolved(host: string, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;
   const isResolvers = typeof code === "string" && !code.startsWith("ERR_");

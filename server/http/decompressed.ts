@@ -10,7 +10,7 @@ const decoders: Record<string, (() => Readable & NodeJS.WritableStream) | null> 
   br: createBrotliDecompress,
 };
 
-/** Empty where an answer names none. */
+/** Empty if the answer has no content-encoding. */
 export function encodingOf(headers: IncomingHttpHeaders): string {
   return (headers["content-encoding"] ?? "").trim().toLowerCase();
 }
@@ -19,7 +19,9 @@ export function isDecodable(encoding: string): boolean {
   return Object.hasOwn(decoders, encoding);
 }
 
-/** The body of an answer in an encoding that is decodable. The stream has the errors of both, and ends both. */
+/**
+ * The decoded body of an answer whose encoding is decodable. The stream reports errors of both streams, and ends both.
+ */
 export function decompressed(answer: IncomingMessage): Readable {
   const decode = decoders[encodingOf(answer.headers)];
   return decode ? pipeline(answer, decode(), () => {}) : answer;

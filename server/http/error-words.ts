@@ -1,9 +1,9 @@
-/** Errors of networks, of TLS and of HTTP, by their codes. */
+/** Descriptions of network, TLS and HTTP errors by their codes. */
 
 /**
- * One for each address of a host, where none of several can be connected to.
+ * The codes of a network error. If no address of a host can be connected to, there may be one for each address.
  *
- * @throws the error itself where it is none of networks but a bug of ours
+ * @throws the error itself if it is not a network error, but a bug of ours
  */
 export function networkCodesOf(error: Error): string[] {
   const codes = [...new Set(codesOf(error))];
@@ -17,26 +17,26 @@ function codesOf(error: unknown): string[] {
   return typeof code === "string" ? [code] : [];
 }
 
-/** Node's own, but for those that a stranger can cause. */
+/** Node's own errors, except those that the other side can cause. */
 const bugs = /^ERR_(?!SSL_|TLS_)/;
 
 const words: Record<string, string> = {
   ENOTFOUND: "no address of that name",
-  ECONNREFUSED: "a refusal to connect",
-  ECONNRESET: "a connection that broke off",
-  EPIPE: "a connection that broke off",
-  ETIMEDOUT: "no sign in time",
+  ECONNREFUSED: "a refused connection",
+  ECONNRESET: "a broken connection",
+  EPIPE: "a broken connection",
+  ETIMEDOUT: "a timeout",
   HPE_HEADER_OVERFLOW: "too many bytes of headers",
-  CERT_HAS_EXPIRED: "a certificate that has expired",
+  CERT_HAS_EXPIRED: "an expired certificate",
   CERT_NOT_YET_VALID: "a certificate that is not valid yet",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "a certificate that vouches for itself",
-  SELF_SIGNED_CERT_IN_CHAIN: "a certificate of an authority that is not known",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "a certificate of an authority that is not known",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "a certificate of an authority that is not known",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "a self-signed certificate",
+  SELF_SIGNED_CERT_IN_CHAIN: "a certificate from an unknown authority",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "a certificate from an unknown authority",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "a certificate from an unknown authority",
   ERR_TLS_CERT_ALTNAME_INVALID: "a certificate for another name",
 };
 
-/** Never the error's own message, which may have anything in it. */
+/** Never contains the error's own message, which may contain anything. */
 export function wordsForCodes(codes: string[]): string {
   return codes.map(wordsFor).join(" and ");
 }
@@ -44,7 +44,7 @@ export function wordsForCodes(codes: string[]): string {
 function wordsFor(code: string): string {
   const said =
     words[code] ??
-    (code.startsWith("HPE_") ? "what is no HTTP" : undefined) ??
-    (/^(ERR_SSL_|EPROTO$)/.test(code) ? "what is no TLS" : undefined);
+    (code.startsWith("HPE_") ? "invalid HTTP" : undefined) ??
+    (/^(ERR_SSL_|EPROTO$)/.test(code) ? "invalid TLS" : undefined);
   return said === undefined ? code : `${said} (${code})`;
 }

@@ -1,4 +1,4 @@
-/** One HTTP request and its answer, bounded in time and bytes, until it ends in one way or another. */
+/** Runs one HTTP exchange: a request and its answer, limited in time and bytes. */
 
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -9,29 +9,30 @@ export interface BoundedRequest {
   url: URL;
   headers: Record<string, string>;
   body?: Buffer;
-  /** For everything, from resolving the host's name to the end of the answer. */
+  /** Limit of the whole exchange, from resolving the host's name to the end of the answer. */
   deadlineMs: number;
-  /** By the monotonic clock. Nothing is sent if there is a connection only later. */
+  /** On the monotonic clock. If the connection is only ready later, nothing is sent. */
   leaveByMs?: number;
   /**
-   * Of everything that arrives on the connection: a body, and what the parser has no bound for (interim answers, line
-   * ends before the first, blanks before a header's value, zeros before a chunk's length), which would keep core's one
-   * thread busy until the deadline.
+   * Limit of all bytes that arrive on the connection. Besides the body it covers everything that the parser does not
+   * limit, and that would keep core's only thread busy until the deadline: interim answers, line ends before the first
+   * one, blanks before a header's value, zeros before a chunk's length.
    */
   maxWireBytes: number;
-  /** Of the body as `bodyOf` gives it. */
+  /** Limit of the body as `bodyOf` returns it. */
   maxBodyBytes?: number;
-  /** What to read the body from, instead of the answer itself; null: the exchange ends without it. */
+  /** The stream from which to read the body, instead of the answer; null: the exchange ends without the body. */
   bodyOf?: (answer: IncomingMessage) => Readable | null;
   /** Ends the exchange as `closed`. */
   signal?: AbortSignal;
 }
 
-/** In this order; a kept connection starts with the answer. */
+/** The steps in their order. On a reused connection, the answer is the first. */
 export type AwaitedStep = "an address" | "a connection" | "TLS" | "an answer" | "the end of the answer";
 
 /**
- * `answered`: with all that was wanted of it. `held`: `lateMs` after `leaveByMs`. `late`: so long after the deadline.
+ * `answered`: the requested part of the answer is complete. `held`: the connection was ready `lateMs` after
+ * `leaveByMs`. `late`: the exchange was ended `lateMs` after its deadline.
  */
 export type ExchangeEnd =
   | { kind: "answered" | "oversize" | "upgraded" | "closed" }
@@ -40,14 +41,14 @@ export type ExchangeEnd =
 
 export interface EndedExchange {
   end: ExchangeEnd;
-  /** Where it ended. */
+  /** The step at which the exchange ended. */
   awaited: AwaitedStep;
-  /** The connection was kept from an earlier request. */
+  /** Whether the connection was reused from an earlier request. */
   reused: boolean;
-  /** Null where no answer came. */
+  /** Null if there was no answer. */
   status: number | null;
   headers: IncomingHttpHeaders;
-  /** As much of the body as was read. */
+  /** The part of the body that was read. */
   chunks: Buffer[];
 }
 
@@ -67,7 +68,7 @@ export function runExchange(
   let settle: ((exchange: EndedExchange) => void) | null = null;
 
   const request = open((step) => (awaited = step));
-  // What has already arrived is read first: after this machine stood still, that may be all of the answer.
+  // Data that has already arrived is read first: after a pause of this machine, it may be the complete answer.
   const timer = setTimeout(() => setImmediate(onDeadline), deadlineMs);
   for (const signal of signals) signal.addEventListener("abort", onAbort);
   request.once("socket", watch);
@@ -87,7 +88,7 @@ export function runExchange(
     socket.once("secureConnect", () => onConnection("an answer"));
   }
 
-  /** After this machine paused, it may be there before the deadline is noticed. */
+  /** After a pause of this machine, the connection may be ready before the timer of the deadline fires. */
   function onConnection(step: AwaitedStep): void {
     awaited = step;
     const nowMs = performance.now();
@@ -97,11 +98,11 @@ export function runExchange(
 
   function onWireBytes(chunk: Buffer): void {
     wireBytes += chunk.length;
-    // The body in them reaches us first.
+    // Delayed, so that the part of the body in these bytes is handled first.
     if (wireBytes > maxWireBytes) process.nextTick(end, { kind: "oversize" });
   }
 
-  /** The connection is no longer the request's. */
+  /** After an upgrade the connection no longer belongs to the request. */
   function onUpgrade(answer: IncomingMessage, socket: Duplex): void {
     response = answer;
     socket.destroy();
@@ -115,7 +116,7 @@ export function runExchange(
     const content = more.bodyOf ? more.bodyOf(answer) : answer;
     if (content === null) {
       answer.resume();
-      // By then a short answer is complete, and its connection can be kept.
+      // Delayed, because a short answer is complete by then, and its connection can be reused.
       process.nextTick(end, { kind: "answered" });
       return;
     }
@@ -150,7 +151,7 @@ export function runExchange(
     clearTimeout(timer);
     for (const signal of signals) signal.removeEventListener("abort", onAbort);
     connection?.off("data", onWireBytes);
-    // The connection is kept for the next request if it is free for one.
+    // Otherwise the exchange is complete on both sides, and the connection is kept for the next request.
     if (!response?.complete || !request.writableFinished) request.destroy();
   }
 }

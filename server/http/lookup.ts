@@ -1,37 +1,37 @@
 import type { LookupAddress } from "node:dns";
 import { Resolver } from "node:dns/promises";
 
-/** All addresses of a name. @throws Error with a resolver's code */
+/** Returns all addresses of a name. @throws Error with the resolver's code */
 export type Lookup = (host: string) => Promise<LookupAddress[]>;
 
-/** What a resolver says when it knows that there is no address; all else means that it does not know. */
+/** The codes with which a resolver states that there is no address. With any other code it does not know. */
 export const plainNo: Record<string, string> = {
   ENOTFOUND: "no such name",
-  ENODATA: "a name without one",
-  EBADNAME: "no name",
+  ENODATA: "a name without addresses",
+  EBADNAME: "an invalid name",
 };
 
 /**
- * Asks name servers by itself instead of by the system's getaddrinfo, of which Node has two run at a time in the whole
- * process: two receivers whose name servers hang would keep all others waiting. It also knows no search domains, in
- * which a receiver's name would be looked for among ours. Nor does it read /etc/hosts.
+ * Queries name servers itself instead of calling the system's getaddrinfo. Node runs only two of those calls at a time
+ * in the whole process, so two receivers with hanging name servers would make all others wait. The resolver also
+ * ignores search domains, in which a receiver's name would be looked up among our own names, and /etc/hosts.
  *
- * @param servers addresses with ports; those of the system when not given
- * @param tryMs how long the first of two tries of each server waits. Both take three times as long, which leaves time
- * for the letter.
+ * @param servers addresses with ports; default: those of the system
+ * @param tryMs how long the first of two tries waits for each server. Both together take three times as long, which
+ * leaves time for the delivery
  */
 export function makeLookup(servers?: string[], tryMs = 1500): Lookup {
   return async (host) => {
-    // A new one each time: the system's servers are read when it is made.
+    // A new resolver each time, because it reads the system's servers when it is created.
     const resolver = new Resolver({ timeout: tryMs, tries: 2 });
     if (servers) resolver.setServers(servers);
     const both = await Promise.allSettled([
       addresses(resolver.resolve4(host), 4),
       addresses(resolver.resolve6(host), 6),
     ]);
-    // IPv4 first: a machine without a way out by IPv4 says so at once, one with a broken one by IPv6 keeps silent.
+    // IPv4 first: without an IPv4 route a connection fails at once, but on a broken IPv6 route it gets no answer.
     const found = both.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
-    // What is not known of one family is not sent to.
+    // If only one family resolved, nothing is sent to the other one.
     if (found.length > 0) return found;
     const reasons = both.flatMap((one) => (one.status === "rejected" ? [one.reason as NodeJS.ErrnoException] : []));
     throw reasons.find(({ code = "" }) => !(code in plainNo)) ?? reasons[0]!;

@@ -8,16 +8,16 @@ const dayMs = 86_400_000;
 export interface ByTime {
   source: Pool;
   target: Pool;
-  /** Since when the source has raw samples. */
+  /** Start of the raw samples in the source. */
   rawFrom: Date;
-  /** Called before each window, with the share of the windows that are done. @throws where the move is to stop */
+  /** Called before each window, with the share of the windows that are done. @throws to stop the move */
   onWindow: (part: string, share: number) => void;
 }
 
 /**
- * Copies what is not there yet of the samples or of a roll-up, each window in a transaction that also notes it:
- * whatever kills this, a window is there whole or not at all. Chunks that nothing more comes to are compressed on the
- * way, so that the target never holds much more than it will in the end.
+ * Copies those windows of the samples or of a roll-up that the target does not have yet. The transaction that copies a
+ * window also records it, so that after a crash a window is there completely or not at all. Complete chunks are
+ * compressed during the move, so that the target never holds much more than at the end.
  */
 export async function copyByTime(part: Timed, move: ByTime): Promise<void> {
   const { source, target, rawFrom, onWindow } = move;
@@ -33,7 +33,7 @@ export async function copyByTime(part: Timed, move: ByTime): Promise<void> {
       await copyRows(source, tx, part, window);
     });
     doneTo = window.to;
-    // once a day; what is rolled up of raw samples that are kept is refreshed in the end, and compressed then
+    // once a day; roll-ups of raw samples that still exist are refreshed at the end, and compressed only then
     if (dayOf(window.to) > dayOf(window.from))
       await compress(target, part.kind === "samples" || doneTo < rawFrom ? doneTo : rawFrom);
   }
@@ -44,11 +44,13 @@ function dayOf(at: Date): number {
   return Math.floor(+at / dayMs);
 }
 
-/** @throws UserError where it was not done up to `from`: somebody else is at it */
+/** @throws UserError if the part was not done up to `from`: another move is running */
 export async function advance(tx: Db, part: string, from: Date | null, to: Date): Promise<void> {
   const noted = await tx.file("move_advance", [part, from, to]);
   if (noted.length === 0)
-    throw new UserError("another move into the same database is at work; let it end, or stop it and start this again");
+    throw new UserError(
+      "another move into this database is running; wait until it ends, or stop it and run this again",
+    );
 }
 
 export async function doneUntil(db: Db, part: string): Promise<Date | null> {
@@ -56,7 +58,7 @@ export async function doneUntil(db: Db, part: string): Promise<Date | null> {
   return row?.until_at ?? null;
 }
 
-/** Compresses every chunk that ends by then and is due. */
+/** Compresses every chunk that is due and ends by `endsBy`. */
 export async function compress(target: Db, endsBy: Date): Promise<void> {
   for (;;) {
     const [row] = await target.file<{ chunk: string | null }>("move_compress", [endsBy]);
@@ -64,7 +66,7 @@ export async function compress(target: Db, endsBy: Date): Promise<void> {
   }
 }
 
-/** The hours that are left of the first day get chunks of their own: see move_chunks.sql. */
+/** Each remaining hour of the first day gets its own chunk: see move_chunks.sql. */
 function chunkSetter(rawFrom: Date) {
   const firstWholeDay = Math.ceil(+rawFrom / dayMs) * dayMs;
   let now: boolean | undefined;

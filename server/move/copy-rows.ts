@@ -1,17 +1,17 @@
 import type { Db, Pool } from "../../shared/database/pool.js";
 import { type Part, within, type CopiedWindow } from "./part.js";
 
-/** A batch is sent as one array: some megabytes, whatever the rows are. */
+/** A batch is sent as one array, which has a few megabytes for any kind of row. */
 const batchRows = 5_000;
 
 /**
- * Copies the rows of a window, or of a whole table, in memory that does not grow with their number.
+ * Copies the rows of a window, or of a whole table. Memory does not grow with their number.
  *
- * A row travels as the text of its composite type, the one form that every type has and that both sides read alike:
- * no column is named here, and none is rounded by JavaScript.
+ * A row is transferred as the text of its composite type, the one form that every type has and that both sides read
+ * alike: no column is named here, and JavaScript rounds no value.
  *
- * @param tx the transaction on the target in which they are written
- * @returns how many
+ * @param tx the transaction on the target that writes the rows
+ * @returns the number of rows
  */
 export async function copyRows(source: Pool, tx: Db, part: Part, window: CopiedWindow | null): Promise<number> {
   const [condition, values] = within(part, window);

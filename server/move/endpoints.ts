@@ -3,29 +3,29 @@ import { schemaState } from "../database/schema-state.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { isTimed, type Part } from "./part.js";
 
-/** What is read: see `sql/queries/move_source.sql`. */
+/** The state of the source database: see `sql/queries/move_source.sql`. */
 export interface MoveSource {
   identity: string;
   state: string;
   rawFrom: Date | null;
 }
 
-/** Tables that a migration fills, most of them from the registry: the rows of the source take their place. */
+/** Tables that a migration fills, most of them from the registry. The rows of the source replace theirs. */
 const filledByMigration = ["region", "venue", "component", "official_source", "regions_published", "rollups_made"];
 
 /**
- * Finds the source ready to be read.
+ * Checks that the source is ready to be read.
  *
- * @param isOurs nobody else can be connected, whatever leases that were not handed over say
- * @throws UserError where it is of another schema, or where the service runs
+ * @param isOurs no other program can be connected, even if leases that were not released have not expired yet
+ * @throws UserError if the source has another schema, or if the service runs on it
  */
 export async function readSource(db: Db, isOurs: boolean): Promise<MoveSource> {
   const { missing, unknown } = await schemaState(db);
   if (missing.length + unknown.length > 0)
     throw new UserError(
-      "a move needs a database of this build's schema to read from, but it " +
+      "the source of a move must have the schema of this build, but it " +
         (unknown.length > 0
-          ? `has ${unknown.join(", ")}, which this build does not know; use the build that made it`
+          ? `has ${unknown.join(", ")}, which this build does not know; use the build that created it`
           : `lacks ${missing.join(", ")}; let this build migrate it first (venuewatch migrate, or venuewatch up)`),
     );
   const identity = await identityOf(db);
@@ -33,17 +33,17 @@ export async function readSource(db: Db, isOurs: boolean): Promise<MoveSource> {
   const { busy, ...source } = row!;
   if (busy.length > 0 && !isOurs)
     throw new UserError(
-      `the database that is read from must not change, but the service runs on it: ${busy.join("; ")}. ` +
-        "Stop core and the probes, wait for a quarter of a minute, and start this again",
+      `the source must not change during the move, but the service runs on it: ${busy.join("; ")}. ` +
+        "Stop core and the probes, wait for 15 seconds, and run this again",
     );
   return { identity, ...source };
 }
 
-/** @returns when the move was finished; "begun" or "empty" where it was not */
+/** @returns when the move was finished; "begun" or "empty" if it was not */
 export async function readTarget(db: Db, source: MoveSource): Promise<Date | "begun" | "empty"> {
   const [here] = await db.file<{ isOurs: boolean; isMarked: boolean }>("move_target");
   if (here!.isOurs && (await identityOf(db)) === source.identity)
-    throw new UserError("--to: this is the database that would be moved, or a copy of it; name an empty one");
+    throw new UserError("--to: this is the source database or a copy of it; name an empty one");
   if (!here!.isMarked) return "empty";
   const [state] = await db.query<{
     identity: string;
@@ -51,37 +51,37 @@ export async function readTarget(db: Db, source: MoveSource): Promise<Date | "be
     finished_at: Date | null;
   }>(sql`select identity, state, finished_at from moving.state`);
   if (state!.identity !== source.identity)
-    throw new UserError("--to: something else was moved into this database; name an empty one");
+    throw new UserError("--to: another database was moved into this one; name an empty one");
   if (state!.finished_at) return state!.finished_at;
   refuseChanged(state!.state, source.state);
   return "begun";
 }
 
-/** @throws UserError where the source is not as it was when the move began */
+/** @throws UserError if the source has changed since the move began */
 export function refuseChanged(before: string, now: string): void {
   if (before === now) return;
   throw new UserError(
-    "the database that is read from has changed since the move began, so that what was moved is not all of it. " +
-      "Stop whatever writes to it, make the target anew (drop and create its database), and start again",
+    "the source has changed since the move began, so the copy would be incomplete. " +
+      "Stop everything that writes to the source, drop and create the target database, and start over",
   );
 }
 
-/** @throws UserError where there is more in it than a migration leaves */
+/** @throws UserError if the target contains more than a migration inserts */
 export async function refuseFilled(db: Db, parts: Part[]): Promise<void> {
   for (const part of parts) {
     if (filledByMigration.includes(part.part)) continue;
     const [row] = await db.text<{ filled: boolean }>(`select exists (select from ${part.writes}) as filled`, []);
     if (row!.filled)
       throw new UserError(
-        `--to: this database has a history of its own (${part.part} has rows), and two cannot be put together; name an empty one`,
+        `--to: this database already has a history (${part.part} has rows), and histories are not merged; name an empty one`,
       );
   }
 }
 
 /**
- * Lets roll-ups be complete up to a time, while they are still empty: what is written there afterwards stands by
- * itself, and no refresh looks for what it was made from. What comes after is rolled up at the end, from samples that
- * are there.
+ * Marks the roll-ups as complete up to a time, while they are still empty: no refresh will look for the samples of the
+ * rows that are copied into them afterwards. Later buckets are rolled up at the end, from samples that are in the
+ * target.
  */
 export async function sealHistory(pool: Pool, parts: Part[], to: Date): Promise<void> {
   for (const { kind, reads } of parts.filter(isTimed))

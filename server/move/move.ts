@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
 export interface MoveOptions {
   /** One connection is enough. */
   source: Pool;
-  /** Whether nobody else can be connected to the source. */
+  /** Whether no other program can be connected to the source. */
   sourceIsOurs: boolean;
   target: Pool;
   registry: Registry;
@@ -25,21 +25,21 @@ export interface MoveOptions {
 
 export interface Moved {
   verified: Verified[];
-  /** When it was finished, where that was before this began. */
+  /** When an earlier run finished the move; null if this run did. */
   finishedBefore: Date | null;
 }
 
-/** The move was told to stop. Started again, it goes on. */
+/** The signal has stopped the move. The next run continues it. */
 class Stopped extends Error {}
 
 /**
- * Carries everything to an empty database, or goes on where an earlier move into it was ended, however that was.
+ * Copies everything to an empty database, or continues an earlier move into it, however that one ended.
  *
- * The target's state says how far it is: nothing; begun; some windows of the samples, then of each roll-up; verified,
- * with every table; rolled up and compressed; finished.
+ * The target records the progress: nothing; begun; some windows of the samples, then of each roll-up; verified, with
+ * every table; rolled up and compressed; finished.
  *
- * @returns null where it was told to stop
- * @throws UserError where the two databases are not what they have to be, or do not agree in the end
+ * @returns null if the signal has stopped it
+ * @throws UserError if one of the databases cannot be used for this move, or if they differ in the end
  */
 export async function move(options: MoveOptions): Promise<Moved | null> {
   try {
@@ -68,7 +68,7 @@ async function moveOn(options: MoveOptions): Promise<Moved> {
 
 async function begin(options: MoveOptions, read: MoveSource): Promise<void> {
   const { source, target, registry, log } = options;
-  // without venues: those that come have ids already
+  // without venues and regions: those of the source are copied with their ids
   await migrate(target, { ...registry, venues: [], regions: [] }, log);
   const parts = await partsOf(target);
   await refuseFilled(target, parts);
@@ -91,8 +91,8 @@ async function copyAndVerify(options: MoveOptions, read: MoveSource): Promise<vo
 }
 
 /**
- * Rolls up what the samples say, day by day: what the source had not rolled up yet is then, and to the target every
- * bucket is complete. Then compresses what is due.
+ * Rolls up the copied samples, day by day. Afterwards the roll-ups also contain what the source had not rolled up yet,
+ * and the target regards every bucket as complete. Then compresses the chunks that are due.
  */
 async function settle(options: MoveOptions, read: MoveSource): Promise<void> {
   const { target } = options;
@@ -119,7 +119,7 @@ async function isAnythingDone(target: Db): Promise<boolean> {
   return row!.done;
 }
 
-/** Tells how far a step is, and ends the move there when it is to stop. */
+/** Reports the progress of a step, and ends the move there if the signal has stopped it. */
 function stepper({ signal, onProgress }: MoveOptions, step: string) {
   return (part: string, share: number) => {
     if (signal?.aborted) throw new Stopped();

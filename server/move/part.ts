@@ -17,7 +17,7 @@ export interface MovedTable extends Named {
   identity: string | null;
 }
 
-/** What is moved a window of time after the other. */
+/** Data that is moved one window of time after another. */
 export interface Timed extends Named {
   kind: "samples" | "rollup";
   at: string;
@@ -42,7 +42,7 @@ export function isTimed(part: Part): part is Timed {
   return part.kind !== "table";
 }
 
-/** The windows in which it has rows in the source, oldest first. They begin at whole multiples of their length. */
+/** The windows from its first to its last row in the source, in order. They begin at multiples of their length. */
 export async function windowsOf(source: Db, part: Timed): Promise<CopiedWindow[]> {
   const [range] = await source.text<{ oldest: Date | null; newest: Date }>(
     `select min(${part.at}) as oldest, max(${part.at}) as newest from ${part.reads}`,
@@ -57,7 +57,7 @@ export async function windowsOf(source: Db, part: Timed): Promise<CopiedWindow[]
   return windows;
 }
 
-/** The condition that picks a window's rows, with `$1` and `$2`; of a table all of them. */
+/** The condition that selects a window's rows, with `$1` and `$2`. For a table it selects all rows. */
 export function within(part: Part, window: CopiedWindow | null): [string, Date[]] {
   if (window === null || part.kind === "table") return ["true", []];
   return [`${part.at} >= $1 and ${part.at} < $2`, [window.from, window.to]];

@@ -5,8 +5,8 @@ import { isTable, type Part, type MovedTable } from "./part.js";
 import { compare, noteVerified, type Verified } from "./verify.js";
 
 /**
- * Begins a move: whoever finds its mark goes on with it. Nobody can lead on the target from then on, until it is
- * finished.
+ * Records in the target that a move has begun, so that later runs continue it. From then on no core can lead on the
+ * target until the move is finished.
  */
 export async function mark(source: Pool, target: Pool, parts: Part[], { identity, state }: MoveSource): Promise<void> {
   const [fence] = await source.query<{ highest: number }>(
@@ -15,7 +15,7 @@ export async function mark(source: Pool, target: Pool, parts: Part[], { identity
   await target.transaction(async (tx) => {
     await tx.file("move_begin");
     await tx.query(sql`insert into moving.state (identity, state) values (${identity}, ${state})`);
-    // what a migration filled from the registry has other ids
+    // rows that a migration inserted from the registry have other ids
     await tx.script(
       `truncate leader, ${parts
         .filter(isTable)
@@ -27,13 +27,13 @@ export async function mark(source: Pool, target: Pool, parts: Part[], { identity
 }
 
 /**
- * Copies every table, compares it, and notes that everything is there, in one transaction. They are small beside what
- * is moved by time, and come last: without venues and regions nobody can deliver samples, and there is no alert that a
- * core could send. So what is started on the target too early does no harm.
+ * Copies and compares every table, and records that everything is there, in one transaction. The tables are small
+ * compared to the samples and roll-ups. They are copied last: without venues and regions no probe can deliver samples,
+ * and there is no alert that a core could send. So a program that is started on the target too early does no harm.
  *
- * @param timed what was compared before
- * @param asItWas asked last of all. @throws where the source has changed since the move began
- * @throws UserError where a table is not the same on both sides
+ * @param timed the results for the samples and roll-ups, which were compared before
+ * @param asItWas called last. @throws if the source has changed since the move began
+ * @throws UserError if a table differs between the two sides
  */
 export async function copyTables(
   source: Pool,
@@ -54,7 +54,7 @@ export async function copyTables(
   });
 }
 
-/** From the newest number that was given out, also to rows that are gone. */
+/** Continues after the last number that the sequence issued, even if its row has been deleted. */
 async function goOnCounting(source: Db, tx: Db, { reads, writes, identity }: MovedTable): Promise<void> {
   if (identity === null) return;
   const [row] = await source.query<{ last: string | null }>(

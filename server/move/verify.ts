@@ -2,19 +2,19 @@ import { type Db, sql } from "../../shared/database/pool.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { isTimed, type Part, type CopiedWindow, windowsOf, within } from "./part.js";
 
-/** What both sides have of a part. */
+/** A part that is the same on both sides. */
 export interface Verified {
   part: string;
   rows: number;
-  /** 64 bits in hexadecimal: the sum of what each row's text hashes to, so that the order of rows does not matter. */
+  /** 64 bits in hexadecimal: the sum of the hashes of all rows' texts. The order of the rows does not change a sum. */
   checksum: string;
 }
 
 /**
- * Counts and sums up parts on both sides, each by its own SQL.
+ * Compares the row counts and checksums of parts. Each database computes its own.
  *
- * @param onWindow called before each window, as of `copyByTime`
- * @throws UserError where they do not agree, with the first window of each part in which they differ
+ * @param onWindow called before each window, as in `copyByTime`
+ * @throws UserError if the two sides differ. It names the first differing window of each part
  */
 export async function compare(
   source: Db,
@@ -43,9 +43,9 @@ export async function compare(
   }
   if (differing.length > 0)
     throw new UserError(
-      `what was moved is not what is there:\n  ${differing.join("\n  ")}\n` +
-        "Either something has written to one of the two databases, or this is a bug of ours. Nothing of the database that was read from is lost: " +
-        "make the target anew (drop and create its database), and start again while nothing else uses it",
+      `the copy differs from the source:\n  ${differing.join("\n  ")}\n` +
+        "Either another program has written to one of the two databases, or this is a bug of venuewatch. The source has lost nothing: " +
+        "drop and create the target database, and start over while nothing else uses it",
     );
   return verified;
 }
@@ -61,7 +61,7 @@ export async function noteVerified(tx: Db, verified: Verified[]): Promise<void> 
   `);
 }
 
-/** What both sides had when they were compared. */
+/** The results of the comparison, as they were recorded. */
 export function verifiedParts(target: Db): Promise<Verified[]> {
   return target.query<Verified>(sql`select part, rows, checksum from moving.verified order by place`);
 }
@@ -85,8 +85,8 @@ async function beyond(target: Db, part: Part, expected: number) {
 function difference({ part }: Part, window: CopiedWindow | null, here: number, there: number): string {
   const when = window ? ` from ${window.from.toISOString()}` : "";
   return here === there
-    ? `${part}${when}: ${here} rows on both sides, but not the same`
-    : `${part}${when}: ${here} rows, of which ${there} were written`;
+    ? `${part}${when}: ${here} rows on both sides, but they differ`
+    : `${part}${when}: ${here} rows in the source, ${there} in the target`;
 }
 
 function checksumOf(sum: bigint): string {

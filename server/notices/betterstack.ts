@@ -1,8 +1,7 @@
 /**
- * Better Stack's `index.json` of a status page, in the form of JSON:API:
- * reports, their updates and the page's resources lie side by side in
- * `included`. Known from the vendor's documentation alone: what differs from it
- * is said to be unreadable.
+ * Better Stack's `index.json` of a status page, in the format of JSON:API: `included` contains reports, their updates
+ * and the page's resources side by side. We only know it from the vendor's documentation; a feed that differs from it
+ * counts as unreadable.
  */
 
 import { partitionValid, type Entries } from "./partition-valid.js";
@@ -75,7 +74,7 @@ const bodyFault = shape.faultFinder(
 
 const typeFault = shape.faultFinder(shape.object("an object with type", { type: shape.text }));
 
-/** What is used of each type; others are there, too. */
+/** The used fields of each used type; there are others, too. */
 const faults = new Map<string, shape.FaultOf>([
   [
     "status_report",
@@ -140,12 +139,12 @@ function takeApart(body: unknown, source: FeedSource, at: Date): Taken {
   };
 }
 
-/** Where pages are that have no domain of their own, each at its name (documented). */
+/** The domain of pages without a custom domain; each page has a subdomain (documented). */
 const vendorsDomain = ".betteruptime.com";
 
 /**
- * Whether this is the page that we asked for. A name tells that at the vendor's domain only: whose domain it is begins
- * with anything.
+ * The problem if this is not the page that we asked for. `subdomain` identifies it only at the vendor's domain: a
+ * custom domain may begin with any name.
  */
 function hostProblem(page: PageAttributes, source: FeedSource): string | null {
   const host = new URL(source.api).hostname;
@@ -167,7 +166,7 @@ function faultOf(value: unknown, place?: string): string | null {
 function noticesOf({ good }: Entries<{ type: string }>): Notice[] {
   const ofType = (type: string): unknown[] => good.filter((entry) => entry.type === type);
   const posted = firstUpdates(ofType("status_update") as Update[]);
-  // Cleaned here, once: thousands of reports may be about one resource.
+  // Cleaned once here, because thousands of reports may name one resource.
   const names = new Map(
     (ofType("status_page_resource") as Resource[]).map(
       ({ id, attributes }) => [id, plainText(attributes.public_name, 200)] as const,
@@ -189,7 +188,7 @@ function firstUpdates(updates: Update[]): Map<string, number> {
 
 const overWords = new Set(["resolved", "operational"]);
 
-/** With the end that is announced, which may be still to come. */
+/** `resolvedAt` is the announced end, which may be in the future; see `asOf`. */
 function noticeOf(report: Report, postedMs: number | null, names: Map<string, string>): Notice {
   const { title, report_type, starts_at, ends_at, aggregate_state } = report.attributes;
   return {
@@ -211,7 +210,7 @@ function noticeOf(report: Report, postedMs: number | null, names: Map<string, st
   };
 }
 
-/** Until it has ended, the end is a plan. */
+/** Before its end, a notice has only a planned end, so it has no `resolvedAt`. */
 function asOf(notice: Notice, at: Date): Notice {
   if (notice.resolvedAt === null) return notice;
   const isPast = +notice.resolvedAt <= +at;

@@ -1,4 +1,4 @@
-/** Binance's system status: one flag and one sentence, of maintenance only, and no history. */
+/** Binance's system status: one flag and one sentence, only about maintenance, without history. */
 
 import { errorAnswer } from "./error-answer.js";
 import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";

@@ -1,4 +1,4 @@
-/** Bybit's system status: maintenance and incidents, scheduled, under way and ended. */
+/** Bybit's system status: scheduled, running and ended maintenance and incidents. */
 
 import { partitionValid } from "./partition-valid.js";
 import { errorAnswer } from "./error-answer.js";
@@ -80,7 +80,7 @@ function takeApart(body: unknown, source: FeedSource, at: Date): Taken {
   if (problem !== null) return notUnderstood(problem);
   const { list } = result;
   const entries = partitionValid<Entry>(list, "result.list", entryFault);
-  // 2 is the demo trading, which is not watched.
+  // 2 is demo trading, which is not watched.
   const real = entries.good.filter(({ env = 1 }) => String(env) === "1");
   return {
     problem: entries.problem,
@@ -115,7 +115,7 @@ const products = new Map(
 
 function noticeOf(entry: Entry): Notice {
   const { id, title, state, begin, end, href, maintainType } = entry;
-  // Until it has ended, the end is a plan.
+  // Before it has ended, `end` is only a plan.
   const ended = state === "completed" && end !== "";
   return {
     id,

@@ -1,9 +1,9 @@
-/** What ends a piece of work: its time being up, or the signal of who asked for it. */
+/** Ends a piece of work: when its time is up, or when the caller's signal aborts. */
 export interface Deadline {
   signal: AbortSignal;
-  /** Its time was up first. */
+  /** Whether it ended because its time was up. */
   isPast: () => boolean;
-  /** For when the work is done: leaves the outer signal as it was. */
+  /** To be called when the work is done: removes the timer and the listener on the outer signal. */
   clear: () => void;
 }
 

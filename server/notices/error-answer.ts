@@ -1,6 +1,6 @@
 import { shown } from "./shape.js";
 
-/** APIs of venues say that they refuse with status 200, too: by a code in the body, and a sentence beside it. */
+/** APIs of venues also report errors with status 200: by a code and a message in the body. */
 export function errorAnswer(code: unknown, message: unknown): string {
   const said = typeof message === "string" ? `, ${shown(message)}` : "";
   return `answered an error: code ${shown(code)}${said}`;

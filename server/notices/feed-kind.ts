@@ -1,34 +1,34 @@
 import type { NoticeList, FeedSource } from "./feed.js";
 
-/** How one kind of feed is asked and understood. */
+/** How one kind of feed is requested and parsed. */
 export interface FeedKind {
-  /** From one request to a host to the next, milliseconds. */
+  /** Milliseconds from one request to a host to the next. */
   pauseMs: number;
   documents(source: FeedSource): FeedDocument[];
 }
 
 /**
- * What is fetched by one address. Several may be parts of one list, and then have its scope in common; of a notice that
- * is in two, the first holds.
+ * A document at one address. Several documents may be parts of one list; they then have the same scope. If a notice is
+ * in two of them, the first one counts.
  */
 export interface FeedDocument {
   url: string;
-  /** Address of a further page, counted from 1; null where there are none. */
+  /** Address of a further page, counted from 1; null if there are no pages. */
   pageUrl: ((page: number) => string) | null;
-  /** @param body parsed JSON, of whatever shape */
+  /** @param body parsed JSON of any shape */
   takeApart(body: unknown, at: Date): Taken;
-  /** What a list that was taken apart, maybe long ago, says at this time; absent where that is always the same. */
+  /** The meaning at this time of a list that was parsed earlier; absent if it does not depend on the time. */
   asOf?(list: NoticeList, at: Date): NoticeList;
 }
 
 export interface Taken {
-  /** One line, of any length, without the document's name; null: all was understood. */
+  /** One line of any length, without the document's name; null: everything was understood. */
   problem: string | null;
-  /** Null where nothing was understood. */
+  /** Null if nothing was understood. */
   list: NoticeList | null;
-  /** A further page may go on where this one ends. */
+  /** Whether a further page may continue this one. */
   more: boolean;
-  /** As of when the document says it is. */
+  /** The document's own time. */
   feedAt: Date | null;
 }
 

@@ -2,33 +2,33 @@ import type { Log } from "../../shared/log/log.js";
 import { makeOutage } from "../../shared/log/outage.js";
 import type { FeedSource } from "./feed.js";
 
-/** What is logged of a reading. */
+/** The facts about a reading that are logged. */
 export interface ReadFeed {
   source: Pick<FeedSource, "kind" | "api">;
-  /** Before this reading; null: it was readable. */
+  /** The state before this reading; null: the feed was readable. */
   unreadableSince: Date | null;
-  /** Null: it is readable now. */
+  /** Null: the feed is readable now. */
   problem: string | null;
   unanswered: boolean;
 }
 
-/** So many feeds in a row, and no answer from any other: that is this machine's network, and not theirs. */
+/** If this many hosts in a row do not answer, and no other does, the fault is in this machine's network. */
 const crowd = 3;
 
 /**
- * Logs when a feed becomes unreadable and readable again. When none answers, the network of this core is missing: that
- * is logged once for all of them, and each minute with counts.
+ * Logs when a feed becomes unreadable and readable again. If none answers, this core's network is at fault: that is
+ * logged once for all feeds, and then every minute with counts.
  */
 export function makeFeedLog(log: Log): (read: ReadFeed) => void {
   const network = makeOutage(log, {
     begun:
-      "no feed of a venue answers: this machine's network seems to be missing; what the feeds said before stays on record",
+      "no feed of a venue answers: this machine seems to have no network; the last readings of the feeds stay on record",
     lasts: "still no feed of a venue answers",
     over: "feeds of venues answer again",
   });
-  /** Hosts that did not answer since any other did. */
+  /** Hosts that have not answered since the last answer of any host. */
   const silent = new Set<string>();
-  /** Feeds whose trouble was logged as the network's. */
+  /** Feeds whose trouble was logged as a fault of the network. */
   const ofNetwork = new Set<string>();
 
   return function tell({ source, unreadableSince, problem, unanswered }) {
@@ -44,7 +44,7 @@ export function makeFeedLog(log: Log): (read: ReadFeed) => void {
       if (unreadableSince === null) ofNetwork.add(source.api);
       return;
     }
-    // a feed that was silent with all others, and is the only one now, has trouble of its own
+    // a feed that was silent with all others, and still is while others answer, has trouble of its own
     const isUntold = unreadableSince === null || ofNetwork.has(source.api);
     if (problem !== null && isUntold) log.warn("a venue's feed cannot be read", { ...feed, problem });
     if (problem === null && unreadableSince !== null && !isUntold) log.info("a venue's feed can be read again", feed);

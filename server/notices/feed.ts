@@ -1,17 +1,17 @@
-/** What a venue's own status feed says, in one shape for all kinds of feed. */
+/** The content of a venue's own status feed, in one shape for all kinds of feed. */
 
 import type { Official } from "../../shared/registry/registry.js";
 
 export type NoticeKind = "incident" | "maintenance";
 
 /**
- * One notice of a venue. Its texts are a stranger's: bounded, on one line, without control characters, and to be
- * escaped where they are shown.
+ * One notice of a venue. Its texts are not trusted: they are limited in length, have one line and no control
+ * characters, and must be escaped where they are shown.
  */
 export interface Notice {
   /**
-   * Name that the venue gave it, at most 200 characters; null where the feed tells only what holds now, and names
-   * nothing (Binance, KuCoin).
+   * The venue's id of the notice, at most 200 characters; null if the feed only shows the present state, without ids
+   * (Binance, KuCoin).
    */
   id: string | null;
   kind: NoticeKind;
@@ -21,80 +21,83 @@ export interface Notice {
   url: string | null;
   /** The venue's own word, at most 100 characters. */
   status: string;
-  /** The venue's own word, at most 100 characters; null where it gives none. */
+  /** The venue's own word, at most 100 characters; null if it gives none. */
   impact: string | null;
-  /** As the venue says, in the years 1 to 9999, maybe in the future; null: it does not say (since we see it). */
+  /**
+   * The venue's start time, in the years 1 to 9999, maybe in the future. Null: it gives none, and the time at which we
+   * first saw the notice is used.
+   */
   startedAt: Date | null;
-  /** When the venue published it; null: the feed does not tell. */
+  /** When the venue published it; null: the feed does not contain it. */
   postedAt: Date | null;
   resolvedAt: Date | null;
-  /** Resolved, postmortem, completed, canceled. */
+  /** Whether it has ended: resolved, postmortem, completed or canceled. */
   over: boolean;
-  /** Names of the venue's components it is about: at most 100 of at most 200 characters each. */
+  /** Names of the venue's affected components: at most 100 of at most 200 characters each. */
   subjects: string[];
   /** The entry as JSON text, cut after 16,384 characters. */
   raw: string;
 }
 
-/** One list that a feed keeps, whole or its newest part. */
+/** One list of a feed: the whole list or its newest part. */
 export interface NoticeList {
   /**
-   * The same at each reading of a feed. `now`: what holds at this moment, so that an empty list says that nothing does.
+   * The same at each reading of a feed. `now`: the list shows the present state, so an empty one means that there is no
+   * notice at this moment.
    */
   scope: "incidents" | "maintenances" | "notices" | "now";
-  /** Newest first. No id comes twice. */
+  /** Newest first. Ids are unique. */
   notices: Notice[];
   /**
-   * Every notice that was posted since then is in it; null: how far back it goes is not known. `new Date(0)`: it is
-   * whole.
+   * The list contains every notice that was posted since then; null: it is unknown how far back it goes. `new Date(0)`:
+   * the list is complete.
    */
   listedFrom: Date | null;
 }
 
-/** A feed to be read, and what is known of its earlier readings. */
+/** A feed to be read, and the results of its earlier readings. */
 export interface FeedSource {
   kind: Exclude<Official["kind"], "html">;
   api: string;
   page: string | null;
-  /** When it was last read well; null: never. */
+  /** When it was last read without a problem; null: never. */
   readAt: Date | null;
-  /** As of when the feed said it was, at the newest good reading; null where it does not say. */
+  /** The feed's own time at the last reading without a problem; null if it has none. */
   feedAt: Date | null;
 }
 
 export interface FeedPoll {
   /**
-   * Null: the feed was read and understood whole. Else what went wrong, one plain line of at most 300 characters: what
-   * was expected, what came.
+   * Null: the feed was read and understood completely. Otherwise the problem in one plain line of at most 300
+   * characters: what was expected, and what the feed contained.
    */
   problem: string | null;
-  /** No document of it was answered: that may be our own network's fault. */
+  /** Whether no document was answered. The fault may then be in our own network. */
   unanswered: boolean;
   /**
-   * What was understood, even where there is a problem. At most 1,000 notices in all. A list that could not be read is
-   * not among them.
+   * The lists that were understood, even if there is a problem, with at most 1,000 notices in total. A list that could
+   * not be read is missing.
    */
   lists: NoticeList[];
-  /** As of when the feed says it is; null where it does not say, or nothing of it was understood. */
+  /** The feed's own time; null if it has none, or if nothing was understood. */
   feedAt: Date | null;
   /**
-   * Every document was answered "not modified", nothing in it came to its end
-   * meanwhile, and what it says was given by the reading that `readAt` names.
-   * The lists are given all the same.
+   * Whether every document was answered "not modified", no notice has ended meanwhile, and the reading at `readAt` had
+   * the same content. The lists are filled all the same.
    */
   unchanged: boolean;
-  /** Not to be asked again for this long, milliseconds, at most an hour; 0: nothing was said. */
+  /** For how many milliseconds the feed must not be requested again, at most an hour; 0: the venue named no wait. */
   retryAfterMs: number;
 }
 
 export interface FeedReader {
   /**
-   * Asks the venue, with pauses between its documents.
+   * Reads the venue's feed, with pauses between its documents.
    *
    * @param at the time of the reading
-   * @throws the signal's reason where it ends the reading: that is no problem of the venue's
+   * @throws the signal's reason if it ends the reading; that is not a problem of the venue
    */
   read(source: FeedSource, at: Date, signal: AbortSignal): Promise<FeedPoll>;
-  /** Readings under way are to be ended by their signals first. */
+  /** The signals of running readings must be aborted first. */
   close: () => Promise<void>;
 }

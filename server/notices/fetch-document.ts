@@ -1,4 +1,4 @@
-/** Asks for one document of a feed over HTTP: bounded in time and size, and on the venue's own host. */
+/** Fetches one document of a feed over HTTP: limited in time and size, and only from the venue's own host. */
 
 import type { IncomingMessage } from "node:http";
 import { retryAfterMs } from "../../shared/measurement/retry-after.js";
@@ -10,13 +10,13 @@ import { shown } from "./shape.js";
 
 export interface DocumentFetcherOptions {
   userAgent: string;
-  /** For one request, from connecting to the end of the body. A redirect leads to another one. */
+  /** Limit of one request, from connecting to the end of the body. Each redirect is another request. */
   deadlineMs?: number;
   /** Counted after decompression. */
   maxBodyBytes?: number;
 }
 
-/** What a server gave with a document, to ask by whether it has changed. */
+/** Validators that a server sent with a document, for conditional requests. */
 export interface Validators {
   etag: string | null;
   lastModified: string | null;
@@ -32,29 +32,29 @@ interface Moved {
 
 export interface FetchFailure {
   kind: "failed";
-  /** One line: what was expected, what came. */
+  /** One line: what was expected, and what the server did. */
   problem: string;
-  /** Null where there was no answer. */
+  /** Null if there was no answer. */
   status: number | null;
-  /** Nothing came back: no connection, or no whole answer in time. It may be our own network. */
+  /** Whether there was no connection, or no complete answer in time. The fault may be in our own network. */
   unanswered: boolean;
   retryAfterMs: number;
 }
 
 export interface DocumentFetcher {
   /**
-   * @param known of the document that we have; null: none
-   * @param turn waits until the host may be asked; before each request, those of redirects included
-   * @throws the signal's reason where it ends the asking; nothing for what a server does
+   * @param known the validators of the document that we have; null: none
+   * @param turn waits until the host may be requested; called before each request, including redirects
+   * @throws only the signal's reason, if it ends the request; never because of the server
    */
   ask(url: string, known: Validators | null, turn: () => Promise<void>, signal: AbortSignal): Promise<FetchedDocument>;
-  /** Cuts what is under way. */
+  /** Aborts running requests. */
   close: () => Promise<void>;
 }
 
 const mostRedirects = 3;
 
-/** A ban from a rationed API ends within an hour, mostly; who asks sooner is banned for longer. */
+/** A ban from a rate-limited API usually ends within an hour; a request before that prolongs it. */
 const longestWaitMs = 60 * 60_000;
 
 export function makeDocumentFetcher({
@@ -63,7 +63,7 @@ export function makeDocumentFetcher({
   maxBodyBytes = 16 * 1024 * 1024,
 }: DocumentFetcherOptions): DocumentFetcher {
   const client = makeBoundedClient();
-  // Headers and framing of an honest answer are far less than its largest body.
+  // Headers and framing of an ordinary answer are far smaller than the largest body.
   const maxWireBytes = 2 * maxBodyBytes + 64 * 1024;
 
   async function ask(
@@ -106,7 +106,7 @@ export function makeDocumentFetcher({
         return unanswered(problemOf(exchange.end.error));
       default:
         signal.throwIfAborted();
-        throw new Error("expected a client to ask with, got a destroyed one");
+        throw new Error("expected an open client, got a closed one");
     }
   }
 
@@ -125,7 +125,7 @@ export function makeDocumentFetcher({
 
 type Verdict = FetchedDocument | Moved;
 
-/** What comes of an answer without its body; null where that is to be read. */
+/** The result of an answer whose body need not be read; null if it must be read. */
 function verdictOf({ statusCode: status = 0, headers }: IncomingMessage, from: URL): Verdict | null {
   if (movedStatuses.has(status)) return redirect(status, headers.location ?? "", from);
   if (status === 304) return { kind: "unchanged" };
@@ -136,7 +136,7 @@ function verdictOf({ statusCode: status = 0, headers }: IncomingMessage, from: U
   return failed(`expected gzip, br or no content-encoding, got ${shown(encoding)}`, status);
 }
 
-/** What cannot be sent back as it came is not kept of it. */
+/** Validators that cannot be sent back unchanged are dropped. */
 function documentOf({ headers, chunks }: EndedExchange): FetchedDocument {
   const sendable = (value = "") => (/^[\x21-\x7e][\x20-\x7e]{0,500}$/.test(value) ? value : null);
   return {
@@ -164,15 +164,16 @@ const movedStatuses = new Set([301, 302, 303, 307, 308]);
 
 function redirect(status: number, location: string, from: URL): FetchFailure | Moved {
   if (location === "" || !URL.canParse(location, from.href))
-    return failed(`answered ${status} without an address to go to`);
+    return failed(`answered ${status} without a valid location`);
   const to = new URL(location, from.href);
-  // Who moves a feed elsewhere moves it to another owner, perhaps. The origin of `blob:` is that of the address within.
+  // Another origin may belong to another owner. The origin of a `blob:` URL is that of the address inside, so protocols
+  // are compared, too.
   if (to.origin !== from.origin || to.protocol !== from.protocol)
-    return failed(`redirects to ${placeOf(to)}, which is not its own`);
+    return failed(`redirects to ${placeOf(to)}, which is another origin`);
   return { kind: "moved", to };
 }
 
-/** Binance says 418 to whom it has banned, and for how long. */
+/** Binance answers 418 to a client that it has banned, with the length of the ban. */
 const rations = new Set([418, 429, 503]);
 
 function refusal(status: number, retryAfter: string | undefined): FetchFailure {
@@ -180,12 +181,12 @@ function refusal(status: number, retryAfter: string | undefined): FetchFailure {
   return { ...failed(`answered ${status}`, status), retryAfterMs: waitMs };
 }
 
-/** With its scheme, which may be all that differs, and nothing more. */
+/** Scheme and host only. The scheme is included because it may be the only difference. */
 function placeOf({ protocol, host }: URL): string {
   return host === "" ? protocol : `${protocol}//${host}`;
 }
 
-/** @throws what is a bug of ours */
+/** @throws the error itself if it is a bug of ours */
 function problemOf(error: Error): string {
   if (isDecompressionError(error))
     return `expected a body that can be decompressed, got ${(error as NodeJS.ErrnoException).code}`;

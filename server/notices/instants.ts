@@ -1,4 +1,4 @@
-/** Instants as venues write them. The years 1 to 9999 are what JavaScript and PostgreSQL spell alike. */
+/** Instants as venues write them, in the years 1 to 9999, which JavaScript and PostgreSQL write alike. */
 
 import { isOnCalendar } from "../../shared/text/instant.js";
 

@@ -1,4 +1,4 @@
-/** KuCoin's service status: one word for now, maybe with a sentence, and no history. */
+/** KuCoin's service status: one word for the present, sometimes with a sentence, without history. */
 
 import { errorAnswer } from "./error-answer.js";
 import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";

@@ -1,6 +1,6 @@
 import type { Notice, NoticeList } from "./feed.js";
 
-/** One list out of its parts, which may overlap. Of a notice that comes twice, the first holds. */
+/** Joins the parts of a list, which may overlap. If a notice is in two of them, the first one counts. */
 export function joined(parts: NoticeList[]): NoticeList {
   const known = new Set<string>();
   const notices = parts
@@ -20,7 +20,7 @@ function earliest(parts: NoticeList[]): Date | null {
   return new Date(Math.min(...from.map(Number)));
 }
 
-/** The newest notices of all lists together; what is left out moves where its list begins. */
+/** The newest notices of all lists together. A list that loses notices begins after the newest of these. */
 export function newest(lists: NoticeList[], most: number): NoticeList[] {
   const all = lists.flatMap(({ notices }) => notices).sort(byAge);
   const kept = new Set(all.slice(0, most));
@@ -40,7 +40,7 @@ function after({ postedAt }: Notice, from: Date | null): Date | null {
   return new Date(Math.max(+from, +postedAt + 1));
 }
 
-/** Newest first. What holds now has no time, and is newest. */
+/** Newest first. A notice of the present state has no time, and counts as the newest. */
 function byAge(a: Notice, b: Notice): number {
   const [one, other] = [timeOf(a), timeOf(b)];
   return one === other ? 0 : one < other ? 1 : -1;

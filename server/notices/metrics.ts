@@ -1,9 +1,9 @@
 import { Counter, Histogram } from "prom-client";
 import type { OwnMetrics } from "../../shared/log/own-metrics.js";
 
-/** What a core tells of its reading of venues' feeds. */
+/** Metrics of a core's readings of venues' feeds. */
 export interface NoticesMetrics {
-  /** @param tookMs from asking until it was kept, pauses between documents included */
+  /** @param tookMs from the first request until the result was stored, including pauses between documents */
   read: (readable: boolean, tookMs: number, added: number) => void;
 }
 

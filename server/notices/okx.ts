@@ -1,7 +1,6 @@
 /**
- * OKX's system status: maintenance and disruptions without ids. Without a state
- * it lists those that are scheduled or under way; those that have ended are
- * asked for by their states.
+ * OKX's system status: maintenance and disruptions without ids. Without a state it lists scheduled and running ones;
+ * ended ones are requested by their state.
  */
 
 import { createHash } from "node:crypto";
@@ -13,7 +12,7 @@ import * as shape from "./shape.js";
 import { plainText, rawText, webAddress } from "./sanitize-text.js";
 
 export const okx: FeedKind = {
-  // Documented: one request in five seconds.
+  // The documentation allows one request in five seconds.
   pauseMs: 5000,
   documents: ({ api }) =>
     [null, "completed", "canceled"].map((state) => ({
@@ -72,7 +71,7 @@ function takeApart(body: unknown): Taken {
   if (problem !== null) return notUnderstood(problem);
   const { data } = body as { data: unknown[] };
   const entries = partitionValid<Entry>(data, "data", entryFault);
-  // 2 is the demo trading, which is not watched.
+  // 2 is demo trading, which is not watched.
   const real = entries.good.filter(({ env }) => String(env) === "1");
   return {
     problem: entries.problem,
@@ -83,10 +82,10 @@ function takeApart(body: unknown): Taken {
 }
 
 /**
- * Begin, service, system and type, and the title: several upgrades may begin at
- * once. Numbers for those that are alike would be changed by what is done in
- * one of the three documents, or missing with it, and one notice would take
- * the name of another. So one that is given another title is another notice.
+ * The id consists of begin, service, system, type and title. The title is part of it because several upgrades may begin
+ * at the same time. Numbering similar entries instead would not work: when one of the three documents changes or is
+ * missing, the numbers shift, and one notice would get the id of another. So an entry whose title changes becomes
+ * another notice.
  */
 function idOf({ begin, serviceType, system, maintType, title }: Entry): string {
   const parts = [begin, serviceType, system ?? "", maintType];
@@ -116,7 +115,7 @@ const services = new Map(
 function noticeOf(entry: Entry): Notice {
   const { title, state, begin, end, href, serviceType, maintType } = entry;
   const service = services.get(String(serviceType)) ?? `serviceType ${serviceType}`;
-  // Until it has ended, the end is a plan.
+  // Before it has ended, `end` is only a plan.
   const ended = state === "completed" && end !== "";
   return {
     id: idOf(entry),

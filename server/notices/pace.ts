@@ -2,15 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export interface PollingPace {
   /**
-   * Waits for the host's turn. Turns are given in the order in which they are asked for.
+   * Waits until the host may be requested. Callers get their turns in the order of their calls.
    *
-   * @param pauseMs until the host's next turn
-   * @throws the signal's reason where that ends the waiting
+   * @param pauseMs from this turn to the host's next one
+   * @throws the signal's reason if it ends the wait
    */
   turn(host: string, pauseMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Keeps a distance between requests to the same host, whichever feeds they are for. */
+/** Spaces out requests to the same host, even if they are for different feeds. */
 export function makePace(): PollingPace {
   const nextMs = new Map<string, number>();
   return {

@@ -1,8 +1,7 @@
 /**
- * Parses what a venue sent as JSON. A few bytes make many objects, and what is
- * nested deep ends the stack of who walks through it, so both are bounded
- * before anything is made of it. The keys `__proto__` and `constructor` are
- * properties like others as long as nobody copies them by assignment.
+ * Parses an answer of a venue as JSON. A few bytes can become many objects, and deep nesting can exhaust the stack of
+ * code that traverses it, so both are limited before parsing. The keys `__proto__` and `constructor` are ordinary
+ * properties, as long as no code copies them by assignment.
  */
 
 import { shown } from "./shape.js";
@@ -10,13 +9,12 @@ import { shown } from "./shape.js";
 /** Feeds nest six levels deep. */
 const mostLevels = 64;
 
-/** A page of 10,000 incidents has a seventh of it; so many objects, each of another key, take a third of a second. */
+/** A page of 10,000 incidents has a seventh of this. This many objects with different keys take a third of a second. */
 const mostContainers = 300_000;
 
 /**
- * Outside of texts. They bound values, and with them keys: as many that are all
- * different take 0.4 s, and 0.2 to be written again. A page of a thousand
- * resources with 90 days of each has nearly as many.
+ * Commas outside texts. They limit values, and with them keys: this many different keys take 0.4 s to parse, and 0.2 s
+ * to write again. A page with a thousand resources, and 90 days of each, has nearly as many.
  */
 const mostCommas = 400_000;
 
@@ -34,7 +32,9 @@ export function parsedJson(text: string): Parsed {
   }
 }
 
-/** By characters: a regular expression takes four times as long, and runs out of stack in a text of megabytes. */
+/**
+ * A loop over characters: a regular expression takes four times as long, and exhausts the stack on megabytes of text.
+ */
 function sizeProblem(text: string): string | null {
   let levels = 0;
   let containers = 0;

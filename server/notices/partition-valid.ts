@@ -1,20 +1,20 @@
 import { mismatch, type FaultOf } from "./shape.js";
 
-/** No feed keeps so many; a body of millions would hold up the whole program for seconds. */
+/** No feed has so many. A body with millions would block the whole program for seconds. */
 const mostEntries = 20_000;
 
 export interface Entries<Entry> {
   good: Entry[];
-  /** Null: all of them are good. */
+  /** Null: all entries are valid. */
   problem: string | null;
 }
 
 /**
- * Takes the good entries of a list: one that cannot be understood does not cost
- * the others, and neither do more than are looked at.
+ * Takes the valid entries of a list. An invalid entry does not invalidate the others; neither do entries beyond the
+ * limit, which are not examined.
  *
- * @param place of the list, as `incidents`
- * @param faultOf where it finds nothing, the value is an `Entry`
+ * @param place path of the list, such as `incidents`
+ * @param faultOf if it finds no fault, the value is an `Entry`
  */
 export function partitionValid<Entry>(values: unknown[], place: string, faultOf: FaultOf): Entries<Entry> {
   const good: Entry[] = [];

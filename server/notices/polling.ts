@@ -10,18 +10,18 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 
 /**
- * Pages and APIs are cached for about a minute, and their owners ask for one reading in one to two (venues'
- * documentation).
+ * Pages and APIs are cached for about a minute, and the venues' documentation asks for at most one reading in one to
+ * two minutes.
  */
 const cadenceMs = 90 * secondMs;
 /**
- * A feed that stays unreadable is asked more and more seldom, up to this: with what spreads it and a whole reading
- * still sooner than it counts as silent.
+ * The backoff of a feed that stays unreadable grows up to this. Even with the random spread and the duration of a
+ * reading, the feed is read before it counts as silent.
  */
 const seldomestMs = 9 * minuteMs;
-/** Nobody else asks a feed for so long after somebody began to. A reading ends within two. */
+/** For this long after a reading has begun, no other reader claims the feed. A reading ends within two minutes. */
 const patienceMs = 5 * minuteMs;
-/** A feed that the registry names anew is found within this. */
+/** A feed that is new in the registry is found within this time. */
 const longestRestMs = 30 * secondMs;
 
 /** One row of `claim_source.sql`. */
@@ -44,24 +44,25 @@ export interface PollingOptions {
   reader: FeedReader;
   log: Log;
   metrics?: NoticesMetrics | undefined;
-  /** From 0 to 1; readings are spread by it. */
+  /** Returns 0 to 1; it spreads the readings. */
   random?: () => number;
 }
 
 export interface Polling {
   /**
-   * Reads the feed that is due longest, if any is, and keeps what it said. Several at once read different ones.
+   * Reads the feed that has been due for longest, if any is, and stores the result. Concurrent calls read different
+   * feeds.
    *
-   * @param at now; null: by the database's clock
-   * @returns milliseconds until something is due
-   * @throws when the database fails, and the signal's reason when that ends it
+   * @param at the present; null: by the database's clock
+   * @returns milliseconds until the next call is needed
+   * @throws if the database fails; and the signal's reason if it ends the reading
    */
   readNext: (signal: AbortSignal, at?: Date | null) => Promise<number>;
 }
 
 /**
- * Reads every feed that the registry names, each in a cadence of its own. The schedule is in the database, so a new
- * leader goes on with it.
+ * Reads every feed in the registry, each on its own schedule. The schedule is in the database, so a new leader
+ * continues it.
  */
 export function makePolling({ db, reader, log, metrics, random = Math.random }: PollingOptions): Polling {
   const tell = makeFeedLog(log);

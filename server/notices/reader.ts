@@ -1,4 +1,4 @@
-/** Reads venues' own status feeds: politely, within bounds, and never further than what they say. */
+/** Reads venues' own status feeds, with pauses and within limits. It never fetches an address that a feed contains. */
 
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -17,33 +17,33 @@ import { parsedJson } from "./parsed-json.js";
 import { plainText } from "./sanitize-text.js";
 
 export interface FeedReaderOptions extends DocumentFetcherOptions {
-  /** From one request to a host to the next; the feed kind's own pause when not given. */
+  /** From one request to a host to the next; default: the pause of the feed's kind. */
   pauseMs?: number;
-  /** For all documents of a feed, with the pauses between them. */
+  /** Limit for all documents of a feed, including the pauses between them. */
   readingMs?: number;
 }
 
-/** What is known of a document that was understood whole, for when it has not changed since. */
+/** A document that was understood completely, for answers that it has not changed since. */
 interface Remembered {
   validators: Validators;
   taken: Taken;
-  /** The reading that it was last a part of. */
+  /** The last reading that contained it. */
   at: Date;
 }
 
-/** What came of asking for a document, or for a page of one. */
+/** The result of requesting a document, or a page of one. */
 interface Part {
-  /** With the document's name before it. */
+  /** Begins with the document's name. */
   problem: string | null;
   taken: Taken;
-  /** As in `Failure`. */
+  /** As in `FetchFailure`. */
   unanswered: boolean;
-  /** As in `Reading`, of this document. */
+  /** As in `FeedPoll`, for this document. */
   unchanged: boolean;
-  /** Why the other documents are left alone: the venue rations us, or asked us to wait, or there is no time left. */
+  /** Whether no further document is requested: we are rate-limited, or the venue asked us to wait, or time is up. */
   isLast: boolean;
   retryAfterMs: number;
-  /** Of an answer that failed; else null. */
+  /** Status of an answer that counts as failed; otherwise null. */
   failedStatus: number | null;
 }
 
@@ -51,7 +51,7 @@ const mostNotices = 1000;
 const mostPages = 20;
 /** How far back the first reading goes. */
 const farthestMs = 100 * 24 * 60 * 60_000;
-/** Feeds that left the registry are not asked for any more, and what is known of them is of no use. */
+/** Documents of feeds that left the registry are forgotten after this time. */
 const rememberedMs = 60 * 60_000;
 
 export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: FeedReaderOptions): FeedReader {
@@ -62,7 +62,7 @@ export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: Fee
   async function read(source: FeedSource, at: Date, signal: AbortSignal): Promise<FeedPoll> {
     forget(at);
     const deadline = deadlineIn(readingMs, signal);
-    /** Null where there is no time left. */
+    /** Returns null if there is no time left. */
     const readPage: ReadPage = async (document, url) => {
       try {
         return await askFor(document, url, source, at, deadline.signal);
@@ -78,7 +78,7 @@ export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: Fee
     }
   }
 
-  /** The newest of each list first: a feed too slow to be read back to its beginning is read all the same. */
+  /** Reads the newest page of each list first, so that a feed which is too slow for all its pages is still read. */
   async function readDocuments(source: FeedSource, at: Date, readPage: ReadPage): Promise<Part[]> {
     const documents = feedKinds[source.kind].documents(source);
     const parts: Part[] = [];
@@ -96,7 +96,7 @@ export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: Fee
     return parts;
   }
 
-  /** @throws the signal's reason where it ends the asking */
+  /** @throws the signal's reason if it ends the request */
   async function askFor(
     document: FeedDocument,
     url: string,
@@ -121,7 +121,7 @@ export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: Fee
       };
     }
     const taken = takenFrom(answer.text, document, at);
-    // Further pages are hardly asked for twice.
+    // Further pages are rarely requested twice, so only the first one is remembered.
     const { validators } = answer;
     const isMarked = validators.etag !== null || validators.lastModified !== null;
     if (taken.problem === null && isMarked && url === document.url) memory.set(url, { validators, taken, at });
@@ -135,13 +135,13 @@ export function makeFeedReader({ pauseMs, readingMs = 120_000, ...options }: Fee
   return { read, close: () => asking.close() };
 }
 
-const unasked = "answered 304, not modified, to who had no earlier answer";
+const unasked = "answered 304, not modified, to a request without validators";
 
 type ReadPage = (document: FeedDocument, url: string) => Promise<Part | null>;
 
 /**
- * Goes back page by page, as long as pages bring anything, until `sinceMs`.
- * Where there is no time left, the list goes back less far, and says so.
+ * Reads further pages back to `sinceMs`, as long as they contain new notices. If time is up, the list goes back less
+ * far, which its `listedFrom` shows.
  */
 async function readBack(document: FeedDocument, first: Part, sinceMs: number, readPage: ReadPage): Promise<Part[]> {
   const parts: Part[] = [];
@@ -154,7 +154,7 @@ async function readBack(document: FeedDocument, first: Part, sinceMs: number, re
     if (part === null || isNoPage(part)) break;
     parts.push(part);
     const ids = idsOf(part).filter((id) => !known.has(id));
-    // A server that ignores the page gives the first one again.
+    // A server that ignores the page number returns the first page again.
     if (ids.length === 0) break;
     for (const id of ids) known.add(id);
   }
@@ -175,13 +175,13 @@ function idsOf({ taken }: Part): (string | null)[] {
   return taken.list?.notices.map(({ id }) => id) ?? [];
 }
 
-/** So does a page of which nothing was understood: the next one would be no better. */
+/** Also true for a page of which nothing was understood, because the next one would be no better. */
 function reachesBack({ list }: Taken, ms: number): boolean {
   const notices = list?.notices ?? [];
   return notices.length === 0 || notices.some(({ postedAt }) => Number(postedAt) <= ms);
 }
 
-/** Pages are not documented, so that it is no fault to have none. */
+/** Pages are not documented, so it is no problem if a feed has none. */
 function isNoPage({ failedStatus }: Part): boolean {
   return failedStatus === 400 || failedStatus === 404;
 }
@@ -217,7 +217,7 @@ function latePart(url: string, readingMs: number): Part {
   };
 }
 
-/** Without what may be secret of an address. */
+/** Host and path only, because the rest of a URL may be secret. */
 function nameOf(url: string): string {
   const { host, pathname } = new URL(url);
   return plainText(host + pathname, 120);
@@ -239,15 +239,15 @@ function readingOf(parts: Part[]): FeedPoll {
     problem: problemLine(problems),
     unanswered: parts.every(({ unanswered }) => unanswered),
     lists: newest(byScope(parts), mostNotices),
-    // The oldest part: the others may be cached for less long, and a feed must not seem to have gone back because of
-    // that.
+    // The time of the oldest part: newer parts may have been cached for less long, and the feed must not appear to go
+    // back in time because of that.
     feedAt: feedTimes.length === 0 ? null : new Date(Math.min(...feedTimes)),
     unchanged: parts.every(({ unchanged }) => unchanged),
     retryAfterMs: Math.max(...parts.map(({ retryAfterMs }) => retryAfterMs)),
   };
 }
 
-/** What ails one document of a feed mostly ails the others, too. */
+/** Contains only the first problem, because all documents of a feed usually have the same one. */
 function problemLine([first, ...others]: string[]): string | null {
   if (first === undefined) return null;
   const documents = others.length === 1 ? "document" : "documents";

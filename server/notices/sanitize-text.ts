@@ -1,24 +1,23 @@
 /**
- * Texts of venues, made fit to be kept and shown on one line. They may be of any
- * length and hold anything: what moves cursors, breaks lines or turns the
- * direction of writing would let a notice pass for something that we say.
+ * Sanitizes texts of venues, so that they can be stored and shown on one line. They may have any length and content:
+ * characters that move the cursor, break lines or change the writing direction could make a notice look like our own
+ * text.
  */
 
 const breaks = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
 
 /**
- * Marks that turn the direction of writing, and invisible ones; the joiners of emoji and of Indic scripts are none of
- * them.
+ * Marks that change the writing direction, and invisible characters, except the joiners of emoji and Indic scripts.
  */
 const tricks = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
 /**
- * A text of megabytes need not be cleaned to its end. One bound for all, so that what is empty at one length is at
- * every other.
+ * A text of megabytes need not be cleaned to its end. The limit does not depend on `most`, so a text that is empty
+ * after cleaning is empty for every `most`.
  */
 const mostCleaned = 10_000;
 
-/** At most `most` UTF-16 units, which are at least as many as characters. Empty where nothing is left. */
+/** Returns at most `most` UTF-16 units, and therefore at most as many characters. May be empty. */
 export function plainText(text: string, most: number): string {
   if (text.length <= most && /^[\x21-\x7e]*(?: [\x21-\x7e]+)*$/.test(text)) return text;
   const head = text.slice(0, mostCleaned);
@@ -26,7 +25,7 @@ export function plainText(text: string, most: number): string {
   return cut(clean, most).trimEnd();
 }
 
-/** Null unless it is an address of the web that can be kept whole. */
+/** Null unless the text is an http(s) URL without credentials that can be stored uncut. */
 export function webAddress(text: string | null): string | null {
   if (text === null || text.length > 2000 || !URL.canParse(text)) return null;
   const { protocol, href, username, password } = new URL(text);
@@ -37,14 +36,14 @@ export function webAddress(text: string | null): string | null {
 
 const mostRaw = 16_384;
 
-/** The entry as it came, but for blanks and the spelling of escapes. */
+/** The entry as the venue sent it, except for blanks and the form of escapes. */
 export function rawText(entry: unknown): string {
   return cut(JSON.stringify(entry), mostRaw);
 }
 
 /**
- * Not within a pair of surrogates, of which halves are no characters. The copy
- * does not hold on to the text that it was cut from, as slices do in V8.
+ * Does not cut within a surrogate pair, because half a pair is not a character. It copies the text, because a slice in
+ * V8 would keep the whole original in memory.
  */
 function cut(text: string, most: number): string {
   const splits = /[\ud800-\udbff]/.test(text.charAt(most - 1));

@@ -1,10 +1,10 @@
-/** Holds what a venue sent against the shape that is expected of it, and says in one line where it differs. */
+/** Compares the data of a venue with the expected shape, and describes the first difference in one line. */
 
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { isInstant, isMilliseconds } from "./instants.js";
 import { plainText } from "./sanitize-text.js";
 
-/** A JSON schema. Each node describes what it expects; properties that it does not name may be there. */
+/** A JSON schema. Each node describes what it expects; further properties are allowed. */
 export interface NoticeSchema {
   description: string;
   type?: string | string[];
@@ -18,7 +18,7 @@ export interface NoticeSchema {
 }
 
 /**
- * An object of which every named property is required, but for those that may be null: venues leave them out as well.
+ * An object in which every named property is required, except those that may be null, which venues also omit.
  */
 export function object(
   description: string,
@@ -61,7 +61,7 @@ export const millisecondsOrEmpty: NoticeSchema = {
   format: "millisecondsOrEmpty",
 };
 
-/** What a server's clock shows. */
+/** The time of a server's clock. */
 export const clock: NoticeSchema = {
   description: "milliseconds since 1970",
   type: "integer",
@@ -69,21 +69,21 @@ export const clock: NoticeSchema = {
   maximum: Date.parse("9999-12-30T00:00:00Z"),
 };
 
-/** Which by and by becomes a notice's, and is therefore neither empty nor longer than can be kept. */
+/** An id that may become that of a notice, so it must not be empty or longer than can be stored. */
 export const id: NoticeSchema = {
   description: "an id of 1 to 200 plain characters",
   type: "string",
   format: "id",
 };
 
-/** Of some place; whether it is one is for who uses it to see. */
+/** A text that should be a URL; its user checks whether it is one. */
 export const address: NoticeSchema = {
   description: "an address of at most 2000 characters",
   type: "string",
   format: "address",
 };
 
-/** With something in it that can be shown. */
+/** A text with at least one visible character. */
 export const text: NoticeSchema = {
   description: "a text that is not empty",
   type: "string",
@@ -95,7 +95,7 @@ export const textOrNull: NoticeSchema = {
   type: ["string", "null"],
 };
 
-/** Numbers that venues write as such or as text. */
+/** A number that venues write as a number or as text. */
 export const code: NoticeSchema = {
   description: "a number",
   type: ["string", "number"],
@@ -110,10 +110,10 @@ const formats = {
   millisecondsOrEmpty: (value: string) => value === "" || isMilliseconds(value),
 };
 
-/** What is wrong with a value, as `started_at: expected a time, got null`; null when it has the shape. */
+/** Describes why a value is invalid, such as `started_at: expected a time, got null`; null if it is valid. */
 export type FaultOf = (value: unknown, place?: string) => string | null;
 
-/** Compiled at the first use, so that importing costs nothing. */
+/** Compiles the schema at the first use, so that importing costs nothing. */
 export function faultFinder(schema: NoticeSchema): FaultOf {
   let validate: ValidateFunction | undefined;
   return (value, place = "") => {
@@ -151,7 +151,7 @@ function pathText(pointer: string): string {
   return pointer.replace(/\/(\d+)/g, "[$1]").replaceAll("/", ".");
 }
 
-/** A stranger's value in a line of ours. */
+/** A venue's value, made safe for a line of our text. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === "object" && value !== null) return "an object";

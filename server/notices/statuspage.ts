@@ -1,9 +1,7 @@
 /**
- * Atlassian Statuspage: `incidents.json` and, beside it,
- * `scheduled-maintenances.json`.
+ * Atlassian Statuspage: `incidents.json` and, beside it, `scheduled-maintenances.json`.
  *
- * The page's indicator is never read: pages say "operational" during critical
- * incidents.
+ * The page's indicator is never used, because pages show "operational" during critical incidents.
  */
 
 import { partitionValid, type Entries } from "./partition-valid.js";
@@ -21,7 +19,7 @@ export const statuspage: FeedKind = {
   ],
 };
 
-/** How many entries a list has where it was cut; one that has fewer goes back to the beginning. */
+/** How many entries a list has that may have been cut. A list with fewer goes back to the beginning. */
 const fullPage = 50;
 
 interface Page {
@@ -38,7 +36,7 @@ interface Entry {
   impact?: string | null;
   shortlink?: string | null;
   created_at: string;
-  /** Pages of before 2019 have none. */
+  /** Missing on pages from before 2019. */
   started_at?: string | null;
   resolved_at?: string | null;
   components?: { name: string }[];
@@ -48,7 +46,7 @@ interface Maintenance extends Entry {
   scheduled_for?: string | null;
 }
 
-/** The two lists differ in their name, and in when an entry starts. */
+/** The differences between the two lists: their names, and the start of an entry. */
 interface Kind {
   kind: NoticeKind;
   scope: "incidents" | "maintenances";
@@ -112,7 +110,7 @@ const maintenances: Kind = {
 function document(source: FeedSource, url: string, kind: Kind): FeedDocument {
   return {
     url,
-    // Not documented, and ignored by some: who asks for more pages looks whether they bring anything new.
+    // The parameter is not documented, and some servers ignore it. So the reader checks whether a page has new notices.
     pageUrl(number) {
       const address = new URL(url);
       address.searchParams.set("page", String(number));
@@ -139,7 +137,7 @@ function takeApart(body: unknown, source: FeedSource, at: Date, kind: Kind): Tak
   };
 }
 
-/** Whether this is the page that we asked for. */
+/** The problem if this is not the page that we asked for. */
 function hostProblem({ url }: Page, source: FeedSource): string | null {
   const host = hostOf(url);
   const hosts = [source.page, source.api].map((own) => own && hostOf(own));
@@ -167,15 +165,15 @@ function listOf({ good, problem }: Entries<Entry>, isWhole: boolean, page: Page,
   return {
     scope: kind.scope,
     notices: good.map((entry) => noticeOf(entry, base, kind)),
-    // One that was not understood is missing from the list, whenever it was posted.
+    // An entry that was not understood is missing from the list, and may be from any time.
     listedFrom: problem === null ? listedFrom(posted, isWhole) : null,
   };
 }
 
-/** How far back a list of times goes that may have been cut at its end. */
+/** How far back a list goes, whose end may have been cut off. */
 function listedFrom(posted: number[], isWhole: boolean): Date | null {
   if (isWhole) return new Date(0);
-  // Where it is ordered by anything else, newer ones may have been cut off.
+  // If it is ordered by something else, newer entries may have been cut off.
   const isOrdered = posted.every((ms, index) => index === 0 || ms <= posted[index - 1]!);
   return isOrdered ? new Date(posted.at(-1)!) : null;
 }
@@ -201,7 +199,7 @@ function noticeOf(entry: Entry, base: string, kind: Kind): Notice {
   };
 }
 
-/** A regular expression tries again at each slash of a thousand. */
+/** Not a regular expression, which would retry at each of a thousand slashes. */
 function withoutSlashes(url: string): string {
   let end = url.length;
   while (url.charAt(end - 1) === "/") end -= 1;

@@ -1,12 +1,12 @@
 import type { Db } from "../../shared/database/pool.js";
 import type { FeedPoll } from "./feed.js";
 
-/** A venue that posts a notice every half hour has fifty a day. What invents more than this is no feed. */
+/** A venue that posts a notice every half hour has fifty a day. More than this limit is not a real feed. */
 const newADay = 300;
 
-/** How many notices were new, told otherwise than before, were in the feed no more, or were too many to be kept. */
+/** How many notices were new, had changed, had left the feed, or were not stored because there were too many. */
 export interface StoredPoll {
-  /** The reading's own, or what shows only beside what was known before. */
+  /** The problem of the reading, or one that only shows in comparison with earlier readings. */
   problem: string | null;
   added: number;
   changed: number;
@@ -15,10 +15,10 @@ export interface StoredPoll {
 }
 
 /**
- * Keeps what a reading brought: the state of the feed, new notices, and changes of those that are known.
+ * Stores the result of a reading: the state of the feed, new notices, and changes of known ones.
  *
- * @param at when it was read
- * @param dueAt not to be asked again before
+ * @param at when the feed was read
+ * @param dueAt when it is due again
  */
 export async function storePoll(
   db: Db,
@@ -40,8 +40,8 @@ export async function storePoll(
 }
 
 /**
- * PostgreSQL takes neither half a character nor the character 0: whatever a reader let through, it must not lose the
- * reading.
+ * PostgreSQL accepts neither half a surrogate pair nor the character 0. If a reader has let one through, the reading
+ * must not be lost.
  */
 function asTheDatabaseTakesIt(_key: string, value: unknown): unknown {
   return typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\uFFFD").replaceAll("\0", "") : value;

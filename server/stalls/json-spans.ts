@@ -1,4 +1,4 @@
-/** Where values stand in a text of JSON, so that one can be changed and all else stays as people wrote it. */
+/** Finds each value in a JSON text, so that one can be replaced and everything else stays as people wrote it. */
 
 export interface JsonSpan {
   /** Keys and indices from the root, joined by dots. */
@@ -8,13 +8,13 @@ export interface JsonSpan {
   end: number;
 }
 
-/** A byte order mark is blank to `\s`, and so is passed over. */
+/** `\s` matches a byte order mark, so it is skipped. */
 const token = /"(?:[^"\\]|\\.)*"|[^\s"{}[\]:,]+|[{}[\]:,]/g;
 
 /**
- * Every value of a text, in the order in which they end.
+ * All values of a text, in the order in which they end.
  *
- * @param text JSON: it must have been parsed before; a byte order mark may stand before it
+ * @param text valid JSON; a byte order mark may precede it
  */
 export function jsonSpans(text: string): JsonSpan[] {
   const tokens = [...text.matchAll(token)];

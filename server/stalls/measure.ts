@@ -7,14 +7,14 @@ export interface StreamReport {
   /** Registry id. */
   venue: string;
   stream: Stream;
-  /** Of all regions together; null where no quiet period was heard. */
+  /** Over all regions; null if there was no quiet period. */
   distribution: Distribution | null;
   longestMs: number | null;
-  /** Quiet periods that touch trouble, see silences.ts. */
+  /** How many quiet periods touch trouble; see silences.ts. */
   leftOut: number;
-  /** Quiet periods in the region that heard most. */
+  /** The number of quiet periods in the region that heard most of them. */
   mostPeriods: number;
-  /** Null: too few periods. */
+  /** Null if there were too few quiet periods. */
   proposal: StallThreshold | null;
   regions: RegionReport[];
 }
@@ -25,18 +25,19 @@ export interface RegionReport {
   measuredDays: number;
   /** Slots outside trouble that the present threshold would have judged stalled. */
   falseNow: number;
-  /** The same, of the proposed one; where none is proposed, the present one stays. */
+  /** The same for the proposed threshold, or for the present one if none is proposed. */
   falseThen: number;
 }
 
 export interface MeasuredWindow {
-  /** Back from `now`, each of 24 hours. */
+  /** How many days of 24 hours to measure, back from `now`. */
   days: number;
   now: Date;
 }
 
 /**
- * Measures every stream of the registry. Only reads, in many short statements: the database serves others meanwhile.
+ * Measures every stream of the registry. It only reads, in many short statements, between which the database serves
+ * others.
  */
 export async function measureStalls(
   db: Db,
@@ -54,11 +55,11 @@ export async function measureStalls(
   return reports;
 }
 
-/** What one region heard of a stream. */
+/** The silences of a stream in one region. */
 interface Heard {
   region: string;
   silences: Silence[];
-  /** On which quiet periods ended. */
+  /** The days on which quiet periods ended. */
   days: string[];
 }
 
@@ -117,7 +118,7 @@ function regionReport(
   };
 }
 
-/** As a probe judges: longer than the threshold, not as long. */
+/** As in the probe, a silence that is exactly as long as the threshold is not a stall. */
 function stalledSlots(silences: readonly Silence[], afterMs: number): number {
   return totalOf(
     silences.filter(({ quietMs }) => quietMs > afterMs),

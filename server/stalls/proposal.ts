@@ -1,4 +1,4 @@
-/** From the quiet periods of a stream to its stall threshold. */
+/** Derives the stall threshold of a stream from its quiet periods. */
 
 import type { StallThreshold, Stream } from "../../shared/registry/registry.js";
 import { type Silence, totalOf } from "./silences.js";
@@ -6,34 +6,35 @@ import { type Silence, totalOf } from "./silences.js";
 export type Distribution = NonNullable<StallThreshold["distribution"]>;
 
 /**
- * Of a thousand quiet periods, so many are no longer than what a threshold is read off: the 99.9th percentile. A region
- * hears some four thousand periods a day, so this is what a few of them exceed: rare enough to be the edge of
- * health, common enough to be measured. The longest period of all would be a matter of luck, and grow with the window.
+ * The percentile that thresholds derive from, per mille: the 99.9th. A region hears some four thousand quiet periods a
+ * day, of which a few exceed this percentile: few enough for a limit of healthy silence, and enough to measure it. The
+ * longest period of all would be a matter of luck, and would grow with the window.
  */
 export const readOffPerMille = 999;
 
 /**
- * A threshold is so many times that. Silences of a healthy stream thin out at least as fast as gaps of random arrivals,
- * and of those one in a thousand is longer than the percentile, but only one in a million longer than twice it.
+ * A threshold is this many times the percentile. Long silences of a healthy stream become rarer at least as fast as
+ * long gaps between random arrivals. Of those gaps, one in a thousand exceeds the percentile, but only one in a million
+ * exceeds twice the percentile.
  */
 export const margin = 2;
 
 /**
- * At least so long, since a client that heard nothing for a shorter time has no reason yet to think that the stream is
- * dead.
+ * The shortest threshold. A client that has received nothing for a shorter time has no reason yet to consider the
+ * stream dead.
  */
 export const leastMs = 10_000;
 
 /**
- * So many periods are wanted in the region that heard most: ten are then beyond the percentile, and it does not hang on
- * one. Regions do not add up here, since they hear the same silences of a venue. A busy stream has them in two and a
- * half days.
+ * How many quiet periods a proposal needs from the region that heard most of them. Ten of them then exceed the
+ * percentile, so that it does not depend on a single one. The periods of several regions do not add up here, because
+ * all regions hear the same silences of a venue. A busy stream has this many in two and a half days.
  */
 export const leastPeriods = 10_000;
 
 /**
  * @param days on which quiet periods ended, in any order
- * @returns null where there was none
+ * @returns null if there was none
  */
 export function distributionOf(silences: readonly Silence[], days: readonly string[]): Distribution | null {
   const inOrder = days.toSorted();
@@ -50,8 +51,8 @@ export function distributionOf(silences: readonly Silence[], days: readonly stri
 }
 
 /**
- * By nearest rank: the shortest length that so many of a thousand periods do not exceed. Shares are whole numbers, as
- * 0.999 is none that a float holds.
+ * Nearest rank: the shortest length that `perMille` of a thousand periods do not exceed. Per mille is a whole number,
+ * because a float cannot represent 0.999 exactly.
  */
 function percentile(silences: readonly Silence[], perMille: number): number {
   const all = totalOf(silences, "periods");
@@ -60,7 +61,7 @@ function percentile(silences: readonly Silence[], perMille: number): number {
   return reached!.quietMs;
 }
 
-/** Never shorter than a slot: it would call a slot stalled in which the stream fell silent, and then spoke again. */
+/** Never shorter than a slot: it would call a slot stalled in which the stream fell silent and then sent again. */
 export function thresholdFrom(distribution: Distribution, { cadenceMs }: Stream): StallThreshold {
   const wantedMs = Math.max(margin * distribution.p999Ms, leastMs, cadenceMs);
   return { afterMs: Math.ceil(wantedMs / 1000) * 1000, distribution };

@@ -1,7 +1,7 @@
 import type { RegionReport, StreamReport } from "./measure.js";
 import { leastMs, leastPeriods, margin } from "./proposal.js";
 
-/** What was measured, as two tables to be read by people: by stream, then by region. */
+/** The results as two tables for people: by stream, then by region. */
 export function reportText(reports: readonly StreamReport[]): string {
   const rows = [streamHeader, ...reports.map(streamRow)];
   return [explanation, table(rows), "", table(regionRows(reports))].join("\n");
@@ -13,11 +13,11 @@ const threeDigits = new Intl.NumberFormat("en", {
 });
 
 const explanation = `\
-Quiet periods in seconds; each is one silence, however many slots it touched. Left out are those that touch an incident of
-the stream or its socket, or an impairment of the region. Those of an incident count again once it is retracted.
-A proposal is ${margin} times p99.9, at least a slot and ${leastMs / 1000} s, in whole seconds. The region that heard most must have ${count.format(leastPeriods)} periods.
-False stalls are slots outside all that in which a threshold would have seen a stall: their number, and how many a day that
-is for one stream in one region.
+Quiet periods are in seconds; each is one silence, however many slots it touched. Left out are those that touch an
+incident of the stream or its socket, or an impairment of the region. If the incident is retracted, they count again.
+A proposal is ${margin} times p99.9, at least a slot and at least ${leastMs / 1000} s, in whole seconds. It needs ${count.format(leastPeriods)} periods in one region.
+False stalls are slots outside incidents and impairments in which the threshold would have seen a stall: their number,
+and their number a day for one stream in one region.
 `;
 
 const streamHeader = [
@@ -62,7 +62,7 @@ function proposalCells({ proposal, mostPeriods, regions }: StreamReport) {
   return ["-", "-", "-", `too few: ${have} of ${want} wanted`];
 }
 
-/** A region that stands out has trouble of its own, and the thresholds are not to blame. */
+/** A region with many more false stalls than the others has trouble of its own; the thresholds are not to blame. */
 function regionRows(reports: readonly StreamReport[]): string[][] {
   const all = reports.flatMap(({ regions }) => regions);
   const ids = [...new Set(all.map(({ region }) => region))];
@@ -75,7 +75,7 @@ function regionRows(reports: readonly StreamReport[]): string[][] {
   ];
 }
 
-/** How many, and how many a day. */
+/** Their number, and their number a day. */
 function falseStalls(regions: readonly RegionReport[], which: "falseNow" | "falseThen"): [string, string] {
   const stalls = regions.reduce((sum, region) => sum + region[which], 0);
   const days = regions.reduce((sum, { measuredDays }) => sum + measuredDays, 0);
@@ -86,7 +86,7 @@ function seconds(ms: number | null | undefined): string {
   return typeof ms === "number" ? threeDigits.format(ms / 1000) : "-";
 }
 
-/** Names to the left, numbers to the right, and as it is what stands beyond the header. */
+/** Names are left-aligned, numbers right-aligned. Cells beyond the header's are not aligned. */
 function table(rows: readonly string[][]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows

@@ -1,20 +1,20 @@
 import type { Db } from "../../shared/database/pool.js";
 
 /**
- * One length of silence, and how often it was met. Trouble is what is known to have been no usual silence: incidents of
- * the stream or its socket, and impairments of the region.
+ * One length of silence, and how often it occurred. Trouble is time in which silence is known not to be normal:
+ * incidents of the stream or its socket, and impairments of the region.
  */
 export interface Silence {
   quietMs: number;
-  /** Slots outside trouble whose longest silence it was. */
+  /** Slots outside trouble whose longest silence had this length. */
   slots: number;
-  /** Quiet periods outside trouble that were as long: one however many slots it touched. */
+  /** Quiet periods of this length outside trouble; each counts once, however many slots it touched. */
   periods: number;
   /** Quiet periods of this length that touch trouble. */
   leftOut: number;
 }
 
-/** One stream, heard from one region. */
+/** One stream in one region. */
 export interface Series {
   venue: string;
   component: string;
@@ -34,8 +34,8 @@ export interface Piece {
 const dayMs = 24 * 3_600_000;
 
 /**
- * The last `days` times 24 hours, cut at midnight. A day at a time, a statement takes the embedded database about 40
- * ms; eight days at once would keep all others waiting for half a second.
+ * The last `days` times 24 hours, split at midnight. For one day, a statement takes the embedded database about 40 ms;
+ * for eight days at once, all others would wait for half a second.
  */
 export function piecesOf(days: number, now: Date): Piece[] {
   const begin = +now - days * dayMs;
@@ -49,7 +49,7 @@ export function piecesOf(days: number, now: Date): Piece[] {
 }
 
 /**
- * Shortest first. Pieces that follow each other add up, see `added`: a silence belongs to the piece in which it ended.
+ * Shortest first. `added` sums up the results of consecutive pieces: a silence belongs to the piece in which it ended.
  */
 export async function readSilences(
   db: Db,
@@ -59,7 +59,7 @@ export async function readSilences(
   return db.file("quiet_periods", [venue, component, region, from, to, cadenceMs]);
 }
 
-/** Shortest first, each length once. */
+/** The sums per length, shortest first. */
 export function added(parts: readonly Silence[][]): Silence[] {
   const sums = new Map<number, Silence>();
   for (const silence of parts.flat()) {

@@ -14,17 +14,17 @@ export interface Threshold {
 }
 
 /**
- * Puts thresholds into a registry file; every other byte stays. The file is replaced in one step, so that a program
- * which starts meanwhile reads the old one or the new one. What others changed in it since it was measured is kept, and
- * thresholds of streams that they took out are dropped.
+ * Writes thresholds into a registry file and leaves every other byte unchanged. The file is replaced atomically, so a
+ * program that starts meanwhile reads either the old or the new one. Changes that others made since the measurement
+ * stay; thresholds of streams that they removed are dropped.
  *
- * @throws UserError when the file cannot be read or written, or is no registry (any more)
+ * @throws UserError if the file cannot be read or written, or is not (or no longer) a valid registry
  */
 export async function writeThresholds(path: string, thresholds: readonly Threshold[]): Promise<void> {
-  // says what is wrong with a file that somebody broke since
+  // reports what is wrong if somebody has broken the file since the measurement
   await loadRegistry(path);
   try {
-    // a link stays one
+    // a symbolic link stays a link
     const file = await realpath(path);
     const text = await readFile(file, "utf8");
     await replace(file, withThresholds(text, thresholds, path));
@@ -32,15 +32,15 @@ export async function writeThresholds(path: string, thresholds: readonly Thresho
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (syscall === undefined) throw error;
     throw new UserError(
-      `The registry ${path} cannot be written (${code}): let this user write the file and its folder, or set REGISTRY to a file that can be`,
+      `The registry ${path} cannot be written (${code}): let this user write the file and its folder, or set REGISTRY to a writable file`,
       { cause: error },
     );
   }
 }
 
 /**
- * @param name stands for the registry in messages
- * @throws UserError when what comes out is no registry
+ * @param name what messages call the registry
+ * @throws UserError if the result is not a valid registry
  */
 export function withThresholds(text: string, thresholds: readonly Threshold[], name: string): string {
   const registry = parseRegistry(parsed(text), name);
@@ -51,7 +51,7 @@ export function withThresholds(text: string, thresholds: readonly Threshold[], n
   return rewritten;
 }
 
-/** @returns what was put, by its path in the registry */
+/** @returns the thresholds that were set, by their path in the registry */
 function putInto({ venues }: Registry, thresholds: readonly Threshold[]): Map<string, StallThreshold> {
   const put = new Map<string, StallThreshold>();
   for (const { venue: id, stream: name, stall } of thresholds) {
@@ -81,7 +81,7 @@ function parsed(text: string): unknown {
   return JSON.parse(text.replace(/^\ufeff/, ""));
 }
 
-/** As the registry writes small objects: `{ "afterMs": 10000, "distribution": null }`. */
+/** The registry's style of small objects: `{ "afterMs": 10000, "distribution": null }`. */
 function oneLine(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const fields = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}: ${oneLine(inner)}`);

@@ -60,10 +60,10 @@ export interface ToldByClients {
 }
 
 const noHttp = {
-  alert: /^unreachable null .* what is no HTTP \(HPE_/,
-  feed: /^expected an answer, got what is no HTTP \(HPE_/,
+  alert: /^unreachable null .* invalid HTTP \(HPE_/,
+  feed: /^expected an answer, got invalid HTTP \(HPE_/,
 };
-const noHttpInBody = { ...noHttp, alert: /^unreachable 200 expected the end of .* what is no HTTP \(HPE_/ };
+const noHttpInBody = { ...noHttp, alert: /^unreachable 200 expected the end of .* invalid HTTP \(HPE_/ };
 const tooManyHeaders = {
   alert: /^unreachable null .* too many bytes of headers \(/,
   feed: /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/,
@@ -78,12 +78,12 @@ const tooMuchInBody = { ...tooMuch, alert: /^delivered 200 null$/ };
 const late = { alert: /^timeout null expected an answer of .*, got none$/, feed: /^expected a whole answer within / };
 const lateInBody = { ...late, alert: /^timeout 200 expected the end of the answer of .*, got none$/ };
 const brokeOff = {
-  alert: /^unreachable null .* got a connection that broke off \(/,
-  feed: /^expected an answer, got a connection that broke off \(/,
+  alert: /^unreachable null .* got a broken connection \(/,
+  feed: /^expected an answer, got a broken connection \(/,
 };
 const brokeOffInBody = {
   ...brokeOff,
-  alert: /^unreachable 200 expected the end of .* got a connection that broke off \(/,
+  alert: /^unreachable 200 expected the end of .* got a broken connection \(/,
 };
 const upgraded = {
   alert: /^unreachable 101 .* got a change of protocol$/,

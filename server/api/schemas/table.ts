@@ -15,7 +15,7 @@ export function tableText({ rows, columns }: TableSchema): string {
     ([name, schema]) => `| ${name} | ${kindOf(schema)} | ${inTables(schema.description ?? "")} |`,
   );
   return [
-    `${rows}. RFC 4180 in UTF-8, with a header. A text that a spreadsheet would run as a formula has an apostrophe in front.\n`,
+    `${rows}. RFC 4180 in UTF-8, with a header. A text that starts like a spreadsheet formula, such as =1+1, gets a leading apostrophe, so that spreadsheets show it as text.\n`,
     "| Column | Kind | Meaning |",
     "|---|---|---|",
     ...lines,

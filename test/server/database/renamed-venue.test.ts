@@ -155,7 +155,7 @@ void t.test("a venue that was renamed without formerIds", async (t) => {
   await t.rejects(migrate(pool, late, log), {
     name: "UserError",
     message:
-      /histories are not merged\. The database has okx and okx-global each with a history of its own.*Take those ids out of formerIds/,
+      /histories are not merged\. The database has separate histories of okx and okx-global,.*Take those ids out of formerIds/,
   });
   t.match(
     await rowsOf(pool, "okx", "okx-global"),

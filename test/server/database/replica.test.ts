@@ -41,9 +41,9 @@ void t.test("a replica is good while it lags for half a minute", (t) => {
     [
       { receiving: false, behind_seconds: null, behind_bytes: null },
       false,
-      "nobody knows how far it is behind; it receives nothing from its primary",
+      "its lag is unknown; it receives nothing from its primary",
     ],
-    [{ is_replica: false }, true, "is a primary, and behind nobody"],
+    [{ is_replica: false }, true, "is a primary, not a replica"],
   ] satisfies [Partial<ReplicaState>, boolean, string][])
     t.same(replicaCheck({ ...well, ...state }), { ok, detail });
   t.end();
@@ -84,7 +84,7 @@ void t.test("a primary in a replica's place is read as it is", async (t) => {
   const { body } = await api.ask<object>("/readyz");
   t.match(body, {
     checks: {
-      replica: { ok: true, detail: "is a primary, and behind nobody" },
+      replica: { ok: true, detail: "is a primary, not a replica" },
     },
   });
 });

@@ -210,7 +210,7 @@ async function changing(t: Test, { pool, url }: TestDatabase): Promise<void> {
   }
   await waits?.stop();
   if (waits) t.ok(waits.longestMs() < longestWaitMs, `nor waited for longer than ${waits.longestMs()} ms`);
-  t.strictSame(await former(pool), [], "what stood before is gone");
+  t.strictSame(await former(pool), [], "the former definitions are gone");
 
   const { schema } = (await readiness(pool)).checks;
   t.notOk(schema!.ok, "a program of another build knows");
@@ -260,7 +260,7 @@ void t.test("who reads on in one transaction", async (t) => {
       await migrate(migrator, registry, telling, folder, 300);
       await tx.query(sql`select from api.incident, api.component`);
     });
-    t.match(told.join(""), "what stood before is left to the next migration");
+    t.match(told.join(""), "the former definitions are left to the next migration");
     t.ok((await former(pool)).length > 0);
 
     await append(folder, "upkeep.sql", "-- and again\n");
@@ -288,10 +288,10 @@ void t.test("who keeps a lock", async (t) => {
       await t.rejects(migrate(migratorOn(t, url), registry, telling, folder, 2_000), {
         name: "UserError",
         message: new RegExp(
-          `^schema file 900-later.sql waits for a lock that it did not get within 2 s: venuewatch analyst \\(pid ${pid}\\) in a transaction for \\d+ s holds sample`,
+          `^schema file 900-later.sql did not get a lock within 2 s: venuewatch analyst \\(pid ${pid}\\) in a transaction for \\d+ s holds sample`,
         ),
       });
-      t.match(told.join(""), `gives way, and is tried again`);
+      t.match(told.join(""), `got no lock; retrying`);
       await waits.stop();
       t.ok(waits.longestMs() > 0, "they do wait, for as long as it tries");
       t.ok(waits.longestMs() < longestWaitMs, `which was ${waits.longestMs()} ms at the most`);

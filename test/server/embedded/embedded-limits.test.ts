@@ -118,7 +118,7 @@ void t.test("who does not log in for too long", async (t) => {
   t.teardown(() => busy.end());
   await busy.query("select 1");
   const silent = await connectWire(embedded.url, true);
-  t.match(await complaint(silent), /C08P01.*proof of a password was expected within 1000 ms/s);
+  t.match(await complaint(silent), /C08P01.*expected the proof of a password within 1000 ms/s);
   const sleeping = busy.query("select pg_sleep(2.5)");
   const waiting = await connectWire(embedded.url);
   t.match(await complaint(waiting), /C57P03.*busy with others for 1000 ms/s, "is no fault of one who waits for others");

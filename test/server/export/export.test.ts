@@ -274,7 +274,7 @@ async function otherOptions(t: Test, pool: Pool, folder: string) {
   for (const [given, form, told] of changes) {
     await t.rejects(write(pool, form, given, path), {
       name: "UserError",
-      message: `--resume: ${path} was begun ${told}. Give the options that it was begun with, or name another file`,
+      message: `--resume: ${path} was started ${told}. Give the same options, or name another file`,
     });
     t.equal(await readFile(path, "utf8"), cut, "it is as it was");
   }
@@ -282,11 +282,11 @@ async function otherOptions(t: Test, pool: Pool, folder: string) {
   t.equal(await readFile(path, "utf8"), whole);
   await t.rejects(write(pool, "csv", begun, path), {
     name: "UserError",
-    message: /other.csv is finished, or not of an export/,
+    message: /other.csv is finished or not from an export/,
   });
   await writeFile(`${path}.unfinished`, "");
   await t.rejects(write(pool, "csv", begun, path), {
-    message: /other.csv.unfinished does not say what it stands beside/,
+    message: /other.csv.unfinished is not a valid resume file/,
   });
 }
 
@@ -320,19 +320,19 @@ async function faults(t: Test, pool: Pool, folder: string) {
       name: "UserError",
       message,
     });
-  await rejects({ what: "days" }, "csv", /faults.csv is there already; go on with it by --resume/, false);
+  await rejects({ what: "days" }, "csv", /faults.csv already exists; continue it with --resume/, false);
   for (const [what, form, message] of [
-    ["minutes", "csv", /it does not begin with this one's columns/],
-    ["days", "ndjson", /of another version's: its last record is 20/],
+    ["minutes", "csv", /it does not begin with the columns of this one/],
+    ["days", "ndjson", /from another export or another version: its last record is 20/],
   ] as const) {
     await writeResumeFile(path, wantedOf({ what }), form);
     await rejects({ what }, form, message);
   }
   await t.rejects(write(pool, "csv", { what: "days" }, "/dev/null"), {
     name: "UserError",
-    message: /--output: expected a file, got \/dev\/null, which is none/,
+    message: /--output: expected a file, got \/dev\/null, which is not one/,
   });
-  await rejects({ what: "days", venue: "mtgox" }, "csv", /there is no "mtgox"; there are binance,/);
+  await rejects({ what: "days", venue: "mtgox" }, "csv", /there is no venue "mtgox"; the venues are binance,/);
   const long = { from: new Date("2020-01-01Z"), to: new Date("2020-02-01Z") };
   await rejects(
     { what: "samples", period: long },

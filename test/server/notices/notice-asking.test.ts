@@ -355,7 +355,7 @@ void t.test("what had a problem is not asked for by its mark", async (t) => {
 
 void t.test("304 to who has nothing is a problem", async (t) => {
   const reading = await readFrom(t, (_url, response) => response.writeHead(304).end());
-  t.equal(problemOf(reading), `${itsName}: answered 304, not modified, to who had no earlier answer`);
+  t.equal(problemOf(reading), `${itsName}: answered 304, not modified, to a request without validators`);
   t.same(reading.lists, []);
   let answers = 0;
   const venue = await serve(t, (_url, response) =>
@@ -434,7 +434,7 @@ void t.test("a redirect to what only looks like the same place", async (t) => {
     response.writeHead(301, { location: `blob:${venue.origin}/x` }).end(),
   );
   const reading = await readerFor(t).read(binanceAt(venue), at, never);
-  t.equal(problemOf(reading), `${itsName}: redirects to blob:, which is not its own`);
+  t.equal(problemOf(reading), `${itsName}: redirects to blob:, which is another origin`);
 });
 
 void t.test("redirects that are not followed", async (t) => {
@@ -442,12 +442,12 @@ void t.test("redirects that are not followed", async (t) => {
     problemOf(await readFrom(t, (_url, response) => response.writeHead(status, location ? { location } : {}).end("x")));
   t.equal(
     await problem(301, "https://status.other.example/page?utm=1"),
-    `${itsName}: redirects to https://status.other.example, which is not its own`,
+    `${itsName}: redirects to https://status.other.example, which is another origin`,
   );
-  t.equal(await problem(302, "//127.0.0.2/"), `${itsName}: redirects to http://127.0.0.2, which is not its own`);
+  t.equal(await problem(302, "//127.0.0.2/"), `${itsName}: redirects to http://127.0.0.2, which is another origin`);
   t.equal(await problem(308, "/again"), `${itsName}: redirects more than 3 times`);
   for (const location of [undefined, "http://[", ""])
-    t.equal(await problem(307, location), `${itsName}: answered 307 without an address to go to`);
+    t.equal(await problem(307, location), `${itsName}: answered 307 without a valid location`);
   t.equal(await problem(300, "/x"), `${itsName}: answered 300`);
 });
 
@@ -698,10 +698,13 @@ void t.test("answers that HTTP servers do not give", async (t) => {
   const answers: [bytes: string, expected: RegExp | string][] = [
     ["HTTP/1.1 999 Huh\r\ncontent-length: 0\r\n\r\n", "answered 999"],
     ["HTTP/1.1 204 None\r\n\r\n", "answered 204"],
-    ["HTTP/1.1 100 Continue\r\n\r\n", "expected an answer, got a connection that broke off (ECONNRESET)"],
+    ["HTTP/1.1 100 Continue\r\n\r\n", "expected an answer, got a broken connection (ECONNRESET)"],
     [`${ok}\r\n\xff\xfe{}`, /expected JSON, got /],
     ["HTTP/1.1 301 Moved\r\nlocation: \xe4\xff//\r\n\r\n", "redirects more than 3 times"],
-    ["HTTP/1.1 301 Moved\r\nlocation: javascript:alert(1)\r\n\r\n", "redirects to javascript:, which is not its own"],
+    [
+      "HTTP/1.1 301 Moved\r\nlocation: javascript:alert(1)\r\n\r\n",
+      "redirects to javascript:, which is another origin",
+    ],
     [`HTTP/1.1 429 No\r\nretry-after: ${"9".repeat(400)}\r\n\r\n`, "answered 429"],
   ];
   for (const [bytes, expected] of answers) {
@@ -726,7 +729,7 @@ void t.test("a server that is not there", async (t) => {
   const reading = await readerFor(t).read(refused, at, never);
   t.equal(
     problemOf(reading),
-    `${itsName}: expected an answer, got a refusal to connect (ECONNREFUSED)`,
+    `${itsName}: expected an answer, got a refused connection (ECONNREFUSED)`,
     "without what may be secret",
   );
   t.same(reading, {

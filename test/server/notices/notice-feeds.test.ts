@@ -311,7 +311,7 @@ void t.test("a page that goes back in time is not used", (t) => {
   unreadable(
     t,
     readAsOf("2026-09-04T12:08:00.124Z"),
-    "went back in time: it says it is of 2026-09-04T11:58:00.123Z, and was of 2026-09-04T12:08:00.124Z before",
+    "went back in time: its time is 2026-09-04T11:58:00.123Z, and was 2026-09-04T12:08:00.124Z before",
   );
   t.equal(readAsOf("2026-01-01T00:00:00Z").problem, null);
   const ahead = (updated_at: string) => taken(kraken, { page: { ...page, updated_at }, incidents: [] });
@@ -319,7 +319,7 @@ void t.test("a page that goes back in time is not used", (t) => {
   unreadable(
     t,
     ahead("2126-09-04T11:58:00Z"),
-    "says it is of 2126-09-04T11:58:00.000Z, which is still to come",
+    "its time is 2126-09-04T11:58:00.000Z, which is in the future",
     "nor is one from the future, after which all the others would be old",
   );
   t.end();
@@ -755,7 +755,7 @@ void t.test("Bybit's answers that cannot be read", (t) => {
   unreadable(
     t,
     taken({ ...bybit, feedAt: new Date(+at + 600_001) }, bybitBody()),
-    "went back in time: it says it is of 2026-09-04T12:00:00.000Z, and was of 2026-09-04T12:10:00.001Z before",
+    "went back in time: its time is 2026-09-04T12:00:00.000Z, and was 2026-09-04T12:10:00.001Z before",
   );
   for (const begin of ["999999999999999", "-1", "1e3", ""])
     t.equal(
@@ -968,7 +968,7 @@ void t.test("Better Stack's answers that cannot be read", (t) => {
   unreadable(
     t,
     taken({ ...betterstack, feedAt: at }, body),
-    "went back in time: it says it is of 2026-09-04T11:00:00.000Z, and was of 2026-09-04T12:00:00.000Z before",
+    "went back in time: its time is 2026-09-04T11:00:00.000Z, and was 2026-09-04T12:00:00.000Z before",
   );
   t.end();
 });

@@ -136,7 +136,7 @@ void t.test("a file that cannot be written is told in a sentence", async (t) => 
   mkdirSync(inTheWay);
   await t.rejects(writeThresholds(path, [threshold("kraken", "trades", 77_000)]), {
     name: "UserError",
-    message: `The registry ${path} cannot be written (EEXIST): let this user write the file and its folder, or set REGISTRY to a file that can be`,
+    message: `The registry ${path} cannot be written (EEXIST): let this user write the file and its folder, or set REGISTRY to a writable file`,
   });
   t.ok(existsSync(inTheWay), "what is not ours is not removed");
   t.equal(readFileSync(path, "utf8"), original);
