@@ -49,7 +49,7 @@ const offences: Offence[] = [
   {
     venue: "kucoin",
     act: subscribe,
-    missed: /no frame of the client for 60000 ms/,
+    missed: /no frame from the client for 60000 ms/,
     code: 1000,
   },
   {
@@ -107,7 +107,7 @@ const offences: Offence[] = [
   },
   {
     venue: "kucoin-futures",
-    missed: /no frame of the client for 60000 ms/,
+    missed: /no frame from the client for 60000 ms/,
     code: 1000,
   },
 ];

@@ -625,7 +625,7 @@ void t.test("posts that no feed would show are refused", (t) => {
     [outage("bybit", { impact: "incident", indicator: "none" }), /only a statuspage has one/],
     [outage("kraken", { endedAt: at(10) }), /ends, changes or is deleted before it is posted/],
     [outage("kraken", { startedAt: at(31) }), /ends before it begins/],
-    [outage("kraken", { everyMs: 1_200_000 }), /what repeats needs an end within the period/],
+    [outage("kraken", { everyMs: 1_200_000 }), /a repeating post needs an end within the period/],
   ];
   for (const [post, message] of bad) t.throws(() => checkPosts([post], registry), { message });
   t.end();

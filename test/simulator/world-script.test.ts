@@ -91,7 +91,7 @@ void t.test("what the registry does not know, or a kind cannot do, is refused", 
     [{ kind: "status", ...okx, status: 101 }, /status is out of range: 101/],
     [{ kind: "socket-closed", ...okx, closeCode: 1006 }, /closeCode is out of range/],
     [{ kind: "reset", ...okx, from: after(2), to: after(1) }, /ends before it begins/],
-    [{ kind: "reset", ...okx, from: after(0), to: after(9), everyMs: 9000 }, /what repeats needs/],
+    [{ kind: "reset", ...okx, from: after(0), to: after(9), everyMs: 9000 }, /a repeating fault needs/],
   ];
   const faults = bad.map(([fault]) => fault);
   for (const [, message] of bad) t.throws(() => checkFaults(faults, registry), { message });
