@@ -2,9 +2,9 @@
 --
 -- $1 from, $2 to (exclusive). Noise determines the size on disk, so there is as much of it as in production. Latencies
 -- vary by a tenth around a level that drifts over the day, and one in a hundred is several times that. The first byte
--- comes some tenths of a millisecond before the last. Every twelfth connection is new, with phases and a certificate. Heads
--- rise with the clock. For streams, the number of frames, the longest silence and the age of the newest event vary
--- independently. One slot in five hundred is bad, and one in a thousand late.
+-- comes some tenths of a millisecond before the last. Every twelfth connection is new, with phases and a certificate.
+-- Heads rise with the clock. For streams, the number of frames, the longest silence and the age of the newest event
+-- vary independently. One slot in five hundred is bad, and one in a thousand late.
 with series as (
   select
     c.component_id,
