@@ -1,10 +1,12 @@
 /**
- * What must hold of the engine's tables whatever was measured. Each function returns what breaks a law, a line each.
+ * Laws that the engine's tables must obey for all samples. Each function returns the violations, one line each.
  */
 import { type Db, sql } from "../../shared/database/pool.js";
 import type { Rules } from "../second-opinion/world.js";
 
-/** Right after an instant was decided: what opened at it without a quorum of regions that confirm trouble. */
+/**
+ * Call right after an instant was decided. Returns what opened at it without a quorum of regions that confirm trouble.
+ */
 export async function openedWithoutQuorum(db: Db, rules: Rules): Promise<string[]> {
   const rows = await db.query<{ line: string }>(sql`
     with counted as (
@@ -36,7 +38,7 @@ export async function openedWithoutQuorum(db: Db, rules: Rules): Promise<string[
   return rows.map(({ line }) => line);
 }
 
-/** In the end. */
+/** Call at the end. */
 export async function brokenLaws(db: Db): Promise<string[]> {
   const rows = await db.query<{ line: string }>(sql`
     -- two that are open at the same time
@@ -75,7 +77,7 @@ export async function brokenLaws(db: Db): Promise<string[]> {
   return rows.map(({ line }) => line);
 }
 
-/** All that is on record of these incidents, but for a retraction. */
+/** Returns everything recorded about these incidents, except a retraction. */
 export async function closedIncidents(db: Db, slugs: string[]): Promise<string[]> {
   const rows = await db.query<{ incident: string }>(sql`
     select (to_jsonb(i) - ${["retracted_at", "retraction_reason", "retraction_evidence"]}::text[])::text as incident
@@ -85,11 +87,11 @@ export async function closedIncidents(db: Db, slugs: string[]): Promise<string[]
   return rows.map(({ incident }) => incident);
 }
 
-/** @param past what `closedIncidents` said when they were closed */
+/** @param past the result of `closedIncidents` when they were closed */
 export async function changedSince(db: Db, past: string[]): Promise<string[]> {
   const slugs = past.map((one) => (JSON.parse(one) as { slug: string }).slug);
   const now = await closedIncidents(db, slugs);
   return past
     .filter((incident) => !now.includes(incident))
-    .map((incident) => `was changed when it was over: ${incident}`);
+    .map((incident) => `was changed after it had closed: ${incident}`);
 }

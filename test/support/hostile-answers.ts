@@ -1,6 +1,6 @@
 /**
- * What a server can do to a client that asks it for `{"price":1}` by HTTP, and what comes of it: in a measurement of
- * the probe, in the delivery of an alert, and in the reading of a feed.
+ * Hostile answers of a server to an HTTP request for `{"price":1}`, and their results in a measurement of the probe, in
+ * the delivery of an alert, and in the reading of a feed.
  */
 import type net from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
@@ -14,7 +14,7 @@ export const goodAnswer = `HTTP/1.1 200 OK\r\nContent-Length: ${good.length}\r\n
 const ok = "HTTP/1.1 200 OK\r\n";
 export const chunked = `${ok}Transfer-Encoding: chunked\r\n\r\n`;
 
-/** Says it once asked; then what follows as fast as the client takes it, without end. */
+/** Sends the beginning after the request, and then the rest endlessly, as fast as the client reads. */
 export const pouring = (begin: string, again: string | Buffer) => (socket: net.Socket) => {
   const piece = Buffer.isBuffer(again) ? again : Buffer.from(again.repeat(Math.ceil(65_536 / again.length)));
   socket.once("data", () => {
@@ -27,7 +27,7 @@ export const pouring = (begin: string, again: string | Buffer) => (socket: net.S
   });
 };
 
-/** Says it once asked; then piece by piece, without end. */
+/** Sends the beginning after the request, and then drop by drop, endlessly. */
 const dripping = (begin: string, drop: string) => (socket: net.Socket) => {
   socket.once("data", () => {
     socket.write(begin);
@@ -36,7 +36,7 @@ const dripping = (begin: string, drop: string) => (socket: net.Socket) => {
   });
 };
 
-/** Says it once asked, and resets the connection. */
+/** Sends the beginning after the request, and resets the connection. */
 export const resetting = (begin: string) => (socket: net.Socket) => {
   socket.once("data", () => {
     if (begin === "") return socket.resetAndDestroy();
@@ -53,7 +53,7 @@ const encoded = (encoding: string, body: Buffer) =>
 
 const zeros = Buffer.alloc(16 * mebibyte);
 
-/** Of an alert its result, status and error; of a feed the problem without its name. */
+/** For an alert, its result, status and error; for a feed, the problem without its name. */
 export interface ToldByClients {
   alert: RegExp;
   feed: RegExp;
@@ -69,7 +69,7 @@ const tooManyHeaders = {
   feed: /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/,
 };
 const tooManyTrailers = { ...tooManyHeaders, alert: /^unreachable 200 .* too many bytes of headers \(/ };
-/** A feed's limit is so large that the deadline may come first. */
+/** A feed's size limit is so large that the deadline may come first. */
 const tooMuch = {
   alert: /^unreachable null .* got more than 64 KiB without one$/,
   feed: /^expected (at most 16777216 bytes, got more|a whole answer within .*)$/,
@@ -89,10 +89,10 @@ const upgraded = {
   alert: /^unreachable 101 .* got a change of protocol$/,
   feed: /^expected an answer, got a change of protocol$/,
 };
-/** All of it was read; the venue's feed would be another JSON. */
+/** The whole answer was read; a real feed would be different JSON. */
 const whole = { alert: /^delivered 200 null$/, feed: /^status: expected 0 or 1, got nothing$/ };
 
-/** A reset may be noticed a moment earlier or later: some have two faults. */
+/** A reset may be noticed a little earlier or later, so some cases allow two faults. */
 export type ExpectedMeasurement = Partial<Omit<Measurement, "fault">> & {
   fault?: Measurement["fault"] | RegExp;
 };
@@ -101,9 +101,9 @@ export interface HostileAnswer {
   name: string;
   talk: (socket: net.Socket) => void;
   told: ToldByClients;
-  /** Of the probe. */
+  /** The probe's measurement. */
   expected: ExpectedMeasurement;
-  /** Where the deadline must not come before what it stands after. */
+  /** Set where the expected fault must come before the deadline. */
   timeoutMs: number | undefined;
 }
 
@@ -151,7 +151,7 @@ const rows: HostileRow[] = [
     { ...timeout, httpStatus: 200 },
     10_000,
   ],
-  // interim answers that are none of ours
+  // interim answers of other kinds
   [
     "early hints, then the answer",
     whole,
@@ -159,7 +159,7 @@ const rows: HostileRow[] = [
     { ...fine, httpStatus: 200 },
   ],
   [
-    "an upgrade that nobody asked for",
+    "an upgrade that the client did not request",
     upgraded,
     saying("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"),
     body,
@@ -187,7 +187,7 @@ const rows: HostileRow[] = [
     body,
   ],
   [
-    "a body as large as may be",
+    "a body of the greatest allowed size",
     whole,
     saying(`${ok}Content-Length: ${maxBodyBytes}\r\n\r\n${good}${" ".repeat(maxBodyBytes - good.length)}`),
     fine,
@@ -220,12 +220,12 @@ const rows: HostileRow[] = [
     body,
   ],
   [
-    "an encoding that it is not",
+    "a wrong encoding",
     { ...whole, feed: /that can be decompressed, got [A-Z_\d]+$/ },
     saying(encoded("br", Buffer.from(good))),
     body,
   ],
-  // JSON to choke on
+  // JSON that is hard to parse
   [
     "half a million brackets",
     { ...whole, feed: /at most 64 levels, got more$/ },
