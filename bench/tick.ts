@@ -199,7 +199,7 @@ async function measured(pool: Pool, fromMs: number, toMs: number, everyNthFails 
     join venue v using (venue_id)
     cross join region g
     cross join lateral (
-      -- every series has a phase of its own
+      -- every series has its own phase
       select to_timestamp((n * ${cadenceMs}::bigint + (c.component_id * 7919 + g.region_id * 104729) % ${cadenceMs}) / 1000.0) as ts
       from generate_series(${Math.floor(fromMs / cadenceMs) - 1}::bigint, ${Math.floor(toMs / cadenceMs)}::bigint) n
     ) slot

@@ -72,7 +72,7 @@ async function measuredButFor(db: Db, holes: { venue: string; from: Date; to: Da
     select ts, c.component_id, g.region_id, true
     from component c
     join venue v using (venue_id)
-    -- two regions: one alone measures nothing
+    -- two regions, because one alone does not count as measured
     join region g on g.position <= 2
     cross join generate_series(${at(measuredDays * 24)}, ${at(0)}::timestamptz - interval '1 s', '10 minutes') ts
     where c.component = 'rest:ticker'

@@ -247,7 +247,7 @@ void t.test("the image has the files that its programs read", (t) => {
   ])
     t.match(last, path);
   t.match(dockerfile, /^FROM \$\{NODE\}$/m);
-  t.match(dockerfile, /^ARG NODE=node:\d+\.\d+\.\d+-/m, "of one release");
+  t.match(dockerfile, /^ARG NODE=node:\d+\.\d+\.\d+-/m, "its Node image is pinned to one release");
   t.match(last, /^USER node$/m);
   t.end();
 });

@@ -93,7 +93,7 @@ void t.test("a failover loses nothing permanently", { skip }, async (t) => {
   ship.add(numberedSample(20, from));
   await until(() => ship.status().restored === 10, 60_000);
   const kept = await pool.query<{ samples: number }>(sql`select count(*)::int as samples from sample`);
-  t.same(kept, [{ samples: 21 }], "every sample is there, once");
+  t.same(kept, [{ samples: 21 }], "every sample is stored once");
   t.match(ship.status(), { shipped: 21, duplicates: 0, waiting: 0 });
 
   let known: { slug: string; id: number; event: number }[] = [];

@@ -653,7 +653,7 @@ void t.test("the demo: the notices of each forty minutes", async (t) => {
   t.ok(posts.every(({ everyMs }) => everyMs === 2_400_000));
   t.ok(
     posts.some(({ startedAt, postedAt }) => startedAt && startedAt < postedAt),
-    "one is late",
+    "one notice is late",
   );
   t.ok(posts.some(({ indicator }) => indicator === "none"));
   t.ok(posts.some(({ impact }) => impact === "maintenance"));

@@ -40,10 +40,10 @@ export async function analystsAsk(t: Test, { pool, api, url }: { pool: Pool; api
   await t.test("reads what the API shows", (t) => asTheApi(t, asked));
   await t.test("recomputes days from raw", (t) => daysFromRaw(t, asked));
   await t.test("finds the slowest hours", (t) => latencies(t, asked));
-  await t.test("finds who fails together, and what precedes it", (t) => troubles(t, asked));
-  await t.test("reads who decided what", (t) => decisions(t, asked));
+  await t.test("finds venues that fail together, and what precedes outages", (t) => troubles(t, asked));
+  await t.test("reads decisions", (t) => decisions(t, asked));
   await t.test("compares with notices", (t) => comparedAsTheApi(t, asked));
-  await t.test("reads no more chunks than asked for", (t) => plans(t, asked));
+  await t.test("reads only the chunks that it needs", (t) => plans(t, asked));
   await t.test("counts what the API counts", (t) => retracted(t, asked));
   await t.test("counts halves and fifths alike", (t) => ties(t, asked));
 }
@@ -701,7 +701,8 @@ async function plans(t: Test, { analyst, pool }: Asked) {
     left join timescaledb_information.continuous_aggregates a
       on a.materialization_hypertable_schema = h.hypertable_schema and a.materialization_hypertable_name = h.hypertable_name
     where h.range_end <= (now() at time zone 'UTC')::date::timestamp at time zone 'UTC'
-      -- of the day that runs: up to when hours and days are added up is known when it is read, and the others are left out then
+      -- these are planned for today's part: execution excludes their chunks once it knows up to when hours and days are
+      -- added up
       and coalesce(a.view_name, '') not in ('venue_hour', 'venue_minute', 'component_hour', 'component_minute')
   `);
   t.ok(ended.length > 2);
@@ -802,7 +803,7 @@ async function ties(t: Test, { analyst, pool }: Asked) {
     cross join generate_series(1, 5) slot
     join component c on c.venue_id = (select venue_id from venue where venue = 'bitstamp')
     join region g on g.position <= 2
-    -- a hash, so that it is the same each time: in some minutes four slots, in others five
+    -- a hash gives the same result each time: some minutes have four slots, others five
     cross join lateral (
       select hashint8(extract(epoch from minute)::bigint * 1000 + c.component_id * 100 + g.region_id * 10 + slot) % 10 as n,
         hashint8(extract(epoch from minute)::bigint) % 4 as mood

@@ -121,23 +121,23 @@ export const closed = { good: false, fault: "closed", latencyUs: null } as const
 export const fine = { good: true, fault: null } as const;
 
 const rows: HostileRow[] = [
-  // without end
-  ["a body without end", tooMuchInBody, pouring(`${ok}\r\n`, " "), { ...body, latencyUs: null }],
-  ["a chunked body without end", tooMuchInBody, pouring(chunked, "400\r\n" + " ".repeat(1024) + "\r\n"), body],
-  ["chunks of one byte without end", tooMuchInBody, pouring(chunked, "1\r\n \r\n"), body],
-  ["a reason phrase without end", tooManyHeaders, pouring("HTTP/1.1 200 ", "x"), body],
-  ["one header without end", tooManyHeaders, pouring(`${ok}X-A: `, "x"), body],
-  ["a header name without end", tooManyHeaders, pouring(ok, "x"), body],
-  ["headers without end", tooManyHeaders, pouring(ok, "X-A: b\r\n"), body],
-  ["white space in a header without end", tooMuch, pouring(`${ok}X-A:`, " "), body],
-  ["a chunk's extension without end", noHttpInBody, pouring(`${chunked}1;a=`, "x"), body],
-  ["a chunk's length without end", tooMuchInBody, pouring(`${chunked}b\r\n${good}\r\n`, "0"), body],
-  ["trailers without end", tooManyTrailers, pouring(`${chunked}0\r\n`, "X-A: b\r\n"), body],
-  ["empty lines before an answer without end", tooMuch, pouring("", "\r\n"), body],
-  ["early hints without end", tooMuch, pouring("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"), body],
-  ["processing without end", tooMuch, pouring("", "HTTP/1.1 102 Processing\r\n\r\n"), body],
-  ["continue without end", tooMuch, pouring("", "HTTP/1.1 100 Continue\r\n\r\n"), body],
-  // by drops
+  // endless
+  ["an endless body", tooMuchInBody, pouring(`${ok}\r\n`, " "), { ...body, latencyUs: null }],
+  ["an endless chunked body", tooMuchInBody, pouring(chunked, "400\r\n" + " ".repeat(1024) + "\r\n"), body],
+  ["endless chunks of one byte", tooMuchInBody, pouring(chunked, "1\r\n \r\n"), body],
+  ["an endless reason phrase", tooManyHeaders, pouring("HTTP/1.1 200 ", "x"), body],
+  ["one endless header", tooManyHeaders, pouring(`${ok}X-A: `, "x"), body],
+  ["an endless header name", tooManyHeaders, pouring(ok, "x"), body],
+  ["endless headers", tooManyHeaders, pouring(ok, "X-A: b\r\n"), body],
+  ["endless white space in a header", tooMuch, pouring(`${ok}X-A:`, " "), body],
+  ["an endless chunk extension", noHttpInBody, pouring(`${chunked}1;a=`, "x"), body],
+  ["an endless chunk length", tooMuchInBody, pouring(`${chunked}b\r\n${good}\r\n`, "0"), body],
+  ["endless trailers", tooManyTrailers, pouring(`${chunked}0\r\n`, "X-A: b\r\n"), body],
+  ["endless empty lines before an answer", tooMuch, pouring("", "\r\n"), body],
+  ["endless early hints", tooMuch, pouring("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"), body],
+  ["endless 102 Processing", tooMuch, pouring("", "HTTP/1.1 102 Processing\r\n\r\n"), body],
+  ["endless 100 Continue", tooMuch, pouring("", "HTTP/1.1 100 Continue\r\n\r\n"), body],
+  // drop by drop
   ["a body by drops", lateInBody, dripping(`${ok}\r\n`, " "), timeout],
   ["chunks by drops", lateInBody, dripping(chunked, "1\r\n \r\n"), timeout],
   ["a status line by drops", noHttp, dripping("", "HTTP/1.1 200 OK"[0]!), body],
@@ -145,7 +145,7 @@ const rows: HostileRow[] = [
   ["early hints by drops, until they are too many", late, dripping("", "HTTP/1.1 103 Early Hints\r\n\r\n"), body],
   ["nothing at all", late, (socket) => socket.resume(), timeout],
   [
-    "headers and nothing more",
+    "headers and nothing else",
     lateInBody,
     saying(`${ok}Content-Length: 99\r\n\r\n`),
     { ...timeout, httpStatus: 200 },
@@ -277,7 +277,7 @@ const rows: HostileRow[] = [
   ["a header with a space in its name", noHttp, saying(`${ok}a b\r\n\r\n${good}`), body],
   ["control characters in a header", noHttp, saying(`${ok}x: \u0001\u0000\r\n\r\n${good}`), body],
   ["the preface of HTTP/2", noHttp, saying(Buffer.from("000000040000000000", "hex")), body],
-  ["a status that is none", noHttp, saying("HTTP/1.1 99 Low\r\n\r\n"), body],
+  ["an invalid status", noHttp, saying("HTTP/1.1 99 Low\r\n\r\n"), body],
   ["a status of five digits", noHttp, saying("HTTP/1.1 20000 OK\r\n\r\n"), body],
   ["null bytes", noHttp, saying(Buffer.alloc(4096)), body],
   ["an answer of HTTP/1.0 that ends with its connection", whole, ending(`HTTP/1.0 200 OK\r\n\r\n${good}`), fine],

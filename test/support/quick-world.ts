@@ -65,7 +65,7 @@ export async function measure(pool: Pool, world: World, isOver = () => false): P
       insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
       select
         s.ts, c.component_id, g.region_id, r.good, case when not r.good then 'timeout'::fault end, 80000,
-        -- known only some time after it is inserted: how long that takes makes no difference then
+        -- known only some time after its insertion, so that the duration of the insertion makes no difference
         greatest(3, ceil(extract(epoch from clock_timestamp() - s.ts))::int + 1)
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (venue text, region text, good boolean)
       cross join (select ${new Date(ms)}::timestamptz) as s (ts)

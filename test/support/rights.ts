@@ -31,7 +31,7 @@ export function becoming(role: string): string {
         execute 'grant ${role} to current_user with inherit false, set true';
       end if;
     exception
-      -- another test did it first
+      -- another test granted it first
       when unique_violation then null;
     end;
     $$;
