@@ -1,6 +1,6 @@
 /**
- * How soon alerts arrive, and how many a second: a dispatcher, a receiver on this machine, and 20 channels. Receiver
- * and dispatcher share a process, so both pay for the receiver.
+ * Measures how soon alerts arrive, and how many arrive per second: one dispatcher, one receiver on this machine, and 20
+ * channels. Receiver and dispatcher share a process, so the figures include the receiver's cost.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDispatcher } from "../server/alerts/delivery/dispatcher.js";
@@ -19,7 +19,7 @@ const channels = 20;
 const openings = 100;
 const stormIncidents = Number(process.env.STORM_INCIDENTS ?? 500);
 
-/** What was promised for alerts. */
+/** What the project promises for alerts. */
 const promised = { p50Ms: 250, p95Ms: 1_000, perSecond: 200 };
 
 export async function benchAlerts(): Promise<Figure[]> {
@@ -50,12 +50,12 @@ export async function benchAlerts(): Promise<Figure[]> {
         value: bare,
         what: "the same requests, 20 at once, without a database",
       }),
-      perSecond(`a storm of ${stormIncidents} incidents, and one more channel that hangs`, whole.perSecond, {
+      perSecond(`a storm of ${stormIncidents} incidents, with one more channel that hangs`, whole.perSecond, {
         value: quiet.perSecond,
         what: "without it",
       }),
       {
-        what: "behind when half of them had come, slowest channel",
+        what: "slowest channel's lag when half of them had arrived",
         value: whole.slowestShare,
         unit: "",
         floor: { value: 1, what: "the mean of all channels" },
@@ -88,17 +88,17 @@ function start(pool: Pool, poster: Poster) {
   });
 }
 
-/** Milliseconds from the commit of each opening to its first byte at each of the channels. */
+/** Returns, for each opening and channel, the milliseconds from the commit to the first byte. */
 async function openingsArrive(pool: Pool, receiver: Receiver, wake: () => void): Promise<number[]> {
   const tookMs: number[] = [];
   for (let i = 0; i < openings; i += 1) {
     const before = receiver.arrivals.length;
-    // at any moment between two looks at the outbox
+    // at a random moment between two polls of the outbox
     await sleep(deliveryRules.look_ms * Math.random());
     await happened(pool, { kinds: ["opened", "closed"] });
     const committedAtMs = performance.timeOrigin + performance.now();
     wake();
-    // its closing follows it in each line
+    // each opening is followed by its closing in every channel's queue
     await until(() => receiver.arrivals.length === before + 2 * channels, 30_000, 1);
     const firsts = new Map<string, number>();
     for (const { path, atMs } of receiver.arrivals.slice(before))
@@ -159,13 +159,13 @@ function openingFigures(what: string, tookMs: number[]): Figure[] {
       what: `${what}, median of ${tookMs.length}`,
       value: p50,
       unit: "ms",
-      floor: { value: promised.p50Ms, what: "promised at the most" },
+      floor: { value: promised.p50Ms, what: "promised maximum" },
     },
     {
       what: `${what}, p95`,
       value: p95,
       unit: "ms",
-      floor: { value: promised.p95Ms, what: "promised at the most" },
+      floor: { value: promised.p95Ms, what: "promised maximum" },
     },
   ];
 }

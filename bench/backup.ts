@@ -1,7 +1,7 @@
 /**
- * What backups cost, on a server of its own that is made as compose.yaml makes it: WAL at the registry's load by each
- * kind of compression, the archive, a base backup of a history of BACKUP_DAYS (7), and a restore. Where PostgreSQL's
- * programs are; the load is played faster than it would come.
+ * Measures what backups cost, on a separate server that is created as compose.yaml creates it: the WAL of the
+ * registry's load under each kind of compression, the archive, a base backup of a history of BACKUP_DAYS (7), and a
+ * restore. It needs PostgreSQL's programs. The load is played in accelerated time.
  */
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -21,8 +21,8 @@ import { log } from "./stage.js";
 
 const days = Number(process.env.BACKUP_DAYS ?? 7);
 /**
- * As long as production/postgresql.conf has from one checkpoint to the next: first changes of a page after each are
- * written whole.
+ * The checkpoint interval of production/postgresql.conf: after each checkpoint, the first change of a page writes the
+ * whole page.
  */
 const playedMs = 15 * 60_000;
 
@@ -63,7 +63,7 @@ async function measure({ folder, sh, urlOf, secret }: Awaited<ReturnType<typeof 
       value: megabytes(join(folder, "backups/base", name!)),
       unit: "MB",
     },
-    { what: "taking and verifying it", value: backupSeconds, unit: "s" },
+    { what: "creating and verifying it", value: backupSeconds, unit: "s" },
   ];
   let atMs = +from;
   for (const compression of await compressions(pool)) {
@@ -78,7 +78,7 @@ async function measure({ folder, sh, urlOf, secret }: Awaited<ReturnType<typeof 
     });
   }
   figures.push({
-    what: "a day of the archive, by the last of these",
+    what: "a day of the archive, with the last of these",
     value: (await archivedShare(pool, folder)) * figures.at(-1)!.value * 86.4,
     unit: "MB",
   });
@@ -106,7 +106,7 @@ async function measure({ folder, sh, urlOf, secret }: Awaited<ReturnType<typeof 
   return figures;
 }
 
-/** Those that this build of the server has. */
+/** Returns the kinds of compression that this build of the server supports. */
 async function compressions(pool: Pool): Promise<string[]> {
   const [row] = await pool.query<{ values: string[] }>(
     sql`select enumvals as values from pg_settings where name = 'wal_compression'`,
@@ -114,7 +114,7 @@ async function compressions(pool: Pool): Promise<string[]> {
   return ["off", "pglz", "lz4", "zstd"].filter((one) => row!.values.includes(one));
 }
 
-/** Bytes. */
+/** Returns the bytes of WAL that the load wrote. */
 async function walOf(pool: Pool, registry: Registry, fromMs: number): Promise<number> {
   await pool.script("checkpoint");
   const before = await position(pool);
@@ -129,7 +129,7 @@ async function position(pool: Pool): Promise<number> {
   return row!.bytes;
 }
 
-/** How much of a segment of the last load is left in the archive. */
+/** Returns the size of a segment of the last load in the archive, as a share of its full size. */
 async function archivedShare(pool: Pool, folder: string): Promise<number> {
   const [last] = await pool.query<{ segment: string }>(
     sql`select pg_walfile_name(pg_current_wal_lsn() - 2 * 16777216) as segment`,

@@ -1,4 +1,4 @@
-/** How long a reader waits for the board, with ninety days behind it. */
+/** Measures how long a reader waits for the board of a database with ninety days of history. */
 import { createServer } from "node:http";
 import { request } from "undici";
 import { startWeb } from "../server/api/web.js";
@@ -47,16 +47,16 @@ async function measure({ pool }: Stage, url: string): Promise<Figure[]> {
   const bareIs = "a bare HTTP server with the same bytes";
   return (["p50", "p95"] as const).flatMap((p): Figure[] => [
     {
-      what: `/v1/status made anew, ${p}`,
+      what: `/v1/status recomputed, ${p}`,
       value: uncached[p],
       unit: "ms",
-      floor: { value: roundTrip[p] + bare[p], what: "both of the below" },
+      floor: { value: roundTrip[p] + bare[p], what: "the sum of both floors below" },
     },
     {
       what: `/v1/status within one tick, ${p}`,
       value: cached[p],
       unit: "ms",
-      floor: { value: roundTrip[p] + bare[p], what: "both of the below" },
+      floor: { value: roundTrip[p] + bare[p], what: "the sum of both floors below" },
     },
     { what: `${roundTripIs}, ${p}`, value: roundTrip[p], unit: "ms" },
     {
@@ -80,7 +80,8 @@ async function bareTimes(body: Buffer): Promise<number[]> {
 }
 
 /**
- * Until its last byte, as it is: unpacking and decoding it takes Node's fetch 3 ms, which is no wait for the server.
+ * Reads to the last byte without decoding: Node's fetch takes 3 ms to decompress and decode the body, which the server
+ * does not cause.
  */
 async function read(url: string): Promise<Buffer> {
   const { statusCode, body } = await request(url);

@@ -1,6 +1,6 @@
 /**
- * How fast a board is sent that is made already: plain and compressed, against a bare server that sends the same bytes,
- * head and body.
+ * Measures how fast a cached board is sent, plain and compressed, against a bare server that sends the same bytes, head
+ * and body.
  */
 import { createServer, type OutgoingHttpHeaders } from "node:http";
 import { request } from "undici";
@@ -33,14 +33,14 @@ export async function benchCached(): Promise<Figure[]> {
   }
 }
 
-/** By turns, so that whatever else the machine does slows both. */
+/** The two servers take turns, so that other load on the machine slows both. */
 async function cachedBoard({ pool, registry }: Stage, encoding: string): Promise<Figure> {
   const web = await startWeb({
     pool,
     registry,
     port: 0,
     host: "127.0.0.1",
-    // counted as in production, and never reached
+    // counted as in production, but never reached
     rateLimit: 1_000_000_000,
     trustProxy: [],
     siteUrl: "http://localhost",
@@ -83,7 +83,7 @@ async function answerOf(port: number, encoding: string): Promise<WholeAnswer> {
   const { headers, body } = await request(`http://127.0.0.1:${port}${path}`, {
     headers: { "accept-encoding": encoding },
   });
-  // these Node adds by itself
+  // Node adds these headers itself
   const { date, connection, "keep-alive": keepAlive, ...ours } = headers;
   void [date, connection, keepAlive];
   return { headers: ours, body: Buffer.from(await body.arrayBuffer()) };

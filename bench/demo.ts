@@ -1,4 +1,4 @@
-/** How soon the demo shows a measured board, and what it costs to run: against what is promised of it. */
+/** Measures how soon the demo shows a measured board, and what it costs to run, against what the project promises. */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -20,13 +20,13 @@ const run = promisify(execFile);
 const promised = { seconds: 30, cores: 0.12, memoryMiB: 700 };
 const watchedSeconds = 60;
 /**
- * After its history is complete: core rolls up and drops what that history has left, once, and programs that do this
- * little run in V8's interpreter for minutes. A probe took 0.020 of a core two minutes after its start, and 0.018 after
- * five.
+ * Seconds after the history is complete. Until then core rolls up and drops what the history left over, once, and
+ * programs that do this little run in V8's interpreter for minutes: a probe took 0.020 of a core two minutes after its
+ * start, and 0.018 after five.
  */
 const settlesInSeconds = 240;
 const giveUpMs = 5 * 60_000;
-/** Of /proc/<pid>/stat; a hundred on every Linux that Node runs on. */
+/** The unit of /proc/<pid>/stat: a hundred on every Linux that Node runs on. */
 const ticksPerSecond = 100;
 
 export async function benchDemo(): Promise<Figure[]> {
@@ -58,7 +58,7 @@ export async function benchDemo(): Promise<Figure[]> {
   }
 }
 
-/** What `make demo` does first, in a clone of what is committed; null where this is no repository. */
+/** Does what `make demo` does first, in a clone of the committed state. Returns null where this is no repository. */
 async function installAndBuild(clone: string): Promise<number | null> {
   const root = packagedFile("");
   if (!existsSync(join(root, ".git"))) return null;
@@ -73,7 +73,7 @@ async function startDemo(dataDir: string, port: number): Promise<ChildProcess> {
     PORT: String(port),
     HEALTH_PORT: "0",
     EMBEDDED_PORT: String(await freePort()),
-    // it is asked for the board until that is measured
+    // the benchmark polls the board until it is measured
     RATE_LIMIT: "0",
   };
   return spawn(process.execPath, ["--enable-source-maps", packagedFile("dist/server/cli.js"), "demo"], {
@@ -89,8 +89,7 @@ function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
 async function secondsToBoard(demo: ChildProcess, port: number, begunMs: number): Promise<number> {
   while (!(await isMeasured(`http://localhost:${port}`))) {
     if (!isRunning(demo)) throw new Error(`the demo ended with ${demo.signalCode ?? `code ${demo.exitCode}`}`);
-    if (performance.now() - begunMs > giveUpMs)
-      throw new Error(`a measured board was expected within ${giveUpMs} ms, and did not come`);
+    if (performance.now() - begunMs > giveUpMs) throw new Error(`expected a measured board within ${giveUpMs} ms`);
     await sleep(250);
   }
   return (performance.now() - begunMs) / 1000;
@@ -103,7 +102,7 @@ async function isMeasured(url: string): Promise<boolean> {
     return (
       venues.length === 15 &&
       venues.every(
-        // today's uptime before the start comes a little later
+        // today's uptime from before the start arrives a little later
         (venue) => venue.state !== "unknown" && venue.measuredDays >= 89,
       ) &&
       regions.filter(({ reporting }) => reporting).length === 3
@@ -114,13 +113,13 @@ async function isMeasured(url: string): Promise<boolean> {
 }
 
 /**
- * A program of its own fills in the rest beside the service, and notes its end. What that costs is no part of running.
+ * Waits for the separate program that fills in the rest of the history beside the service and records its end. Its cost
+ * is not part of the cost of running the demo.
  */
 async function historyIsComplete(dir: string): Promise<void> {
   const begunMs = performance.now();
   while (!readHistoryNote(dir)?.isComplete) {
-    if (performance.now() - begunMs > giveUpMs)
-      throw new Error(`the whole history was expected within ${giveUpMs} ms, and did not come`);
+    if (performance.now() - begunMs > giveUpMs) throw new Error(`expected the whole history within ${giveUpMs} ms`);
     await sleep(250);
   }
 }
@@ -160,7 +159,7 @@ function figuresOfStart(installSeconds: number | null, boardSeconds: number, his
 
 async function figuresOfRunning(pid: number): Promise<Figure[]> {
   if (process.platform !== "linux") {
-    console.log("demo: processor and memory are read from /proc: Linux only\n");
+    console.log("demo: skipped processor and memory, which are read from /proc (Linux only)\n");
     return [];
   }
   const programs = programsOf(pid);
@@ -206,7 +205,7 @@ interface RunningProgram {
   name: string;
 }
 
-/** The demo and its programs, without the world: that stands for the venues, which others run. */
+/** Returns the demo's programs, without the world: it plays the venues, which others run. */
 function programsOf(pid: number): RunningProgram[] {
   const children = childrenOf(pid)
     .map(({ pid, args }) => ({ pid, name: args.split("cli.js ").at(-1)! }))
@@ -216,12 +215,12 @@ function programsOf(pid: number): RunningProgram[] {
 
 function cpuSecondsOf({ pid }: RunningProgram): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // fields from the third on: the name before it may hold spaces
+  // the fields from the third on, because the name before them may hold spaces
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** Of pages that several programs share, each has its part. */
+/** Counts each page that several programs share in equal parts for them. */
 function memoryMiBOf({ pid }: RunningProgram): number {
   const smaps = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
   const kiB = /^Pss:\s+(\d+)/m.exec(smaps)?.[1];

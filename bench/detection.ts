@@ -1,7 +1,7 @@
 /**
- * How soon is a hard fault, seen by all regions, an open incident? From its first bad slot until another connection can
- * read the incident, with core at its usual pace. Samples come in as from probes: a refused connection at once, one
- * that hangs after its timeout.
+ * Measures how soon a hard fault that all regions see is an open incident: from its first bad slot until another
+ * connection can read the incident, with core at its usual pace. Samples arrive as from probes: a refused connection at
+ * once, a hanging one after its timeout.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPool, sql } from "../shared/database/pool.js";
@@ -26,7 +26,7 @@ export async function benchDetection(): Promise<Figure[]> {
   });
   const core = startCore({ pool: stage.pool, leasePool, log });
   try {
-    // a run's slots begin anywhere within the engine's step
+    // each run's slots begin at another point within the engine's step
     const runs = stage.registry.venues.map((venue, nth): Run => ({
       venue: venue.id,
       fault: nth % 3 === 0 ? "timeout" : "connect",
@@ -68,7 +68,10 @@ interface Run {
   phaseMs: number;
 }
 
-/** Measures one ticker live: well, then bad. Milliseconds from the first bad slot until its incident can be read. */
+/**
+ * Records one ticker live: first good slots, then bad ones. Returns the milliseconds from the first bad slot until its
+ * incident can be read.
+ */
 async function detect(stage: Stage, { venue, fault, phaseMs }: Run) {
   const beganMs = Math.ceil(Date.now() / cadenceMs) * cadenceMs + phaseMs;
   const firstBadMs = beganMs + goodSlots * cadenceMs;

@@ -1,9 +1,9 @@
-/** One measured number beside what it is to be compared with. */
+/** One measured number and what it is compared with. */
 export interface Figure {
   what: string;
   value: number;
   unit: string;
-  /** The least that it could be on this machine, measured in the same run; or what was promised. */
+  /** The lowest possible value on this machine, measured in the same run; or the promised value. */
   floor?: { value: number; what: string };
 }
 
@@ -33,11 +33,11 @@ export function spreadOf(values: readonly number[]): Spread {
   return { p50: at(0.5), p95: at(0.95) };
 }
 
-/** Milliseconds of each of `times` runs. */
+/** Returns the milliseconds of each of `times` runs. */
 export async function timesMs(
   times: number,
   run: () => Promise<unknown>,
-  /** Before each run, not timed. */
+  /** Runs before each measurement, untimed. */
   prepare: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<number[]> {
   const tookMs: number[] = [];
@@ -50,7 +50,7 @@ export async function timesMs(
   return tookMs;
 }
 
-/** Three digits. */
+/** Formats a number with three digits. */
 export function short(value: number): string {
   return value >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }

@@ -1,13 +1,13 @@
 /**
- * How a data directory of the embedded database grows while it is at work: GROWTH_HOURS of the registry's venues from
- * three regions, in accelerated time, with every sample in a batch as it would come, every instant decided, and core's
- * own upkeep at its own pace in that time. GROWTH_PER_S samples a second instead of what the registry's cadences make:
- * with copies of its venues.
+ * Measures how a data directory of the embedded database grows under load. It plays GROWTH_HOURS of the registry's
+ * venues from three regions in accelerated time: every sample arrives in a batch as in production, the engine decides
+ * every instant, and core's own upkeep runs at its own pace in that time. GROWTH_PER_S sets the samples per second
+ * instead of the registry's cadences; copies of its venues make up the rate.
  *
- * An hour of accelerated time takes minutes, and the directory is largest two hours after a midnight that ends sixteen
- * hours of minutes: these, and 26 of components and venues, wait to be compressed. It is every other one, such as that
- * before 2026-11-21. GROWTH_TO (an instant, instead of now) and GROWTH_FILLED_HOURS, which are filled in quickly
- * before, show that: five hours to 03:20 of such a day, with 22 filled.
+ * An hour of accelerated time takes minutes. The directory is largest two hours after a midnight that ends sixteen
+ * hours of minutes: these minutes, and 26 hours of components and venues, wait to be compressed. This is every other
+ * midnight, such as that before 2026-11-21. GROWTH_TO (an instant, instead of now) and GROWTH_FILLED_HOURS (hours that
+ * are filled in quickly before) show that maximum: five hours to 03:20 of such a day, with 22 filled.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -29,14 +29,14 @@ import { keepHistory } from "./history.js";
 import { manyComponents } from "./many-components.js";
 import { goodSample, log } from "./stage.js";
 
-/** An hour's chunk is compressed two hours after its end: five hours show all of that. */
+/** An hour's chunk is compressed two hours after its end, so five hours show the whole cycle. */
 const hours = Number(process.env.GROWTH_HOURS ?? 1);
 const perSecond = process.env.GROWTH_PER_S ? Number(process.env.GROWTH_PER_S) : null;
 const filledHours = Number(process.env.GROWTH_FILLED_HOURS ?? 0);
 const stepMs = 2_000;
 const sizesAnHour = 12;
 const hourMs = 3_600_000;
-/** Beside what is compressed. */
+/** In addition to compressed data. */
 const promisedMB = 300;
 
 export async function benchGrowth(): Promise<Figure[]> {
@@ -91,12 +91,12 @@ async function grow(pool: Pool, registry: Registry, directory: string): Promise<
       unit: "MB",
       floor: {
         value: promisedMB + most.compressed,
-        what: "promised: 300 MB and what is compressed",
+        what: "promised: 300 MB plus compressed data",
       },
     },
-    { what: "of it write-ahead log, at the most", value: Math.max(...sizes.map(({ wal }) => wal)), unit: "MB" },
+    { what: "its largest write-ahead log", value: Math.max(...sizes.map(({ wal }) => wal)), unit: "MB" },
     {
-      what: "what the last hour added",
+      what: "growth in the last hour",
       value: last.all - hourBefore.all,
       unit: "MB",
     },
@@ -105,10 +105,10 @@ async function grow(pool: Pool, registry: Registry, directory: string): Promise<
 }
 
 /**
- * What probes and core do in that time: every sample in a batch as it would come, every instant decided, upkeep at its
- * own pace.
+ * Does the work of probes and core for that time: every sample arrives in a batch as in production, the engine decides
+ * every instant, and upkeep runs at its own pace.
  *
- * @returns how many samples
+ * @returns the number of samples
  */
 export async function work(
   pool: Pool,
@@ -144,7 +144,7 @@ interface Series {
   venue: string;
   component: string;
   cadenceMs: number;
-  /** Probes spread their slots. */
+  /** The offset of its slots, since probes spread them. */
   phaseMs: number;
 }
 
@@ -182,7 +182,7 @@ async function sizeOf(pool: Pool, directory: string): Promise<Size> {
   };
 }
 
-/** What the file system says that it takes. */
+/** Returns the disk usage that the file system reports. */
 async function diskMB(path: string): Promise<number> {
   const { stdout } = await promisify(execFile)("du", ["-sk", path]);
   return (parseInt(stdout) * 1024) / 1e6;

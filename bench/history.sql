@@ -1,10 +1,10 @@
--- Samples as a fleet leaves them, of every component from every region at its cadence, between two instants.
+-- The samples of a fleet: every component from every region at its cadence, between two instants.
 --
--- $1 from, $2 to (exclusive). What costs room is noise, so there is as much of it as in life: latencies vary by a tenth
--- about a level that drifts over the day, one in a hundred is several times that; the first byte comes some tenths of a
--- millisecond before the last; every twelfth connection is new, with phases and a certificate; heads rise with the
--- clock; of streams the number of frames, the longest silence and the age of the newest event vary each by itself; one
--- slot in five hundred is bad, and one in a thousand late.
+-- $1 from, $2 to (exclusive). Noise determines the size on disk, so there is as much of it as in production. Latencies
+-- vary by a tenth around a level that drifts over the day, and one in a hundred is several times that. The first byte
+-- comes some tenths of a millisecond before the last. Every twelfth connection is new, with phases and a certificate.
+-- Heads rise with the clock. For streams, the number of frames, the longest silence and the age of the newest event
+-- vary independently. One slot in five hundred is bad, and one in a thousand late.
 with series as (
   select
     c.component_id,
@@ -13,7 +13,7 @@ with series as (
     c.component = 'ws:conn' as is_connection,
     v.chain is not null and c.kind = 'rest' as has_head,
     c.cadence_ms,
-    -- of this endpoint, from this region
+    -- the usual latency of this endpoint from this region
     20000 + (abs(hashint4(c.component_id * 16 + g.region_id)) % 200000) as usual_us,
     5 + abs(hashint4(c.component_id)) % 200 as usual_messages
   from component c

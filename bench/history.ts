@@ -1,7 +1,8 @@
 /**
- * What history costs: bytes of what is kept, and what it takes to read, to refresh and to open it, with HISTORY_DAYS
- * whole days of raw samples of the registry's venues and what there is of today, kept up by core's own procedures:
- * eight, or on the embedded database one, and another where whole chunks take two.
+ * Measures what history costs: the bytes of kept data, and the time to read, refresh and open it. The history has
+ * HISTORY_DAYS whole days of raw samples of the registry's venues, plus today so far, and core's own procedures
+ * maintain it. The default is eight days, or one on the embedded database, and one more where whole chunks take two
+ * days.
  */
 import { readFile } from "node:fs/promises";
 import { type Pool, sql } from "../shared/database/pool.js";
@@ -16,8 +17,8 @@ const isServer = Boolean(process.env.DATABASE_URL);
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /**
- * Sizes are those of whole chunks: of minutes these are a day, or on the embedded database sixteen hours, three of
- * which are two days.
+ * Sizes are measured on whole chunks. A chunk of minutes is a day long, or sixteen hours on the embedded database,
+ * where three chunks are two days.
  */
 const alignedDays = isServer ? 1 : 2;
 const today = Math.floor(Date.now() / dayMs);
@@ -25,9 +26,9 @@ const leastDays = Number(process.env.HISTORY_DAYS ?? (isServer ? 8 : 1));
 const firstDay = Math.floor((today - leastDays) / alignedDays) * alignedDays;
 const wholeDays = today - firstDay;
 const keptDays = 100;
-/** As long as samples; what is dropped is a whole day. */
+/** As long as samples are kept; whole days are dropped. */
 const weekDays = 9;
-/** Two chunks of hours and more. */
+/** More than two chunks of hours. */
 const filledDays = 30;
 const levelsByMinute = ["sample_minute", "component_minute", "venue_minute"];
 const smallLevels = [
@@ -35,7 +36,7 @@ const smallLevels = [
   ...["venue_latency_day", "usual_hour"],
 ];
 
-/** As promised. */
+/** What the project promises. */
 const promised = {
   sampleBytes: 9,
   minuteBytes: 8,
@@ -52,7 +53,7 @@ export async function benchHistory(): Promise<Figure[]> {
     const { pool } = stage;
     const to = new Date();
     const samples = await keepHistory(pool, firstDay * dayMs, to);
-    // in this order, as core does
+    // in the order that core uses
     await pool.script("analyze");
     await pool.script("vacuum");
     return [
@@ -69,8 +70,8 @@ export async function benchHistory(): Promise<Figure[]> {
 }
 
 /**
- * As it comes about: a stretch comes in, is rolled up, and what is old enough is compressed. Resolves with how many
- * samples there are.
+ * Builds the history as it happens in production: a stretch of samples arrives and is rolled up, and old enough data is
+ * compressed. Resolves with the number of samples.
  */
 export async function keepHistory(pool: Pool, from: number, to: Date): Promise<number> {
   const insert = await readFile(packagedFile("bench/history.sql"), "utf8");
@@ -98,7 +99,7 @@ interface Size {
   bytes: number;
 }
 
-/** Of whole chunks, with their indexes, as they lie on the disk. */
+/** Returns the size on disk of whole chunks, with their indexes. */
 async function compressedSize(pool: Pool, level: string): Promise<Size> {
   const time = sql.ident(level === "sample" ? "ts" : level.split("_").pop()!);
   const [size] = await pool.query<Size>(sql`
@@ -114,11 +115,11 @@ async function compressedSize(pool: Pool, level: string): Promise<Size> {
     ) held
     where coalesce(a.view_name, c.hypertable_name) = ${level} and c.is_compressed
   `);
-  if (!size || size.rows === 0) throw new Error(`expected compressed chunks of ${level}, there are none`);
+  if (!size || size.rows === 0) throw new Error(`expected compressed chunks of ${level}, found none`);
   return size;
 }
 
-/** Rows that are not compressed yet, of a table whose time is in a column of this name. */
+/** Returns the size of the rows of a table that are not compressed yet; its time is in the column of this name. */
 async function runningSize(pool: Pool, level: string, time: string): Promise<Size> {
   const [size] = await pool.query<Size>(sql`
     select
@@ -132,7 +133,9 @@ async function runningSize(pool: Pool, level: string, time: string): Promise<Siz
   return size!;
 }
 
-/** How many days lie uncompressed at the most: until their chunk is over, and as long as upkeep waits then. */
+/**
+ * Returns the most days that remain uncompressed: the length of a chunk plus the time that upkeep waits after its end.
+ */
 async function openDaysOf(pool: Pool, level: string): Promise<number> {
   const [open] = await pool.query<{ days: number }>(sql`
     select extract(epoch from d.time_interval + upkeep.compressed_after())::float / 86400 as days
@@ -178,7 +181,7 @@ async function sizes(pool: Pool): Promise<Figure[]> {
     });
   }
   figures.push({
-    what: "sample, in the chunks that run, a row",
+    what: "sample, in uncompressed chunks, a row",
     value: await bytesOfRow(runningSize(pool, "sample", "ts")),
     unit: "bytes",
   });
@@ -195,8 +198,8 @@ async function sizes(pool: Pool): Promise<Figure[]> {
 }
 
 /**
- * The days of this history once more before it, so that there are whole chunks of hours and days, with as many rows as
- * in life, and none of what the making of it left in them.
+ * Repeats the days of this history before it, so that there are whole chunks of hours and days. They have as many rows
+ * as in production, and no leftovers of how the history was made.
  */
 async function fillChunks(pool: Pool): Promise<void> {
   const hours = (await tableOf(pool, "sample_hour")).ident;
@@ -227,8 +230,8 @@ async function fillChunks(pool: Pool): Promise<void> {
 }
 
 /**
- * All that is kept of a venue over a hundred days, but its raw samples: computed from the sizes of rows, of the mean
- * venue and of the largest.
+ * Computes all data that is kept of a venue over a hundred days, except its raw samples, from the sizes of rows: for
+ * the mean venue and for the largest.
  */
 async function ofAVenue(pool: Pool): Promise<Figure[]> {
   const venues = await pool.query<VenueRows>(sql`
@@ -283,7 +286,7 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
     bytes: await bytesOfRow(runningSize(pool, "sample_minute", "minute")),
     days: await openDaysOf(pool, "sample_minute"),
   };
-  // as they will be when their chunks are over
+  // as compressed when their chunks are over
   const over = Math.max(...Object.values(openDays));
   while (await compressed(pool, new Date(Date.now() + over * dayMs)));
   const later = {
@@ -335,7 +338,7 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
       floor,
     },
     {
-      what: "more, of the mean venue, for minutes that are not compressed yet, at the most",
+      what: "additional for the mean venue, for minutes not compressed yet, at most",
       value: (1440 * meanSeries * openMinutes.days * (openMinutes.bytes - bytes.sample_minute)) / 1e6,
       unit: "MB",
     },
@@ -347,11 +350,11 @@ interface VenueRows {
   components: number;
   /** Components times regions. */
   series: number;
-  /** Rows of latency_day a day. */
+  /** Rows of latency_day per day. */
   distribution: number;
-  /** Rows of latency_hour a day. */
+  /** Rows of latency_hour per day. */
   milliseconds: number;
-  /** Rows of stream_hour a day. */
+  /** Rows of stream_hour per day. */
   streamHours: number;
 }
 
@@ -362,7 +365,7 @@ async function bytesOfRow(size: Promise<Size>): Promise<number> {
 
 async function reading({ pool, registry }: Stage): Promise<Figure[]> {
   const web = await startWeb({
-    // a page of seven days is held for half a minute, and is to be made anew
+    // a page of seven days is cached for half a minute, but must be recomputed here
     pool: withoutClock(pool).counted,
     registry,
     port: 0,
@@ -394,7 +397,7 @@ async function reading({ pool, registry }: Stage): Promise<Figure[]> {
       };
       await timesMs(5, ask, nextTick);
       figures.push({
-        what: `${path} made anew, p50`,
+        what: `${path} recomputed, p50`,
         value: spreadOf(await timesMs(15, ask, nextTick)).p50,
         unit: "ms",
         ...(mostMs && { floor: { value: mostMs, what: "promised" } }),
@@ -406,7 +409,7 @@ async function reading({ pool, registry }: Stage): Promise<Figure[]> {
   return figures;
 }
 
-/** With samples of the last seconds to roll up, as in life. */
+/** Refreshes with new samples of the last seconds to roll up, as in production. */
 async function refreshing(pool: Pool): Promise<Figure[]> {
   const insert = await readFile(packagedFile("bench/history.sql"), "utf8");
   let from = new Date();
@@ -428,7 +431,7 @@ async function refreshing(pool: Pool): Promise<Figure[]> {
       floor: { value: promised.refreshMs, what: "promised" },
     },
     {
-      what: "refresh of the hour and the day that run, p50",
+      what: "refresh of the current hour and day, p50",
       value: spreadOf(openMs).p50,
       unit: "ms",
     },
@@ -440,7 +443,7 @@ async function opening({ host }: Stage): Promise<Figure[]> {
   const startMs = await timesMs(5, host.up, host.down);
   return [
     {
-      what: "opening it anew, until the newest sample is read, p50",
+      what: "reopening it, until the newest sample is read, p50",
       value: spreadOf(startMs).p50,
       unit: "ms",
       floor: { value: promised.startMs, what: "promised" },

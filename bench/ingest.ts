@@ -1,4 +1,7 @@
-/** How quickly samples get in, against the quickest plain batched insert of the same columns into the same table. */
+/**
+ * Measures how quickly samples are recorded, against the quickest plain batched insert of the same columns into the
+ * same table.
+ */
 import { batchSize } from "../probe/delivery/ship.js";
 import { type Pool, sql } from "../shared/database/pool.js";
 import { recordSamples } from "../server/database/record-samples.js";
@@ -7,9 +10,9 @@ import type { Sample } from "../shared/measurement/sample.js";
 import { spreadOf, type Figure } from "./figure.js";
 import { goodSample, openStage, type Stage } from "./stage.js";
 
-/** A probe's usual batch of a second, half of a full one, and a full one. */
+/** A probe's usual batch of one second, half a full batch, and a full batch. */
 const ourSizes = [15, 500, batchSize];
-/** Whichever of these is the quickest a row is the floor: a plain insert may choose its batch. */
+/** The quickest of these per row is the floor: a plain insert may choose its batch size. */
 const plainSizes = [15, 500, 1000, 2000];
 const rounds = 40;
 
@@ -24,7 +27,7 @@ export async function benchIngest(): Promise<Figure[]> {
   }
 }
 
-/** By turns, so that what else goes on in the machine falls on all alike. */
+/** The contenders take turns, so that other load on the machine slows all alike. */
 async function measure(stage: Stage): Promise<Figure[]> {
   const { pool } = stage;
   const record: Insert = (samples) => recordSamples(pool, "us-east", samples);
@@ -41,7 +44,7 @@ async function measure(stage: Stage): Promise<Figure[]> {
     }
   const best = plain.reduce((a, b) => (rateOf(b) > rateOf(a) ? b : a));
   const floorOf = (size: number) => {
-    // a batch of a second cannot be larger than what was measured in it
+    // a batch of one second cannot exceed what was measured in that second
     const floor = size < 500 ? plain.find((one) => one.size === size)! : best;
     return {
       value: rateOf(floor),
@@ -73,12 +76,12 @@ function contender(size: number, insert: Insert): Contender {
   return { size, insert, tookMs: [] };
 }
 
-/** Rows a second. */
+/** Returns rows per second. */
 function rateOf({ size, tookMs }: Contender): number {
   return (size * 1000) / spreadOf(tookMs).p50;
 }
 
-/** No two of their samples have a key in common. */
+/** Returns a maker of batches. No two of their samples share a key. */
 function batches({ registry }: Stage): (size: number) => Sample[] {
   const keys = registry.venues.flatMap((venue) => componentsOf(venue).map(({ id }) => [venue.id, id] as const));
   let atMs = Date.now() - 30 * 60_000;

@@ -1,6 +1,7 @@
 /**
- * Whether normal jitter opens incidents, over a thousand random component-days; and how soon a component that fails a
- * share of its requests in all regions has one. Minutes of the world's time, no database.
+ * Measures whether normal jitter opens incidents, over a thousand random component-days, and how soon a component has
+ * an incident that fails a share of its requests in all regions. It takes minutes of simulated time and needs no
+ * database.
  */
 import { firstOpeningS, jitter, randomSlots, regions, type Trouble } from "../test/support/jitter.js";
 import { rulesOfTheBook } from "../test/support/random-runs.js";
@@ -10,7 +11,7 @@ import { type Figure, spreadOf } from "./figure.js";
 const days = 1_000;
 const slotsADay = 17_280;
 const troubled = 2_000;
-/** Ten minutes of health, then two hours of trouble. */
+/** Ten healthy minutes, then two hours of trouble. */
 const healthySlots = 120;
 const troubledSlots = 1_440;
 

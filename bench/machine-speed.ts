@@ -1,11 +1,12 @@
 /**
- * How fast this machine is now. Shared ones differ by a third from one hour to the next, and processor time with them.
+ * Measures how fast this machine is now. The speed and the processor time of shared machines vary by a third from one
+ * hour to the next.
  */
 import type { Figure } from "./figure.js";
 
 const steps = 200_000_000;
 
-/** Milliseconds for a fixed number of integer operations, the best of three runs. */
+/** Times a fixed number of integer operations in milliseconds, the best of three runs. */
 export function machineSpeed(): Figure {
   const runsMs = Array.from({ length: 3 }, () => {
     const begunMs = performance.now();

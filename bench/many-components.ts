@@ -1,7 +1,7 @@
 import { type Pool, sql } from "../shared/database/pool.js";
 import { componentsOf, type Registry } from "../shared/registry/registry.js";
 
-/** Adds copies of venues until there are so many components. */
+/** Adds copies of venues until there are enough components. */
 export async function manyComponents(
   { pool, registry }: { pool: Pool; registry: Registry },
   wanted: number,

@@ -1,4 +1,4 @@
-/** What it costs to compare ninety days of incidents with as many notices of the venues' own, from nothing. */
+/** Measures what it costs to compare ninety days of incidents with as many notices of the venues, without a cache. */
 import { startWeb } from "../server/api/web.js";
 import { type Pool, sql } from "../shared/database/pool.js";
 import { tick } from "../server/engine/tick.js";
@@ -8,7 +8,7 @@ import { log, openStage, type Stage } from "./stage.js";
 
 const incidents = 5_000;
 const notices = 5_000;
-/** As promised for a server, and four times that for the embedded database. */
+/** The promised time for a server, and four times that for the embedded database. */
 const promisedMs = process.env["DATABASE_URL"] ? 100 : 400;
 
 export async function benchNotices(): Promise<Figure[]> {
@@ -17,7 +17,7 @@ export async function benchNotices(): Promise<Figure[]> {
     await feedsOfAll(stage.pool);
     await measuredAllDays(stage.pool);
     await manyOfBoth(stage.pool);
-    // in this order, as core does
+    // in the order that core uses
     await stage.pool.script("analyze");
     await stage.pool.script("vacuum");
     return await cold(stage);
@@ -26,7 +26,7 @@ export async function benchNotices(): Promise<Figure[]> {
   }
 }
 
-/** Every venue has a feed of its own here, read since long ago. */
+/** Gives every venue its own feed, which has been read for a long time. */
 async function feedsOfAll(pool: Pool): Promise<void> {
   await pool.query(sql`
     insert into official_source (api, kind) select 'http://' || venue, 'statuspage' from venue
@@ -44,8 +44,8 @@ async function feedsOfAll(pool: Pool): Promise<void> {
 }
 
 /**
- * Written to where a refresh puts it. Of whole days the day says enough, so only those with a gap have their minutes:
- * one in ten, in which four hours are missing. Now and then a minute is missing, as in reality.
+ * Writes rows to the hypertables that a refresh fills. A complete day needs no minutes, so only days with a gap have
+ * them: one day in ten lacks four hours. Some other days lack a minute, as in production.
  */
 async function measuredAllDays(pool: Pool): Promise<void> {
   const [days, minutes] = await Promise.all(["venue_day", "venue_minute"].map((view) => materialized(pool, view)));
@@ -74,7 +74,7 @@ async function materialized(pool: Pool, view: string) {
 }
 
 /**
- * Spread over the venues and the days, in bursts: an outage befalls several components, and a notice seldom comes
+ * Spreads both over the venues and the days, in bursts: an outage affects several components, and a notice seldom comes
  * alone.
  */
 async function manyOfBoth(pool: Pool): Promise<void> {
@@ -138,7 +138,7 @@ async function cold({ pool, registry }: Stage): Promise<Figure[]> {
   };
   const { fleet } = (await ask("/v1/detection?days=90")) as Compared;
   const expected = `${incidents} of ours and ${notices} of theirs`;
-  // some notices fell into the hours that nobody measured
+  // some notices fell into the hours without measurements
   if (fleet.oursCompared !== incidents || fleet.theirsCompared < 0.97 * notices)
     throw new Error(`expected ${expected}, got ${fleet.oursCompared} and ${fleet.theirsCompared}`);
   const floor = await timesMs(15, () =>
@@ -153,13 +153,13 @@ async function cold({ pool, registry }: Stage): Promise<Figure[]> {
     const { p50 } = spreadOf(times);
     figures.push(
       {
-        what: `${path} made anew, ${expected}, ${fleet.paired} pairs`,
+        what: `${path} recomputed, ${expected}, ${fleet.paired} pairs`,
         value: p50,
         unit: "ms",
         floor: { value: promisedMs, what: "promised" },
       },
       {
-        what: `${path} made anew`,
+        what: `${path} recomputed`,
         value: p50,
         unit: "ms",
         floor: {
@@ -173,7 +173,7 @@ async function cold({ pool, registry }: Stage): Promise<Figure[]> {
   return figures;
 }
 
-/** To whoever asks whether a kept body still holds, much time has passed. */
+/** Wraps the pool so that any cached body counts as expired. */
 function neverHeld(pool: Pool): Pool {
   return {
     ...pool,

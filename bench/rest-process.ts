@@ -1,6 +1,6 @@
 /**
- * One process of the benchmark of REST measurements: the server, the bare loop, or the probe. It does one job, and
- * tells what came of it.
+ * One process of the benchmark of REST measurements: the server, the bare loop, or the probe. It does one job and
+ * reports the result.
  */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
@@ -24,19 +24,19 @@ export type Job =
 
 export interface Report {
   serve: { port: number };
-  /** Of one request. */
+  /** Per request. */
   bare: { cpuUs: number };
   probe: { cpuUs: number };
   slots: {
     perSecond: number;
-    /** Slots: this machine was too busy. */
+    /** Slots that were unmeasured because this machine was too busy. */
     unmeasured: number;
     lateP99Ms: number;
     cpuMsPerSecond: number;
     biasMs: number;
     freshBiasMs: number;
   };
-  /** The same by a loop that only waits, writes and reads. */
+  /** The same figures for a loop that only waits, writes and reads. */
   echo: { lateP99Ms: number; biasMs: number };
 }
 
@@ -44,7 +44,7 @@ const userAgent = "venuewatch/bench (+http://localhost; region=bench)";
 const region = "bench";
 const at = Math.floor;
 
-/** At a time, as many as a region has of a large fleet. */
+/** Concurrent requests: as many as a region of a large fleet has in flight. */
 const concurrent = 10;
 const venuesEndpoints = 4;
 
@@ -69,7 +69,7 @@ function done(job: Job): Promise<Report[keyof Report]> {
 }
 
 /**
- * Answers `/<anything>/<delay>` after so many milliseconds, and says how long it took by its own clock, in
+ * Answers `/<anything>/<delay>` after that many milliseconds, and states the duration by its own clock, in
  * microseconds.
  */
 async function serve(): Promise<Report["serve"]> {
@@ -100,7 +100,7 @@ async function serve(): Promise<Report["serve"]> {
   return { port: (server.address() as AddressInfo).port };
 }
 
-/** The least that undici does for an answer's bytes; it opens as many connections as a probe does. */
+/** The least that undici does for an answer's bytes. It opens as many connections as a probe does. */
 function bareLoop(port: number, requests: number): Promise<Report["bare"]> {
   const origin = `http://127.0.0.1:${port}`;
   const headers = {
@@ -142,7 +142,7 @@ function probeLoop(port: number, requests: number): Promise<Report["probe"]> {
   return cpuOf(
     tasks.map((task) => async (turn) => {
       const outcome = await task.measure(new Date(turn * task.cadenceMs), signal);
-      // withheld on a busy machine, it was measured all the same
+      // a busy machine withholds the sample, but the request was measured all the same
       const isMeasured = "good" in outcome ? outcome.good : outcome.unmeasured === "starved";
       if (!isMeasured) throw new Error(`not good: ${JSON.stringify(outcome)}`);
     }),
@@ -166,7 +166,7 @@ async function cpuOf(asks: ((turn: number) => Promise<void>)[], requests: number
   return { cpuUs: (user + system) / (turns * asks.length) };
 }
 
-/** The schedule of a region with so many measurements a second. */
+/** Runs the schedule of a region with that many measurements per second. */
 async function slots({ port, perSecond, forMs }: Extract<Job, { perSecond: number }>): Promise<Report["slots"]> {
   const cadenceMs = 5000;
   const count = perSecond * (cadenceMs / 1000);
@@ -183,7 +183,7 @@ async function slots({ port, perSecond, forMs }: Extract<Job, { perSecond: numbe
     onTurn: (late) => lateMs.push(late),
   });
   schedule.begin(probe.tasks);
-  // all connections are opened in the first round
+  // the first round opens all connections
   await new Promise((resolve) => setTimeout(resolve, cadenceMs + 1000));
   samples.length = 0;
   unmeasured = 0;
@@ -212,7 +212,10 @@ async function slots({ port, perSecond, forMs }: Extract<Job, { perSecond: numbe
   };
 }
 
-/** As many requests a second over bare sockets and timers: no instrument in such a process can be earlier or nearer. */
+/**
+ * Makes as many requests per second over bare sockets and timers. No instrument in such a process can be more punctual
+ * or more accurate.
+ */
 async function echo({ port, perSecond, forMs }: Extract<Job, { perSecond: number }>): Promise<Report["echo"]> {
   const count = 10;
   const everyMs = (1000 * count) / perSecond;
@@ -245,7 +248,7 @@ async function echo({ port, perSecond, forMs }: Extract<Job, { perSecond: number
   };
 }
 
-/** So many endpoints, four to a venue and its origin. */
+/** Makes a probe with that many endpoints, four per venue and origin. */
 function makeProbe(
   port: number,
   count: number,

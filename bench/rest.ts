@@ -1,9 +1,9 @@
 /**
- * What measuring costs beyond asking: processor time per REST measurement against a bare undici loop that makes the
- * same requests, how late slots come at five hundred measurements a second, and how far recorded latencies are from
- * what the server knows.
+ * Measures what a measurement costs beyond its request: the processor time per REST measurement against a bare undici
+ * loop that makes the same requests, how late slots are at five hundred measurements a second, and how far recorded
+ * latencies are from the server's own.
  *
- * The server, the loop and the probe are processes of their own, each on one core where `taskset` is to be had.
+ * The server, the loop and the probe are separate processes, each on one core where `taskset` is available.
  */
 import { fork, spawnSync, type ChildProcess } from "node:child_process";
 import { cpus } from "node:os";
@@ -79,7 +79,7 @@ function against(what: string, value: number, floors: Record<string, number>): F
 
 async function costs(port: number): Promise<{ bare: number[]; probe: number[] }> {
   const cost = { bare: [] as number[], probe: [] as number[] };
-  // by turns, so that what else the machine does meets both
+  // the two take turns, so that other load on the machine affects both
   for (let round = 0; round < rounds; round += 1)
     for (const what of ["bare", "probe"] as const) {
       const { cpuUs } = await inProcess({ does: what, port, requests: 20_000 });
@@ -110,7 +110,7 @@ async function inProcess<J extends Job>(job: J): Promise<Report[J["does"]]> {
   }
 }
 
-/** Processes take the machine's cores by turns. */
+/** Assigns the machine's cores to processes in turn. */
 let started = 0;
 
 function start(): ChildProcess {

@@ -1,7 +1,7 @@
 /**
- * `make bench`: every benchmark, or those that are named as arguments. Each figure stands beside its floor, which was
- * measured in the same run on the same machine: the ratio is what compares from one machine to another. With `--write`
- * they are written into docs/benchmarks.md.
+ * `make bench`: runs every benchmark, or those named as arguments. Each figure is printed beside its floor, which was
+ * measured in the same run on the same machine: compare the ratio between machines. With `--write` the figures are
+ * written into docs/benchmarks.md.
  */
 import { cpus, loadavg } from "node:os";
 import { benchAlerts } from "./alerts.js";
@@ -50,7 +50,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
 const [writes, names] = readArguments(process.argv.slice(2));
 const unknown = names.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0) {
-  console.error(`there is no benchmark ${unknown.join(", ")}, there are ${Object.keys(benches).join(", ")}`);
+  console.error(`there is no benchmark ${unknown.join(", ")}; expected one of ${Object.keys(benches).join(", ")}`);
   process.exit(2);
 }
 
@@ -63,7 +63,7 @@ for (const [name, bench] of Object.entries(benches))
     if (writes) writeFigures(packagedFile("docs/benchmarks.md"), name, figures, load);
   }
 
-/** `--write`: the figures go into docs/benchmarks.md, too, where it has a place for them. */
+/** With `--write`, the figures are also written into docs/benchmarks.md, where it has a place for them. */
 function readArguments(args: string[]): [writes: boolean, names: string[]] {
   return [args.includes("--write"), args.filter((argument) => argument !== "--write")];
 }

@@ -1,6 +1,6 @@
 /**
- * What the benchmarks of the database stand on: the embedded one in a process of its own, or a database of their own on
- * the server that DATABASE_URL names; at this build's schema.
+ * The databases that benchmarks run on: the embedded database in a separate process, or a new database on the server of
+ * DATABASE_URL, both with this build's schema.
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -27,8 +27,8 @@ export interface Stage {
   registry: Registry;
   pool: Pool;
   /**
-   * Embedded only: `down` ends its host, `up` resolves when a new one has read the newest sample. The pool is of no use
-   * after.
+   * Embedded only: `down` ends its host, `up` resolves when a new host has read the newest sample. The pool cannot be
+   * used afterwards.
    */
   host: { down: () => Promise<void>; up: () => Promise<void> } | null;
   close: () => Promise<void>;
@@ -109,7 +109,7 @@ async function startHost(directory: string) {
   return { child, exited, url };
 }
 
-/** The demo's ninety days, and a last quarter of an hour at the real cadences. */
+/** Records the demo's ninety days, and a last quarter of an hour at the real cadences. */
 export async function recordHistory(stage: Stage): Promise<void> {
   const now = Date.now();
   const liveFrom = new Date(now - 15 * 60_000);
@@ -119,7 +119,7 @@ export async function recordHistory(stage: Stage): Promise<void> {
   await stage.pool.script("analyze");
 }
 
-/** Good samples of every component from every region, at their cadences. */
+/** Records good samples of every component from every region, at their cadences. */
 export async function recordLive({ pool, registry }: Stage, from: Date, to: Date): Promise<void> {
   for (const { id: region } of registry.regions) {
     const samples = samplesOf(registry, from, to);

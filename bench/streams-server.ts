@@ -1,27 +1,27 @@
 /**
- * In a process of its own: sends the same frames over and over to whoever connects and asks, as fast as it is read or
- * at a rate.
+ * Runs in a separate process. Sends the same frames repeatedly to each client that connects and subscribes, as fast as
+ * the client reads or at a fixed rate.
  */
 import { createServer, type AddressInfo } from "node:net";
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 
-/** Of how many bytes one write is: as in a burst, many frames come in one piece. */
+/** Bytes per write: as in a burst, many frames arrive in one chunk. */
 const writeBytes = 256 * 1024;
 
-/** How the closing handshake begins. Nobody is to be heard out, since the next one's time is measured. */
+/** The first byte of a closing handshake. The server closes at once, since the next client is timed. */
 const goodbye = 0x88;
 
 const opcodes = { text: 0x81, binary: 0x82 };
 
-/** What a venue says: what stands before the data, once, and the data. */
+/** What a venue sends: the messages before the data, once, and the data. */
 export interface Said {
-  /** The name of the stream of which the data are. */
+  /** The name of the stream that the data belong to. */
   stream: string;
   notices: string[];
   frames: string[];
   isBinary: boolean;
-  /** Null: as fast as it is read. */
+  /** Null: as fast as the client reads. */
   perSecond: number | null;
 }
 
@@ -59,14 +59,14 @@ process.once("message", (said: Said) => {
 });
 process.once("disconnect", () => process.exit());
 
-/** The last of several short frames may come in one piece with others: a subscription, a ping. */
+/** Looks for a close frame. The chunk may hold other short frames before it: a subscription, a ping. */
 function saysGoodbye(said: Buffer): boolean {
   for (let at = 0; at + 2 <= said.length;) {
     if (said[at] === goodbye) return true;
     const short = said[at + 1]! & 127;
     const isLong = short === 126;
     const length = isLong ? said.readUInt16BE(at + 2) : short;
-    // head and mask
+    // header and mask
     at += (isLong ? 8 : 6) + length;
   }
   return false;
@@ -78,7 +78,7 @@ function flood(socket: Socket) {
   socket.once("drain", () => flood(socket));
 }
 
-/** One frame at a time; a timer that is late is made up for. */
+/** Sends one frame at a time; a late timer is followed by the missed frames. */
 function pace(socket: Socket, perSecond: number) {
   const begunMs = performance.now();
   let sent = 0;

@@ -1,10 +1,10 @@
 /**
- * How many frames a second one core takes of a venue's socket, against a bare client of the same library that only
- * counts them: one after the other in turns, by the time of the processor that this process used for each. And what
- * as many frames as the registry's streams bring cost, where each comes alone.
+ * Measures how many frames per second one core processes from a venue's socket, against a bare client of the same
+ * library that only counts them. The two take turns, and each is measured by the processor time that this process used.
+ * Also measures the cost of as many frames as the registry's streams bring, where each arrives alone.
  *
- * The venue is another process that writes as fast as it is read, or at that rate. The frames are those that the
- * world's players make.
+ * The venue is another process that writes as fast as the client reads, or at that rate. The frames are those of the
+ * world's players.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -42,14 +42,14 @@ const kinds = [
 
 const turns = 7;
 /**
- * A socket is listened to for hours. Of its first tenth of a second the compiler takes a good part, and more of much
- * code than of little.
+ * A real socket is read for hours. Compilation takes a good part of its first tenth of a second, and more for much code
+ * than for little.
  */
 const turnMs = 500;
-/** Where frames come at the registry's rate, they are few. */
+/** At the registry's rate, frames are few. */
 const pacedTurnMs = 3000;
 const differentFrames = 20;
-/** Of a core, for all streams of the registry. */
+/** Per cent of a core for all streams of the registry. */
 const promisedPct = 2;
 
 const unbounded = { burst: Infinity, perSecond: Infinity };
@@ -125,14 +125,14 @@ async function measure(registry: Registry, id: string, said: Said) {
       ] as const) {
         const closed = once(server, "message");
         into.push(await perCpuSecond(start, turnMs));
-        // What was sent before the end is still read, and must not cost the next one.
+        // What was sent before the end is still read, and must not count for the next client.
         await closed;
       }
     }
     return {
       ours: spreadOf(ours).p50,
       bare: spreadOf(bare).p50,
-      // A machine that has other work to do has it in both halves of a turn.
+      // Other load on the machine affects both halves of a turn.
       ratio: spreadOf(ours.map((value, turn) => value / bare[turn]!)).p50,
       bytes: Buffer.byteLength(said.frames.at(-1)!),
     };
@@ -141,7 +141,10 @@ async function measure(registry: Registry, id: string, said: Said) {
   }
 }
 
-/** Of the processor, for each frame, where so many come a second: most of it is the system's, which wakes for each. */
+/**
+ * Processor seconds per frame at that many frames per second. Most of it is the system's time, because it wakes for
+ * each frame.
+ */
 async function pacedSeconds(registry: Registry, id: string, said: Said, perSecond: number) {
   const { server, url } = await serve({ ...said, perSecond });
   const startBoth = {
@@ -171,7 +174,7 @@ interface Client {
   close(): void;
 }
 
-/** Frames for each second that this process's processor worked on them. */
+/** Returns frames per second of this process's processor time. */
 async function perCpuSecond(start: () => Promise<Client>, forMs: number): Promise<number> {
   const client = await start();
   const before = { cpu: process.cpuUsage(), counted: client.counted() };
@@ -194,7 +197,7 @@ async function startBare(url: string): Promise<Client> {
   return { counted: () => counted, close: () => ws.terminate() };
 }
 
-/** As the probe does it, but for the bound on what a venue may send. */
+/** Reads the socket as the probe does, but without the limit on what a venue may send. */
 async function startOurs(registry: Registry, id: string, name: string, url: string): Promise<Client> {
   const { keepAlive, streams } = registry.venues.find((venue) => venue.id === id)!.socket!;
   const feeds = streams.map(makeSubscription);
@@ -211,13 +214,13 @@ async function startOurs(registry: Registry, id: string, name: string, url: stri
     readMs = nowMs;
     return counted;
   }
-  // Streams are asked for one after the other, and what comes unasked is not counted.
+  // The client requests the streams one after the other; data that it did not request are not counted.
   const measured = feeds.find(({ stream }) => stream.name === name)!;
   while (!measured.meter.isSubscribed()) await new Promise((passed) => setTimeout(passed, 10));
   return { counted: count, close: () => line.close() };
 }
 
-/** What the world's player of the venue says on this stream. */
+/** Returns what the world's player of the venue sends on this stream. */
 async function saidBy(registry: Registry, id: string, name: string): Promise<Said> {
   const venue = registry.venues.find((one) => one.id === id)!;
   const world = await startWorld({
@@ -241,14 +244,14 @@ async function saidBy(registry: Registry, id: string, name: string): Promise<Sai
       const value = parsedFrame(frame);
       const isData = isDataOf(value, channels);
       if (isData) said.frames.push(text);
-      // What comes between data is no part of what is measured.
+      // Frames between data are not part of the measurement.
       else if (said.frames.length === 0) said.notices.push(text);
       if (isData) said.isBinary = isBinary;
       else channels = withChannel(value, channels, 1);
     });
     while (said.frames.length <= differentFrames) await new Promise((passed) => setTimeout(passed, 10));
     client.ws.terminate();
-    // The first may be a snapshot, which comes once.
+    // The first frame may be a snapshot, which is sent once.
     return { ...said, frames: said.frames.slice(1) };
   } finally {
     await world.close();

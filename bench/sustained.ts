@@ -1,7 +1,8 @@
 /**
- * How many samples a second get in for a minute on end, by way of the real spools and ships of three regions, while the
- * roll-ups are kept up at core's pace. Components are those of the registry, copied until their cadences make up the
- * rate. Short of processor time the samples wait in the spools: what waits at the end tells whether the rate was kept.
+ * Measures how many samples per second are recorded for a whole minute through the real spools and shippers of three
+ * regions, while upkeep refreshes the roll-ups at core's pace. The components are those of the registry, copied until
+ * their cadences make up the rate. When processor time is short, samples wait in the spools, so the number still
+ * waiting at the end shows whether the rate was sustained.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,10 +18,10 @@ import { manyComponents } from "./many-components.js";
 import { goodSample, log, openStage, type Stage } from "./stage.js";
 
 const isServer = Boolean(process.env.DATABASE_URL);
-/** What was promised. */
+/** The promised rate. */
 const perSecond = isServer ? 20_000 : 5_000;
 const forMs = Number(process.env.SUSTAIN_S ?? 60) * 1000;
-/** Of every component: as most are in the registry. */
+/** The cadence of every component, which is that of most components in the registry. */
 const cadenceMs = 5_000;
 
 export async function benchSustained(): Promise<Figure[]> {

@@ -1,6 +1,6 @@
 /**
- * How long nothing is decided when the core that leads is killed. Two cores, processes of their own, at their usual
- * pace.
+ * Measures how long nothing is decided when the leading core is killed. Two cores run in separate processes at their
+ * usual pace.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -54,12 +54,15 @@ interface Led {
   ticked_at: Date | null;
 }
 
-/** Milliseconds from the death of the one until the other has decided an instant. Another core stands by then. */
+/**
+ * Returns the milliseconds from the death of the leader until the other core has decided an instant. The other core is
+ * already running.
+ */
 async function killLeader(
   pool: Pool,
   url: string,
   cores: ChildProcess[],
-  /** From an instant, roughly, until the death. */
+  /** How long the leader lives after an instant, roughly. */
   afterMs: number,
 ): Promise<number> {
   const led = async () => {
@@ -71,7 +74,7 @@ async function killLeader(
   };
   const isOf = (core: ChildProcess, holder: string) => holder.split(":")[1] === String(core.pid);
 
-  // both are there, and the one has decided something
+  // both run, and the leader has decided an instant
   await until(
     async () => {
       const now = await led();

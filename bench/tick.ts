@@ -1,8 +1,9 @@
 /**
- * How long the engine takes to decide, against the bare reading of what it decides from, in fleets of several sizes: on
- * the embedded database, or on the TimescaleDB server that DATABASE_URL names.
+ * Measures how long the engine takes to decide, against a bare read of the data that it decides from, in fleets of
+ * several sizes: on the embedded database, or on the TimescaleDB server of DATABASE_URL.
  *
- * Each tick is as in life: samples of two more seconds have come in, a few of them bad, and all that it writes counts.
+ * Each tick is as in production: the samples of two more seconds have arrived, a few of them bad, and everything that
+ * it writes counts.
  */
 import { type Pool, sql } from "../shared/database/pool.js";
 import { accepted, tick } from "../server/engine/tick.js";
@@ -16,7 +17,7 @@ const times = 30;
 
 interface Size {
   series: number;
-  /** What is promised of a tick, milliseconds. */
+  /** The promised time of a tick, milliseconds. */
   promisedMs: { server: number | null; embedded: number | null };
 }
 
@@ -32,7 +33,7 @@ export async function benchTick(): Promise<Figure[]> {
   const figures: Figure[] = [];
   const usPerSeries = new Map<number, number>();
   for (const { series, promisedMs } of sizes) {
-    // a fleet of that size is not for the embedded database
+    // a fleet of that size is too large for the embedded database
     if (kind === "embedded" && series > 20_001) continue;
     const { quiet, openingMs, retractingMs, read } = await measure(series);
     usPerSeries.set(series, (quiet.p50 * 1000) / series);
@@ -117,13 +118,13 @@ async function measure(series: number): Promise<{
 
 interface Opening {
   atMs: number;
-  /** Measured until then. */
+  /** The newest instant with samples. */
   untilMs: number;
   opened: number;
   tookMs: number;
 }
 
-/** Every tenth component fails everywhere from now on. Returns the tick that opened most incidents. */
+/** Makes every tenth component fail everywhere from now on. Returns the tick that opened most incidents. */
 async function massOpening(pool: Pool, fromMs: number): Promise<Opening> {
   const untilMs = fromMs + 8 * rulesRow.step_ms;
   let worst: Opening = { atMs: fromMs, untilMs, opened: 0, tookMs: 0 };
@@ -139,8 +140,8 @@ async function massOpening(pool: Pool, fromMs: number): Promise<Opening> {
 }
 
 /**
- * Good samples of just before the opening turn up late: it was none. Returns how long the tick took that takes them
- * back.
+ * Inserts good samples of just before the opening late, so that the incidents were false. Returns the duration of the
+ * tick that retracts them.
  */
 async function massRetraction(pool: Pool, { atMs: openedAtMs, untilMs, opened }: Opening): Promise<number> {
   const lateS = rulesRow.late_sample_ms / 1000 + 1;
@@ -161,7 +162,9 @@ async function massRetraction(pool: Pool, { atMs: openedAtMs, untilMs, opened }:
   return tookMs;
 }
 
-/** As many components as wanted, a hundred a venue, each with a typical latency; nothing else is watched. */
+/**
+ * Creates the wanted number of components, a hundred per venue, each with a typical latency; nothing else is watched.
+ */
 async function makeFleet(pool: Pool, components: number): Promise<void> {
   const at = new Date();
   await pool.query(sql`update venue set published = false`);
@@ -182,7 +185,10 @@ async function makeFleet(pool: Pool, components: number): Promise<void> {
   `);
 }
 
-/** Samples at the cadence between two instants. One in five hundred failed; of every so manyth component all did. */
+/**
+ * Inserts samples at the cadence between two instants. One in five hundred failed, and all samples of every nth
+ * component.
+ */
 async function measured(pool: Pool, fromMs: number, toMs: number, everyNthFails = 0): Promise<void> {
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
@@ -193,7 +199,7 @@ async function measured(pool: Pool, fromMs: number, toMs: number, everyNthFails 
     join venue v using (venue_id)
     cross join region g
     cross join lateral (
-      -- every series has a phase of its own
+      -- every series has its own phase
       select to_timestamp((n * ${cadenceMs}::bigint + (c.component_id * 7919 + g.region_id * 104729) % ${cadenceMs}) / 1000.0) as ts
       from generate_series(${Math.floor(fromMs / cadenceMs) - 1}::bigint, ${Math.floor(toMs / cadenceMs)}::bigint) n
     ) slot

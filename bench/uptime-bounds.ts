@@ -1,7 +1,7 @@
 /**
- * How often do the bounds of an uptime contain the truth? Of random histories that were measured in part, by how they
- * were measured, by window, for other kinds of venues than those that the method was tuned on, and for fleets; and how
- * long a board's bounds take.
+ * Measures how often the bounds of an uptime contain the truth, over random histories that were measured in part: by
+ * kind of measurement, by window, for other kinds of venues than those that the method was tuned on, and for fleets.
+ * Also measures how long a board's bounds take.
  */
 import { sql } from "../shared/database/pool.js";
 import {
@@ -71,8 +71,8 @@ async function otherVenues({ pool }: Stage): Promise<Figure[]> {
 }
 
 /**
- * Fifteen venues over a week: all measured in the same way, as by probes that are away together, or each in a way of
- * its own.
+ * Fifteen venues over a week: all measured in the same way, as by probes that fail together, or each in a different
+ * way.
  */
 async function fleets({ pool }: Stage): Promise<Figure[]> {
   const random = randomFrom(3);
@@ -102,7 +102,7 @@ async function fleets({ pool }: Stage): Promise<Figure[]> {
   return figures;
 }
 
-/** As many as a board has of days and venues, of which none is like another. */
+/** As many histories as a board has days and venues, all different. */
 async function ofBoard({ pool }: Stage): Promise<Figure> {
   const took = await timesMs(20, () =>
     pool.query(sql`

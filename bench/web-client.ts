@@ -1,7 +1,7 @@
 /**
- * A client in a process of its own, so that what it costs is not the server's: asks `path` of `port` over so many
- * connections for so many seconds (0: each once) in that encoding, and tells its parent how many answers and bytes
- * came.
+ * A client in a separate process, so that its cost is not counted as the server's. It requests `path` from `port` over
+ * that many connections for that many seconds (0: each connection asks once) in that encoding, and reports to its
+ * parent how many answers and bytes arrived.
  */
 import { connect, type Socket } from "node:net";
 
@@ -31,7 +31,7 @@ function ask(): Promise<void> {
   });
 }
 
-/** Calls `onAnswer` at the end of each; of a body only its length is looked at. */
+/** Calls `onAnswer` at the end of each answer; only the length of its body is checked. */
 function readAnswers(socket: Socket, onAnswer: () => void) {
   let head = "";
   let left: number | "chunks" | null = null;

@@ -1,4 +1,4 @@
-/** Load from a process of its own. */
+/** Generates load from a separate process. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { packagedFile } from "../shared/config/package.js";

@@ -1,4 +1,4 @@
-/** What the API costs: pages that are made again, and long lists as CSV. */
+/** Measures what the API costs: recomputed pages, and long lists as CSV. */
 import { createServer } from "node:http";
 import express, { type Express } from "express";
 import { request } from "undici";
@@ -16,7 +16,7 @@ import { load } from "./web-load.js";
 
 const rounds = 3;
 const csvRows = 100_000;
-/** As promised for a server, and four times that for the embedded database. */
+/** The promised time for a server, and four times that for the embedded database. */
 const promisedMs = { board: 20, page: 100 };
 const patience = process.env["DATABASE_URL"] ? 1 : 4;
 
@@ -35,9 +35,9 @@ export async function benchWeb(): Promise<Figure[]> {
 }
 
 /**
- * The demo's history has a few samples a day, and a service of that age has every hour of every endpoint. So many
- * samples would take the better part of a day; what they are rolled up to takes seconds, written to where a refresh
- * puts it.
+ * Gives the history every hour of every endpoint. The demo's history has only a few samples a day, while a service of
+ * that age has all hours. Inserting that many samples would take most of a day; inserting their roll-ups, into the
+ * hypertables that a refresh fills, takes seconds.
  */
 async function rollUpAllOfIt(pool: Pool): Promise<void> {
   const kept = await pool.query<{ view: string; schema: string; name: string }>(
@@ -65,7 +65,7 @@ async function rollUpAllOfIt(pool: Pool): Promise<void> {
         where h.hour = t.hour and h.component_id = c.component_id and h.region_id = g.region_id
       )
   `);
-  // with those of the history some 25 a day, as many as the schema reckons with
+  // together with the history's own, some 25 per day, which is the number that the schema assumes
   await pool.query(sql`
     insert into ${days} (day, component_id, region_id, p50_ms, minutes)
     select t.day, c.component_id, g.region_id, ms, 57
@@ -79,18 +79,18 @@ async function rollUpAllOfIt(pool: Pool): Promise<void> {
         where d.day = t.day and d.component_id = c.component_id and d.region_id = g.region_id and d.p50_ms = ms
       )
   `);
-  // what stands on the two, and they themselves not: they have no samples
+  // refreshes the roll-ups that are built on the two, but not the two themselves: they have no samples
   await pool.query(sql`call upkeep.refresh('venue_latency_day', null, time_bucket('1 day', now()) + interval '1 day')`);
   await pool.query(sql`call upkeep.refresh('usual_hour', null, time_bucket('5 days', now()))`);
   const [usual] = await pool.query<{ hours: number }>(sql`select sum(hours) as hours from usual_hour where is_p50`);
   if (!usual || usual.hours < 300_000)
     throw new Error(`expected 300,000 hours in usual_hour and more, got ${usual?.hours}`);
-  // in this order, as core does
+  // in the order that core uses
   await pool.script("analyze");
   await pool.script("vacuum");
 }
 
-/** Starts an app of the benchmark's own; ours is started as the program does. */
+/** Starts an app of the benchmark; the product's app is started as the program starts it. */
 async function serve(app: Express) {
   const server = createServer(app);
   const port = await listen(server, 0, "127.0.0.1", "PORT");
@@ -103,7 +103,7 @@ async function serve(app: Express) {
   };
 }
 
-/** Nothing that is kept holds: each answer is made anew. */
+/** Measures pages without a cache: each answer is recomputed. */
 async function coldPages({ pool, registry }: Stage, data: string): Promise<Figure[]> {
   const { counted, trips } = withoutClock(pool);
   const web = await startWeb({
@@ -127,13 +127,13 @@ async function coldPages({ pool, registry }: Stage, data: string): Promise<Figur
       await body.arrayBuffer();
       if (statusCode !== 200) throw new Error(`${url}: ${statusCode}`);
     };
-    // the answers are to be cold, and not a program that has just begun
+    // the answers must be cold, but not the program
     for (let i = 0; i < 5; i++) await ask();
     const before = trips();
     const times = await timesMs(15, ask);
     const ms = path === "/v1/status" ? promisedMs.board : promisedMs.page;
     figures.push({
-      what: `${path} made anew, ${(trips() - before) / times.length} round trip${data}`,
+      what: `${path} recomputed, ${(trips() - before) / times.length} round trip${data}`,
       value: spreadOf(times).p50,
       unit: "ms",
       floor: { value: ms * patience, what: "promised" },
@@ -143,7 +143,7 @@ async function coldPages({ pool, registry }: Stage, data: string): Promise<Figur
   return figures;
 }
 
-/** Every route that asks the database, in every form that it answers in; and with the parameters that make it dear. */
+/** Returns every route that queries the database, in every format, and with the parameters that make it expensive. */
 async function pagesOf(pool: Pool, registry: Registry): Promise<string[]> {
   const [newest] = await pool.query<{ slug: string }>(
     sql`select slug from incident where closed_at is not null order by started_at desc limit 1`,
@@ -159,7 +159,7 @@ async function pagesOf(pool: Pool, registry: Registry): Promise<string[]> {
   return [...pages, `/v1/exchanges/${venue}?range=7d`, "/v1/incidents?limit=200", "/v1/incidents?limit=200&format=csv"];
 }
 
-/** To whoever asks whether a kept body still holds, much time has passed, and the database is not asked. */
+/** Wraps the pool so that any cached body counts as expired, without asking the database. */
 export function withoutClock(pool: Pool) {
   let trips = 0;
   const counted: Pool = {
@@ -177,7 +177,7 @@ export function withoutClock(pool: Pool) {
   return { counted, trips: () => trips };
 }
 
-/** No route has so long a list; what answers the routes is asked for one. */
+/** No route returns so long a list, so this calls the function behind the routes. */
 async function longList({ pool }: Stage): Promise<Figure[]> {
   await pool.script("truncate incident cascade");
   await manyIncidents(pool, csvRows);

@@ -1,7 +1,4 @@
-/**
- * The figures of a benchmark where readers look for them: between two marks in a document, with the day and the
- * machine's load.
- */
+/** Writes the figures of a benchmark into a document, between two marks, with the day and the machine's load. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { type Figure, short } from "./figure.js";
@@ -9,7 +6,7 @@ import { type Figure, short } from "./figure.js";
 /**
  * Replaces the text between `<!-- figures of NAME -->` and the next `<!-- end -->`.
  *
- * @param load of the machine before the benchmark, which is a load itself
+ * @param load of the machine before the benchmark, which is itself a load
  * @throws Error where a mark is missing
  */
 export function writeFigures(file: string, name: string, figures: readonly Figure[], load: number): void {

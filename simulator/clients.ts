@@ -1,4 +1,4 @@
-/** Plain clients of the world, for its tests: what they see is what came over the wire. */
+/** Plain clients of the world for its tests. They report exactly what came over the wire. */
 import { once } from "node:events";
 import { request, type IncomingHttpHeaders } from "node:http";
 import { WebSocket } from "ws";
@@ -15,8 +15,8 @@ export function userAgent(region: string | undefined): string {
 }
 
 /**
- * One request on a connection of its own. It fails with the socket's error, or with the code TIMED_OUT when the whole
- * answer has not come within `timeoutMs`, or with TOO_LARGE beyond a megabyte.
+ * Sends one request on its own connection. Fails with the socket's error, with the code TIMED_OUT when the whole answer
+ * has not arrived within `timeoutMs`, or with TOO_LARGE when it exceeds a megabyte.
  */
 export function ask(
   { url, method, body }: { url: string; method: string; body?: unknown },
@@ -68,17 +68,18 @@ export async function outcomeOf(...request: Parameters<typeof ask>): Promise<num
 
 export interface VenueClient {
   ws: WebSocket;
-  /** Every frame so far, as text. */
+  /** Every frame received so far, as text. */
   frames: string[];
   /**
-   * Resolves with the first frame, past or future, that is `wanted`; fails where the socket closes before it has come.
+   * Resolves with the first frame, past or future, that is `wanted`. Rejects when the socket closes before that frame
+   * arrives.
    */
   frame(wanted: (text: string) => boolean): Promise<string>;
-  /** Resolves with the code of the close, 1006 where none was sent. */
+  /** Resolves with the close code, or with 1006 when the venue sent none. */
   closed: Promise<number>;
 }
 
-/** @param autoPong false: server's pings stay unanswered */
+/** @param autoPong false: the client leaves the server's pings unanswered */
 export async function connect(url: string, region?: string, autoPong = true): Promise<VenueClient> {
   const ws = new WebSocket(url, {
     autoPong,
@@ -94,7 +95,7 @@ export async function connect(url: string, region?: string, autoPong = true): Pr
     }),
   );
   await once(ws, "open");
-  // After the opening, errors end in a close, and that is what tests look at.
+  // After the opening, every error ends in a close, and tests look at that.
   ws.on("error", () => {});
   return { ws, frames, frame, closed };
 
@@ -104,7 +105,7 @@ export async function connect(url: string, region?: string, autoPong = true): Pr
         const code = await Promise.race([once(ws, "message"), closed]);
         if (typeof code === "number")
           throw new Error(
-            `the socket was closed with ${code} (${reason}) before the frame came; last came ${frames.at(-1)}`,
+            `the socket was closed with ${code} (${reason}) before the frame arrived; last came ${frames.at(-1)}`,
           );
       }
       if (wanted(frames[seen]!)) return frames[seen]!;
@@ -112,7 +113,7 @@ export async function connect(url: string, region?: string, autoPong = true): Pr
   }
 }
 
-/** Sends as the registry writes it: texts as they are, the rest as JSON with the time filled in. */
+/** Sends a message as the registry writes it: text unchanged, anything else as JSON with the time filled in. */
 export function send({ ws }: VenueClient, message: unknown): void {
   const unixSeconds = String(Math.floor(Date.now() / 1000));
   ws.send(typeof message === "string" ? message : JSON.stringify(message).replace('"{unixSeconds}"', unixSeconds));

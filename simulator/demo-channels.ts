@@ -1,4 +1,4 @@
-/** The channels of the demo's receivers, made as `channel add` makes them. */
+/** Creates the channels of the demo's receivers as `channel add` does. */
 import { addChannel } from "../server/alerts/channels/add-channel.js";
 import { channelsOf } from "../server/alerts/channels/channels.js";
 import { credentialOf } from "../server/alerts/channels/credential.js";
@@ -11,10 +11,11 @@ import { UserError } from "../shared/process/user-error.js";
 import { demoAddresses, type DemoReceiver, demoReceivers, tellSecrets } from "./demo-receivers.js";
 
 /**
- * Each receiver has one channel afterwards: the one that it has, or a new one where there is none, or where it leads
- * elsewhere or cannot be read with this key any more.
+ * Afterwards each receiver has exactly one channel. An existing channel is reused. A new one replaces a channel that
+ * leads elsewhere or that this key cannot read any more.
  *
- * @param dir where the world has left its receivers' addresses, and finds their secrets
+ * @param dir the directory where the world stored its receivers' addresses, and from which the receivers read their
+ * secrets
  */
 export async function addDemoChannels(pool: Pool, sealing: Sealing, dir: string, log: Log): Promise<void> {
   const addresses = await demoAddresses(dir);
@@ -28,7 +29,9 @@ export async function addDemoChannels(pool: Pool, sealing: Sealing, dir: string,
   await tellSecrets(dir, secrets);
 }
 
-/** Empty where its format has none; null where it has no channel that leads to it. */
+/**
+ * Returns an empty string where the format has no secret, and null where the receiver has no channel that leads to it.
+ */
 async function secretOfStanding(
   pool: Pool,
   sealing: Sealing,
@@ -44,7 +47,7 @@ async function secretOfStanding(
     if (found === null && to?.url === url) found = to.secret;
     else {
       await removeChannel(pool, id);
-      log.info("removed a channel that leads nowhere", { receiver: name, id });
+      log.info("removed a channel that does not lead to its receiver", { receiver: name, id });
     }
   }
   return found;
@@ -59,7 +62,7 @@ function opened(sealed: SealedDestination, sealing: Sealing) {
       secret: to.format === "native" ? to.secrets[0]! : "",
     };
   } catch (error) {
-    // the demo was started with another key
+    // the demo was started with another key before
     if (error instanceof UserError) return null;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Who is told of alerts in the demo: three receivers as users have them. */
+/** The three receivers to which the demo sends its alerts, modelled on what users run. */
 import { existsSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,17 +11,17 @@ import { type ReceivedAlert, type Reaction, type Receiver, startReceiver } from 
 export interface DemoReceiver {
   name: string;
   path: string;
-  /** Its channel. */
+  /** Its channel in the database. */
   channel: Pick<NewChannel, "description" | "floor" | "venues"> & {
     format: "native" | "chat";
   };
-  /** What it does with its nth alert, from 0 on. */
+  /** How it reacts to its nth alert, counted from 0. */
   react: (n: number) => Reaction;
 }
 
 /**
- * Ten attempts, over and over: a failure of nearly two minutes, an answer that is late, none at all, and one that says
- * when to come again. Never so many in a row that the channel would be switched off.
+ * Ten reactions, repeated: failures for nearly two minutes, a late answer, no answer at all, and an answer with
+ * Retry-After. There are never enough failures in a row to switch the channel off.
  */
 const troubles: Reaction[] = [
   { status: 503 },
@@ -72,13 +72,14 @@ export const demoReceivers: DemoReceiver[] = [
   },
 ];
 
-/** By name of the receiver. */
+/** Keyed by the receiver's name. */
 type ByName = Partial<Record<string, string>>;
 
 /**
- * They stay where they are over a restart, as their channels do. Each verifies what it is sent, and logs it in a line.
+ * The receivers keep their addresses across a restart, as their channels do. Each verifies what it receives and logs
+ * one line for it.
  *
- * @param dir where their addresses are kept, and where the secrets are that `tellSecrets` has left
+ * @param dir the directory of their addresses and of the secrets that `tellSecrets` wrote
  */
 export async function startDemoReceivers(dir: string, log: Log): Promise<{ close: () => Promise<void> }> {
   const before = await demoAddresses(dir);
@@ -91,7 +92,7 @@ export async function startDemoReceivers(dir: string, log: Log): Promise<{ close
     for (const [i, receiver] of demoReceivers.entries()) {
       const { name, path } = receiver;
       const known = before[name];
-      // below the range that systems hand out to clients, beside the venues'
+      // below the range from which systems assign client ports, next to the venues' ports
       const port = known ? Number(new URL(known).port) : 20_130 + i;
       const standing = await startReceiverAt(port, heard(receiver, dir, log));
       started.push(standing);
@@ -105,14 +106,14 @@ export async function startDemoReceivers(dir: string, log: Log): Promise<{ close
   return { close };
 }
 
-/** Where they are; empty before the world's first start. */
+/** Returns the receivers' addresses; empty before the world's first start. */
 export async function demoAddresses(dir: string): Promise<ByName> {
   const file = addressFile(dir);
   if (!existsSync(file)) return {};
   return JSON.parse(await readFile(file, "utf8")) as ByName;
 }
 
-/** What their channels sign with; a receiver that is running goes by it at once. */
+/** Stores the secrets that the channels sign with. A running receiver uses them at once. */
 export async function tellSecrets(dir: string, secrets: ByName) {
   await writeFile(secretFile(dir), JSON.stringify(secrets), { mode: 0o600 });
 }
@@ -124,7 +125,7 @@ async function startReceiverAt(
   try {
     return await startReceiver({ react, port, keep: false });
   } catch (error) {
-    // another program has it; its channel is made anew, for wherever it is then
+    // another program holds the port; `addDemoChannels` will replace the channel, wherever this receiver listens
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     return startReceiver({ react, keep: false });
   }
@@ -136,19 +137,19 @@ function heard({ name, channel, react }: DemoReceiver, dir: string, log: Log) {
   return ({ headers, body }: Pick<ReceivedAlert, "headers" | "body">): Reaction => {
     const what = read(headers, body, secretsIn(dir)[name]);
     if (typeof what === "number") {
-      log.warn("refused what is no alert for this receiver", {
+      log.warn("refused a request that is no alert for this receiver", {
         ...{ receiver: name, answer: what },
       });
       return { status: what };
     }
     const reaction = react(n);
     n += 1;
-    log.info("an alert came", { receiver: name, ...what, ...told(reaction) });
+    log.info("received an alert", { receiver: name, ...what, ...told(reaction) });
     return reaction;
   };
 }
 
-/** What is to be logged of it, or the status with which it is refused. */
+/** Returns the fields to log, or the status with which to refuse the request. */
 function signedAlert(headers: ReceivedAlert["headers"], body: Buffer, secret: string | undefined) {
   if (secret === undefined) return 401;
   if (!isSigned(body, headers["x-svc-signature"], secret)) return 401;
@@ -157,7 +158,7 @@ function signedAlert(headers: ReceivedAlert["headers"], body: Buffer, secret: st
   return { event, kind, severity, incident: incident.slug };
 }
 
-/** Nothing is signed here: whoever knows the address may post. */
+/** Chat messages are unsigned: anyone who knows the address may post. */
 function chatMessage(_: ReceivedAlert["headers"], body: Buffer) {
   try {
     const { text } = JSON.parse(body.toString()) as { text?: unknown };

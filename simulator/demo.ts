@@ -1,4 +1,4 @@
-/** The world that the demo runs on. */
+/** The simulated world of the demo. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Registry } from "../shared/registry/registry.js";
@@ -10,22 +10,25 @@ import { openRuns } from "./notices/runs.js";
 import { parseScript } from "./script.js";
 import { startWorld, type World } from "./world.js";
 
-/** Beside the sources: the compiler copies no text. */
+/** Relative to the sources, because the compiler does not copy text files. */
 const script = new URL("../../simulator/demo.txt", import.meta.url);
 
 export interface DemoWorldOptions {
   /**
-   * What is to survive a restart of the world, such as the addresses that the probes were given, needs fixed ones, best
-   * below the range that the system hands out (32768 on Linux).
+   * Fixed ports, for addresses that must survive a restart of the world, such as those given to the probes. They are
+   * best chosen below the range from which the system assigns ports (32768 on Linux).
    */
   ports?: Record<string, number>;
-  /** Where it is kept when it ran, and where it is written when the history ends. Absent: nothing was before. */
+  /**
+   * The directory that stores when the world ran, and the note that says when the history ends. Absent: the demo has no
+   * past.
+   */
   dir?: string;
 }
 
 /**
- * The script counts from the first request of a probe, since between the world's start and the probes' a history is
- * made, which takes as long as the machine wants. What lasts for ever is there from the start.
+ * The script's times count from a probe's first request: a history is made between the start of the world and the start
+ * of the probes, and how long that takes depends on the machine. Permanent faults apply from the start.
  */
 export async function startDemoWorld(registry: Registry, { ports, dir }: DemoWorldOptions = {}): Promise<World> {
   const text = await readFile(script, "utf8");
@@ -37,7 +40,7 @@ export async function startDemoWorld(registry: Registry, { ports, dir }: DemoWor
     registry,
     faults: atStart.faults.filter(({ from }) => !from),
     posts,
-    // 141 streams in three regions: at their full rates they would keep a core busy.
+    // There are 141 streams in three regions; at their full rates they would keep a core busy.
     messagesPerMinuteCap: 30,
     latency: "plausible",
     ...(ports && { ports }),
@@ -53,7 +56,7 @@ export async function startDemoWorld(registry: Registry, { ports, dir }: DemoWor
     begun = runs.begin(now);
   }
 
-  /** Who reads a feed does so after the history was made. */
+  /** A feed is read only after the history was made. */
   function posts() {
     past ??= dir === undefined ? [] : pastPostsOf(dir);
     const ofRuns = runs
@@ -73,10 +76,7 @@ export async function startDemoWorld(registry: Registry, { ports, dir }: DemoWor
   };
 }
 
-/**
- * What went wrong before the history ends, and what the venues posted about it, go together. Null: no history was
- * begun.
- */
+/** Past faults and the venues' posts about them must end at the same instant. Null: no history was begun. */
 function pastPostsOf(dir: string): ScriptedPost[] | null {
   const note = readHistoryNote(dir);
   return note && pastPosts(note.now);

@@ -3,7 +3,7 @@ import { componentsOf, type Registry, type Venue } from "../shared/registry/regi
 import { feedServer } from "./notices/feed-server.js";
 import { actsOn, faultKinds, placesOf, rules, type FaultDetails, type ScriptedFault } from "./faults.js";
 
-/** @throws Error that names everything that is wrong with the faults */
+/** @throws Error that names every problem of the faults */
 export function checkFaults(faults: readonly ScriptedFault[], registry: Registry): void {
   const problems = faults.flatMap((fault, index) =>
     problemsOf(fault, registry).map(
@@ -45,7 +45,7 @@ function chainProblems({ kind, venue }: ScriptedFault, venues: Venue[]) {
 function namesOf(venue: Venue, venues: Venue[]): string[] {
   const ids = componentsOf(venue).map(({ id }) => id);
   const places = new Set(ids.map((id) => id.replace(/:.*/, ":*")));
-  // a feed that is shared has the name of whoever serves it
+  // a shared feed belongs to the venue that serves it
   const servesFeed = feedServer(venue, venues) === venue;
   return [...places, ...ids, ...(servesFeed ? ["official"] : [])];
 }
@@ -63,7 +63,7 @@ function reachProblems({ kind, component, regions }: ScriptedFault) {
     return component || regions
       ? ["a closed listener refuses every region and the whole venue; leave regions and component out, or use reset"]
       : [];
-  if (component === "official" && regions) return ["who reads a status feed names no region; leave regions out"];
+  if (component === "official" && regions) return ["clients of a status feed name no region; leave regions out"];
   if (component === undefined)
     return String(places) === "official" ? [`${kind} acts on official only: name it as the component`] : [];
   return placesOf(component).some((place) => actsOn(kind, place))
@@ -76,7 +76,7 @@ function timeProblems({ from, to, everyMs }: ScriptedFault): string[] {
   if (everyMs === undefined) return [];
   return from && to && to.getTime() - from.getTime() < everyMs
     ? []
-    : ["what repeats needs a beginning, and an end within the period"];
+    : ["a repeating fault needs a beginning, and an end within the period"];
 }
 
 function detailProblems(fault: ScriptedFault): string[] {
@@ -90,14 +90,14 @@ function detailProblems(fault: ScriptedFault): string[] {
 }
 
 const isFine: Record<keyof FaultDetails, (value: number) => boolean> = {
-  // 1xx would not be an answer.
+  // 1xx is not a final answer.
   status: (value) => value >= 200 && value <= 599,
   location: () => true,
   retryAfterS: (value) => value >= 0,
   latencyMs: (value) => value >= 0 && value < 2 ** 31,
   behindMs: (value) => value > 0,
   blocks: (value) => Number.isSafeInteger(value) && value > 0,
-  // Those that a WebSocket may send.
+  // The codes that a WebSocket may send.
   closeCode: (value) =>
     (value >= 1000 && value <= 1014 && ![1004, 1005, 1006].includes(value)) || (value >= 3000 && value <= 4999),
 };

@@ -1,79 +1,79 @@
-/** What can go wrong in the world, for whom, and from when to when. */
+/** What can go wrong in the world, where, and when. */
 /**
- * Where a kind of fault acts: on REST answers, on connections of the socket, on the streams that flow through it, on
- * the status feed.
+ * Where a kind of fault acts: on REST answers, on socket connections, on the streams within a socket, or on the status
+ * feed.
  */
 export type FaultPlace = "rest" | "connection" | "stream" | "official";
 
 interface KindRules {
-  /** Empty: the whole venue, for every region alike. */
+  /** Empty: the fault affects the whole venue, in every region alike. */
   places: FaultPlace[];
-  /** Numbers and texts that this kind takes. */
+  /** The numbers and texts that this kind accepts. */
   takes: (keyof FaultDetails)[];
 }
 
-/** Every kind, and what it does. */
+/** Every kind of fault and its effect. */
 export const rules = {
-  /** Nothing listens any more: connecting is refused. */
+  /** Nothing listens any more, so connections are refused. */
   refused: { places: [], takes: [] },
-  /** The connection is reset (RST): at a request, at an upgrade, and sockets that are open. */
+  /** The connection is reset (RST): at a request, at an upgrade, and on sockets that are open. */
   reset: { places: ["rest", "connection", "official"], takes: [] },
-  /** Accepts a request or an upgrade, and never answers. */
+  /** Accepts a request or an upgrade and never answers it. */
   timeout: { places: ["rest", "connection", "official"], takes: [] },
-  /** Answers with `status` (default 503), upgrades too; a redirect goes to `location`. */
+  /** Answers requests and upgrades with `status` (default 503); a redirect leads to `location`. */
   status: {
     places: ["rest", "connection", "official"],
     takes: ["status", "location"],
   },
-  /** 429 with Retry-After of `retryAfterS` (default 30), upgrades too. */
+  /** Answers requests and upgrades with 429 and a Retry-After of `retryAfterS` (default 30). */
   limited: {
     places: ["rest", "connection", "official"],
     takes: ["retryAfterS"],
   },
-  /** 200 with a page of HTML. */
+  /** Answers 200 with an HTML page. */
   "wrong-body": { places: ["rest", "official"], takes: [] },
-  /** 200 with the error envelope of this venue. */
+  /** Answers 200 with this venue's error envelope. */
   "error-inside": { places: ["rest", "official"], takes: [] },
-  /** Good answers, of the chain as it was `blocks` (default 3) ago. */
+  /** Good answers that describe the chain as it was `blocks` (default 3) ago. */
   lags: { places: ["rest"], takes: ["blocks"] },
   /**
-   * Good answers, every second of them of the chain as it was `blocks` (default 3) ago: two nodes take turns behind one
-   * address.
+   * Good answers, but every second one describes the chain as it was `blocks` (default 3) ago: two nodes take turns
+   * behind one address.
    */
   "head-back": { places: ["rest"], takes: ["blocks"] },
   /** Good answers that name a head `blocks` (default 10^15) ahead of the chain. */
   "false-head": { places: ["rest"], takes: ["blocks"] },
-  /** The good answer `latencyMs` later (default 3000), upgrades too. */
+  /** Good answers, upgrades included, but `latencyMs` late (default 3000). */
   slow: { places: ["rest", "connection", "official"], takes: ["latencyMs"] },
-  /** A body that comes byte by byte and never ends. */
+  /** A body that arrives byte by byte and never ends. */
   drip: { places: ["rest", "official"], takes: [] },
-  /** A body that comes as fast as the client reads and never ends. */
+  /** A body that arrives as fast as the client reads and never ends. */
   endless: { places: ["rest", "official"], takes: [] },
-  /** Well-formed JSON of a Statuspage that is another product's: its id, its address, its incidents. */
+  /** The well-formed JSON of another product's Statuspage, with its id, address and incidents. */
   "other-product": { places: ["official"], takes: [] },
   /**
-   * Entries lack what they were before: status, impact, when they began and were posted; the status of what holds now
-   * lacks, too.
+   * Entries lack fields that they had: status, impact, and when they began and were posted. The status that holds now
+   * is missing, too.
    */
   "lost-fields": { places: ["official"], takes: [] },
-  /** What the feed said `behindMs` ago (default a day): its time stamp is older, and the newest notices are missing. */
+  /** The feed as it was `behindMs` ago (default a day): its time stamp is older, and the newest notices are missing. */
   "back-in-time": { places: ["official"], takes: ["behindMs"] },
-  /** Nothing stands on the feed any more. One that keeps no list (Binance, KuCoin) says what it would say. */
+  /** The feed lists nothing any more. A feed without a list (Binance, KuCoin) is unaffected. */
   "empty-list": { places: ["official"], takes: [] },
   /**
-   * Good answers and frames as of when it began: the price, the time, the newest trade and the head of the chain stand
-   * still, while answers and frames go on. Trades that stand still beside a stream that is silent are a quiet market.
+   * Answers and frames keep arriving, but the price, the time, the newest trade and the head of the chain stay as they
+   * were when the fault began. Frozen trades next to a silent stream are a quiet market.
    */
   frozen: { places: ["rest", "stream"], takes: [] },
-  /** No data, while the socket, its pings and its acknowledgements live. */
+  /** No data arrives, while the socket, its pings and its acknowledgements work. */
   silent: { places: ["stream"], takes: [] },
-  /** Every other frame is left out, and its number with it where frames are numbered. */
+  /** Every other frame is left out, and so is its number where frames are numbered. */
   "lost-frames": { places: ["stream"], takes: [] },
-  /** Open sockets are closed, new ones right after opening, with `closeCode` (default 1012). */
+  /** Closes open sockets, and new ones right after they open, with `closeCode` (default 1012). */
   "socket-closed": { places: ["connection"], takes: ["closeCode"] },
-  /** Upgrades are answered with `status` (default 503); open sockets live on. */
+  /** Answers upgrades with `status` (default 503); open sockets stay open. */
   "handshake-refused": { places: ["connection"], takes: ["status"] },
-  /** The socket stays open, and nothing comes through it any more, pongs included. */
+  /** The socket stays open, but nothing arrives through it any more, not even pongs. */
   "dead-socket": { places: ["connection"], takes: [] },
 } satisfies Record<string, KindRules>;
 
@@ -92,20 +92,20 @@ export interface FaultDetails {
 
 export interface ScriptedFault extends FaultDetails {
   kind: FaultKind;
-  /** Registry id, or `*`. */
+  /** Registry id, or `*` for every venue. */
   venue: string;
   /**
-   * `rest:<name>`, `rest:*`, `ws:<name>`, `ws:conn`, `ws:*`, `official`. Absent: everything of the venue that this kind
-   * can befall, but for its status feed: that stands elsewhere, and falls only when it is named.
+   * `rest:<name>`, `rest:*`, `ws:<name>`, `ws:conn`, `ws:*` or `official`. Absent: every part of the venue that this
+   * kind can affect, except its status feed. The feed is hosted elsewhere, so a fault must name it.
    */
   component?: string;
-  /** Absent: all, and clients that name no region. */
+  /** Absent: all regions, and clients that name none. */
   regions?: string[];
-  /** Absent: since ever. */
+  /** Absent: the fault has always been there. */
   from?: Date;
-  /** Absent: for ever. */
+  /** Absent: the fault never ends. */
   to?: Date;
-  /** Comes back this long after each beginning. */
+  /** The fault begins again this long after each beginning. */
   everyMs?: number;
 }
 
@@ -115,7 +115,7 @@ export interface Target {
   region: string | null;
 }
 
-/** The first of `faults` that is under way and befalls the target. */
+/** Returns the first of `faults` that is in progress and affects the target. */
 export function faultOf(
   faults: readonly ScriptedFault[],
   target: Target,
@@ -139,7 +139,7 @@ function covers(pattern: string | undefined, component: string): boolean {
   return pattern.endsWith("*") ? component.startsWith(pattern.slice(0, -1)) : component === pattern;
 }
 
-/** `ws:*` may mean connections and streams. */
+/** `ws:*` covers connections and streams. */
 export function placesOf(component: string): FaultPlace[] {
   if (component.startsWith("rest:")) return ["rest"];
   if (component === "official") return ["official"];

@@ -1,4 +1,4 @@
-/** How a faulty request is answered, of REST and of status feeds alike. */
+/** How a faulty request is answered, for REST and status feeds alike. */
 import type { ServerResponse } from "node:http";
 import type { FaultKind, ScriptedFault } from "./faults.js";
 import { sendHtml, sendJson } from "./send.js";
@@ -8,7 +8,8 @@ export function slowness(fault: ScriptedFault | undefined): number {
 }
 
 /**
- * By what they are sent as. Without an entry (`slow`, and what only a feed can say wrong), the caller makes the answer.
+ * The answer of each kind of fault. For a kind without an entry (`slow`, and the false content that only a feed can
+ * have), the caller makes the answer.
  */
 export const faultyAnswers: Partial<
   Record<
@@ -16,7 +17,7 @@ export const faultyAnswers: Partial<
     (
       response: ServerResponse,
       fault: ScriptedFault,
-      /** The error envelope. */
+      /** The venue's error envelope. */
       errorInside: unknown,
     ) => void
   >
@@ -46,7 +47,7 @@ function drip(response: ServerResponse): void {
 
 const chunk = Buffer.alloc(16_384, '"0",');
 
-/** Goes on as fast as the client reads: a client that does not read makes it wait for `drain`. */
+/** Writes as fast as the client reads; for a client that does not read, it waits for `drain`. */
 function endless(response: ServerResponse): void {
   response.writeHead(200, { "content-type": "application/json" });
   response.write("[");

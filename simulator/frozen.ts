@@ -1,10 +1,10 @@
-/** What stands still while the fault `frozen` lasts: one event, told again and again. */
+/** The one event that is sent again and again while the fault `frozen` lasts. */
 import { begunAt, type ScriptedFault } from "./faults.js";
 import type { Tick } from "./market.js";
 
 /**
- * @returns the event to tell of: where the fault is under way that of its beginning, whoever asks, else the one that
- * `make` makes
+ * @returns the event to send: while the fault is in progress, the event of its beginning, the same for every client;
+ * otherwise the one that `make` makes
  */
 export type Freeze = (fault: ScriptedFault | undefined, at: Date, make: () => Tick) => Tick;
 

@@ -1,18 +1,21 @@
-/** How high each chain stands in the world, for all its providers alike, and who among them says otherwise. */
+/**
+ * The head of each chain in the world, the same for all its providers, and the faults by which a provider names
+ * another.
+ */
 import type { ScriptedFault } from "./faults.js";
 
-/** A chain that is not listed has the pace of Ethereum. */
+/** An unlisted chain has the pace of Ethereum. */
 const blockMs: Record<string, number> = { ethereum: 12_000, solana: 400 };
 
-/** Its newest block or slot at an instant, Unix milliseconds. */
+/** Returns the chain's newest block or slot at an instant in Unix milliseconds. */
 export function headAt(chain: string | null, ms: number): number {
   return Math.floor(ms / (blockMs[chain ?? ""] ?? 12_000));
 }
 
 /**
- * How far from the true head the one is that an answer names.
+ * Returns the distance from the true head to the head that an answer names.
  *
- * @param turn of the same endpoint and region, from zero
+ * @param turn the number of this answer for its endpoint and region, counted from zero
  */
 export function blocksOff(fault: ScriptedFault | undefined, turn: number): number {
   switch (fault?.kind) {

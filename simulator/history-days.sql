@@ -1,20 +1,20 @@
--- The days of a history before the one that runs, as they would have been counted had every minute been measured:
--- samples of all of them would be three hundred million. They are noted as days whose minutes are not kept.
+-- The days of a history before today, counted as if every minute had been measured. Real samples for all of them would
+-- number three hundred million, so these days are written as days whose minutes were dropped.
 --
--- $1 the first day, $2 the day that runs, $3 past faults, as history.sql has them.
+-- $1 the first day, $2 today, $3 past faults as in history.sql.
 with faults as materialized (
   select f.*, tstzrange(f."from", f."to") as during
   from jsonb_to_recordset($3::jsonb) as f (
     venue text, component text, regions text[], shows fault, "slowMs" int, "from" timestamptz, "to" timestamptz
   )
-  -- one region alone brings nothing down, and a slow answer is a good one
+  -- a fault in one region alone brings nothing down, and a slow answer is a good one
   where (f.regions is null or cardinality(f.regions) > 1) and f.shows is not null
 ),
 days as (
   select day, tstzrange(day, day + interval '24 hours') as whole
   from generate_series($1::timestamptz, $2::timestamptz - interval '24 hours', interval '24 hours') as day
 ),
--- what befell a component on a day; where a socket is down, so are its streams
+-- the faults of a component on a day; where a socket is down, so are its streams
 befallen as (
   select d.day, c.component_id, range_agg(f.during * d.whole) as during
   from faults f
@@ -26,7 +26,7 @@ befallen as (
     )
   group by 1, 2
 ),
--- from the minutes that they touch
+-- a minute counts as down if a fault touches it
 counted as (
   select
     b.day,
@@ -52,7 +52,7 @@ component_days as (
   where c.published
   returning day, component_id, down_minutes
 ),
--- Of one venue no two old faults are at the same time on one day, so its minutes are those of its worst component.
+-- No venue has two old faults at once on one day, so its minutes are those of its worst component.
 parts as (
   select
     o.day,

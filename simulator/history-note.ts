@@ -1,19 +1,19 @@
-/** What the demo notes of its history, in its data directory: when it ends, and how much of it is there. */
+/** The note that the demo stores in its data directory about its history: when it ends, and how much of it exists. */
 import { existsSync, readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface HistoryNote {
-  /** When it ends. */
+  /** When the history ends. */
   now: Date;
-  /** Null: it was made by a release that made it all at once. */
+  /** Null: a release made it that filled in all days at once. */
   days: number | null;
-  /** From when on all of it is there; null: it is being made. */
+  /** From this instant on, all measurements exist. Null: the history is still being made. */
   filledFrom: Date | null;
   isComplete: boolean;
 }
 
-/** Null where none was begun. */
+/** Returns null where no history was begun. */
 export function readHistoryNote(dir: string): HistoryNote | null {
   const file = fileIn(dir);
   if (!existsSync(file)) return null;

@@ -1,9 +1,9 @@
 -- Samples as a fleet would have left them: between two instants, at a given step, for one venue or all.
 --
--- $1 from, $2 to (exclusive), $3 step in milliseconds or null (each component's own cadence), $4 venue or null,
--- $5 past faults [{venue, component, regions, shows, slowMs, from, to}] as past.ts explains them, $6 the usual latency
--- from each region [{venue, region, ms}], $7 what is measured at cadences [{venue, from, to}], where a step leaves out
--- its samples.
+-- $1 from, $2 to (exclusive), $3 step in milliseconds or null (each component's own cadence), $4 venue or null, $5 past
+-- faults [{venue, component, regions, shows, slowMs, from, to}], explained in past.ts, $6 the usual latency from each
+-- region [{venue, region, ms}], $7 spans measured at real cadences [{venue, from, to}]; where a step is given, no
+-- samples are made in these spans.
 with faults as materialized (
   select f.*
   from jsonb_to_recordset($5::jsonb) as f (
@@ -50,7 +50,7 @@ befallen as (
   left join lateral (
     select f.shows, f."slowMs", u.unserved
     from faults f
-    -- streams of a socket that is down are not served, whatever else befalls them
+    -- the streams of a socket that is down are unserved, even if they have another fault
     cross join lateral (
       select
         s.kind = 'ws'
@@ -72,7 +72,7 @@ judged as (
     b.*,
     coalesce(
       b.shows,
-      -- what networks lose; but not where a single sample stands for its minute, which would be lost whole
+      -- losses in networks; but not where a minute has a single sample, as all of it would be lost
       case when $3::int is null and b.luck < 0.002 then
         (case when b.kind = 'rest' then 'timeout' when b.component = 'ws:conn' then 'closed' else 'stall' end)::fault
       end

@@ -1,6 +1,6 @@
 /**
- * Ninety days of history for a demonstration, made the way in which real history is made: samples are inserted, the
- * roll-ups are refreshed over them, and the engine decides what they mean. Only the samples are invented.
+ * Makes ninety days of history for a demonstration as real history is made: it inserts samples, refreshes the roll-ups
+ * over them, and lets the engine decide. Only the samples are invented.
  */
 import { readFile } from "node:fs/promises";
 import { type Db, type Pool, sql } from "../shared/database/pool.js";
@@ -18,7 +18,7 @@ const dayMs = 24 * hourMs;
 
 export interface HistoryOptions {
   days: number;
-  /** The history ends here. */
+  /** When the history ends. */
   now: Date;
   log: Log;
 }
@@ -31,9 +31,9 @@ export async function makeHistory(pool: Pool, options: HistoryOptions): Promise<
 }
 
 /**
- * Fills an empty database with what must be there before the engine runs, since that decides no instant before its
- * last: all incidents. Besides, the uptime of all days before the one that runs, and samples of the last eight, of
- * which core's upkeep makes roll-ups. The rest is left to `fillEarlier`.
+ * Fills an empty database with what must exist before the engine runs: all incidents, since the engine decides no
+ * instant earlier than its last one. It also adds the uptime of all days before today, and samples of the last eight
+ * days, from which core's upkeep makes roll-ups. `fillEarlier` adds the rest.
  */
 export async function makeRecentHistory(pool: Pool, { days, now, log }: HistoryOptions): Promise<void> {
   const startedAt = performance.now();
@@ -49,28 +49,28 @@ export async function makeRecentHistory(pool: Pool, { days, now, log }: HistoryO
   await insertSparsely(insert, recentFrom, now);
   await insertClosely(insert, faults, now);
   await chunksOf(pool, null);
-  // what is typical is read from these
+  // typical latencies are read from this roll-up
   await pool.query(sql`call upkeep.mend('sample_hour', ${recentFrom}, ${now})`);
   await withKeptPlans(pool, () => decideAll(pool, faults, now));
-  // earlier days are those that were noted
+  // earlier days are the ones that `noteDays` wrote
   await pool.query(sql`update rollups_made set made_from = ${new Date(startOfDay(now))}`);
   await takeOutOfLine(pool);
 
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  log.info("made a history", { days, seconds });
+  log.info("made the recent history", { days, seconds });
 }
 
 export interface EarlierOptions extends HistoryOptions {
-  /** From when on everything is there. */
+  /** From this instant on, all measurements exist. */
   filledFrom: Date;
-  /** Called after each piece with how far it is. */
+  /** Called after each piece with the instant from which all measurements exist. */
   onFilled?: (filledFrom: Date) => Promise<void>;
 }
 
 /**
- * Adds the measurements that are missing: those of the day that runs, and those before the last eight days, from which
- * latencies come. The newest come first. Each statement takes a tenth of a second or two of the embedded database, so a
- * service can run meanwhile. A piece that was cut off may be repeated.
+ * Adds the missing measurements: those of today, and those before the last eight days, which the latency charts need.
+ * It adds the newest first. Each statement occupies the embedded database for a tenth of a second or two, so a service
+ * can run meanwhile. An interrupted piece may be repeated.
  */
 export async function fillEarlier(pool: Pool, { days, now, log, filledFrom, onFilled }: EarlierOptions): Promise<void> {
   const startedAt = performance.now();
@@ -78,16 +78,16 @@ export async function fillEarlier(pool: Pool, { days, now, log, filledFrom, onFi
   const recentFrom = recentBeginningOf(from, now);
   const faults = pastFaults(now).filter((fault) => fault.from >= from);
   const insert = await inserter(pool, faults, now);
-  // before the minutes are rolled up that it leaves out
+  // must precede the roll-up of the minutes that it excludes
   await leaveOutImpaired(pool);
   for (const piece of piecesOf(from, recentFrom, filledFrom, now)) {
     await holdRetention(pool);
     await fillPiece(pool, insert, piece, new Date(startOfDay(now)));
     await onFilled?.(piece.from);
   }
-  // core has done most of it, where it runs
+  // where core runs, it has already done most of this
   await pool.query(sql`call upkeep.refresh_all(${recentFrom}, ${now})`);
-  // of five days each, so it has no piece of its own
+  // its buckets are five days long, so it is not part of the pieces
   await pool.query(sql`call upkeep.refresh('usual_hour', null, time_bucket('5 days', ${now}::timestamptz))`);
   await pool.query(sql`update leader set expires_at = '-infinity' where office = ${historyRefresh}`);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
@@ -97,13 +97,15 @@ export async function fillEarlier(pool: Pool, { days, now, log, filledFrom, onFi
 interface Piece {
   from: Date;
   to: Date;
-  /** What is inserted, so much at once, from sample to sample of a series; null: its samples are there. */
+  /**
+   * The samples to insert: how much time one transaction covers, and the step between two samples of a series. Null:
+   * the samples exist already.
+   */
   samples: { partMs: number; stepMs: number } | null;
 }
 
 /**
- * Latest first: hours of the day that runs, the last eight days, of which the samples are there, and the days before
- * these.
+ * Newest first: the hours of today, then the last eight days, whose samples exist already, then the days before them.
  */
 function piecesOf(from: Date, recentFrom: Date, filledFrom: Date, now: Date): Piece[] {
   const today = startOfDay(now);
@@ -140,7 +142,7 @@ async function fillPiece(pool: Pool, insert: Insert, { from, to, samples }: Piec
     );
 }
 
-/** In one transaction, so that a chunk that a probe makes meanwhile is as long as usual. */
+/** Inserts in one transaction, so that a chunk that a probe creates meanwhile has the usual length. */
 function insertInDays(pool: Pool, insert: Insert, from: number, to: number, stepMs: number): Promise<void> {
   return pool.transaction(async (tx) => {
     await chunksOf(tx, "1 day");
@@ -149,13 +151,13 @@ function insertInDays(pool: Pool, insert: Insert, from: number, to: number, step
   });
 }
 
-/** Of those before, samples are dropped. */
+/** Samples of earlier days are dropped. */
 const recentDays = 8;
 const sparseStepMs = 8 * hourMs;
-/** Two minutes of three, so that the day that runs has an uptime. */
+/** Covers two minutes of every three, enough for today to have an uptime. */
 const denseStepMs = 1.5 * minuteMs;
 
-/** In the order in which they stand on each other. Those that are left out are kept for a week, and made by upkeep. */
+/** In order of dependency. The roll-ups that are left out are kept for a week only, and upkeep makes them. */
 const rollups = [
   "sample_minute",
   "sample_hour",
@@ -175,11 +177,14 @@ function recentBeginningOf(from: Date, now: Date): Date {
 
 function beginningOf(days: number, now: Date): Date {
   const firstDay = startOfDay(now) - (days - 1) * dayMs;
-  // the last day is told whole
+  // the last day is covered in full
   return new Date(Math.min(firstDay, +now - dayMs));
 }
 
-/** As a refresh that reaches back to what may be dropped: old samples are needed until they are rolled up. */
+/**
+ * Takes the same lease as a refresh that reaches back to data that may be dropped, so that old samples stay until they
+ * are rolled up.
+ */
 export async function holdRetention(pool: Pool): Promise<void> {
   await pool.query(sql`
     insert into leader as l (office, holder, fence, expires_at)
@@ -191,7 +196,8 @@ export async function holdRetention(pool: Pool): Promise<void> {
 const historyRefresh = "refresh of the history";
 
 /**
- * Takes back what a history that was cut off has left: it ended at another instant, and the engine decides none twice.
+ * Removes what an interrupted history left. A new history ends at another instant, and the engine decides no instant
+ * twice.
  */
 export async function forgetHistory(pool: Pool): Promise<void> {
   await pool.script(`
@@ -205,8 +211,8 @@ export async function forgetHistory(pool: Pool): Promise<void> {
 }
 
 /**
- * Every day before the one that runs is told as a day: too many samples would be needed to measure half of its minutes,
- * below which no uptime is shown.
+ * Writes every day before today as a finished day. No uptime is shown for a day of which less than half of the minutes
+ * are measured, and measuring that many would take too many samples.
  */
 async function noteDays(pool: Pool, faults: PastFault[], from: Date, now: Date): Promise<void> {
   const text = await readFile(packagedFile("simulator/history-days.sql"), "utf8");
@@ -217,7 +223,7 @@ async function noteDays(pool: Pool, faults: PastFault[], from: Date, now: Date):
   await pool.query(sql`update component set watched_from = ${firstDay}`);
 }
 
-/** As upkeep does. */
+/** Excludes the minutes of impaired regions, as upkeep does. */
 async function leaveOutImpaired(pool: Pool): Promise<void> {
   for (let more = true; more;) {
     const [row] = await pool.query<{ more: boolean }>(sql`call upkeep.exclude_next()`);
@@ -246,7 +252,7 @@ async function inserter(pool: Pool, faults: PastFault[], now: Date): Promise<Ins
   };
 }
 
-/** Those of the world, so that what is typical goes on when the demo runs. */
+/** Uses the world's latencies, so that typical latencies stay the same when the demo runs. */
 async function usualLatencies(pool: Pool) {
   const pairs = await pool.query<{ venue: string; region: string }>(
     sql`select venue, region from venue cross join region`,
@@ -258,7 +264,7 @@ async function usualLatencies(pool: Pool) {
   }));
 }
 
-/** Every eight hours; in the last day every quarter of an hour, so that its chart has points. */
+/** Inserts a sample every eight hours, and in the last day every quarter of an hour, so that its chart has points. */
 async function insertSparsely(insert: Insert, from: Date, now: Date) {
   const lastDay = Math.floor(+now / hourMs) * hourMs - dayMs;
   await insert(+from, lastDay, sparseStepMs);
@@ -270,17 +276,17 @@ async function insertClosely(insert: Insert, faults: PastFault[], now: Date) {
 }
 
 interface Measured {
-  /** Null: all of them. */
+  /** Null: all venues. */
   venue: string | null;
   from: Date;
   to: Date;
 }
 
 /**
- * Around its beginning and its end the venue of a fault is measured at its real cadences, so that the engine sees what
- * it would have seen. It has decided these minutes, so nothing may be added to them. So is everything in the last two
- * minutes: without them the states of endpoints with slow cadences would be unknown until the probes have measured for
- * half a minute.
+ * Around the beginning and the end of a fault, its venue is measured at its real cadences, so that the engine sees what
+ * it would have seen. The engine has decided these minutes, so no sample may be added to them later. All venues are
+ * measured like this in the last two minutes: otherwise endpoints with slow cadences would have unknown states until
+ * the probes have measured for half a minute.
  */
 function closelyMeasured(faults: PastFault[], now: Date): Measured[] {
   const last = { venue: null, from: new Date(+now - 2 * minuteMs), to: now };
@@ -297,18 +303,19 @@ function closelyMeasured(faults: PastFault[], now: Date): Measured[] {
   return [...aroundFaults, last];
 }
 
-/** What the engine decides: instants between two. */
+/** A span of instants that the engine decides. */
 interface Span {
   fromMs: number;
   toMs: number;
   stepMs: number;
-  /** Whether it goes on for as long as anything is open. */
+  /** Whether deciding continues for as long as anything is open. */
   toTheEnd: boolean;
 }
 
 /**
- * Most of an instant's time is planning how its samples are read, which the engine does anew because a real database
- * has hundreds of chunks. So short a history has some twenty, and one plan for all instants halves the time.
+ * Most of the time of an instant is spent on planning how to read its samples. The engine plans every time because a
+ * real database has hundreds of chunks. This short history has some twenty, and one plan for all instants halves the
+ * time.
  */
 async function withKeptPlans(pool: Pool, work: () => Promise<void>) {
   await pool.script(`
@@ -324,8 +331,8 @@ async function withKeptPlans(pool: Pool, work: () => Promise<void>) {
 }
 
 /**
- * The engine decides the instants at which something happens, and the last one of all, from where the demo goes on. At
- * those between them, and where one region alone sees a venue fail, it would find nothing to decide.
+ * The engine decides the instants at which something happens, and the last instant, from which the demo continues.
+ * Between these, and where one region alone sees a venue fail, it would find nothing to decide.
  */
 async function decideAll(pool: Pool, faults: PastFault[], now: Date) {
   const spans = faults
@@ -337,7 +344,7 @@ async function decideAll(pool: Pool, faults: PastFault[], now: Date) {
     const nextMs = spans[i + 1]?.fromMs ?? +now;
     await decideTo(Math.max(fromMs, decidedMs + stepMs), toMs, stepMs);
     while (toTheEnd && decidedMs < nextMs && (await isAnythingOpen(pool)))
-      // to ask costs less than an instant too many
+      // checking costs less than deciding an unnecessary instant
       await decideTo(decidedMs + stepMs, decidedMs + 5 * stepMs, stepMs);
   }
   const lastMs = Math.floor(+now / rulesRow.step_ms) * rulesRow.step_ms;
@@ -351,13 +358,13 @@ async function decideAll(pool: Pool, faults: PastFault[], now: Date) {
 }
 
 /**
- * With 5 to 15 s from sample to sample and a window of a minute, an incident opens, worsens, or an impaired region is
- * recognised 10 to 30 s after the beginning; all is confirmed to be well 30 to 46 s after the end, and closed a hold
- * later.
+ * Samples are 5 to 15 s apart and the window is one minute. So an incident opens or worsens, or an impaired region is
+ * recognised, 10 to 30 s after the beginning. Recovery is confirmed for all components 30 to 46 s after the end, and
+ * the incident closes one hold later.
  */
 function spansOf({ from, to, holdMs }: PastFault, now: Date): Span[] {
   const isKept = +from > +now - 8 * dayMs;
-  // what is too old for its samples to be kept, nobody can decide anew: fewer instants will do
+  // where samples are too old to be kept, nobody can repeat the decisions, so fewer instants suffice
   const stepMs = (isKept ? 1 : 5) * rulesRow.step_ms;
   const span = (ms: number, fromS: number, toS: number, toTheEnd = false) => ({
     fromMs: ms + fromS * secondMs,
@@ -365,9 +372,9 @@ function spansOf({ from, to, holdMs }: PastFault, now: Date): Span[] {
     stepMs,
     toTheEnd,
   });
-  // what was bad before is no fresh trouble
+  // the engine must not take what was already bad for new trouble
   const before = span(+from, -180, -180);
-  // three samples in a row open an incident, 5 s apart at the least
+  // three samples in a row open an incident, and they are at least 5 s apart
   const begun = span(+from, 8, isKept ? 32 : 60);
   if (to >= now) return [before, begun];
   if (!isKept) return [before, begun, span(+to, 30, 60, true)];
@@ -375,7 +382,7 @@ function spansOf({ from, to, holdMs }: PastFault, now: Date): Span[] {
   return [before, begun, well, span(+to + holdMs, 28, 50, true)];
 }
 
-/** In one statement: one by one, the same takes half as long again. */
+/** Decides all instants in one statement: one statement each would take half as long again. */
 async function decide(pool: Pool, fromMs: number, toMs: number, stepMs: number, anew: boolean) {
   const instants = instantsOf(fromMs, toMs, stepMs);
   const rows = await pool.query<{ decided: Decided | Refused }>(sql`
@@ -390,8 +397,8 @@ async function decide(pool: Pool, fromMs: number, toMs: number, stepMs: number, 
 }
 
 /**
- * The first, and those to which a sample has come since the one before. At the others nothing changes: deciding them as
- * well takes two thirds longer and finds the same incidents and alerts.
+ * Returns the first instant, and every later one that has new samples since the instant before. At the others nothing
+ * changes: deciding them as well takes two thirds longer and finds the same incidents and alerts.
  */
 function instantsOf(fromMs: number, toMs: number, stepMs: number): Date[] {
   const samplesUntil = (ms: number) => Math.floor(ms / (5 * secondMs));
@@ -401,7 +408,7 @@ function instantsOf(fromMs: number, toMs: number, stepMs: number): Date[] {
   return instants;
 }
 
-/** Nobody is told of what has been invented: none of it waits in the outbox. */
+/** Marks the invented events as dispatched, so that none waits in the outbox and no alert is sent. */
 async function takeOutOfLine(pool: Pool) {
   await pool.query(
     sql`update alert_event set dispatched_at = recorded_at where dispatched_at is null and dropped_at is null`,
@@ -416,7 +423,10 @@ async function isAnythingOpen(pool: Pool): Promise<boolean> {
   return row!.open;
 }
 
-/** Hundreds of small chunks for a sparse history would be slow; null: as this database has them. */
+/**
+ * Sets the length of new chunks of samples. A sparse history in hundreds of small chunks would be slow. Null: the
+ * length that this database uses.
+ */
 async function chunksOf(db: Db, interval: string | null) {
   await db.query(sql`
     select set_chunk_time_interval(

@@ -1,7 +1,7 @@
-/** The rules by which venues tell a living client from a dead one. Times are the venue's. */
+/** The rules by which venues tell living clients from dead connections. All times are the venue's. */
 import type { VenueSession, Timer } from "./player.js";
 
-/** Pings by protocol; a client that leaves a ping unanswered for `pongWithinMs` is dropped. */
+/** Sends protocol pings and drops a client that leaves a ping unanswered for `pongWithinMs`. */
 export function pingOrDrop(session: VenueSession, everyMs: number, pongWithinMs: number): void {
   let awaited: Timer | null = null;
   session.ws.on("pong", pongCame);
@@ -17,7 +17,7 @@ export function pingOrDrop(session: VenueSession, everyMs: number, pongWithinMs:
   }
 }
 
-/** Pings by protocol; a missing pong is noted, for no document says that this venue drops such a client. */
+/** Sends protocol pings and notes a missing pong: no document says that this venue drops such a client. */
 export function pingOrNote(session: VenueSession, everyMs: number): void {
   let awaited = false;
   session.ws.on("pong", () => (awaited = false));
@@ -30,7 +30,7 @@ export function pingOrNote(session: VenueSession, everyMs: number): void {
   }
 }
 
-/** Drops the client unless the returned function is called again and again within `withinMs`. */
+/** Drops the client unless the returned function is called at least once every `withinMs`. */
 export function dropAfter(
   session: VenueSession,
   withinMs: number,
@@ -42,7 +42,7 @@ export function dropAfter(
   return () => timer.refresh();
 }
 
-/** Drops a client that sends more frames in a second than the venue allows; pings and pongs count. */
+/** Drops a client that sends more frames within a second than the venue allows. Pings and pongs count. */
 export function limitFrames(session: VenueSession, perSecond: number): void {
   let frames = 0;
   for (const event of ["message", "ping", "pong"]) session.ws.on(event, count);

@@ -1,6 +1,6 @@
 /**
- * One venue's door on 127.0.0.1. It can be shut, so that connecting is really refused, and opened on the same port
- * again.
+ * One venue's listener on 127.0.0.1. It can be closed, so that connections are really refused, and reopened on the same
+ * port.
  */
 import { once } from "node:events";
 import type { Server } from "node:http";
@@ -9,12 +9,12 @@ import { setTimeout as delay } from "node:timers/promises";
 
 export interface Listener {
   port: number;
-  /** Takes effect at once when shutting; resolves when the door is as wanted. */
+  /** Closing takes effect at once. Resolves when the listener is in the wanted state. */
   setOpen(open: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param port 0: any that is free */
+/** @param port 0: any free port */
 export async function startListener(server: Server, port: number): Promise<Listener> {
   const sockets = new Set<Socket>();
   server.on("connection", remember);
@@ -42,7 +42,8 @@ export async function startListener(server: Server, port: number): Promise<Liste
   }
 
   /**
-   * While the door was shut, another socket of this machine may have been given its port: then wait until that is gone.
+   * While the listener was closed, the system may have given its port to another socket of this machine. This waits
+   * until the port is free again.
    */
   async function reopen() {
     while (wantedOpen && !server.listening) {

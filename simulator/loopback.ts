@@ -1,10 +1,10 @@
-/** The registry as the world's clients see it: every address leads to the world, every time runs on its scale. */
+/** The registry for the world's clients: every address leads to the world, and every time is on the world's scale. */
 import type { KeepAlive, Registry, Venue } from "../shared/registry/registry.js";
 import { feedServer } from "./notices/feed-server.js";
 
 /**
  * @param portOf the port on 127.0.0.1 that plays a venue
- * @param timeScale the keep-alive times are divided by it
+ * @param timeScale divides the keep-alive times
  */
 export function loopbackRegistry(registry: Registry, portOf: (venue: string) => number, timeScale: number): Registry {
   return {
@@ -42,7 +42,7 @@ function loopbackVenue(venue: Venue, port: number, timeScale: number): Venue {
   };
 }
 
-/** Venues that share a feed share it here, too: the same addresses, at whoever serves it. */
+/** Venues that share a feed also share it here, at the addresses of the venue that serves it. */
 function loopbackOfficial(venue: Venue, venues: Venue[], portOf: (venue: string) => number): Venue["official"] {
   const { official } = venue;
   const port = portOf((feedServer(venue, venues) ?? venue).id);

@@ -1,11 +1,11 @@
-/** The market that every venue of the world quotes: one price, walking about. */
+/** The market that every venue of the world quotes: one price that wanders. */
 
 export interface Tick {
-  /** Rises with every tick: trade ids, update ids. */
+  /** Increases with every tick; serves as trade id and update id. */
   id: number;
-  /** Of a stream's frame: one more than that of the frame before it on this socket. */
+  /** The number of a stream's frame: one more than the number of the previous frame on this socket. */
   place: number;
-  /** The instant of the event by the venue's clock, Unix milliseconds. */
+  /** The instant of the event on the venue's clock, Unix milliseconds. */
   ms: number;
   last: number;
   bid: number;
@@ -40,7 +40,7 @@ export function makeMarket(now: () => Date): Market {
   };
 }
 
-/** A small step, drawn back to 64,000 so that a world that runs for weeks keeps a plausible price. */
+/** Takes a small step that tends towards 64,000, so that a world that runs for weeks keeps a plausible price. */
 function walked(price: number): number {
   return rounded(price + (Math.random() - 0.5) * 4 + (64_000 - price) * 0.001, 2);
 }
@@ -49,7 +49,7 @@ function rounded(value: number, digits = 5): number {
   return Number(value.toFixed(digits));
 }
 
-/** `count` levels of a book, best first, as the strings [price, quantity] that most venues send. */
+/** Returns `count` levels of a book, best first, as the strings [price, quantity] that most venues send. */
 export function levels(tick: Tick, side: "bids" | "asks", count: number) {
   const [best, step] = side === "bids" ? [tick.bid, -0.5] : [tick.ask, 0.5];
   return Array.from({ length: count }, (_, level): [string, string] => [
@@ -62,7 +62,7 @@ export function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Unix nanoseconds as text: as a JSON number they would not be exact. */
+/** Returns Unix nanoseconds as text: a JSON number would not be exact. */
 export function nanoseconds(ms: number): string {
   return `${ms}000000`;
 }

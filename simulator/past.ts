@@ -1,6 +1,6 @@
 /**
- * What went wrong before the demo began: now and then in its ninety days, and in the last twenty-four hours every kind
- * of trouble that is typical.
+ * The faults before the demo began: a few in its ninety days, and every typical kind of fault in the last twenty-four
+ * hours.
  */
 import { rulesRow } from "../server/engine/rules.js";
 import type { Fault } from "../shared/measurement/sample.js";
@@ -12,21 +12,21 @@ const dayMs = 24 * hourMs;
 export interface PastFault {
   /** Null: every venue. */
   venue: string | null;
-  /** `rest:*` for all of REST; null: everything of the venue. While `ws:conn` is befallen, streams are not measured. */
+  /** `rest:*` for all of REST; null: everything of the venue. During a fault of `ws:conn`, streams are not measured. */
   component: string | null;
   /** Null: all regions. */
   regions: string[] | null;
-  /** What the samples show; null: they are good, and slow. */
+  /** The fault that the samples show; null: they are good, but slow. */
   shows: Fault | null;
   /** Added to the usual latency of good answers. */
   slowMs: number;
   from: Date;
   to: Date;
-  /** How long its component must be well before its incident closes. */
+  /** How long the component must be well before its incident closes. */
   holdMs: number;
 }
 
-/** Oldest first. What is still going on ends at `now`. */
+/** Returns the faults, oldest first. A fault that is still in progress ends at `now`. */
 export function pastFaults(now: Date): PastFault[] {
   return [...oldFaults(now), ...lastDay(now)].sort((a, b) => +a.from - +b.from);
 }
@@ -36,7 +36,7 @@ export function todayOf(now: Date): number {
   return Math.floor(+now / dayMs) * dayMs;
 }
 
-/** Where the last day begins, Unix milliseconds. */
+/** Returns the beginning of the last day, Unix milliseconds. */
 export function lastDayOf(now: Date): number {
   return Math.floor(+now / minuteMs) * minuteMs - dayMs;
 }
@@ -47,7 +47,7 @@ function oldFaults(now: Date): PastFault[] {
   const bybitIn = ["eu-central", "ap-southeast"];
   return [
     fault("kraken", null, null, "timeout", on(81, 14, 22)),
-    // often enough that there is a median of how long Deribit takes to say so
+    // enough faults for a median of how long Deribit takes to report one
     fault("deribit", "rest:ticker", null, "http", on(74, 10, 6)),
     fault("deribit", "ws:trades", null, "stall", on(61, 15, 7)),
     fault("okx", "ws:trades", null, "stall", on(47, 9, 7)),
@@ -60,7 +60,7 @@ function oldFaults(now: Date): PastFault[] {
   ];
 }
 
-/** Trouble by trouble. The slow venue comes late in the day: by then it is known how quick it usually is. */
+/** One fault after another. The slow venue comes late in the day, when its usual latency is known. */
 function lastDay(now: Date): PastFault[] {
   const begin = lastDayOf(now);
   const after = (hours: number, minutes: number, lastingMinutes: number) =>

@@ -1,32 +1,36 @@
-/** How one venue is played: what the world asks of a file in venues/. */
+/** How one venue is played: the interface of the files in venues/. */
 import type { WebSocket } from "ws";
 import type { Tick } from "./market.js";
 
 export interface VenuePlayer {
-  /** Bodies of good answers, by endpoint name. An endpoint that is missing here is answered from its proof path. */
+  /**
+   * Bodies of good answers, by endpoint name. The answer of an endpoint without an entry is built from its proof path.
+   */
   rest: Record<string, (tick: Tick) => unknown>;
-  /** What this venue says under HTTP 200 when it refuses. */
+  /** The venue's error body under HTTP 200. */
   errorInside: unknown;
   socket?: SocketRules;
 }
 
 export interface SocketRules {
-  /** JSON travels in binary frames (KuCoin). */
+  /** The venue sends JSON in binary frames (KuCoin). */
   binary?: boolean;
-  /** A longer frame of the client closes the socket with 1009. Default 65,536. */
+  /** A longer frame from the client closes the socket with 1009. Default 65,536. */
   maxClientFrameBytes?: number;
-  /** Begins to talk to a client that has just connected: welcome, pings, deadlines. */
+  /** Begins the exchange with a client that has just connected: welcome, pings, deadlines. */
   converse(session: VenueSession): Conversation;
 }
 
 export interface Conversation {
-  /** A frame of the client that holds JSON. What it throws counts as a message that the venue does not understand. */
+  /**
+   * Handles a client frame that holds JSON. If it throws, the frame counts as one that the venue does not understand.
+   */
   message(message: unknown): void;
-  /** A frame that does not. Absent: such frames are not understood. */
+  /** Handles a client frame that holds no JSON. Absent: the venue does not understand such frames. */
   text?(text: string): void;
 }
 
-/** One client's socket. All milliseconds are the venue's: the world divides them by its time scale. */
+/** One client's socket. All times are milliseconds of the venue: the world divides them by its time scale. */
 export interface VenueSession {
   readonly ws: WebSocket;
   tick(): Tick;
@@ -36,17 +40,17 @@ export interface VenueSession {
   /** A protocol ping. */
   ping(): void;
   /**
-   * Pushes data of a stream of the registry, by its name, until the socket ends.
+   * Sends the data of a registry stream, given by its name, until the socket ends.
    *
-   * @param first what is sent at once (a snapshot); absent: the first frame comes when it comes
+   * @param first makes the frame that is sent at once (a snapshot); absent: the first frame comes after a usual gap
    */
   play(stream: string, data: FrameMaker, first?: FrameMaker): void;
   onPush(listener: () => void): void;
   after(ms: number, run: () => void): Timer;
   every(ms: number, run: () => void): void;
   /**
-   * Records that the client broke a rule, and closes the socket as the venue would; `code` null: without a closing
-   * frame.
+   * Records that the client broke a rule and closes the socket as the venue would. If `code` is null, no close frame is
+   * sent.
    */
   drop(missed: string, code: number | null, reason?: string): void;
   /** Records that the client broke a rule that the venue does not enforce. */
@@ -57,7 +61,7 @@ export interface VenueSession {
 export type FrameMaker = (tick: Tick) => unknown;
 
 export interface Timer {
-  /** Starts anew. */
+  /** Restarts the timer. */
   refresh(): void;
   cancel(): void;
 }

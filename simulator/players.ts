@@ -1,4 +1,4 @@
-/** Who plays which venue. A venue that is not listed is played from its registry entry alone. */
+/** The player of each venue. A venue without one is played from its registry entry alone. */
 import type { Venue } from "../shared/registry/registry.js";
 import type { VenuePlayer } from "./player.js";
 import { binance, binanceFutures } from "./venues/binance.js";

@@ -1,22 +1,21 @@
 /**
- * Receivers of alerts: real servers on 127.0.0.1 that answer, fail, hang, break off and come too late, as they are
- * told.
+ * Receivers of alerts: real servers on 127.0.0.1 that answer, fail, hang, disconnect or answer too late, as instructed.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { startListener } from "./listener.js";
 
-/** What a receiver does with a request once it has read it. */
+/** How a receiver reacts to a request after reading it. */
 export type Reaction =
-  /** An answer, perhaps late. */
+  /** An answer, with or without delay. */
   { status: number; afterMs?: number; headers?: Record<string, string> } | "hang" | "reset";
 
 export interface ReceivedAlert {
-  /** Of the URL: which channel it came for. */
+  /** The URL's path, which says for which channel the alert came. */
   path: string;
   headers: IncomingMessage["headers"];
   body: Buffer;
-  /** When its first byte was here, milliseconds of the wall clock. */
+  /** When its first byte arrived, milliseconds of the wall clock. */
   atMs: number;
   reaction: Reaction;
 }
@@ -24,7 +23,7 @@ export interface ReceivedAlert {
 export interface Receiver {
   /** `http://127.0.0.1:port`, or https. */
   origin: string;
-  /** In the order in which they came; none where they are not kept. */
+  /** The alerts in order of arrival; empty where `keep` is false. */
   arrivals: ReceivedAlert[];
   close: () => Promise<void>;
 }
@@ -33,7 +32,7 @@ export interface ReceiverOptions {
   react?: (arrival: Omit<ReceivedAlert, "reaction">) => Reaction;
   tls?: { key: string; cert: string };
   port?: number;
-  /** False: nothing of what came is kept, as it would be for days. */
+  /** False: store no arrivals, since a receiver that runs for days would store too many. */
   keep?: boolean;
 }
 
@@ -51,7 +50,7 @@ export async function startReceiver({
   async function receive(request: IncomingMessage, response: ServerResponse) {
     const atMs = performance.timeOrigin + performance.now();
     const body = await wholeBody(request);
-    // whoever was killed in the middle of sending has sent nothing
+    // a sender that was killed in mid-request has sent nothing
     if (body === null) return;
     const { url: path = "", headers } = request;
     const came = { path, headers, body, atMs };

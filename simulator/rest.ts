@@ -1,4 +1,4 @@
-/** One venue's REST answers, good ones and faulty ones. */
+/** One venue's REST answers, good and faulty. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RestEndpoint } from "../shared/registry/registry.js";
 import type { ScriptedFault } from "./faults.js";
@@ -18,7 +18,7 @@ export function serveRest(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const answered = new Map<string, number>();
   return function onRequest(request, response) {
-    // A client that goes away in mid-answer is its own business.
+    // A client that disconnects during an answer is no problem of the world.
     request.on("error", () => response.destroy());
     readBody(request, (body) => answer(request, response, body));
   };
@@ -51,7 +51,7 @@ export function serveRest(
   }
 
   function goodBody(endpoint: RestEndpoint, fault: ScriptedFault | undefined, off: number): unknown {
-    // one address, one answer, whoever asks
+    // an address has one answer, the same for probes and readers of the feed
     if (feed && endpoint.url === stage.venue.official?.api) return feed.body();
     const make = stage.player.rest[endpoint.name];
     const tick = stage.freeze(fault, stage.now(), () => stage.market.tick());
@@ -69,7 +69,7 @@ function readBody(request: IncomingMessage, then: (body: string) => void): void 
   request.on("end", () => then(body));
 }
 
-/** Several JSON-RPC endpoints share one address: there the request's body decides. */
+/** Several JSON-RPC endpoints share one address, so the request's body identifies the endpoint. */
 function isFor({ method, url, body: expected }: RestEndpoint, request: IncomingMessage, body: string): boolean {
   return (
     method === request.method &&

@@ -1,4 +1,4 @@
-/** Answers of the world's servers, sent whole. */
+/** Sends complete answers of the world's servers. */
 import type { ServerResponse } from "node:http";
 
 export function sendJson(response: ServerResponse, status: number, body: unknown) {

@@ -1,17 +1,19 @@
 /**
- * One client's socket at one venue: control frames, data at the rate of the registry, deadlines on the venue's clock.
+ * One client's socket at one venue: control frames, data at the registry's rate, and deadlines on the venue's clock.
  */
 import type { RawData, WebSocket } from "ws";
 import type { Conversation, FrameMaker, VenueSession, Timer } from "./player.js";
 import type { Stage } from "./stage.js";
 
-/** A client that does not read gets nothing more until it does. */
+/** A client that does not read receives nothing more until it does. */
 const maxBufferedBytes = 1_048_576;
 
-/** setTimeout takes no more; the world's venues forget rules that bite later than in 24 days. */
+/**
+ * The longest time that setTimeout accepts. The world ignores rules of a venue that would apply later than in 24 days.
+ */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Lets the venue's player talk to the client until the socket ends. */
+/** Runs the venue's player with the client until the socket ends. */
 export function startSession(stage: Stage, ws: WebSocket, region: string | null): void {
   const { market, timeScale, venue, player } = stage;
   const rules = player.socket;
@@ -48,7 +50,7 @@ export function startSession(stage: Stage, ws: WebSocket, region: string | null)
       else throw new Error("expected JSON");
     } catch (error) {
       const { message } = error as Error;
-      session.note(`sent what is not understood, ${frame}: ${message}`);
+      session.note(`sent a frame that the venue does not understand, ${frame}: ${message}`);
     }
   }
 
@@ -90,7 +92,7 @@ export function startSession(stage: Stage, ws: WebSocket, region: string | null)
   }
 
   function drop(missed: string, code: number | null, reason?: string) {
-    // What the client missed while this side was dead is not its fault.
+    // The client is not to blame for what it missed while this side was dead.
     if (isDead()) return;
     stage.violated(missed, region, true);
     if (code === null) ws.terminate();
@@ -110,7 +112,7 @@ export function startSession(stage: Stage, ws: WebSocket, region: string | null)
 
   function after(ms: number, run: () => void): Timer {
     let judging: NodeJS.Immediate | undefined;
-    // what has come by now is read first: this machine may have been busy, and not the client late
+    // read what has arrived by now first: this machine may have been busy, rather than the client late
     const timer = later(ms / timeScale, () => {
       judging = setImmediate(() => {
         if (!isStopped) run();
@@ -159,8 +161,8 @@ export function startSession(stage: Stage, ws: WebSocket, region: string | null)
 }
 
 /**
- * Mean gap between the frames of a stream. However low the cap, streams stay
- * well below the silence that would count as a stall or as a dead socket.
+ * Mean gap between two frames of a stream. However low the cap, the gap stays well below the silence that would count
+ * as a stall or a dead connection.
  */
 function gapOf(name: string, { venue, messagesPerMinuteCap }: Stage): number {
   const stream = venue.socket?.streams.find((one) => one.name === name);

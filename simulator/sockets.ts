@@ -1,4 +1,4 @@
-/** One venue's WebSocket side: upgrades, the faults that befall connections, and the sessions that live. */
+/** One venue's WebSocket side: upgrades, faults of connections, and the open sessions. */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { WebSocketServer, type WebSocket } from "ws";
@@ -9,9 +9,9 @@ import { regionOf, type Stage } from "./stage.js";
 
 export interface Sockets {
   onUpgrade: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
-  /** Applies to the open sockets what has begun since. */
+  /** Applies faults that have begun since to the open sockets. */
   faultsChanged(): void;
-  /** @param region undefined: all */
+  /** @param region undefined: all regions */
   open(region?: string | null): number;
 }
 
@@ -20,7 +20,7 @@ export function serveSockets(stage: Stage): Sockets {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    // The session answers: a dead socket gives no pong.
+    // The session answers pings itself, because a dead socket sends no pong.
     autoPong: false,
     maxPayload: player.socket?.maxClientFrameBytes ?? 65_536,
   });
@@ -28,7 +28,7 @@ export function serveSockets(stage: Stage): Sockets {
   return { onUpgrade, faultsChanged, open };
 
   function onUpgrade(request: IncomingMessage, raw: Socket, head: Buffer) {
-    // A client that goes away in mid-handshake is its own business.
+    // A client that disconnects during the handshake is no problem of the world.
     raw.on("error", () => raw.destroy());
     if (!isSocketPath(request.url)) return refuse(raw, 404);
     const region = regionOf(request);
@@ -61,7 +61,7 @@ export function serveSockets(stage: Stage): Sockets {
     const fault = stage.faultOf("ws:conn", region, ["socket-closed", "reset", "dead-socket"]);
     if (fault?.kind === "socket-closed") ws.close(fault.closeCode ?? 1012);
     else if (fault?.kind === "reset") raw.resetAndDestroy();
-    // Unread, it does not even answer a closing handshake.
+    // A paused socket does not even answer a closing handshake.
     else if (fault) ws.pause();
     else if (ws.isPaused) ws.resume();
   }
@@ -77,12 +77,12 @@ export function serveSockets(stage: Stage): Sockets {
 }
 
 function leaveWaiting(raw: Socket): void {
-  // Unread, it would not notice that the client has gone.
+  // A paused socket would not notice that the client has gone.
   raw.resume();
   raw.once("end", () => raw.destroy());
 }
 
-/** True when the fault has answered the upgrade. */
+/** Returns true when the fault has answered the upgrade. */
 function refusal(raw: Socket, fault: ScriptedFault): boolean {
   if (fault.kind === "reset") raw.resetAndDestroy();
   else if (fault.kind === "status" || fault.kind === "handshake-refused")

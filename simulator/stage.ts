@@ -1,4 +1,4 @@
-/** What serving one venue needs, whether by REST or by socket. */
+/** What both REST and sockets need to serve one venue. */
 import type { IncomingMessage } from "node:http";
 import type { Venue } from "../shared/registry/registry.js";
 import type { FaultKind, ScriptedFault } from "./faults.js";
@@ -8,7 +8,7 @@ import type { ScriptedPost } from "./notices/posts.js";
 import type { VenuePlayer } from "./player.js";
 
 export interface Stage {
-  /** With the real addresses. */
+  /** The venue with its real addresses. */
   venue: Venue;
   player: VenuePlayer;
   market: Market;
@@ -16,13 +16,15 @@ export interface Stage {
   timeScale: number;
   messagesPerMinuteCap: number;
   latencyMs(region: string | null): number;
-  /** The fault under way for a component of this venue, if any. */
+  /** The fault in progress for a component of this venue, if any. */
   faultOf(component: string, region: string | null, among?: readonly FaultKind[]): ScriptedFault | undefined;
-  /** What stands, stood or will stand on the venue's status feed. */
+  /** All past, present and future posts on the venue's status feed. */
   posts(): ScriptedPost[];
-  /** Of the script. */
+  /** The script's clock. */
   now(): Date;
-  /** Counts a request, of the status feed too (`official`), an upgrade (`ws:conn`) or a subscription (`ws:<name>`). */
+  /**
+   * Counts a request (one of the status feed as `official`), an upgrade (`ws:conn`) or a subscription (`ws:<name>`).
+   */
   count(component: string, region: string | null): void;
   violated(missed: string, region: string | null, dropped: boolean): void;
 }

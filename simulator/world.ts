@@ -1,8 +1,7 @@
 /**
- * A world of simulated venues: real HTTP and WebSocket servers on loopback that
- * play every venue of a registry in its own protocol, for clients of several
- * regions, and that lag, stall, lie and die on a script. Tests and the demo run
- * on it.
+ * A world of simulated venues: real HTTP and WebSocket servers on loopback that play every venue of a registry in its
+ * own protocol, for clients of several regions. A script makes them lag, stall, send false data and fail. The tests and
+ * the demo run on it.
  */
 import { createServer } from "node:http";
 import type { Registry, Venue } from "../shared/registry/registry.js";
@@ -28,38 +27,38 @@ export interface WorldOptions {
   registry: Registry;
   faults?: ScriptedFault[];
   /**
-   * What the venues say on their status feeds. A function is asked at each reading, and what it gives is not checked.
+   * What the venues post on their status feeds. A function is called at each reading, and its result is not checked.
    */
   posts?: ScriptedPost[] | (() => ScriptedPost[]);
-  /** No stream sends more than this. Default: its typical rate. */
+  /** The most messages that a stream sends per minute. Default: its typical rate. */
   messagesPerMinuteCap?: number;
-  /** Port of a venue by its id. Default: any that is free. */
+  /** Port of a venue by its id. Default: any free port. */
   ports?: Record<string, number>;
-  /** Of venues that players.ts does not list, by their ids. */
+  /** Players of venues that players.ts does not list, by venue id. */
   players?: Record<string, VenuePlayer>;
   /** The clock of the script and of the venues' time stamps. */
   now?: () => Date;
   /**
-   * Every interval of a venue (pings, deadlines, data) passes this many times faster. Default 1. Beyond 100 some
+   * Every interval of a venue (pings, deadlines, data) passes this many times faster. Default 1. Beyond 100, some
    * keep-alive times fall below what a registry file may hold.
    */
   timeScale?: number;
-  /** `plausible`: 10–180 ms, steady per venue and region. Default `none`. */
+  /** `plausible`: 10–180 ms, constant per venue and region. Default `none`. */
   latency?: Latency;
 }
 
 export interface World {
   /** The registry that leads to this world: loopback addresses, keep-alive times divided by the time scale. */
   registry: Registry;
-  /** Adds to the script; without `from`, it begins at once. Throws when the world cannot play it. */
+  /** Adds a fault to the script; without `from`, it begins at once. Throws when the world cannot play it. */
   fault(fault: ScriptedFault): void;
-  /** Adds to what the venues say. Throws when no feed would show it. */
+  /** Adds a post to those of the venues. Throws when no feed would show it. */
   post(post: ScriptedPost): void;
-  /** Ends every fault; resolves when all venues listen again. What was posted stays. */
+  /** Ends every fault; resolves when all venues listen again. Posts remain. */
   clear(): Promise<void>;
   /**
-   * REST requests, upgrades (`ws:conn`) and subscriptions (`ws:<name>`) so far. Those of status feeds (`official`)
-   * count only where they are asked for: nobody is measured by them.
+   * Counts REST requests, upgrades (`ws:conn`) and subscriptions (`ws:<name>`) so far. Requests for status feeds
+   * (`official`) count only where they are asked for, because they measure no venue.
    */
   requests(of?: Partial<Observed>): number;
   openSockets(of?: Partial<Pick<Observed, "venue" | "region">>): number;
@@ -78,13 +77,13 @@ export interface Violation {
   at: Date;
   venue: string;
   region: string | null;
-  /** What the client missed or did wrong. */
+  /** What the client omitted or did wrong. */
   missed: string;
-  /** Whether the venue closed the socket for it. */
+  /** Whether the venue closed the socket because of it. */
   dropped: boolean;
 }
 
-/** A venue as it stands: its door, its sockets. */
+/** A venue that is being played: its listener and its sockets. */
 interface Standing {
   id: string;
   listener: Listener;
@@ -130,7 +129,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const stage = stageOf(venue, market);
     const sockets = serveSockets(stage);
     const server = createServer(
-      // Longer than any cadence: a probe may keep its connections.
+      // Longer than any cadence, so that a probe may reuse its connections.
       { keepAliveTimeout: 330_000 },
       serveRest(stage, feedOf(stage)),
     );
@@ -184,7 +183,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     await applyFaults();
   }
 
-  /** Brings doors and open sockets in line with the script, now and whenever a fault begins or ends. */
+  /** Adapts listeners and open sockets to the script, now and whenever a fault begins or ends. */
   async function applyFaults() {
     clearTimeout(timer);
     if (closed) return;

@@ -1,8 +1,9 @@
 /**
  * Runs a core of the tests on each supported line of Node, and on the oldest release that `engines` allows. The npm
- * registry has Node's binaries as packages, which `.nodes/` keeps. Arguments choose lines, or releases: `24 26.10.0`.
+ * registry has Node's binaries as packages; they are stored in `.nodes/`. Arguments choose lines or releases: `24
+ * 26.10.0`.
  *
- * dist/ is compiled once: what is tested is whether the same files run everywhere.
+ * dist/ is compiled once: the test is whether the same files run everywhere.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -11,8 +12,8 @@ import { nodeLines } from "../server/commands/doctor/node-lines.js";
 import { packagedFile } from "../shared/config/package.js";
 
 /**
- * What leans most on Node itself: sockets, TLS, HTTP on both sides, worker threads and WebAssembly, child processes and
- * signals, files, cryptography.
+ * The tests that depend most on Node itself: sockets, TLS, HTTP on both sides, worker threads and WebAssembly, child
+ * processes and signals, files, cryptography.
  */
 const core = [
   ...["cli", "supervisor", "lifecycle", "up", "demo"],
@@ -36,11 +37,11 @@ function oldestRelease(): string {
   return engines.node.replace(/^>=/, "");
 }
 
-/** @returns the directory of `node`: of the newest release where a line is asked for */
+/** @returns the directory of `node`; for a line, that of its newest release */
 function installed(release: string): string {
   const { platform, arch } = process;
   const named = `${platform === "win32" ? "win" : platform}-${arch}`;
-  // npm's package of this platform is named otherwise
+  // npm's package for this platform has another name
   const name = named === "darwin-arm64" ? `node-bin-${named}` : `node-${named}`;
   const prefix = packagedFile(`.nodes/${release}`);
   execFileSync(
@@ -63,7 +64,7 @@ function passesOn(directory: string): boolean {
     stdio: ["ignore", "inherit", "inherit"],
     env: {
       ...process.env,
-      // for what tests start by the name `node`
+      // for tests that start a program by the name `node`
       PATH: [directory, process.env["PATH"]].join(delimiter),
     },
   });

@@ -1,13 +1,12 @@
 /**
- * Runs tests, those that take longest first, and ends with what failed and a plain line of tap's own count: `N
- * passed, N failed`. What is run is told by the sources: dist/ may still hold the compiled test of a source that is
- * gone.
+ * Runs tests, the longest first, and ends with the failures and a plain line of tap's own count: `N passed, N failed`.
+ * The sources determine which tests run: dist/ may still hold the compiled test of a deleted source.
  *
- * Each file runs as a plain program, and tap reads and counts afterwards what they wrote. Tap's own runner would follow
- * the modules of every process that a test starts, though nobody asks for coverage: 0.4 s of the processor for each.
+ * Each file runs as a plain program, and tap reads and counts its output afterwards. Tap's own runner would trace the
+ * modules of every process that a test starts, although no coverage is requested: 0.4 s of processor time for each.
  *
- * Arguments name the tests to run: `cli` stands for `test/server/cli/cli.test.ts`, `probe/stream` for all of a folder.
- * Without any, all run but those of the long run, which `--long` runs; `--all` runs both.
+ * Arguments name the tests to run: `cli` is `test/server/cli/cli.test.ts`, `probe/stream` is everything in that folder.
+ * Without arguments, all tests run except those of the long run, which `--long` runs; `--all` runs both.
  */
 
 import { spawn } from "node:child_process";
@@ -20,24 +19,26 @@ import { packagedFile } from "../shared/config/package.js";
 import { hostVariable, startHost } from "./support/database-host.js";
 
 const root = packagedFile("");
-/** Where tap looks for what it is to replay. */
+/** The directory from which tap replays results. */
 const results = `${root}/.tap/test-results`;
 const report = `${root}/.tap/report.tap`;
 
-/** On two cores: a third of the tests' time is waiting for clocks. With three the run took a tenth longer. */
+/** For two cores, because a third of the tests' time is waiting for clocks. With three the run took a tenth longer. */
 const atOnce = 4;
-/** Of a file, by its own clock. One that does not even look at it any more is killed a little later. */
+/**
+ * The time limit of a file, enforced by the file itself. A file that no longer enforces it is killed a little later.
+ */
 const limitS = 300;
 
-/** Half a minute and more each: begun last, one of them would run alone at the end. */
+/** Half a minute or more each: if started last, one of them would run alone at the end. */
 const startedFirst = ["reliability", "demo", "api-states", "incident-scenarios", "engine-scenarios", "prometheus"];
 
 /**
- * Run by `--long` alone, every night: kills, storms, random worlds and long histories. Each has a sibling that is run
- * always and fails on most of what breaks it. Scenarios are in both: all of them in the long run, a third otherwise.
+ * Run only by `--long`, every night: kills, storms, random worlds and long histories. Each has a sibling that always
+ * runs and fails for most of the same defects. Scenarios are in both: all of them in the long run, a third otherwise.
  */
 const long = [
-  // the engine compared with a second one, with mutants of itself, and over long stories
+  // the engine compared with the second opinion, with its mutants, and over long histories
   ...["second-opinion", "second-opinion-fleets", "engine-mutants", "catch-up", "typical-trouble", "replay"],
   ...[
     "engine-scenarios",
@@ -49,7 +50,7 @@ const long = [
     "measured-minutes",
     "upkeep",
   ],
-  // processes that are killed, frozen or cut off
+  // processes that are killed, frozen or disconnected
   ...["alert-kills", "probe-kills", "frozen-probe", "frozen-dispatcher", "database-away", "database-gone", "leaders"],
   ...["embedded-durability", "embedded-traps", "embedded-limits", "writable-host", "own-troubles", "edges"],
   // everything at once
@@ -99,7 +100,7 @@ function isScenarios(path: string): boolean {
   return path.endsWith("-scenarios");
 }
 
-/** By its own name, by its path, or by a folder that it is in. */
+/** Matches the file's name, its path, or a folder that contains it. */
 function isNamed(path: string, name: string): boolean {
   return basename(path) === name || `${path}/`.startsWith(`${name}/`);
 }
@@ -123,7 +124,8 @@ async function runTest(test: string): Promise<void> {
   const [code, signal] = (await once(running, "close")) as [number | null, NodeJS.Signals | null];
   await output.close();
   let written = readFileSync(kept, "utf8");
-  // Whatever its tests say: it may have been killed after the last of them. After their count tap would not read it.
+  // The exit code counts, not only the output: the program may have been killed after its last test. The line goes
+  // first, because tap would not read it after the test count.
   if (code !== 0 && failuresIn(written).length === 0) {
     written = `not ok - the program ended with ${signal ?? code}\n${written}`;
     writeFileSync(kept, written);
@@ -145,7 +147,7 @@ async function replay(): Promise<number> {
   return code ?? 1;
 }
 
-/** Those around a failure come after it and further to the left, as tap writes them. */
+/** As tap writes it, an enclosing test's failure follows and is indented less. */
 function failuresIn(tap: string): { line: string; details: string }[] {
   const failure = /^( *)(not ok (?!.* # TODO).*)\n((?:\1 {2}---\n[^]*?^\1 {2}\.\.\.\n)?)/gm;
   return [...tap.matchAll(failure)].map(([, indent, line, details]) => ({
@@ -154,9 +156,7 @@ function failuresIn(tap: string): { line: string; details: string }[] {
   }));
 }
 
-/**
- * From tap's last comment: `# { total: 9, pass: 5, fail: 3, skip: 1 }`. Kinds that did not occur are left out there.
- */
+/** Reads tap's last comment: `# { total: 9, pass: 5, fail: 3, skip: 1 }`. It leaves out kinds that did not occur. */
 function countIn(tap: string): string {
   const summary = /^# \{ total: .*\}$/m.exec(tap)?.[0];
   if (summary === undefined) throw new Error(`tap wrote no summary into ${report}: it was cut short`);

@@ -1,8 +1,9 @@
-/** Whose listener answers the status feed of a venue. */
+/** Finds the venue whose listener answers a status feed. */
 import type { Venue } from "../../shared/registry/registry.js";
 
 /**
- * Of several venues that share one feed the first: it is one address, as it is in the registry. Null: there is no feed.
+ * Where several venues share one feed, the first of them serves it: the feed has one address, as in the registry. Null:
+ * there is no feed.
  */
 export function feedServer({ official }: Venue, venues: readonly Venue[]): Venue | null {
   if (!official?.api) return null;

@@ -1,4 +1,4 @@
-/** One venue's status feed and its page for people, as they are read over HTTP, good and faulty. */
+/** One venue's status feed and its page for people, served over HTTP, good and faulty. */
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { faultyAnswers, slowness } from "../faulty-answers.js";
@@ -13,16 +13,16 @@ import type { SimulatedFeedKind } from "./words.js";
 
 export interface SimulatedFeed {
   /**
-   * Whether a request is for the feed or its page. Where an endpoint has the same address, it is a probe's that names
-   * its region.
+   * Whether a request is for the feed or its page. Where an endpoint has the same address, a request that names a
+   * region comes from a probe and is not for the feed.
    */
   isAsked(request: IncomingMessage): boolean;
   answer(request: IncomingMessage, response: ServerResponse): void;
-  /** What its address says now. */
+  /** The present content of its address. */
   body(): object;
 }
 
-/** What a venue's feed is, with the real addresses. */
+/** A venue's feed: its kind and its real addresses. */
 export interface FeedPlan {
   kind: SimulatedFeedKind;
   api: string;
@@ -38,7 +38,7 @@ export function serveFeed({ kind, api, page }: FeedPlan, stage: Stage): Simulate
   const { venue } = stage;
   const apiPath = worldPath(api);
   const pagePath = page === null ? null : worldPath(page);
-  /** A Statuspage answers everything beside `incidents.json`. */
+  /** A Statuspage serves all its documents in the folder of `incidents.json`. */
   const folder = kind === "statuspage" ? apiPath.replace(/[^/]*$/, "") : null;
   const isProbed = venue.rest.some(({ url }) => url === api);
   return {
@@ -74,7 +74,7 @@ export function serveFeed({ kind, api, page }: FeedPlan, stage: Stage): Simulate
     else sendJson(response, 404, { error: "Not found" });
   }
 
-  /** What is well-formed, and wrong. */
+  /** Returns well-formed content that is wrong. */
   function faultyContent(target: string, port: number, fault: ScriptedFault | undefined): Content | undefined {
     const at = stage.now();
     const { kind: wrong, behindMs = 24 * 3_600_000 } = fault ?? {};
@@ -124,17 +124,17 @@ export function serveFeed({ kind, api, page }: FeedPlan, stage: Stage): Simulate
   }
 }
 
-/** Not by URL, which refuses some of what a client may send. */
+/** Does not parse with URL, which rejects some targets that a client may send. */
 function pathOf({ url }: IncomingMessage): string {
   return url!.replace(/\?.*/, "");
 }
 
-/** 1 where none is asked for, or none that is a number. */
+/** Returns 1 where the query names no page, or none that is a number. */
 function pageNumber(query: URLSearchParams): number {
   return Math.max(1, Math.floor(Number(query.get("page") ?? 1)) || 1);
 }
 
-/** One page writes its times by another clock: some do. */
+/** Gives one page times with another offset, as some real pages have. */
 function clockOf(venue: string): Pick<Page, "timeZone" | "utcOffsetHours"> {
   return venue === "coinbase"
     ? { timeZone: "America/Phoenix", utcOffsetHours: -7 }
@@ -159,7 +159,7 @@ const acmePosts: ScriptedPost[] = [
   },
 ];
 
-/** Without them nobody knows what an entry says, or since when. */
+/** Fields without which an entry lacks its meaning or its beginning. */
 const losable = new Set([
   "status",
   "state",

@@ -1,4 +1,4 @@
-/** What the status APIs of venues that have no Statuspage answer. */
+/** The answers of the status APIs of venues that have no Statuspage. */
 import { noticesAt, type PostedNotice, type ScriptedPost } from "./posts.js";
 import { isOver, services, type SimulatedFeedKind } from "./words.js";
 
@@ -15,7 +15,7 @@ export const ownAnswers: Record<
     posts: readonly ScriptedPost[],
     query: URLSearchParams,
     at: Date,
-    /** The page for people, where a notice is told at `#<id>`. */
+    /** The page for people; it describes a notice at `#<id>`. */
     page: string,
   ) => OwnAnswer
 > = {
@@ -47,7 +47,7 @@ const okxTypes: Record<string, string> = {
   disruption: "3",
 };
 
-/** Without `state`, those that are not over. */
+/** Without `state`, lists the notices that are not over. */
 function okx(posts: readonly ScriptedPost[], query: URLSearchParams, at: Date, page: string): OwnAnswer {
   const state = query.get("state");
   if (state !== null && !okxStates.includes(state))
@@ -105,7 +105,7 @@ function bybit(posts: readonly ScriptedPost[], query: URLSearchParams, at: Date,
   });
 }
 
-/** What is expected until it is over: an hour, where nobody knows. */
+/** Returns the actual or expected end of a notice, and an hour where none is known. */
 function endOf({ resolvedAt, expectedEnd, startedAt }: PostedNotice): string {
   return String(+(resolvedAt ?? expectedEnd ?? +startedAt + 3_600_000));
 }

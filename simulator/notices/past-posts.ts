@@ -1,6 +1,6 @@
 /**
- * What the venues posted in the ninety days before the demo began: of some of what went wrong then (past.ts) late, of
- * some early, of most nothing; and much that is about nothing we measure.
+ * The venues' posts in the ninety days before the demo began. They report a few of the faults of that time (past.ts)
+ * late, a few early, and most not at all. Many posts are about nothing that we measure.
  */
 import { lastDayOf, todayOf } from "../past.js";
 import type { ScriptedPost } from "./posts.js";
@@ -11,9 +11,9 @@ const dayMs = 24 * hourMs;
 
 /** @param now when the history ends, as `pastFaults` takes it */
 export function pastPosts(now: Date): ScriptedPost[] {
-  /** `"10:04"` of the UTC day that was so many days ago. */
+  /** Returns an instant such as `"10:04"` of the UTC day that many days ago. */
   const on = (daysAgo: number, time: string) => new Date(todayOf(now) - daysAgo * dayMs + msOf(time));
-  /** Hours and minutes since the last day began. */
+  /** Returns the instant that many hours and minutes after the last day began. */
   const after = (time: string) => new Date(lastDayOf(now) + msOf(time));
   return [...often(on), ...seldom(on), ...ofLastDay(after)];
 }
@@ -21,7 +21,7 @@ export function pastPosts(now: Date): ScriptedPost[] {
 type Instant = (time: string) => Date;
 type OldInstant = (daysAgo: number, time: string) => Date;
 
-/** Deribit tells of each of its faults, and Coinbase of each listing, which fills more than one page. */
+/** Deribit reports each of its faults, and Coinbase each listing, which fills more than one page. */
 function often(on: OldInstant): ScriptedPost[] {
   const deribit = (title: string, impact: string, daysAgo: number, from: string, to: string): ScriptedPost => ({
     venue: "deribit",
@@ -47,7 +47,7 @@ function often(on: OldInstant): ScriptedPost[] {
         { at: on(28, "12:00"), status: "postmortem" },
       ],
     },
-    // nothing that we saw
+    // a fault that no region saw
     deribit("Options expiry is delayed", "minor", 16, "08:18", "09:00"),
     deribit("Errors in public book data", "minor", 2, "07:06", "07:35"),
     {
@@ -110,7 +110,7 @@ function seldom(on: OldInstant): ScriptedPost[] {
       endedAt: on(18, "05:00"),
       components: ["Options"],
     },
-    // nobody reads Gemini's page: it has moved
+    // nothing reads this post, because Gemini's page has moved
     {
       venue: "gemini",
       title: "Exchange API outage",
@@ -201,7 +201,7 @@ function ofLastDay(after: Instant): ScriptedPost[] {
   ];
 }
 
-/** Hours and minutes. */
+/** Parses hours and minutes. */
 function msOf(time: string): number {
   const [hours, minutes] = time.split(":").map(Number);
   return hours! * hourMs + minutes! * minuteMs;

@@ -6,7 +6,7 @@ import { isPlayed, services, wordsOf, type SimulatedFeedKind } from "./words.js"
 
 const indicators = ["none", "minor", "major", "critical", "maintenance"];
 
-/** @throws Error that names everything that is wrong with the posts */
+/** @throws Error that names every problem of the posts */
 export function checkPosts(posts: readonly ScriptedPost[], registry: Registry): void {
   const problems = posts.flatMap((post, index) =>
     problemsOf(post, registry).map((problem) => `post ${index + 1} (${post.venue} "${post.title}"): ${problem}`),
@@ -54,6 +54,6 @@ function timeProblems(post: ScriptedPost): string[] {
     ...(endedAt && endedAt < startedAt ? ["it ends before it begins"] : []),
     ...(everyMs === undefined || (endedAt && +endedAt - +postedAt < everyMs)
       ? []
-      : ["what repeats needs an end within the period"]),
+      : ["a repeating post needs an end within the period"]),
   ];
 }

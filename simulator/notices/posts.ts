@@ -1,37 +1,40 @@
 /**
- * What venues post on their status feeds, as a script, and what can be read there at an instant. That depends on the
- * script and the instant alone: a world that is started again says the same.
+ * The posts on the venues' status feeds, as a script, and the content of a feed at an instant. It depends on the script
+ * and the instant alone, so a restarted world publishes the same.
  */
 import { createHash } from "node:crypto";
 import { isOver, wordsOf, type SimulatedFeedKind, type PostedNoticeKind } from "./words.js";
 
 export interface ScriptedPost {
-  /** Registry id of the venue that serves the feed: of several that share one, the first of the registry. */
+  /**
+   * Registry id of the venue that serves the feed. Where several venues share one feed, the first of the registry
+   * serves it.
+   */
   venue: string;
   title: string;
-  /** In the words of its feed (words.ts); they say whether it is an incident or a maintenance. */
+  /** A word of its feed (words.ts), which also makes the post an incident or a maintenance. */
   impact: string;
   /** When it appears. */
   postedAt: Date;
   /** Before `postedAt`: backdated; after it: announced. Default: `postedAt`. */
   startedAt?: Date;
-  /** When it is posted that it is over. Absent: never. */
+  /** When the feed announces its end. Absent: never. */
   endedAt?: Date;
-  /** What it is about, by the names that the feed has. */
+  /** The components that it concerns, by the feed's names for them. */
   components?: string[];
-  /** Between its beginning and its end, or after it: a postmortem. */
+  /** Changes between its beginning and its end, or after it (a postmortem). */
   changes?: Change[];
   /** When it vanishes from the feed. */
   deletedAt?: Date;
-  /** What `status.json` and `summary.json` say while it is open. Default: its impact. */
+  /** The indicator of `status.json` and `summary.json` while it is open. Default: its impact. */
   indicator?: string;
-  /** Posted again, as another notice, this long after each posting. */
+  /** It is posted again, as another notice, this long after each posting. */
   everyMs?: number;
-  /** It is not posted any more from then on. */
+  /** From then on it is not posted again. */
   until?: Date;
 }
 
-/** A status is an update that is posted; a new impact or title is an edit, and no update tells of it. */
+/** A new status is posted as an update. A new impact or title is an edit, without an update. */
 export interface Change {
   at: Date;
   status?: string;
@@ -39,7 +42,7 @@ export interface Change {
   title?: string;
 }
 
-/** A post as it reads at an instant. */
+/** The content of a post at an instant. */
 export interface PostedNotice {
   /** Twelve hexadecimal digits. */
   id: string;
@@ -49,7 +52,7 @@ export interface PostedNotice {
   status: string;
   postedAt: Date;
   startedAt: Date;
-  /** When it is planned to be over; null: nobody knows. */
+  /** When it is planned to be over; null: not known. */
   expectedEnd: Date | null;
   changedAt: Date;
   monitoringAt: Date | null;
@@ -61,7 +64,7 @@ export interface PostedNotice {
   indicator: string;
 }
 
-/** What stands on the feed, newest first. */
+/** Returns the notices on the feed, newest first. */
 export function noticesAt(posts: readonly ScriptedPost[], kind: SimulatedFeedKind, at: Date): PostedNotice[] {
   return posts
     .flatMap((post) => [...postingsUpTo(post, at)])
@@ -70,7 +73,7 @@ export function noticesAt(posts: readonly ScriptedPost[], kind: SimulatedFeedKin
     .sort((a, b) => +b.postedAt - +a.postedAt || (a.id < b.id ? -1 : 1));
 }
 
-/** When anything was posted, changed or deleted last; null: nothing yet. */
+/** Returns when a notice was last posted, changed or deleted; null: never so far. */
 export function changedAt(posts: readonly ScriptedPost[], kind: SimulatedFeedKind, at: Date): Date | null {
   const newest = posts
     .flatMap((post) => [...postingsUpTo(post, at)])
@@ -130,7 +133,7 @@ function kindOf({ impact }: ScriptedPost, feed: SimulatedFeedKind): PostedNotice
   return wordsOf[feed].impacts[impact]!;
 }
 
-/** Every update that there will ever be, oldest first. */
+/** Returns all past and future updates, oldest first. */
 function updatesOf(post: ScriptedPost, feed: SimulatedFeedKind) {
   const { postedAt, startedAt = postedAt, endedAt, changes = [] } = post;
   const { announced, begun, over } = wordsOf[feed][kindOf(post, feed)];
@@ -161,7 +164,7 @@ function lastChange(post: ScriptedPost, feed: SimulatedFeedKind, at: Date): Date
   return new Date(Math.max(...instants.map(Number).filter((ms) => ms <= +end)));
 }
 
-/** By what it was called at first: an edited notice stays the same. */
+/** Derived from the first title, so that an edited notice keeps its id. */
 function idOf({ venue, title, postedAt }: ScriptedPost): string {
   const name = `${venue} ${title} ${postedAt.toISOString()}`;
   return createHash("sha256").update(name).digest("hex").slice(0, 12);

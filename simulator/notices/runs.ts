@@ -1,25 +1,25 @@
 /**
- * When the demo's world was played, kept in a file: what venues posted in an earlier run stays on their feeds, while
- * the faults begin anew with each.
+ * The runs of the demo's world, stored in a file: what venues posted in an earlier run stays on their feeds, while the
+ * faults begin again with each run.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 
 export interface ScriptedRun {
   from: Date;
-  /** Null: it is going on, or was cut off. */
+  /** Null: the run is in progress, or was cut off. */
   to: Date | null;
 }
 
 export interface Runs {
-  /** Oldest first; each ends where the next begins, at the latest. */
+  /** Returns the runs, oldest first; each ends when the next begins, at the latest. */
   all(): ScriptedRun[];
   begin(at: Date): Promise<void>;
-  /** Nothing where none has begun. */
+  /** Does nothing where no run has begun. */
   end(at: Date): Promise<void>;
 }
 
-/** @param file null: nothing is kept */
+/** @param file null: nothing is stored */
 export function openRuns(file: string | null): Runs {
   const runs = file !== null && existsSync(file) ? readRuns(file) : [];
   let current: ScriptedRun | null = null;
@@ -46,7 +46,7 @@ export function openRuns(file: string | null): Runs {
 
   async function keep() {
     if (file === null) return;
-    // whole or not at all: the world may be killed at any time
+    // written in full or not at all, because the world may be killed at any time
     await writeFile(`${file}.new`, JSON.stringify(runs));
     await rename(`${file}.new`, file);
   }

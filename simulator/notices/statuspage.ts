@@ -8,17 +8,17 @@ export interface Page {
   name: string;
   url: string;
   timeZone: string;
-  /** Of its time stamps, hours: a page writes them as of where its people are. */
+  /** Offset of its time stamps in hours: a page writes them in the time zone of its operators. */
   utcOffsetHours: number;
 }
 
 const perList = 50;
-/** What a page that has posted nothing yet says of when it changed. */
+/** The time of the last change on a page that has posted nothing yet. */
 const madeAt = new Date("2024-02-01T09:00:00Z");
 
 /**
  * @param document its path below `/api/v2/`
- * @param number which fifty of a list, from 1
+ * @param number the number of the page in a list, fifty entries each, from 1
  * @returns undefined where a Statuspage has no such document
  */
 export function statuspageDocument(
@@ -151,7 +151,7 @@ function statusOf(notices: PostedNotice[]) {
   return { indicator, description: levels[indicator]!.description };
 }
 
-/** A maintenance counts while it is under way. */
+/** A maintenance counts while it is in progress. */
 function worstOf(notices: PostedNotice[]): string {
   const shown = notices
     .filter(({ status }) => !isOver(status) && status !== "scheduled")
@@ -168,7 +168,9 @@ interface Component {
 
 const everyPageHas = ["REST API", "WebSocket", "Website", "Deposits"];
 
-/** All that any post of the script is about: components do not come and go with the notices. */
+/**
+ * Returns all components that any post of the script names: components do not appear and disappear with the notices.
+ */
 function componentsAt(posts: readonly ScriptedPost[], notices: PostedNotice[], page: Page): Component[] {
   const names = new Set([...everyPageHas, ...posts.flatMap(({ components = [] }) => components)]);
   const since = stamper(page)(madeAt);
@@ -199,7 +201,7 @@ function stamper({ utcOffsetHours }: Page) {
   };
 }
 
-/** As short and as meaningless as theirs. */
+/** Makes an id as short and opaque as a Statuspage's. */
 function idOf(name: string): string {
   return createHash("sha256").update(name).digest("hex").slice(0, 12);
 }

@@ -1,4 +1,4 @@
-/** The words in which each kind of feed speaks of a fault, of a maintenance, and of how far they have come. */
+/** The words of each kind of feed for faults, for maintenance, and for their progress. */
 import type { Official } from "../../shared/registry/registry.js";
 
 /** The kinds of feeds that the world plays. */
@@ -7,15 +7,15 @@ export type SimulatedFeedKind = Exclude<Official["kind"], "html" | "betterstack"
 export type PostedNoticeKind = "incident" | "maintenance";
 
 interface Words {
-  /** What may be said of how bad it is; it tells an incident from a maintenance. */
+  /** The words for how bad it is; each belongs to an incident or a maintenance. */
   impacts: Record<string, PostedNoticeKind>;
-  /** What the feed says of the past and the future, too. Empty: it tells only what holds now. */
+  /** The words for progress. Empty: the feed reports only what holds now, not the past or the future. */
   statuses: string[];
   incident: Course;
   maintenance: Course;
 }
 
-/** `announced` is said where it is posted before it begins; null: never. */
+/** `announced` is the status of a notice that is posted before it begins; null: there is none. */
 interface Course {
   announced: string | null;
   begun: string;
@@ -91,14 +91,16 @@ export const wordsOf: Record<SimulatedFeedKind, Words> = {
   },
 };
 
-/** Those after which a notice is over. */
+/** The statuses that end a notice. */
 const overStatuses = ["resolved", "postmortem", "completed", "canceled"];
 
 export function isOver(status: string): boolean {
   return overStatuses.includes(status);
 }
 
-/** Services by the numbers that the venue's own API gives them: the place in the list, from `first` on. */
+/**
+ * Names of services, in the order of the numbers that the venue's API uses for them. The first has the number `first`.
+ */
 export const services: Partial<Record<SimulatedFeedKind, { first: number; names: string[] }>> = {
   "okx-system-status": {
     first: 0,

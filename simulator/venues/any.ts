@@ -1,7 +1,6 @@
 /**
- * Plays a venue that has no file of its own from its registry entry: JSON-RPC
- * with block heads, chain subscriptions, and otherwise bodies and frames that
- * hold just what the registry's paths ask for.
+ * Plays a venue that has no file in this folder from its registry entry: JSON-RPC with block heads, chain
+ * subscriptions, and otherwise bodies and frames that hold only what the registry's paths need.
  */
 import {
   conditionsOf,
@@ -30,7 +29,7 @@ export function anyVenue(venue: Venue): VenuePlayer {
   };
 }
 
-/** A good answer of an endpoint, made from what the registry says of it, where its chain stands at `height`. */
+/** Makes a good answer of an endpoint from its registry entry, with its chain at `height`. */
 export function bodyOf({ body, proof, head, newest, dataTime }: RestEndpoint, tick: Tick, height: number): unknown {
   if (isRequest(body))
     return {
@@ -51,7 +50,7 @@ export function bodyOf({ body, proof, head, newest, dataTime }: RestEndpoint, ti
   );
 }
 
-/** The smallest answer of which a condition holds. */
+/** Makes the smallest answer that fulfils a condition. */
 function holding(condition: Condition, { last }: Tick): unknown {
   if ("unless" in condition) return {};
   if ("is" in condition) return built(condition.path, []);
@@ -59,7 +58,7 @@ function holding(condition: Condition, { last }: Tick): unknown {
   return built(condition.path, wanted);
 }
 
-/** The smallest answer that says when its data are from, or the mark of its newest thing. */
+/** Makes the smallest answer that holds the time of its data, or the mark of its newest entry. */
 function timed({ path, list, unit }: { path: string; list?: string; unit: Newest["unit"] }, { id, ms }: Tick): unknown {
   const value = unit === "id" ? id : unit === "iso" ? iso(ms) : ms / milliseconds[unit];
   const inner = built(path, value);
@@ -103,8 +102,8 @@ function resultOf({ method, params }: Request, tick: Tick, height: number): unkn
 }
 
 /**
- * latestRoundData() of a price feed: round, price, when it began, when it was updated, round. Every other call answers
- * with one number.
+ * Answers latestRoundData() of a price feed: round, price, when it began, when it was updated, round. Every other call
+ * is answered with one number.
  */
 function called(params: unknown, { id, last, ms }: Tick): string {
   const [{ data }] = params as [{ data: string }];
@@ -140,7 +139,7 @@ function converse({ chain, socket }: Venue, session: VenueSession): Conversation
     message(message) {
       const text = JSON.stringify(message);
       const stream = socket?.streams.find(({ subscribe }) => JSON.stringify(subscribe) === text);
-      if (!stream) throw new Error("no stream of the registry subscribes so");
+      if (!stream) throw new Error("no stream of the registry has this subscription");
       if (isRequest(message)) playChain(session, stream, message, chain);
       else session.play(stream.name, (tick) => frameOf(stream, tick));
     },
@@ -179,7 +178,9 @@ function merged(one: unknown, other: unknown): unknown {
   return both;
 }
 
-/** The smallest body in which `path` leads to `value`: `$.a[1]` gives `{a: [null, value]}`, `$` the value itself. */
+/**
+ * Builds the smallest body in which `path` leads to `value`: `$.a[1]` gives `{a: [null, value]}`, `$` the value itself.
+ */
 function built(path: string, value: unknown): unknown {
   const steps = [...path.matchAll(/\.([\w$-]+)|\['([^']*)'\]|\[(\d+)\]/g)];
   return steps.reduceRight<unknown>(

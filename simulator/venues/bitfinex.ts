@@ -19,7 +19,7 @@ export const bitfinex: VenuePlayer = {
   socket: {
     converse(session) {
       session.say({ event: "info", version: 2, platform: { status: 1 } });
-      const idle = dropAfter(session, 60_000, "no subscription and no frame of the client", 1000);
+      const idle = dropAfter(session, 60_000, "no subscription and no frame from the client", 1000);
       session.onPush(idle);
       return {
         message(message) {
@@ -37,7 +37,7 @@ interface Request {
   cid?: number;
 }
 
-/** Payloads, the channel's number still missing. */
+/** Payloads; the channel's number is added when they are sent. */
 const channels: Record<string, { first: FrameMaker; data: () => FrameMaker }> = {
   ticker: { first: (tick) => [ticker(tick)], data: () => payloadOf(ticker) },
   trades: { first: (tick) => [[trade(tick)]], data: executedAndUpdated },

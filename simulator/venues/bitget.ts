@@ -1,4 +1,4 @@
-/** Bitget v2: a client that sends no bare `ping` for two minutes is cut off, even while data flows. */
+/** Bitget v2: drops a client that sends no bare `ping` for two minutes, even while data flows. */
 import { dropAfter, limitFrames } from "../keep-alive.js";
 import { levels, type Tick } from "../market.js";
 import type { FrameMaker, VenuePlayer, VenueSession } from "../player.js";

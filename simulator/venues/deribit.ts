@@ -78,7 +78,7 @@ function converse(session: VenueSession): Conversation {
     session.say(answer(session.tick(), { version: "1.2.26" }, id));
   }
 
-  /** The answer lists the accepted channels: an unknown one is missing from it. */
+  /** The answer lists only the accepted channels, so an unknown one is missing from it. */
   function subscribe(id: number, wanted: string[] = []) {
     const accepted = wanted.filter((name) => name in channels);
     session.say(answer(session.tick(), accepted, id));

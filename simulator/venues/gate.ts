@@ -21,9 +21,9 @@ export const gate: VenuePlayer = {
   },
   socket: {
     converse(session) {
-      // That unanswered pings end in a drop is documented, after how long is not: two pings' time.
+      // It is documented that unanswered pings end in a drop, but not after how long. Here it is the time of two pings.
       pingOrDrop(session, 15_000, 30_000);
-      const idle = dropAfter(session, 30_000, "neither a subscription nor a frame of the client", 1000);
+      const idle = dropAfter(session, 30_000, "neither a subscription nor a frame from the client", 1000);
       session.onPush(idle);
       return {
         message(message) {

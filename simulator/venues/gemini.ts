@@ -1,4 +1,4 @@
-/** Gemini's fast API: bare frames told apart by their fields; the server pings every 20 s. */
+/** Gemini's fast API: bare frames that only their fields distinguish; the server pings every 20 s. */
 import { pingOrNote } from "../keep-alive.js";
 import { levels, type Tick } from "../market.js";
 import type { FrameMaker, VenuePlayer, VenueSession } from "../player.js";
@@ -104,7 +104,7 @@ const streams: Record<string, { stream: string; data: FrameMaker }> = {
   },
 };
 
-/** A JSON number beyond 2^53, as the venue sends it: its last digits are not exact in JavaScript. */
+/** A JSON number beyond 2^53, as the venue sends it: JavaScript does not represent its last digits exactly. */
 function toNanoseconds(ms: number) {
   return ms * 1e6;
 }

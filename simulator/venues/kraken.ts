@@ -140,7 +140,7 @@ function refuse(session: VenueSession, req_id: number | undefined) {
   session.say({ method: "subscribe", success: false, error, req_id });
 }
 
-/** Once anything is subscribed, a second in which nothing else flowed gets a heartbeat. */
+/** After the first subscription, sends a heartbeat in every second in which nothing else was sent. */
 function fillSilence(session: VenueSession): void {
   let silent = false;
   session.onPush(() => (silent = false));

@@ -95,7 +95,7 @@ function socketOf(tradeType: string, symbol: string): SocketRules {
       message: "welcome",
       pingInterval: 18_000,
     });
-    const heard = dropAfter(session, 60_000, "no frame of the client", 1000);
+    const heard = dropAfter(session, 60_000, "no frame from the client", 1000);
     const pinged = notMoreThanOnceASecond(session);
     return {
       message(message) {

@@ -1,4 +1,4 @@
-/** The way to add a venue that docs/adding-a-venue.md describes, step by step. */
+/** Follows docs/adding-a-venue.md step by step to add a venue. */
 import { readFile } from "node:fs/promises";
 import t from "tap";
 import ts from "typescript";
@@ -15,12 +15,12 @@ import { startWorld } from "../../simulator/world.js";
 
 const page = await readFile(packagedFile("docs/adding-a-venue.md"), "utf8");
 
-/** The first block of a language. */
+/** Returns the first block of a language. */
 function block(language: string): string {
   return new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "s").exec(page)![1]!;
 }
 
-/** Its imports are of types alone, and so are gone once it is compiled. */
+/** The page's player imports only types, which the compiler removes. */
 async function playerOnThePage(): Promise<VenuePlayer> {
   const module = ts.ModuleKind.ESNext;
   const target = ts.ScriptTarget.ES2022;
@@ -31,10 +31,10 @@ async function playerOnThePage(): Promise<VenuePlayer> {
   return ((await import(url)) as { example: VenuePlayer }).example;
 }
 
-void t.test("a venue that is added as the page says", async (t) => {
+void t.test("a venue that is added as the page describes", async (t) => {
   const usual = await loadRegistry(packagedFile("registry.json"));
   const registry = parseRegistry({ ...usual, venues: [JSON.parse(block("json"))] }, "of the page");
-  t.pass("its entry is a right one");
+  t.pass("its entry is valid");
 
   const world = await startWorld({
     registry,
@@ -67,9 +67,9 @@ void t.test("a venue that is added as the page says", async (t) => {
   t.strictSame(
     samples.filter(({ good }) => !good),
     [],
-    "its player is measured as good",
+    "samples of its player are good",
   );
   const trades = samples.filter(({ component }) => component === "ws:trades");
   t.ok(trades.every(({ sequenceGaps }) => sequenceGaps === 0));
-  t.strictSame(world.violations, [], "and no rule of it is broken");
+  t.strictSame(world.violations, [], "and none of its rules is broken");
 });

@@ -1,4 +1,4 @@
-/** Whoever checks an incident by hand finds what the engine wrote, and docs/checking.md says how. */
+/** An incident can be checked by hand as docs/checking.md describes, with the result that the engine recorded. */
 import { readFileSync } from "node:fs";
 import pg from "pg";
 import t from "tap";
@@ -12,7 +12,7 @@ import { decideThrough, forget, measured, unmeasured } from "../support/fleet.js
 const page = readFileSync(packagedFile("docs/checking.md"), "utf8");
 const [, slug = ""] = /^\\set slug '(.+)'$/m.exec(page) ?? [];
 
-void t.test("docs/checking.md shows what its statements give", async (t) => {
+void t.test("docs/checking.md shows the results of its statements", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await makeWorldOfPage(pool);
   const analyst = await analystOf(t, url);
@@ -20,7 +20,7 @@ void t.test("docs/checking.md shows what its statements give", async (t) => {
   await comesOutAsShown(t, page, analyst, { slug: pg.escapeLiteral(slug) });
 });
 
-void t.test("all evidence comes out the same", async (t) => {
+void t.test("all evidence is recomputed with the same result", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await makeWorldOfAllKinds(pool);
   const analyst = await analystOf(t, url);
@@ -48,14 +48,14 @@ void t.test("all evidence comes out the same", async (t) => {
     where analytics.without_builds(i.evidence -> 'opening') <> analytics.without_builds(analytics.evidence(i.slug, 'opening'))
       or i.evidence -> 'opening' = analytics.evidence(i.slug, 'opening') and (i.evidence -> 'opening')::text ~ '1.2.3'
   `);
-  t.strictSame(others, [], "after an upgrade, but for the builds");
+  t.strictSame(others, [], "also after an upgrade, except for the builds");
 
   const kinds: Record<string, RegExp> = {
-    "a slow one": /"slow": [3-9]/,
+    "a slow region": /"slow": [3-9]/,
     "a silent region": /no samples/,
     "an impaired region": /impaired: most/,
     "a build of a probe": /"probeVersion": "1.2.3"/,
-    "a run of two, by other rules": /"badRun": 2.*"confirming": 2/,
+    "a run of two, under other rules": /"badRun": 2.*"confirming": 2/,
   };
   for (const [kind, form] of Object.entries(kinds))
     t.ok(
@@ -69,7 +69,7 @@ void t.test("all evidence comes out the same", async (t) => {
     );
 });
 
-void t.test("what cannot be recomputed is null", async (t) => {
+void t.test("evidence that cannot be recomputed is null", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await makeWorldOfPage(pool);
   const analyst = await analystOf(t, url);
@@ -87,14 +87,14 @@ void t.test("what cannot be recomputed is null", async (t) => {
     message: "expected opening, escalation, closing or retraction; got beginning",
   });
   await pool.query(sql`update incident set retracted_at = closed_at, retraction_reason = 'a drill'`);
-  t.equal(await evidence(slug, "retraction"), null, "an operator's has no evidence");
+  t.equal(await evidence(slug, "retraction"), null, "an operator's retraction has no evidence");
   await pool.script("select drop_chunks('sample', older_than => now())");
   t.equal(await evidence(slug, "opening"), null, "its samples are gone");
 });
 
 const at = (time: string) => new Date(`2026-01-15T12:${time}Z`);
 
-/** Two of three regions see OKX's ticker time out for a minute. What one of them measures comes late. */
+/** Two of three regions see OKX's ticker time out for a minute. The samples of one of them arrive late. */
 async function makeWorldOfPage(db: Db): Promise<void> {
   await forget(db);
   await measured(db, { from: at("00:00"), to: at("07:00"), venue: "okx" });
@@ -140,7 +140,7 @@ async function makeWorldOfAllKinds(db: Db): Promise<void> {
   const socket = { venue: "deribit", component: "ws:conn" };
   await measured(db, { ...minute, ...socket, fault: "closed" });
 
-  // retracted: good ones come later that fell between the bad ones
+  // retracted: good samples from between the bad ones arrive later
   const bybit = { venue: "bybit", component: "rest:ticker" };
   const short = { from: at("02:04"), to: at("02:29") };
   await measured(db, { ...short, ...bybit, fault: "timeout" });
@@ -170,7 +170,7 @@ async function makeWorldOfAllKinds(db: Db): Promise<void> {
   await decideThrough(db, at("07:21"), at("09:00"), others);
 }
 
-/** As if it had been reckoned in the morning. */
+/** Inserts it as if it had been computed in the morning. */
 async function makeTypical(db: Db): Promise<void> {
   await db.query(sql`
     insert into typical_latency (holds_from, component_id, region_id, p50_us, hours)

@@ -1,6 +1,6 @@
 /**
- * How our incidents compare with the venues' notices: by hand, and for random quarters by what docs/comparing.md tells
- * to run.
+ * Compares our incidents with the venues' notices: for hand-made cases, and for random quarters against the statements
+ * of docs/comparing.md.
  */
 import { readFileSync } from "node:fs";
 import t from "tap";
@@ -18,13 +18,13 @@ const page = readFileSync(packagedFile("docs/comparing.md"), "utf8");
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Everything is asked by a clock that is so much late, and has time to go on. */
+/** Every request uses a clock that is this late, so that time can advance. */
 const askedLaterMs = 100_000;
-/** The beginning of yesterday, UTC: all that is told here is over for more than six hours. */
+/** The beginning of yesterday, UTC: everything before it is more than six hours old. */
 const over = Math.floor((Date.now() - askedLaterMs) / dayMs) * dayMs - dayMs;
-/** So many hours before that. */
+/** Returns the instant that many hours earlier. */
 const at = (hoursAgo: number) => new Date(over - hoursAgo * hourMs);
-/** The window that reaches back so many days before it. */
+/** Returns the window that reaches back that many days before it. */
 const windowOf = (days: number) => days + 2;
 const measuredDays = 6;
 
@@ -65,14 +65,14 @@ interface Incident {
   } | null;
 }
 
-/** Venues measured once in ten minutes for some days, before today and but for some hours. */
+/** Measures venues once in ten minutes for some days before today, except in the given spans. */
 async function measuredButFor(db: Db, holes: { venue: string; from: Date; to: Date }[]): Promise<void> {
   await db.query(sql`
     insert into sample (ts, component_id, region_id, good)
     select ts, c.component_id, g.region_id, true
     from component c
     join venue v using (venue_id)
-    -- two regions: one alone measures nothing
+    -- two regions, because one alone does not count as measured
     join region g on g.position <= 2
     cross join generate_series(${at(measuredDays * 24)}, ${at(0)}::timestamptz - interval '1 s', '10 minutes') ts
     where c.component = 'rest:ticker'
@@ -85,7 +85,7 @@ async function measuredButFor(db: Db, holes: { venue: string; from: Date; to: Da
   await db.query(sql`call upkeep.refresh_all(${at(measuredDays * 24)}, ${at(-24)})`);
 }
 
-/** Rows of the ticker of a venue: when each began. Opened 20 s later. */
+/** Inserts incidents of a venue's ticker that began at these times and opened 20 s later. Returns their slugs. */
 async function incidents(db: Db, venue: string, ...startedAt: Date[]): Promise<string[]> {
   const slugs = [];
   for (const began of startedAt)
@@ -105,7 +105,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
   await forget(pool);
   const hole = { venue: "kraken", from: at(40), to: at(30) };
   await measuredButFor(pool, [hole]);
-  // one server, asked at another tick each time, none of them in the future
+  // one server, queried at a different tick each time, none of them in the future
   const now = () => new Date(Date.now() - askedLaterMs);
   const api = await serve(t, { pool, registry });
   const ask = async <Body>(path: string): Promise<Body> => {
@@ -135,8 +135,8 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     const cases: [string, number, object][] = [
       ["6 hours later", -6, { paired: 1, oursOnly: 0, theirsOnly: 0 }],
       ["6 hours earlier", 6, { paired: 1, oursOnly: 0, theirsOnly: 0 }],
-      ["more than that later", -6 - 1e-5, { paired: 0, oursOnly: 1, theirsOnly: 1 }],
-      ["more than that earlier", 6 + 1e-5, { paired: 0, oursOnly: 1, theirsOnly: 1 }],
+      ["more than 6 hours later", -6 - 1e-5, { paired: 0, oursOnly: 1, theirsOnly: 1 }],
+      ["more than 6 hours earlier", 6 + 1e-5, { paired: 0, oursOnly: 1, theirsOnly: 1 }],
     ];
     for (const [what, hoursEarlier, expected] of cases) {
       await begin();
@@ -152,7 +152,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     t.match(await compared(null), { paired: 0, oursOnly: 1, theirsOnly: 1 }, "another venue's");
   });
 
-  await t.test("each other's nearest are a pair, and nothing is in two", async (t) => {
+  await t.test("mutual nearest neighbours are a pair, and nothing is in two pairs", async (t) => {
     await begin();
     const slugs = await incidents(pool, "deribit", at(50), at(49), at(48));
     await post("deribit", notice("far", at(45)), notice("near", at(49.1)));
@@ -171,7 +171,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
       const { incident } = await ask<{ incident: Incident }>(`/v1/incidents/${slug}`);
       beside.push(incident.official?.id);
     }
-    t.strictSame(beside, ["near", "near", "near"], "beside each its nearest");
+    t.strictSame(beside, ["near", "near", "near"], "each has its nearest notice");
   });
 
   await t.test(
@@ -196,7 +196,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     },
   );
 
-  await t.test("on an incident's page it is how that one counts", async (t) => {
+  await t.test("an incident's page shows how that incident counts", async (t) => {
     await begin();
     const began = [at(50), at(49.9), at(30), at(20)];
     const slugs = await incidents(pool, "deribit", ...began);
@@ -233,7 +233,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     ]);
   });
 
-  await t.test("maintenance, what we do not measure, and impossible times acknowledge nothing", async (t) => {
+  await t.test("maintenance, subjects that we do not measure, and impossible times acknowledge nothing", async (t) => {
     await begin();
     await pool.query(sql`
       update venue set official_not_about = api.like_any(array['Deposit', '100%']) where venue = 'deribit'
@@ -287,14 +287,14 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         doubtful: "incident",
         "of 1900": "incident",
       },
-      "they are shown as what they are",
+      "they are shown with their kind",
     );
     await post("deribit", notice("mixed", at(50), both), notice("10", at(49), { title: "100 ms" }));
     t.match(await compared("deribit"), { paired: 1, theirsNear: 1 });
     await pool.query(sql`update venue set official_not_about = null where venue = 'deribit'`);
   });
 
-  await t.test("of a feed that venues share, each has what is about it", async (t) => {
+  await t.test("of a shared feed, each venue has the notices about it", async (t) => {
     await begin();
     t.equal(await sourceOf(pool, "kraken"), await sourceOf(pool, "kraken-futures"));
     await post(
@@ -306,9 +306,9 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     t.match(await compared("kraken-futures"), { theirs: 2 });
   });
 
-  await t.test("compared is only what began while the other side could be seen", async (t) => {
+  await t.test("an incident or notice is compared only if it began while the other side was observed", async (t) => {
     await begin();
-    // nobody measured Kraken from 40 to 30 hours ago
+    // Kraken was not measured from 40 to 30 hours ago
     await post("kraken", notice("unmeasured", at(35)), notice("measured", at(45)));
     t.match(await compared("kraken"), {
       theirs: 2,
@@ -331,17 +331,17 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     t.match(await compared("okx"), {
       ...{ ours: 5, oursCompared: 2, oursOnly: 2, observed: true },
     });
-    // what a history reaches back to is known, too
+    // a feed's list that reaches back covers the time before the first reading
     await said(pool, "okx", at(15), [{ ...whole(), listedFrom: at(52) }]);
     t.match(await compared("okx"), { ours: 5, oursCompared: 4 });
-    // and so is what came between two readings that are near enough
+    // so do two readings that are close enough
     await forgetSaid(pool);
     await readThrough(pool, "okx", at(70), at(60));
     await readThrough(pool, "okx", at(59.8), at(50));
     t.match(await compared("okx"), { ours: 5, oursCompared: 1 });
   });
 
-  await t.test("before six hours are over nobody is late", async (t) => {
+  await t.test("nothing counts as missing before six hours are over", async (t) => {
     await begin();
     await readThrough(pool, "deribit", at(-1), now());
     const [young, old] = [5, 7].map((hours) => new Date(+now() - hours * hourMs));
@@ -375,7 +375,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     });
   });
 
-  await t.test("venues that are not compared are counted apart, by why", async (t) => {
+  await t.test("venues that are not compared are counted separately, by reason", async (t) => {
     await begin();
     await incidents(pool, "gate", at(50));
     await incidents(pool, "binance", at(50));
@@ -418,7 +418,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     const { venuesCompared, venuesUnseen, venuesOnlyMaintenance, venuesWithoutFeed } = fleet;
     t.equal(venuesCompared + venuesUnseen + venuesOnlyMaintenance + venuesWithoutFeed, registry.venues.length);
     t.equal(fleet.measuredDays, measuredDays);
-    t.match(await compared("okx", windowOf(2)), { measuredDays: 2 }, "yesterday and today nothing was measured");
+    t.match(await compared("okx", windowOf(2)), { measuredDays: 2 }, "yesterday and today are not measured");
   });
 
   await t.test("a pair belongs to the days of its incident", async (t) => {
@@ -460,7 +460,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
       aheadUncorrelated: null,
     });
 
-    // told late: the engine had been away
+    // opened late because the engine had been away
     await pool.query(sql`
         insert into alert_event (incident_id, kind, severity, at, recorded_at, late)
         select incident_id, 'opened', 'outage', opened_at, opened_at + interval '1 day', true from incident limit 1
@@ -532,7 +532,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         },
       });
       const { body } = await api.ask<{ incidents: Incident[] }>("/v1/incidents?venue=deribit");
-      t.strictSame(body.incidents, listed, "the same object everywhere");
+      t.strictSame(body.incidents, listed, "the same object on every page");
     },
   );
 
@@ -563,7 +563,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     },
   );
 
-  await t.test("what docs/comparing.md tells to run gives every number, for random quarters too", async (t) => {
+  await t.test("the statements of docs/comparing.md compute every number, also for random quarters", async (t) => {
     const analyst = await analystOf(t, url);
     const everyNumber = stepsOf(page).at(-1)!.statement;
     for (let seed = 1; seed <= 4; seed++) {
@@ -578,7 +578,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         if (days > windowOf(2))
           t.ok(
             Number(fleet.paired) > 10 && Number(fleet.oursNear) > 5 && Number(fleet.theirsOnly) > 5,
-            `world ${seed} has something to compare`,
+            `world ${seed} has incidents and notices to compare`,
           );
         t.equal(rows.length, venues.length + 1);
         for (const row of rows) {
@@ -587,7 +587,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
             const name = column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
             if (name === "venue") continue;
             const shown = detection[name as keyof Detection];
-            // where there is nothing to compare
+            // no value where there is nothing to compare
             if (shown === null && name !== "aheadUncorrelated") continue;
             if (String(shown) !== String(value))
               t.fail(
@@ -599,7 +599,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     }
   });
 
-  await t.test("docs/comparing.md shows what its statements give", async (t) => {
+  await t.test("docs/comparing.md shows the results of its statements", async (t) => {
     await begin();
     await quarterOfThePage(pool, now());
     await compared(null);
@@ -608,7 +608,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
   });
 });
 
-/** Bursts of incidents and of notices, ties among them, feeds with gaps. */
+/** Makes bursts of incidents and notices, with ties among them, and feeds with gaps. */
 async function randomQuarter(pool: Pool, random: () => number, now: Date): Promise<void> {
   const some = (count: number) => Math.floor(random() * count);
   const wholeMinutes = () => at(some(measuredDays * 24 * 60) / 60);
@@ -618,7 +618,7 @@ async function randomQuarter(pool: Pool, random: () => number, now: Date): Promi
       Array.from({ length: 1 + some(3) }, (_, n) => new Date(+start + n * 60_000)),
     );
     await incidents(pool, venue, ...began);
-    // one at the same minute as some incident, others anywhere
+    // one in the same minute as an incident, others anywhere
     const posted = [...began.slice(0, 3), ...Array.from({ length: 8 + some(8) }, wholeMinutes)];
     await said(pool, venue, now, [
       whole(

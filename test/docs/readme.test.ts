@@ -7,7 +7,7 @@ import { settingTable } from "../../shared/config/settings.js";
 
 const pageOf = (path: string) => readFileSync(packagedFile(path), "utf8");
 
-void t.test("docs/settings.md lists exactly the settings there are", (t) => {
+void t.test("docs/settings.md lists exactly the existing settings", (t) => {
   t.same(
     rowsUnder("| Setting ", "docs/settings.md"),
     settingTable.map((setting) => [`\`${setting.name}\``, setting.default, setting.meaning]),
@@ -15,7 +15,7 @@ void t.test("docs/settings.md lists exactly the settings there are", (t) => {
   t.end();
 });
 
-void t.test("docs/commands.md lists exactly the commands there are", (t) => {
+void t.test("docs/commands.md lists exactly the existing commands", (t) => {
   t.same(
     rowsUnder("| Command ", "docs/commands.md"),
     Object.entries(commands).map(([name, { summary }]) => [`\`venuewatch ${name}\``, summary]),
@@ -23,7 +23,7 @@ void t.test("docs/commands.md lists exactly the commands there are", (t) => {
   t.end();
 });
 
-void t.test("documents name only make targets that there are", (t) => {
+void t.test("documents name only existing make targets", (t) => {
   const targets = [...pageOf("Makefile").matchAll(/^([a-z-]+):.*## /gm)].map(([, name = ""]) => name);
   const pages = readdirSync(packagedFile("docs"), {
     recursive: true,
@@ -56,7 +56,7 @@ void t.test("each index lists every page of its folder", (t) => {
   t.end();
 });
 
-/** Cells of the table of a page whose header line begins so, header and rule left out. */
+/** Returns the cells of the table whose header line begins with this text, without header and rule. */
 function rowsUnder(header: string, path: string): string[][] {
   const [, table = ""] = pageOf(path).split(`\n${header}`);
   const [lines = ""] = table.split("\n\n");

@@ -1,6 +1,6 @@
 /**
- * docs/receiving.md and what it gives to strangers: that its code runs, refuses what it should, and is what the page
- * shows.
+ * Tests docs/receiving.md and the code that it offers to receivers: the code runs, rejects what it should, and is
+ * identical to the page's.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -34,7 +34,7 @@ interface Case {
   name: string;
   why: string;
   accepted: boolean;
-  /** Which of the secrets the receiver has, and which of the bodies came. */
+  /** The receiver's secret, and the body that arrived. */
   secret: string;
   body: string;
   /** The receiver's clock, in Unix seconds. */
@@ -62,7 +62,7 @@ function caseNamed(name: string): Case {
   return vectors.cases.find((one) => one.name === name)!;
 }
 
-void t.test("the verifier decides as the vectors say", (t) => {
+void t.test("the verifier decides as the vectors require", (t) => {
   t.ok(vectors.cases.filter(({ accepted }) => accepted).length >= 5);
   t.ok(vectors.cases.filter(({ accepted }) => !accepted).length >= 10);
   for (const one of vectors.cases) t.equal(verdict(one), one.accepted, `${one.name}: ${one.why}`);
@@ -81,12 +81,12 @@ void t.test(
     const [rewritten, alert] = ["rewritten", "alert"].map(
       (body) => JSON.parse(bytesOf({ ...one, body }).toString()) as object,
     );
-    t.strictSame(rewritten, alert, "though it says the same");
+    t.strictSame(rewritten, alert, "though its content is the same");
     t.end();
   },
 );
 
-void t.test("each byte of a request is held to its signature", (t) => {
+void t.test("the signature covers each byte of a request", (t) => {
   const one = caseNamed("as it is sent");
   const body = bytesOf(one);
   const header = one.headers["x-svc-signature"]!;
@@ -106,7 +106,7 @@ void t.test("each byte of a request is held to its signature", (t) => {
   t.end();
 });
 
-void t.test("what is no header of ours is refused, and no fault", (t) => {
+void t.test("a header that is not ours is refused without an exception", (t) => {
   const one = caseNamed("as it is sent");
   const header = one.headers["x-svc-signature"]!;
   const now = new Date(one.now * 1000);
@@ -123,12 +123,12 @@ void t.test("what is no header of ours is refused, and no fault", (t) => {
   t.throws(
     () => isSigned(bytesOf(one), header, "", now),
     /expected the channel's secret, which begins with whsec_/,
-    "a receiver without a secret would take what anybody signs",
+    "a receiver without a secret would accept anybody's signature",
   );
   t.end();
 });
 
-void t.test("what we sign is in the vectors, byte for byte", (t) => {
+void t.test("our signatures are those of the vectors, byte for byte", (t) => {
   for (const [name, secrets] of [
     ["as it is sent", ["current"]],
     ["while the secret is exchanged, for who has the former", ["other", "current"]],
@@ -148,7 +148,7 @@ void t.test("what we sign is in the vectors, byte for byte", (t) => {
   t.end();
 });
 
-void t.test("a public library decides so, too", (t) => {
+void t.test("a public library decides the same", (t) => {
   let now = 0;
   t.intercept(Date, "now", { value: () => now });
   const theirs = vectors.cases.filter((one) => one.headers["webhook-id"]);
@@ -165,13 +165,13 @@ void t.test("a public library decides so, too", (t) => {
 void t.test("the bodies of the vectors are alerts, in any language", (t) => {
   for (const { base64, text } of Object.values(vectors.bodies)) t.equal(Buffer.from(base64, "base64").toString(), text);
   const { text } = vectors.bodies["alert"]!;
-  // they stay as they are when alerts get more fields
+  // vectors stay unchanged when alerts get more fields
   t.match(JSON.parse(text), { eventId: 8123, kind: "opened", test: false });
-  t.match(text, /\p{Script=Han}/u, "not of ASCII alone");
+  t.match(text, /\p{Script=Han}/u, "not only ASCII");
   t.end();
 });
 
-void t.test("the verifier in Python decides as the vectors say", { skip: missing("python3") }, (t) => {
+void t.test("the verifier in Python decides as the vectors require", { skip: missing("python3") }, (t) => {
   const script = `${textOf("receiving/verify.py")}
 import base64, json, sys
 vectors = json.load(sys.stdin)
@@ -195,7 +195,7 @@ print(json.dumps([
   t.end();
 });
 
-void t.test("the receiver takes what is signed, and nothing else", async (t) => {
+void t.test("the receiver accepts signed alerts, and nothing else", async (t) => {
   const secret = vectors.secrets["current"]!;
   const receiver = await startReceiver(secret);
   t.teardown(receiver.stop);
@@ -218,7 +218,7 @@ void t.test("the receiver takes what is signed, and nothing else", async (t) => 
   }
 
   await t.test(
-    "as the page says with curl and openssl",
+    "the page's example with curl and openssl",
     { skip: missing("openssl", "version") || missing("curl") },
     (t) => {
       const shell = blocksOf("sh").find((block) => /openssl dgst/.test(block))!;
@@ -236,24 +236,24 @@ void t.test("the receiver takes what is signed, and nothing else", async (t) => 
   );
 });
 
-void t.test("the page shows the files that there are", (t) => {
+void t.test("the page shows the files as they are", (t) => {
   for (const [language, files] of [
     ["ts", ["receiving/receiver.ts", "receiving/verify.ts"]],
     ["py", ["receiving/verify.py"]],
   ] as const)
     t.strictSame(blocksOf(language), files.map(textOf));
   const lines = textOf("receiving/verify.ts").split("\n").length;
-  t.ok(lines <= 30, "a verifier that is read at a glance");
+  t.ok(lines <= 30, "a verifier short enough to read at a glance");
   t.end();
 });
 
-void t.test("its example is the API's, and fits", async (t) => {
+void t.test("its example is the API's, and matches the schema", async (t) => {
   const [example = ""] = blocksOf("json");
   t.strictSame(JSON.parse(example), exampleOf(alert));
   t.equal(await misfitOf(JSON.parse(example)), null);
 });
 
-void t.test("evidence that is shown is what the database makes of its votes", async (t) => {
+void t.test("the evidence shown is what the database computes from its votes", async (t) => {
   const { pool } = await migratedDatabase(t);
   for (const shown of [exampleOf(alert) as Alert, testAlert(new Date())])
     t.strictSame(await evidenceOf(pool, "opened", shown.evidence), shown.evidence);
@@ -276,7 +276,7 @@ void t.test("evidence that is shown is what the database makes of its votes", as
     t.ok(page.replace(/\s+/g, " ").includes(one), one);
 });
 
-void t.test("it says when what failed is sent again, and for how long it holds up the rest", (t) => {
+void t.test("it states when failed alerts are retried, and for how long they delay the rest", (t) => {
   const { attempts, backoff_ms: first, backoff_factor: factor, ...rules } = deliveryRules;
   const pausesMs = Array.from({ length: attempts - 1 }, (_, at) => first * factor ** at);
   const sum = (all: number[]) => all.reduce((sofar, one) => sofar + one, 0);
@@ -286,7 +286,7 @@ void t.test("it says when what failed is sent again, and for how long it holds u
   t.equal(attempts, 5);
   t.equal(Math.floor(minutes(sum(pausesMs))), 7);
   t.ok(minutes(1.2 * sum(pausesMs) + heldMs) <= 9.5);
-  t.ok(Math.max(...pausesMs) * 1.2 <= askedMs, "who asks for most waits for that alone");
+  t.ok(Math.max(...pausesMs) * 1.2 <= askedMs, "a receiver that asks for the longest wait adds nothing to it");
   const says = (text: string) => t.ok(page.replace(/\s+/g, " ").includes(text), text);
   const [last, ...others] = pausesMs.map((ms) => `${ms / 1000} s`).reverse();
   says(
@@ -307,7 +307,7 @@ void t.test("it says when what failed is sent again, and for how long it holds u
   t.end();
 });
 
-void t.test("it has every field, and what it means", (t) => {
+void t.test("it has every field with its meaning", (t) => {
   const [, list = ""] = page.split("\n### Fields\n");
   const items = list.split("\n### ")[0]!.split("\n- ").slice(1);
   t.strictSame(
@@ -320,7 +320,7 @@ void t.test("it has every field, and what it means", (t) => {
   t.end();
 });
 
-/** What the database makes of what the engine noted. */
+/** Returns the evidence that the database computes from the engine's record. */
 async function evidenceOf(pool: Pool, kind: string, noted: unknown) {
   const [row] = await pool.query<{ evidence: Alert["evidence"] }>(
     sql`select api.evidence_of(${kind}, ${JSON.stringify(noted)}::jsonb) as evidence`,
@@ -328,7 +328,7 @@ async function evidenceOf(pool: Pool, kind: string, noted: unknown) {
   return row!.evidence;
 }
 
-/** Each with its path, what it is and what it means. */
+/** Returns each field with its path, type and meaning. */
 function fieldsOf(part: SchemaObject, path: string): string[][] {
   return Object.entries(withoutNull(part).properties ?? {}).flatMap(([name, property]) => {
     const one = property as SchemaObject;
@@ -367,7 +367,7 @@ function textOf(file: string): string {
   return readFileSync(packagedFile(file), "utf8");
 }
 
-/** Why a test that needs this program is skipped; false where it is there. */
+/** Returns why a test that needs this program is skipped; false where it is installed. */
 function missing(program: string, asked = "--version"): string | false {
   try {
     execFileSync(program, [asked], { stdio: "ignore" });

@@ -1,4 +1,4 @@
-/** Which folder may import from which, read from the sources; CONTRIBUTING.md draws the tree. */
+/** Checks which folder may import from which, from the sources; CONTRIBUTING.md draws the tree. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
@@ -8,7 +8,7 @@ import { packagedFile } from "../../shared/config/package.js";
 interface Source {
   path: string;
   text: string;
-  /** Paths of our own files, and names of packages. */
+  /** Paths of our files, and names of packages. */
   imports: string[];
 }
 
@@ -18,8 +18,8 @@ const sources = folders.flatMap(sourcesIn);
 const isOurs = (name: string) => folders.includes(name.split("/")[0]!);
 
 /**
- * What each folder of the product may import, besides itself. `server/commands` has no entry: it puts everything
- * together.
+ * The folders that each folder of the product may import, besides itself. `server/commands` has no entry: it combines
+ * everything.
  */
 const mayImport: Record<string, string[]> = {
   shared: [],
@@ -44,12 +44,12 @@ const mayImport: Record<string, string[]> = {
 void t.test("sources and their imports are found", (t) => {
   t.ok(sources.length > 100);
   const imports = importsOf("server/cli/command-line.ts");
-  t.ok(imports.includes("shared/process/user-error.ts"), "those at the top");
-  t.ok(imports.includes("server/commands/up.ts"), "those in mid-file");
+  t.ok(imports.includes("shared/process/user-error.ts"), "those at the top of a file");
+  t.ok(imports.includes("server/commands/up.ts"), "those in the middle of a file");
   t.end();
 });
 
-void t.test("a folder imports what it may", (t) => {
+void t.test("each folder imports only what it may", (t) => {
   for (const [folder, allowed] of Object.entries(mayImport)) {
     const own = [folder, ...allowed];
     t.same(
@@ -65,12 +65,12 @@ void t.test("a folder imports what it may", (t) => {
   t.same(
     server.filter((name) => !(`server/${name}` in mayImport)),
     ["commands"],
-    "and every folder of the server has its rule",
+    "and every folder of the server has a rule",
   );
   t.end();
 });
 
-void t.test("the product imports no tests, and of the simulator only the demo does", (t) => {
+void t.test("the product imports no tests, and only the demo imports the simulator", (t) => {
   t.same(
     forbidden(
       (from) => !/^(test|bench)\//.test(from),
@@ -88,12 +88,12 @@ void t.test("the product imports no tests, and of the simulator only the demo do
   t.end();
 });
 
-void t.test("there are no cycles of imports, of values or types", (t) => {
+void t.test("there are no import cycles, neither of values nor of types", (t) => {
   t.same(cycles(), []);
   t.end();
 });
 
-void t.test("a type of the product has a name of its own", (t) => {
+void t.test("each type of the product has a unique name", (t) => {
   const places = new Map<string, string[]>();
   for (const { path, text } of sources)
     if (!/^(test|bench)\//.test(path))
@@ -107,7 +107,7 @@ void t.test("a type of the product has a name of its own", (t) => {
   t.end();
 });
 
-void t.test("no file is loose", (t) => {
+void t.test("only entry points lie directly in the top folders", (t) => {
   const loose = (folder: string) => sources.map(({ path }) => path).filter((path) => posix.dirname(path) === folder);
   t.same(loose("server"), ["server/cli.ts"]);
   t.same(loose("shared"), []);
@@ -116,7 +116,7 @@ void t.test("no file is loose", (t) => {
   t.end();
 });
 
-void t.test("tests stand in folders named after what they test", (t) => {
+void t.test("tests are in folders named after what they test", (t) => {
   const ofTests = new Set(
     sources
       .filter(({ path }) => path.endsWith(".test.ts"))
@@ -130,7 +130,7 @@ void t.test("tests stand in folders named after what they test", (t) => {
   t.end();
 });
 
-void t.test("what receivers copy needs nothing of ours", (t) => {
+void t.test("code for receivers imports none of our modules", (t) => {
   for (const { path, imports } of sources)
     if (path.startsWith("receiving/"))
       for (const name of imports) t.ok(name.startsWith("receiving/") || isOfNode(name), name);
@@ -140,7 +140,7 @@ void t.test("what receivers copy needs nothing of ours", (t) => {
       (to) => to.startsWith("receiving/"),
     ),
     [],
-    "and nothing of ours needs it",
+    "and none of our modules imports it",
   );
   t.end();
 });
@@ -148,7 +148,7 @@ void t.test("what receivers copy needs nothing of ours", (t) => {
 void t.test("the environment is read in one place", (t) => {
   const readers = sources.filter(
     ({ path, text }) =>
-      // what strangers copy is no part of the programs
+      // code that receivers copy is not part of the programs
       !/^(test|bench|receiving)\//.test(path) && /\bprocess(\.|\[")env\b/.test(text),
   );
   t.same(
@@ -170,7 +170,7 @@ void t.test("only packages that package.json names are imported", (t) => {
   for (const { path, imports } of sources) {
     const named = /^(test|bench)\//.test(path)
       ? inTests
-      : // the only file that stands on what may be absent; a thread loads it
+      : // the only file that imports optional packages; a thread loads it
         path === "server/embedded/backend-worker.ts"
         ? [...always, ...embedded]
         : always;
@@ -188,17 +188,17 @@ void t.test("only packages that package.json names are imported", (t) => {
   t.end();
 });
 
-void t.test("a registry holds addresses of venues, and none of this machine", (t) => {
+void t.test("a registry holds addresses of venues, and no local addresses", (t) => {
   for (const file of ["registry.json", "registry-all.json"]) {
     const text = readFileSync(packagedFile(file), "utf8");
     t.notMatch(text, /localhost|127\.0\.0\.1|file:|"\.{0,2}\/[a-z]/i, file);
   }
   const lockfile = readFileSync(packagedFile("package-lock.json"), "utf8");
-  t.notMatch(lockfile, '"resolved"', "the lockfile leaves the registry to npm");
+  t.notMatch(lockfile, '"resolved"', "the lockfile leaves the choice of the registry to npm");
   t.end();
 });
 
-/** Each as the files that lead back to the first. */
+/** Returns each cycle as the files that lead back to the first. */
 function cycles(): string[][] {
   const found: string[][] = [];
   const done = new Set<string>();
@@ -227,7 +227,7 @@ function sourcesIn(folder: string): Source[] {
     });
 }
 
-/** Static and dynamic imports, and exports from elsewhere. */
+/** Returns static and dynamic imports, and re-exports. */
 function importsIn(path: string, text: string): string[] {
   const found = text.matchAll(/(?:^(?:import|export)\s(?:[^;"']*?\sfrom\s)?|\bimport\()"([^"]+)"/gm);
   return [...found].map(([, name = ""]) =>
@@ -251,7 +251,7 @@ function isOfNode(name: string): boolean {
   return name.startsWith("node:") || builtinModules.includes(name);
 }
 
-/** `@scope/name/part` is of `@scope/name`. */
+/** `@scope/name/part` belongs to `@scope/name`. */
 function packageOf(name: string): string {
   return name.split("/", name.startsWith("@") ? 2 : 1).join("/");
 }

@@ -1,4 +1,4 @@
-/** Prose, comments and SQL are at most as wide as prettier makes the code (.prettierrc.json). */
+/** Prose, comments and SQL are at most as wide as prettier's printWidth for code (.prettierrc.json). */
 import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import t from "tap";
@@ -6,13 +6,13 @@ import { packagedFile } from "../../shared/config/package.js";
 
 const { printWidth } = JSON.parse(readFileSync(packagedFile(".prettierrc.json"), "utf8")) as { printWidth: number };
 
-/** A word that long leaves a line nothing to wrap: the index of decisions has many. */
+/** So long a word leaves nothing to wrap on its line: the index of decisions has many. */
 const longTarget = /\]\([^)]{40,}\)/;
 
-/** Which lines of a file, given without their line ends, have a limited width; the others are blanked. */
+/** Returns the lines of a file whose width is limited, with all others blanked. Lines have no line ends. */
 type Limited = (lines: string[]) => string[];
 
-void t.test("every kind of line is found where it is too wide, and only there", (t) => {
+void t.test("every kind of line is reported where it is too wide, and only there", (t) => {
   const wide = "word ".repeat(30).trim();
   const url = `https://example.com/${"path/".repeat(30)}`;
   const prose = [wide, `| ${wide} |`, "```", wide, "```", `- ${wide}`, `see [it](${url})`, url, "short"];
@@ -55,7 +55,7 @@ void t.test("comments in TypeScript keep to the width", (t) => {
   t.end();
 });
 
-/** As `file:line`. */
+/** Returns `file:line` for each line that is too wide. */
 function offenders(paths: string[], limited: Limited): string[] {
   return paths.flatMap((path) => tooWide(path, readFileSync(packagedFile(path), "utf8").split(/\r?\n/), limited));
 }
@@ -64,7 +64,7 @@ function tooWide(path: string, lines: string[], limited: Limited): string[] {
   return limited(lines).flatMap((line, i) => (line.length > printWidth ? [`${path}:${i + 1}`] : []));
 }
 
-/** Without tables, blocks of code and the targets of links, none of which can be wrapped. */
+/** Blanks tables, code blocks and the targets of links, none of which can be wrapped. */
 function proseOf(lines: string[]): string[] {
   let inCode = false;
   return lines.map((line) => {
@@ -75,7 +75,7 @@ function proseOf(lines: string[]): string[] {
   });
 }
 
-/** Lines that are wholly comment: prettier keeps the code to the width. */
+/** Keeps lines that are entirely comment: prettier limits the width of code. */
 function commentsOf(lines: string[]): string[] {
   let inBlock = false;
   return lines.map((line) => {

@@ -1,7 +1,7 @@
 /**
- * Backups of a server, by the very commands of docs/backup.md: base backups, a drill, one table, a restore to an
- * instant, and pg_dump. What compose.yaml starts runs as plain processes, with production/'s configuration. Where
- * DATABASE_URL is set and PostgreSQL's programs are here.
+ * Tests backups of a server with the exact commands of docs/backup.md: base backups, a drill, one table, a restore to
+ * an instant, and pg_dump. The services of compose.yaml run as plain processes, with production/'s configuration. Needs
+ * DATABASE_URL and PostgreSQL's programs.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { userInfo } from "node:os";
@@ -27,7 +27,7 @@ const programs = await postgresPrograms();
 const skip =
   (!process.env.DATABASE_URL && "DATABASE_URL names no server") ||
   (typeof programs === "string" && programs) ||
-  // production/pg_hba.conf lets the system's postgres in as the superuser
+  // production/pg_hba.conf lets the system's user postgres in as the superuser
   (process.getuid!() !== 0 && userInfo().username !== "postgres" && "neither root nor postgres runs this");
 const commands = (heading: string) => codeUnder("docs/backup.md", heading);
 
@@ -55,7 +55,7 @@ void t.test("backups of a server", { skip }, async (t) => {
     t.equal(readdirSync(join(place.folder, "backups/base")).length, 1);
     await sh(composeHealth);
   });
-  // in the archive alone
+  // only in the archive
   await happened(pool, { venue: "bybit", at: ago(140) });
   const told = await facts(pool);
   const dumps = join(place.folder, "dump");
@@ -77,10 +77,10 @@ void t.test("backups of a server", { skip }, async (t) => {
         incident: told.tables["incident"],
         alert_event: told.tables["alert_event"],
       },
-      "what was deleted is there again",
+      "the deleted rows are there again",
     );
     const [row] = await pool.query<{ here: boolean }>(sql`select to_regclass('made_after') is not null as here`);
-    t.ok(row!.here, "and so is what was made since");
+    t.ok(row!.here, "and so is what was created since");
   });
   await pool.close();
 
@@ -88,7 +88,7 @@ void t.test("backups of a server", { skip }, async (t) => {
     const [restore, doctor] = commands("Restoring all of it").split("docker compose exec -T core-1 ");
     await sh(restore!, { UNTIL });
     t.match(
-      // without a registry it asks no venue
+      // without a registry, doctor contacts no venue
       await sh(`REGISTRY=/dev/null docker compose exec -T core-1 venuewatch doctor || test $? = 2`),
       /schema +matches this build/,
     );
@@ -100,7 +100,7 @@ void t.test("backups of a server", { skip }, async (t) => {
         to_regclass('made_after') is not null as later,
         (select string_agg(name, ' ') from pg_file_settings where sourcefile ~ 'auto.conf') as left
     `);
-    t.match(here, { later: false, left: null }, "nothing from after it");
+    t.match(here, { later: false, left: null }, "nothing from after that instant");
     await logsIn(probe);
     await onlyWhatWaited(t, restored, receiver);
     await goesOn(t, restored);
@@ -110,7 +110,7 @@ void t.test("backups of a server", { skip }, async (t) => {
     t.equal(readdirSync(join(place.folder, "backups/base")).length, 2);
   });
 
-  await t.test("all that was written, and a disk that is gone", async (t) => {
+  await t.test("restoring everything after a disk is lost", async (t) => {
     const before = poolOn(owner);
     const last = await facts(before);
     await before.close();
@@ -119,19 +119,19 @@ void t.test("backups of a server", { skip }, async (t) => {
     const restored = poolOn(owner);
     t.strictSame((await facts(restored)).tables, last.tables);
     const [row] = await restored.query<{ timeline: string }>(sql`select current_timeline() as timeline`);
-    t.equal(row!.timeline, "00000003", "along the history of the first restore");
+    t.equal(row!.timeline, "00000003", "it follows the timeline of the first restore");
     await restored.close();
     await sh("docker compose stop");
   });
 
-  await t.test("a dump, on a server that has nothing of ours", async (t) =>
+  await t.test("a dump, restored on a server without our objects", async (t) =>
     restoreDump(t, await composePlace(t, programs), dumps, told),
   );
 });
 
 const composeHealth = `docker compose exec -T backup sh -c 'test -n "$(find /backups/base -maxdepth 1 -name "*Z" -mmin -1560)"'`;
 
-/** @returns the instant before it, as the scripts take it */
+/** @returns the instant before the damage, in the format of the scripts */
 async function damage(pool: Pool): Promise<string> {
   const [now] = await pool.query<{ at: Date }>(sql`select clock_timestamp() as at`);
   await pool.script("create table made_after ()");
@@ -139,7 +139,7 @@ async function damage(pool: Pool): Promise<string> {
   return now!.at.toISOString();
 }
 
-/** All that was written until now, as it is after archive_timeout. */
+/** Waits until everything written so far is archived, as it is after archive_timeout. */
 async function archived(pool: Pool): Promise<void> {
   const [last] = await pool.query<{ segment: string }>(sql`select pg_walfile_name(pg_switch_wal()) as segment`);
   await until(async () => {
@@ -179,7 +179,7 @@ async function restoreDump(t: Test, place: ComposePlace, BACKUP: string, told: F
   await restored.close();
 }
 
-/** The password is in a file, as the page has it. */
+/** Moves the password to a file, as the page does. */
 async function withoutPassword(sh: ComposePlace["sh"], address: string): Promise<Record<string, string>> {
   const url = new URL(address);
   const password = decodeURIComponent(url.password);
@@ -230,9 +230,7 @@ function settled(pool: Pool): Promise<void> {
   }, 30_000);
 }
 
-/**
- * What had been delivered is not sent again; what waited is, once; what comes later has a number that nobody has seen.
- */
+/** Delivered alerts are not sent again, a waiting one is sent once, and a later one has an unused number. */
 async function onlyWhatWaited(t: Test, pool: Pool, { arrivals }: Receiver): Promise<void> {
   const numbers = () => arrivals.map(({ body }) => (JSON.parse(body.toString()) as { eventId: number }).eventId);
   const [delivered] = numbers();

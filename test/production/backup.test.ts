@@ -1,6 +1,6 @@
 /**
- * Backups without compose, made and restored by the very commands of docs/backup.md, and the archive's script. What
- * takes a server is in backup-drill.test.ts.
+ * Tests backups without compose, made and restored with the exact commands of docs/backup.md, and the archive's script.
+ * Tests that need a server are in backup-drill.test.ts.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -51,7 +51,7 @@ void t.test("the embedded database, copied after a clean stop", async (t) => {
   await goesOn(t, restored);
 });
 
-void t.test("the archive takes each segment once, and whole", (t) => {
+void t.test("the archive stores each segment once, and complete", (t) => {
   const dir = t.testdir({ of: "one", again: "one", another: "two" });
   const archive = (segment: string) =>
     spawnSync(
@@ -61,9 +61,9 @@ void t.test("the archive takes each segment once, and whole", (t) => {
     );
   const file = join(dir, "wal/0000000100000000000000AB.gz");
   const kept = () => gunzipSync(readFileSync(file)).toString();
-  t.match(archive("missing"), { status: 1 }, "what is not there is not kept");
+  t.match(archive("missing"), { status: 1 }, "a missing file is not archived");
   t.throws(kept);
-  // a former try was broken off
+  // an earlier attempt was interrupted
   writeFileSync(file.replace(/gz$/, "part"), "o");
   t.match(archive("of"), { status: 0, stderr: "" });
   t.equal(kept(), "one");
@@ -73,11 +73,11 @@ void t.test("the archive takes each segment once, and whole", (t) => {
   t.same(readdirSync(join(dir, "wal")), ["0000000100000000000000AB.gz"]);
 
   writeFileSync(file, gzipSync("one").subarray(0, 10));
-  t.match(archive("of"), { status: 1 }, "damaged: a person has to look");
+  t.match(archive("of"), { status: 1 }, "damaged: an operator has to look");
   t.end();
 });
 
-void t.test("compose.yaml has what the scripts and the server expect", (t) => {
+void t.test("compose.yaml matches what the scripts and the server expect", (t) => {
   const conf = readFileSync(packagedFile("production/postgresql.conf"), "utf8");
   t.match(conf, /^archive_mode = on$/m);
   const [, script = "", archive = ""] = /^archive_command = '(\S+) "%p" "(\S+)\/%f"'$/m.exec(conf)!;
@@ -94,8 +94,8 @@ void t.test("compose.yaml has what the scripts and the server expect", (t) => {
     );
     if (name === "backups-writable") continue;
     t.ok(service!.volumes!.includes("./production:/etc/venuewatch:ro"), name);
-    t.equal(service!.image, database!.image, `${name} is of one version`);
-    t.equal(service!.user, database!.user, `${name} is of one user`);
+    t.equal(service!.image, database!.image, `${name} has the same version`);
+    t.equal(service!.user, database!.user, `${name} has the same user`);
     const inside = [service!.entrypoint?.[0], name === "database" && script];
     for (const path of inside)
       if (path)
@@ -108,13 +108,13 @@ void t.test("compose.yaml has what the scripts and the server expect", (t) => {
   t.match(drill, { network_mode: "none", networks: undefined });
   t.notOk(
     drill!.volumes!.some((one) => one.startsWith("database:")),
-    "a drill has data of its own",
+    "a drill has its own data",
   );
-  t.match(drill!.command!.join(" "), "archive_mode=off", "and no history");
+  t.match(drill!.command!.join(" "), "archive_mode=off", "and archives nothing");
   t.match(database!.depends_on, {
     "backups-writable": { condition: "service_completed_successfully" },
   });
-  t.match(backup!.secrets, ["backup_password"], "and no other right");
+  t.match(backup!.secrets, ["backup_password"], "and no other secret");
   const hba = readFileSync(packagedFile("production/pg_hba.conf"), "utf8");
   t.match(hba, /^host +replication +replica,backup +samenet +scram-sha-256$/m);
   t.end();

@@ -1,4 +1,7 @@
-/** compose.yaml against the code that it starts: that a rename, a new region or a moved port cannot leave it behind. */
+/**
+ * Compares compose.yaml with the code that it starts, so that a rename, a new region or a moved port cannot make it
+ * outdated.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseYaml } from "@redocly/openapi-core";
@@ -14,7 +17,7 @@ const services = Object.entries(compose.services);
 const ours = services.filter(([, { build }]) => build !== undefined);
 const programs = ours.filter(([, { restart }]) => restart !== "no");
 
-void t.test("every setting is one that there is, with a value that will do", (t) => {
+void t.test("every setting exists and has a valid value", (t) => {
   const dir = t.testdir(
     Object.fromEntries(
       Object.keys(compose.secrets).map((name) => [
@@ -39,7 +42,7 @@ void t.test("every setting is one that there is, with a value that will do", (t)
   t.end();
 });
 
-void t.test("commands, regions and ports are those of the code", (t) => {
+void t.test("commands, regions and ports match the code", (t) => {
   for (const [name, { command = [], entrypoint }] of ours)
     if (!entrypoint) t.ok(Object.hasOwn(commands, command[0]!), name);
 
@@ -58,11 +61,11 @@ void t.test("commands, regions and ports are those of the code", (t) => {
       DATABASE_PASSWORD_FILE: "",
       CHANNEL_KEY_FILE: "",
     });
-    t.equal(settings.healthHost, "0.0.0.0", `${name} is reached by Prometheus`);
+    t.equal(settings.healthHost, "0.0.0.0", `${name} is reachable for Prometheus`);
     t.equal(
       settings.host,
       command![0] === "web" ? "0.0.0.0" : "127.0.0.1",
-      `${name} is reached by the proxy if it is web`,
+      `${name} is reachable for the proxy only if it is web`,
     );
   }
 
@@ -87,7 +90,7 @@ void t.test("commands, regions and ports are those of the code", (t) => {
     readdirSync(packagedFile("prometheus"))
       .filter((name) => name.endsWith(".rules.yaml"))
       .sort(),
-    "all rules that we ship",
+    "all rule files",
   );
   const job = (name: string) => prometheus.scrape_configs.find(({ job_name }) => job_name === name)!;
   t.same(
@@ -108,13 +111,13 @@ void t.test("commands, regions and ports are those of the code", (t) => {
   t.same(
     behind.map(([, name, address]) => [name, address]),
     ["web-1", "web-2", "web", "web-1", "web-2", "web"].map((name) => [name, `${name}:${port}`]),
-    "those that are ready, or else those that answer",
+    "the ready servers, or else those that answer",
   );
   t.equal(proxy.split(`check port ${healthPort.web} `).length, 3);
   t.end();
 });
 
-void t.test("every login is made, and has what it needs and no more", (t) => {
+void t.test("every login is created, with the rights that it needs and no more", (t) => {
   const script = compose.services["logins"]!.command!.join();
   const made = [
     ...script.matchAll(/^venuewatch login (\S+) --role (\S+) --password-file \/run\/secrets\/(\S+)$/gm),
@@ -140,19 +143,19 @@ void t.test("every login is made, and has what it needs and no more", (t) => {
       t.ok(secrets.includes(`${username}_password`), name);
     }
     t.notOk(secrets.includes("owner_password"), `${name} is not the owner`);
-    t.equal(secrets.includes("channel_key"), command[0] === "core", `${name} and where channels are`);
+    t.equal(secrets.includes("channel_key"), command[0] === "core", `${name} has the channel key only if it is core`);
   }
   t.notMatch(composeText, /postgres:\/\/[^@\s]*:[^@\s]*@/, "no password in it");
   const makefile = readFileSync(packagedFile("Makefile"), "utf8");
   for (const [name, { file }] of Object.entries(compose.secrets)) {
     t.equal(file, `./secrets/${name}`);
-    t.ok(makefile.includes(name), `make secrets makes ${name}`);
+    t.ok(makefile.includes(name), `make secrets creates ${name}`);
   }
   for (const file of [".gitignore", ".dockerignore"]) t.ok(ignores(file, "secrets"), `${file} keeps secrets out`);
   t.end();
 });
 
-void t.test("nothing may more than it must, nor take more than its share", (t) => {
+void t.test("no service has more rights or resources than it needs", (t) => {
   for (const [name, service] of services) {
     t.match(
       service,
@@ -170,12 +173,13 @@ void t.test("nothing may more than it must, nor take more than its share", (t) =
     );
     t.ok(Number(service.cpus) > 0, `${name} has a share of the processors`);
     t.match(service.restart, /^(no|unless-stopped)$/, name);
-    // 10 s of lifecycle.ts, and something for what is around it
+    // 10 s of lifecycle.ts, and a margin for what surrounds it
     t.ok(service.restart === "no" || secondsOf(service.stop_grace_period) >= 15, `${name} is given the time to close`);
-    if (service.restart !== "no") t.type(service.healthcheck?.test, Array, `${name} is looked after`);
+    if (service.restart !== "no") t.type(service.healthcheck?.test, Array, `${name} has a health check`);
     t.match(service.image, service.build ? /^venuewatch$/ : /:v?\d+\.\d+\.\d+[\w.-]*$/, `${name} is of one release`);
     for (const network of service.networks ?? []) t.ok(Object.hasOwn(compose.networks, network), `${name} ${network}`);
-    for (const port of service.ports ?? []) t.match(port, /^127\.0\.0\.1:/, `${name} is published to this machine`);
+    for (const port of service.ports ?? [])
+      t.match(port, /^127\.0\.0\.1:/, `${name} is published on this machine only`);
     for (const volume of service.volumes ?? []) {
       const [from = ""] = volume.split(":");
       t.ok(
@@ -190,11 +194,11 @@ void t.test("nothing may more than it must, nor take more than its share", (t) =
   }
   for (const name of ["database", "replica"]) {
     const { ulimits, mem_limit: most = "" } = compose.services[name]!;
-    t.ok(ulimits!.data! * 4 <= parseInt(most) * 2 ** 30, `${name}: one session cannot take the memory of all`);
+    t.ok(ulimits!.data! * 4 <= parseInt(most) * 2 ** 30, `${name}: one session cannot take all memory`);
     t.match(
       compose.services[name],
       { networks: ["data", "reach"], ports: undefined, user: "70:70" },
-      `${name} is for the programs alone, unless its port is published`,
+      `${name} is reachable for the programs only, unless its port is published`,
     );
   }
   for (const [name, { networks }] of services) if (networks?.includes("reach")) t.match(name, /^(database|replica)$/);
@@ -210,7 +214,7 @@ void t.test("nothing may more than it must, nor take more than its share", (t) =
   t.end();
 });
 
-void t.test("the machine asked for has the memory that limits allow", (t) => {
+void t.test("the recommended machine has the memory that the limits allow", (t) => {
   const gigabytes = (profile: string | undefined) =>
     services
       .filter(([, { restart }]) => restart !== "no")
@@ -224,7 +228,7 @@ void t.test("the machine asked for has the memory that limits allow", (t) => {
   t.end();
 });
 
-void t.test("the image has what its programs read", (t) => {
+void t.test("the image has the files that its programs read", (t) => {
   const dockerfile = readFileSync(packagedFile("Dockerfile"), "utf8");
   const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, from = ""]) => from.split(" "));
   for (const path of copied) {
@@ -243,7 +247,7 @@ void t.test("the image has what its programs read", (t) => {
   ])
     t.match(last, path);
   t.match(dockerfile, /^FROM \$\{NODE\}$/m);
-  t.match(dockerfile, /^ARG NODE=node:\d+\.\d+\.\d+-/m, "of one release");
+  t.match(dockerfile, /^ARG NODE=node:\d+\.\d+\.\d+-/m, "its Node image is pinned to one release");
   t.match(last, /^USER node$/m);
   t.end();
 });
@@ -253,7 +257,7 @@ function secondsOf(duration = "10s"): number {
   return Number(count) * (unit === "m" ? 60 : 1);
 }
 
-/** By lines that name one path, as ours do; a `!` takes one out. */
+/** Compares lines that name one path, as ours do; a `!` re-includes one. */
 function ignores(file: string, path: string): boolean {
   const lines = readFileSync(join(packagedFile("."), file), "utf8").split("\n");
   const named = (line: string) => line === path || line === `${path}/` || path.startsWith(`${line}/`);

@@ -3,7 +3,7 @@ import { parseExposition } from "../support/exposition.js";
 
 const head = "# HELP a Help.\n# TYPE a gauge\n";
 
-void t.test("what is in order is read", (t) => {
+void t.test("a correct exposition is read", (t) => {
   const text =
     '# HELP a A\\\\b\\nc "d".\n# TYPE a gauge\na 1\na{x="q\\"\\\\\\n}, é",y=""} -1.5e-3\n' +
     '\n# HELP h H\n# TYPE h histogram\nh_bucket{le="+Inf"} 2\nh_sum 0.5\nh_count 2\n# HELP e E\n# TYPE e counter\n';
@@ -32,7 +32,7 @@ void t.test("what is in order is read", (t) => {
   t.end();
 });
 
-void t.test("what is not in order is refused", (t) => {
+void t.test("an incorrect exposition is refused", (t) => {
   const wrong: Record<string, string> = {
     [`${head}a 1`]: "the last line has no end",
     "a 1\n": "a series outside its family",

@@ -1,6 +1,6 @@
 /**
- * A standby that is promoted without its primary's last transactions. On two servers of the test's own: where
- * DATABASE_URL is set and PostgreSQL's programs are here.
+ * Promotes a standby without its primary's last transactions, on two servers that the test starts. Needs DATABASE_URL
+ * and PostgreSQL's programs.
  */
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ const log = makeLog("test", "error", () => {});
 const programs = process.env.DATABASE_URL ? await postgresPrograms() : "DATABASE_URL names no server";
 const skip = typeof programs === "string" && programs;
 
-void t.test("a failover loses nothing for good", { skip }, async (t) => {
+void t.test("a failover loses nothing permanently", { skip }, async (t) => {
   if (typeof programs === "string") return;
   const place = await makePlace(t, programs);
   const primary = await startServer(t, place, "primary");
@@ -43,7 +43,7 @@ void t.test("a failover loses nothing for good", { skip }, async (t) => {
   await alone.close();
   const standby = await startStandby(t, place, primary);
 
-  // the standby first, so that it is passed over
+  // the standby comes first, so that it is skipped
   const hosts = [standby, primary].map((server) => new URL(server.url("venuewatch")).host);
   const url = `postgres://postgres@${hosts.join(",")}/venuewatch`;
   const pool = openPool(url, { applicationName: "test", log });
@@ -89,11 +89,11 @@ void t.test("a failover loses nothing for good", { skip }, async (t) => {
   await primary.stop();
   await standby.promote();
 
-  // the next one to be recorded says that it is another timeline
+  // the next recorded sample reveals the new timeline
   ship.add(numberedSample(20, from));
   await until(() => ship.status().restored === 10, 60_000);
   const kept = await pool.query<{ samples: number }>(sql`select count(*)::int as samples from sample`);
-  t.same(kept, [{ samples: 21 }], "every sample is there, once");
+  t.same(kept, [{ samples: 21 }], "every sample is stored once");
   t.match(ship.status(), { shipped: 21, duplicates: 0, waiting: 0 });
 
   let known: { slug: string; id: number; event: number }[] = [];
@@ -142,7 +142,7 @@ function startAlerts(t: Test, pool: Pool): void {
 
 interface Standby extends Pick<Server, "url" | "stop"> {
   hasReplayed: (lsn: string) => Promise<void>;
-  /** Starts it where it is stopped, too. */
+  /** Also starts a stopped standby. */
   promote: () => Promise<void>;
 }
 

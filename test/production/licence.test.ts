@@ -1,6 +1,6 @@
 /**
- * LICENSE and NOTICE against what is distributed: the packages of the production image, and the embedded database that
- * it leaves out.
+ * Compares LICENSE and NOTICE with what is distributed: the packages of the production image, and the embedded database
+ * that it leaves out.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import t from "tap";
@@ -50,7 +50,7 @@ void t.test("each of them comes with its licence's text", (t) => {
   const without = inImage.filter(
     ({ path }) => !readdirSync(packagedFile(path)).some((file) => /^licen[cs]e/i.test(file)),
   );
-  t.strictSame(without.map(({ name }) => name).sort(), ["pg-types", "pgpass"], "but for these, as NOTICE states");
+  t.strictSame(without.map(({ name }) => name).sort(), ["pg-types", "pgpass"], "except these, as NOTICE states");
   for (const { path } of without)
     t.match(readFileSync(packagedFile(`${path}/README.md`), "utf8"), "Permission is hereby granted", path);
   t.end();

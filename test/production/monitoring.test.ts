@@ -1,7 +1,4 @@
-/**
- * The alert rules and the dashboards that we ship name only what is exported, and each alert has its section in
- * docs/alerts.md.
- */
+/** Our alert rules and dashboards name only exported metrics, and each alert has its section in docs/alerts.md. */
 import { readdirSync, readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 import { makeLog } from "../../shared/log/log.js";
@@ -13,10 +10,10 @@ import { ago, decide, measured } from "../support/fleet.js";
 import { readDashboard } from "../support/dashboard.js";
 import { namesIn } from "../support/promql.js";
 
-/** Prometheus adds them to whatever it scrapes. */
+/** Prometheus adds these labels to every series that it scrapes. */
 const always = ["job", "instance"];
 
-void t.test("rules and dashboard name what is exported", async (t) => {
+void t.test("rules and dashboards name exported metrics", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   await measured(pool, { from: ago(200), to: ago(0) });
   await decide(pool);
@@ -33,7 +30,7 @@ void t.test("rules and dashboard name what is exported", async (t) => {
     t.strictSame(
       new Set(rules.flatMap(({ expr }) => metricsIn(expr))),
       new Set(["svc_component_state", "svc_component_state_region", "svc_incident_open", "up", ...recorded.keys()]),
-      "and uses all that it records",
+      "and uses all recorded metrics",
     );
     const there = new Map([...venues, ...recorded, ["up", new Set<string>()]]);
     for (const rule of rules) holds(t, rule, there);
@@ -55,7 +52,7 @@ void t.test("rules and dashboard name what is exported", async (t) => {
     const recorded = recordedBy(rules);
     for (const { name, expr } of rules)
       for (const metric of metricsIn(expr))
-        t.ok(shown.has(metric) || recorded.has(metric), `${metric}, on which ${name} stands, is on it`);
+        t.ok(shown.has(metric) || recorded.has(metric), `${metric}, which ${name} uses, is on it`);
     t.end();
   });
 
@@ -70,7 +67,7 @@ void t.test("rules and dashboard name what is exported", async (t) => {
     t.end();
   });
 
-  await t.test("what is not exported would be noticed", (t) => {
+  await t.test("a metric that is not exported would be noticed", (t) => {
     const noticed = (expr: string, text = "") => faultsOf({ expr, text }, venues);
     t.strictSame(noticed("svc_component_states"), ["there is no svc_component_states"]);
     t.strictSame(noticed('svc_component_state{region="x"}'), ["svc_component_state has no region"]);
@@ -104,7 +101,7 @@ void t.test("the dashboards can be imported", (t) => {
     t.strictSame(
       new Set(sources),
       new Set([`"uid":"venuewatch-${name}"`, '"uid":"${datasource}"']),
-      "no data source of some particular Grafana",
+      "no data source of a particular Grafana",
     );
     const { panels } = dashboard;
     t.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
@@ -129,7 +126,7 @@ void t.test("each alert links to its section of docs/alerts.md", (t) => {
   t.strictSame(
     sections.slice().sort(),
     alerts.map(({ name }) => name).sort(),
-    "a section for each, and none for what is gone",
+    "a section for each, and none for a removed alert",
   );
   for (const { name, text } of alerts)
     t.match(text, `runbook_url: "{{ $externalLabels.venuewatch_runbooks }}docs/alerts.md#${name.toLowerCase()}"`, name);
@@ -146,15 +143,15 @@ void t.test("no rule depends on the name of a job", (t) => {
 });
 
 interface Rule {
-  /** Of an alert, or of what is recorded. */
+  /** The name of an alert or of a recorded metric. */
   name: string;
   records: boolean;
   expr: string;
-  /** Where labels of the result are shown. */
+  /** The text that shows labels of the result. */
   text: string;
 }
 
-/** Of a file written as ours are: the expression on one line, or folded over several. */
+/** Reads a file in our format: the expression on one line, or folded over several. */
 function rulesIn(path: string): Rule[] {
   const [, ...rules] = readFileSync(packagedFile(path), "utf8").split(/^ {6}- (?=alert: |record: )/m);
   return rules.map((text) => {
@@ -165,7 +162,7 @@ function rulesIn(path: string): Rule[] {
   });
 }
 
-/** With the labels that they are grouped or matched by. */
+/** Returns the recorded metrics with the labels by which they are grouped or matched. */
 function recordedBy(rules: Rule[]): Exported {
   return new Map(
     rules.filter(({ records }) => records).map(({ name, expr }) => [name, new Set(namesIn(expr).grouping)]),
@@ -176,7 +173,7 @@ function metricsIn(expr: string): string[] {
   return namesIn(expr).selectors.map(({ metric }) => metric);
 }
 
-/** Of Go's templates: they stand where a label would. */
+/** Words of Go's templates, which appear in place of labels. */
 const templateWords = ["else", "end"];
 
 function holds(t: Test, rule: Omit<Rule, "records">, exported: Exported): void {

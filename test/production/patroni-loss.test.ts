@@ -1,7 +1,7 @@
 /**
- * The real programs through an asynchronous failover that loses data: the primary is killed after its last minute was
- * not replicated. It takes four minutes, so it runs only where PATRONI_LOSS is set, beside what
- * test/production/patroni.test.ts needs.
+ * Takes the real programs through an asynchronous failover that loses data: the primary is killed before its last
+ * minute is replicated. It takes four minutes, so it runs only where PATRONI_LOSS is set, in addition to the needs of
+ * test/production/patroni.test.ts.
  */
 import { writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -27,7 +27,7 @@ const skip =
   clusterMissing ||
   (typeof programs === "string" && programs);
 
-/** Of the engine's own times an incident takes a minute to open, and two to close. */
+/** With the engine's real times, an incident takes a minute to open and two to close. */
 const decidedWithinMs = 240_000;
 const regions = ["us-east", "eu-central"];
 const venues = ["kraken", "okx", "gemini", "coinbase"];
@@ -77,7 +77,7 @@ void t.test("a failover that loses data", { skip }, async (t) => {
   const walAtLoss = await walPositionOf(pool);
   world.fault({ kind: "status", venue: "okx", component: "rest:ticker" });
   const lost = await alertOf("okx", "opened");
-  // what operators see before is lost with it
+  // samples that operators could see until the primary took them with it
   const acknowledged = await keysOf(pool);
   const lostBytes = (await walPositionOf(pool)) - walAtLoss;
   const killedAt = Date.now();
@@ -110,7 +110,7 @@ void t.test("a failover that loses data", { skip }, async (t) => {
     30_000,
     500,
   ).catch(() => {});
-  t.same(missing, [], `of ${acknowledged.length} acknowledged samples none is lost`);
+  t.same(missing, [], `of ${acknowledged.length} acknowledged samples, none is lost`);
   for (const probe of probes) {
     await probe.saw("what it acknowledged lately is sent again");
     await probe.saw("stored again what a failover had lost");
@@ -131,13 +131,13 @@ void t.test("a failover that loses data", { skip }, async (t) => {
   const numbers = new Map<number, string>();
   for (const { eventId, kind, incident } of alerts()) {
     const event = `${kind} ${incident.slug}`;
-    t.equal(numbers.get(eventId) ?? event, event, `event ${eventId} is one`);
+    t.equal(numbers.get(eventId) ?? event, event, `event number ${eventId} stands for one event`);
     numbers.set(eventId, event);
   }
   t.ok(closed.eventId > lost.eventId + 100_000);
   t.ok(lost.eventId > known.eventId);
   const page = await fetch(`${board}/v1/incidents/${lost.incident.slug}`);
-  t.equal(page.status, 200, "the board shows it");
+  t.equal(page.status, 200, "its page exists");
   t.comment(
     `${alerts().length} letters of ${numbers.size} events: ${[...numbers].map(([id, event]) => `${id} ${event}`).join(", ")}`,
   );

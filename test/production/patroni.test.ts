@@ -1,6 +1,6 @@
 /**
- * The example of production/patroni/, as it stands: a cluster of two servers whose primary is killed. Where
- * DATABASE_URL is set, and Patroni, etcd, HAProxy and PostgreSQL's programs are here.
+ * Kills the primary of a cluster of two servers, from the unchanged example of production/patroni/. Needs DATABASE_URL,
+ * Patroni, etcd, HAProxy and PostgreSQL's programs.
  */
 import t from "tap";
 import { startShip } from "../../probe/delivery/ship.js";
@@ -76,7 +76,7 @@ void t.test("a cluster whose primary is killed", { skip }, async (t) => {
     method: "PATCH",
     body: JSON.stringify({ synchronous_mode: false }),
   });
-  t.equal(changed.status, 401, "nobody changes it without the password");
+  t.equal(changed.status, 401, "its configuration cannot be changed without the password");
 
   await primary.kill();
   const acknowledged = ship.status().shipped;
@@ -84,7 +84,7 @@ void t.test("a cluster whose primary is killed", { skip }, async (t) => {
   clearInterval(measuring);
   await until(() => ship.status().waiting === 0, 30_000);
   t.match(ship.status(), { shipped: made, dropped: 0, refused: 0 });
-  t.equal(ship.status().restored, 0, "nothing that was acknowledged was lost");
+  t.equal(ship.status().restored, 0, "no acknowledged sample was lost");
   t.same(await pool.query(sql`select count(*)::int as samples from sample`), [{ samples: made }]);
   await until(async () => (await behindProxy().catch(() => null)) === standby.sql, patienceMs, 200);
 });

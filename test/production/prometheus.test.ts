@@ -1,5 +1,5 @@
 /**
- * Prometheus itself, and its own checker, on what we export and on what we ship for it. Skipped where they are not
+ * Tests our metrics, rules and dashboards with Prometheus itself and with promtool. Skipped where they are not
  * installed.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -23,7 +23,7 @@ import { until } from "../support/until.js";
 const noPromtool = missing("promtool");
 const noPrometheus = missing("prometheus");
 
-/** Why to skip; false where it is there. */
+/** Returns why the test is skipped; false where the program is installed. */
 function missing(program: string): string | false {
   const { error } = spawnSync(program, ["--version"]);
   return error ? `${program} is not installed` : false;
@@ -43,7 +43,7 @@ async function promtool(args: string[], input = ""): Promise<{ code: number | nu
 
 const rules = ["venues.rules.yaml", "operators.rules.yaml", "proxy.rules.yaml"];
 
-void t.test("promtool is content with the rules, their tests and the example", { skip: noPromtool }, async (t) => {
+void t.test("promtool accepts the rules, their tests and the example", { skip: noPromtool }, async (t) => {
   for (const args of [
     ["check", "rules", ...rules],
     ["test", "rules", "venues.test.yaml", "operators.test.yaml", "proxy.test.yaml"],
@@ -55,9 +55,9 @@ void t.test("promtool is content with the rules, their tests and the example", {
   }
 });
 
-/** Of promtool, for a quarter of an hour. */
+/** Returns a series in promtool's format, for a quarter of an hour. */
 function series15m(name: string, labels: Record<string, string>, value: number, grows: boolean) {
-  // no lag of the event loop is known in the first instant, and promtool takes no NaN
+  // the lag of the event loop is unknown at first, and promtool accepts no NaN
   const first = Number.isNaN(value) ? 0 : value;
   const pairs = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(text)}`);
   return {
@@ -66,7 +66,7 @@ function series15m(name: string, labels: Record<string, string>, value: number, 
   };
 }
 
-/** What two instances tell, `b` of which may be behind: values by labels. */
+/** The metrics of two instances, of which `b` may be behind: values by labels. */
 type World = Record<string, number | [a: number, b: number]>;
 
 const well: World = {
@@ -81,7 +81,7 @@ const well: World = {
   'svc_latency_samples{venue="okx",endpoint="book",region="us-east"}': [12, 11],
   'svc_incident_open{venue="okx",component="rest:book",severity="outage"}': 0,
   'svc_incident_open{venue="okx",component="rest:book",severity="degraded"}': 0,
-  // asked for at the second 60
+  // queried at second 60
   "svc_generated_at_seconds{}": [58, 30],
 };
 const outageOfBook: World = {
@@ -97,10 +97,10 @@ const silent: World = Object.fromEntries(
 );
 const otherwise = '{venue="okx",component="rest:book",region="eu-central"}' as const;
 
-/** What each panel shows then: values by labels, none being no data. */
+/** The values that each panel shows then, by labels; an empty object is no data. */
 const shown: [what: string, World, Record<string, Record<string, number>>][] = [
   [
-    "the API is away",
+    "the API is unreachable",
     {},
     {
       "Venues down": {},
@@ -163,7 +163,7 @@ const shown: [what: string, World, Record<string, Record<string, number>>][] = [
     },
   ],
   [
-    "two in three are",
+    "two endpoints in three are down",
     {
       ...outageOfBook,
       'svc_component_state{venue="okx",component="rest:ticker"}': 2,
@@ -175,7 +175,7 @@ const shown: [what: string, World, Record<string, Record<string, number>>][] = [
   ],
 ];
 
-void t.test("the dashboard tells not known from well, whoever is scraped twice", { skip: noPromtool }, async (t) => {
+void t.test("the dashboard separates unknown from well with two instances, too", { skip: noPromtool }, async (t) => {
   const { queries } = readDashboard("venues");
   const queryOf = (panel: string) => {
     const query = queries.find(({ title }) => title === panel);
@@ -207,7 +207,7 @@ void t.test("the dashboard tells not known from well, whoever is scraped twice",
   for (const { title } of readDashboard("venues").dashboard.panels) t.ok(asked.has(title), title);
 });
 
-void t.test("promtool and Prometheus read what is exported", { skip: noPromtool }, async (t) => {
+void t.test("promtool and Prometheus read the exported metrics", { skip: noPromtool }, async (t) => {
   const { pool, registry, url } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
 
@@ -223,10 +223,10 @@ void t.test("promtool and Prometheus read what is exported", { skip: noPromtool 
     const log = makeLog("test", "warn");
     for (const own of await ownExpositions(pool, log)) await contents("own metrics", own);
     const { code } = await promtool(["check", "metrics"], text + "a b\n");
-    t.not(code, 0, "it would say so if they were not");
+    t.not(code, 0, "promtool would report bad metrics");
   });
 
-  await t.test("every query of the operators' dashboard has a result from what programs export", async (t) => {
+  await t.test("every query of the operators' dashboard has a result from exported metrics", async (t) => {
     const expositions = await ownExpositions(pool, makeLog("test", "warn"));
     const input_series = expositions.flatMap((text, i) => [
       ...parseExposition(text).flatMap(({ type, series }) =>
@@ -235,7 +235,7 @@ void t.test("promtool and Prometheus read what is exported", { skip: noPromtool 
             name,
             { ...labels, job: "any", instance: `${i}` },
             value,
-            // it must grow, or a quantile of it is none
+            // it must grow, or its quantiles do not exist
             type === "counter" || type === "histogram",
           ),
         ),
@@ -262,7 +262,7 @@ void t.test("promtool and Prometheus read what is exported", { skip: noPromtool 
   await t.test("a Prometheus scrapes and answers", { skip: noPrometheus }, async (t) => {
     await forget(pool);
     await outage.open(pool);
-    // five minutes from now its states would read unknown
+    // five minutes from now its states would be unknown
     await decide(pool);
     const env = { DATABASE_URL: url, PORT: "0", HEALTH_PORT: "0" };
     const web = runCli(t, ["web"], env);
@@ -294,7 +294,7 @@ void t.test("promtool and Prometheus read what is exported", { skip: noPromtool 
         .map(({ metric }) => [metric["alertname"], metric["venue"], metric["alertstate"]])
         .sort(),
       [["ComponentDown", "kraken", "pending"]],
-      "one component of a venue is not the venue",
+      "one component in outage does not put its venue in outage",
     );
 
     for (const { title, expr } of readDashboard("venues").queries) {
@@ -311,8 +311,8 @@ interface Result {
 }
 
 /**
- * @param jobs what it scrapes: an address a job
- * @returns asks it what holds now, by PromQL
+ * @param jobs the address of each job to scrape
+ * @returns a function that evaluates PromQL as of now
  */
 async function startPrometheus(t: Test, jobs: Record<string, string>): Promise<(expr: string) => Promise<Result[]>> {
   const directory = t.testdir({});
@@ -321,7 +321,7 @@ async function startPrometheus(t: Test, jobs: Record<string, string>): Promise<(
   await writeFile(
     config,
     JSON.stringify({
-      // a scrape may take as long as lies between two
+      // a scrape may take as long as the interval between two
       global: { scrape_interval: "3s", evaluation_interval: "1s" },
       rule_files: rules.map((file) => packagedFile(`prometheus/${file}`)),
       scrape_configs: Object.entries(jobs).map(([job_name, address]) => ({

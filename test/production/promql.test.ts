@@ -1,7 +1,7 @@
 import t from "tap";
 import { namesIn } from "../support/promql.js";
 
-void t.test("names in PromQL are found", (t) => {
+void t.test("names in PromQL expressions are found", (t) => {
   t.strictSame(
     namesIn(
       'sum by (a, b) (rate(x_total{c=~"d|{e}", f!="g"}[5m])) > 0.5 * on (h) group_left (i) max without(j) (y == bool 1) or vector(0)',

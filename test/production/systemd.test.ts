@@ -1,4 +1,7 @@
-/** The units of production/systemd against the code that they start, and, where systemd-analyze is, read by systemd. */
+/**
+ * Compares the units of production/systemd with the code that they start, and lets systemd-analyze read them, where it
+ * is installed.
+ */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +20,7 @@ const services = readdirSync(root)
     return { name, text, all };
   });
 
-void t.test("every setting is one that there is, with a value that will do", (t) => {
+void t.test("every setting exists and has a valid value", (t) => {
   const node = /^\/usr\/bin\/node --enable-source-maps \/opt\/venuewatch\/dist\/server\/cli\.js (\w+)/;
   for (const { name, all } of services) {
     for (const line of all("ExecStart")) t.ok(Object.hasOwn(commands, node.exec(line)![1]!), `${name}: ${line}`);
@@ -31,7 +34,7 @@ void t.test("every setting is one that there is, with a value that will do", (t)
       channel_key: Buffer.alloc(32).toString("base64"),
     });
     const ofFiles = all("EnvironmentFile")
-      // of one region, which most do without
+      // optional files, such as that of one region
       .filter((path) => !path.startsWith("-"))
       .map((path) => /^\/etc\/venuewatch\/([a-z]+\.env)$/.exec(path)![1]!)
       .flatMap((file) => readFileSync(join(root, "settings", file), "utf8").split("\n"))
@@ -60,7 +63,7 @@ void t.test("every setting is one that there is, with a value that will do", (t)
 void t.test("no unit has more rights than it needs", (t) => {
   const sandboxOf = (text: string) => /^DynamicUser=[^]*?(?=\n\n|\n*$)/m.exec(text)?.[0].trim();
   const [first, ...others] = services;
-  for (const { name, text } of others) t.equal(sandboxOf(text), sandboxOf(first!.text), `${name}: as the others`);
+  for (const { name, text } of others) t.equal(sandboxOf(text), sandboxOf(first!.text), `${name}: like the others`);
   for (const { name, text } of services)
     for (const line of [
       "DynamicUser=yes",
@@ -77,7 +80,7 @@ void t.test("no unit has more rights than it needs", (t) => {
 });
 
 void t.test(
-  "systemd reads them, and finds little to object to",
+  "systemd reads them, and rates their exposure as low",
   {
     skip: spawnSync("systemd-analyze", ["--version"]).error ? "systemd-analyze is not installed" : false,
   },
@@ -86,7 +89,7 @@ void t.test(
       readdirSync(root)
         .filter((name) => name.startsWith("venuewatch"))
         .map((name) => [
-          // an instance, as a template alone is not read
+          // an instance, because a template alone is not analysed
           name.replace("@.", "@eu-central."),
           readFileSync(join(root, name), "utf8").replaceAll("/usr/bin/node", process.execPath),
         ]),
@@ -99,11 +102,11 @@ void t.test(
     const complaints = stderr
       .split("\n")
       .filter((line) => line.includes(dir))
-      // of systemd before 254, which does without
+      // systemd before 254 does not know these keys, and works without them
       .filter((line) => !/'(RestartSteps|RestartMaxDelaySec)'/.test(line));
     t.same(complaints, []);
     for (const unit of units.filter((path) => path.endsWith(".service"))) {
-      // of ten; 1.3 with systemd 252
+      // out of ten; 1.3 with systemd 252
       const judged = analyze("security", "--offline=true", "--threshold=20", unit);
       t.equal(judged.status, 0, judged.stdout.split("\n").slice(-3).join(" "));
     }

@@ -1,8 +1,7 @@
 /**
- * What compose.yaml starts, as plain processes: a primary and a streaming replica by the same configuration, logins
- * with the passwords of `make secrets`, each program with the settings that stand there, from what the image holds, and
- * HAProxy before two web programs. Then parts of it fail. It is one story, told in steps, because setting the stage
- * takes a while.
+ * Runs compose.yaml's services as plain processes: a primary and a streaming replica with the same configuration,
+ * logins with the passwords of `make secrets`, each program with its settings and the image's content, and HAProxy in
+ * front of two web programs. Then parts of it fail. All steps share one setup, because it takes a while.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -29,7 +28,7 @@ import { startWorld } from "../../simulator/world.js";
 const binaries = serverBinaries();
 const skip =
   process.env.DATABASE_URL === undefined
-    ? "DATABASE_URL is not set: servers are tried together with the others"
+    ? "DATABASE_URL is not set: the test runs only together with the others that need servers"
     : "missing" in binaries
       ? binaries.missing
       : false;
@@ -38,7 +37,7 @@ const noProxy = spawnSync("haproxy", ["-v"]).error !== undefined;
 const regions = ["eu-central", "ap-southeast"];
 const asTest = { applicationName: "test", log: makeLog("test", "error") };
 
-/** A few of them: it is not about venues. */
+/** A few venues, because the test is not about them. */
 const venues = ["binance", "okx", "kraken", "bybit"];
 
 interface Ready {
@@ -48,7 +47,7 @@ interface Ready {
 
 interface Program {
   name: string;
-  /** Of the public API, and of its own. */
+  /** Addresses of the public API, and of the program's own port. */
   url: string;
   own: string;
   output: () => string;
@@ -56,28 +55,28 @@ interface Program {
   start: () => void;
 }
 
-// most of it is waiting for lags of half a minute
+// most of this is waiting for lags of half a minute
 t.setTimeout(900_000);
 
 void t.test("production, as plain processes", { skip }, async (t) => {
   const stage = await setStage(t, (binaries as { bin: string }).bin);
   for (const [name, run] of [
     ["migration and logins, each as a step", migrateAndLogIn],
-    ["nobody gets in without a password, or does what is not his", keepsOut],
+    ["no login works without a password, or has more rights than it should", keepsOut],
     ["primary, cores, probes and web", startsOnPrimary],
     ["a replica, and two web programs that read from it", startsReplica],
-    ["a proxy before them", startsProxy],
-    ["nobody writes: that is no lag", idleIsNoLag],
-    ["the way to the primary is cut without a word", linkIsCut],
-    ["replay stands still: web says so, and another one serves", replayPaused],
-    ["a question that the replica must cancel is 503", conflictIs503],
+    ["a proxy in front of them", startsProxy],
+    ["an idle primary is no lag", idleIsNoLag],
+    ["the connection to the primary goes dead", linkIsCut],
+    ["replay is paused: web reports it, and another web serves", replayPaused],
+    ["a query that the replica must cancel is answered with 503", conflictIs503],
     ["the replica dies, and comes back", replicaDies],
-    ["the primary restarts, and all go on", primaryRestarts],
-    ["no password is anywhere", noPasswordIsTold],
+    ["the primary restarts, and all programs continue", primaryRestarts],
+    ["no password appears anywhere", noPasswordIsTold],
   ] as const) {
     const begunMs = performance.now();
     const missing =
-      run === startsProxy && noProxy ? "haproxy is not installed: production/haproxy.cfg is not tried" : false;
+      run === startsProxy && noProxy ? "haproxy is not installed: production/haproxy.cfg is not tested" : false;
     await t.test(name, { skip: missing }, (t) => run(t, stage));
     const seconds = (performance.now() - begunMs) / 1000;
     t.comment(`${name}: ${seconds.toFixed(1)} s`);
@@ -90,19 +89,19 @@ void t.test("production, as plain processes", { skip }, async (t) => {
 
 interface Stage extends Cluster {
   secret: (name: string) => string;
-  /** The program of a service of compose.yaml, not started yet. */
+  /** Returns the program of a service of compose.yaml, not yet started. */
   program: (service: string) => Promise<Program>;
   programs: Record<string, Program>;
-  /** Runs a service that ends. */
+  /** Runs a service that exits. */
   run: (service: string) => { status: number | null; output: string };
-  /** Until the end of the story, not of a step. */
+  /** Runs until the end of the whole test, not of a step. */
   longRunning: (launch: () => ChildProcess) => ReturnType<typeof longRunning>;
   ownerUrl: (server: "primary" | "replica") => string;
-  /** Between the primary and the replica. */
+  /** The gate between the primary and the replica. */
   gate: Gate;
   /** Address of the proxy; null without one. */
   proxy: string | null;
-  /** Those of a backend of the proxy that get requests. */
+  /** Returns the servers of a proxy backend that receive requests. */
   serving: (backend: string) => Promise<string[]>;
   dir: string;
   outputs: () => string;
@@ -111,7 +110,7 @@ interface Stage extends Cluster {
 async function setStage(t: Test, bin: string): Promise<Stage> {
   const dir = mkdtempSync(join(tmpdir(), "venuewatch-topology-"));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  // the servers run as another user, who must find what is theirs in it
+  // the servers run as another user, who must be able to read their files in it
   execFileSync("chmod", ["755", dir]);
   execFileSync("make", ["-s", "-f", packagedFile("Makefile"), "secrets"], {
     cwd: dir,
@@ -147,7 +146,7 @@ async function setStage(t: Test, bin: string): Promise<Stage> {
     ),
     PATH: `${commands}:${process.env["PATH"]}`,
     REGISTRY: registry,
-    // the subnet of network `edge` is this
+    // stands in for the subnet of network `edge`
     TRUST_PROXY: "loopback",
   });
 
@@ -221,7 +220,7 @@ async function keepsOut(t: Test, stage: Stage) {
   for (const [url, code] of [
     [at("web:wrong"), "28P01"],
     [at(`core:${stage.secret("web_password")}`), "28P01"],
-    // no line of pg_hba.conf is for them
+    // no line of pg_hba.conf covers these
     [at(web, "postgres"), "28000"],
     [at(`replica:${stage.secret("replica_password")}`, "template1"), "28000"],
   ] as const)
@@ -256,13 +255,13 @@ async function startsOnPrimary(t: Test, stage: Stage) {
     fleet.regions.filter(({ reporting }) => reporting).map(({ id }) => id),
     regions,
   );
-  t.same((await ready(web!)).checks.replica, undefined, "reads from none");
+  t.same((await ready(web!)).checks.replica, undefined, "it reads from no replica");
 }
 
 async function startsReplica(t: Test, stage: Stage) {
   const { replica, gate } = stage;
   stage.upstream.port = Number(new URL(gate.url).port);
-  // what a base backup leaves that was broken off
+  // the remains of an interrupted base backup
   const part = join(stage.dir, "replica", "data.part");
   const left = `mkdir ${part} && echo 15 >${part}/PG_VERSION`;
   execFileSync("sh", ["-c", left], serverUser());
@@ -346,7 +345,7 @@ async function startsProxy(t: Test, stage: Stage) {
   const live = await fetch(`http://127.0.0.1:${operators}/healthz`);
   t.equal(live.status, 200);
 
-  // each client has its own limit, which nobody takes from another by what he writes himself
+  // each client has its own limit, and a client cannot use another's by a header that it writes
   const left = async (forwarded: string) => {
     const { headers } = await fetch(`${stage.programs["web-1"]!.url}/v1/notify`, {
       headers: { "X-Forwarded-For": forwarded },
@@ -354,7 +353,7 @@ async function startsProxy(t: Test, stage: Stage) {
     return Number(/remaining=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]);
   };
   const first = await left("198.51.100.7");
-  t.equal(await left("203.0.113.1, 198.51.100.7"), first - 1, "the last counts");
+  t.equal(await left("203.0.113.1, 198.51.100.7"), first - 1, "the last address counts");
   t.ok((await left("198.51.100.8")) > first - 2, "another client");
   const through = await fetch(`${stage.proxy}/v1/status`);
   t.equal(through.status, 200);
@@ -362,7 +361,7 @@ async function startsProxy(t: Test, stage: Stage) {
 
 async function idleIsNoLag(t: Test, stage: Stage) {
   const writers = Object.values(stage.programs).filter(({ name }) => !name.startsWith("web"));
-  for (const { name, stop } of writers) t.equal(await stop(), 0, `${name} closes when it is told to`);
+  for (const { name, stop } of writers) t.equal(await stop(), 0, `${name} shuts down on the signal`);
   const web = stage.programs["web-1"]!;
   await onReplica(stage, async (pool) => {
     await until(async () => (await replicaState(pool)).silent_seconds! > 35, 90_000, 250);
@@ -372,7 +371,7 @@ async function idleIsNoLag(t: Test, stage: Stage) {
       receiving: true,
       paused: false,
     });
-    // the primary says every five seconds that it has no more
+    // the primary reports every five seconds that there is nothing more to replay
     t.ok(state.behind_seconds! < 30, `${state.behind_seconds} s`);
   });
   t.match((await ready(web)).checks.replica, {
@@ -384,7 +383,7 @@ async function idleIsNoLag(t: Test, stage: Stage) {
   for (const program of writers) await becomesReady(t, program);
 }
 
-/** Five minutes after the newest tick that the replica has, nothing is known any more, by its own clock. */
+/** Five minutes after the replica's newest tick, by its own clock, all states are unknown. */
 async function saysUnknownInTime(t: Test, stage: Stage) {
   const web = stage.programs["web-1"]!;
   const primary = stage.ownerUrl("primary");
@@ -404,13 +403,13 @@ async function saysUnknownInTime(t: Test, stage: Stage) {
   if (stage.proxy) {
     await until(async () => (await stage.serving("webs")).length === 0);
     t.same(await stage.serving("last"), ["web-1", "web-2", "web"]);
-    t.same(await states(stage.proxy), ["unknown"], "and the proxy lets it");
+    t.same(await states(stage.proxy), ["unknown"], "and the proxy still serves it");
   }
   await ticked("+ interval '5 minutes'");
   await until(async () => (await states()).join() === "operational", 20_000, 100);
 }
 
-/** The replica still has its connection, and hears nothing by it. */
+/** The replica still has its connection, but receives nothing over it. */
 async function linkIsCut(t: Test, stage: Stage) {
   const { gate, programs } = stage;
   const patience = (value: string) =>
@@ -446,17 +445,17 @@ async function replayPaused(t: Test, stage: Stage) {
   });
   t.match(checks.database, { ok: true });
   const health = await fetch(`${programs["web-1"]!.own}/readyz`);
-  t.equal(health.status, 503, "and its own port says the same");
+  t.equal(health.status, 503, "and its own port reports the same");
 
   const lagging = await board(programs["web-1"]!.url);
-  t.ok(ageMs(lagging) > 30_000 && ageMs(before) > 0, "what it answers says as of when it is");
+  t.ok(ageMs(lagging) > 30_000 && ageMs(before) > 0, "its answers state their instant");
   t.ok(ageMs(await board(programs["web"]!.url)) < 30_000);
   if (proxy) await until(async () => ageMs(await board(proxy)) < 20_000, 20_000, 250);
 
   await asked(stage.ownerUrl("replica"), "select pg_wal_replay_resume()");
   await becomesReady(t, programs["web-1"]!);
   await becomesReady(t, programs["web-2"]!);
-  t.ok(ageMs(await board(programs["web-1"]!.url)) < 30_000, "caught up");
+  t.ok(ageMs(await board(programs["web-1"]!.url)) < 30_000, "it has caught up");
 }
 
 async function conflictIs503(t: Test, stage: Stage) {
@@ -502,12 +501,12 @@ async function replicaDies(t: Test, stage: Stage) {
     ready: false,
     checks: { database: { ok: false }, replica: { ok: false } },
   });
-  t.equal((await fetch(`${web.url}/healthz`)).status, 200, "it lives");
+  t.equal((await fetch(`${web.url}/healthz`)).status, 200, "it is alive");
   if (proxy) await until(async () => (await fetch(`${proxy}/v1/status`)).status === 200, 20_000, 100);
   replica.start();
   await becomesReady(t, web);
   t.equal((await fetch(`${web.url}/v1/status`)).status, 200);
-  t.equal(replica.output().match(/takes a base backup/g)!.length, 1, "goes on where it was");
+  t.equal(replica.output().match(/takes a base backup/g)!.length, 1, "it continues where it was");
 }
 
 async function primaryRestarts(t: Test, stage: Stage) {
@@ -515,7 +514,7 @@ async function primaryRestarts(t: Test, stage: Stage) {
   await primary.stop("SIGINT");
   const web = programs["web-1"]!;
   await until(async () => (await ready(web)).checks.replica!.detail.includes("receives nothing"), 25_000, 250);
-  t.equal((await fetch(`${web.url}/v1/status`)).status, 200, "still reads");
+  t.equal((await fetch(`${web.url}/v1/status`)).status, 200, "it still reads");
   const before = await board(web.url);
   primary.start();
   await answers(stage.ownerUrl("primary"));
@@ -552,7 +551,7 @@ async function onReplica<Result>(stage: Stage, work: (pool: Pool) => Promise<Res
   }
 }
 
-/** One that was open for a while, and is over. */
+/** Returns an incident that was open for a while and has closed. */
 async function incidentOf(stage: Stage): Promise<string> {
   const pool = openPool(stage.ownerUrl("primary"), { ...asTest, max: 1 });
   try {

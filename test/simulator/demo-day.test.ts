@@ -1,6 +1,6 @@
 /**
- * The day before the demo, as the engine decided it and the API tells it: each kind of typical trouble as it was. And
- * what an analyst finds.
+ * Tests the day before the demo, as the engine decided it and the API shows it: each kind of typical trouble with its
+ * expected result, and the analysts' questions.
  */
 import t, { type Test } from "tap";
 import { type Pool, sql } from "../../shared/database/pool.js";
@@ -27,13 +27,13 @@ interface Told {
   fromS: number;
   toS: number;
   peak: "degraded" | "outage";
-  /** Null: good, and slow. */
+  /** Null: the samples are good, but slow. */
   shows: Fault | null;
   regions?: string[];
   flapping?: boolean;
 }
 
-/** Every incident of that day, oldest first; what is not here must not be an incident. */
+/** Every incident of that day, oldest first; nothing else may be an incident. */
 const told: Told[] = [
   {
     ...spell("okx", "rest:ticker", 6, 0, 12),
@@ -86,15 +86,15 @@ void t.test("the day before the demo", async (t) => {
   await t.test("an impaired region", (t) => impairedIsRecorded(t, day));
   await t.test("a socket that is down", (t) => streamsAreNotServed(t, day));
   await t.test("patterns and bars", (t) => patternsAndBars(t, day));
-  await t.test("what core does next", (t) => coreGoesOn(t, day));
-  await t.test("what channels are told", (t) => nobodyIsTold(t, day));
+  await t.test("how core continues", (t) => coreGoesOn(t, day));
+  await t.test("what channels receive", (t) => nobodyIsTold(t, day));
   await runDemo(pool, registry, now);
   await t.test("an analyst", (t) => analystsAsk(t, { pool, api, url }));
 });
 
 /**
- * As it is when the demo is stopped while its history is being filled in: the next run continues, and repeats the piece
- * that was cut off.
+ * Simulates a demo that is stopped while its history is being filled in: the next run continues, and repeats the
+ * interrupted piece.
  */
 async function madeInTwoRuns(t: Test, pool: Pool, now: Date) {
   const options = { days: 3, now, log: makeLog("test", "warn") };
@@ -131,7 +131,7 @@ async function everyIncidentAsItWas(t: Test, { url, beginMs }: Day) {
     .sort((a, b) => a.openedAt.localeCompare(b.openedAt) || (a.slug < b.slug ? -1 : 1));
   const names = (list: { venue: string; component: string }[]) =>
     list.map(({ venue, component }) => `${venue} ${component}`).sort();
-  t.same(names(incidents), names(told), "these, and no others");
+  t.same(names(incidents), names(told), "these incidents, and no others");
   const left = [...told];
   let confirmedLater = 0;
   for (const incident of incidents) {
@@ -149,18 +149,18 @@ async function everyIncidentAsItWas(t: Test, { url, beginMs }: Day) {
     );
     if (seenFrom.length < regions.length) confirmedLater += 1;
     const holdMs = flapping ? rulesRow.flap_hold_ms : rulesRow.recovery_hold_ms;
-    // a sample that got lost may make it a cadence more or less
+    // a lost sample may move it by one cadence
     between(t, incident.fromS - fromS, [-15, 15], `${slug} started`);
     between(t, secondsOf(openedAt, beginMs) - fromS, [4, 34], `${slug} opened`);
     between(
       t,
       secondsOf(closedAt!, beginMs) - toS - holdMs / 1000,
       [20, 60],
-      `${slug} closed a hold after it was well`,
+      `${slug} closed one hold after it was well`,
     );
     await evidenceIs(t, url, incident, was);
   }
-  // it opens when two confirm it: a third that has lost a sample does so a cadence later
+  // it opens when two regions confirm it; a third that has lost a sample confirms one cadence later
   t.ok(confirmedLater <= 2, `${confirmedLater} opened before all confirmed it`);
 }
 
@@ -176,18 +176,18 @@ async function evidenceIs(t: Test, url: string, { slug, regions: seenFrom }: Inc
       t.equal(vote.slow, 0, what);
     } else {
       const confirms = seenFrom.includes(vote.region);
-      // one that has lost a sample confirms a cadence later
+      // a region that has lost a sample confirms one cadence later
       t.ok(vote.slow >= (confirms ? 3 : 2), `${what} saw ${vote.slow} slow ones`);
       if (!confirms) continue;
       t.equal(vote.vote, "degraded", what);
       between(t, vote.typicalP50Ms!, [10, 250], `${what}: typical`);
-      // half of the window may be from before
+      // half of the window may be from before the fault
       between(t, vote.p50Ms!, [1200, 2800], `${what}: now`);
     }
   }
 }
 
-/** Only instants at which something happened were decided: it must be when it would have happened, had all been. */
+/** Only instants at which something happened were decided. The result must be the same as if all had been. */
 async function decidedAtOnce(t: Test, { pool, beginMs }: Day) {
   const rows = await pool.query<{
     slug: string;
@@ -261,7 +261,7 @@ async function impairedIsRecorded(t: Test, { url, beginMs }: Day) {
   const begunS = 21 * 3600;
   const endedS = begunS + 6 * minuteS;
   for (const { id, impaired, impairments } of await readRegions(url)) {
-    t.equal(impaired, null, `${id} is not impaired any more`);
+    t.equal(impaired, null, `${id} is no longer impaired`);
     if (id !== "us-east") {
       t.same(impairments, [], id);
       continue;
@@ -270,7 +270,7 @@ async function impairedIsRecorded(t: Test, { url, beginMs }: Day) {
     const { startedAt, recognisedAt, endedAt, venues, measured } = impairments[0]!;
     t.equal(measured, 15);
     t.ok(venues.length > 7, `by ${venues.length} venues`);
-    t.notOk(venues.includes("binance"), "it was blocked there before");
+    t.notOk(venues.includes("binance"), "because it was blocked there before");
     const since = (at: string) => secondsOf(at, beginMs);
     between(t, since(startedAt) - begunS, [-20, 30], "started");
     between(t, since(recognisedAt) - begunS, [4, 32], "recognised");
@@ -310,8 +310,7 @@ async function patternsAndBars(t: Test, { url }: Day) {
     bybit: [9, 11],
     gemini: [4, 8],
     kucoin: [8, 10],
-    // blocked, limited or impaired in one region, and slow, which is no failure; a sample may get lost in a second
-    // region
+    // blocked, limited or impaired in one region, and slow, which is no failure; a second region may also lose a sample
     binance: [0, 3],
     gate: [0, 3],
     bitget: [0, 3],
@@ -319,19 +318,19 @@ async function patternsAndBars(t: Test, { url }: Day) {
   };
   for (const [venue, bounds] of Object.entries(degraded)) {
     const { days } = await get<VenuePage>(`${url}/v1/exchanges/${venue}`);
-    // the day before now is part of two UTC days
+    // the day before the demo is part of two UTC days
     const newest = days.slice(-2);
     const minutes = newest.map(({ degradedMinutes }) => degradedMinutes ?? 0);
     between(t, minutes[0]! + minutes[1]!, bounds, `${venue}: degraded minutes`);
     for (const { downMinutes } of newest) t.equal(downMinutes, 0, venue);
   }
-  // its socket was down, and with it all its streams: either kind is enough
+  // its socket was down, and with it all its streams; one kind is enough for the venue to be down
   const { days } = await get<VenuePage>(`${url}/v1/exchanges/kraken`);
   const down = days.slice(-2).map(({ downMinutes }) => downMinutes ?? 0);
   between(t, down[0]! + down[1]!, [6, 8], "kraken: down minutes");
 }
 
-/** Core goes on from the last instant: it has a few to decide, and none of them finds anything. */
+/** Core continues from the last instant: it has a few to decide, and finds nothing in them. */
 async function coreGoesOn(t: Test, { pool, now }: Day) {
   const upTo = new Date(+now + 30_000);
   const due = await dueInstants(pool, upTo);
@@ -339,7 +338,7 @@ async function coreGoesOn(t: Test, { pool, now }: Day) {
   for await (const decided of decideUpTo(pool, upTo)) t.match(decided, { opened: [], closed: [], retracted: [] });
 }
 
-/** It is invented: neither a channel that was there before nor one that is added afterwards gets any of it. */
+/** The history is invented, so no channel receives any of it, whether it existed before or is added afterwards. */
 async function nobodyIsTold(t: Test, { pool }: Day) {
   await addChannel(pool);
   const expanded = await pool.file("expand_alerts", [null, 1000]);

@@ -1,4 +1,7 @@
-/** The demo's receivers and their channels: each has one, however often and with whatever key the demo is started. */
+/**
+ * Tests the demo's receivers and their channels: each has exactly one, however often and with any key the demo is
+ * started.
+ */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -35,7 +38,7 @@ void t.test("channels of the demo's receivers", async (t) => {
   t.strictSame(
     first.filter((id) => !moved.includes(id)),
     [first[1]],
-    "of one that has moved, it is another",
+    "a receiver that has moved gets another channel",
   );
 
   const otherKey = makeSealing(Buffer.alloc(32, 1));
@@ -44,7 +47,7 @@ void t.test("channels of the demo's receivers", async (t) => {
   t.notOk(unread.some((id) => moved.includes(id)));
 });
 
-void t.test("a receiver takes what is signed for it", async (t) => {
+void t.test("a receiver accepts what is signed for it", async (t) => {
   const dir = t.testdir({});
   const receivers = await startDemoReceivers(dir, log);
   t.teardown(receivers.close);
@@ -52,7 +55,7 @@ void t.test("a receiver takes what is signed for it", async (t) => {
   await tellSecrets(dir, { steady: secret });
   t.equal(await answer(t, dir, "steady", secret), 204);
   t.equal(await answer(t, dir, "steady", secret.replace("B", "C")), 401);
-  t.equal(await answer(t, dir, "troubled", secret), 401, "it has another");
+  t.equal(await answer(t, dir, "troubled", secret), 401, "it has another secret");
   const { chat } = await demoAddresses(dir);
   for (const body of ["no JSON", "null", '{"text":1}'])
     t.equal((await fetch(chat!, { method: "POST", body })).status, 400, body);

@@ -1,4 +1,4 @@
-/** Each kind of fault does what it says, as a client sees it on the wire, and only to whom it is scripted for. */
+/** Each kind of fault has its effect on the wire as a client sees it, and only on the targets that the script names. */
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import t, { type Test } from "tap";
@@ -11,7 +11,7 @@ const registry = await loadRegistry("registry.json");
 
 type Kind = Omit<ScriptedFault, "venue">;
 
-/** What a request for OKX's ticker ends in while the fault lasts. */
+/** The result of a request for OKX's ticker while the fault lasts. */
 const restOutcomes: [Kind, number | string][] = [
   [{ kind: "reset" }, "ECONNRESET"],
   [{ kind: "timeout" }, "TIMED_OUT"],
@@ -27,7 +27,7 @@ const restOutcomes: [Kind, number | string][] = [
   [{ kind: "endless" }, "TOO_LARGE"],
 ];
 
-void t.test("REST: a fault befalls its component and region alone", async (t) => {
+void t.test("REST: a fault affects only its component and region", async (t) => {
   const { world, endpoint } = await openWorld(t);
   for (const [kind, expected] of restOutcomes) {
     const what = JSON.stringify(kind);
@@ -37,18 +37,18 @@ void t.test("REST: a fault befalls its component and region alone", async (t) =>
       component: "rest:ticker",
       regions: ["us-east"],
     });
-    // what answers may take a busy machine longer
+    // a request that must be answered gets more time, because the machine may be busy
     const timeoutMs = expected === "TIMED_OUT" ? 300 : 5000;
     t.equal(await outcomeOf(endpoint("ticker"), "us-east", timeoutMs), expected, what);
-    t.equal(await outcomeOf(endpoint("ticker"), "eu-central"), 200, "elsewhere");
-    t.equal(await outcomeOf(endpoint("ticker")), 200, "from no region");
+    t.equal(await outcomeOf(endpoint("ticker"), "eu-central"), 200, "another region");
+    t.equal(await outcomeOf(endpoint("ticker")), 200, "a client without a region");
     t.equal(await outcomeOf(endpoint("book"), "us-east"), 200, "another endpoint");
     await world.clear();
     t.equal(await outcomeOf(endpoint("ticker"), "us-east"), 200, "afterwards");
   }
 });
 
-void t.test("REST: what else is in a faulty answer", async (t) => {
+void t.test("REST: the details of faulty answers", async (t) => {
   const { world, endpoint } = await openWorld(t);
   const answerTo = async (kind: Kind) => {
     await world.clear();
@@ -86,12 +86,12 @@ void t.test("refused: connecting is refused, sockets end, and the port comes bac
   t.equal(await client.closed, 1006);
   await t.rejects(connect(socketUrl), { code: "ECONNREFUSED" });
   const [kraken] = world.registry.venues.find(({ id }) => id === "kraken")!.rest;
-  t.equal(await outcomeOf(kraken!), 200, "another venue goes on");
+  t.equal(await outcomeOf(kraken!), 200, "another venue is unaffected");
   await world.clear();
   t.equal(await outcomeOf(endpoint("time"), "us-east"), 200);
 });
 
-/** What an upgrade ends in while the fault lasts. */
+/** The result of an upgrade while the fault lasts. */
 const upgradeOutcomes: [Kind, RegExp][] = [
   [{ kind: "handshake-refused" }, /503/],
   [{ kind: "handshake-refused", status: 403 }, /403/],
@@ -100,7 +100,7 @@ const upgradeOutcomes: [Kind, RegExp][] = [
   [{ kind: "reset" }, /ECONNRESET|socket hang up/],
 ];
 
-void t.test("sockets: an upgrade is refused in its region alone", async (t) => {
+void t.test("sockets: an upgrade is refused only in its region", async (t) => {
   const { world, socketUrl, endpoint } = await openWorld(t);
   for (const [kind, expected] of upgradeOutcomes) {
     world.fault({
@@ -111,7 +111,7 @@ void t.test("sockets: an upgrade is refused in its region alone", async (t) => {
     });
     await t.rejects(connect(socketUrl, "us-east"), expected, kind.kind);
     (await connect(socketUrl, "eu-central")).ws.terminate();
-    t.equal(await outcomeOf(endpoint("time"), "us-east"), 200, "REST goes on");
+    t.equal(await outcomeOf(endpoint("time"), "us-east"), 200, "REST is unaffected");
     await world.clear();
     (await connect(socketUrl, "us-east")).ws.terminate();
   }
@@ -129,7 +129,7 @@ void t.test("timeout: an upgrade is never answered", async (t) => {
   t.equal(await pending, "failed");
 });
 
-void t.test("socket-closed and reset: open sockets end, new ones too", async (t) => {
+void t.test("socket-closed and reset: open and new sockets end", async (t) => {
   const { world, socketUrl } = await openWorld(t);
   for (const [kind, code] of [
     [{ kind: "socket-closed" }, 1012],
@@ -154,7 +154,7 @@ void t.test("socket-closed and reset: open sockets end, new ones too", async (t)
   }
 });
 
-void t.test("silent: the stream says nothing, the others and the pings go on", async (t) => {
+void t.test("silent: the stream sends nothing, the others and the pings continue", async (t) => {
   const { world, socketUrl, streams } = await openWorld(t);
   world.fault({
     kind: "silent",
@@ -174,7 +174,7 @@ void t.test("silent: the stream says nothing, the others and the pings go on", a
   t.ok(await client.frame(isTrade), "trades again");
 });
 
-void t.test("frozen: what is told stands still, and is told on", async (t) => {
+void t.test("frozen: data keep arriving, but do not change", async (t) => {
   const { world, socketUrl, streams, endpoint } = await openWorld(t);
   interface Row {
     data: [{ ts: string; tradeId?: string }];
@@ -193,14 +193,14 @@ void t.test("frozen: what is told stands still, and is told on", async (t) => {
     t.strictSame({ ts, tradeId }, { ts: trades()[0]!.ts, tradeId: trades()[0]!.tradeId });
   t.strictSame(await asked("ticker"), ticker);
   t.strictSame(await asked("trades"), trade);
-  t.ok(Number((await asked("time")).ts) >= Number(ticker.ts), "the time goes on");
+  t.ok(Number((await asked("time")).ts) >= Number(ticker.ts), "another endpoint's time advances");
   const elsewhere = await asked("trades", "eu-central");
   t.ok(Number(elsewhere.tradeId) > Number(trade.tradeId), "as in other regions");
   await world.clear();
   t.ok(Number((await asked("trades")).tradeId) > Number(trade.tradeId));
 });
 
-void t.test("dead-socket: nothing comes, not even a pong, until it is over", async (t) => {
+void t.test("dead-socket: nothing arrives, not even a pong, until it ends", async (t) => {
   const { world, socketUrl, streams } = await openWorld(t);
   const client = await connect(socketUrl, "us-east");
   for (const { subscribe } of streams) send(client, subscribe);
@@ -208,7 +208,7 @@ void t.test("dead-socket: nothing comes, not even a pong, until it is over", asy
   const leaving = await connect(socketUrl, "us-east");
   world.fault({ kind: "dead-socket", venue: "okx" });
   leaving.ws.close();
-  // What was under way may still arrive; after a pause there is nothing.
+  // Data in flight may still arrive; after a pause nothing does.
   await delay(50);
   let came = 0;
   for (const event of ["message", "ping", "pong"]) client.ws.on(event, () => (came += 1));
@@ -217,14 +217,14 @@ void t.test("dead-socket: nothing comes, not even a pong, until it is over", asy
   await delay(300);
   t.equal(came, 0);
   t.equal(client.ws.readyState, client.ws.OPEN);
-  t.equal(leaving.ws.readyState, leaving.ws.CLOSING, "nobody says goodbye");
+  t.equal(leaving.ws.readyState, leaving.ws.CLOSING, "the closing handshake stays unanswered");
   await world.clear();
   await leaving.closed;
   client.ws.ping();
   await once(client.ws, "pong");
 });
 
-void t.test("faults begin and end by the world's clock, and come back", async (t) => {
+void t.test("faults begin, end and repeat by the world's clock", async (t) => {
   let aheadMs = 0;
   const now = () => new Date(Date.now() + aheadMs);
   const inMs = (ms: number) => new Date(now().getTime() + ms);
@@ -249,9 +249,9 @@ void t.test("faults begin and end by the world's clock, and come back", async (t
   });
   const first = await connect(socketUrl);
   t.equal(await outcomeOf(endpoint("time")), 200);
-  t.equal(await first.closed, 1012, "the timer rang");
+  t.equal(await first.closed, 1012, "the timer fired");
   let again = await connect(socketUrl);
-  t.equal(await again.closed, 1012, "and rang again");
+  t.equal(await again.closed, 1012, "and fired again");
   aheadMs = 3_700_000;
   t.equal(await outcomeOf(endpoint("time")), 503);
   aheadMs = 7_300_000;
@@ -260,7 +260,7 @@ void t.test("faults begin and end by the world's clock, and come back", async (t
   again.ws.terminate();
 });
 
-void t.test("every venue has its own way to say that something is wrong", async (t) => {
+void t.test("every venue has its own error envelope", async (t) => {
   const { world } = await openWorld(t);
   world.fault({ kind: "error-inside", venue: "*" });
   for (const { id, rest } of world.registry.venues) {
@@ -271,14 +271,14 @@ void t.test("every venue has its own way to say that something is wrong", async 
   }
 });
 
-void t.test("a world with a bad script does not start", async (t) => {
+void t.test("a world with an invalid script does not start", async (t) => {
   await t.rejects(
     startWorld({ registry, faults: [{ kind: "silent", venue: "nowhere" }] }),
     /cannot play its script:\nfault 1 \(nowhere \* silent\)/,
   );
 });
 
-void t.test("a world whose port is taken says so and leaves nothing open", async (t) => {
+void t.test("a world whose port is in use rejects, and leaves nothing open", async (t) => {
   const { world } = await openWorld(t);
   const { port } = new URL(world.registry.venues[3]!.rest[0]!.url);
   await t.rejects(startWorld({ registry, ports: { bybit: Number(port) } }), {

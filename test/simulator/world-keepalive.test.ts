@@ -1,5 +1,5 @@
 /**
- * The fifteen venues enforce their keep-alive rules. Venue time runs fifty times faster, so that minutes are seconds.
+ * The fifteen venues enforce their keep-alive rules. Venue time runs fifty times faster, so that minutes take seconds.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import t, { type Test } from "tap";
@@ -12,12 +12,12 @@ const registry = await loadRegistry("registry.json");
 
 interface Offence {
   venue: string;
-  /** What the offender does; then it only waits. Absent: nothing. */
+  /** The offending action; afterwards the client only waits. Absent: no action. */
   act?: (client: VenueClient, socket: SocketConfig) => void;
   autoPong?: false;
-  /** What the venue records. */
+  /** The violation that the venue records. */
   missed: RegExp;
-  /** Of the close; null: no document tells of a drop, and the socket stays. */
+  /** The close code; null: no document says that the venue drops the client, so the socket stays open. */
   code: number | null;
 }
 
@@ -49,7 +49,7 @@ const offences: Offence[] = [
   {
     venue: "kucoin",
     act: subscribe,
-    missed: /no frame of the client for 60000 ms/,
+    missed: /no frame from the client for 60000 ms/,
     code: 1000,
   },
   {
@@ -107,12 +107,12 @@ const offences: Offence[] = [
   },
   {
     venue: "kucoin-futures",
-    missed: /no frame of the client for 60000 ms/,
+    missed: /no frame from the client for 60000 ms/,
     code: 1000,
   },
 ];
 
-/** These two wait ten minutes: they get a world of their own that runs faster still. */
+/** These two wait ten minutes, so they get a separate world that runs still faster. */
 const patient: Offence[] = [
   {
     venue: "bybit",
@@ -127,7 +127,7 @@ const patient: Offence[] = [
   },
 ];
 
-void t.test("each of the fifteen venues has a rule that is tested", (t) => {
+void t.test("a rule of each of the fifteen venues is tested", (t) => {
   const tested = new Set([...offences, ...patient].map(({ venue }) => venue));
   t.same([...tested].sort(), registry.venues.map(({ id }) => id).sort());
   t.end();
@@ -137,27 +137,27 @@ for (const [rules, timeScale] of [
   [offences, 50],
   [patient, 400],
 ] as const) {
-  void t.test(`who breaks the rule is dropped (×${timeScale})`, async (t) => {
+  void t.test(`a client that breaks the rule is dropped (×${timeScale})`, async (t) => {
     const world = await openWorld(t, timeScale);
     await Promise.all(rules.map((offence) => offend(t, world, offence)));
   });
 }
 
-void t.test("who obeys stays connected through all of it", async (t) => {
+void t.test("a client that obeys stays connected", async (t) => {
   const world = await openWorld(t, 50);
   const clients = await Promise.all(world.registry.venues.flatMap((venue) => obey(venue)));
-  // Of all the rules of `offences`, Bitget's is the most patient: once it has caught a client that came later, all have
-  // passed.
+  // Of the rules in `offences`, Bitget's allows the longest time. Once it has caught a client that connected later, the
+  // times of all rules have passed.
   await offend(
     t,
     world,
     offences.find(({ venue }) => venue === "bitget")!,
   );
   for (const { ws, url } of clients) t.equal(ws.readyState, ws.OPEN, url);
-  t.equal(world.violations.length, 1, "nobody else broke a rule");
+  t.equal(world.violations.length, 1, "no other client broke a rule");
 });
 
-void t.test("OKX: a silent stream keeps no client alive, a ping does", async (t) => {
+void t.test("OKX: a silent stream does not keep a client alive, a ping does", async (t) => {
   const world = await openWorld(t, 50);
   world.fault({ kind: "silent", venue: "okx" });
   const okx = venueOf(world, "okx");
@@ -168,7 +168,7 @@ void t.test("OKX: a silent stream keeps no client alive, a ping does", async (t)
   t.equal(obedient!.ws.readyState, obedient!.ws.OPEN);
 });
 
-void t.test("a connection is closed at its documented lifetime", async (t) => {
+void t.test("a connection is closed after its documented lifetime", async (t) => {
   const world = await openWorld(t, 50, (venue) =>
     venue.socket ? { ...venue, socket: { ...venue.socket, maxConnectionMs: 10_000 } } : venue,
   );
@@ -222,7 +222,7 @@ async function recorded(world: World, venue: string, missed: RegExp) {
     await delay(10);
 }
 
-/** Clients that do what the registry says, one for each socket of the venue. */
+/** Starts clients that do what the registry requires, one for each socket of the venue. */
 function obey({ socket }: Venue) {
   const urls = new Set(socket!.streams.map(({ url }) => url ?? socket!.url));
   return [...urls].map(async (url) => {
@@ -242,7 +242,7 @@ function keepAlive(client: VenueClient, { keepAlive: { send: rule, respond } }: 
     }, rule.everyMs);
     client.ws.on("close", () => clearInterval(timer));
   }
-  // The registry's one such rule is Deribit's; the probe reads it in full, here the word will do.
+  // Deribit has the registry's only such rule. The probe evaluates it in full; here the word is enough.
   if (respond)
     client.ws.on("message", (data) => {
       if ((data as Buffer).includes(String(respond.when.equals))) send(client, respond.message);

@@ -1,6 +1,4 @@
-/**
- * What venues say of themselves: each kind of feed in its own shape, what goes wrong with it, and the script behind it.
- */
+/** Venues' own notices: each kind of feed in its own format, its faults, and the script that drives it. */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,7 +23,7 @@ const registry = await loadRegistry("registry.json");
 const begin = new Date("2026-03-01T12:00:00Z");
 const at = (minute: number) => new Date(+begin + minute * 60_000);
 
-/** Posted at minute 10, over at minute 30. */
+/** Posted at minute 10, resolved at minute 30. */
 function outage(venue: string, more: Partial<ScriptedPost> = {}): ScriptedPost {
   return {
     venue,
@@ -37,7 +35,7 @@ function outage(venue: string, more: Partial<ScriptedPost> = {}): ScriptedPost {
   };
 }
 
-void t.test("a Statuspage tells an incident from its first word to its last", async (t) => {
+void t.test("a Statuspage shows an incident from its first update to its last", async (t) => {
   const { read, clock } = await openPages(t, [
     outage("deribit", {
       impact: "minor",
@@ -125,7 +123,7 @@ void t.test("a Statuspage tells an incident from its first word to its last", as
   t.match((await incidents()).incidents, [{ status: "postmortem", resolved_at: at(30).toISOString() }]);
 });
 
-void t.test("a Statuspage keeps maintenance apart", async (t) => {
+void t.test("a Statuspage lists maintenance separately", async (t) => {
   const { read, clock } = await openPages(t, [
     outage("kraken", {
       impact: "maintenance",
@@ -159,7 +157,7 @@ void t.test("a Statuspage keeps maintenance apart", async (t) => {
   });
 });
 
-void t.test("a page may say that all is well in the middle of a critical incident", async (t) => {
+void t.test("a page may report that all is well during a critical incident", async (t) => {
   const { read, clock } = await openPages(t, [
     outage("kraken", {
       impact: "critical",
@@ -174,7 +172,7 @@ void t.test("a page may say that all is well in the middle of a critical inciden
   t.match(summary.components![0], { status: "operational" });
 });
 
-void t.test("times may be written by another clock", async (t) => {
+void t.test("times may be written with another offset", async (t) => {
   const { read, clock } = await openPages(t, [outage("coinbase")]);
   clock.to(10);
   const { page, incidents } = await read("coinbase", "incidents.json");
@@ -182,7 +180,7 @@ void t.test("times may be written by another clock", async (t) => {
   t.equal(incidents[0]!["created_at"], "2026-03-01T05:10:00.000-07:00");
 });
 
-void t.test("fifty a page, newest first, and the rest on the next", async (t) => {
+void t.test("fifty per page, newest first, and the rest on the next", async (t) => {
   const { read, clock } = await openPages(t, [outage("bitstamp", { endedAt: at(11), everyMs: 120_000 })]);
   clock.to(10 + 2 * 69);
   const pages = await Promise.all(
@@ -201,7 +199,7 @@ void t.test("fifty a page, newest first, and the rest on the next", async (t) =>
   t.same(instants, [...instants].sort().reverse());
 });
 
-void t.test("OKX lists what is not over, and the rest where its state is asked for", async (t) => {
+void t.test("OKX lists notices that are not over, and others when their state is requested", async (t) => {
   const { read, clock, official } = await openPages(t, [
     outage("okx", {
       impact: "disruption",
@@ -284,7 +282,7 @@ void t.test("Bybit lists all states", async (t) => {
   t.equal((result as { list: object[] }).list.length, 1);
 });
 
-void t.test("Binance and KuCoin tell what holds now", async (t) => {
+void t.test("Binance and KuCoin report only what holds now", async (t) => {
   const { read, clock } = await openPages(t, [
     outage("binance", { impact: "maintenance", startedAt: at(20) }),
     outage("kucoin", { impact: "cancelonly", title: "Upgrade" }),
@@ -308,7 +306,7 @@ void t.test("Binance and KuCoin tell what holds now", async (t) => {
   t.same(await told(), well);
 });
 
-void t.test("KuCoin's feed is one of its endpoints: who names a region measures it", async (t) => {
+void t.test("KuCoin's feed is one of its endpoints: a client that names a region measures it", async (t) => {
   const { world, clock, official } = await openPages(t, [outage("kucoin", { impact: "close" })]);
   clock.to(12);
   const { api } = official("kucoin");
@@ -326,11 +324,11 @@ void t.test("KuCoin's feed is one of its endpoints: who names a region measures 
   t.equal(await outcomeOf(feed), 503);
 });
 
-void t.test("readings of feeds are counted apart", async (t) => {
+void t.test("readings of feeds are counted separately", async (t) => {
   const { world, read } = await openPages(t, []);
   await read("deribit", "incidents.json");
   await read("deribit", "status.json");
-  t.equal(world.requests(), 0, "nobody was measured");
+  t.equal(world.requests(), 0, "no venue was measured");
   t.equal(world.requests({ component: "official" }), 2);
   t.equal(world.requests({ venue: "deribit", component: "official" }), 2);
 });
@@ -349,7 +347,7 @@ void t.test("venues that share a feed share one address", async (t) => {
   t.equal((await read("kraken-futures", "incidents.json")).incidents.length, 1);
 });
 
-void t.test("what has not changed is not sent again", async (t) => {
+void t.test("an unchanged document is not sent again", async (t) => {
   const { clock, official } = await openPages(t, [outage("deribit"), outage("okx", { impact: "disruption" })]);
   for (const venue of ["deribit", "okx"]) {
     clock.to(10);
@@ -368,7 +366,7 @@ void t.test("what has not changed is not sent again", async (t) => {
   }
 });
 
-void t.test("a page's time stamp moves when something was posted, and never back", (t) => {
+void t.test("a page's time stamp advances when something is posted, and never moves back", (t) => {
   const posts = [
     outage("deribit", {
       changes: [{ at: at(15), impact: "minor" }],
@@ -392,7 +390,7 @@ void t.test("a page's time stamp moves when something was posted, and never back
   t.end();
 });
 
-void t.test("a post that repeats is another notice each time", async (t) => {
+void t.test("a repeating post is another notice each time", async (t) => {
   const posts = [
     outage("deribit", {
       everyMs: 3_600_000,
@@ -419,10 +417,10 @@ void t.test("a post that repeats is another notice each time", async (t) => {
       return JSON.stringify(body).replace(/127\.0\.0\.1:\d+/g, "host");
     }),
   );
-  t.equal(bodies[0], bodies[1], "a world that starts again says the same");
+  t.equal(bodies[0], bodies[1], "a restarted world publishes the same");
 });
 
-/** What a request for Deribit's incidents ends in while its feed has the fault. */
+/** The result of a request for Deribit's incidents while its feed has the fault. */
 const feedOutcomes: [Partial<ScriptedFault> & { kind: FaultKind }, number | string][] = [
   [{ kind: "reset" }, "ECONNRESET"],
   [{ kind: "timeout" }, "TIMED_OUT"],
@@ -450,14 +448,14 @@ void t.test("a feed fails alone, as REST does, and only when it is named", async
     world.fault({ ...fault, venue: "deribit", component: "official" });
     const timeoutMs = expected === "TIMED_OUT" ? 300 : 5000;
     t.equal(await outcomeOf(feed, undefined, timeoutMs), expected, fault.kind);
-    t.equal(await outcomeOf(rest[0]!), 200, "REST goes on");
+    t.equal(await outcomeOf(rest[0]!), 200, "REST is unaffected");
     await world.clear();
   }
   world.fault({ kind: "refused", venue: "deribit" });
-  t.equal(await outcomeOf(feed), "ECONNREFUSED", "a venue that is gone whole");
+  t.equal(await outcomeOf(feed), "ECONNREFUSED", "a venue that refuses all connections");
 });
 
-void t.test("a page that has moved leads to one for people", async (t) => {
+void t.test("a moved page redirects to one for people", async (t) => {
   const { world, clock, official } = await openPages(t, [outage("gemini", { title: "<b>Errors</b>" })]);
   clock.to(10);
   world.fault({
@@ -475,7 +473,7 @@ void t.test("a page that has moved leads to one for people", async (t) => {
   t.match(html.body, /&#60;b&#62;Errors/);
 });
 
-void t.test("what only a feed can say wrong", async (t) => {
+void t.test("faults that only a feed can have", async (t) => {
   const posts = [
     outage("deribit"),
     outage("deribit", {
@@ -529,7 +527,7 @@ void t.test("what only a feed can say wrong", async (t) => {
   t.match(await read("binance", "status"), { status: 1 });
 });
 
-void t.test("a world posts what it is told while it runs", async (t) => {
+void t.test("a running world accepts new posts", async (t) => {
   const { world, read, clock } = await openPages(t, []);
   clock.to(10);
   world.post(outage("deribit"));
@@ -593,7 +591,7 @@ void t.test("a line becomes a post", (t) => {
   t.end();
 });
 
-void t.test("lines that are no posts are named", (t) => {
+void t.test("invalid lines of posts are named", (t) => {
   const bad: [string, RegExp][] = [
     ["okx notice Errors major from=1s", /line 1: expected "venue notice "title" impact/],
     ['okx notice "Errors" from=1s', /line 2: expected "venue notice/],
@@ -625,7 +623,7 @@ void t.test("posts that no feed would show are refused", (t) => {
     [outage("bybit", { impact: "incident", indicator: "none" }), /only a statuspage has one/],
     [outage("kraken", { endedAt: at(10) }), /ends, changes or is deleted before it is posted/],
     [outage("kraken", { startedAt: at(31) }), /ends before it begins/],
-    [outage("kraken", { everyMs: 1_200_000 }), /what repeats needs an end within the period/],
+    [outage("kraken", { everyMs: 1_200_000 }), /a repeating post needs an end within the period/],
   ];
   for (const [post, message] of bad) t.throws(() => checkPosts([post], registry), { message });
   t.end();
@@ -648,20 +646,20 @@ void t.test("faults that no feed can have are refused", (t) => {
   t.end();
 });
 
-void t.test("the demo: what it says of each forty minutes", async (t) => {
+void t.test("the demo: the notices of each forty minutes", async (t) => {
   const text = await readFile(packagedFile("simulator/demo.txt"), "utf8");
   const { posts } = parseScript(text, begin);
   checkPosts(posts, registry);
   t.ok(posts.every(({ everyMs }) => everyMs === 2_400_000));
   t.ok(
     posts.some(({ startedAt, postedAt }) => startedAt && startedAt < postedAt),
-    "one is late",
+    "one notice is late",
   );
   t.ok(posts.some(({ indicator }) => indicator === "none"));
   t.ok(posts.some(({ impact }) => impact === "maintenance"));
 });
 
-void t.test("the demo: what was said before it began", (t) => {
+void t.test("the demo: the notices from before it began", (t) => {
   const now = new Date("2026-03-01T15:20:30Z");
   const posts = pastPosts(now);
   checkPosts(posts, registry);
@@ -671,11 +669,11 @@ void t.test("the demo: what was said before it began", (t) => {
     faults.some((fault) => fault.venue === venue && Math.abs(+fault.from - +startedAt) < 6 * 3_600_000);
   const pairs = posts.filter((post) => near(post));
   t.ok(pairs.filter(({ venue }) => venue === "deribit").length >= 5);
-  t.ok(posts.length - pairs.length >= 5, "some have no fault beside them");
+  t.ok(posts.length - pairs.length >= 5, "some report no fault");
   const early = pairs.filter(({ venue, postedAt }) =>
     faults.some(({ venue: of, from }) => of === venue && +from - +postedAt > 0 && +from - +postedAt < 3_600_000),
   );
-  t.ok(early.length >= 2, "some were earlier than we");
+  t.ok(early.length >= 2, "some were earlier than our incident");
   const listings = noticesAt(
     posts.filter(({ venue }) => venue === "coinbase"),
     "statuspage",
@@ -685,7 +683,7 @@ void t.test("the demo: what was said before it began", (t) => {
   t.end();
 });
 
-void t.test("the demo's world remembers what was before", async (t) => {
+void t.test("the demo's world remembers earlier runs", async (t) => {
   const dir = t.testdir({});
   const file = join(dir, "runs.json");
   let past: unknown[] = [];
@@ -700,13 +698,13 @@ void t.test("the demo's world remembers what was before", async (t) => {
       ...{ now: new Date(), days: 90, filledFrom: null, isComplete: false },
     });
     past = await titlesOf(world, "deribit");
-    t.ok(past.length >= 6, "what was posted before");
+    t.ok(past.length >= 6, "earlier posts");
     await ask(world.registry.venues[0]!.rest[0]!, "eu-central");
     await until(() => existsSync(file));
   });
   t.match(JSON.parse(await readFile(file, "utf8")), [{ from: String, to: String }]);
   const hourAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
-  // played for an hour, and cut off; started again, played for an hour, and stopped
+  // ran for an hour and was cut off; ran for another hour and was stopped
   const runs = [
     { from: hourAgo(8), to: null },
     { from: hourAgo(7), to: hourAgo(6) },
@@ -749,7 +747,7 @@ async function openPages(t: Test, posts: ScriptedPost[], ports: Record<string, n
     world,
     official,
     clock: { to: (minute: number) => (now = at(minute)) },
-    /** A document beside the feed's own, by its last word. */
+    /** Reads a document next to the feed's own, by the last part of its path. */
     read: async (id: string, document: string): Promise<Body> => {
       const base = official(id).api;
       const url = base.endsWith("incidents.json")
@@ -772,7 +770,7 @@ function byTitle(list: object[]): object[] {
   return list.sort((a, b) => (titleOf(a) < titleOf(b) ? -1 : 1));
 }
 
-/** Every key of every object in it. */
+/** Returns every key of every object in it. */
 function flat(value: unknown): Record<string, unknown> {
   const keys: Record<string, unknown> = {};
   JSON.stringify(value, (key, inner: unknown) => {

@@ -1,4 +1,4 @@
-/** Faults as text, and what the world refuses to play. */
+/** Faults as text, and the faults that the world refuses to play. */
 import { readFile } from "node:fs/promises";
 import t from "tap";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
@@ -51,7 +51,7 @@ void t.test("a line becomes a fault", (t) => {
   t.end();
 });
 
-void t.test("all bad lines are named together", (t) => {
+void t.test("all invalid lines are named together", (t) => {
   const bad: [string, RegExp][] = [
     ["okx rest:*", /line 1: expected "venue component regions kind …", got "okx rest:\*"/],
     ["okx * * explode", /line 2: unknown kind explode; expected one of refused, /],
@@ -65,7 +65,7 @@ void t.test("all bad lines are named together", (t) => {
   t.end();
 });
 
-void t.test("what the registry does not know, or a kind cannot do, is refused", (t) => {
+void t.test("a fault that the registry does not know, or that its kind cannot have, is refused", (t) => {
   const okx = { venue: "okx" };
   const bad: [ScriptedFault, RegExp][] = [
     [
@@ -91,7 +91,7 @@ void t.test("what the registry does not know, or a kind cannot do, is refused", 
     [{ kind: "status", ...okx, status: 101 }, /status is out of range: 101/],
     [{ kind: "socket-closed", ...okx, closeCode: 1006 }, /closeCode is out of range/],
     [{ kind: "reset", ...okx, from: after(2), to: after(1) }, /ends before it begins/],
-    [{ kind: "reset", ...okx, from: after(0), to: after(9), everyMs: 9000 }, /what repeats needs/],
+    [{ kind: "reset", ...okx, from: after(0), to: after(9), everyMs: 9000 }, /a repeating fault needs/],
   ];
   const faults = bad.map(([fault]) => fault);
   for (const [, message] of bad) t.throws(() => checkFaults(faults, registry), { message });
@@ -99,7 +99,7 @@ void t.test("what the registry does not know, or a kind cannot do, is refused", 
   t.end();
 });
 
-void t.test("a fault lasts from its beginning to its end, and comes back", (t) => {
+void t.test("a fault lasts from its beginning to its end, and repeats", (t) => {
   const fault: ScriptedFault = {
     kind: "reset",
     venue: "okx",
@@ -141,5 +141,5 @@ void t.test("the demo's script can be played", async (t) => {
   const { faults } = parseScript(text, startedAt);
   checkFaults(faults, registry);
   const within3Minutes = (fault: ScriptedFault) => !fault.from || fault.from < after(180);
-  t.ok(faults.filter(within3Minutes).length >= 4, "something happens soon");
+  t.ok(faults.filter(within3Minutes).length >= 4, "some faults begin soon");
 });

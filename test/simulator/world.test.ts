@@ -1,6 +1,5 @@
 /**
- * The world plays every venue so that what the registry says of it holds: proofs, acknowledgements, data frames, time
- * stamps.
+ * The world plays every venue as its registry entry describes it: proofs, acknowledgements, data frames, time stamps.
  */
 import t, { type Test } from "tap";
 import { parsePath } from "../../shared/registry/json-path.js";
@@ -41,7 +40,7 @@ for (const [name, file] of Object.entries({ registry, everything })) {
   void t.test(`${name}: every stream is acknowledged and sends data`, async (t) => {
     const world = await startWorld({
       registry: file,
-      // Coinbase waits for half a second then, and the rarest frame comes within nine
+      // Coinbase then waits for half a second, and the rarest frame arrives within nine
       timeScale: 10,
       messagesPerMinuteCap: 12,
     });
@@ -64,7 +63,7 @@ for (const [name, file] of Object.entries({ registry, everything })) {
   });
 }
 
-void t.test("the world's registry is a valid one, and leads nowhere else", async (t) => {
+void t.test("the world's registry is valid, and leads only to the world", async (t) => {
   for (const timeScale of [1, 50]) {
     const world = await startWorld({ registry: everything, timeScale });
     t.teardown(() => world.close());
@@ -77,7 +76,7 @@ void t.test("the world's registry is a valid one, and leads nowhere else", async
   }
 });
 
-void t.test("regions are told apart by the User-Agent", async (t) => {
+void t.test("regions are distinguished by the User-Agent", async (t) => {
   const world = await startWorld({ registry });
   t.teardown(() => world.close());
   const [endpoint] = venueOf(world.registry, "okx").rest;
@@ -103,7 +102,7 @@ void t.test("an address outside the registry is not found", async (t) => {
   await t.rejects(connect(`${socket!.url}/elsewhere`), /404/);
 });
 
-void t.test("what the client should not say is recorded, and harms nothing", async (t) => {
+void t.test("invalid client messages are recorded, and harm nothing", async (t) => {
   const world = await startWorld({ registry });
   t.teardown(() => world.close());
   const clients = await Promise.all(world.registry.venues.map(async ({ socket }) => connect(socket!.url)));
@@ -117,7 +116,7 @@ void t.test("what the client should not say is recorded, and harms nothing", asy
     );
 });
 
-void t.test("plausible latency is steady for a venue and a region", async (t) => {
+void t.test("plausible latency is constant per venue and region", async (t) => {
   const world = await startWorld({ registry, latency: "plausible" });
   t.teardown(() => world.close());
   const tookMs = async (id: string) => {
@@ -125,7 +124,7 @@ void t.test("plausible latency is steady for a venue and a region", async (t) =>
     await ask(venueOf(world.registry, id).rest[0]!, "eu-central");
     return performance.now() - begun;
   };
-  for (const id of ["binance", "okx", "gemini"]) t.ok((await tookMs(id)) >= 9, `${id} is not next door`);
+  for (const id of ["binance", "okx", "gemini"]) t.ok((await tookMs(id)) >= 9, `${id} has a noticeable latency`);
 });
 
 void t.test("the demo's script begins with the first request", async (t) => {
@@ -136,7 +135,7 @@ void t.test("the demo's script begins with the first request", async (t) => {
   t.equal((await ask(rest[0]!, "eu-central")).status, 200);
 });
 
-void t.test("a busy world closes at once", async () => {
+void t.test("a busy world closes without delay", async () => {
   const world = await startWorld({ registry });
   const clients = await Promise.all(
     world.registry.venues.map(async ({ socket }) => {
@@ -169,7 +168,7 @@ function holds({ path, equals }: Match, frame: unknown, frames: string[]) {
   return found === (/^{chanId:/.test(String(equals)) ? chanId(frames) : equals);
 }
 
-/** Each client here subscribes once, so the number is that of its only channel. */
+/** Each client here has a single subscription, so the number is that of its only channel. */
 function chanId(frames: string[]): unknown {
   const subscribed = frames.find((text) => text.includes('"subscribed"'));
   return subscribed && valueAt(JSON.parse(subscribed), "$.chanId");
@@ -186,7 +185,7 @@ function isProven(answer: unknown, proof: Proof): boolean {
   });
 }
 
-/** An answer that says when its data are from, or its newest trade, says that it was just now. */
+/** Where an answer states the time of its data or of its newest trade, it must be just now. */
 function checkAnswerTimes(t: Test, { newest, dataTime }: RestEndpoint, answer: unknown, what: string) {
   if (dataTime) {
     const { path, word, unit } = dataTime;

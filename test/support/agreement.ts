@@ -1,6 +1,6 @@
 /**
- * Whether the engine and the second opinion agree on worlds: on every state whenever one looks, and on all that is on
- * record.
+ * Compares the engine with the second opinion on random worlds: all states at every instant that is checked, and all
+ * records.
  */
 import type { Test } from "tap";
 import type { Db } from "../../shared/database/pool.js";
@@ -24,17 +24,19 @@ import type { Sample, World } from "../second-opinion/world.js";
 import { shrink } from "./shrink-world.js";
 import { textOf } from "./world-text.js";
 
-/** How the engine comes to see a world, which is to make no difference. */
+/** How the engine is run on a world; it must make no difference to the result. */
 interface Seeing {
-  /** The instants at which somebody lets it decide what is due; by default all of them. */
+  /** The instants at which the engine is called and decides what is due; by default all of them. */
   comesBy?: number[];
-  /** Batches of samples, each inserted when all of it is known or before; by default all of them at the start. */
+  /**
+   * Batches of samples. Each is inserted once all of its samples are known, or earlier; by default all at the start.
+   */
   batches?: { by: number; samples: Sample[] }[];
 }
 
-/** What the two say of one world, where they first differ. */
+/** The results of both for one world, where they first differ. */
 interface Disagreement {
-  /** An instant, or "in the end" when only what is on record differs. */
+  /** An instant, or "in the end" when only the records differ. */
   at: string;
   engine: string[];
   opinion: string[];
@@ -55,7 +57,7 @@ export async function agree(t: Test, db: Db, run: Run, seeing: Seeing = {}): Pro
   if (first && Object.keys(seeing).length === 0) await tellShortly(t, db, ...first);
 }
 
-/** The least of this world on which the two still differ. */
+/** Reports the smallest reduction of this world on which the two still differ. */
 async function tellShortly(t: Test, db: Db, world: World, { at }: Disagreement): Promise<void> {
   const differences = async (smaller: World) => {
     const run = { seed: 0, worlds: [smaller] };
@@ -67,7 +69,7 @@ async function tellShortly(t: Test, db: Db, world: World, { at }: Disagreement):
   const begun = Number.isNaN(until) ? world : { ...world, instants: world.instants.filter((at) => at <= until) };
   const least = await shrink(begun, fails, 30_000);
   const [disagreement] = await differences(least);
-  t.fail("the same world, without what does not matter", {
+  t.fail("the same world, reduced to what matters", {
     disagreement,
     world: textOf(least, rulesOfTheBook),
   });
@@ -139,7 +141,7 @@ function summary({ worlds }: Run, opinions: Opinion[]): string {
   ].join(", ");
 }
 
-/** Those that speak of this world. */
+/** Returns the lines about this world. */
 function linesOf({ venues }: World, lines: string): string[] {
   return lines
     .split("\n")
@@ -156,7 +158,7 @@ function joined(opinions: Opinion[]): EngineRecords {
   };
 }
 
-/** A line each, the venue first, in an order that does not depend on how worlds are joined. */
+/** Returns one line per record, beginning with the venue, in an order that does not depend on how worlds are joined. */
 function recordLines({ incidents, alerts, impairments, outliers }: EngineRecords): string {
   const venueOf = new Map(incidents.map(({ slug, venue }) => [slug, venue]));
   return [

@@ -1,6 +1,6 @@
 /**
- * A dispatcher as a process of its own, with an engine if it is given one, for tests that kill and freeze it.
- * Arguments: the database's URL; options as JSON. It says `ready` on standard output once it is connected.
+ * Runs a dispatcher as a separate process, with an engine if the options hold one, for tests that kill and freeze it.
+ * Arguments: the database's URL; options as JSON. Prints `ready` on standard output once it is connected.
  */
 import { startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
 import { formatAlert } from "../../server/alerts/formats/format-alert.js";
@@ -18,17 +18,19 @@ export interface AlertingOptions {
   deadlineMs: number;
   engine?: Pick<CoreOptions, "rules" | "pace">;
   fault?: FaultPoint & {
-    /** What it sends itself there. It says `frozen` on standard output right before it is. */
+    /**
+     * The signal that the process sends to itself there. It prints `frozen` on standard output right before it stops.
+     */
     signal: "SIGKILL" | "SIGSTOP";
   };
 }
 
-/** Around a statement, by the file's name, or around a request to a receiver (`post`). */
+/** A point before or after a statement, given by the file's name, or a request to a receiver (`post`). */
 export interface FaultPoint {
-  /** `commit`: what was put in line is committed; `before` and `after` are the same there. */
+  /** `commit` is the point after the commit of expanded alerts; `before` and `after` are the same there. */
   step: string;
   when: "before" | "after";
-  /** At which time that it comes there, from 1. */
+  /** The number of the pass at which the fault applies, from 1. */
   time: number;
 }
 
@@ -37,7 +39,7 @@ const options = JSON.parse(given) as AlertingOptions;
 const log = makeLog("alerting", "error");
 const times = new Map<string, number>();
 
-/** Does it, unless its fault comes first. */
+/** Runs the step, unless its fault applies first. */
 async function step<Result>(name: string, act: () => Promise<Result>): Promise<Result> {
   const time = (times.get(name) ?? 0) + 1;
   times.set(name, time);
@@ -50,7 +52,7 @@ async function step<Result>(name: string, act: () => Promise<Result>): Promise<R
 }
 
 function meet(signal: "SIGKILL" | "SIGSTOP"): void {
-  // a pipe is written to at once
+  // writes to a pipe are synchronous
   if (signal === "SIGSTOP") process.stdout.write("frozen\n");
   process.kill(process.pid, signal);
 }

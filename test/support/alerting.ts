@@ -1,4 +1,4 @@
-/** Dispatchers as processes of their own, for tests that kill and freeze them. */
+/** Runs dispatchers as separate processes, for tests that kill and freeze them. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -24,7 +24,7 @@ export function startAlerting(t: Test, url: string, options: AlertingOptions) {
     child,
     /** Resolves with the signal that ended it, or its exit code. */
     died,
-    /** Resolves when it has said that it is, or when it has died. */
+    /** Resolves when it has printed this line, or when it has ended. */
     async says(line: "ready" | "frozen"): Promise<void> {
       await Promise.race([lines.get(line), died]);
     },

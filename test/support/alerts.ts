@@ -1,10 +1,13 @@
-/** Incidents and their alert events as the engine leaves them, and channels, for tests of what comes after it. */
+/**
+ * Inserts incidents and their alert events as the engine leaves them, and channels, for tests of the steps after the
+ * engine.
+ */
 import { randomBytes } from "node:crypto";
 import { type Db, sql } from "../../shared/database/pool.js";
 import { makeSealing } from "../../server/alerts/channels/sealing.js";
 import type { Destination } from "../../server/alerts/formats/webhook-request.js";
 
-/** What channels of tests are encrypted with. */
+/** The key that encrypts the channels of tests. */
 export const channelKey = randomBytes(32);
 export const sealing = makeSealing(channelKey);
 
@@ -13,7 +16,7 @@ export interface ChannelGiven {
   floor?: "degraded" | "outage";
   venues?: string[];
   categories?: string[];
-  /** Events up to this one were not for it. */
+  /** Events up to this one precede the channel and are not sent to it. */
   after?: number;
 }
 
@@ -57,7 +60,8 @@ export type Kind = "opened" | "escalated" | "closed";
 let incidents = 0;
 
 /**
- * An incident of one venue with these events, in this order, a second apart. It began ten seconds before the first.
+ * Inserts an incident of one venue with these events, in this order, one second apart. It began ten seconds before the
+ * first event.
  *
  * @returns its slug
  */
@@ -72,9 +76,9 @@ export async function happened(
   }: {
     venue?: string;
     component?: string;
-    /** Of the first event. */
+    /** The time of the first event. */
     at?: Date;
-    /** In which it opens; it escalates to an outage. */
+    /** The severity at which it opens; it escalates to an outage. */
     severity?: "degraded" | "outage";
     kinds?: readonly Kind[];
   } = {},

@@ -1,6 +1,6 @@
 /**
- * What analysts have: the questions of docs/analysts.md on the demo's data, held against the API and against what is
- * reckoned anew.
+ * Tests the questions of docs/analysts.md on the demo's data. The answers are compared with the API and with
+ * independent computations.
  */
 import { readFileSync } from "node:fs";
 import type pg from "pg";
@@ -21,13 +21,16 @@ interface Asked {
   pool: Pool;
   api: Api;
   analyst: pg.Client;
-  /** By the numbers of the questions. Of the last minutes some ask, whose answers move: those are asked anew. */
+  /**
+   * Answers by the numbers of the questions. Some questions cover the last minutes, so their answers change; tests ask
+   * those again.
+   */
   answered: Map<string, Row[]>;
 }
 
 type Row = Record<string, unknown>;
 
-/** On a demo that is up. Afterwards it has incidents that never happened. */
+/** Needs a running demo. Leaves invented incidents in it. */
 export async function analystsAsk(t: Test, { pool, api, url }: { pool: Pool; api: Api; url: string }): Promise<void> {
   const analyst = await analystOf(t, url);
   const asked: Asked = { pool, api, analyst, answered: new Map() };
@@ -37,15 +40,15 @@ export async function analystsAsk(t: Test, { pool, api, url }: { pool: Pool; api
   await t.test("reads what the API shows", (t) => asTheApi(t, asked));
   await t.test("recomputes days from raw", (t) => daysFromRaw(t, asked));
   await t.test("finds the slowest hours", (t) => latencies(t, asked));
-  await t.test("finds who fails together, and what precedes it", (t) => troubles(t, asked));
-  await t.test("reads who decided what", (t) => decisions(t, asked));
+  await t.test("finds venues that fail together, and what precedes outages", (t) => troubles(t, asked));
+  await t.test("reads decisions", (t) => decisions(t, asked));
   await t.test("compares with notices", (t) => comparedAsTheApi(t, asked));
-  await t.test("reads no more chunks than asked for", (t) => plans(t, asked));
+  await t.test("reads only the chunks that it needs", (t) => plans(t, asked));
   await t.test("counts what the API counts", (t) => retracted(t, asked));
   await t.test("counts halves and fifths alike", (t) => ties(t, asked));
 }
 
-/** That each is answered, by the columns that are shown. */
+/** Asks each question, and checks the columns of its answer. */
 export async function askAll(t: Test, analyst: pg.Client): Promise<Map<string, Row[]>> {
   const answered = new Map<string, Row[]>();
   t.equal(questions.length, 20);
@@ -68,7 +71,7 @@ export async function askAll(t: Test, analyst: pg.Client): Promise<Map<string, R
   return answered;
 }
 
-/** Where nothing was shared with anybody, or every vote counted. */
+/** Columns that are null where no trouble was shared, or where every vote counted. */
 const mayBeNull = new Set(["5 shared_with", "15 reason"]);
 
 function number(title: string): string {
@@ -137,12 +140,12 @@ async function asTheApi(t: Test, { api, analyst, answered }: Asked) {
     const sum = (column: string) => rows.reduce((all, row) => all + (row[column] as number), 0);
     t.equal(sum("incidents"), told.incidents, `${id}: incidents`);
     t.equal(sum("outages"), told.outages, `${id}: outages`);
-    t.equal(sum("still_open"), told.openIncidents, `${id}: open ones`);
+    t.equal(sum("still_open"), told.openIncidents, `${id}: open incidents`);
     if (told.openIncidents === 0 && told.incidents > 0)
       t.equal(
         Math.max(...rows.map((row) => row["longest_s"] as number)),
         told.longestIncidentSeconds,
-        `${id}: the longest`,
+        `${id}: the longest incident`,
       );
   }
 
@@ -192,7 +195,7 @@ async function asTheApi(t: Test, { api, analyst, answered }: Asked) {
           degradedMinutes: day.degradedMinutes,
           uptimePct: day.uptimePct,
         })),
-      `${id}: its days`,
+      `${id}: days`,
     );
     const { rows: compared } = await analyst.query<Row>(
       `select
@@ -211,7 +214,7 @@ async function asTheApi(t: Test, { api, analyst, answered }: Asked) {
       t.match(
         compared.find((row) => row["region"] === region),
         { samples, answers, p50Ms, p95Ms },
-        `${id}: all from ${region}`,
+        `${id}: everything from ${region}`,
       );
     const { rows: endpoints } = await analyst.query<Row>(
       `select
@@ -253,7 +256,7 @@ async function asTheApi(t: Test, { api, analyst, answered }: Asked) {
   t.match(openings, { other: 0, not_kept: 0 });
 }
 
-/** The hours of thirty days that have answers enough, whole milliseconds of each. */
+/** Compares the hours of thirty days that have enough answers, in whole milliseconds. */
 async function hoursAsTold(t: Test, { analyst }: Pick<Asked, "analyst">, { venues }: Reliability) {
   const { rows } = await analyst.query<Row>(`
     select
@@ -272,11 +275,11 @@ async function hoursAsTold(t: Test, { analyst }: Pick<Asked, "analyst">, { venue
     t.match(
       rows.find(({ venue }) => venue === id),
       { typicalHours, typicalP50Ms, typicalP95Ms },
-      `${id}: its hours`,
+      `${id}: hours`,
     );
 }
 
-/** Field by field, all that are told. */
+/** Compares every field of every incident that the API returns. */
 async function incidentsAsTold(t: Test, { api, analyst }: Pick<Asked, "api" | "analyst">) {
   interface Told {
     id: number;
@@ -313,7 +316,7 @@ async function incidentsAsTold(t: Test, { api, analyst }: Pick<Asked, "api" | "a
   }
 }
 
-/** Of every venue and day that has samples, the question of one venue and yesterday. */
+/** Asks the question about one venue and yesterday for every venue and day that has samples. */
 async function daysFromRaw(t: Test, { analyst, pool }: Asked) {
   await dayByMinutes(pool);
   const kept = await pool.query<{ venue: string; back: number }>(
@@ -336,7 +339,7 @@ async function daysFromRaw(t: Test, { analyst, pool }: Asked) {
   }
 }
 
-/** The demo tells days as days, which no samples are behind: what there is of samples tells others. */
+/** Removes the days that the demo wrote without samples, so that days are counted from the samples that exist. */
 async function dayByMinutes(pool: Pool): Promise<void> {
   await pool.script(`
     truncate venue_day_former, component_day_former;
@@ -344,7 +347,7 @@ async function dayByMinutes(pool: Pool): Promise<void> {
   `);
 }
 
-/** The question of one venue and today, of another one and another day. */
+/** Changes the question about one venue and today to another venue and day. */
 function onDay(venue: string, back: number) {
   return (statement: string): string => {
     const day = `current_date - ${back}`;
@@ -356,7 +359,7 @@ function onDay(venue: string, back: number) {
   };
 }
 
-/** By sorting in this process what the roll-up of hours has. */
+/** Computes latencies by sorting, in this process, the roll-up of hours. */
 async function latencies(t: Test, { analyst, pool }: Asked) {
   const hours = await pool.query<{
     venue: string;
@@ -384,7 +387,7 @@ async function latencies(t: Test, { analyst, pool }: Asked) {
     }));
     const most = Math.max(...medians.map(({ ms }) => ms));
     const first = medians.filter(({ ms }) => ms === most).sort((a, b) => +a.hour - +b.hour)[0]!;
-    t.match(row, { hour: first.hour, p50_ms: roundHalfEven(most) }, `${String(row["venue"])}: its slowest hour`);
+    t.match(row, { hour: first.hour, p50_ms: roundHalfEven(most) }, `${String(row["venue"])}: the slowest hour`);
   }
 
   const regions = await answers(analyst, 7);
@@ -400,7 +403,7 @@ async function latencies(t: Test, { analyst, pool }: Asked) {
   }
 }
 
-/** By looking at each bad sample and each bad minute. */
+/** Recomputes the answers from each bad sample and each bad minute. */
 async function troubles(t: Test, { analyst, pool, answered }: Asked) {
   const minutes = await pool.query<{ venue: string; minute: Date }>(sql`
     select v.venue, m.minute
@@ -470,7 +473,7 @@ async function troubles(t: Test, { analyst, pool, answered }: Asked) {
   t.ok(outages.length > 1 && outages.length < incidents.length);
   t.ok(
     outages.some(({ startedAt }) => +startedAt % minuteMs === 0),
-    "one begins with its minute",
+    "an incident begins in its minute",
   );
   const lately = bad.filter(({ minute }) => +minute >= today - 7 * dayMs);
   const before = outages.map(({ venue, startedAt }) => {
@@ -493,7 +496,7 @@ async function troubles(t: Test, { analyst, pool, answered }: Asked) {
   t.strictSame(
     foretold.map(({ fault }) => fault).sort(),
     [...new Set(lately.map(({ fault }) => fault))].sort(),
-    "each fault that was seen",
+    "every fault that occurred",
   );
   for (const row of foretold) {
     const of = before.map((samples) => samples.filter(({ fault }) => fault === row["fault"]).length);
@@ -509,7 +512,7 @@ async function troubles(t: Test, { analyst, pool, answered }: Asked) {
       },
       `${String(row["fault"])} before outages`,
     );
-    // per cent with one place, however a tie is rounded
+    // compares per cent with one decimal place, however a tie is rounded
     const near = (told: unknown, part: number, of: number) =>
       t.ok(
         Math.abs((told as number) - (100 * part) / of) < 0.0501,
@@ -638,16 +641,16 @@ async function comparedAsTheApi(t: Test, asked: Asked) {
     t.match(
       alone.find(({ venue }) => venue === id) ?? zeros,
       { near: detection.theirsNear ?? 0, silent: detection.theirsOnly ?? 0 },
-      `${id}: notices alone`,
+      `${id}: notices without an incident`,
     );
     const told = admitted.find(({ venue }) => venue === id);
     t.match(told ?? zeros, { pairs: paired ?? 0, leads: leads ?? 0 }, `${id}: pairs`);
-    // the API tells none that is made of fewer than five
+    // the API returns no median of fewer than five
     if (detection.aheadUncorrelated !== null) t.equal(told!["median_ahead_s"], detection.aheadUncorrelated, id);
   }
 }
 
-/** Field by field, all that are told. */
+/** Compares every field of every notice that the API returns. */
 async function noticesAsTold(t: Test, { api, analyst }: Asked) {
   interface Told {
     id: string;
@@ -680,8 +683,8 @@ const zeros = {
 };
 
 /**
- * A predicate on the time leaves chunks out, and one on names enters the index by the series. Of the questions, too:
- * asked from now on instead of from days ago, they read no chunk that ended before today.
+ * A predicate on the time must exclude chunks, and a predicate on names must use the index of the series. Checks the
+ * questions too: with their start moved from days ago to now, they must read no chunk that ended before today.
  */
 async function plans(t: Test, { analyst, pool }: Asked) {
   const chunksOf = async (statement: string) => {
@@ -698,7 +701,8 @@ async function plans(t: Test, { analyst, pool }: Asked) {
     left join timescaledb_information.continuous_aggregates a
       on a.materialization_hypertable_schema = h.hypertable_schema and a.materialization_hypertable_name = h.hypertable_name
     where h.range_end <= (now() at time zone 'UTC')::date::timestamp at time zone 'UTC'
-      -- of the day that runs: up to when hours and days are added up is known when it is read, and the others are left out then
+      -- these are planned for today's part: execution excludes their chunks once it knows up to when hours and days are
+      -- added up
       and coalesce(a.view_name, '') not in ('venue_hour', 'venue_minute', 'component_hour', 'component_minute')
   `);
   t.ok(ended.length > 2);
@@ -706,7 +710,7 @@ async function plans(t: Test, { analyst, pool }: Asked) {
     const { chunks } = await chunksOf(
       statement
         .replace(/current_date - \d+/g, "current_date")
-        // of whole hours, too
+        // also where it is rounded to whole hours
         .replace(/(now\(\)\)?) - interval '[^']*'/g, "$1"),
     );
     t.strictSame(
@@ -737,12 +741,12 @@ async function plans(t: Test, { analyst, pool }: Asked) {
   }
 }
 
-/** The last, because it leaves what never happened. */
+/** Runs last, because it leaves invented incidents behind. */
 async function retracted(t: Test, { analyst, pool }: Asked) {
   const yesterday = new Date(Date.now() - dayMs);
   const okx = { venue: "okx", component: "rest:book", startedAt: yesterday };
   const counted = async () => [
-    // how long an open one has lasted moves
+    // the duration of an open incident grows
     (await answers(analyst, 4)).map((row) => ({ ...row, longest_s: null })),
     (await answers(analyst, 10)).map(({ of_outages }) => of_outages),
     await answers(analyst, 14),
@@ -750,7 +754,7 @@ async function retracted(t: Test, { analyst, pool }: Asked) {
   ];
   const before = await counted();
   await pastIncident(pool, { ...okx, minutes: 500, retracted: true });
-  t.strictSame(await counted(), before, "a retracted one is none");
+  t.strictSame(await counted(), before, "a retracted incident does not count");
 
   const publish = (isPublished: boolean) =>
     pool.query(sql`
@@ -764,12 +768,12 @@ async function retracted(t: Test, { analyst, pool }: Asked) {
   });
   t.strictNotSame(await counted(), before);
   await publish(false);
-  t.strictSame(await counted(), before, "what left the registry is not shown");
+  t.strictSame(await counted(), before, "a component that left the registry is not shown");
   await publish(true);
   await pool.query(sql`update venue set published = false where venue = 'bitstamp'`);
-  t.strictSame(await counted(), before, "nor what left with its venue");
+  t.strictSame(await counted(), before, "nor a component that left with its venue");
   const budgets = (await answers(analyst, 1)).map(({ venue }) => venue);
-  t.notOk(budgets.includes("bitstamp"), "which has no budget either");
+  t.notOk(budgets.includes("bitstamp"), "a venue that left has no budget either");
   t.equal(budgets.length, 14);
   await pool.query(sql`update venue set published = true where venue = 'bitstamp'`);
 
@@ -778,17 +782,14 @@ async function retracted(t: Test, { analyst, pool }: Asked) {
     .map(numbers)
     .find(({ venue, component }) => venue === "okx" && component === "rest:book");
   t.match(row, { incidents: 1, still_open: 1, median_s: null });
-  t.ok((row!["longest_s"] as number) >= dayMs / 1000, "an open one has lasted until now");
+  t.ok((row!["longest_s"] as number) >= dayMs / 1000, "an open incident has lasted until now");
   const { rows } = await analyst.query<Row>(
     "select count(*)::int as n, count(*) filter (where retracted_at is not null)::int as gone from analytics.incidents where venue = 'okx' and component = 'rest:book' and started_at >= now() - interval '2 days'",
   );
-  t.match(rows[0], { n: 2, gone: 1 }, "both are there for who asks");
+  t.match(rows[0], { n: 2, gone: 1 }, "a query can see both");
 }
 
-/**
- * Minutes in which exactly half of the samples, of the regions or of the components are well, which the demo seldom
- * has.
- */
+/** Covers minutes in which exactly half of the samples, regions or components are good, which the demo seldom has. */
 async function ties(t: Test, { analyst, pool }: Asked) {
   await dayByMinutes(pool);
   await pool.query(sql`
@@ -802,7 +803,7 @@ async function ties(t: Test, { analyst, pool }: Asked) {
     cross join generate_series(1, 5) slot
     join component c on c.venue_id = (select venue_id from venue where venue = 'bitstamp')
     join region g on g.position <= 2
-    -- a hash, so that it is the same each time: in some minutes four slots, in others five
+    -- a hash gives the same result each time: some minutes have four slots, others five
     cross join lateral (
       select hashint8(extract(epoch from minute)::bigint * 1000 + c.component_id * 100 + g.region_id * 10 + slot) % 10 as n,
         hashint8(extract(epoch from minute)::bigint) % 4 as mood
@@ -823,7 +824,7 @@ async function ties(t: Test, { analyst, pool }: Asked) {
     t.ok((is[column] as number) > 5, `${column}: ${String(is[column])}`);
 }
 
-/** bigint and numeric come as text. */
+/** bigint and numeric arrive as text. */
 function numbers(row: Row | undefined): Row {
   return Object.fromEntries(
     Object.entries(row ?? {}).map(([name, value]) => [
@@ -842,7 +843,7 @@ function groups<Item>(items: Item[], keyOf: (item: Item) => string): Item[][] {
   return [...found.values()];
 }
 
-/** As percentile_cont: between the two in the middle. */
+/** Interpolates like percentile_cont: the mean of the two middle values. */
 function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const place = (sorted.length - 1) / 2;
@@ -850,7 +851,7 @@ function median(values: number[]): number {
   return low + (high - low) * (place % 1);
 }
 
-/** As PostgreSQL rounds a double precision. */
+/** Rounds as PostgreSQL rounds a double precision. */
 function roundHalfEven(value: number): number {
   const down = Math.floor(value);
   return value - down === 0.5 ? down + (down % 2) : Math.round(value);

@@ -1,6 +1,6 @@
 /**
- * Good answers, by HTTP and by WebSocket, in a process of its own: `node answering-process.js PORT AFTER_MS ADDRESS…`.
- * Its ports are what it prints first, as JSON.
+ * Gives good answers over HTTP and WebSocket in a separate process: `node answering-process.js PORT AFTER_MS ADDRESS…`.
+ * Prints its ports first, as JSON.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-/** The public API as a client has it: a real server on a free port, and every answer held against its schema. */
+/** The public API as a client sees it: a real server on a free port. Every answer is checked against its schema. */
 import { request, type IncomingHttpHeaders } from "node:http";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { OpenAPIObject, ResponseObject } from "openapi3-ts/oas31";
@@ -20,7 +20,7 @@ export interface Answer<Body> {
 export interface Asked {
   method?: string;
   headers?: Record<string, string>;
-  /** Which of the server's addresses is asked, and from which of ours; absent: 127.0.0.1. */
+  /** The server's address to connect to, and the local address to connect from; absent: 127.0.0.1. */
   host?: string;
   localAddress?: string;
 }
@@ -28,13 +28,13 @@ export interface Asked {
 export interface Api {
   port: number;
   /**
-   * Sends exactly this path. The answer's body is held against the schema of its route, or of problems; a table is read
-   * strictly, held against the columns that are described, and becomes an object for each row.
+   * Sends exactly this path. The answer's body is checked against the schema of its route, or against that of problems.
+   * A table is read strictly, checked against the described columns, and returned as an object for each row.
    *
-   * @throws Error where it does not fit
+   * @throws Error where the answer does not match
    */
   ask<Body = unknown>(path: string, asked?: Asked): Promise<Answer<Body>>;
-  /** Lines that the server logged, of level warn and above. */
+  /** Lines that the server logged at level warn and above. */
   logged: string[];
   close: () => Promise<void>;
 }
@@ -86,7 +86,7 @@ function exchange(port: number, path: string, asked: Asked = {}) {
   });
 }
 
-/** The description of the API that an app with these options gives of itself. */
+/** Returns the API description that an app with these options publishes. */
 export function documentOf({
   registry,
   baseUrl = "https://api.example.org",
@@ -95,9 +95,9 @@ export function documentOf({
   return openapiDocument({ registry, baseUrl, siteUrl }, new Date());
 }
 
-/** The path of the document that such a request is of; null where it describes none. */
+/** Returns the path of the document that matches the request; null where it describes none. */
 export function describedPath(document: OpenAPIObject, path: string): string | null {
-  // Express is as lenient: a path matches in any case, and with a slash at its end
+  // matches as leniently as Express: any case, and an optional slash at the end
   const plain = path.replace(/\?.*$/s, "").replace(/\/$/, "").toLowerCase();
   const matches = Object.keys(document.paths!).filter((template) =>
     new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(plain),
@@ -108,13 +108,12 @@ export function describedPath(document: OpenAPIObject, path: string): string | n
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 /**
- * Holds an answer against the document: its status, its type, and its body, which may have nothing that is not
- * described.
+ * Checks an answer against the document: its status, its type, and its body, which may contain only what is described.
  */
 export function answersHeldAgainst(document: OpenAPIObject) {
   const ajv = new Ajv2020({
     allErrors: true,
-    // the document as a whole is no schema
+    // the document as a whole is not a schema
     strictSchema: false,
     formats: { "date-time": instant, date: /^\d{4}-\d\d-\d\d$/ },
   });
@@ -149,7 +148,7 @@ export function answersHeldAgainst(document: OpenAPIObject) {
       return null;
     }
     const type = headers["content-type"]?.split(";")[0] ?? "none";
-    // no JSON, and read by those who ask for it
+    // not JSON: tests that ask for it read it themselves
     if (status === 200 && type === "text/plain") {
       checkOfAnswer(path, type);
       return null;
@@ -159,7 +158,7 @@ export function answersHeldAgainst(document: OpenAPIObject) {
       const template = describedPath(document, path)!;
       return describedTable(describedColumns(document, template), text);
     }
-    // outside of the API, and said in another form when it is not ready
+    // not part of the API, and in another form when it is not ready
     if (/^\/readyz/i.test(path)) return JSON.parse(text);
     if (status !== 200 && type !== "application/problem+json")
       throw new Error(`${path}: ${status} came as ${type}, not as a problem`);
@@ -173,7 +172,7 @@ export function answersHeldAgainst(document: OpenAPIObject) {
   };
 }
 
-/** As JSON pointers write it. */
+/** Escapes a part as JSON pointers do. */
 function escaped(part: string): string {
   return part.replaceAll("~", "~0").replaceAll("/", "~1");
 }

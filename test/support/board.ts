@@ -1,4 +1,4 @@
-/** What users read off the API, as far as tests of the whole way look at it. */
+/** The parts of the API's answers that end-to-end tests check. */
 import type { Fault } from "../../shared/measurement/sample.js";
 
 export interface Board {
@@ -10,7 +10,7 @@ export interface Board {
     measuredDays: number;
     days: { measuredMinutes: number }[];
   }[];
-  /** The newest, open and closed. */
+  /** The newest incidents, open and closed. */
   incidents: Incident[];
 }
 
@@ -47,14 +47,14 @@ export interface Evidence {
   closing?: { state: string };
 }
 
-/** How one region sees one component. */
+/** One region's view of one component. */
 export interface Sight {
   component: string;
   regionState: string;
   newestFault: Fault | null;
 }
 
-/** @param url address of the web program, here and below */
+/** @param url address of the web program, also in the functions below */
 export function readBoard(url: string): Promise<Board> {
   return get<Board>(`${url}/v1/status`);
 }
@@ -63,7 +63,7 @@ export function allOperational({ venues }: Board): boolean {
   return venues.every(({ state }) => state === "operational");
 }
 
-/** Open and closed, newest first. */
+/** Returns open and closed incidents, newest first. */
 export async function readIncidents(url: string): Promise<Incident[]> {
   const page = await get<Board>(`${url}/v1/incidents?limit=200`);
   return page.incidents;

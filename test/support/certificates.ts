@@ -1,4 +1,4 @@
-/** Certificates for servers of tests, written by hand: Node reads them, and has nothing that makes them. */
+/** Builds certificates for the servers of tests by hand: Node reads certificates, but has nothing that creates them. */
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { isIP } from "node:net";
 
@@ -16,7 +16,7 @@ export interface Wanted {
 }
 
 export interface Authority {
-  /** PEM, for those who are to trust it. */
+  /** PEM, for clients that must trust it. */
   cert: string;
   vouchFor(wanted: Wanted): Identity;
 }
@@ -66,7 +66,7 @@ function makeKeys() {
   return generateKeyPairSync("ec", { namedCurve: "P-256" });
 }
 
-/** As RFC 5280 has it. */
+/** Encodes a certificate as in RFC 5280. */
 function certificate(
   subject: string,
   publicKey: KeyObject,

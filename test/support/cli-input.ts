@@ -11,7 +11,7 @@ export interface CliEnded {
   err: string;
 }
 
-/** Runs the command-line program to its end, and keeps its two outputs apart. */
+/** Runs the command-line program to its end, and records its two outputs separately. */
 export async function cliWith(
   t: Test,
   args: string[],
@@ -27,14 +27,14 @@ export async function cliWith(
   let [out, err] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
-  // it may end without having read
+  // it may end before it has read its input
   child.stdin.on("error", () => {});
   child.stdin.end(input);
   const [code] = (await once(child, "close")) as [number | null];
   return { code, out, err };
 }
 
-/** One program at a time leaves half of a small machine idle; more at once are not quicker. */
+/** Runs two cases at a time: one leaves half of a small machine idle, and more than two are not quicker. */
 export async function byTwos<Case>(cases: readonly Case[], run: (one: Case) => Promise<void>): Promise<void> {
   const left = [...cases];
   async function work(): Promise<void> {

@@ -1,11 +1,12 @@
 import type { SchemaObject } from "openapi3-ts/oas31";
 
-/** Values, not schemas: what looks like one in them is none. */
+/** These hold values, not schemas, even where a value looks like a schema. */
 const values = new Set(["example", "examples"]);
 
 /**
- * A copy of a description in which no object may have what is not described. The published one is open, so that clients
- * which are generated strictly from it outlive a field more; held against that, answers could have anything.
+ * Returns a copy of a description in which no object may have undescribed fields. The published one is open, so that
+ * strictly generated clients still work when a field is added. Checked against that one, answers could contain
+ * anything.
  */
 export function closed<Part>(part: Part): Part {
   if (typeof part !== "object" || part === null) return part;

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server with TimescaleDB of a test's own, made and started as compose.yaml does it: by the same
- * configuration, from the binaries that are installed.
+ * A separate PostgreSQL server with TimescaleDB for a test. It is created and started as in compose.yaml, with the same
+ * configuration, from the installed binaries.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -11,8 +11,8 @@ import { packagedFile } from "../../shared/config/package.js";
 import { freePort } from "./free-port.js";
 
 /**
- * The directory of initdb, postgres and pg_basebackup, where TimescaleDB is installed with them; or why they cannot be
- * had.
+ * Returns the directory of initdb, postgres and pg_basebackup, where TimescaleDB is installed with them, or why there
+ * is none.
  */
 export function serverBinaries(): { bin: string } | { missing: string } {
   const known = "/usr/lib/postgresql";
@@ -39,9 +39,9 @@ export function serverUser(): { uid?: number; gid?: number } {
 
 export interface Running {
   port: number;
-  /** All that it has said so far. */
+  /** All of its output so far. */
   output: () => string;
-  /** By SIGINT, as compose does, or SIGKILL; resolves when it is gone. */
+  /** Stops it by SIGINT, as compose does, or by SIGKILL; resolves when it has ended. */
   stop: (signal?: "SIGINT" | "SIGKILL") => Promise<void>;
   start: () => void;
 }
@@ -50,12 +50,12 @@ export interface Cluster {
   bin: string;
   primary: Running;
   replica: Running;
-  /** Where the replica finds the primary; a gate may be put in between. */
+  /** The port at which the replica finds the primary; a test may put a gate in between. */
   upstream: { port: number };
 }
 
 /**
- * Makes the primary, and starts it; the replica is for its user to start, when there is a login for it.
+ * Creates and starts the primary. The caller starts the replica when there is a login for it.
  *
  * @param secrets a directory with the files of compose.yaml's secrets
  */
@@ -67,7 +67,7 @@ export async function makeCluster(
   initdbArgs: string[],
 ): Promise<Cluster> {
   const user = serverUser();
-  /** Theirs, as a volume and the mounts of a container are. */
+  /** Gives the file to the server's user, as in a container's volumes and mounts. */
   const own = (path: string) => {
     if (user.uid !== undefined) chownSync(path, user.uid, user.gid!);
     return path;
@@ -85,7 +85,7 @@ export async function makeCluster(
   const [data, replicaData, sockets, passwords, archive] = [
     ...["primary", "replica", "sockets", "passwords", "archive"],
   ].map(ownDir) as [string, string, string, string, string];
-  // mounted, they belong to whoever reads them
+  // a mounted secret belongs to the user who reads it
   for (const name of ["owner_password", "replica_password"]) {
     copyFileSync(join(secrets, name), join(passwords, name));
     chmodSync(own(join(passwords, name)), 0o400);
@@ -98,7 +98,7 @@ export async function makeCluster(
     ...["-c", `port=${port}`, "-c", "listen_addresses=127.0.0.1"],
     ...["-c", `unix_socket_directories=${sockets}`],
     ...["-c", `archive_command=${config}/archive-wal.sh "%p" "${archive}/%f"`],
-    // what the container has and this machine may not
+    // less memory than the container has, which this machine may lack
     ...["-c", "shared_buffers=128MB", "-c", "max_wal_size=512MB"],
     ...["-c", "min_wal_size=80MB", "-c", "effective_io_concurrency=0"],
   ];
@@ -108,7 +108,7 @@ export async function makeCluster(
     [...[`--pgdata=${data}`, "--username=postgres"], ...[`--pwfile=${passwords}/owner_password`, ...initdbArgs]],
     { ...user, stdio: "ignore" },
   );
-  // as the image makes POSTGRES_DB before anybody can connect
+  // the image also creates POSTGRES_DB before clients can connect
   execFileSync(join(bin, "postgres"), ["--single", "-D", data, "postgres"], {
     ...user,
     input: "create database venuewatch;\n",

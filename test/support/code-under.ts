@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { packagedFile } from "../../shared/config/package.js";
 
 /**
- * Every block of code in a language under a heading of the second or third level of a document, one after the other.
+ * Returns every code block in a language under a heading of the second or third level of a document, joined in order.
  *
  * @throws Error where there is none
  */

@@ -1,6 +1,6 @@
 /**
- * A folder that stands for the volumes and mounts of compose.yaml's servers, and a `docker` that runs them from it
- * (docker-process.ts). Nothing runs yet.
+ * Makes a folder in place of the volumes and mounts of compose.yaml's servers, and a `docker` that runs the servers
+ * from it (docker-process.ts). It starts nothing.
  */
 import { appendFile, chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ import { makePlace, type PostgresPrograms } from "./postgres-server.js";
 
 export interface ComposePlace {
   folder: string;
-  /** The database, by TCP and with a password. */
+  /** The URL of the database over TCP, with a password. */
   urlOf: (login: string, password: string) => string;
   secret: (name: string) => Promise<string>;
-  /** Runs a script as the user of the servers; `docker` is in its path. */
+  /** Runs a script as the servers' user, with `docker` on its path. */
   sh: (script: string, variables?: Record<string, string>) => Promise<string>;
 }
 
@@ -46,14 +46,14 @@ export async function composePlace(t: Pick<Test, "teardown">, programs: Postgres
     ["venuewatch", "server/cli.js"],
   ]) {
     const program = join(folder, "bin", name!);
-    // tap loads itself into every program of ours, and would write where that user may not
+    // tap loads itself into each of our programs, and would write where that user may not
     await writeFile(
       program,
       `#!/bin/sh\nNODE_OPTIONS= exec ${process.execPath} --enable-source-maps ${packagedFile(`dist/${file}`)} "$@"\n`,
     );
     await chmod(program, 0o755);
   }
-  // what a container has of its own, and what it has more of than this machine may have
+  // replaces the container's paths, and sizes that may exceed this machine's memory
   await sh(`sed -i -e "s,/etc/venuewatch,$PLACE/config,g" -e "s,/backups,$PLACE/backups,g" config/postgresql.conf`);
   await appendFile(
     join(folder, "config/postgresql.conf"),

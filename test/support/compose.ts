@@ -1,4 +1,4 @@
-/** compose.yaml, as compose reads it where nothing is set. */
+/** Reads compose.yaml as compose does where no variable is set. */
 import { readFileSync } from "node:fs";
 import { parseYaml } from "@redocly/openapi-core";
 import { packagedFile } from "../../shared/config/package.js";
@@ -42,7 +42,7 @@ export interface Compose {
 
 export const composeText = readFileSync(packagedFile("compose.yaml"), "utf8");
 
-/** As compose reads it with these variables; `$$` is a dollar. */
+/** Reads the file as compose does with these variables; `$$` is a dollar. */
 export function composeWith(variables: Record<string, string | undefined>) {
   return parseYaml(
     composeText

@@ -1,6 +1,6 @@
 /**
- * A core as a process of its own, for tests that kill and freeze it. Arguments: the database's URL; rules and pace as
- * JSON.
+ * Runs a core as a separate process, for tests that kill and freeze it. Arguments: the database's URL; rules and pace
+ * as JSON.
  */
 import { openPool } from "../../shared/database/pool.js";
 import { type CoreOptions, startCore } from "../../server/engine/core.js";

@@ -1,14 +1,14 @@
-/** A reader of CSV that forgives nothing: RFC 4180 to the letter, with a header. */
+/** A strict CSV reader: RFC 4180 to the letter, with a header. */
 
 /**
  * @returns an object for each row, by the header's names
- * @throws Error at the first character that RFC 4180 does not allow, or where a row has not the header's number of
- * fields
+ * @throws Error at the first character that RFC 4180 does not allow, or where a row has another number of fields than
+ * the header
  */
 export function parseCsv(text: string): Record<string, string>[] {
   const [header, ...rows] = recordsOf(text);
   if (!header) throw new Error("expected a header, got an empty text");
-  if (new Set(header).size < header.length) throw new Error(`a column stands twice in the header: ${header.join()}`);
+  if (new Set(header).size < header.length) throw new Error(`a column appears twice in the header: ${header.join()}`);
   return rows.map((fields, nth) => {
     if (fields.length !== header.length)
       throw new Error(`row ${nth + 1}: expected ${header.length} fields, got ${fields.length}`);
@@ -29,7 +29,7 @@ function recordsOf(text: string): string[][] {
     fields.push(field);
     if (text[end] === ",") {
       at = end + 1;
-      // a comma is followed by one more field, even if it is empty and the last one
+      // another field must follow a comma, even if it is empty and the last one
       if (at === text.length) throw wrong(text, at, "a field");
     } else if (text.startsWith("\r\n", end)) {
       at = end + 2;

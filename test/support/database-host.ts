@@ -1,5 +1,5 @@
 /**
- * Where tests have their embedded databases hosted: by one process for a whole run of them, or for one file that is run
+ * Finds the host of the tests' embedded databases: one process for a whole run of tests, or one for a file that is run
  * alone.
  */
 import { spawn } from "node:child_process";
@@ -8,12 +8,12 @@ import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { packagedFile } from "../../shared/config/package.js";
 
-/** By this variable a run tells its tests the port of its host. */
+/** The variable by which a run passes its host's port to its tests. */
 export const hostVariable = "TEST_DATABASE_HOST";
 
 let port: Promise<string> | undefined;
 
-/** Opens the database in a directory, which may be empty, until it is told to stop. */
+/** Opens the database in a directory, which may be empty, until the caller stops it. */
 export async function hostEmbedded(directory: string) {
   port ??= Promise.resolve(process.env[hostVariable] ?? startHost());
   const socket = connect(Number(await port), "127.0.0.1");
@@ -31,7 +31,7 @@ export async function hostEmbedded(directory: string) {
   };
 }
 
-/** Starts a host that ends with this process, and does not keep it from ending. Resolves with its port. */
+/** Starts a host that ends with this process and does not keep it running. Resolves with its port. */
 export async function startHost(): Promise<string> {
   const host = spawn(process.execPath, [packagedFile("dist/test/support/database-host-process.js")], {
     stdio: ["pipe", "pipe", "inherit"],

@@ -1,6 +1,6 @@
 /**
- * A database of its own for each test file: on the server that DATABASE_URL names, or an embedded one, on a copy of a
- * prepared directory (a copy takes a fraction of what making one takes).
+ * Gives each test file a separate database: on the server of DATABASE_URL, or an embedded one on a copy of a prepared
+ * directory. A copy takes a fraction of the time of creating one.
  */
 import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
@@ -29,24 +29,30 @@ export interface TestDatabase {
   registry: Registry;
 }
 
-/** A database at this build's schema, with the fifteen venues of the packaged registry. Gone when the test ends. */
+/**
+ * Creates a database with this build's schema and the fifteen venues of the packaged registry. It is removed when the
+ * test ends.
+ */
 export async function migratedDatabase(t: Test): Promise<TestDatabase> {
   const registry = await loadRegistry(packagedFile("registry.json"));
   const url = server ? await databaseOnServer(t, server) : await embeddedCopy(t, await preparedDirectory(registry));
   const pool = openPool(url, { applicationName: "test", log });
   t.teardown(() => pool.close());
   if (server) await migrate(pool, registry, log);
-  // what was prepared an hour ago has not been watched for an hour, and is not to lack the minutes of it
+  // a directory prepared an hour ago must not look as if its venues had been watched, unmeasured, for that hour
   else await pool.script("update venue set watched_from = now(); update component set watched_from = now()");
   return { url, pool, registry };
 }
 
-/** A database without anything of ours. Gone when the test ends. */
+/** Creates a database without any of our objects. It is removed when the test ends. */
 export async function emptyDatabase(t: Test): Promise<string> {
   return server ? databaseOnServer(t, server) : embeddedCopy(t, null);
 }
 
-/** The directory that tests copy. The first test to need it makes it; when two do at once, one of theirs is kept. */
+/**
+ * Returns the directory that tests copy. The first test that needs it makes it; when two make it at once, one copy is
+ * discarded.
+ */
 async function preparedDirectory(registry: Registry): Promise<string> {
   const final = `${preparedFolder}-${await digestOfDefinitions()}`;
   if (existsSync(final)) return final;
@@ -68,8 +74,8 @@ async function preparedDirectory(registry: Registry): Promise<string> {
 }
 
 /**
- * The engine plans what reads samples at each tick, so that none of a database's many chunks is planned in vain. A
- * test's database has a few chunks, and kept plans halve its ticks.
+ * The engine plans its statements over samples at each tick, so that no plan covers chunks that the tick does not read.
+ * A test's database has few chunks, and cached plans halve the time of its ticks.
  */
 async function keepPlans(pool: Pool): Promise<void> {
   await pool.script(`
@@ -98,7 +104,7 @@ async function digestOfDefinitions(): Promise<string> {
   return hash.digest("hex").slice(0, 12);
 }
 
-/** A directory with such a database, for tests that host it themselves. Gone when the test ends. */
+/** Makes a directory with such a database, for tests that host it themselves. It is removed when the test ends. */
 export async function migratedDirectory(t: Test): Promise<string> {
   const registry = await loadRegistry(packagedFile("registry.json"));
   return copyOf(t, await preparedDirectory(registry));
@@ -120,10 +126,10 @@ async function copyOf(t: Test, from: string | null): Promise<string> {
 }
 
 const inMemory = "/dev/shm";
-/** Some databases at once take a few hundred MiB. */
+/** Several databases at once take a few hundred MiB. */
 const enoughBytes = 4 * 2 ** 30;
 
-/** In memory, where there is plenty: on a disk a copy takes up to ten times as long. */
+/** Prefers a folder in memory, where there is enough of it: a copy on disk takes up to ten times as long. */
 async function folder(): Promise<string> {
   if (process.env.TMPDIR || !existsSync(inMemory)) return tmpdir();
   const { bavail, bsize } = await statfs(inMemory);

@@ -1,6 +1,9 @@
 import { type Db } from "../../shared/database/pool.js";
 
-/** All that the engine has decided, without numbers of rows and times of writing: the same samples make the same. */
+/**
+ * Returns everything that the engine has decided, without row numbers and times of writing: the same samples give the
+ * same result.
+ */
 export async function everythingDecided(db: Db): Promise<Record<string, object[]>> {
   const rows: Record<string, object[]> = {};
   for (const [what, text] of Object.entries(texts)) rows[what] = await db.text<object>(text, []);
@@ -23,8 +26,9 @@ const texts = {
 };
 
 /**
- * The samples stay. What is truncated gets the files of its tables and indexes anew, all ten tables in forty
- * milliseconds, so it is done only to incidents, which refuse to be deleted, and where there are any.
+ * Removes all decisions, but not the samples. Truncating creates the files of tables and indexes again, forty
+ * milliseconds for all ten tables, so only incidents are truncated, which cannot be deleted, and only where there are
+ * any.
  */
 export async function forgetDecisions(db: Db): Promise<void> {
   await db.script(`

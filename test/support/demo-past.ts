@@ -1,4 +1,4 @@
-/** What the demo has when it is up, for tests that ask it. */
+/** Creates the data of a running demo, for tests that query it. */
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { accepted, decideUpTo } from "../../server/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -12,10 +12,10 @@ import { pastPosts } from "../../simulator/notices/past-posts.js";
 import { noticesAt } from "../../simulator/notices/posts.js";
 import { type SimulatedFeedKind, wordsOf } from "../../simulator/notices/words.js";
 
-/** How long it runs. */
+/** How long the demo has run. */
 const runMs = 60_000;
 
-/** Fills an empty database with so many days, and a first minute. */
+/** Fills an empty database with that many days, and a first minute. */
 export async function makeDemoPast(pool: Pool, registry: Registry, days: number): Promise<void> {
   const upAt = new Date(Date.now() - runMs);
   await makeHistory(pool, { days, now: upAt, log: makeLog("test", "warn") });
@@ -23,7 +23,8 @@ export async function makeDemoPast(pool: Pool, registry: Registry, days: number)
 }
 
 /**
- * Its first minute, after a history that ended then: feeds are read, one venue fails as a whole, and a channel is told.
+ * Creates the demo's first minute after a history that ended then: feeds are read, one venue fails completely, and a
+ * channel receives alerts.
  */
 export async function runDemo(pool: Pool, registry: Registry, upAt: Date): Promise<void> {
   await feedsSay(pool, registry, upAt);
@@ -43,7 +44,8 @@ export async function runDemo(pool: Pool, registry: Registry, upAt: Date): Promi
 }
 
 /**
- * As the world's feeds have it; those that are no status pages do not tell when they said it. Gemini's cannot be read.
+ * Stores the content of the world's feeds. Feeds other than status pages do not say when a notice was posted. Gemini's
+ * cannot be read.
  */
 async function feedsSay(pool: Pool, registry: Registry, at: Date) {
   const posts = pastPosts(at);

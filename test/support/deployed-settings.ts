@@ -1,9 +1,9 @@
-/** What the manifests and units that we ship may set. */
+/** The settings that our manifests and units may use. */
 import { settingTable } from "../../shared/config/settings.js";
 
 const known: readonly string[] = [
   ...settingTable.map(({ name }) => name),
-  // of Node
+  // a setting of Node
   "NODE_ENV",
   "UV_THREADPOOL_SIZE",
 ];

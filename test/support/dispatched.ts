@@ -1,4 +1,4 @@
-/** What a dispatcher does to the database, step by step and at whatever time a test says. */
+/** Runs the dispatcher's database steps one by one, at the times that a test chooses. */
 import { deliveryRules } from "../../server/alerts/delivery/rules.js";
 import type { Pool } from "../../shared/database/pool.js";
 import { sealing } from "./alerts.js";
@@ -7,7 +7,7 @@ export async function expand(pool: Pool, at: Date): Promise<void> {
   await pool.file("expand_alerts", [at, 100]);
 }
 
-/** @returns attempts */
+/** @returns the numbers of the attempts */
 export async function claim(pool: Pool, at: Date, most = 100): Promise<number[]> {
   const rows = await pool.file<{ attempt_id: number; state: string }>("claim_deliveries", [
     at,
@@ -20,7 +20,7 @@ export async function claim(pool: Pool, at: Date, most = 100): Promise<number[]>
   return rows.filter(({ state }) => state === "due").map(({ attempt_id: attempt }) => attempt);
 }
 
-/** @param at also with microseconds, as text */
+/** @param at may be text, with microseconds */
 export async function settle(
   pool: Pool,
   at: Date | string,

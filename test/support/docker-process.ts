@@ -1,9 +1,9 @@
 /**
- * Stands in for `docker` where docs/backup.md is tried: runs what compose.yaml says of the servers and steps as plain
- * processes, in a folder that stands for their volumes (test/support/compose-place.ts makes it). Networks, images and
- * limits are not tried.
+ * Replaces `docker` where docs/backup.md is tested. Runs compose.yaml's servers and steps as plain processes, in a
+ * folder in place of their volumes (created by test/support/compose-place.ts). Networks, images and limits are not
+ * tested.
  *
- * Only what the page uses: `docker compose up | stop | run | exec | rm`.
+ * Supports only what the page uses: `docker compose up | stop | run | exec | rm`.
  */
 import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
@@ -52,10 +52,10 @@ switch (verb) {
     rmSync(join(folder, service!), { recursive: true });
     break;
   default:
-    throw new Error(`expected what the page uses, got ${verb}`);
+    throw new Error(`expected a verb that the page uses, got ${verb}`);
 }
 
-/** What belongs to a command of its own is left alone: options of `docker` stand before the service. */
+/** Splits off what belongs to the command that runs in the container: options of `docker` precede the service. */
 function optionsFirst(argv: string[]): string[] {
   const at = argv.findIndex((word, i) => i > 1 && !word.startsWith("-"));
   return at < 0 ? argv : [...argv.slice(0, at + 1), "--", ...argv.slice(at + 1)];
@@ -67,7 +67,7 @@ function serviceNamed(name: string | undefined): ComposeService {
   return found;
 }
 
-/** A path or an address of a container, here. */
+/** Translates a path or an address of a container to this machine. */
 function here(text: string, name: string): string {
   const data = join(folder, name === "drill" ? "drill" : "database");
   return text
@@ -89,7 +89,7 @@ function environmentOf(name: string): NodeJS.ProcessEnv {
     PGHOST: join(folder, "sockets"),
     PGPORT: port,
     RUN_DIR: runDir,
-    // their default is a path of the containers
+    // their default is a path in the containers
     BACKUPS: join(folder, "backups"),
     PRIMARY_PORT: DATABASE_PORT,
     ...Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, here(value, name)])),
@@ -111,9 +111,9 @@ function must({ status, error }: SpawnSyncReturns<Buffer>): void {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** The database, and the steps behind it; programs are not what is tried here. */
+/** Starts the database, and the steps after it. The programs are not tested here. */
 function startAll(): void {
-  // PostgreSQL 15 and 16 do not know it
+  // PostgreSQL 15 and 16 do not have this option
   const [, ...options] = compose.services["database"]!.command!;
   const known = run("database", ["postgres", "-C", "max_notify_queue_pages"]);
   const known17 = known.status === 0;

@@ -1,4 +1,4 @@
-/** A process of its own that hosts the embedded database, for tests that kill it. Arguments: the data directory. */
+/** Hosts the embedded database in a separate process, for tests that kill it. Arguments: the data directory. */
 import { startEmbedded } from "../../server/embedded/embedded.js";
 import { makeLog } from "../../shared/log/log.js";
 

@@ -1,10 +1,12 @@
 /**
- * What must hold of the engine's tables whatever was measured. Each function returns what breaks a law, a line each.
+ * Laws that the engine's tables must obey for all samples. Each function returns the violations, one line each.
  */
 import { type Db, sql } from "../../shared/database/pool.js";
 import type { Rules } from "../second-opinion/world.js";
 
-/** Right after an instant was decided: what opened at it without a quorum of regions that confirm trouble. */
+/**
+ * Call right after an instant was decided. Returns what opened at it without a quorum of regions that confirm trouble.
+ */
 export async function openedWithoutQuorum(db: Db, rules: Rules): Promise<string[]> {
   const rows = await db.query<{ line: string }>(sql`
     with counted as (
@@ -36,16 +38,16 @@ export async function openedWithoutQuorum(db: Db, rules: Rules): Promise<string[
   return rows.map(({ line }) => line);
 }
 
-/** In the end. */
+/** Call at the end. */
 export async function brokenLaws(db: Db): Promise<string[]> {
   const rows = await db.query<{ line: string }>(sql`
-    -- two that are open at the same time
+    -- two incidents of a component that are open at the same time
     select a.slug || ' and ' || b.slug || ' overlap' as line
     from incident a
     join incident b on b.component_id = a.component_id and b.incident_id > a.incident_id
     where tstzrange(a.opened_at, least(a.closed_at, a.retracted_at)) && tstzrange(b.opened_at, least(b.closed_at, b.retracted_at))
     union all
-    -- a life that is out of order
+    -- an incident whose times are out of order
     select slug || ' is out of order'
     from incident
     where not (
@@ -53,21 +55,21 @@ export async function brokenLaws(db: Db): Promise<string[]> {
       and started_at <= last_bad_at
       and (escalated_at is null or escalated_at > opened_at)
       and (closed_at is null or closed_at > last_bad_at)
-      -- an operator may be as quick as the instant itself
+      -- an operator may retract at the very instant of the opening
       and (retracted_at is null or retracted_at > opened_at or retracted_at = opened_at and retraction_evidence is null)
       and (escalated_at is null) = (evidence -> 'escalation' is null)
       and (closed_at is null) = (evidence -> 'closing' is null)
       and (retracted_at is not null or retraction_evidence is null)
     )
     union all
-    -- an alert of what did not happen, or none of what did
-    select slug || ' ' || kind || ' was ' || case when e.at is null then 'not told' else 'told wrongly' end
+    -- an alert without its event, or an event without its alert
+    select slug || ' ' || kind || ' was ' || case when e.at is null then 'not alerted' else 'alerted wrongly' end
     from incident i
     cross join lateral (values ('opened', i.opened_at), ('escalated', i.escalated_at), ('closed', i.closed_at)) as m (kind, at)
     left join alert_event e using (incident_id, kind)
     where m.at is distinct from e.at
     union all
-    select i.slug || ' ' || e.kind || ' was told before it opened'
+    select i.slug || ' ' || e.kind || ' was alerted before it opened'
     from alert_event e
     join incident i using (incident_id)
     where e.event_id < (select min(o.event_id) from alert_event o where o.incident_id = e.incident_id and o.kind = 'opened')
@@ -75,7 +77,7 @@ export async function brokenLaws(db: Db): Promise<string[]> {
   return rows.map(({ line }) => line);
 }
 
-/** All that is on record of these incidents, but for a retraction. */
+/** Returns everything recorded about these incidents, except a retraction. */
 export async function closedIncidents(db: Db, slugs: string[]): Promise<string[]> {
   const rows = await db.query<{ incident: string }>(sql`
     select (to_jsonb(i) - ${["retracted_at", "retraction_reason", "retraction_evidence"]}::text[])::text as incident
@@ -85,11 +87,11 @@ export async function closedIncidents(db: Db, slugs: string[]): Promise<string[]
   return rows.map(({ incident }) => incident);
 }
 
-/** @param past what `closedIncidents` said when they were closed */
+/** @param past the result of `closedIncidents` when they were closed */
 export async function changedSince(db: Db, past: string[]): Promise<string[]> {
   const slugs = past.map((one) => (JSON.parse(one) as { slug: string }).slug);
   const now = await closedIncidents(db, slugs);
   return past
     .filter((incident) => !now.includes(incident))
-    .map((incident) => `was changed when it was over: ${incident}`);
+    .map((incident) => `was changed after it had closed: ${incident}`);
 }

@@ -1,16 +1,16 @@
 /**
- * The engine with one clause of the rule book taken out, or turned round: where, what stands there, what is put in its
- * place, and the scenarios that must not go on as before.
+ * The engine with one clause of the rule book removed or reversed: the file, the text that is replaced, its replacement,
+ * and the scenarios whose outcome must change.
  */
 export interface Mutant {
-  /** What is wrong then. */
+  /** The wrong behaviour that results. */
   breaks: string;
-  /** Under `sql/`. */
+  /** Path below `sql/`. */
   file: string;
   found: string;
   becomes: string;
   noticedBy: string[];
-  /** The table itself refuses what comes of it: the constraint that it names. */
+  /** The constraint by which the table itself rejects the result, where it does. */
   refusedBy?: string;
 }
 
@@ -35,14 +35,14 @@ export const mutants: Mutant[] = [
     noticedBy: ["1-engine-away-for-hours"],
   },
   {
-    breaks: "states last through a time that nobody decides",
+    breaks: "states survive a period without decisions",
     file: "engine/080-tick.sql",
     found: "if anew then",
     becomes: "if false then",
     noticedBy: ["1-states-begin-anew"],
   },
   {
-    breaks: "samples are seen before they are known",
+    breaks: "samples are used before they are known",
     file: "engine/030-region-verdicts.sql",
     found: `      and (s.received_after_s = 0 or s.ts <= at - s.received_after_s * interval '1 second')
     group by`,
@@ -50,7 +50,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-silent-regions-were-well"],
   },
   {
-    breaks: "where all is not well, samples are seen before they are known",
+    breaks: "for components that are not healthy, samples are used before they are known",
     file: "engine/030-region-verdicts.sql",
     found: `        and s.ts
           <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
@@ -62,7 +62,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-late-trouble"],
   },
   {
-    breaks: "bad runs are made of samples that are not known yet, too",
+    breaks: "bad runs include samples that are not known yet",
     file: "engine/030-region-verdicts.sql",
     found: `          and s.ts
             <= engine.known_by(at, known_at, s.received_after_s, g.cadence_ms, r)
@@ -74,35 +74,35 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-three-that-hung"],
   },
   {
-    breaks: "the slowest cadence makes everybody's window",
+    breaks: "the slowest cadence sets the window of all components",
     file: "engine/030-region-verdicts.sql",
     found: "      and s.ts > at - engine.ms(r.window_ms)\n",
     becomes: "",
     noticedBy: ["3-window-of-its-own"],
   },
   {
-    breaks: "slow endpoints are judged by the usual window",
+    breaks: "endpoints with a slow cadence are judged by the usual window",
     file: "engine/030-region-verdicts.sql",
     found: "not w.usual or ",
     becomes: "",
     noticedBy: ["3-slow-cadence"],
   },
   {
-    breaks: "what failed is not looked at",
+    breaks: "components with failed samples are not examined",
     file: "engine/030-region-verdicts.sql",
     found: "(n.failed or n.slowest_us >= w.slow_from_us) is true",
     becomes: "(n.slowest_us >= w.slow_from_us) is true",
     noticedBy: ["5-two-regions-of-three"],
   },
   {
-    breaks: "what is slow is not looked at",
+    breaks: "components with slow samples are not examined",
     file: "engine/030-region-verdicts.sql",
     found: " or n.slowest_us >= w.slow_from_us)",
     becomes: ")",
     noticedBy: ["3-slow-venue"],
   },
   {
-    breaks: "what is slow to the limit is not looked at",
+    breaks: "components with samples exactly at the slow limit are not examined",
     file: "engine/030-region-verdicts.sql",
     found: " or n.slowest_us >= w.slow_from_us)",
     becomes: " or n.slowest_us > w.slow_from_us)",
@@ -111,21 +111,21 @@ export const mutants: Mutant[] = [
 
   // 2. Typical latency
   {
-    breaks: "what is typical holds from its boundary on",
+    breaks: "a typical latency applies from its boundary instead of ten minutes later",
     file: "engine/020-typical-latency.sql",
     found: "return date_bin('6 hours', at - interval '10 minutes', 'epoch')",
     becomes: "return date_bin('6 hours', at, 'epoch')",
     noticedBy: ["2-from-ten-past"],
   },
   {
-    breaks: "what is typical is reckoned twice a day",
+    breaks: "the typical latency is computed twice a day",
     file: "engine/020-typical-latency.sql",
     found: "date_bin('6 hours'",
     becomes: "date_bin('12 hours'",
     noticedBy: ["2-from-ten-past"],
   },
   {
-    breaks: "what is typical is a mean",
+    breaks: "the typical latency is a mean",
     file: "engine/020-typical-latency.sql",
     found: "percentile_cont(0.5) within group (order by h.p50_us)",
     becomes: "avg(h.p50_us)",
@@ -134,70 +134,70 @@ export const mutants: Mutant[] = [
 
   // 3. What a region sees
   {
-    breaks: "the window is the shorter of the two",
+    breaks: "the window is the shorter of the usual one and the cadence's",
     file: "engine/010-rules.sql",
     found: "greatest(r.window_ms",
     becomes: "least(r.window_ms",
     noticedBy: ["3-slow-cadence"],
   },
   {
-    breaks: "votes have the shorter of the two ages",
+    breaks: "a vote's greatest age is the shorter of the usual one and the cadence's",
     file: "engine/010-rules.sql",
     found: "greatest(r.vote_max_age_ms",
     becomes: "least(r.vote_max_age_ms",
     noticedBy: ["3-vote-age-of-a-slow-cadence"],
   },
   {
-    breaks: "votes have no age",
+    breaks: "votes never expire",
     file: "engine/030-region-verdicts.sql",
     found: "c.newest_at > c.votes_from as reporting",
     becomes: "true as reporting",
     noticedBy: ["3-vote-age"],
   },
   {
-    breaks: "a vote of exactly the greatest age counts",
+    breaks: "a vote of exactly the greatest age still counts",
     file: "engine/030-region-verdicts.sql",
     found: "c.newest_at > c.votes_from as reporting",
     becomes: "c.newest_at >= c.votes_from as reporting",
     noticedBy: ["3-vote-age"],
   },
   {
-    breaks: "one sample is a verdict",
+    breaks: "one sample is enough for a verdict",
     file: "engine/030-region-verdicts.sql",
     found: " or c.samples < r.min_samples",
     becomes: "",
     noticedBy: ["3-too-few-samples"],
   },
   {
-    breaks: "exactly the share of an outage is none",
+    breaks: "exactly the share of an outage is not an outage",
     file: "engine/030-region-verdicts.sql",
     found: "c.failed >= c.samples * r.outage_bad_share",
     becomes: "c.failed > c.samples * r.outage_bad_share",
     noticedBy: ["3-a-half-is-an-outage"],
   },
   {
-    breaks: "exactly the share of a degraded component is none",
+    breaks: "exactly the share of a degraded component is not degraded",
     file: "engine/030-region-verdicts.sql",
     found: "c.failed >= greatest(c.samples * r.degraded_bad_share, r.degraded_min_failed)",
     becomes: "c.failed > c.samples * r.degraded_bad_share and c.failed >= r.degraded_min_failed",
     noticedBy: ["3-a-fifth-is-degraded"],
   },
   {
-    breaks: "nothing is slow",
+    breaks: "no component is ever slow",
     file: "engine/030-region-verdicts.sql",
     found: "      when c.slow > 0 and c.slow * 2 >= c.samples - c.failed then 'degraded'\n",
     becomes: "",
     noticedBy: ["3-slow-venue", "3-slow-limits"],
   },
   {
-    breaks: "half of them slow is not slow",
+    breaks: "a component with half of its samples slow is not slow",
     file: "engine/030-region-verdicts.sql",
     found: "c.slow * 2 >= c.samples",
     becomes: "c.slow * 2 > c.samples",
     noticedBy: ["3-half-of-them-slow"],
   },
   {
-    breaks: "one slow sample is slow",
+    breaks: "one slow sample makes a component slow",
     file: "engine/030-region-verdicts.sql",
     found: "c.slow > 0 and c.slow * 2 >= c.samples - c.failed",
     becomes: "c.slow > 0",
@@ -211,28 +211,28 @@ export const mutants: Mutant[] = [
     noticedBy: ["3-slow-among-failed"],
   },
   {
-    breaks: "exactly the limit is not slow",
+    breaks: "a sample exactly at the limit is not slow",
     file: "engine/030-region-verdicts.sql",
     found: "s.good and s.latency_us >= g.slow_from_us",
     becomes: "s.good and s.latency_us > g.slow_from_us",
     noticedBy: ["3-slow-limits"],
   },
   {
-    breaks: "slow by the multiple or by the floor",
+    breaks: "a sample is slow if it exceeds either the multiple or the floor",
     file: "engine/020-typical-latency.sql",
     found: "greatest(typical_us * r.slow_multiple",
     becomes: "least(typical_us * r.slow_multiple",
     noticedBy: ["3-slow-limits"],
   },
   {
-    breaks: "nothing is slow until something is typical",
+    breaks: "no sample is slow until a typical latency is known",
     file: "engine/020-typical-latency.sql",
     found: "when typical_us is null then r.slow_untypical_ms * 1000",
     becomes: "when typical_us is null then null",
     noticedBy: ["3-slow-untypical"],
   },
   {
-    breaks: "sockets are slow, too",
+    breaks: "sockets can be slow, too",
     file: "engine/020-typical-latency.sql",
     found: `  when kind <> 'rest' then null
 `,
@@ -255,21 +255,21 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-scattered-errors", "6-three-in-a-row"],
   },
   {
-    breaks: "a region that fell silent goes on reporting",
+    breaks: "a region that fell silent still counts as reporting",
     file: "engine/030-region-verdicts.sql",
     found: "where (s.reporting or s.samples > 0)",
     becomes: "where false",
     noticedBy: ["6-witnesses-fall-silent"],
   },
   {
-    breaks: "a region's state is bad since the last instant",
+    breaks: "a region's state counts as bad only since the newest instant",
     file: "engine/030-region-verdicts.sql",
     found: "then coalesce(k.bad_since, at) end",
     becomes: "then at end",
     noticedBy: ["4-one-block-after-another"],
   },
   {
-    breaks: "unserved slots make a stream's run",
+    breaks: "unserved slots count towards a stream's run",
     file: "engine/030-region-verdicts.sql",
     found: `count(*) filter (
             where s.ts > coalesce(look.newest_well_at, g.judged_from) and not (g.streams and s.unserved is true)
@@ -278,21 +278,21 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-stall-before-the-socket-fell"],
   },
   {
-    breaks: "unserved slots of REST make no run",
+    breaks: "unserved slots of REST do not count towards a run",
     file: "engine/030-region-verdicts.sql",
     found: "c.kind = 'ws' and c.component <> 'ws:conn' as streams",
     becomes: "true as streams",
     noticedBy: ["6-limited-everywhere"],
   },
   {
-    breaks: "nothing older than the window is looked at",
+    breaks: "nothing older than the window is examined",
     file: "engine/010-rules.sql",
     found: "engine.looked_at_span(max(c.cadence_ms), r)",
     becomes: "engine.judged_span(max(c.cadence_ms), r)",
     noticedBy: ["6-fails-in-part"],
   },
   {
-    breaks: "what fails in part is well while a window is",
+    breaks: "a component with a partial failure is well while its newest window is",
     file: "engine/030-region-verdicts.sql",
     found: `      when n.in_part then 'degraded'
 `,
@@ -300,35 +300,35 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-fails-in-part-less-and-less"],
   },
   {
-    breaks: "two windows of three are enough to fail in part",
+    breaks: "two windows of three are enough for a partial failure",
     file: "engine/030-region-verdicts.sql",
     found: "count(*) = r.partial_windows",
     becomes: "count(*) > 0",
     noticedBy: ["6-fails-in-part-too-short"],
   },
   {
-    breaks: "a window of one sample is enough to fail in part",
+    breaks: "a window of one sample is enough for a partial failure",
     file: "engine/030-region-verdicts.sql",
     found: "bool_and(w.samples >= r.min_samples and w.failed",
     becomes: "bool_and(w.failed",
     noticedBy: ["6-fails-in-part-too-short"],
   },
   {
-    breaks: "one bad minute is a failure in part",
+    breaks: "one bad minute is a partial failure",
     file: "engine/030-region-verdicts.sql",
     found: " and w.failed * 2 >= w.samples * r.degraded_bad_share)",
     becomes: ")",
     noticedBy: ["6-one-bad-minute-of-three"],
   },
   {
-    breaks: "each window must be as bad as all of them",
+    breaks: "each window must be as bad as all of them together",
     file: "engine/030-region-verdicts.sql",
     found: "w.failed * 2 >= w.samples",
     becomes: "w.failed >= w.samples",
     noticedBy: ["6-fails-in-part-less-and-less"],
   },
   {
-    breaks: "half the share is enough to fail in part",
+    breaks: "half the share is enough for a partial failure",
     file: "engine/030-region-verdicts.sql",
     found: `
           and sum(w.failed) >= sum(w.samples) * r.degraded_bad_share
@@ -338,7 +338,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-fails-in-part-too-little"],
   },
   {
-    breaks: "three failures are enough to fail in part",
+    breaks: "three failures are enough for a partial failure",
     file: "engine/030-region-verdicts.sql",
     found: `
           and sum(w.failed) > r.opening_bad_run`,
@@ -346,14 +346,14 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-fails-in-part-of-few"],
   },
   {
-    breaks: "a region fails in part by its own trouble once that is over",
+    breaks: "a region's own trouble counts as a partial failure once it is over",
     file: "engine/030-region-verdicts.sql",
     found: " and not g.was_impaired",
     becomes: "",
     noticedBy: ["6-fails-in-part-after-an-impairment"],
   },
   {
-    breaks: "a stream fails in part by its socket's faults",
+    breaks: "a socket's faults count as a stream's partial failure",
     file: "engine/030-region-verdicts.sql",
     found: "not s.good and not (g.streams and s.unserved is true)) as failed",
     becomes: "not s.good) as failed",
@@ -369,7 +369,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-only-region", "4-impaired-in-hindsight"],
   },
   {
-    breaks: "regions are impaired an instant too late",
+    breaks: "regions become impaired one instant too late",
     file: "engine/080-tick.sql",
     found: `  perform engine.keep_impairments(at, r);
   perform engine.keep_outliers(at, r);
@@ -389,7 +389,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-outage-beside-an-impaired-region", "4-only-region"],
   },
   {
-    breaks: "an impaired region says when an incident began",
+    breaks: "an impaired region determines when an incident began",
     file: "engine/070-incidents.sql",
     found: `    and s.reporting
     and s.region_id <> all (array(select engine.impaired_regions(at, at)))
@@ -401,63 +401,63 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-outage-beside-an-impaired-region"],
   },
   {
-    breaks: "what an impaired region sees is evidence that it is over",
+    breaks: "an impaired region can be the witness that an incident is over",
     file: "engine/070-incidents.sql",
     found: "and g.region_id <> all (array(select engine.impaired_regions(at, at)))",
     becomes: "",
     noticedBy: ["6-impaired-witness"],
   },
   {
-    breaks: "an outage that other regions see is one region's trouble",
+    breaks: "an outage that other regions see counts as one region's trouble",
     file: "engine/040-impaired-regions.sql",
     found: " and (bool_or(s.lately_bad) filter (where not i.inside)) is not true",
     becomes: "",
     noticedBy: ["4-outage-everywhere", "4-outage-seen-from-two-machines"],
   },
   {
-    breaks: "an impaired region is not asked whether it sees the same",
+    breaks: "an impaired region is not considered when others are checked for the same trouble",
     file: "engine/040-impaired-regions.sql",
     found: "filter (where not i.inside)",
     becomes: "filter (where not i.inside and s.region_id <> all (array(select engine.impaired_regions(at, at))))",
     noticedBy: ["4-impaired-region-is-asked"],
   },
   {
-    breaks: "an impairment goes on although another region sees the same",
+    breaks: "an impairment continues although another region sees the same",
     file: "engine/040-impaired-regions.sql",
     found: "count(*) filter (where a.bad_alone) as alone",
     becomes: "count(*) filter (where a.bad) as alone",
     noticedBy: ["4-outage-in-a-cascade"],
   },
   {
-    breaks: "what has long been bad is a sign of a bad network",
+    breaks: "components that have long been bad are a sign of a bad network",
     file: "engine/040-impaired-regions.sql",
     found: "bool_and(s.freshly_bad) filter (where i.inside)",
     becomes: "bool_and(s.bad) filter (where i.inside)",
     noticedBy: ["4-one-block-after-another"],
   },
   {
-    breaks: "a venue half of which is freshly bad is not",
+    breaks: "a venue with half of its components freshly bad is not freshly bad",
     file: "engine/040-impaired-regions.sql",
     found: "engine.ms(r.impaired_within_ms)) * 2 >= count(*)",
     becomes: "engine.ms(r.impaired_within_ms)) * 2 > count(*)",
     noticedBy: ["4-half-of-a-venue"],
   },
   {
-    breaks: "a venue with one freshly bad component is",
+    breaks: "a venue with one freshly bad component is freshly bad",
     file: "engine/040-impaired-regions.sql",
     found: "engine.ms(r.impaired_within_ms)) * 2 >= count(*)",
     becomes: "engine.ms(r.impaired_within_ms)) > 0",
     noticedBy: ["4-a-third-of-a-venue"],
   },
   {
-    breaks: "a venue half of which is bad is not",
+    breaks: "a venue with half of its components bad is not bad",
     file: "engine/040-impaired-regions.sql",
     found: "count(*) filter (where engine.is_bad(s.state)) * 2 >= count(*)",
     becomes: "count(*) filter (where engine.is_bad(s.state)) * 2 > count(*)",
     noticedBy: ["4-half-of-a-venue"],
   },
   {
-    breaks: "an impairment goes on while half of its venues are bad",
+    breaks: "an impairment continues while half of its venues are bad",
     file: "engine/040-impaired-regions.sql",
     found: "      <= cardinality(i.venues)",
     becomes: "      < cardinality(i.venues)",
@@ -478,21 +478,21 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-impaired-in-hindsight"],
   },
   {
-    breaks: "it is no matter that regions are of one machine",
+    breaks: "regions on one machine are judged separately",
     file: "engine/040-impaired-regions.sql",
     found: "where v.regions > 1 group by",
     becomes: "where false group by",
     noticedBy: ["4-one-machine"],
   },
   {
-    breaks: "machines that nobody knows are one",
+    breaks: "regions on unknown machines count as one machine",
     file: "engine/040-impaired-regions.sql",
     found: "partition by coalesce(m.machine, 'region ' || m.region_id)",
     becomes: "partition by m.machine",
     noticedBy: ["4-outage-from-three-machines"],
   },
   {
-    breaks: "one region makes its machine impaired",
+    breaks: "one bad region makes its machine impaired",
     file: "engine/040-impaired-regions.sql",
     found: `    bool_and(s.bad) filter (where i.inside) and (bool_or(s.lately_bad) filter (where not i.inside)) is not true,
     bool_and(s.freshly_bad) filter`,
@@ -501,7 +501,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-regions-of-a-machine-fail-apart"],
   },
   {
-    breaks: "what is fresh in one region is fresh from its machine",
+    breaks: "trouble that is fresh in one region is fresh for its machine",
     file: "engine/040-impaired-regions.sql",
     found: "bool_and(s.freshly_bad) filter",
     becomes: "bool_or(s.freshly_bad) filter",
@@ -522,14 +522,14 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-impairment-starts-with-what-is-its-own"],
   },
   {
-    breaks: "what a silent region saw is forgotten",
+    breaks: "the trouble that a silent region last saw is forgotten",
     file: "engine/040-impaired-regions.sql",
     found: "  where (\n      engine.is_bad(s.state)\n      or s.bad_until",
     becomes: "  where s.state <> 'unknown' and (\n      engine.is_bad(s.state)\n      or s.bad_until",
     noticedBy: ["4-impairment-beside-a-silent-witness"],
   },
   {
-    breaks: "an impairment starts with what has long been bad",
+    breaks: "an impairment starts with trouble that has long been bad",
     file: "engine/040-impaired-regions.sql",
     found: `      and s.bad_since > at - engine.ms(r.impaired_within_ms)
       and not exists`,
@@ -537,14 +537,14 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-impairment-starts-with-what-is-new"],
   },
   {
-    breaks: "what a region of the group itself sees is seen elsewhere",
+    breaks: "trouble that a region of the group sees counts as seen elsewhere",
     file: "engine/040-impaired-regions.sql",
     found: "where e.component_id = s.component_id and e.region_id <> all (c.regions)",
     becomes: "where e.component_id = s.component_id",
     noticedBy: ["4-impaired-in-hindsight"],
   },
   {
-    breaks: "a machine's impairment ends by one region",
+    breaks: "a machine's impairment ends when one region recovers",
     file: "engine/040-impaired-regions.sql",
     found: "a.regions = coalesce(n.beside, array[n.region_id])",
     becomes: "a.regions = array[n.region_id]",
@@ -560,21 +560,21 @@ export const mutants: Mutant[] = [
 
   // 5. What the quorum says
   {
-    breaks: "a half is a majority",
+    breaks: "half of the regions are a majority",
     file: "engine/050-quorum.sql",
     found: "return greatest(counted / 2 + 1,",
     becomes: "return greatest((counted + 1) / 2,",
     noticedBy: ["5-two-of-four"],
   },
   {
-    breaks: "it takes all of them",
+    breaks: "a quorum takes all regions",
     file: "engine/050-quorum.sql",
     found: "return greatest(counted / 2 + 1,",
     becomes: "return greatest(counted,",
     noticedBy: ["5-two-regions-of-three", "5-three-of-four"],
   },
   {
-    breaks: "one region is enough",
+    breaks: "one region is enough for a quorum",
     file: "engine/050-quorum.sql",
     found: "return greatest(counted / 2 + 1, least(coalesce(r.quorum_min_regions, 1), published))::int",
     becomes: "return 1",
@@ -602,7 +602,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["5-one-region-alone"],
   },
   {
-    breaks: "it takes a majority of the regions in the registry",
+    breaks: "a quorum takes a majority of the regions in the registry",
     file: "engine/050-quorum.sql",
     found: "count(s.state) filter (where not s.outlier) as counted",
     becomes: "(select count(*) from region g where g.published) as counted",
@@ -616,7 +616,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-witnesses-fall-silent"],
   },
   {
-    breaks: "one that sees an outage makes the others' trouble one",
+    breaks: "one region that sees an outage turns the others' trouble into an outage",
     file: "engine/050-quorum.sql",
     found: "when outage >= quorum then 'outage'",
     becomes: "when outage > 0 and bad >= quorum then 'outage'",
@@ -630,28 +630,28 @@ export const mutants: Mutant[] = [
     noticedBy: ["5-degraded-and-outage"],
   },
   {
-    breaks: "health needs no witnesses",
+    breaks: "a component is healthy without a quorum of witnesses",
     file: "engine/050-quorum.sql",
     found: "when operational + bad + outliers < quorum then 'unknown'",
     becomes: "when false then 'unknown'",
     noticedBy: ["5-health-needs-witnesses"],
   },
   {
-    breaks: "a state begins anew when other regions report",
+    breaks: "a state begins again when other regions report",
     file: "engine/050-quorum.sql",
     found: "since = case when k.state = v.state then k.since else at end",
     becomes: "since = at",
     noticedBy: ["6-hold-as-regions-leave"],
   },
   {
-    breaks: "a state is since the first one",
+    breaks: "a state's beginning never changes",
     file: "engine/050-quorum.sql",
     found: "since = case when k.state = v.state then k.since else at end",
     becomes: "since = k.since",
     noticedBy: ["6-relapse-within-the-hold"],
   },
   {
-    breaks: "a venue half of which is in outage is not",
+    breaks: "a venue with half of its components in outage is not in outage",
     file: "engine/050-quorum.sql",
     found: `count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2
         >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)`,
@@ -669,7 +669,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["5-state-of-a-venue"],
   },
   {
-    breaks: "one component in outage is a venue's outage",
+    breaks: "one component in outage puts its venue in outage",
     file: "engine/050-quorum.sql",
     found: `count(*) filter (where s.state = 'outage' and c.kind = 'rest') * 2
         >= nullif(count(*) filter (where s.state <> 'unknown' and c.kind = 'rest'), 0)`,
@@ -677,7 +677,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["5-state-of-a-venue"],
   },
   {
-    breaks: "half of the venues in outage is no outage",
+    breaks: "half of the venues in outage are not an outage",
     file: "views/020-states.sql",
     found: "when outage * 2 >= known then 'outage'",
     becomes: "when outage * 2 > known then 'outage'",
@@ -693,70 +693,70 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-opens-anew-after-retraction", "6-silent-regions-were-well"],
   },
   {
-    breaks: "what is learnt in hindsight is not looked at",
+    breaks: "samples that arrive later are not considered",
     file: "engine/060-evidence.sql",
     found: "engine.region_verdicts(of_components, since, at, known_at, r)",
     becomes: "engine.region_verdicts(of_components, since, at, at, r)",
     noticedBy: ["6-opens-anew-after-retraction", "6-silent-regions-were-well"],
   },
   {
-    breaks: "impairments recognised later are not looked at",
+    breaks: "impairments recognised later are not considered",
     file: "engine/060-evidence.sql",
     found: "engine.impaired_regions_in_hindsight(at, known_at, r)",
     becomes: "engine.impaired_regions(at, at)",
     noticedBy: ["4-impaired-in-hindsight"],
   },
   {
-    breaks: "with some news, a change of the registry retracts",
+    breaks: "where there is new evidence, a change of the registry retracts, too",
     file: "engine/070-incidents.sql",
     found: " and was.confirmed",
     becomes: "",
     noticedBy: ["6-registry-change-retracts-nothing"],
   },
   {
-    breaks: "late samples are no news",
+    breaks: "late samples are not new evidence",
     file: "engine/070-incidents.sql",
     found: "            limit 1\n          ) late",
     becomes: "            limit 0\n          ) late",
     noticedBy: ["6-opens-anew-after-retraction"],
   },
   {
-    breaks: "an impairment recognised since is no news",
+    breaks: "an impairment recognised since is not new evidence",
     file: "engine/070-incidents.sql",
     found: "where m.recognised_at > i.opened_at and",
     becomes: "where false and",
     noticedBy: ["4-impaired-in-hindsight"],
   },
   {
-    breaks: "an opening is backed without runs",
+    breaks: "regions without a run still support an opening",
     file: "engine/060-evidence.sql",
     found: " and (e.bad_run >= r.opening_bad_run or e.in_part)",
     becomes: "",
     noticedBy: ["6-opens-anew-after-retraction"],
   },
   {
-    breaks: "what came late before the last window is no news",
+    breaks: "late samples from before the last window are not new evidence",
     file: "engine/070-incidents.sql",
     found: "i.opened_at - engine.looked_at_span(c.cadence_ms, r)",
     becomes: "i.opened_at - engine.judged_span(c.cadence_ms, r)",
     noticedBy: ["6-fails-in-part-retracted"],
   },
   {
-    breaks: "a failure in part is not judged again",
+    breaks: "a partial failure is not judged again",
     file: "engine/060-evidence.sql",
     found: "(e.bad_run >= r.opening_bad_run or e.in_part)",
     becomes: "e.bad_run >= r.opening_bad_run",
     noticedBy: ["6-fails-in-part-retracted"],
   },
   {
-    breaks: "openings are judged anew at every instant",
+    breaks: "openings are judged again at every instant",
     file: "engine/070-incidents.sql",
     found: "date_bin(engine.ms(r.retraction_every_ms), at, 'epoch') <> at",
     becomes: "false",
     noticedBy: ["6-late-samples-retract"],
   },
   {
-    breaks: "what is closed is not retracted",
+    breaks: "closed incidents are not retracted",
     file: "engine/070-incidents.sql",
     found: "and i.opened_at = j.opened_at and i.retracted_at is null",
     becomes: "and i.opened_at = j.opened_at and i.retracted_at is null and i.closed_at is null",
@@ -770,14 +770,14 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-opens-anew-after-retraction"],
   },
   {
-    breaks: "alerts that have left are dropped",
+    breaks: "alerts that are already dispatched are dropped",
     file: "engine/070-incidents.sql",
     found: "where e.incident_id = u.incident_id and e.dispatched_at is null",
     becomes: "where e.incident_id = u.incident_id",
     noticedBy: ["6-alert-that-has-left"],
   },
   {
-    breaks: "what is retracted opens anew only at the next instant",
+    breaks: "a retracted incident reopens only at the next instant",
     file: "engine/080-tick.sql",
     found: `  retracted := engine.retract_incidents(at, r);
   closed := engine.close_incidents(at, r);
@@ -801,7 +801,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-relapse-within-the-hold"],
   },
   {
-    breaks: "what is unknown closes",
+    breaks: "an incident closes while its component is unknown",
     file: "engine/070-incidents.sql",
     found: `when state = 'operational'
     and since`,
@@ -818,56 +818,56 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-witnesses-fall-silent", "6-blocked-witness"],
   },
   {
-    breaks: "who saw it escalate is no witness",
+    breaks: "a region that saw it escalate is no witness",
     file: "engine/070-incidents.sql",
     found: "coalesce(evidence -> 'escalation' -> 'votes', '[]')",
     becomes: "'[]'",
     noticedBy: ["6-witness-of-the-escalation"],
   },
   {
-    breaks: "who saw it open is no witness",
+    breaks: "a region that saw it open is no witness",
     file: "engine/070-incidents.sql",
     found: "(evidence -> 'opening' -> 'votes') ||",
     becomes: "'[]' ||",
     noticedBy: ["6-fails-in-part"],
   },
   {
-    breaks: "without a witness an incident stays open for ever",
+    breaks: "without a witness an incident never closes",
     file: "engine/070-incidents.sql",
     found: "when state = 'operational' and since <= at - engine.ms(r.flap_hold_ms)",
     becomes: "when false",
     noticedBy: ["6-witnesses-leave-the-registry", "6-blocked-witness"],
   },
   {
-    breaks: "without a witness the usual hold will do",
+    breaks: "without a witness the usual hold is enough",
     file: "engine/070-incidents.sql",
     found: "when state = 'operational' and since <= at - engine.ms(r.flap_hold_ms)",
     becomes: "when state = 'operational' and since <= at - engine.ms(r.recovery_hold_ms)",
     noticedBy: ["6-blocked-witness"],
   },
   {
-    breaks: "what nobody measures any more stays open",
+    breaks: "an incident of a component that is no longer measured stays open",
     file: "engine/070-incidents.sql",
     found: "when not_bad_since <= at",
     becomes: "when false and not_bad_since <= at",
     noticedBy: ["6-nobody-measures-for-a-day", "6-flips-for-a-day"],
   },
   {
-    breaks: "what nobody measures closes after the usual hold",
+    breaks: "an incident of a component that is no longer measured closes after the usual hold",
     file: "engine/070-incidents.sql",
     found: "engine.ms(r.unmeasured_close_ms)",
     becomes: "engine.ms(r.recovery_hold_ms)",
     noticedBy: ["6-silence-closes-nothing"],
   },
   {
-    breaks: "what is no longer watched stays open",
+    breaks: "an incident of a component that is no longer watched stays open",
     file: "engine/070-incidents.sql",
     found: "when not watched then",
     becomes: "when false then",
     noticedBy: ["6-no-longer-watched"],
   },
   {
-    breaks: "what is no longer watched keeps its state",
+    breaks: "a component that is no longer watched keeps its state",
     file: "engine/080-tick.sql",
     found: "  perform engine.forget_unwatched();\n",
     becomes: "",
@@ -883,7 +883,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-relapse-within-the-hold", "6-recovery-of-the-majority"],
   },
   {
-    breaks: "the peak is not kept",
+    breaks: "the peak severity falls with the severity",
     file: "engine/070-incidents.sql",
     found: "set severity = s.state,",
     becomes: "set severity = s.state, peak_severity = s.state,",
@@ -891,7 +891,7 @@ export const mutants: Mutant[] = [
     refusedBy: "refuse_rewriting",
   },
   {
-    breaks: "it escalates with every relapse",
+    breaks: "an incident escalates with every relapse",
     file: "engine/070-incidents.sql",
     found: "where i.severity > i.peak_severity",
     becomes: "where i.severity = 'outage'",
@@ -899,7 +899,7 @@ export const mutants: Mutant[] = [
     refusedBy: "refuse_rewriting",
   },
   {
-    breaks: "it is over only when the last region sees it so",
+    breaks: "an incident is over only when the last region sees its end",
     file: "engine/070-incidents.sql",
     found: "where n.place = c.quorum",
     becomes: "where n.place = 1",
@@ -913,7 +913,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-end-not-before-the-start"],
   },
   {
-    breaks: "the end of an incident goes back",
+    breaks: "the end of an incident moves back",
     file: "engine/070-incidents.sql",
     found: `      last_bad_at = greatest(i.last_bad_at, n.last_bad_at)
   from component_state s
@@ -939,7 +939,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-end-not-before-the-start"],
   },
   {
-    breaks: "a slow answer is not the end of an incident",
+    breaks: "a slow answer does not extend an incident",
     file: "engine/030-region-verdicts.sql",
     found: "filter (where not s.good or s.latency_us >= g.slow_from_us) as newest_bad_at",
     becomes: "filter (where not s.good) as newest_bad_at",
@@ -963,14 +963,14 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-short-run-dates-nothing"],
   },
   {
-    breaks: "what fails in part confirms nothing",
+    breaks: "a partial failure confirms nothing",
     file: "engine/070-incidents.sql",
     found: "    and (s.bad_run >= r.opening_bad_run or s.in_part)",
     becomes: "    and s.bad_run >= r.opening_bad_run",
     noticedBy: ["6-fails-in-part"],
   },
   {
-    breaks: "what is well confirms by its run",
+    breaks: "a region that sees the component well confirms by its run",
     file: "engine/070-incidents.sql",
     found: `  where engine.is_bad(s.state)
     and (s.bad_run`,
@@ -993,7 +993,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-fails-in-part"],
   },
   {
-    breaks: "who fails in part has no run",
+    breaks: "a region with a partial failure has no run",
     file: "engine/070-incidents.sql",
     found: `s.bad_run >= r.opening_bad_run
   from engine.counted_states`,
@@ -1002,14 +1002,14 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-in-part-and-in-a-row"],
   },
   {
-    breaks: "a run reaches over a silence",
+    breaks: "a run spans a silence",
     file: "engine/070-incidents.sql",
     found: "where n.after > u.max_age and n.ts > u.ts",
     becomes: "where false",
     noticedBy: ["6-run-does-not-reach-over-silence"],
   },
   {
-    breaks: "a gap as long as a vote may be old is a silence",
+    breaks: "a gap of exactly a vote's greatest age is a silence",
     file: "engine/070-incidents.sql",
     found: "where n.after > u.max_age and",
     becomes: "where n.after >= u.max_age and",
@@ -1048,7 +1048,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-suspect-waits"],
   },
   {
-    breaks: "half of a machine's venues are suspect",
+    breaks: "half of a machine's venues make it suspect",
     file: "engine/040-impaired-regions.sql",
     found: "count(*) filter (where v.fails_alone) > count(*) * r.impaired_venue_share",
     becomes: "count(*) filter (where v.fails_alone) >= count(*) * r.impaired_venue_share",
@@ -1097,35 +1097,35 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-cut-beside-a-block"],
   },
   {
-    breaks: "a machine is suspect for what another one sees, too",
+    breaks: "a machine is suspect for trouble that another one sees, too",
     file: "engine/040-impaired-regions.sql",
     found: "left join fails_at f using (component_id)",
     becomes: "left join fails_at f on false",
     noticedBy: ["6-two-machines-are-not-suspect"],
   },
   {
-    breaks: "a vantage's own trouble speaks for its network",
+    breaks: "a vantage's own trouble counts in favour of its network",
     file: "engine/040-impaired-regions.sql",
     found: "(f.first <> o.vantage or f.last <> o.vantage)",
     becomes: "f.first is not null",
     noticedBy: ["6-cut-beside-a-block"],
   },
   {
-    breaks: "only a region named before another sees the same as it does",
+    breaks: "only a vantage that sorts before another counts as seeing the same trouble",
     file: "engine/040-impaired-regions.sql",
     found: "(f.first <> o.vantage or f.last <> o.vantage)",
     becomes: "f.first <> o.vantage",
     noticedBy: ["6-two-machines-are-not-suspect"],
   },
   {
-    breaks: "one request that fails elsewhere speaks for a network",
+    breaks: "one request that fails elsewhere counts in favour of a network",
     file: "engine/040-impaired-regions.sql",
     found: "< count(*) filter (where o.failing) as fails_alone",
     becomes: "< least(1, count(*) filter (where o.failing)) as fails_alone",
     noticedBy: ["6-cut-beside-hiccups-of-the-same"],
   },
   {
-    breaks: "other trouble elsewhere speaks for a network",
+    breaks: "other trouble elsewhere counts in favour of a network",
     file: "engine/040-impaired-regions.sql",
     found: `    select s.component_id, min(s.vantage) as first, max(s.vantage) as last
     from seen s
@@ -1138,7 +1138,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-cut-beside-hiccups"],
   },
   {
-    breaks: "what has long failed elsewhere speaks for a network",
+    breaks: "trouble that has long existed elsewhere counts in favour of a network",
     file: "engine/040-impaired-regions.sql",
     found: `    from seen s
     where s.failing
@@ -1151,7 +1151,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-cut-beside-old-blocks"],
   },
   {
-    breaks: "a stream that is not silent yet speaks for a network",
+    breaks: "a stream that is not silent yet counts in favour of a network",
     file: "engine/040-impaired-regions.sql",
     found: "    where o.kind = 'rest' or o.failing\n",
     becomes: "",
@@ -1165,21 +1165,21 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-blip-before-an-outage"],
   },
   {
-    breaks: "a suspect vantage never confirms what it has long seen",
+    breaks: "a suspect vantage never confirms trouble that it has long seen",
     file: "engine/070-incidents.sql",
     found: "    where k.bad_since <= at - engine.ms(r.impaired_within_ms)\n      or g.vantage not in",
     becomes: "    where g.vantage not in",
     noticedBy: ["6-long-bad-in-a-suspect-region"],
   },
   {
-    breaks: "the newest trouble of any region is that of each",
+    breaks: "the newest trouble of any region counts as that of each region",
     file: "engine/040-impaired-regions.sql",
     found: "over (partition by g.vantage) as trouble_from",
     becomes: "over () as trouble_from",
     noticedBy: ["6-cut-beside-news-elsewhere"],
   },
   {
-    breaks: "a network that seems to fail confirms what fails elsewhere, too",
+    breaks: "a suspect network confirms trouble that is also seen elsewhere",
     file: "engine/070-incidents.sql",
     found: "or g.vantage not in (select engine.suspect_vantages(at, r))",
     becomes:
@@ -1194,7 +1194,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-suspect-waits"],
   },
   {
-    breaks: "samples that nobody knows yet say when an incident began",
+    breaks: "samples that are not known yet determine when an incident began",
     file: "engine/070-incidents.sql",
     found: "        and g.ts <= at - g.received_after_s * interval '1 second'\n",
     becomes: "",
@@ -1209,49 +1209,49 @@ export const mutants: Mutant[] = [
     refusedBy: "incident_open",
   },
   {
-    breaks: "what an operator retracted opens again",
+    breaks: "an incident that an operator retracted opens again",
     file: "engine/070-incidents.sql",
     found: "i.closed_at is null and i.dismissed_until is null\n$$",
     becomes: "false\n$$",
     noticedBy: ["6-operator-retracts"],
   },
   {
-    breaks: "what an operator retracted never opens again",
+    breaks: "an incident that an operator retracted never opens again",
     file: "engine/070-incidents.sql",
     found: "i.incident_id = d.incident_id and s.state = 'operational'",
     becomes: "false",
     noticedBy: ["6-operator-retracts"],
   },
   {
-    breaks: "silence ends what an operator said",
+    breaks: "silence ends an operator's retraction",
     file: "engine/070-incidents.sql",
     found: "i.incident_id = d.incident_id and s.state = 'operational'",
     becomes: "i.incident_id = d.incident_id and not engine.is_bad(s.state)",
     noticedBy: ["6-operator-retracts-and-nobody-measures"],
   },
   {
-    breaks: "what an operator retracted stays away when it grows worse",
+    breaks: "an incident that an operator retracted does not open again when it grows worse",
     file: "engine/070-incidents.sql",
     found: "and d.peak_severity >= c.state",
     becomes: "",
     noticedBy: ["6-operator-retracts-and-it-grows-worse"],
   },
   {
-    breaks: "what an operator retracted opens again when it eases",
+    breaks: "an incident that an operator retracted opens again when it eases",
     file: "engine/070-incidents.sql",
     found: "and d.peak_severity >= c.state",
     becomes: "and d.peak_severity = c.state",
     noticedBy: ["6-operator-retracts-and-it-eases"],
   },
   {
-    breaks: "a sample that took its usual time retracts",
+    breaks: "a sample that took its usual time causes a retraction",
     file: "engine/010-rules.sql",
     found: "then known_at else at end",
     becomes: "then known_at else known_at end",
     noticedBy: ["6-three-that-hung"],
   },
   {
-    breaks: "a slow cadence does not make late later",
+    breaks: "a slow cadence does not extend the time after which a sample is late",
     file: "engine/010-rules.sql",
     found: "greatest(r.late_sample_ms, cadence_ms)",
     becomes: "r.late_sample_ms",
@@ -1281,14 +1281,14 @@ export const mutants: Mutant[] = [
     noticedBy: ["6-name-of-the-day-it-started"],
   },
   {
-    breaks: "days are Tokyo's",
+    breaks: "incidents are named after the day in Tokyo",
     file: "engine/070-incidents.sql",
     found: "to_char(started_at at time zone 'UTC'",
     becomes: "to_char(started_at at time zone 'Asia/Tokyo'",
     noticedBy: ["6-name-of-the-day-it-started"],
   },
   {
-    breaks: "names have no numbers",
+    breaks: "names are not numbered",
     file: "engine/070-incidents.sql",
     found: "case when n.nth > 1 then '-' || n.nth else '' end",
     becomes: "''",
@@ -1296,7 +1296,7 @@ export const mutants: Mutant[] = [
     refusedBy: "incident_slug_key",
   },
   {
-    breaks: "names of retracted incidents are given again",
+    breaks: "names of retracted incidents are used again",
     file: "engine/070-incidents.sql",
     found: "    where i.started_at >= (",
     becomes: "    where i.retracted_at is null and i.started_at >= (",
@@ -1312,14 +1312,14 @@ export const mutants: Mutant[] = [
     refusedBy: "incident_slug_key",
   },
   {
-    breaks: "those of one instant are numbered by component first",
+    breaks: "incidents of one instant are numbered by component first",
     file: "engine/070-incidents.sql",
     found: "order by s.started_at, s.component)",
     becomes: "order by s.component, s.started_at)",
     noticedBy: ["6-numbered-by-start"],
   },
   {
-    breaks: "those of one instant and start are numbered backwards",
+    breaks: "incidents of one instant and start are numbered backwards",
     file: "engine/070-incidents.sql",
     found: "order by s.started_at, s.component)",
     becomes: "order by s.started_at, s.component desc)",
@@ -1328,30 +1328,30 @@ export const mutants: Mutant[] = [
 
   // 6. Alerts
   {
-    breaks: "an escalation tells nobody",
+    breaks: "an escalation sends no alert",
     file: "engine/070-incidents.sql",
     found: "select unnest(escalated), 'escalated', 2",
     becomes: "select unnest(escalated), 'escalated', 2 where false",
     noticedBy: ["6-recovery-of-the-majority"],
   },
   {
-    breaks: "whoever was told of an outage is told of the end of something less",
+    breaks: "the closing alert of an outage states a lower severity",
     file: "engine/070-incidents.sql",
     found: "case m.kind when 'closed' then i.peak_severity else i.severity end",
     becomes: "i.severity",
     noticedBy: ["6-recovery-of-the-majority"],
   },
 
-  // 3. What a region's own trouble did to it
+  // 3. The effects of a region's own trouble
   {
-    breaks: "what a region's own trouble did counts when it is over",
+    breaks: "samples of a region's own trouble count once it is over",
     file: "engine/030-region-verdicts.sql",
     found: "and i.ended_at > since and i.ended_at <= at",
     becomes: "and false",
     noticedBy: ["4-impairment-outlasts-a-slow-cadence"],
   },
   {
-    breaks: "what was bad in an impairment that was none is left out",
+    breaks: "samples of an impairment that turned out to be none are left out",
     file: "engine/030-region-verdicts.sql",
     found: `and i.ended_at > since and i.ended_at <= at
     and not i.seen_elsewhere`,
@@ -1366,7 +1366,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-impairment-outlasts-a-slow-cadence"],
   },
   {
-    breaks: "a run is made of what a region's own trouble did",
+    breaks: "samples of a region's own trouble count towards a run",
     file: "engine/030-region-verdicts.sql",
     found: `          and engine.counts(s.ts, s.good, s.latency_us, g.slow_from_us, g.ours)
         group by 1`,
@@ -1374,7 +1374,7 @@ export const mutants: Mutant[] = [
     noticedBy: ["4-run-after-an-impairment"],
   },
   {
-    breaks: "an incident starts with what a region's own trouble did",
+    breaks: "an incident starts with samples of a region's own trouble",
     file: "engine/070-incidents.sql",
     found: "and engine.counts(b.ts, b.good, b.latency_us, l.slow_from_us, o.spans)",
     becomes: "",
@@ -1390,7 +1390,7 @@ export const mutants: Mutant[] = [
 
   // 4. Impairments that end, and outliers
   {
-    breaks: "a region votes while it still sees what its own trouble did",
+    breaks: "a region votes while it still sees the effects of its own trouble",
     file: "engine/040-impaired-regions.sql",
     found: ` or i.ended_at = at and not i.seen_elsewhere)
 $$;`,
@@ -1399,7 +1399,7 @@ $$;`,
     noticedBy: ["4-one-machine"],
   },
   {
-    breaks: "a region that others agree with votes an instant too late",
+    breaks: "a region that others agree with votes one instant too late",
     file: "engine/040-impaired-regions.sql",
     found: `or i.ended_at = at and not i.seen_elsewhere)
 $$;`,
@@ -1408,42 +1408,42 @@ $$;`,
     noticedBy: ["4-outage-reaches-regions-in-turn"],
   },
   {
-    breaks: "an impairment starts when it is seen to be bad",
+    breaks: "an impairment starts with the first bad state instead of the first failure",
     file: "engine/040-impaired-regions.sql",
     found: "min(least(s.bad_since, s.run_from))",
     becomes: "min(s.bad_since)",
     noticedBy: ["4-impairment-starts-with-its-first-failure"],
   },
   {
-    breaks: "the last region to see the end of an outage was alone with it",
+    breaks: "the last region to see the end of an outage counts as alone with it",
     file: "engine/040-impaired-regions.sql",
     found: "(bool_or(s.lately_bad) filter (where not i.inside)) is not true",
     becomes: "(bool_or(s.bad) filter (where not i.inside)) is not true",
     noticedBy: ["4-last-to-see-the-end"],
   },
   {
-    breaks: "a region's own trouble is a witness of another one's",
+    breaks: "a region's own trouble counts as seeing the same as another region",
     file: "engine/040-impaired-regions.sql",
     found: "where i.region_id = s.region_id and not i.seen_elsewhere",
     becomes: "where false",
     noticedBy: ["4-networks-fail-in-turn"],
   },
   {
-    breaks: "an impairment that may be none retracts",
+    breaks: "an impairment that may turn out to be none retracts",
     file: "engine/030-region-verdicts.sql",
     found: "else recognised_at <= known_at - engine.ms(r.impaired_within_ms)",
     becomes: "else recognised_at <= known_at",
     noticedBy: ["4-cascade"],
   },
   {
-    breaks: "an impairment that was none retracts",
+    breaks: "an impairment that turned out to be none retracts",
     file: "engine/030-region-verdicts.sql",
     found: "when ended_at <= known_at then not seen_elsewhere",
     becomes: "when ended_at <= known_at then true",
     noticedBy: ["4-cascade"],
   },
   {
-    breaks: "an impairment that may be none takes a partial failure back",
+    breaks: "an impairment that may turn out to be none cancels a partial failure",
     file: "engine/030-region-verdicts.sql",
     found: `where i.started_at <= at
       and engine.is_own_trouble(i.recognised_at, i.ended_at, i.seen_elsewhere, at, known_at, r)`,
@@ -1452,7 +1452,7 @@ $$;`,
     noticedBy: ["6-fails-in-part-before-a-cascade"],
   },
   {
-    breaks: "a region does not fail in part after an impairment that was none",
+    breaks: "a region has no partial failure after an impairment that turned out to be none",
     file: "engine/030-region-verdicts.sql",
     found: "when recognised_at <= at then (seen_elsewhere and ended_at <= at) is not true",
     becomes: "when recognised_at <= at then true",
@@ -1467,7 +1467,7 @@ $$;`,
     noticedBy: ["4-networks-fail-together"],
   },
   {
-    breaks: "a region whose network has failed for long is a witness",
+    breaks: "a region whose network has failed for long counts as seeing the same",
     file: "engine/040-impaired-regions.sql",
     found: `and s.region_id <> all (
       array(
@@ -1495,21 +1495,21 @@ $$;`,
     noticedBy: ["4-frozen-beside-an-impairment"],
   },
   {
-    breaks: "what is about to turn bad is not suspect",
+    breaks: "a component that is about to turn bad does not count as failing",
     file: "engine/040-impaired-regions.sql",
     found: "s.bad_run > 0 as failing",
     becomes: "engine.is_bad(s.state) as failing",
     noticedBy: ["6-suspect-that-is-about-to-be"],
   },
   {
-    breaks: "what was not asked since speaks for the machine's network",
+    breaks: "a component that was not measured since counts in favour of the machine's network",
     file: "engine/040-impaired-regions.sql",
     found: "    where s.newest_at >= s.trouble_from\n",
     becomes: "",
     noticedBy: ["6-suspect-by-what-was-asked-since"],
   },
   {
-    breaks: "what was an incident fails in part",
+    breaks: "failures of an ended incident count as a partial failure",
     file: "engine/030-region-verdicts.sql",
     found: "and i.last_bad_at > g.part_from",
     becomes: "and false",
@@ -1530,14 +1530,14 @@ $$;`,
     noticedBy: ["4-outlier-and-a-slow-region"],
   },
   {
-    breaks: "an outlier is one of those of whom it takes a quorum",
+    breaks: "a quorum is counted over regions including outliers",
     file: "engine/050-quorum.sql",
     found: "count(s.state) filter (where not s.outlier) as counted",
     becomes: "count(s.state) as counted",
     noticedBy: ["4-two-outliers-of-five"],
   },
   {
-    breaks: "of two regions the outlier leaves the other one to know nothing",
+    breaks: "with two regions, an outlier makes the component unknown",
     file: "engine/050-quorum.sql",
     found: "operational + bad + outliers < quorum",
     becomes: "operational + bad < quorum",
@@ -1553,21 +1553,21 @@ $$;`,
     noticedBy: ["4-outlier-confirms-nothing"],
   },
   {
-    breaks: "an outlier remains one when others have joined it",
+    breaks: "an outlier stays one when others see the same",
     file: "engine/045-outliers.sql",
     found: "s.lasting >= s.quorum or",
     becomes: "",
     noticedBy: ["4-outlier-is-joined"],
   },
   {
-    breaks: "an outlier that has seen the component well remains one",
+    breaks: "an outlier that has seen the component well stays one",
     file: "engine/045-outliers.sql",
     found: "s.region_id = o.region_id and s.state = 'operational'",
     becomes: "false",
     noticedBy: ["4-outlier-falls-silent"],
   },
   {
-    breaks: "an outlier is one no more when it falls silent",
+    breaks: "an outlier that falls silent is no longer one",
     file: "engine/045-outliers.sql",
     found: "        or not exists (\n          select from component c",
     becomes:
@@ -1589,7 +1589,7 @@ $$;`,
     noticedBy: ["4-no-outlier-where-others-agreed"],
   },
   {
-    breaks: "what has just turned bad lasts",
+    breaks: "trouble that has just begun counts as lasting",
     file: "engine/045-outliers.sql",
     found: "count(*) filter (where s.bad_since <= at - engine.ms(r.outlier_after_ms)) over",
     becomes: "count(*) filter (where s.bad_since <= at) over",

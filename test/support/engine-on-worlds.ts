@@ -1,4 +1,4 @@
-/** The engine on worlds of `random-worlds.ts`: what it says of them, in the words of the second opinion. */
+/** Runs the engine on worlds of `random-worlds.ts`, and states its decisions in the format of the second opinion. */
 import { type Db, sql } from "../../shared/database/pool.js";
 import { accepted, decideUpTo, tick } from "../../server/engine/tick.js";
 import type { Run } from "./random-worlds.js";
@@ -6,7 +6,7 @@ import type { Moment, Opinion } from "./second-opinion.js";
 import { isOfComponent } from "../second-opinion/incidents.js";
 import type { Sample } from "../second-opinion/world.js";
 
-/** Nothing is watched and nothing was measured but what these worlds hold. Their samples come later. */
+/** Makes the database watch only the components of these worlds, without any samples. Their samples come later. */
 export async function watch(db: Db, { worlds }: Run): Promise<void> {
   const regions = [...new Set(worlds.flatMap(({ regions }) => regions))];
   const venues = worlds.flatMap(({ venues }) => venues);
@@ -57,7 +57,7 @@ export async function watch(db: Db, { worlds }: Run): Promise<void> {
 
 const samplesAtOnce = 20_000;
 
-/** Those that are there already are left as they are, as when a probe sends them twice. */
+/** Leaves existing samples unchanged, as when a probe sends them twice. */
 export async function insertSamples(db: Db, samples: Sample[]): Promise<void> {
   for (let from = 0; from < samples.length; from += samplesAtOnce) {
     const some = samples.slice(from, from + samplesAtOnce);
@@ -79,24 +79,27 @@ export async function insertSamples(db: Db, samples: Sample[]): Promise<void> {
   }
 }
 
-/** As a database does by itself after a while; planned without, a tick takes ten times as long. */
+/**
+ * Gathers statistics, as a database does on its own after a while. Planned without them, a tick takes ten times as
+ * long.
+ */
 export async function gatherStatistics(db: Db): Promise<void> {
   await db.script("analyze");
 }
 
-/** Decides one instant, as a core does that is in time; `anew` after a pause that is not made up for. */
+/** Decides one instant like a core that is on time; `anew` after a pause that the engine does not catch up with. */
 export async function decide(db: Db, { worlds }: Run, at: number, anew: boolean) {
   const rules = { ...worlds[0]!.rules };
   return accepted(await tick(db, new Date(at), { rules, anew }));
 }
 
-/** Decides all that is due by then. */
+/** Decides everything that is due by then. */
 export async function catchUp(db: Db, { worlds }: Run, upTo: number) {
   const rules = { ...worlds[0]!.rules };
   for await (const decided of decideUpTo(db, new Date(upTo), { rules })) accepted(decided);
 }
 
-/** What operators do once this instant is decided. */
+/** Makes the operators' retractions that follow the decision of this instant. */
 export async function retractByHand(db: Db, { worlds }: Run, at: number) {
   for (const retraction of worlds.flatMap(({ retractions }) => retractions)) {
     if (retraction.at !== at) continue;
@@ -111,8 +114,8 @@ export async function retractByHand(db: Db, { worlds }: Run, at: number) {
 }
 
 /**
- * What the engine says as of now of states, impaired regions and outliers, a line each. The same of the second opinion
- * is `linesOf`. Regions without a sample in the window are left out as long as they are said to see nothing.
+ * Returns the engine's present states, impaired regions and outliers, one line each. `linesOf` returns the same of the
+ * second opinion. Regions without a sample in the window are left out as long as their state is unknown.
  */
 export async function engineLines(db: Db): Promise<string> {
   const [row] = await db.query<{ lines: string | null }>(sql`
@@ -172,7 +175,7 @@ export async function engineLines(db: Db): Promise<string> {
   return row!.lines ?? "";
 }
 
-/** The same, of the second opinions on all worlds of a run at one instant. */
+/** Returns the same lines from the second opinions on all worlds of a run at one instant. */
 export function opinionLines(moments: Moment[]): string {
   const views = moments.flatMap(({ views }) =>
     views
@@ -196,7 +199,7 @@ export function opinionLines(moments: Moment[]): string {
       [i.venues[0], "impaired in", i.region, i.startedAt, `{${i.venues.join()}}`, `{${i.group.join()}}`].join(" "),
     ),
   );
-  // in the order of components, and then of regions
+  // in the order of components, then regions
   const outliers = moments.flatMap(({ components, views, outliers }) =>
     components.flatMap((component) =>
       views.filter(isOfComponent(component)).flatMap(({ region }) =>
@@ -212,7 +215,7 @@ export function opinionLines(moments: Moment[]): string {
 
 export type EngineRecords = Pick<Opinion, "incidents" | "alerts" | "impairments" | "outliers">;
 
-/** What the engine has on record of incidents, alerts, impairments and outliers, oldest first. */
+/** Returns the engine's records of incidents, alerts, impairments and outliers, oldest first. */
 export async function engineRecords(db: Db): Promise<EngineRecords> {
   const [row] = await db.query<{ records: EngineRecords }>(sql`
     with witnesses as (

@@ -1,7 +1,4 @@
-/**
- * A quarter in which much befell a fleet of all categories: what rarely happens, at once, for tests that want to have
- * seen it.
- */
+/** A quarter of an eventful fleet of all categories, for tests that must see everything that rarely happens. */
 import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import { faults } from "../../shared/measurement/sample.js";
@@ -14,7 +11,8 @@ const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
 /**
- * One for all of it: spans between instants must not grow by the time that a busy machine takes to fill in what was.
+ * One instant for everything: on a busy machine, filling in the past takes time, and spans between instants must not
+ * grow by it.
  */
 let nowMs = 0;
 
@@ -22,7 +20,7 @@ function ago(seconds: number): Date {
   return new Date(nowMs - seconds * 1000);
 }
 
-/** Fills a database of `registry-all.json` in which nothing was measured. */
+/** Fills a database of `registry-all.json` that has no samples. */
 export async function muchBefell(pool: Pool): Promise<void> {
   nowMs = Date.now();
   await probesReport(pool);
@@ -46,7 +44,7 @@ export async function muchBefell(pool: Pool): Promise<void> {
   await impairments(pool);
 }
 
-/** Thresholds of a registry that were read off measured silences. */
+/** Adds stall thresholds to a registry as if they were derived from measured silences. */
 export function measuredStalls(registry: Registry): Registry {
   const copy = structuredClone(registry);
   const [stream] = copy.venues.find(({ socket }) => socket)!.socket!.streams;
@@ -65,8 +63,8 @@ export function measuredStalls(registry: Registry): Registry {
 }
 
 /**
- * One that is well and knows its clock, and one that has every trouble, on a machine that believes in 1970. Both run on
- * one machine, and one of them says where that is; so does one of which no machine is known.
+ * Inserts one healthy probe with a correct clock, and one with every trouble, on a machine whose clock is in 1970. Both
+ * run on one machine, and one of them reports its place. Another probe reports its place, but not its machine.
  */
 async function probesReport(pool: Pool): Promise<void> {
   const unmeasured = { late: 3 };
@@ -84,12 +82,12 @@ async function probesReport(pool: Pool): Promise<void> {
     ...{ region: "ap-southeast", unmeasured },
     vantage: { name: "sin-1", place: "Singapore", network: "AS64497" },
   }).renew();
-  // so they had said before anything was decided
+  // they reported this before anything was decided
   await pool.query(sql`update region_vantage set holds_from = ${ago(1000)}`);
   await pool.query(sql`update probe set seen_at = ${ago(1000)}`);
 }
 
-/** On each weekday at an hour of it, on days at one hour, and on one weekday at any hour. */
+/** Incidents on each weekday at one hour, on days at one hour, and on one weekday at any hour. */
 async function recurringIncidents(pool: Pool): Promise<void> {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   const incident = (component: string, daysBack: number, hour: number) => {
@@ -122,7 +120,7 @@ async function typicalLatencies(pool: Pool): Promise<void> {
   `);
 }
 
-/** One venue each, from one region alone. */
+/** Every fault at one venue each, from one region alone. */
 async function everyFault(pool: Pool): Promise<void> {
   const venues = ["binance", "coinbase", "bybit", "okx", "kucoin", "gate"];
   for (const [i, fault] of faults.entries())
@@ -136,7 +134,7 @@ async function everyFault(pool: Pool): Promise<void> {
     });
 }
 
-/** Degraded by a few bad samples in a row, an outage by more of them. */
+/** A few bad samples in a row make it degraded, more of them an outage. */
 async function escalation(pool: Pool): Promise<void> {
   await measured(pool, {
     from: ago(361),
@@ -148,7 +146,7 @@ async function escalation(pool: Pool): Promise<void> {
   });
 }
 
-/** By a stream that numbers its frames. */
+/** Missing numbers of a stream that numbers its frames. */
 async function numbersLeftOut(pool: Pool): Promise<void> {
   await pool.query(sql`
     update sample s
@@ -160,8 +158,8 @@ async function numbersLeftOut(pool: Pool): Promise<void> {
 }
 
 /**
- * One region had fallen silent before the first, another never spoke before the second; the regions left share a
- * machine in one of them alone.
+ * One region fell silent before the first outage, another never reported before the second. Only in one of the outages,
+ * the remaining regions share a machine.
  */
 async function outagesBesideSilence(pool: Pool): Promise<void> {
   for (const [component, region, silentFor] of [
@@ -178,7 +176,7 @@ async function outagesBesideSilence(pool: Pool): Promise<void> {
   }
 }
 
-/** Every third answer, from two regions and never many in a row. */
+/** Every third answer fails, from two regions and never many in a row. */
 async function failingInPart(pool: Pool): Promise<void> {
   await pool.query(sql`
     update sample s
@@ -190,7 +188,7 @@ async function failingInPart(pool: Pool): Promise<void> {
   `);
 }
 
-/** A stream that the venue would not let us subscribe to. */
+/** A stream whose subscription the venue refused. */
 async function refused(pool: Pool): Promise<void> {
   const where = { venue: "kraken", component: "ws:trades" };
   await measured(pool, { ...where, from: ago(360), to: ago(0), fault: "body" });
@@ -204,8 +202,8 @@ async function refused(pool: Pool): Promise<void> {
 }
 
 /**
- * One of a region, which is over, and one of the two of a machine, which goes on. After all decisions: the next one
- * would end it.
+ * An ended impairment of one region, and an ongoing one of the two regions of a machine. Insert them after all
+ * decisions, because the next one would end the latter.
  */
 async function impairments(pool: Pool): Promise<void> {
   await pool.query(sql`
@@ -220,13 +218,15 @@ async function impairments(pool: Pool): Promise<void> {
   `);
 }
 
-/** Of a stream; of endpoints that answered only before, and not before it; and of a venue that trades nothing. */
+/**
+ * Incidents of a stream, of endpoints that answered only before or not before it, and of a venue that trades nothing.
+ */
 async function incidentsBesideLatency(pool: Pool): Promise<void> {
   const recent = { startedAt: ago(120), minutes: 1 };
   await unmeasured(pool, { venue: "deribit", from: ago(240), to: ago(-10) });
   for (const [venue, component] of [
     ["okx", "ws:trades"],
-    // of which the thresholds stand on something better
+    // stall thresholds with a better basis
     ["binance", "ws:ticker"],
     ["binance", "ws:book"],
     ["gate", "ws:ticker"],
@@ -243,8 +243,8 @@ async function incidentsBesideLatency(pool: Pool): Promise<void> {
 }
 
 /**
- * Beside five incidents of one venue, long enough ago to count, and beside none; taken down, impossible, of all kinds,
- * with and without what may lack.
+ * Notices next to five incidents of one venue, long enough ago to count, and next to none; taken down, impossible, and
+ * of all kinds, with and without optional fields.
  */
 async function whatVenuesSaid(pool: Pool): Promise<void> {
   const began = [8, 8.1, 8.2, 8.3, 8.4].map((hours) => ago(hours * 3_600));
@@ -269,7 +269,7 @@ async function whatVenuesSaid(pool: Pool): Promise<void> {
       notice("impossible", ago(-90_000)),
     ),
   ]);
-  // the others left, and are marked as taken down
+  // the other notices left the feed, and are marked as taken down
   await said(pool, "kraken", ago(150), [whole(...notices)]);
   await pastIncident(pool, {
     ...{ venue: "okx", component: "rest:ticker", minutes: 1 },

@@ -1,4 +1,4 @@
-/** What is exported, by real programs' own makers: each series' name with the labels that it has. */
+/** Collects the exported metrics from the programs' own code: each series' name with its labels. */
 import { makeProbeMetrics } from "../../probe/metrics.js";
 import { unmeasuredReasons, type UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import { makeAlertMetrics } from "../../server/alerts/delivery/metrics.js";
@@ -25,8 +25,8 @@ export function exportedBy(text: string): Exported {
 }
 
 /**
- * What core, probe and web tell their operators, one text each, with everything counted once; the database gets a
- * channel to tell of.
+ * Returns the expositions of core, probe and web, one text each, with everything counted once. Adds a channel to the
+ * database to export.
  */
 export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
   const core = makeOwnMetrics("core");

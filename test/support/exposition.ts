@@ -1,4 +1,4 @@
-/** A strict reader of Prometheus' text format, version 0.0.4: whatever the format does not say is refused. */
+/** A strict reader of Prometheus' text format, version 0.0.4: it rejects everything that the format does not define. */
 
 export interface Series {
   name: string;
@@ -18,7 +18,7 @@ const seriesLine = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{.*\})? (\S+)$/;
 const labelPair = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"/;
 const number = /^(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|NaN|[+-]Inf)$/i;
 
-/** Endings that series of a family may have beside its own name. */
+/** Suffixes that series of a family may have beside its plain name. */
 const endings: Record<string, string[]> = {
   gauge: [""],
   counter: [""],
@@ -28,9 +28,10 @@ const endings: Record<string, string[]> = {
 };
 
 /**
- * Families in their order. Each must have a help and then a type before its series, and all its lines together.
+ * Returns the families in their order. Each must have a help and then a type before its series, and all its lines
+ * together.
  *
- * @throws Error that names the first line that is not as it should be
+ * @throws Error that names the first bad line
  */
 export function parseExposition(text: string): Family[] {
   if (!text.endsWith("\n")) throw new Error("the last line has no end");

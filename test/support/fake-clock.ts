@@ -1,6 +1,6 @@
 import type { Clock } from "../../probe/schedule/clock.js";
 
-/** A clock that stands still until it is walked; `jump` sets it, or sleeps: timers do not notice. */
+/** A clock that stands still until it is advanced. `jump` sets it, or simulates sleep: timers do not notice. */
 export function makeFakeClock(startMs: number) {
   let nowMs = startMs;
   let timers: { dueMs: number; callback: () => void }[] = [];
@@ -21,7 +21,7 @@ export function makeFakeClock(startMs: number) {
       nowMs = Math.max(nowMs, first.dueMs);
       timers = timers.filter((one) => one !== first);
       first.callback();
-      // Measurements that end at once hand over their samples before time goes on.
+      // Measurements that end at once deliver their samples before the time advances.
       await new Promise(setImmediate);
     }
     nowMs = endMs;

@@ -1,12 +1,12 @@
 /**
- * A database as the first release left it, with a history: the tables and roll-ups of 001 to 004, and some of what
- * stood on them.
+ * Creates a database as the first release left it, with a history: the tables and roll-ups of 001 to 004, and some of
+ * the objects that depend on them.
  */
 import { readFile } from "node:fs/promises";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { readSchema, sqlFolder } from "../../shared/database/sql-files.js";
 
-/** The roll-ups of the first release, in the order in which they stand on each other. */
+/** The roll-ups of the first release, in order of dependency. */
 export const firstLevels = [
   "sample_minute",
   "sample_hour",
@@ -18,10 +18,10 @@ export const firstLevels = [
 
 const lastFile = "004-engine.sql";
 const dayMs = 24 * 3_600_000;
-/** Longer than that it kept hours and days alone. */
+/** It kept minutes this long, and hours and days longer. */
 export const minutesKeptDays = 100;
 
-/** What the database of the first release had of definitions, shortened: views on columns that are gone since. */
+/** Definitions in the database of the first release, shortened: views on columns that no longer exist. */
 const definitions = `
   create schema upkeep;
   create schema api;
@@ -47,23 +47,23 @@ const watched = `
   from generate_series(1, 40) g, lateral (select date_trunc('second', now()) - g * interval '9 days' + interval '0.123456 s' as at) a;
 `;
 
-/** How much of a history. */
+/** The extent of its history. */
 export interface Past {
-  /** Every so many days of a year an hour was measured. */
+  /** One hour was measured on every nth day of a year. */
   everyDays: number;
-  /** These days were measured besides, a sample of each series every so often; eight at the most. */
+  /** In addition, these days were measured, one sample of each series per interval; eight days at most. */
   recentDays: number;
   stepS: number;
 }
 
-/** Makes it in a database without anything of ours. */
+/** Creates it in a database without any of our objects. */
 export async function firstRelease(pool: Pool, past: Past): Promise<void> {
   await pool.script("create extension if not exists timescaledb");
   const files = (await readSchema(sqlFolder)).filter(({ name }) => name <= lastFile);
   const prelude = await readFile(new URL("prelude.sql", sqlFolder), "utf8");
   await pool.transaction(async (tx) => {
     await tx.script(prelude);
-    // these came later
+    // these came with a later release
     await tx.script("drop table definition; drop function definitions_fingerprint");
     for (const { name, text, checksum } of files) {
       await tx.script(text);
@@ -79,7 +79,7 @@ async function fill(pool: Pool, { everyDays, recentDays, stepS }: Past): Promise
   const now = Date.now();
   const today = Math.floor(now / dayMs) * dayMs;
   const recentFrom = new Date(today - recentDays * dayMs);
-  // all of the year's samples are gone at the end, so they may lie in one chunk
+  // all of the year's samples are dropped at the end, so they may share one chunk
   await pool.script("select set_chunk_time_interval('sample', interval '1 year')");
   for (let days = 365; days > 8; days -= everyDays) {
     const from = new Date(today - days * dayMs);
@@ -111,7 +111,7 @@ async function insert(pool: Pool, from: Date, to: Date, stepS: number) {
   `);
 }
 
-/** Each level of the first release; the hour and the day that run are left to upkeep. */
+/** Refreshes each level of the first release; the current hour and day are left to upkeep. */
 async function refresh(pool: Pool, from: Date, to: Date) {
   for (const rollup of firstLevels)
     await pool.query(

@@ -1,4 +1,4 @@
-/** What a fleet of probes would have left in the database lately, and what the engine makes of it. */
+/** Inserts recent samples as a fleet of probes would have left them, and runs the engine on them. */
 import { type Db, sql } from "../../shared/database/pool.js";
 import { accepted, decideUpTo, tick } from "../../server/engine/tick.js";
 import { rulesRow } from "../../server/engine/rules.js";
@@ -15,18 +15,18 @@ export interface Measured {
   /** Absent: the answers were good. */
   fault?: Fault;
   latencyMs?: number;
-  /** Height of the chain, of components that read one. */
+  /** Chain height, for components that read one. */
   head?: number;
-  /** Absent: it was known at once. */
+  /** Absent: the sample was known at once. */
   receivedAfterS?: number;
 }
 
-/** The instant so many seconds before now. */
+/** Returns the instant that many seconds before now. */
 export function ago(seconds: number): Date {
   return new Date(Date.now() - seconds * 1000);
 }
 
-/** Samples of every component in its own cadence; they replace what was measured in those slots before. */
+/** Inserts samples of every component at its cadence. They replace earlier samples of the same slots. */
 export async function measured(db: Db, what: Measured): Promise<void> {
   const { from, to, venue, component, regions, fault, head } = what;
   const good = fault === undefined;
@@ -66,7 +66,7 @@ const rollups = [
   "venue_latency_day",
 ];
 
-/** Rolls up these days, each level on the one below it. */
+/** Rolls up these days, each level from the one below it. */
 async function rollUp(db: Db): Promise<void> {
   for (const rollup of rollups)
     await db.query(sql`
@@ -74,25 +74,25 @@ async function rollUp(db: Db): Promise<void> {
         ${rollup}, date_trunc('day', now()) - interval '2 days', date_trunc('day', now()) + interval '1 day'
       )
     `);
-  // As far back as a page asks for them. What a week is read from besides is not kept here: it is read raw, and is the
-  // same.
+  // As far back as a page asks for hours. The other tables that a week is read from are not filled here: the week is
+  // read raw, with the same result.
   await db.query(sql`call upkeep.refresh_hours(now())`);
 }
 
-/** Rolls up what was measured and lets the engine decide, as of now or of an instant just past. */
+/** Rolls up the samples and lets the engine decide as of now, or of an instant just past. */
 export async function decide(db: Db, at?: Date): Promise<void> {
   await rollUp(db);
   accepted(await tick(db, at ?? new Date()));
 }
 
-/** Lets the engine decide every instant from the one to the other, and rolls up what was measured. */
+/** Lets the engine decide every instant between the two, and rolls up the samples. */
 export async function decideThrough(db: Db, from: Date, to: Date, rules = rulesRow): Promise<void> {
   accepted(await tick(db, from, { rules }));
   for await (const decided of decideUpTo(db, to, { rules })) accepted(decided);
   await rollUp(db);
 }
 
-/** Nothing of it was measured, from the one instant to before the other. */
+/** Deletes its samples from the first instant to before the second. */
 export async function unmeasured(
   db: Db,
   what: Omit<Measured, "component"> & {
@@ -114,8 +114,8 @@ export async function unmeasured(
 }
 
 /**
- * Nothing was ever measured. Roll-ups are emptied by hand, since no refresh erases what has no samples any more; to
- * truncate them takes three times as long.
+ * Removes all measurements. Roll-ups are emptied by hand, because no refresh removes rows whose samples are gone;
+ * truncating them takes three times as long.
  */
 export async function forget(db: Db): Promise<void> {
   await db.script(`
@@ -139,7 +139,7 @@ export async function forget(db: Db): Promise<void> {
 }
 
 /**
- * One outage of Kraken's ticker that two regions saw: opened, still open, and then closed, all within the last minutes.
+ * One outage of Kraken's ticker that two regions saw, within the last minutes. `open` leaves it open, `close` closes it.
  */
 export const outage = {
   async open(db: Db): Promise<void> {
@@ -177,7 +177,7 @@ export interface PastIncident {
   retracted?: boolean;
 }
 
-/** An incident as the engine would have left it, without its samples. Returns its slug. */
+/** Inserts an incident as the engine would have left it, without its samples. Returns its slug. */
 export async function pastIncident(
   db: Db,
   { severity = "outage", retracted = false, ...past }: PastIncident,
@@ -213,7 +213,7 @@ export async function pastIncident(
   return row!.slug;
 }
 
-/** So many closed incidents, a minute apart, of one venue. */
+/** Inserts that many closed incidents of one venue, one minute apart. */
 export async function manyIncidents(db: Db, count: number): Promise<void> {
   await db.query(sql`
     insert into incident (

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 /**
- * A port that a program may be told to listen on, and to take again when it is restarted. It lies below the range that
- * systems hand out to clients (32768 on Linux), so that none of them is given it in the meantime.
+ * Returns a port that a program can listen on, also after a restart. It lies below the range from which systems assign
+ * client ports (32768 on Linux), so that no client gets it in the meantime.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -1,8 +1,8 @@
 /**
- * Some hours of samples in which all that can happen around a gap does: nobody measures for minutes or hours, or one
- * region does not; venues fail before, after and across it, all along a little, or tell us to wait; samples of before
- * come to the database long after; endpoints are slow; two regions move to one machine; a boundary of typical latencies
- * is passed. The same at each run.
+ * Some hours of samples with every combination of gaps and trouble. Nobody measures for minutes or hours, or one region
+ * does not. Venues fail before, after and across a gap, have few failures all along, or send rate limits. Old samples
+ * reach the database much later. Endpoints are slow. Two regions move to one machine. Typical latencies change within
+ * the time. The samples are the same at each run.
  */
 import { sql, type Db } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
@@ -43,7 +43,7 @@ const venues = ["binance", "coinbase", "gate", "kraken", "okx"];
 export function makeGappedWorld(seed: number, hours: number): GappedWorld {
   const random = randomFrom(seed);
   const pick = <One>(from: readonly One[]) => from[Math.floor(random() * from.length)]!;
-  // six o'clock, at which typical latencies are reckoned anew, is within
+  // six o'clock, at which typical latencies are recomputed, lies within the span
   const startMs = +new Date("2026-01-15T05:30:00Z");
   const endMs = startMs + hours * hourMs;
   const spans = (times: number, longestMs: number): Span[] =>
@@ -55,7 +55,7 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
 
   const gaps = spans(2, (endMs - startMs) * 1.5);
   const edges = gaps.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
-  /** Trouble that begins around the edges of gaps, where it matters. */
+  /** Trouble that begins near the edges of gaps, where it matters. */
   const troubles = (times: number): Span[] =>
     Array.from({ length: times }, () => {
       const fromMs = pick([...edges, startMs + 30 * minuteMs]);
@@ -65,7 +65,7 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
 
   const cadences = venues.map((venue) => ({
     venue,
-    // a slow one keeps every gap in sight for half an hour
+    // a slow cadence keeps every gap within the window for half an hour
     cadenceMs: pick([10_000, 20_000, 60_000, seed % 3 ? 20_000 : 300_000]),
   }));
   const ofRegion = new Map(
@@ -90,7 +90,7 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
       const own = ofRegion.get(region)!;
       const aloneBad = troubles(2);
       const made: Sample[] = [];
-      // for hours before it all is well, so that something is typical
+      // healthy for hours before, so that there is a typical latency
       for (let ms = startMs - 3 * hourMs; ms < endMs; ms += cadenceMs) {
         if (within(ms, gaps) ?? within(ms, own.silent)) continue;
         const fails =
@@ -167,7 +167,7 @@ export async function insertGappedWorld(
   `);
 }
 
-/** Every instant as it passes. Resolves with how many. */
+/** Decides every instant in turn. Resolves with their number. */
 export async function decideAllAlong(
   db: Db,
   { startMs, endMs, rules }: Pick<GappedWorld, "startMs" | "endMs" | "rules">,
@@ -180,7 +180,7 @@ export async function decideAllAlong(
   return instants;
 }
 
-/** As a core does that is away now and then, for minutes and for hours. Resolves with how many instants it decided. */
+/** Decides like a core that is sometimes away for minutes or hours. Resolves with the number of decided instants. */
 export async function decideWithPauses(db: Db, { seed, startMs, endMs, rules }: GappedWorld): Promise<number> {
   const random = randomFrom(seed + 1);
   let instants = 0;

@@ -1,24 +1,24 @@
-/** A gate between a program and its database, which tests shut as networks and servers do. */
+/** A gate between a program and its database, by which tests simulate failures of networks and servers. */
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import type { Test } from "tap";
 
 export interface Gate {
-  /** The database's address, through the gate. */
+  /** The database's address through the gate. */
   url: string;
-  /** Connections are cut, new ones refused. */
+  /** Cuts connections and refuses new ones. */
   shut: () => Promise<void>;
   /** New connections are refused. */
   refuse: () => void;
-  /** Nothing passes any more, and nobody is told. */
+  /** Lets nothing through, without a signal to either side. */
   mute: () => void;
-  /** Everything passes, so much later. */
+  /** Delays everything by that much. */
   slow: (delayMs: number) => void;
   /** Cuts the connection on which the next statement is sent. */
   cutAtNextStatement: () => void;
   open: () => Promise<void>;
 }
 
-/** @param databaseUrl asked at each connection */
+/** @param databaseUrl if a function, it is called at each connection */
 export async function makeGate(t: Test, databaseUrl: string | (() => string)): Promise<Gate> {
   const behind = () => new URL(typeof databaseUrl === "string" ? databaseUrl : databaseUrl());
   const sockets = new Set<Socket>();
@@ -81,7 +81,7 @@ export async function makeGate(t: Test, databaseUrl: string | (() => string)): P
     slow: (ms) => (delayMs = ms),
     async open() {
       delayMs = 0;
-      // what was lost meanwhile stays lost
+      // data lost meanwhile stays lost
       if (mode === "mute") cut();
       if (!server.listening) await listen();
     },

@@ -1,6 +1,6 @@
 /**
- * A market, the stream that carries it, and the REST endpoint that shows it, by a clock of the test's own: hours pass
- * in no time.
+ * A market, the stream that carries it, and the REST endpoint that shows it, on the test's own clock: hours pass in no
+ * time.
  */
 import type { NewestThing } from "../../probe/rest/answer-time.js";
 import { makeCounterpart, type Counterpart } from "../../probe/stream/counterpart.js";
@@ -10,40 +10,43 @@ import { makeReadSlot } from "../../probe/stream/stream-slots.js";
 import { makeStreamVerdict, type StreamFault } from "../../probe/stream/stream-verdict.js";
 import type { Stream } from "../../shared/registry/registry.js";
 
-/** When the test's clock is at 0, milliseconds since 1970. */
+/** Milliseconds since 1970 when the test's clock is at 0. */
 export const epochMs = 1_790_000_000_000;
 
 export interface Market {
   stream: Stream;
-  /** When trades happen, milliseconds of the test's clock. */
+  /** When trades happen, in milliseconds of the test's clock. */
   trades: readonly number[];
   untilMs: number;
-  /** From when on the stream brings none; absent: it never stops. */
+  /** When the stream stops sending trades; absent: never. */
   stopsAtMs?: number;
-  /** From when on its frames bear the time of the last trade before; absent: each bears its own. */
+  /** From then on, frames carry the time of the last trade before it; absent: each frame carries its own. */
   freezesAtMs?: number;
-  /** The stream repeats the last trade so often; absent: it sends each once. */
+  /** How often the stream repeats the last trade; absent: it sends each once. */
   resendsEveryMs?: number;
-  /** Whether each frame is followed by one that bears no time. */
+  /** Whether a frame without a time follows each frame. */
   hasTrailers?: boolean;
-  /** When the probe stands still: it reads nothing, asks nothing, and then finds all that came meanwhile. */
+  /**
+   * A span in which the probe stands still: it reads and requests nothing, and then finds everything that arrived
+   * meanwhile.
+   */
   standstill?: Span & {
     /**
-     * The venue ends the socket meanwhile; the stream is subscribed to again two seconds later, and brings nothing of
+     * The venue closes the socket meanwhile. The stream is resubscribed two seconds later, and sends nothing from
      * before.
      */
     reconnects?: boolean;
   };
-  /** Slots that end in it are not read, though the probe goes on. */
+  /** Slots that end in this span are not read, although the probe is running. */
   unread?: Span;
-  /** How REST shows trades; null: there is no counterpart. */
+  /** How REST shows trades; null: the stream has no counterpart. */
   rest: null | {
     cadenceMs: number;
     /** Absent: `time`. */
     shows?: "time" | "id";
-    /** Trades older than that are not in the answer; absent: the last one always is. */
+    /** The answer leaves out older trades; absent: it always has the last one. */
     oldestMs?: number;
-    /** When it does not answer. */
+    /** When REST fails to answer. */
     failsFromMs?: number;
   };
 }
@@ -62,7 +65,7 @@ const slotMs = 10_000;
 const streamLagMs = 50;
 const reconnectMs = 2_000;
 
-/** Every slot of ten seconds, judged as the probe does it. */
+/** Judges every slot of ten seconds as the probe does. */
 export function judgedSlots(market: Market): JudgedSlot[] {
   const { stream, rest, standstill } = market;
   const counterpart = rest && makeCounterpart(rest.cadenceMs);
@@ -107,8 +110,8 @@ export function judgedSlots(market: Market): JudgedSlot[] {
 }
 
 /**
- * When slots are read: timers run before what came over a standstill is read, and a slot that is late by a second is
- * not measured.
+ * The times at which slots are read. After a standstill, timers run before the data that arrived is read, and a slot
+ * that is late by a second is not measured.
  */
 function readsOf({ untilMs, standstill, unread }: Market): number[] {
   return upTo(untilMs, slotMs)
@@ -129,7 +132,7 @@ function reconnection(meter: Meter, { toMs }: Span): [number, () => void][] {
   ];
 }
 
-/** When frames come, those of a standstill all at once at its end. */
+/** The frames with their times of arrival; those of a standstill all arrive at its end. */
 function framesOf(market: Market): { atMs: number; frames: unknown[] }[] {
   const { standstill, hasTrailers = false } = market;
   const arrivals = new Map<number, unknown[]>();
@@ -144,7 +147,7 @@ function framesOf(market: Market): { atMs: number; frames: unknown[] }[] {
   return [...arrivals].map(([atMs, frames]) => ({ atMs, frames }));
 }
 
-/** When the stream sends something, and the time that its frame bears. */
+/** The times at which the stream sends a frame, and the time in each frame. */
 function toldBy(market: Market) {
   const { trades, untilMs, resendsEveryMs } = market;
   const { stopsAtMs = Infinity, freezesAtMs = Infinity } = market;

@@ -1,4 +1,4 @@
-/** What a probe would have stored of a stream, told by its longest silences. */
+/** Stores what a probe would have stored of a stream, given its longest silences. */
 import { type Db, sql } from "../../shared/database/pool.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 
@@ -14,12 +14,12 @@ export interface HeardSeries {
   venue: string;
   component: string;
   region: string;
-  /** End of the first slot; each further one ends ten seconds later. */
+  /** The end of the first slot; the others end ten seconds apart. */
   from: Date;
   slots: HeardSlot[];
 }
 
-/** Stores a series, replacing nothing. */
+/** Stores a series without replacing samples. */
 export async function storeHeard(db: Db, { venue, component, region, from, slots }: HeardSeries): Promise<void> {
   const quietMs = slots.map((slot) => slot.quietMs);
   const faults = slots.map((slot) => slot.fault ?? null);
@@ -36,8 +36,8 @@ export async function storeHeard(db: Db, { venue, component, region, from, slots
 }
 
 /**
- * From a line such as `1 8 18 . 2 x30`: longest silences in seconds; `.` was not measured, with `x` the venue refused
- * the stream.
+ * Parses a line such as `1 8 18 . 2 x30`: longest silences in seconds. `.` was not measured, and with `x` the venue
+ * refused the subscription.
  */
 export function slotsOf(line: string): HeardSlot[] {
   return line.split(" ").map((word) => {

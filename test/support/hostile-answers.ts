@@ -1,6 +1,6 @@
 /**
- * What a server can do to a client that asks it for `{"price":1}` by HTTP, and what comes of it: in a measurement of
- * the probe, in the delivery of an alert, and in the reading of a feed.
+ * Hostile answers of a server to an HTTP request for `{"price":1}`, and their results in a measurement of the probe, in
+ * the delivery of an alert, and in the reading of a feed.
  */
 import type net from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
@@ -14,7 +14,7 @@ export const goodAnswer = `HTTP/1.1 200 OK\r\nContent-Length: ${good.length}\r\n
 const ok = "HTTP/1.1 200 OK\r\n";
 export const chunked = `${ok}Transfer-Encoding: chunked\r\n\r\n`;
 
-/** Says it once asked; then what follows as fast as the client takes it, without end. */
+/** Sends the beginning after the request, and then the rest endlessly, as fast as the client reads. */
 export const pouring = (begin: string, again: string | Buffer) => (socket: net.Socket) => {
   const piece = Buffer.isBuffer(again) ? again : Buffer.from(again.repeat(Math.ceil(65_536 / again.length)));
   socket.once("data", () => {
@@ -27,7 +27,7 @@ export const pouring = (begin: string, again: string | Buffer) => (socket: net.S
   });
 };
 
-/** Says it once asked; then piece by piece, without end. */
+/** Sends the beginning after the request, and then drop by drop, endlessly. */
 const dripping = (begin: string, drop: string) => (socket: net.Socket) => {
   socket.once("data", () => {
     socket.write(begin);
@@ -36,7 +36,7 @@ const dripping = (begin: string, drop: string) => (socket: net.Socket) => {
   });
 };
 
-/** Says it once asked, and resets the connection. */
+/** Sends the beginning after the request, and resets the connection. */
 export const resetting = (begin: string) => (socket: net.Socket) => {
   socket.once("data", () => {
     if (begin === "") return socket.resetAndDestroy();
@@ -53,7 +53,7 @@ const encoded = (encoding: string, body: Buffer) =>
 
 const zeros = Buffer.alloc(16 * mebibyte);
 
-/** Of an alert its result, status and error; of a feed the problem without its name. */
+/** For an alert, its result, status and error; for a feed, the problem without its name. */
 export interface ToldByClients {
   alert: RegExp;
   feed: RegExp;
@@ -69,7 +69,7 @@ const tooManyHeaders = {
   feed: /got too many bytes of headers \(HPE_HEADER_OVERFLOW\)$/,
 };
 const tooManyTrailers = { ...tooManyHeaders, alert: /^unreachable 200 .* too many bytes of headers \(/ };
-/** A feed's limit is so large that the deadline may come first. */
+/** A feed's size limit is so large that the deadline may come first. */
 const tooMuch = {
   alert: /^unreachable null .* got more than 64 KiB without one$/,
   feed: /^expected (at most 16777216 bytes, got more|a whole answer within .*)$/,
@@ -89,10 +89,10 @@ const upgraded = {
   alert: /^unreachable 101 .* got a change of protocol$/,
   feed: /^expected an answer, got a change of protocol$/,
 };
-/** All of it was read; the venue's feed would be another JSON. */
+/** The whole answer was read; a real feed would be different JSON. */
 const whole = { alert: /^delivered 200 null$/, feed: /^status: expected 0 or 1, got nothing$/ };
 
-/** A reset may be noticed a moment earlier or later: some have two faults. */
+/** A reset may be noticed a little earlier or later, so some cases allow two faults. */
 export type ExpectedMeasurement = Partial<Omit<Measurement, "fault">> & {
   fault?: Measurement["fault"] | RegExp;
 };
@@ -101,9 +101,9 @@ export interface HostileAnswer {
   name: string;
   talk: (socket: net.Socket) => void;
   told: ToldByClients;
-  /** Of the probe. */
+  /** The probe's measurement. */
   expected: ExpectedMeasurement;
-  /** Where the deadline must not come before what it stands after. */
+  /** Set where the expected fault must come before the deadline. */
   timeoutMs: number | undefined;
 }
 
@@ -121,23 +121,23 @@ export const closed = { good: false, fault: "closed", latencyUs: null } as const
 export const fine = { good: true, fault: null } as const;
 
 const rows: HostileRow[] = [
-  // without end
-  ["a body without end", tooMuchInBody, pouring(`${ok}\r\n`, " "), { ...body, latencyUs: null }],
-  ["a chunked body without end", tooMuchInBody, pouring(chunked, "400\r\n" + " ".repeat(1024) + "\r\n"), body],
-  ["chunks of one byte without end", tooMuchInBody, pouring(chunked, "1\r\n \r\n"), body],
-  ["a reason phrase without end", tooManyHeaders, pouring("HTTP/1.1 200 ", "x"), body],
-  ["one header without end", tooManyHeaders, pouring(`${ok}X-A: `, "x"), body],
-  ["a header name without end", tooManyHeaders, pouring(ok, "x"), body],
-  ["headers without end", tooManyHeaders, pouring(ok, "X-A: b\r\n"), body],
-  ["white space in a header without end", tooMuch, pouring(`${ok}X-A:`, " "), body],
-  ["a chunk's extension without end", noHttpInBody, pouring(`${chunked}1;a=`, "x"), body],
-  ["a chunk's length without end", tooMuchInBody, pouring(`${chunked}b\r\n${good}\r\n`, "0"), body],
-  ["trailers without end", tooManyTrailers, pouring(`${chunked}0\r\n`, "X-A: b\r\n"), body],
-  ["empty lines before an answer without end", tooMuch, pouring("", "\r\n"), body],
-  ["early hints without end", tooMuch, pouring("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"), body],
-  ["processing without end", tooMuch, pouring("", "HTTP/1.1 102 Processing\r\n\r\n"), body],
-  ["continue without end", tooMuch, pouring("", "HTTP/1.1 100 Continue\r\n\r\n"), body],
-  // by drops
+  // endless
+  ["an endless body", tooMuchInBody, pouring(`${ok}\r\n`, " "), { ...body, latencyUs: null }],
+  ["an endless chunked body", tooMuchInBody, pouring(chunked, "400\r\n" + " ".repeat(1024) + "\r\n"), body],
+  ["endless chunks of one byte", tooMuchInBody, pouring(chunked, "1\r\n \r\n"), body],
+  ["an endless reason phrase", tooManyHeaders, pouring("HTTP/1.1 200 ", "x"), body],
+  ["one endless header", tooManyHeaders, pouring(`${ok}X-A: `, "x"), body],
+  ["an endless header name", tooManyHeaders, pouring(ok, "x"), body],
+  ["endless headers", tooManyHeaders, pouring(ok, "X-A: b\r\n"), body],
+  ["endless white space in a header", tooMuch, pouring(`${ok}X-A:`, " "), body],
+  ["an endless chunk extension", noHttpInBody, pouring(`${chunked}1;a=`, "x"), body],
+  ["an endless chunk length", tooMuchInBody, pouring(`${chunked}b\r\n${good}\r\n`, "0"), body],
+  ["endless trailers", tooManyTrailers, pouring(`${chunked}0\r\n`, "X-A: b\r\n"), body],
+  ["endless empty lines before an answer", tooMuch, pouring("", "\r\n"), body],
+  ["endless early hints", tooMuch, pouring("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"), body],
+  ["endless 102 Processing", tooMuch, pouring("", "HTTP/1.1 102 Processing\r\n\r\n"), body],
+  ["endless 100 Continue", tooMuch, pouring("", "HTTP/1.1 100 Continue\r\n\r\n"), body],
+  // drop by drop
   ["a body by drops", lateInBody, dripping(`${ok}\r\n`, " "), timeout],
   ["chunks by drops", lateInBody, dripping(chunked, "1\r\n \r\n"), timeout],
   ["a status line by drops", noHttp, dripping("", "HTTP/1.1 200 OK"[0]!), body],
@@ -145,13 +145,13 @@ const rows: HostileRow[] = [
   ["early hints by drops, until they are too many", late, dripping("", "HTTP/1.1 103 Early Hints\r\n\r\n"), body],
   ["nothing at all", late, (socket) => socket.resume(), timeout],
   [
-    "headers and nothing more",
+    "headers and nothing else",
     lateInBody,
     saying(`${ok}Content-Length: 99\r\n\r\n`),
     { ...timeout, httpStatus: 200 },
     10_000,
   ],
-  // interim answers that are none of ours
+  // interim answers of other kinds
   [
     "early hints, then the answer",
     whole,
@@ -159,7 +159,7 @@ const rows: HostileRow[] = [
     { ...fine, httpStatus: 200 },
   ],
   [
-    "an upgrade that nobody asked for",
+    "an upgrade that the client did not request",
     upgraded,
     saying("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"),
     body,
@@ -187,7 +187,7 @@ const rows: HostileRow[] = [
     body,
   ],
   [
-    "a body as large as may be",
+    "a body of the greatest allowed size",
     whole,
     saying(`${ok}Content-Length: ${maxBodyBytes}\r\n\r\n${good}${" ".repeat(maxBodyBytes - good.length)}`),
     fine,
@@ -220,12 +220,12 @@ const rows: HostileRow[] = [
     body,
   ],
   [
-    "an encoding that it is not",
+    "a wrong encoding",
     { ...whole, feed: /that can be decompressed, got [A-Z_\d]+$/ },
     saying(encoded("br", Buffer.from(good))),
     body,
   ],
-  // JSON to choke on
+  // JSON that is hard to parse
   [
     "half a million brackets",
     { ...whole, feed: /at most 64 levels, got more$/ },
@@ -277,7 +277,7 @@ const rows: HostileRow[] = [
   ["a header with a space in its name", noHttp, saying(`${ok}a b\r\n\r\n${good}`), body],
   ["control characters in a header", noHttp, saying(`${ok}x: \u0001\u0000\r\n\r\n${good}`), body],
   ["the preface of HTTP/2", noHttp, saying(Buffer.from("000000040000000000", "hex")), body],
-  ["a status that is none", noHttp, saying("HTTP/1.1 99 Low\r\n\r\n"), body],
+  ["an invalid status", noHttp, saying("HTTP/1.1 99 Low\r\n\r\n"), body],
   ["a status of five digits", noHttp, saying("HTTP/1.1 20000 OK\r\n\r\n"), body],
   ["null bytes", noHttp, saying(Buffer.alloc(4096)), body],
   ["an answer of HTTP/1.0 that ends with its connection", whole, ending(`HTTP/1.0 200 OK\r\n\r\n${good}`), fine],

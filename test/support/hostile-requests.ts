@@ -1,21 +1,21 @@
-/** Requests as nobody in his right mind sends them, to every route and with every parameter that there is. */
+/** Random hostile requests to every route, with every parameter that exists. */
 import { readdirSync } from "node:fs";
 import type { Express } from "express";
 import type { Parameters } from "../../server/api/parameters.js";
 import { packagedFile } from "../../shared/config/package.js";
 import type { Registry } from "../../shared/registry/registry.js";
 
-/** What can be asked for. */
+/** What requests can ask for. */
 export interface Ground {
-  /** As Express has them: `/v1/targets/:venue`. */
+  /** As Express writes them: `/v1/targets/:venue`. */
   paths: string[];
   /** Allowed values of each parameter, by name. */
   parameters: Record<string, string[]>;
-  /** Values of what stands in paths, by name. */
+  /** Values of the parts of paths, by name. */
   inPaths: Record<string, string[]>;
 }
 
-/** Every route of the app, and every parameter of the modules that have routes: a new one is found by itself. */
+/** Returns every route of the app, and every parameter of the modules with routes, so that new ones are included. */
 export async function groundOf(app: Express, registry: Registry): Promise<Ground> {
   const paths = app.router.stack.flatMap(({ route }) => route?.path ?? []);
   const parameters: Ground["parameters"] = {};
@@ -38,7 +38,7 @@ export async function groundOf(app: Express, registry: Registry): Promise<Ground
   };
 }
 
-/** By their name: what a module of the API exports as `…Parameters` are those of its route. */
+/** Finds parameters by name: what a module of the API exports as `…Parameters` belongs to its route. */
 async function parameterSets(registry: Registry): Promise<Parameters[]> {
   const sets: Parameters[] = [];
   for (const file of readdirSync(packagedFile("dist/server/api"))) {
@@ -54,21 +54,22 @@ async function parameterSets(registry: Registry): Promise<Parameters[]> {
   return sets;
 }
 
-/** What goes over one connection. Bytes are latin1, so that any can stand there. */
+/** What is sent over one connection. Bytes are latin1, so that any byte is possible. */
 export interface Sent {
-  /** Good requests that keep the connection, by their paths, each of `good`. */
+  /** Paths of good requests that keep the connection open, each from `good`. */
   before: string[];
   beforeBytes: string;
   behind: string;
   /**
-   * Otherwise what stands behind is one more good request, of `/healthz`, and nobody may hang up before it is answered.
+   * If false, `behind` is one more good request, for `/healthz`, and the server must not close the connection before
+   * answering it.
    */
   isHostile: boolean;
-  /** Whether what stands behind is sent only when the first answer has begun, and not in one packet with the others. */
+  /** Whether `behind` is sent only after the first answer has begun, instead of in one packet with the others. */
   waits: boolean;
 }
 
-/** A hostile request by itself, or something behind good requests that were not waited for. */
+/** Makes a hostile request alone, or something sent behind good requests without waiting for their answers. */
 export function hostileConversation(ground: Ground, random: () => number): Sent {
   const one = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!;
   const hostile = hostileRequest(ground, random);
@@ -91,7 +92,9 @@ export function hostileConversation(ground: Ground, random: () => number): Sent 
 }
 
 const lastGood = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-/** Answered at once, after a statement, and row by row; and what their answers have that no other has. */
+/**
+ * Paths that are answered at once, after a statement, and row by row, each with a pattern that only its answer matches.
+ */
 export const good: Record<string, RegExp> = {
   "/healthz": /"uptimeSeconds" ?:/,
   "/v1/thresholds": /"stalls" ?:/,
@@ -100,7 +103,7 @@ export const good: Record<string, RegExp> = {
   "/v1/incidents?format=csv": /^generatedAt,.*,officialObserved\r\n/,
 };
 const keeping = ["", "Connection: keep-alive\r\n", "Connection: Keep-Alive, TE\r\n"];
-/** What is no request, and does not leave the server waiting for more of it. */
+/** Bytes that are no request, and that do not make the server wait for more. */
 const garbage = [
   "\u0000\u0001\u0002\u0003\r\n\r\n",
   "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
@@ -114,7 +117,7 @@ const garbage = [
   "CONNECT other.example:443 HTTP/1.1\r\nHost: other.example:443\r\n\r\n",
 ];
 
-/** One request, byte for byte. */
+/** Returns one request, byte for byte. */
 function hostileRequest(ground: Ground, random: () => number): string {
   const one = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!;
   const chance = (share: number) => random() < share;

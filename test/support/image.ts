@@ -1,5 +1,5 @@
 /**
- * What the Dockerfile puts into the image, put together here, so that programs run from it find no more than they will
+ * Assembles the content of the Dockerfile's image here, so that programs that run from it find no more than they will
  * there.
  */
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
@@ -34,8 +34,8 @@ export function assembleImage(dir: string): string {
 }
 
 /**
- * By their paths in package-lock.json, `node_modules/express`: those that the Dockerfile's `npm ci` installs for
- * production.
+ * Returns the packages that the Dockerfile's `npm ci` installs for production, by their paths in package-lock.json,
+ * such as `node_modules/express`.
  */
 export function imagePackages(): string[] {
   const dockerfile = readFileSync(packagedFile("Dockerfile"), "utf8");
@@ -55,25 +55,22 @@ export function imagePackages(): string[] {
     .map(([path]) => path);
 }
 
-/** What package-lock.json has of a package. */
+/** A package's entry in package-lock.json. */
 export interface LockedPackage {
   version: string;
   integrity: string;
   license?: string;
   dev?: boolean;
   optional?: boolean;
-  /** Development and an optional package both need it: it is left out where both are. */
+  /** Both development and an optional package need it: it is left out where both are. */
   devOptional?: boolean;
 }
 
-/**
- * Links lead to where the packages are installed, and there to the others too: only what our own files import is kept
- * from them.
- */
+/** Links lead to the installed packages, where they find all others: only imports by our own files are restricted. */
 function linkPackages(modules: string): void {
   for (const path of imagePackages()) {
     const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];
-    // one that another package keeps for itself
+    // a package nested within another package
     if (name === undefined) continue;
     const link = join(modules, name);
     mkdirSync(dirname(link), { recursive: true });

@@ -1,8 +1,8 @@
 /**
- * One REST component, measured from three regions, whose requests fail now and then by chance: whether, and when, an
- * incident opens. By docs/rulebook.md, chapters 3, 5 and 6, of what such a component can come to, so that thousands of
- * days take seconds: no region is silent or impaired, no sample is missing, and no incident was open before.
- * `jitter.test.ts` holds it against the whole rule book.
+ * Whether and when an incident opens for one REST component, measured from three regions, whose requests sometimes fail
+ * by chance. Implements only the parts of docs/rulebook.md, chapters 3, 5 and 6, that apply to such a component, so
+ * that thousands of days take seconds: no region is silent or impaired, no sample is missing, and no incident was open
+ * before. `jitter.test.ts` compares it with the whole rule book.
  */
 import type { Rules } from "../second-opinion/world.js";
 
@@ -11,25 +11,25 @@ const cadenceS = 5;
 const timeoutMs = 4_500;
 
 export interface Trouble {
-  /** Of all requests; answered at once, with an error. */
+  /** Share of all requests that are answered at once with an error. */
   errorShare: number;
   timeoutShare: number;
 }
 
-/** What is normal on the public internet. */
+/** The usual failures on the public internet. */
 export const jitter: Trouble = { errorShare: 0.01, timeoutShare: 0.005 };
 
 /** The samples of one region, slot by slot. */
 export interface Slots {
-  /** 1 where it failed. */
+  /** 1 where the sample failed. */
   failed: Uint8Array;
-  /** Of good ones as of failed ones, until the answer or the timeout. */
+  /** Time until the answer or the timeout, for good and failed samples. */
   latencyMs: Uint16Array;
 }
 
 /**
- * Answers whose latency is log-normal around a median of 120 ms, one in fifty of them longer by a factor without a mean
- * of its own. The trouble begins at the given slot; before it, all is well.
+ * Makes answers with a log-normal latency around a median of 120 ms. One in fifty takes longer, by a heavy-tailed
+ * factor that has no mean. The trouble begins at the given slot; before it, everything is well.
  */
 export function randomSlots(random: () => number, count: number, trouble: Trouble, fromSlot = 0): Slots {
   const failed = new Uint8Array(count);
@@ -51,14 +51,14 @@ function latencyOf(random: () => number): number {
   return random() < 0.02 ? usual / (1 - random()) ** (1 / 0.9) : usual;
 }
 
-/** Whole seconds after its slot at which a sample is known. */
+/** Returns the whole seconds after its slot at which a sample is known. */
 export function knownAfterS(latencyMs: number): number {
   return Math.ceil((latencyMs + 1) / 1000);
 }
 
 /**
- * When an incident opens first, in seconds after slot 0, which is `phaseS` after an instant of the engine; null: not at
- * all. The first three windows are only looked back at.
+ * Returns when an incident first opens, in seconds after slot 0, which is `phaseS` after an instant of the engine;
+ * null: never. The first three windows serve only as the past.
  */
 export function firstOpeningS(seen: readonly Slots[], phaseS: number, rules: Rules): number | null {
   const views = seen.map((slots) => new View(slots, rules));
@@ -80,15 +80,15 @@ export function firstOpeningS(seen: readonly Slots[], phaseS: number, rules: Rul
   return null;
 }
 
-/** What one region sees, from counts that are kept: only the newest slot may not be known yet. */
+/** One region's view, from running counts: only the newest slot may be unknown. */
 class View {
-  /** The first one with enough of a past. */
+  /** The first slot with enough past. */
   readonly firstSlot: number;
   private readonly inWindow: number;
-  /** Of all slots before it. */
+  /** Counts failures in all slots before it. */
   private readonly failedBefore: Uint32Array;
   private readonly slowBefore: Uint32Array;
-  /** How many slots are bad in a row, up to this one. */
+  /** Number of bad slots in a row, up to this one. */
   private readonly run: Uint32Array;
 
   constructor(
@@ -123,13 +123,13 @@ class View {
     );
   }
 
-  /** Of what is bad. */
+  /** Applies to a bad component. */
   confirms(newest: number, afterS: number): boolean {
     const end = this.endOfKnown(newest, afterS);
     return this.run[end - 1]! >= this.rules.opening_bad_run || this.failsInPart(newest, end);
   }
 
-  /** The slot after the newest one that is known. Every other one is known before the next one begins. */
+  /** Returns the slot after the newest known one. Every earlier slot is known before the next one begins. */
   private endOfKnown(newest: number, afterS: number): number {
     return knownAfterS(this.slots.latencyMs[newest]!) <= afterS ? newest + 1 : newest;
   }

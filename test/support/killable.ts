@@ -1,4 +1,4 @@
-/** Programs of tests that are killed and frozen. */
+/** Starts test programs that are killed and frozen. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -12,13 +12,13 @@ export interface Killable {
   restart: () => void;
   freeze: () => void;
   thaw: () => void;
-  /** Resolves when it has ended, and all that it wrote was read. */
+  /** Resolves when it has ended and all its output has been read. */
   stop: () => Promise<void>;
 }
 
 /**
- * @param name of its file in `test/support/`; it gets the database's URL and its options as JSON
- * @param onLine each line that it prints
+ * @param name of its file in `test/support/`; it receives the database's URL and its options as JSON
+ * @param onLine receives each line that it prints
  */
 export function startKillable(
   t: Test,
@@ -44,7 +44,7 @@ export function startKillable(
   }
 
   start();
-  // also a frozen one
+  // works for a frozen one, too
   t.teardown(() => child.kill("SIGKILL"));
   return {
     pid: () => child.pid!,

@@ -1,6 +1,6 @@
 import { makeLog, type LogLevel } from "../../shared/log/log.js";
 
-/** A log whose lines are kept, from `level` on. */
+/** A log that records its lines from `level` on. */
 export function listeningLog(level: LogLevel = "error") {
   const lines: string[] = [];
   const log = makeLog("test", level, (line) => lines.push(line));

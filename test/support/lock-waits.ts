@@ -1,18 +1,18 @@
 /**
- * How long others waited for the locks of a migration on a server, by what PostgreSQL says of each wait: a busy
- * machine's own slowness is not in it.
+ * Measures how long others waited for a migration's locks on a server, from PostgreSQL's own record of each wait, which
+ * excludes the slowness of a busy machine.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPool, sql } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 
 export interface LockWaits {
-  /** The longest wait of another program until now, milliseconds. */
+  /** The longest wait of another program so far, milliseconds. */
   longestMs: () => number;
   stop: () => Promise<void>;
 }
 
-/** @param url of the database, with a pool of its own */
+/** @param url of the database; it is read over a separate pool */
 export function watchLockWaits(url: string): LockWaits {
   const log = makeLog("test", "warn");
   const pool = openPool(url, { applicationName: "lock watch", log, max: 1 });

@@ -1,4 +1,4 @@
-/** Alerts made by hand, and whether what is sent of one is what the API describes. */
+/** Hand-made alerts, and a check that a sent body is what the API describes. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Alert } from "../../server/alerts/formats/alert.js";
 import type { Sent } from "../../server/alerts/formats/webhook-request.js";
@@ -8,7 +8,7 @@ import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { documentOf } from "./api.js";
 import { closed } from "./closed.js";
 
-/** One of Kraken's ticker, opened as an outage; with everything that may be null. */
+/** An opening alert of an outage of Kraken's ticker, with every optional value set. */
 export function openedAlert(): Alert {
   const { incident, evidence } = testAlert(new Date("2026-01-31T11:41:20Z"));
   return {
@@ -57,7 +57,7 @@ export function closedAlert(): Alert {
   };
 }
 
-/** The same with a text wherever somebody else writes one. */
+/** Returns the alert with this text in every field that others write. */
 export function alertSaying(text: string, alert: Alert): Alert {
   const { incident, venue, component, evidence } = alert;
   const official = incident.official && {
@@ -81,7 +81,7 @@ export const sent: Sent = {
   userAgent: "venuewatch/0.0.0 (+https://example.org)",
 };
 
-/** Why a native body is not what `/openapi.json` describes; null where it is, and has nothing else. */
+/** Returns why a native body does not match `/openapi.json`; null where it matches and has no other fields. */
 export async function misfitOf(body: unknown): Promise<string | null> {
   const registry = await loadRegistry(packagedFile("registry-all.json"));
   const ajv = new Ajv2020({

@@ -1,7 +1,7 @@
 import { nothingMeasured } from "../../probe/rest/measurement.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 
-/** A good sample of kraken's ticker, taken now, but for what is given. */
+/** Makes a good sample of kraken's ticker, taken now, with the given fields replaced. */
 export function madeSample(given: Partial<Sample> = {}): Sample {
   return {
     ...nothingMeasured,

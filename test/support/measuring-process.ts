@@ -1,6 +1,6 @@
 /**
- * A probe that measures a registry until it has come to enough slots, or is told to end, and prints what became of
- * them: `node measuring-process.js OPTIONS`.
+ * A probe that measures a registry until it has reached enough slots or is stopped, and prints the results: `node
+ * measuring-process.js OPTIONS`.
  */
 import { execSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -15,13 +15,13 @@ import { until } from "./until.js";
 
 export interface MeasuringOptions {
   registry: Registry;
-  /** Slots to wait for, measured or not; null: it measures for a minute. */
+  /** The number of slots to wait for, measured or not; null: it measures for a minute. */
   slots: number | null;
-  /** What is done to its machine after that, one after the other, and for how many slots more. */
+  /** Commands to run on its machine after that, in order, and the number of further slots after each. */
   then?: { command: string; slots: number }[];
 }
 
-/** What is printed, as JSON. */
+/** Printed as JSON. */
 export interface Measured {
   good: number;
   faults: (Fault | null)[];

@@ -7,10 +7,10 @@ import { sendHeartbeat, endLease, type ProbeReport } from "../../probe/lease/hea
 const { venues } = await loadRegistry(packagedFile("registry-all.json"));
 const usual = venues.map(({ id }) => id);
 
-/** A probe of us-east, as far as the database is concerned. */
+/** A probe of us-east, as the database sees it. */
 export interface Member {
   process: string;
-  /** What it was told last. */
+  /** The venues of its newest lease. */
   venues: string[];
   renew(mayTakeOver?: boolean, forMs?: number): Promise<void>;
   leave(): Promise<void>;
@@ -44,7 +44,7 @@ export function member(pool: Pool, given: Partial<ProbeReport> = {}): Member {
   return self;
 }
 
-/** As if its lease had run out. */
+/** Makes its lease expire. */
 export async function forgetAt(pool: Pool, process: string): Promise<void> {
   await pool.query(sql`update probe set alive_until = now() - interval '1 millisecond' where process = ${process}`);
 }

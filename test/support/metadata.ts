@@ -1,13 +1,10 @@
-/**
- * What tools ask a database about itself before their users ask anything, and psql's commands that begin with a
- * backslash.
- */
+/** Metadata statements that tools send before users ask anything, and psql's backslash commands. */
 import { execFile, spawnSync } from "node:child_process";
 import { promisify } from "node:util";
 import type { Client } from "pg";
 import type { Test } from "tap";
 
-/** Each as the tool words it, with its bound values filled in. */
+/** Worded as the tools send them, with bound values filled in. */
 const statements = {
   "psql, \\d of a relation": `
     select c.relchecks, c.relkind, c.relhasindex, c.relrowsecurity, c.relispartition, c.reloftype, c.relreplident, am.amname
@@ -119,7 +116,7 @@ const statements = {
   "Grafana, columns": `select quote_ident(column_name) as "column", data_type as "type" from information_schema.columns`,
 };
 
-/** Catalogues that everybody may read, and this user may not. */
+/** Catalogues that every user may normally read, but this user may not. */
 const closedOnes = `
   select c.relname::text as name
   from pg_catalog.pg_class c
@@ -143,13 +140,13 @@ const commands = [
   ...["\\db", "\\dx", "\\dA", "\\dp", "\\dT+", "\\dC", "\\do", "\\dD"],
 ];
 
-/** psql of 15 and 16 asks for a column that PostgreSQL 17 has renamed. */
+/** psql of 15 and 16 queries a column that PostgreSQL 17 has renamed. */
 function databasesListed(): string[] {
   const { stdout } = spawnSync("psql", ["--version"], { encoding: "utf8" });
   return Number(/\d+/.exec(stdout)?.[0]) >= 17 ? ["\\l+"] : [];
 }
 
-/** @param more commands, of what this database has */
+/** @param more commands for objects of this database */
 export async function psqlDescribes(t: Test, url: string, more: readonly string[] = []): Promise<void> {
   const all = [...commands, ...databasesListed(), ...more];
   const args = all.flatMap((command) => ["-c", command]);

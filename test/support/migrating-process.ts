@@ -1,6 +1,7 @@
 /**
- * A migration of a process of its own that stops in the middle, to be killed: it commits so many transactions, does the
- * work of one more, says `held`, and does not commit that one. Arguments: the database's URL, and how many as JSON.
+ * Runs a migration in a separate process that stops in the middle, to be killed. It commits that many transactions,
+ * does the work of one more, prints `held`, and does not commit that one. Arguments: the database's URL, and the number
+ * as JSON.
  */
 import { openPool, type Pool } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";

@@ -1,4 +1,4 @@
-/** A database with a past, and what two databases have to agree on, for tests that carry one to another. */
+/** Creates a database with a past, and compares two databases, for tests that move data from one to another. */
 import { addChannel } from "../../server/alerts/channels/add-channel.js";
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { sealing } from "./alerts.js";
@@ -11,8 +11,8 @@ const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
 /**
- * Roll-ups of two months, of which raw samples are kept from the middle of a day on; an incident that is open, with an
- * alert that waits; past ones, one of them retracted; notices, a probe that has gone, a channel.
+ * Creates roll-ups of two months, whose raw samples are kept from the middle of a day on; an open incident with a
+ * waiting alert; past incidents, one of them retracted; notices, a probe that has gone, and a channel.
  */
 export async function makePast(pool: Pool): Promise<void> {
   const midnight = Math.floor(Date.now() / dayMs) * dayMs;
@@ -59,7 +59,7 @@ export async function makePast(pool: Pool): Promise<void> {
   });
   await decide(pool, ago(60));
   await decide(pool, ago(20));
-  // also the hours of days that are over, which routine leaves out: a move rolls them up
+  // includes the hours of finished days, which routine upkeep leaves out: a move rolls them up
   await pool.query(sql`call upkeep.refresh_all('-infinity', now())`);
 }
 
@@ -78,15 +78,15 @@ const rollups = [
   ...["venue_day", "latency_day", "venue_latency_day", "usual_hour"],
 ];
 
-/** Tables that say up to when hours are rolled up. */
+/** Tables that record up to when hours are rolled up. */
 export const hourMarks = ["hours_kept", "rollups_made"];
 
-/** Every row of the roll-ups, as text, and up to when those of a week are kept and added up. */
+/** Returns every row of the roll-ups as text, and up to when those of a week are kept and added up. */
 export function historyOf(db: Db): Promise<Record<string, string[]>> {
   return rowsOf(db, [...rollups, ...hourMarks]);
 }
 
-/** Every row of everything that is data, as text; without how often upkeep has changed the past since the last tick. */
+/** Returns every row of all data as text, except the count of upkeep's changes to the past since the last tick. */
 export async function everythingIn(db: Db): Promise<Record<string, string[]>> {
   const tables = await db.query<{ name: string }>(sql`
     select relname as name from pg_class
@@ -99,7 +99,7 @@ export async function everythingIn(db: Db): Promise<Record<string, string[]>> {
 async function rowsOf(db: Db, names: string[]) {
   const all: Record<string, string[]> = {};
   for (const name of names) {
-    // not the row itself: a table of the target has no memory of columns that were dropped
+    // reads columns, not the row: a table of the target has no record of dropped columns
     const rows = await db.text<{ row: string }>(
       `select (to_jsonb(r) - 'revision')::text as row from venuewatch.${name} r order by 1`,
       [],

@@ -1,6 +1,6 @@
 /**
- * Which changes of the engine a run tries: an eighth of each group of them, so that none is without. It is another
- * eighth whenever the engine is changed, and the same as long as it is not. `MUTANTS` names the eighth, or is `all`.
+ * Chooses which mutants of the engine a run tests: an eighth of each group, so that no group is left out. A change of
+ * the engine selects another eighth; without a change it stays the same. `MUTANTS` names the eighth, or is `all`.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";

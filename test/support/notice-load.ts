@@ -1,6 +1,6 @@
 /**
- * Reads one Statuspage in a process of its own, and tells what that took: the
- * most memory that a process ever had says nothing of what one of its tests did.
+ * Reads one Statuspage in a separate process, and reports the cost: the peak memory of a shared process would say
+ * nothing about a single test.
  *
  * Argument: the API's address. Output: {@link Load} as JSON.
  */
@@ -13,9 +13,9 @@ export interface Load {
   problem: string | null;
   notices: number;
   cpuMs: number;
-  /** Of the whole process, its start included. */
+  /** Peak of the whole process, including its start. */
   peakBytes: number;
-  /** More than before the reading, after it. */
+  /** Additional memory after the reading, compared with before it. */
   heldBytes: number;
 }
 
@@ -49,7 +49,7 @@ const load: Load = {
 await reader.close();
 process.stdout.write(JSON.stringify(load));
 
-/** Linux counts what the parent had as the child's `maxRSS`, but not in here. */
+/** Linux includes the parent's memory in the child's `maxRSS`, but not here. */
 function peakBytes(): number {
   if (process.platform !== "linux") return process.resourceUsage().maxRSS * 1024;
   const status = readFileSync("/proc/self/status", "utf8");

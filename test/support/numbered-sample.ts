@@ -1,4 +1,4 @@
-/** Samples that tell in every value which they are. */
+/** Samples whose number can be read from every value. */
 import { sql } from "../../shared/database/pool.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { madeSample } from "./made-sample.js";
@@ -14,7 +14,7 @@ export function numberedSample(number: number, from: number): Sample {
   });
 }
 
-/** Of a row of `sample`: which it is, or null where its values are not of one sample. */
+/** Returns SQL for the number of a row of `sample`, or null where its values are not of one sample. */
 export function numberIn(from: number) {
   return sql`
     case when connect_us = 2 * latency_us and messages = latency_us % 1000 and head = latency_us + 5000000000

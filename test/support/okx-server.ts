@@ -1,4 +1,4 @@
-/** An OKX of a test's own, for what the world does not do. */
+/** An OKX server for tests of behaviour that the world does not have. */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
@@ -21,7 +21,7 @@ export interface Arg {
   channel: string;
 }
 
-/** @param onSubscribe what it does when a channel is asked for; `place` counts the sockets */
+/** @param onSubscribe called for each subscription; `place` counts the sockets */
 export async function serveOkx(
   t: Test,
   onSubscribe: (ws: WebSocket, arg: Arg, place: number) => void,
@@ -59,7 +59,7 @@ export function sendData(ws: WebSocket, arg: Arg, ts = Date.now()): void {
   ws.send(JSON.stringify({ arg, data: [{ ts: String(ts) }] }));
 }
 
-/** One line to a server, its streams those of OKX. */
+/** Opens one line to a server, with OKX's streams. */
 export function listening(
   t: Test,
   url: string,

@@ -1,15 +1,15 @@
-/** What a program tells its operators, read as Prometheus does. */
+/** Reads a program's own metrics as Prometheus does. */
 import type { OwnMetrics } from "../../shared/log/own-metrics.js";
 import { type Family, parseExposition } from "./exposition.js";
 
 export type Families = Record<string, Family>;
 
-/** @throws Error where it is no exposition, or a name is not ours */
+/** @throws Error where the text is no valid exposition, or a name is not ours */
 export async function told(registry: OwnMetrics): Promise<Families> {
   return read(await registry.metrics());
 }
 
-/** The same of a program that runs. */
+/** Does the same for a running program. */
 export async function scrape(address: string): Promise<Families> {
   const response = await fetch(`${address}/metrics`);
   if (response.status !== 200) throw new Error(`answered ${response.status}`);
@@ -24,7 +24,7 @@ function read(text: string): Families {
   return Object.fromEntries(families.map((family) => [family.name, family]));
 }
 
-/** The sum of a family's series with these labels, by the end of their names. */
+/** Returns the sum of a family's series with these labels; the name is matched by its end. */
 export function total(families: Families, name: string, labels: Record<string, string> = {}, end = ""): number {
   return families[name]!.series.filter(
     (series) => series.name === name + end && Object.entries(labels).every(([k, v]) => series.labels[k] === v),

@@ -1,4 +1,4 @@
-/** Pages that show statements and what psql answers to them: whether it does. */
+/** Checks pages that show statements and psql's answers. */
 import pg from "pg";
 import type { Test } from "tap";
 import { becoming } from "./rights.js";
@@ -15,18 +15,18 @@ export function stepsOf(page: string): Step[] {
   }));
 }
 
-/** A connection with the rights of analysts, until the test ends. */
+/** Opens a connection with analysts' rights, until the test ends. */
 export async function analystOf(t: Test, url: string): Promise<pg.Client> {
   const client = new pg.Client(url);
   await client.connect();
   t.teardown(() => client.end());
-  // pages name their schema: they are not to rest on what a login may have set
+  // pages name the schema, so they must not depend on the login's search_path
   await client.query("set search_path = public");
   await client.query(becoming("vw_analyst"));
   return client;
 }
 
-/** @param variables of psql, as they stand in SQL; `:'slug'` and `:days` are both found by their names */
+/** @param variables of psql, by name, for both `:'slug'` and `:days` */
 export async function comesOutAsShown(
   t: Test,
   page: string,
@@ -58,7 +58,7 @@ export function withVariables(statement: string, variables: Record<string, strin
 
 const numbers = new Set([20, 21, 23, 700, 701, 1700]);
 
-/** Columns under centred headers, numbers to the right, and the count of rows. */
+/** Prints columns under centred headers, numbers to the right, and the row count. */
 function asPsqlPrints(fields: { name: string; dataTypeID: number }[], rows: (string | null)[][]): string {
   const widths = fields.map(({ name }, at) => Math.max(name.length, ...rows.map((row) => row[at]?.length ?? 0)));
   const head = fields.map(({ name }, at) => {

@@ -1,5 +1,5 @@
 /**
- * A cluster by the example of production/patroni/, as it stands: two servers with Patroni, etcd, and HAProxy before
+ * A cluster from the unchanged example of production/patroni/: two servers with Patroni, etcd, and HAProxy in front of
  * them.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
@@ -15,24 +15,24 @@ import { until } from "./until.js";
 
 const missing = ["patroni", "etcd", "haproxy"].filter((name) => spawnSync(name, ["--version"]).error !== undefined);
 
-/** Why there can be no cluster here; false where there can. */
+/** Why no cluster can run here; false where one can. */
 export const clusterMissing = missing.length > 0 && `${missing.join(", ")} are not installed here`;
 
 const restPassword = "of-the-api";
 
-/** A server takes some seconds to start, Patroni's `ttl` is twenty. */
+/** A server takes some seconds to start; Patroni's `ttl` is twenty. */
 export const patienceMs = 120_000;
 
 export interface PatroniCluster {
   primary: Node;
   standby: Node;
-  /** Of a database of both servers, as the superuser; the standby is named first. */
+  /** The address of a database on both servers, as the superuser; the standby is named first. */
   address: (database: string) => string;
   /** Starts HAProxy. @returns the address of the primary behind it */
   startProxy: () => Promise<string>;
 }
 
-/** @param replication as Patroni's `synchronous_mode` has it */
+/** @param replication sets Patroni's `synchronous_mode` */
 export async function startCluster(
   t: Test,
   place: Place,
@@ -74,7 +74,7 @@ interface Member {
   role: string;
 }
 
-/** As the first node that answers has them; none where no node does. */
+/** Returns the members from the first node that answers; none where no node does. */
 async function membersOf(nodes: Node[]): Promise<Member[]> {
   const answers = await Promise.all(
     nodes.map(async ({ rest }) => {
@@ -87,7 +87,7 @@ async function membersOf(nodes: Node[]): Promise<Member[]> {
 
 type Run = (name: string, args: string[], env?: Record<string, string>) => Promise<ChildProcess>;
 
-/** Starts programs as the user that runs servers; they end with the test. */
+/** Starts programs as the servers' user; they end with the test. */
 function runner(t: Test, { folder }: Place, { user }: PostgresPrograms): Run {
   return async (name, args, env = {}) => {
     const home = join(folder, `home-${env["PATRONI_NAME"] ?? name}`);
@@ -101,7 +101,7 @@ function runner(t: Test, { folder }: Place, { user }: PostgresPrograms): Run {
     });
     const ended = once(child, "exit");
     t.teardown(async () => {
-      // Patroni stops its server with itself
+      // Patroni stops its server when it stops
       child.kill("SIGTERM");
       await ended;
     });
@@ -125,9 +125,9 @@ export interface Node {
   /** Addresses of PostgreSQL and of Patroni. */
   sql: string;
   rest: string;
-  /** Patroni and its server, at once and without a word. */
+  /** Kills Patroni and its server at once, without a shutdown. */
   kill: () => Promise<void>;
-  /** Nothing is replicated from it any more; its server is as it was otherwise. */
+  /** Stops its replication; the server runs otherwise unchanged. */
   stopReplicating: () => Promise<void>;
 }
 
@@ -166,7 +166,7 @@ async function startNode(
       const pid = await postmaster();
       patroni.kill("SIGKILL");
       process.kill(pid, "SIGKILL");
-      // what is stopped does not see that its server is gone
+      // a stopped process does not notice that its server is gone
       for (const sender of stopped) process.kill(sender.pid, "SIGKILL");
     },
     async stopReplicating() {

@@ -1,5 +1,5 @@
 /**
- * A PostgreSQL server with TimescaleDB of a test's own, by the programs that are installed; never run as root, which
+ * A separate PostgreSQL server with TimescaleDB for a test, from the installed programs. It never runs as root, which
  * PostgreSQL refuses.
  */
 import { execFile, execFileSync } from "node:child_process";
@@ -12,18 +12,18 @@ import type { Test } from "tap";
 import { packagedFile } from "../../shared/config/package.js";
 import { freePort } from "./free-port.js";
 
-/** In one directory, of one version. */
+/** All in one directory, of one version. */
 const needed = ["initdb", "pg_ctl", "pg_dump", "pg_basebackup", "pg_verifybackup", "pg_config"];
 
 const run = promisify(execFile);
 
 export interface PostgresPrograms {
-  /** Of `initdb`, `pg_ctl`, `pg_dump` and the others. */
+  /** The folder of `initdb`, `pg_ctl`, `pg_dump` and the others. */
   folder: string;
   user: { uid: number; gid: number } | null;
 }
 
-/** Where the programs are, and as whom they can be run; or why not. */
+/** Returns where the programs are and which user can run them, or why they cannot run. */
 export async function postgresPrograms(): Promise<PostgresPrograms | string> {
   const root = "/usr/lib/postgresql";
   const folders = [
@@ -51,11 +51,11 @@ function hasTimescaledb(folder: string): boolean {
 }
 
 export interface Place {
-  /** Gone when the test ends; the user's that runs the server. */
+  /** Removed when the test ends; it belongs to the server's user. */
   folder: string;
   /**
-   * Runs a script of `sh` as that user, with these variables, our `venuewatch` and the programs of PostgreSQL; it fails
-   * with its first command that does.
+   * Runs a `sh` script as that user, with these variables, our `venuewatch` and PostgreSQL's programs; it fails with
+   * its first failing command.
    */
   sh: (script: string, variables: Record<string, string>) => Promise<string>;
 }
@@ -65,7 +65,7 @@ export async function makePlace(t: Pick<Test, "teardown">, programs: PostgresPro
   const folder = await mkdtemp(join(tmpdir(), "venuewatch-servers-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   if (user) await chown(folder, user.uid, user.gid);
-  // tap loads itself into every program of ours, and would write where that user may not
+  // tap loads itself into each of our programs, and would write where that user may not
   const venuewatch = `venuewatch() { NODE_OPTIONS= ${process.execPath} ${packagedFile("dist/server/cli.js")} "$@"; }`;
   return {
     folder,
@@ -88,12 +88,12 @@ export async function makePlace(t: Pick<Test, "teardown">, programs: PostgresPro
 
 export interface Server {
   pgdata: string;
-  /** Of a database in it. */
+  /** The URL of a database in it. */
   url: (database: string) => string;
   stop: () => Promise<void>;
 }
 
-/** Makes and starts one, which archives its log into `archive`. Stopped when the test ends. */
+/** Creates and starts a server that archives its WAL into `archive`. It is stopped when the test ends. */
 export async function startServer(t: Test, { folder, sh }: Place, name: string): Promise<Server & { archive: string }> {
   const pgdata = join(folder, name);
   const archive = join(folder, `${name}-archive`);

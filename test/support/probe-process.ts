@@ -1,6 +1,7 @@
 /**
- * A probe as the program has it, with a shorter lease: `node probe-process.js DATABASE_URL OPTIONS`. Prints `measured
- * KEY` for each sample that its schedule yields, and `kept KEY` when the spool has said that it is on the disk.
+ * The probe as the program runs it, with a shorter lease: `node probe-process.js DATABASE_URL OPTIONS`. Prints
+ * `measured KEY` for each sample that its schedule produces, and `kept KEY` when the spool has confirmed that it is on
+ * disk.
  */
 import { startVenueLease } from "../../probe/lease/venue-lease.js";
 import { startProbe } from "../../probe/probe.js";
@@ -16,7 +17,7 @@ export interface ProbeProcessOptions {
   registry: Registry;
   region: string;
   leaseMs: number;
-  /** Of the region's spools. */
+  /** The directory of the region's spools. */
   directory: string;
 }
 

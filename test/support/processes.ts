@@ -8,7 +8,7 @@ export interface ProcessSeen {
   args: string;
 }
 
-/** Processes that this one has started and that live. */
+/** Returns the running processes that this one has started. */
 export function childrenOf(pid: number): ProcessSeen[] {
   const all = process.platform === "linux" ? fromProc() : fromPs();
   return all.filter(({ parent }) => parent === pid);
@@ -22,7 +22,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Small images of Linux come without `ps`. */
+/** Small Linux images have no `ps`. */
 function fromProc(): ProcessSeen[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

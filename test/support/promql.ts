@@ -1,11 +1,13 @@
-/** Which metrics and labels does a PromQL expression name? As far as needed to hold it against what is exported. */
+/**
+ * Finds the metrics and labels that a PromQL expression names, as far as needed to compare them with the exported ones.
+ */
 
 export interface Named {
-  /** Of each selector its metric and the labels that it matches. */
+  /** The metric of each selector, and the labels that it matches. */
   selectors: { metric: string; labels: string[] }[];
-  /** Labels that results are grouped or matched by. */
+  /** Labels by which results are grouped or matched. */
   grouping: string[];
-  /** Labels that the expression itself makes, by label_replace. */
+  /** Labels that the expression itself creates by label_replace. */
   made: string[];
 }
 
@@ -36,7 +38,7 @@ export function namesIn(expression: string): Named {
   return named;
 }
 
-/** Of a call whose parenthesis opens at this place. */
+/** Returns the second argument of the call whose parenthesis opens at this place. */
 function secondArgument(tokens: string[], opens: number): string {
   let depth = 0;
   for (let at = opens; at < tokens.length; at += 1) {

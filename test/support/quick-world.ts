@@ -1,4 +1,4 @@
-/** Trouble that comes and goes within seconds, measured as it happens, for engines that run in real time. */
+/** Trouble that begins and ends within seconds, measured as it happens, for engines that run in real time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { usualPace } from "../../server/engine/core.js";
@@ -6,7 +6,7 @@ import { type RulesRow, rulesRow } from "../../server/engine/rules.js";
 
 export const cadenceMs = 500;
 export const stepMs = 200;
-/** A tenth of the usual step, cadence and window, and a still shorter hold: trouble comes and goes within seconds. */
+/** A tenth of the usual step, cadence and window, and a still shorter hold: trouble begins and ends within seconds. */
 export const quickRules: RulesRow = {
   ...rulesRow,
   step_ms: stepMs,
@@ -26,14 +26,14 @@ export interface Fault {
 export interface World {
   startMs: number;
   endMs: number;
-  /** At most one a venue, by its name. */
+  /** At most one per venue, keyed by its name. */
   faults: Fault[];
 }
 
 const regions = ["ap-southeast", "eu-central", "us-east"];
 const venues = ["binance", "bitfinex", "bybit", "coinbase", "gate", "gemini", "kraken", "kucoin", "okx"];
 
-/** One fault a venue, all well over some seconds before the end. Some are seen by one region alone. */
+/** Makes one fault per venue; all have recovered some seconds before the end. One region alone sees some of them. */
 export function makeWorld(random: () => number, nowMs: number): World {
   const startMs = Math.ceil(nowMs / cadenceMs) * cadenceMs;
   const faults = venues.map((venue) => {
@@ -50,7 +50,7 @@ export function makeWorld(random: () => number, nowMs: number): World {
   return { startMs, endMs: startMs + 27_000, faults };
 }
 
-/** Inserts the samples of each slot when its time has come, until its end, or until it is over. */
+/** Inserts the samples of each slot when it is due, until the world's end or until `isOver`. */
 export async function measure(pool: Pool, world: World, isOver = () => false): Promise<void> {
   for (let ms = world.startMs; ms < world.endMs && !isOver(); ms += cadenceMs) {
     await sleep(Math.max(0, ms - Date.now()));
@@ -65,7 +65,7 @@ export async function measure(pool: Pool, world: World, isOver = () => false): P
       insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
       select
         s.ts, c.component_id, g.region_id, r.good, case when not r.good then 'timeout'::fault end, 80000,
-        -- known only some time after it is inserted: how long that takes makes no difference then
+        -- known only some time after its insertion, so that the duration of the insertion makes no difference
         greatest(3, ceil(extract(epoch from clock_timestamp() - s.ts))::int + 1)
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (venue text, region text, good boolean)
       cross join (select ${new Date(ms)}::timestamptz) as s (ts)

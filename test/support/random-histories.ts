@@ -1,32 +1,33 @@
 /**
- * Random histories of venues, minute by minute, and random ways in which parts of them were measured: what bounds for
- * uptime are tried on. The truth is known here.
+ * Random histories of venues, minute by minute, and random patterns by which parts of them are measured: test data for
+ * the bounds of uptime. The truth is known here.
  */
 import { type Pool, sql } from "../../shared/database/pool.js";
 
 const dayMinutes = 1_440;
 const hourMinutes = 60;
 
-/** Where random venues come from. */
+/** The distribution of random venues. */
 export interface Population {
   /** The largest share of minutes that a venue is down. */
   mostDownShare: number;
   /**
-   * The larger, the more venues are nearly flawless: the share is the largest one times a random number to this power.
+   * The larger it is, the more venues are nearly flawless: the share is the largest one times a random number to this
+   * power.
    */
   towardsFlawless: number;
-  /** The median length of a venue's outages is between two minutes and this, evenly by its logarithm. */
+  /** The median length of a venue's outages is between two minutes and this, evenly distributed by its logarithm. */
   longestMedianMinutes: number;
 }
 
-/** From flawless to a fifth of the time down; half of the venues are down for more than 2.5 % of it. */
+/** Venues from flawless to a fifth of the time down; half of them are down for more than 2.5 % of it. */
 export const usualPopulation: Population = {
   mostDownShare: 0.2,
   towardsFlawless: 3,
   longestMedianMinutes: 45,
 };
 
-/** Which minutes of a window were measured, 1 each. */
+/** The measured minutes of a window, 1 each. */
 export type Pattern = (random: () => number, minutes: number) => Uint8Array<ArrayBuffer>;
 
 export const patterns: Record<string, Pattern> = {
@@ -78,7 +79,7 @@ function every(stepMinutes: number): Pattern {
   };
 }
 
-/** So many minutes measured, so many not, and so on. */
+/** That many minutes measured, that many not, repeated. */
 function turns(on: number, off: number): Pattern {
   return (random, minutes) => {
     const begun = Math.floor(random() * (on + off));
@@ -86,7 +87,7 @@ function turns(on: number, off: number): Pattern {
   };
 }
 
-/** Measured and not measured in turns of random lengths. */
+/** Alternates measured and unmeasured spans of random lengths. */
 function spells(random: () => number, minutes: number, meanOn: number, meanOff: number): Uint8Array<ArrayBuffer> {
   const measured = new Uint8Array(minutes);
   let at = -exponential(random, meanOn);
@@ -98,7 +99,7 @@ function spells(random: () => number, minutes: number, meanOn: number, meanOff: 
   return measured;
 }
 
-/** A venue that is watched in whole days, some of whose minutes are measured. */
+/** A venue that is watched for whole days, some of whose minutes are measured. */
 export interface History {
   down: Uint8Array;
   measured: Uint8Array;
@@ -113,8 +114,8 @@ export function randomHistory(random: () => number, pattern: Pattern, days: numb
 }
 
 /**
- * Outages come by chance, as long as chance will have it: log-normal, so that of a venue whose usual outage takes five
- * minutes now and then one takes hours. Up to half of them are followed by another one within minutes.
+ * Outages begin at random. Their lengths are log-normal, so a venue whose usual outage takes five minutes sometimes has
+ * one of hours. Another one follows up to half of them within minutes.
  */
 function downMinutes(random: () => number, minutes: number, population: Population): Uint8Array<ArrayBuffer> {
   const { mostDownShare, towardsFlawless, longestMedianMinutes } = population;
@@ -130,7 +131,7 @@ function downMinutes(random: () => number, minutes: number, population: Populati
   const usualGap = (meanGap - relapses * relapseGap) / (1 - relapses);
 
   const down = new Uint8Array(minutes);
-  // some days before the window, so that it may begin amid an outage
+  // begins some days before the window, so that the window may begin amid an outage
   let at = -5 * dayMinutes + random() * exponential(random, usualGap);
   while (at < minutes) {
     const length = lengthOf();
@@ -146,12 +147,12 @@ function exponential(random: () => number, mean: number): number {
   return -mean * Math.log(1 - random());
 }
 
-/** By Box and Muller. */
+/** Draws a normal number by the method of Box and Muller. */
 function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** What the bounds are made from: sums over days. */
+/** The input of the bounds: sums over days. */
 export interface Sums {
   scheduled: number;
   measured: number;
@@ -209,7 +210,7 @@ export interface Bounds {
   uptime: number | null;
 }
 
-/** In per cent, by the function of the database, in the order of the sums. */
+/** Returns per cent, from the database's function, in the order of the sums. */
 export async function boundsOf(pool: Pool, sums: readonly Sums[]): Promise<Bounds[]> {
   return pool.query<Bounds>(sql`
     select (b.bounds).low::float8, (b.bounds).high::float8, api.uptime_pct(b.measured, b.down)::float8 as uptime
@@ -218,7 +219,7 @@ export async function boundsOf(pool: Pool, sums: readonly Sums[]): Promise<Bound
   `);
 }
 
-/** Those of all these venues together. */
+/** Returns the bounds of all these venues together. */
 export async function boundsOfFleet(pool: Pool, sums: readonly Sums[]): Promise<Bounds> {
   const [bounds] = await pool.query<Bounds>(sql`
     with venue as (
@@ -259,11 +260,11 @@ function withBounds(sums: readonly Sums[]) {
   `;
 }
 
-/** A history of which the bounds did, or did not, contain the truth. */
+/** A history, and whether its bounds contained the truth. */
 export interface Judged {
   pattern: string;
   days: number;
-  /** Of all scheduled minutes, in per cent. */
+  /** Per cent of all scheduled minutes. */
   truth: number;
   low: number;
   high: number;
@@ -271,8 +272,8 @@ export interface Judged {
 }
 
 /**
- * So many random histories of each pattern and window. What was measured whole, or not at all, is left out: there the
- * bounds cannot be wrong.
+ * Makes that many random histories of each pattern and window. Histories that were measured in full or not at all are
+ * left out: the bounds cannot be wrong there.
  */
 export async function judgedHistories(
   pool: Pool,
@@ -301,7 +302,7 @@ export async function judgedHistories(
   return judged;
 }
 
-/** In per cent. */
+/** Returns per cent. */
 export function upShare(histories: readonly History[]): number {
   let minutes = 0;
   let downOfThem = 0;
@@ -312,7 +313,7 @@ export function upShare(histories: readonly History[]): number {
   return (100 * (minutes - downOfThem)) / minutes;
 }
 
-/** How many per cent of the bounds contained the truth. */
+/** Returns the per cent of bounds that contained the truth. */
 export function containedPct(judged: readonly Judged[]): number {
   const contained = judged.filter((one) => one.contained);
   return (100 * contained.length) / judged.length;

@@ -1,6 +1,6 @@
 /**
- * The random worlds that tests judge: the same at each run. `RANDOM_WORLDS_SEED` makes others, `RANDOM_WORLDS_RUNS`
- * more of them, and `RANDOM_WORLDS_ONLY` leaves one world of the first seed, to look at what failed.
+ * The random worlds that tests judge, the same at each run. `RANDOM_WORLDS_SEED` makes others, `RANDOM_WORLDS_RUNS`
+ * makes more, and `RANDOM_WORLDS_ONLY` leaves one world of the first seed, for debugging a failure.
  */
 import { rules } from "../../server/engine/rules.js";
 import type { Run } from "./random-worlds.js";

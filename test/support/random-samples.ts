@@ -1,4 +1,4 @@
-/** Samples that look like anything, and are the same at each run. */
+/** Samples with random values, the same at each run. */
 import { sql, type Db } from "../../shared/database/pool.js";
 import { faults } from "../../shared/measurement/sample.js";
 import type { RawSample } from "./rollup-model.js";
@@ -14,8 +14,8 @@ export function randomFrom(seed: number): () => number {
 }
 
 /**
- * Up to `slots` samples a series, within one minute. Some series are missing, sometimes nearly all is bad, every fault
- * occurs, and some good samples have no latency, as those of streams.
+ * Makes up to `slots` samples per series within one minute. Some series are missing, sometimes nearly all samples are
+ * bad, every fault occurs, and some good samples have no latency, like those of streams.
  */
 export function samplesWithin(
   random: () => number,

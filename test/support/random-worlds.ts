@@ -1,8 +1,8 @@
 /**
- * Worlds in which much goes wrong, and much that is exactly on a limit. The same seed makes the same worlds.
+ * Worlds in which much goes wrong, and many values are exactly on a limit. The same seed makes the same worlds.
  *
- * A run is many worlds that share rules and instants and nothing else: they are judged together by one engine, and
- * each by itself by the second opinion.
+ * A run consists of many worlds that share only rules and instants: one engine judges them together, and the second
+ * opinion judges each one alone.
  */
 import { randomFrom } from "./random-samples.js";
 import type { Component, Retraction, Rules, Sample, Typical, Vantage, World } from "../second-opinion/world.js";
@@ -13,15 +13,15 @@ export interface Run {
 }
 
 /**
- * Worlds of one venue, in which regions are never impaired. They share their regions, of which a registry has one, two,
- * three or four.
+ * Makes worlds of one venue, in which regions are never impaired. They share their regions, of which a registry has
+ * one, two, three or four.
  */
 export function componentWorlds(seed: number, count: number, rules: Rules): Run {
   const dice = new Dice(seed);
   const { cadencesS, ...frame } = frameOf(seed, dice, rules);
   frame.rules.impaired_min_venues = 1_000_000;
-  // not every ten seconds, as in the rule book: so many incidents at once never are, and judging them anew takes its
-  // time
+  // less often than the rule book's ten seconds: the run has far more incidents at once than in practice, and judging
+  // them again is slow
   frame.rules.retraction_every_ms = dice.weighted([20_000, 60_000]);
   const regions = ["ra", "rb", "rc", "rd"].slice(0, [4, 4, 3, 2, 1][seed % 5]);
   const worlds = Array.from({ length: count }, (_, i) => {
@@ -45,13 +45,13 @@ export function componentWorlds(seed: number, count: number, rules: Rules): Run 
 }
 
 /**
- * Small fleets, in which regions are impaired. Each has regions of its own. Where there is a single fleet it may be of
- * one region, which is then all that the registry has.
+ * Makes small fleets, in which regions are impaired. Each has its own regions. A single fleet may have one region,
+ * which is then all of the registry.
  */
 export function fleets(seed: number, count: number, rules: Rules): Run {
   const { cadencesS, ...frame } = frameOf(seed, new Dice(seed), rules);
   const alone = seed % 6 === 5;
-  // each of the fleets has as many regions at least, and together they are one registry
+  // each fleet has at least as many regions, and together the fleets are one registry
   frame.rules.quorum_min_regions = Math.min(frame.rules.quorum_min_regions, 2);
   const worlds = Array.from({ length: alone ? 1 : count }, (_, i) => {
     const own = new Dice(seed * 10_007 + i);
@@ -77,14 +77,15 @@ export function fleets(seed: number, count: number, rules: Rules): Run {
   return { seed, worlds };
 }
 
-/** Its engine catches up with nothing, so that each cut of its time would be another pause. */
+/** Its engine does not catch up, so cutting its time would make another pause. */
 export function hasPause({ worlds }: Run): boolean {
   const { rules } = worlds[0]!;
   return rules.catch_up_ms === rules.step_ms;
 }
 
 /**
- * Some of its instants, now nearly all, now a few minutes apart; the last one too, and those at which an operator acts.
+ * Picks some of its instants, in some stretches nearly all, in others a few minutes apart; always the last one, and
+ * those at which an operator acts.
  */
 export function cutAtRandom({ seed, worlds }: Run): number[] {
   const dice = new Dice(seed);
@@ -98,7 +99,10 @@ export function cutAtRandom({ seed, worlds }: Run): number[] {
   });
 }
 
-/** Its samples as they become known, those of a batch in any order, a few twice, and then with another content. */
+/**
+ * Returns its samples as they become known, those of a batch in random order. A few come twice, then with different
+ * content.
+ */
 export function inBatches({ seed, worlds }: Run) {
   const dice = new Dice(seed);
   const { instants } = worlds[0]!;
@@ -126,11 +130,11 @@ class Dice {
   happens(share: number): boolean {
     return this.#random() < share;
   }
-  /** Both ends included. */
+  /** Includes both ends. */
   whole(from: number, to: number): number {
     return from + Math.floor(this.#random() * (to - from + 1));
   }
-  /** What stands there twice is twice as likely. */
+  /** A value that is listed twice is twice as likely. */
   weighted<T>(from: readonly T[]): T {
     return from[this.whole(0, from.length - 1)]!;
   }
@@ -140,7 +144,7 @@ class Dice {
       .sort((a, b) => a.place - b.place)
       .map(({ one }) => one);
   }
-  /** At least one, in their order. */
+  /** Returns at least one, in the given order. */
   some<T>(from: readonly T[]): T[] {
     const wanted = this.whole(1, from.length);
     const left = [...from];
@@ -155,10 +159,9 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 /**
- * The rules of a run, its instants, and how often its components are measured. Every third run goes by the rule book's
- * own numbers; in the others windows and holds are mostly shorter, so that more happens in the same time. Every fourth
- * has a pause that the engine does not catch up with. In the midst of some another typical latency comes into force, or
- * another day begins.
+ * Makes the rules of a run, its instants, and the cadences of its components. Every third run uses the rule book's own
+ * numbers. In the others, windows and holds are mostly shorter, so that more happens in the same time. Every fourth has
+ * a pause that the engine does not catch up with. In some runs, the typical latency or the day changes in the middle.
  */
 function frameOf(seed: number, dice: Dice, usual: Rules): Frame & { cadencesS: number[] } {
   const kind = (["own", "quick", "slow"] as const)[seed % 3]!;
@@ -174,7 +177,7 @@ function frameOf(seed: number, dice: Dice, usual: Rules): Frame & { cadencesS: n
   const midst = dice.weighted(["2026-03-10T09:00:00Z", "2026-03-10T12:10:00Z", "2026-03-11T00:00:00Z"]);
   const begins = Date.parse(midst) - dice.whole(Math.ceil(count / 4), Math.floor((3 * count) / 4)) * stepMs;
   const instants = Array.from({ length: count }, (_, i) => begins + i * stepMs);
-  // the slowest component decides how much is read at each instant, for all of them
+  // the slowest component determines how much is read at each instant, for all of them
   const cadencesS = kind === "slow" ? [15, 30, 30, 60] : [5, 5, 10];
   if (seed % 4 !== 2) return { rules, instants, cadencesS };
   const from = dice.whole(Math.ceil(count / 4), count / 2);
@@ -228,7 +231,7 @@ function componentsFor(dice: Dice, count: number, cadencesS: number[]): Componen
   });
 }
 
-/** All regions on one machine, or two of them, all along or for some time; or none, as far as anybody knows. */
+/** Puts all regions or two of them on one machine, all along or for some time, or reports no machines. */
 function vantagesFor(dice: Dice, { instants, rules }: Frame, regions: string[], machine: string): Vantage[] {
   const on = (region: string, holdsFrom: number, machine: string | null) => ({
     region,
@@ -240,7 +243,7 @@ function vantagesFor(dice: Dice, { instants, rules }: Frame, regions: string[], 
   const together = dice.weighted([[], regions, two, two]);
   const vantages = regions.flatMap((region): Vantage[] => {
     if (together.includes(region)) return [on(region, before, machine)];
-    // another machine, several of them, or nothing was reported
+    // another machine, several machines, or no report
     return dice.weighted([[on(region, before, `${machine}-${region}`)], [on(region, before, null)], []]);
   });
   if (dice.happens(0.7)) return vantages;
@@ -254,12 +257,12 @@ function vantagesFor(dice: Dice, { instants, rules }: Frame, regions: string[], 
   ];
 }
 
-/** Something that is wrong in some regions for some time. */
+/** A fault in some regions for some time. */
 interface Trouble {
   from: number;
   to: number;
   regions: string[];
-  /** What becomes of the slot, the `place`-th of the trouble. */
+  /** Changes the slot, the `place`-th of the trouble. */
   of: (place: number, slot: Slot, component: Component) => void;
 }
 
@@ -267,7 +270,7 @@ interface Slot {
   ts: number;
   measured: boolean;
   bad: boolean;
-  /** The venue prevents it, if it is bad. */
+  /** The venue prevents the slot, if it is bad. */
   prevented: boolean;
   slow: boolean;
   lateMs: number;
@@ -290,7 +293,7 @@ function troublesOf(dice: Dice, frame: Frame, component: Component, measuring: s
   return troubles;
 }
 
-/** All along, a fifth to two fifths of the answers fail, hardly ever several in a row. */
+/** All along, a fifth to two fifths of the answers fail, rarely several in a row. */
 function inPart(dice: Dice, { instants }: Frame, regions: string[]): Trouble {
   const share = dice.weighted([0.2, 0.3, 0.4]);
   const every = dice.weighted([3, 4, 5]);
@@ -305,7 +308,7 @@ function inPart(dice: Dice, { instants }: Frame, regions: string[]): Trouble {
   };
 }
 
-/** One region is blocked for good, and the others fall silent one after the other. */
+/** One region is blocked permanently, and the others fall silent one after the other. */
 function oneIsLeft(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
   const [blocked, ...others] = dice.shuffled(measuring);
   const { from } = spanWithin(dice, frame, 5_000);
@@ -329,7 +332,7 @@ function oneIsLeft(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
   ];
 }
 
-/** Some regions see it bad, and then never see it well: they are blocked or silent for good. */
+/** Some regions see it bad, and then never see it well: they stay blocked or silent. */
 function unwitnessed(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
   const { from, to } = spanWithin(dice, frame, 5_000);
   const witnesses = dice.some(measuring);
@@ -343,7 +346,7 @@ function unwitnessed(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
     from: from - 60_000,
     to: Infinity,
     regions: measuring.filter((region) => !witnesses.includes(region)),
-    // or they are asked only afterwards
+    // or they measure only afterwards
     of: dice.weighted<Trouble["of"]>([(_, slot) => (slot.bad = false), (_, slot) => (slot.measured = slot.ts >= to)]),
   };
   const never = witnesses.map((region): Trouble => {
@@ -354,7 +357,7 @@ function unwitnessed(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
   return [sawItBad, others, ...never];
 }
 
-/** The venue tells us to wait, or its socket is down with all of its streams. */
+/** The venue sends a rate limit, or its socket is down with all of its streams. */
 function preventedSlots(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
   return Array.from({ length: dice.whole(1, 3) }, () => ({
     ...spanWithin(dice, frame, dice.weighted([5_000, 15_000])),
@@ -364,7 +367,7 @@ function preventedSlots(dice: Dice, frame: Frame, measuring: string[]): Trouble[
 }
 
 function prevented(dice: Dice): Trouble["of"] {
-  // now and then we ask all the same, and are refused
+  // now and then the probe asks all the same, and is refused
   const asksEvery = dice.weighted([3, 5, 1_000]);
   return (place, slot, { kind, id }) => {
     slot.bad = true;
@@ -372,7 +375,7 @@ function prevented(dice: Dice): Trouble["of"] {
   };
 }
 
-/** From some time on it is now measured, now not: in turns it is well and unknown. */
+/** From some time on, it is measured only at times, so it alternates between well and unknown. */
 function hardlyKnown(dice: Dice, frame: Frame, measuring: string[]): Trouble {
   const measuredPart = dice.whole(3, 6);
   const silentPart = dice.whole(3, 16);
@@ -387,7 +390,7 @@ function hardlyKnown(dice: Dice, frame: Frame, measuring: string[]): Trouble {
   };
 }
 
-/** A venue blocks one region, or two, for most of the time; now and then it is silent, or sees it well for a moment. */
+/** A venue blocks one or two regions for most of the time; now and then it is silent, or answers well for a moment. */
 function blocked(dice: Dice, frame: Frame, measuring: string[]): Trouble[] {
   const regions = dice.shuffled(measuring).slice(0, dice.weighted([1, 1, 1, 2]));
   const { instants, rules } = frame;
@@ -432,7 +435,7 @@ function contradicted(dice: Dice, frame: Frame, measuring: string[]): Trouble[] 
   ];
 }
 
-/** Often on an instant, so that what is exactly on a limit happens. */
+/** Begins often exactly on an instant, so that values lie exactly on limits. */
 function spanWithin(dice: Dice, { instants, rules }: Frame, cadenceMs: number) {
   const aligned = dice.happens(0.5);
   const place = dice.whole(-10, instants.length - 1);
@@ -468,7 +471,7 @@ function kindOfTrouble(dice: Dice, ends: number): Trouble["of"] {
     (_, slot) => (slot.bad = true),
     (_, slot) => (slot.bad = true),
     (_, slot) => (slot.bad = false),
-    // exactly a half, a fifth…
+    // shares of exactly a half, a fifth…
     (place, slot) => (slot.bad = place % cycle === 0),
     (_, slot) => (slot.bad = dice.happens(share)),
     (place, slot) => (slot.bad = place % (badPart + goodPart) < badPart),
@@ -479,14 +482,14 @@ function kindOfTrouble(dice: Dice, ends: number): Trouble["of"] {
     (_, slot) => (slot.measured = dice.happens(1 - share)),
     (_, slot) => (slot.lateMs = lateMs),
     (_, slot) => (slot.lateMs = dice.whole(0, lateMs)),
-    // a spool that is emptied at the end
+    // a spool that is delivered at the end
     (_, slot) => (slot.lateMs = Math.max(0, ends - slot.ts)),
   ];
   return dice.weighted(kinds);
 }
 
 /**
- * The network of one region or of one machine, at most venues: they turn bad there one after the other, or some of
+ * The network of one region or one machine fails for most venues: they turn bad there one after the other, or some of
  * their endpoints do.
  */
 function regionalTroubles(dice: Dice, world: Unfilled): ((venue: string) => Trouble[])[] {
@@ -523,7 +526,7 @@ function regionalTroubles(dice: Dice, world: Unfilled): ((venue: string) => Trou
 }
 
 /**
- * A host that most venues share fails, first for one region, then for others: it looks like the first one's network.
+ * A host that most venues share fails, first for one region, then for others: it looks like the network of the first.
  */
 function reachingRegionsInTurn(dice: Dice, world: Unfilled): (venue: string) => Trouble[] {
   const { from } = spanWithin(dice, world, 5_000);
@@ -545,7 +548,7 @@ function reachingRegionsInTurn(dice: Dice, world: Unfilled): (venue: string) => 
     );
 }
 
-/** Those that one machine was reported for, at some time; one, where none was. */
+/** Returns the regions that some report places on one machine; one region, where no report does. */
 function regionsOfAMachine(dice: Dice, world: Unfilled): string[] {
   const { machine } = dice.weighted([...world.vantages, { machine: null }]);
   const regions = world.regions.filter((region) =>
@@ -556,7 +559,7 @@ function regionsOfAMachine(dice: Dice, world: Unfilled): string[] {
 
 type Unfilled = Frame & Pick<World, "regions" | "venues" | "vantages">;
 
-/** The world with its samples: good ones, and what troubles make of them. */
+/** Fills the world with samples: good ones, changed by the troubles. */
 function filled(world: Unfilled, dice: Dice, troublesFor: (component: Component, venue: string) => Trouble[]): World {
   const samples: Sample[] = [];
   const typical: Typical[] = [];
@@ -609,7 +612,10 @@ function typicalOf(dice: Dice, { instants }: Frame, of: Pick<Typical, "venue" | 
     }));
 }
 
-/** From a while before the first instant; rarely some of a week ago, too, which is as far back as a run is followed. */
+/**
+ * Slots from a while before the first instant. Rarely there are also some from a week ago, which is as far back as a
+ * run is traced.
+ */
 function slotsOf(dice: Dice, { instants }: Frame, { cadenceMs }: Component, phaseMs: number): number[] {
   const slots: number[] = [];
   const begin = instants[0]! - dice.whole(0, 20) * cadenceMs;
@@ -649,7 +655,7 @@ function sampleOf(
     return { ts, fault, unserved: true, latencyUs: null, receivedAfterS };
   }
   const fault = bad ? dice.weighted(["timeout", "http", "stall"]) : null;
-  // what is typical may be of another boundary, and then nothing is
+  // the typical latency may belong to another boundary, and then there is none
   const limitsUs = [
     rules.slow_untypical_ms * 1000,
     ...typical.flatMap(({ latencyUs }) => {
@@ -661,7 +667,7 @@ function sampleOf(
   const tookUs = slow
     ? dice.weighted([Math.ceil(limitUs), Math.ceil(limitUs), Math.ceil(limitUs) - 1, Math.ceil(limitUs) + 1, 4_000_000])
     : 80_000;
-  // that of a failed sample, and that of a socket, have nothing to say
+  // the latency of a failed sample or of a socket means nothing
   const telling = kind === "rest" && !bad;
   const latencyUs = telling || dice.happens(0.05) ? tookUs : null;
   return { ts, fault, unserved: false, latencyUs, receivedAfterS };

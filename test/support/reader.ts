@@ -1,19 +1,19 @@
-/** A user of the API who reads on and on, whatever goes on behind it. */
+/** A user of the API who reads continuously during all other events of a test. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Registry } from "../../shared/registry/registry.js";
 import { readBoard } from "./board.js";
 
 export interface Reader {
-  /** How often both paths of a venue were compared. */
+  /** How often the two paths of a venue were compared. */
   compared: () => number;
-  /** Answers that no user should get: other than 200, or different at the two paths of a venue. */
+  /** Answers that no user should get: other than 200, or different on the two paths of a venue. */
   complaints: string[];
   close: () => Promise<void>;
 }
 
 const betweenReadsMs = 100;
 
-/** Reads the board, and each venue in turn at both of its paths. */
+/** Reads the board, and each venue in turn on both of its paths. */
 export function startReader(url: string, { venues }: Registry): Reader {
   const complaints: string[] = [];
   const stopping = new AbortController();
@@ -35,7 +35,7 @@ export function startReader(url: string, { venues }: Registry): Reader {
   async function compare(venue: string) {
     const paths = [`/v1/exchanges/${venue}`, `/v1/targets/${venue}`];
     const [one, other] = await Promise.all(paths.map(async (path) => (await fetch(url + path)).text()));
-    // a tick between the two is no difference: each says as of when it speaks
+    // a tick between the two answers is no difference, since each states its instant
     if (instantOf(one!) !== instantOf(other!)) return;
     compared += 1;
     if (one !== other) complaints.push(`${paths.join(" and ")} differ`);

@@ -1,4 +1,4 @@
-/** What `/v1/reliability` answers, as far as tests read it. */
+/** The parts of `/v1/reliability` that tests read. */
 import type { Api } from "./api.js";
 
 export interface Reliability {

@@ -1,4 +1,4 @@
-/** What a restored database must be: what it was, and able to go on. */
+/** Checks that a restored database has the same content and keeps working. */
 import type { Test } from "tap";
 import { startWeb } from "../../server/api/web.js";
 import { openPool, type Pool, sql } from "../../shared/database/pool.js";
@@ -13,7 +13,7 @@ import { codeUnder } from "./code-under.js";
 const log = makeLog("test", "error");
 const registry = await loadRegistry(packagedFile("registry.json"));
 
-/** Something of everything: raw samples in compressed and in open chunks, roll-ups, and an incident. */
+/** Fills a database with some of everything: raw samples in compressed and open chunks, roll-ups, and an incident. */
 export async function fill(pool: Pool): Promise<void> {
   await measured(pool, {
     from: ago(2 * 86_400),
@@ -30,7 +30,7 @@ export async function fill(pool: Pool): Promise<void> {
   await decide(pool);
 }
 
-/** What must be the same afterwards. */
+/** Values that must be the same afterwards. */
 export type Facts = Awaited<ReturnType<typeof facts>>;
 
 const rollUps = [
@@ -78,8 +78,8 @@ async function answers(pool: Pool): Promise<string[]> {
 }
 
 /**
- * Each `migrate` moves `generatedAt` on by a millisecond, since the registry may have changed what is published, and by
- * another one where it makes the views again: after pg_dump always, since all objects have other OIDs.
+ * Each `migrate` advances `generatedAt` by a millisecond, since the registry may have changed what is published, and by
+ * another one where it recreates the views. That is always so after pg_dump, since all objects have new OIDs.
  */
 function withoutInstant(told: Facts): Facts {
   return {
@@ -91,7 +91,7 @@ function withoutInstant(told: Facts): Facts {
   };
 }
 
-/** It is what it was. */
+/** Checks that the content is the same. */
 export async function isTheSame(t: Test, pool: Pool, told: Facts, { migrated = false } = {}): Promise<void> {
   t.ok(told.compressed > 0);
   t.match(told.answers[2], /^200 .*kraken/, "there was an incident");
@@ -99,15 +99,15 @@ export async function isTheSame(t: Test, pool: Pool, told: Facts, { migrated = f
   t.strictSame(
     migrated ? withoutInstant(found) : found,
     migrated ? withoutInstant(told) : told,
-    "all is what it was, to the byte",
+    "everything is unchanged, to the byte",
   );
 }
 
-/** It goes on. */
+/** Checks that it keeps working. */
 export async function goesOn(t: Test, pool: Pool): Promise<void> {
   await migrate(pool, registry, log);
   await measured(pool, { from: ago(10), to: ago(0) });
-  // a sample that is late, into a compressed chunk
+  // a late sample, for a compressed chunk
   await measured(pool, {
     from: ago(2 * 86_400 - 180),
     to: ago(2 * 86_400 - 240),
@@ -123,7 +123,7 @@ export async function goesOn(t: Test, pool: Pool): Promise<void> {
   await mendsARollUp(t, pool);
 }
 
-/** No alert has a number of before: as the page has it for what begins no new timeline. */
+/** No alert reuses an earlier number: runs the page's step for a restore that begins no new timeline. */
 export async function skipsNumbers(t: Test, pool: Pool): Promise<void> {
   const [last] = await pool.query<{ id: number }>(sql`select max(event_id) as id from alert_event`);
   await pool.script(codeUnder("docs/backup.md", "After a restore", "sql"));

@@ -1,7 +1,7 @@
-/** What the tests' user may do in a database: on a server it need not be a superuser. */
+/** The rights of the tests' user in a database: on a server it need not be a superuser. */
 import pg from "pg";
 
-/** Why a test that needs a superuser is skipped; false where the tests have one. */
+/** Returns why a test that needs a superuser is skipped; false where the user is one. */
 export async function superuserMissing(): Promise<string | false> {
   const server = process.env.DATABASE_URL;
   if (!server) return false;
@@ -15,9 +15,9 @@ export async function superuserMissing(): Promise<string | false> {
 }
 
 /**
- * A script that gives its connection the rights of a role, and only those. A superuser may become any role. Other users
- * must be members, even of a role that they have made. They do not inherit its rights, so that without SET ROLE they
- * stay what they were.
+ * Returns a script that gives its connection the rights of a role, and only those. A superuser may become any role.
+ * Other users must be members, even of a role that they created. They do not inherit its rights, so without SET ROLE
+ * they keep their own.
  */
 export function becoming(role: string): string {
   return `
@@ -31,7 +31,7 @@ export function becoming(role: string): string {
         execute 'grant ${role} to current_user with inherit false, set true';
       end if;
     exception
-      -- another test did it first
+      -- another test granted it first
       when unique_violation then null;
     end;
     $$;

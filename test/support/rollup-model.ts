@@ -1,4 +1,4 @@
-/** What the roll-ups must hold, computed anew from the samples in plain TypeScript: slow, obvious, and without SQL. */
+/** Computes the roll-ups from the samples in plain TypeScript, slow and obvious, without SQL. */
 import { type Fault, faults } from "../../shared/measurement/sample.js";
 
 export interface RawSample {
@@ -24,17 +24,17 @@ export interface Component {
   kind: string;
 }
 
-/** What the roll-ups go by, beside samples. */
+/** The input of roll-ups besides samples. */
 export interface Circumstances {
-  /** How many regions the registry publishes. */
+  /** The number of regions that the registry publishes. */
   regions: number;
   /** Minutes of impaired regions. */
   excluded?: readonly { region_id: number; minute: Date }[];
-  /** Hours and days are added up that end by then; all of them where it is left out. */
+  /** Hours and days that end by then are added up; all of them where it is absent. */
   addedUpTo?: Date;
 }
 
-/** Rows by the name of the roll-up. */
+/** Returns rows by the name of the roll-up. */
 export function rollUp(
   samples: readonly RawSample[],
   components: readonly Component[],
@@ -51,7 +51,7 @@ export function rollUp(
     quiet_ms: largest(bucket.rows.map(({ quiet_ms }) => quiet_ms)),
     event_age_ms: largest(bucket.rows.map(({ event_age_ms }) => event_age_ms)),
     ...Object.fromEntries(
-      // stale has no column of its own: it is what the others leave
+      // stale has no column: it is the rest of the failures
       faults
         .filter((name) => name !== "stale")
         .map((name) => [name, bucket.rows.filter(({ fault }) => fault === name).length]),
@@ -190,9 +190,9 @@ export function rollUp(
 }
 
 /**
- * How often an hour's percentile was so many whole milliseconds, in each five days that are over.
+ * Counts how often an hour's percentile had each number of whole milliseconds, in each finished period of five days.
  *
- * @param now five days that end later are left out
+ * @param now periods that end later are left out
  */
 export function usualHours(
   hours: readonly {
@@ -228,7 +228,7 @@ export function usualHours(
 }
 
 /**
- * The percentiles of each hour that is over, of all REST endpoints of a venue together; not rounded.
+ * Computes the percentiles of each finished hour, over all REST endpoints of a venue together, unrounded.
  *
  * @param now hours that end later are left out
  */
@@ -253,7 +253,7 @@ export function restHours(samples: readonly RawSample[], components: readonly Co
 }
 
 /**
- * What came by each stream in each hour that is over.
+ * Counts what arrived on each stream in each finished hour.
  *
  * @param now hours that end later are left out
  */
@@ -275,7 +275,7 @@ export function streamHours(samples: readonly RawSample[], components: readonly 
 }
 
 /**
- * How many good answers took so many whole milliseconds, in each hour that is over.
+ * Counts good answers by whole milliseconds, in each finished hour.
  *
  * @param now hours that end later are left out
  */
@@ -331,7 +331,7 @@ function ofSeries(rows: RawSample[]) {
   };
 }
 
-/** Between the two nearest by linear interpolation; a half goes to the even whole number. */
+/** Interpolates linearly between the two nearest values; a half rounds to the even number. */
 function percentile(sorted: number[], share: number): number | null {
   const value = between(sorted, share);
   return value === null ? null : roundHalfEven(value);
@@ -371,7 +371,7 @@ function counted(rows: readonly JudgedMinute[]) {
 
 type Counted = ReturnType<typeof counted>;
 
-/** Of REST alone, or of the streams. */
+/** Counts REST alone, or the streams alone. */
 function partly(what: string, of: Counted) {
   return {
     [`${what}_minutes`]: of.measured_minutes,
@@ -385,7 +385,7 @@ function ofADay<Row extends { start: Date }>({ start, ...row }: Row) {
   return { day: start, ...row };
 }
 
-/** An hour has no three. */
+/** An hour does not have these three columns. */
 function ofAnHour<Row extends { start: Date }>({ start, ...row }: Row) {
   return {
     hour: start,

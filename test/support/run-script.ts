@@ -1,4 +1,4 @@
-/** Runs a small program of its own process, for tests of what processes do: signals, exit codes, output. */
+/** Runs a small program in a separate process, for tests of process behaviour: signals, exit codes, output. */
 
 import { basename } from "node:path";
 import { spawn, type ChildProcess } from "node:child_process";
@@ -11,7 +11,7 @@ export interface Script {
   pid: number;
   /** All of its output so far. */
   output: () => string;
-  /** Resolves when its output contains the text; rejects when it ends without. */
+  /** Resolves when its output contains the text; rejects when it ends without it. */
   saw: (text: string) => Promise<void>;
   /** Resolves at its next output; rejects when it has ended. */
   more: () => Promise<void>;
@@ -21,8 +21,9 @@ export interface Script {
 }
 
 /**
- * @param source an ES module; `log`, `say` and the modules, by the last part of their paths, are there already
- * @param detached leads a process group of its own, as what is started in a terminal does
+ * @param source an ES module in which `log`, `say` and the modules, by the last part of their paths, are already
+ * imported
+ * @param detached makes it lead a process group, like a program started in a terminal
  */
 export function runScript(t: Test, modules: string[], source: string, detached = false): Script {
   const imports = modules
@@ -37,13 +38,13 @@ export function runScript(t: Test, modules: string[], source: string, detached =
   return runNode(t, ["--input-type=module", "--eval", whole], {}, detached);
 }
 
-/** The command-line program itself. */
+/** Runs the command-line program itself. */
 export function runCli(t: Test, args: string[], env: Record<string, string> = {}, nodeArgs: string[] = []): Script {
   return runNode(t, [...nodeArgs, packagedFile("dist/server/cli.js"), ...args], env);
 }
 
 function runNode(t: Test, args: string[], env = {}, detached = false): Script {
-  // One pipe for both outputs, so that their order is seen; `exec` keeps the process id.
+  // Uses one pipe for both outputs, so that their order is visible; `exec` keeps the process id.
   const command = ["-c", 'exec "$0" "$@" 2>&1', process.execPath, ...args];
   const child = spawn("/bin/sh", command, {
     env: { PATH: process.env["PATH"], ...env },
@@ -84,7 +85,7 @@ function watched(child: ChildProcess): Script {
   };
 }
 
-/** The address that a program logs behind these words. */
+/** Returns the address that a program logs after these words. */
 export async function addressLogged({ output, more }: Script, words: string): Promise<string> {
   const line = new RegExp(`${words} address=(\\S+)`);
   for (;;) {
@@ -94,7 +95,7 @@ export async function addressLogged({ output, more }: Script, words: string): Pr
   }
 }
 
-/** @param path of a module of ours, without its ending */
+/** @param path of one of our modules, without its extension */
 export function built(path: string): string {
   return packagedFile(`dist/${path}.js`);
 }

@@ -1,11 +1,11 @@
-/**
- * What venues say of themselves, as a reading of their feeds brings it: for tests of what is kept and how it compares.
- */
+/** Stores venues' notices as a reading of their feeds does, for tests of the stored notices and of the comparison. */
 import { type Db, sql } from "../../shared/database/pool.js";
 import type { Notice, NoticeList, FeedPoll } from "../../server/notices/feed.js";
 import { type StoredPoll, storePoll } from "../../server/notices/store-poll.js";
 
-/** A notice of a status page, an incident that began and was posted at `startedAt`, unless said otherwise. */
+/**
+ * Makes a notice of a status page: an incident that began and was posted at `startedAt`, unless `other` says otherwise.
+ */
 export function notice(id: string | null, startedAt: Date | null, other: Partial<Notice> = {}): Notice {
   return {
     id,
@@ -24,7 +24,7 @@ export function notice(id: string | null, startedAt: Date | null, other: Partial
   };
 }
 
-/** A list that is whole, as that of a page with fewer than fifty incidents. */
+/** Makes a complete list, like that of a page with fewer than fifty incidents. */
 export function whole(...notices: Notice[]): NoticeList {
   return { scope: "incidents", notices, listedFrom: new Date(0) };
 }
@@ -35,7 +35,7 @@ export async function sourceOf(db: Db, venue: string): Promise<number> {
   return row.source_id;
 }
 
-/** Keeps a reading of the venue's feed: these lists, understood whole unless there is a problem. */
+/** Stores a reading of the venue's feed with these lists; it is complete unless it has a problem. */
 export async function said(
   db: Db,
   venue: string,
@@ -56,9 +56,7 @@ export async function said(
   return storePoll(db, await sourceOf(db, venue), at, reading, dueAt);
 }
 
-/**
- * The venue's feed was read well from the one instant to the other, and had nothing to tell; what was said stays in it.
- */
+/** Records that the venue's feed was read well between the two instants and had no news; earlier notices stay in it. */
 export async function readThrough(db: Db, venue: string, from: Date, to: Date): Promise<void> {
   await db.query(sql`
     insert into official_reading (source_id, from_at, until_at, covers_from)
@@ -66,7 +64,7 @@ export async function readThrough(db: Db, venue: string, from: Date, to: Date): 
   `);
 }
 
-/** No feed was ever read. */
+/** Removes all readings of feeds. */
 export async function forgetSaid(db: Db): Promise<void> {
   await db.script("truncate official_change, official_incident, official_reading restart identity");
   await db.script("update official_source set due_at = '-infinity', feed_at = null, added_at = now()");
@@ -90,7 +88,7 @@ export interface KeptNotice {
   raw: string;
 }
 
-/** The notices that are kept of a venue, oldest first. */
+/** Returns the stored notices of a venue, oldest first. */
 export async function noticesOf(db: Db, venue: string): Promise<KeptNotice[]> {
   return db.query<KeptNotice>(sql`
     select n.*, i.raw

@@ -1,4 +1,4 @@
-/** Lets the engine live through a scenario, on a database of its own, and tells what it is seen to do. */
+/** Plays a scenario with the engine on a separate database, and reports what the engine does. */
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { retractIncident } from "../../server/engine/retract.js";
 import { rulesRow } from "../../server/engine/rules.js";
@@ -14,9 +14,9 @@ import { look, makeSight, type Seen, told } from "./scenario-seen.js";
 const packagedRegistry = loadRegistry(packagedFile("registry.json"));
 
 /**
- * Inserts the samples and lets the engine decide through the time they span; returns what it did, a line each.
+ * Inserts the samples and lets the engine decide throughout their time. Returns what it did, one line each.
  *
- * The database watches what the scenario measures meanwhile, and the packaged registry again afterwards.
+ * Meanwhile the database watches the scenario's components, and afterwards the packaged registry again.
  */
 export async function play(db: Pool, scenario: Scenario, rules: Record<string, number> = rulesRow): Promise<string[]> {
   const lines: string[] = [];
@@ -24,7 +24,7 @@ export async function play(db: Pool, scenario: Scenario, rules: Record<string, n
   return lines;
 }
 
-/** Is the scenario played as it says? It is played up to the first line that is not as it says. */
+/** Returns whether the scenario is played as expected. Stops at the first line that differs. */
 export async function goesAsExpected(
   db: Pool,
   scenario: Scenario,
@@ -107,12 +107,11 @@ async function forget(db: Db): Promise<void> {
       end if;
     end $$
   `);
-  // each scenario's registry writes all rows again, and ticks read through those that are dead: twice as slow at the
-  // end
+  // each scenario's registry rewrites all rows, and ticks read through the dead ones: twice as slow at the end
   await db.script("vacuum component, venue");
 }
 
-/** What a scenario measures, and nothing else; regions are those of the registry and any others that it has. */
+/** Watches only what a scenario measures; its regions are those of the registry and any others that it names. */
 async function watch(
   db: Db,
   registry: Registry,
@@ -196,7 +195,7 @@ async function insert(db: Db, rows: SampleRow[]): Promise<void> {
 
 const hourMs = 3_600_000;
 
-/** One sample in each hour is its median. */
+/** A single sample in each hour is its median. */
 async function insertHoursBefore(db: Db, { series, startsAt }: Scenario) {
   const startHourMs = Math.floor(+startsAt / hourMs) * hourMs;
   const rows = series.flatMap(({ venue, component, region, hoursBefore }: Series) =>
@@ -230,7 +229,7 @@ async function insertVantage(db: Db, { onOneMachine, startsAt }: Scenario) {
   `);
 }
 
-/** As if it had been reckoned before the start, and for a day. */
+/** Inserts it as if it had been computed before the start, valid for a day. */
 async function insertTypical(db: Db, { series, startsAt }: Scenario) {
   for (const { venue, component, region, typicalMs } of series)
     if (typicalMs !== null)

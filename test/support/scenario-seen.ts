@@ -1,4 +1,4 @@
-/** What the engine is seen to do at an instant, a line each. */
+/** Describes the visible actions of the engine at an instant, one line each. */
 import { type Db, sql } from "../../shared/database/pool.js";
 import type { Decided } from "../../server/engine/tick.js";
 import type { Scenario } from "./scenario.js";
@@ -8,20 +8,20 @@ export interface Sight {
   alerts: string[];
 }
 
-/** How everything stands, by kind and name. */
+/** All states, by kind and name. */
 export type Seen = Map<string, Standing>;
 
 interface Standing {
   kind: "impaired" | "region" | "component" | "venue" | "fleet" | "severity" | "alert";
   name: string;
   state: string;
-  /** What is told beside the state. */
+  /** Additional information about the state. */
   note: string;
 }
 
 /**
- * Makes the function by which `look` reads, in a schema of its own. Its plan is kept: planned at each instant, it took
- * a fifth of the time that a scenario takes.
+ * Creates the function by which `look` reads, in a separate schema. Its plan is cached: planning it at each instant
+ * took a fifth of a scenario's time.
  */
 export async function makeSight(db: Db): Promise<void> {
   await db.script(`
@@ -85,7 +85,7 @@ export async function makeSight(db: Db): Promise<void> {
   `);
 }
 
-/** Reads how everything stands after an instant, and the alerts that were written at it. */
+/** Reads all states after an instant, and the alerts that were written at it. */
 export async function look(db: Db, { series, alsoSeen }: Scenario, { at }: Decided): Promise<Sight> {
   const several = new Set(series.map(({ venue }) => venue)).size > 1;
   const rows = await db.query<Standing>(sql`select * from scenario.sight(${several}, ${alsoSeen}, ${at})`);
@@ -96,7 +96,7 @@ export async function look(db: Db, { series, alsoSeen }: Scenario, { at }: Decid
   };
 }
 
-/** What is different from how it stood before, and what was decided. */
+/** Returns what differs from before, and what was decided. */
 export async function told(
   db: Db,
   { startsAt }: Scenario,

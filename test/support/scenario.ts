@@ -1,6 +1,6 @@
 /**
- * Behaviour of the engine as text: what the regions measured, a line each, and what the engine must then be seen to do.
- * README.md beside the scenarios says how they are written.
+ * The engine's behaviour as text: what the regions measured, one line each, and what the engine must then do. README.md
+ * in the folder of scenarios describes the format.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { rulesRow } from "../../server/engine/rules.js";
@@ -10,42 +10,42 @@ import type { Fault } from "../../shared/measurement/sample.js";
 export interface Scenario {
   /** Its name in the folder of scenarios. */
   file: string;
-  /** The sentences that say what it shows. */
+  /** The sentences that describe what it shows. */
   shows: string;
   /** The numbers of the rule book that it depends on. */
   rules: string[];
-  /** What is told beside components, impaired regions and incidents. */
+  /** Kinds of states that are reported besides components, impaired regions and incidents. */
   alsoSeen: string[];
-  /** The regions that the registry publishes; null: those of the packaged one, and others that are measured. */
+  /** The regions that the registry publishes; null: those of the packaged registry, plus others that are measured. */
   regions: string[] | null;
-  /** Regions whose probes all run on one machine, so one vantage. */
+  /** Regions whose probes all run on one machine, and are therefore one vantage. */
   onOneMachine: string[];
   startsAt: Date;
-  /** Null: as the rules say. */
+  /** Null: the step of the rules. */
   decidedEveryMs: number | null;
-  /** The engine comes by this often, and decides what is due; null: at every instant. */
+  /** How often the engine runs and decides what is due; null: at every instant. */
   noticedEveryMs: number | null;
-  /** It is away from the one to the other. */
+  /** Spans in which the engine is away. */
   away: { fromMs: number; toMs: number }[];
   happenings: Happening[];
   series: Series[];
-  /** What must be seen, a line each. */
+  /** The expected events, one line each. */
   expected: string[];
 }
 
-/** Something else than a sample, at a time since the start. */
+/** An event other than a sample, at a time since the start. */
 export interface Happening {
   atMs: number;
   kind: "leaves the registry" | "alerts are sent" | "operator retracts";
-  /** The region or the component that leaves, the incident that is retracted. */
+  /** The region or component that leaves, or the incident that is retracted. */
   what: string;
 }
 
 export interface Series extends Measured {
   region: string;
-  /** Latency in each of the hours before the start, to the last full one; null: not measured. */
+  /** The latency in each of the hours before the start, up to the last full one; null: not measured. */
   hoursBefore: (number | null)[];
-  /** One a slot from the start; null: not measured. */
+  /** One per slot from the start; null: not measured. */
   samples: (Sample | null)[];
 }
 
@@ -53,7 +53,7 @@ interface Measured {
   venue: string;
   component: string;
   cadenceMs: number;
-  /** What is typical in all regions; null: what the hours before make it. */
+  /** The typical latency in all regions; null: derived from the hours before. */
   typicalMs: number | null;
 }
 
@@ -90,7 +90,7 @@ const alsoSeen = ["regions", "venues", "fleet"];
 
 const folder = packagedFile("test/scenarios");
 
-/** All of them, in the order of the chapters. */
+/** Returns all of them, in the order of the chapters. */
 export async function readScenarios(): Promise<Scenario[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith(".txt"));
   return Promise.all(
@@ -98,7 +98,7 @@ export async function readScenarios(): Promise<Scenario[]> {
   );
 }
 
-/** @throws Error naming the file and the line that it does not understand */
+/** @throws Error that names the file and the line that cannot be parsed */
 export function parseScenario(text: string, file = "scenario"): Scenario {
   const lines = text.split("\n").map((line) => line.trim());
   const proseEnds = lines.findIndex((line) => line === "" || line.startsWith("venue "));
@@ -117,7 +117,7 @@ export function parseScenario(text: string, file = "scenario"): Scenario {
 
 /** A scenario of which some lines are read. */
 interface Reading extends Scenario {
-  /** What the next lines of samples are of. */
+  /** The series that the next lines of samples belong to. */
   measured: Measured[];
   /** By region, for the next line of its samples. */
   hoursBefore: Map<string, (number | null)[]>;
@@ -169,7 +169,7 @@ function readLine(reading: Reading, line: string): void {
     const found = pattern.exec(line);
     if (found) return read(reading, found.slice(1));
   }
-  throw new Error(`there is no such line in a scenario: "${line}"`);
+  throw new Error(`a scenario has no line such as "${line}"`);
 }
 
 function readRules(reading: Reading, [names]: Parts): void {
@@ -205,7 +205,7 @@ function readVenue(reading: Reading, parts: Parts): void {
   if (noticedS) reading.noticedEveryMs = Number(noticedS) * 1000;
 }
 
-/** Of the same venues as above. */
+/** A component of the venues named last. */
 function readComponent(reading: Reading, [component, everyS, typicalMs]: Parts): void {
   const venues = reading.measured.map(({ venue }) => venue);
   reading.measured = measuredOf(venues, component!, everyS!, typicalMs);

@@ -10,7 +10,7 @@ export interface Changes {
  * The client's last message of SCRAM-SHA-256 (RFC 5802).
  *
  * @param bare the client's first message without its header
- * @param changes what is to be wrong about it
+ * @param changes makes parts of the message wrong
  */
 export function finalMessage(
   password: string,

@@ -1,6 +1,7 @@
 /**
- * The rule book, read a second time: written from docs/rulebook.md without a look at the engine's SQL, sample by sample
- * and in plain loops, so that an error would have to be made twice. Each chapter is a file in `second-opinion/`.
+ * An independent implementation of the rule book: written from docs/rulebook.md without looking at the engine's SQL,
+ * sample by sample and in plain loops, so that an error would have to be made twice. Each chapter is a file in
+ * `second-opinion/`.
  */
 import { type DatedView, type Impairment, isImpaired, judgeImpairments } from "../second-opinion/impairment.js";
 import {
@@ -20,9 +21,9 @@ import { isSuspect } from "../second-opinion/suspicion.js";
 import { isBad, seriesOf, type Series, type State, type World } from "../second-opinion/world.js";
 
 export interface Opinion {
-  /** What stood at each instant. */
+  /** All states at each instant. */
   moments: Moment[];
-  /** As they stood after the last instant; so do the others. */
+  /** Incidents after the last instant, like the other lists. */
   incidents: Incident[];
   alerts: Alert[];
   impairments: Impairment[];
@@ -116,7 +117,7 @@ function datedViews(
 ): DatedView[] {
   return series.map((one, place) => {
     const view = viewOf(one, at, at, rules, impairments, incidents);
-    // the series keep their places
+    // the series keep their order
     const past = before?.views[place];
     return isBad(view.state)
       ? {

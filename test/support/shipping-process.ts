@@ -1,6 +1,6 @@
 /**
- * What of a probe keeps and delivers samples, for tests that kill it. Arguments: the database's URL; options as JSON.
- * Says `ready`, and then the number of each sample, when the spool has said that it is written.
+ * The parts of a probe that store and deliver samples, for tests that kill them. Arguments: the database's URL; options
+ * as JSON. Prints `ready`, and then the number of each sample when the spool has confirmed that it is written.
  */
 import fsPromises, { type FileHandle } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
@@ -13,18 +13,18 @@ import { numberedSample } from "./numbered-sample.js";
 export interface ShippingOptions {
   directory: string;
   region: string;
-  /** Its samples are numbered from here on. */
+  /** The number of its first sample. */
   first: number;
   /** The slot of number 0, milliseconds. */
   slotsFrom: number;
-  /** Where it kills itself. */
+  /** The point at which it kills itself. */
   fault: ShippingFault | null;
 }
 
 export interface ShippingFault {
   step: "open" | "write" | "truncate" | "unlink" | "record";
   when: "before" | "amid" | "after";
-  /** At the n-th time. */
+  /** The number of the pass at which the fault applies. */
   time: number;
 }
 
@@ -33,7 +33,7 @@ const { directory, region, first, slotsFrom, fault } = JSON.parse(json) as Shipp
 let times = 0;
 
 if (fault) await arm(fault);
-// after what they import was armed
+// imported after the modules that they import are patched
 const { openSpool } = await import("../../probe/delivery/spool.js");
 const { startShip } = await import("../../probe/delivery/ship.js");
 
@@ -115,7 +115,7 @@ async function at<Result>(
   const isHere = fault?.step === step && ++times === fault.time;
   if (!isHere) return work();
   if (fault.when === "amid") {
-    // what is on its way when the signal comes; of a write, a part of it
+    // what is in flight when the signal arrives: for a write, a part of it
     if (part) await part();
     else void work().catch(() => {});
   }

@@ -1,4 +1,7 @@
-/** Which parts of the OpenAPI document have real answers shown? What no answer ever has should not be described. */
+/**
+ * Finds the parts of the OpenAPI document that no real answer has shown. What no answer ever contains should not be
+ * described.
+ */
 import type { OpenAPIObject, ReferenceObject, ResponseObject, SchemaObject } from "openapi3-ts/oas31";
 import { describedColumns } from "./table.js";
 
@@ -6,12 +9,12 @@ type Row = Record<string, string>;
 type Part = SchemaObject | ReferenceObject;
 
 export interface Shown {
-  /** Notes what the body of a 200 answer, or the rows of a table, have shown. They fit what is described. */
+  /** Records what the body of a 200 answer, or the rows of a table, have shown. They must match the description. */
   note(template: string, body: unknown): void;
   /**
-   * What is described and was not shown, as pointers: each property, each side of what may be null or has two forms,
-   * each word of an enumeration, the items of each list; of tables, each column with something in it, and without where
-   * it may be empty. A schema that has a name is one place, wherever it is used.
+   * Returns the described parts that were not shown, as pointers: each property, each alternative of a value that may
+   * be null or has two forms, each word of an enumeration, and the items of each list; for tables, each column with a
+   * value, and without one where it may be empty. A named schema is one place, wherever it is used.
    */
   missing(): string[];
 }
@@ -19,7 +22,7 @@ export interface Shown {
 export function watchShown(document: OpenAPIObject): Shown {
   const shown = new Set<string>();
 
-  /** Where a part stands, references followed. */
+  /** Returns a part and its place, with references followed. */
   function resolved(part: Part, place: string): [SchemaObject, string] {
     if (part.$ref === undefined) return [part as SchemaObject, place];
     const name = part.$ref.split("/").at(-1)!;
@@ -40,7 +43,7 @@ export function watchShown(document: OpenAPIObject): Shown {
       }
   }
 
-  /** Forms differ in whether they are null, and in what they require. */
+  /** Forms differ in whether they are null, and in the fields that they require. */
   function fits(part: Part, value: unknown): boolean {
     const [schema] = resolved(part, "");
     if (value === null || schema.type === "null") return value === null && schema.type === "null";
@@ -73,7 +76,7 @@ export function watchShown(document: OpenAPIObject): Shown {
     note(template, body) {
       if (Array.isArray(body)) return noteRows(template, body as Row[]);
       const schema = answers.get(template);
-      // what is no JSON has tests of its own
+      // answers that are not JSON have separate tests
       if (schema) note(schema, template, body);
     },
     missing() {

@@ -1,9 +1,9 @@
-/** Takes from a world what its failure does not need, so that it can be read. */
+/** Removes from a world what its failure does not need, so that it can be read. */
 import type { Sample, World } from "../second-opinion/world.js";
 
 /**
  * @param fails whether a smaller world still fails
- * @param withinMs no further tries after this
+ * @param withinMs the time after which no smaller world is tried
  */
 export async function shrink(
   world: World,
@@ -18,7 +18,7 @@ export async function shrink(
   return world;
 }
 
-/** The greatest steps first. */
+/** Tries the largest reductions first. */
 function* smallerThan(world: World): Generator<World> {
   for (const venue of world.venues) yield without(world, (one) => one.venue === venue.id);
   for (const { id, components } of world.venues)
@@ -67,7 +67,7 @@ function without(world: World, isGone: (one: Named) => boolean): World {
   };
 }
 
-/** All such samples as others are, then the half of them, down to one after the other. */
+/** Makes all such samples like the others, then half of them, down to single ones. */
 function* calmer(world: World, is: (sample: Sample) => boolean, change: Partial<Sample>): Generator<World> {
   const such = world.samples.filter(is);
   for (let size = such.length; size >= 1; size = size > 1 ? Math.ceil(size / 2) : 0)

@@ -1,7 +1,7 @@
 /**
  * The rules of the API's contract, each with the test that holds it. An id never changes its meaning.
- * `spec-rules.test.ts` reads the named files for the named tests. Numbers are written in digits: those that a rule
- * fixes stand in its test's name.
+ * `spec-rules.test.ts` reads the named files for the named tests. Numbers are written in digits, and a rule's numbers
+ * are part of its test's name.
  */
 export interface Rule {
   id: string;
@@ -30,11 +30,16 @@ export const rules: Rule[] = [
   ),
   rule(
     "all-category-empty-board",
-    "the same on the board",
+    "an allowed category without measured venues is 200 with an empty list on the board",
     "api-board",
     "a category narrows rows and fleet numbers together, not the counts of categories",
   ),
-  rule("all-category-empty-incidents", "the same of incidents", "api-incidents", "filters"),
+  rule(
+    "all-category-empty-incidents",
+    "an allowed category without measured venues is 200 with an empty list of incidents",
+    "api-incidents",
+    "filters",
+  ),
   rule("all-category-400", "a category outside the set is 400", "spec-answers", "spec: the 7 categories, and no other"),
   rule("all-categories", "7 categories", "spec-answers", "spec: the 7 categories, and no other"),
   rule(
@@ -51,13 +56,13 @@ export const rules: Rule[] = [
   ),
   rule(
     "all-json",
-    "JSON unless format=csv is asked",
+    "JSON unless the request has format=csv",
     "openapi",
     "a client that knows nothing else gets what is described",
   ),
   rule(
     "all-cache",
-    "data may be kept for 5 seconds, as long as a tick, with an ETag",
+    "data may be cached for 5 seconds, as long as a tick, with an ETag",
     "api-board",
     "spec: data is cached for 5 s; ETags hold within a tick, and who has the body gets 304",
   ),
@@ -115,7 +120,7 @@ export const rules: Rule[] = [
     "spec-answers",
     "spec: range is 24h by minutes or 7d by hours",
   ),
-  rule("venue-chart", "every bucket of the range", "api-board", "a chart has every bucket of its range"),
+  rule("venue-chart", "the chart has every bucket of the range", "api-board", "a chart has every bucket of its range"),
   rule(
     "venue-region",
     "region selects chart, endpoints and streams, and not state, days or uptime",
@@ -154,7 +159,7 @@ export const rules: Rule[] = [
   ),
   rule(
     "venue-newest",
-    "they stand newest first",
+    "incidents are listed newest first",
     "api-incidents",
     "spec: a venue's page has the 50 most recent incidents, newest first",
   ),
@@ -172,7 +177,7 @@ export const rules: Rule[] = [
   ),
   rule(
     "venue-lag",
-    "lag is of chain readers alone, by region, against our own freshest head",
+    "lag exists only for chain readers, per region, against our own freshest head",
     "api-states",
     "lag is of a region, against the freshest head it saw",
   ),
@@ -184,7 +189,7 @@ export const rules: Rule[] = [
   ),
   rule(
     "venue-cadence",
-    "the resolved cadence stands with each endpoint",
+    "each endpoint has its resolved cadence",
     "spec-answers",
     "spec: each endpoint and stream has the cadence of the registry",
   ),
@@ -193,7 +198,7 @@ export const rules: Rule[] = [
   rule("regions-fields", "fields of RegionsResponse", "spec-fields", "spec: fields of /v1/regions"),
   rule(
     "regions-silent",
-    "reporting is measured; a silent region is listed with false",
+    "reporting is derived from measurements; a silent region is listed with false",
     "api-board",
     "a silent region is listed, and the quorum is of those that report",
   ),
@@ -299,7 +304,12 @@ export const rules: Rule[] = [
     "spec: an Incident has no category, and a board row no percentiles of components",
   ),
   rule("incidents-order", "by startedAt, newest first", "api-incidents", "newest first, ties by id"),
-  rule("incidents-before", "before: strictly before this instant", "api-incidents", "before alone is strictly before"),
+  rule(
+    "incidents-before",
+    "before selects incidents strictly before this instant",
+    "api-incidents",
+    "before alone is strictly before",
+  ),
   rule(
     "incidents-cursor",
     "paging by cursor loses and repeats nothing",
@@ -352,19 +362,19 @@ export const rules: Rule[] = [
   ),
   rule(
     "incident-conn",
-    "ws:conn has what befalls the shared socket",
+    "faults of the shared socket belong to ws:conn",
     "incident-pages",
     "a dead socket is one incident",
   ),
   rule(
     "incident-timeline",
-    "the timeline is of the incident's own columns",
+    "the timeline is made from the incident's own columns",
     "incident-pages",
     "a timeline of its own columns",
   ),
   rule(
     "incident-stream-latency",
-    "of a stream, the venue's REST latency, labelled so",
+    "an incident of a stream shows the venue's REST latency, labelled so",
     "incident-pages",
     "a stalled stream has the latency of REST",
   ),
@@ -380,10 +390,10 @@ export const rules: Rule[] = [
     "api-incidents",
     "spec: after it closed, it is cached for 300 seconds",
   ),
-  rule("incident-404", "no such slug is 404", "api-incidents", "that never was is 404"),
+  rule("incident-404", "an unknown slug is 404", "api-incidents", "that never was is 404"),
   rule(
     "incident-404-unpublished",
-    "neither of a venue that is no longer published",
+    "the slug of a venue that is no longer published is 404",
     "api-incidents",
     "that of a venue no longer published is gone",
   ),
@@ -417,7 +427,7 @@ export const rules: Rule[] = [
   ),
   rule(
     "notify-backfill",
-    "an event that waited for more than 1 hour in the outbox until a delivery was claimed for it is no part of the percentiles",
+    "an event whose delivery was claimed more than 1 hour after it entered the outbox is excluded from the percentiles",
     "notify",
     "spec: an event that waited for more than 1 hour until it was claimed is a backfill",
   ),
@@ -489,7 +499,7 @@ export const rules: Rule[] = [
   ),
   rule(
     "alert-incident",
-    "its incident is the object that /v1/incidents has",
+    "an alert's incident is the object of /v1/incidents",
     "native-alert",
     "spec: the incident of an alert is the same object that /v1/incidents has",
   ),
@@ -510,7 +520,7 @@ export const rules: Rule[] = [
   ),
   rule(
     "webhook-attempts",
-    "failures are tried again with exponential backoff, up to 5 attempts",
+    "failures are retried with exponential backoff, up to 5 attempts",
     "alert-line",
     "spec: up to 5 attempts, with growing pauses",
   ),
@@ -522,19 +532,19 @@ export const rules: Rule[] = [
   ),
   rule(
     "webhook-switch-off-shown",
-    "that it was switched off is shown in the list of channels",
+    "the list of channels shows that a channel was switched off",
     "channel-command",
     "list tells how each does",
   ),
   rule(
     "webhook-switch-off-told",
-    "the same in the programs' own metrics",
+    "the programs' own metrics show that a channel was switched off",
     "alert-metrics",
     "what waits, and which channel is off",
   ),
   rule(
     "alert-at-least-once",
-    "delivery is at least once: what nobody brought to an end is sent again",
+    "delivery is at least once: an unfinished delivery is sent again",
     "alert-line",
     "who is gone loses what he claimed",
   ),
@@ -547,11 +557,11 @@ export const rules: Rule[] = [
   rule("alert-retracted", "retracted incidents are not alerted", "alert-line", "nobody is told of what was retracted"),
   rule(
     "alert-backfill",
-    "an event that was not dispatched yet is sent however old it is",
+    "an event that was not dispatched yet is sent regardless of its age",
     "alert-formats",
     "spec: an event that was not dispatched yet is sent however old it is",
   ),
-  rule("alert-default-format", "native is the default", "channel-command", "add shows the signing secret, once"),
+  rule("alert-default-format", "native is the default format", "channel-command", "add shows the signing secret, once"),
   rule(
     "alert-secret-once",
     "the secret of a channel is shown once, when it is created",
@@ -570,20 +580,20 @@ export const rules: Rule[] = [
   ),
   rule(
     "health-service",
-    "core, web and probe say which they are",
+    "core, web and probe state which program they are",
     "own-metrics",
-    "each program tells how it does its work, and which it is",
+    "each program exports metrics of its work, and its identity",
   ),
   rule("openapi-31", "/openapi.json is OpenAPI 3.1", "openapi", "spec: /openapi.json is OpenAPI 3.1"),
   rule(
     "openapi-only-returned",
-    "it describes only fields that the API returns",
+    "/openapi.json describes only fields that the API returns",
     "api-states",
     "what is described is answered, in some state",
   ),
   rule(
     "openapi-all-returned",
-    "and nothing is returned that it does not describe",
+    "the API returns nothing that /openapi.json does not describe",
     "spec-answers",
     "spec: nothing is answered that is not described",
   ),
@@ -605,7 +615,7 @@ export const rules: Rule[] = [
   ),
   rule(
     "state-majority",
-    "a simple majority of the reporting regions does",
+    "a simple majority of the reporting regions makes a venue down",
     "engine-scenarios",
     "states, scenario by scenario",
   ),
@@ -631,7 +641,7 @@ export const rules: Rule[] = [
   ),
   rule(
     "error-unmeasured",
-    "an unmeasured but allowed category is no error",
+    "an allowed category without measurements is no error",
     "reliability",
     "spec: an allowed category without measured venues is 200 with an empty list",
   ),
@@ -714,19 +724,19 @@ export const rules: Rule[] = [
   ),
   rule(
     "version-exchanges",
-    "/v1/exchanges/{venue} stays, as the same response",
+    "/v1/exchanges/{venue} remains, with the same response",
     "api-board",
     "both paths of a venue answer the same bytes, while samples arrive",
   ),
   rule(
     "version-not-deprecated",
-    "and is not deprecated",
+    "/v1/exchanges/{venue} is not deprecated",
     "spec-answers",
     "spec: /v1/exchanges/{venue} is not deprecated",
   ),
   rule(
     "version-ahead",
-    "ahead is called aheadUncorrelated",
+    "the lead time is named aheadUncorrelated",
     "detection",
     "spec: subjectMatched is false on every detection, and the lead time is aheadUncorrelated",
   ),
@@ -753,25 +763,25 @@ export const rules: Rule[] = [
   ),
   rule(
     "csv-disposition",
-    "content-disposition has a browser save it",
+    "content-disposition makes a browser save the table",
     "api-csv",
     "every row says of when and of what it is",
   ),
   rule(
     "csv-venue-days",
-    "of a venue: a row for each of 90 days, uptimePct empty where nobody measured",
+    "a venue's table has a row for each of 90 days, with uptimePct empty where nothing was measured",
     "api-csv",
     "spec: a venue's 90 days are those of its JSON",
   ),
   rule(
     "csv-reliability",
-    "of /v1/reliability: a row for each venue",
+    "the table of /v1/reliability has a row for each venue",
     "api-csv",
     "the venues compared are those of their JSON",
   ),
   rule(
     "csv-incidents",
-    "of /v1/incidents: a row for each incident",
+    "the table of /v1/incidents has a row for each incident",
     "api-csv",
     "incidents have the rows of their JSON, page for page and filter for filter",
   ),
@@ -809,7 +819,7 @@ export const rules: Rule[] = [
   ),
   rule(
     "metrics-region",
-    "states of each region before the quorum",
+    "states of each region, before the quorum is applied",
     "metrics",
     "an outage that two of three regions see",
   ),

@@ -1,6 +1,6 @@
 /**
- * A spool on a disk that is full, read-only, or takes no large files, for tests that give it one. Arguments: what is to
- * happen, and the directory. Prints what came of it.
+ * Runs a spool on a disk that is full, read-only, or limited in file size, for tests that prepare one. Arguments: the
+ * scenario and the directory. Prints the result.
  */
 import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, rmSync } from "node:fs";
@@ -14,14 +14,14 @@ import { until } from "./until.js";
 
 export interface DiskReport {
   added: number;
-  /** Each once. */
+  /** Each counted once. */
   delivered: number;
   dropped: number;
   corrupt: number;
   inOrder: boolean;
   newestCame: boolean;
   troubleMeanwhile: string | null;
-  /** Of `troubleMeanwhile`. */
+  /** The expected value of `troubleMeanwhile`. */
   expected: string;
   trouble: string | null;
 }
@@ -31,10 +31,10 @@ const ballast = join(directory, "ballast");
 const delivered: number[] = [];
 let added = 0;
 let away = false;
-// as it is told first: where room comes back, the spool is well again after its next attempt
+// the trouble as first reported: where space becomes free, the spool is well again after its next attempt
 let troubleMeanwhile: string | null = null;
 
-// the error is what counts, and not the signal that comes with it
+// the error counts, not the signal that comes with it
 process.on("SIGXFSZ", () => {});
 if (scenario === "read-only") {
   mkdirSync(join(directory, "spool", "1"), { recursive: true });
@@ -55,18 +55,18 @@ const ship = startShip({
 });
 
 const scenarios: Record<string, () => Promise<string>> = {
-  /** Filled up by what waits, the database being away. */
+  /** The spool itself fills the disk while the database is away. */
   async full() {
     away = true;
     await add(8_000);
     return "ENOSPC|is full";
   },
-  /** Filled up by others, the database being well. */
+  /** Other files fill the disk while the database is well. */
   async crowded() {
     await add(100);
     await until(() => spool.status().waiting === 0);
     for (let round = 0; round < 15; round += 1) {
-      // what the spool gives back meanwhile, others take
+      // other files take the space that the spool frees meanwhile
       fill();
       await add(100);
     }
@@ -78,7 +78,7 @@ const scenarios: Record<string, () => Promise<string>> = {
     await until(() => spool.status().waiting === 0);
     return "EROFS";
   },
-  /** No file may be larger than a part of a write. */
+  /** No file may exceed a part of a write. */
   async limited() {
     away = true;
     await add(900);
@@ -91,7 +91,7 @@ away = false;
 if (scenario === "read-only") remount("rw");
 rmSync(ballast, { force: true });
 await until(() => spool.status().waiting === 0, 30_000);
-// and from then on by way of the disk again
+// and later samples are stored on disk again
 await until(
   async () => {
     await add(1);
@@ -114,7 +114,7 @@ const report: DiskReport = {
   newestCame: once.at(-1) === added - 1,
   troubleMeanwhile,
   expected,
-  // what was given up within the last minute is still told of
+  // samples dropped within the last minute are still reported
   trouble: /is full/.test(trouble ?? "") ? null : trouble,
 };
 process.stdout.write(JSON.stringify(report));

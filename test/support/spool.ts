@@ -1,4 +1,4 @@
-/** Spools of tests, each in a directory of its own. */
+/** Spools for tests, each in a separate directory. */
 import { readdirSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +14,8 @@ import { until } from "./until.js";
 const quiet = makeLog("test", "error", () => {});
 
 /**
- * Delivers what is left below the directory when all of its probes have ended. @throws Error where some of it is broken
+ * Delivers everything that remains below the directory after all of its probes have ended. @throws Error where some of
+ * it is broken
  */
 export async function deliverRest(directory: string, pool: Pool, region: string): Promise<void> {
   const log = makeLog("test", "error");
@@ -30,7 +31,7 @@ export async function deliverRest(directory: string, pool: Pool, region: string)
   if (corrupt > 0) throw new Error(`expected whole lines, ${corrupt} are broken`);
 }
 
-/** Our own place keeps its file until we close. */
+/** Our own spool keeps its file until we close it. */
 function isEmpty(directory: string): boolean {
   return readdirSync(directory).every(
     (place) =>
@@ -41,14 +42,14 @@ function isEmpty(directory: string): boolean {
   );
 }
 
-/** Gone when the test ends. */
+/** The directory is removed when the test ends. */
 export async function spoolDirectory(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "venuewatch-spool-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** To be closed by whoever ships from it. */
+/** The caller must close it. */
 export async function someSpool(t: Test, options: Partial<SpoolOptions> = {}): Promise<Spool> {
   const directory = options.directory ?? (await spoolDirectory(t));
   return openSpool({ log: quiet, ...options, directory });

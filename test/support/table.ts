@@ -1,18 +1,15 @@
-/**
- * What the description of the API says of a table for spreadsheets, read as a stranger reads it, and real ones held
- * against it.
- */
+/** Reads the API description of a CSV table as an outsider would, and checks real tables against it. */
 import type { OpenAPIObject, ResponseObject } from "openapi3-ts/oas31";
 import { headerOf, parseCsv } from "./csv.js";
 
 export interface Column {
   name: string;
-  /** What a field is: `integer`, `instant`, words with `or` between. */
+  /** The field's type: `integer`, `instant`, or words with `or` between. */
   kind: string;
   mayBeEmpty: boolean;
 }
 
-/** The columns of a path's table in order; none where it has no table. */
+/** Returns the columns of a path's table in order; none where it has no table. */
 export function describedColumns(document: OpenAPIObject, template: string): Column[] {
   const ok = document.paths![template]?.get?.responses?.["200"] as ResponseObject | undefined;
   const description = ok?.content?.["text/csv"]?.schema?.description ?? "";
@@ -28,7 +25,7 @@ export function describedColumns(document: OpenAPIObject, template: string): Col
 
 /**
  * @returns the rows, by the header's names
- * @throws Error where a column is another than described, or a field no such thing
+ * @throws Error where a column differs from its description, or a field is not of its type
  */
 export function describedTable(columns: Column[], text: string): Record<string, string>[] {
   const expected = columns.map(({ name }) => name).join();

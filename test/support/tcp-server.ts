@@ -1,10 +1,10 @@
-/** Bare TCP servers, for what no HTTP server would do. */
+/** Bare TCP servers, for behaviour that no HTTP server has. */
 import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import tls, { type TlsOptions } from "node:tls";
 import type { Test } from "tap";
 
-/** Ends with the test, its connections as well. Returns the port on 127.0.0.1. */
+/** Ends with the test, including its connections. Returns the port on 127.0.0.1. */
 export async function serveTcp(t: Test, talk: (socket: net.Socket) => void): Promise<number> {
   return listening(t, net.createServer(), "connection", talk);
 }

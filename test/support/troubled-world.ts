@@ -1,6 +1,6 @@
 /**
- * Samples of some venues for a while, good but for the troubles that are told, and an engine that decides them as they
- * come.
+ * Samples of some venues for a while, good except for the given troubles, and an engine that decides them as they
+ * arrive.
  */
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
@@ -14,13 +14,13 @@ export interface World {
   venues: string[];
   components: string[];
   troubles: Trouble[];
-  /** Share of slots that fail, that many more that are not measured, and as many more that come late. */
+  /** The share of slots that fail. The same share again is not measured, and the same share again comes late. */
   noise: number;
-  /** How often it is decided, where that is not as by the rules. */
+  /** How often the engine decides, where that differs from the rules. */
   stepS?: number;
 }
 
-/** What it leaves out is all. A later one goes before an earlier one. */
+/** An omitted field means all. Where two apply, the later one wins. */
 export interface Trouble {
   venue?: string;
   component?: string;
@@ -28,8 +28,8 @@ export interface Trouble {
   fromS: number;
   toS: number;
   /**
-   * `slow`: good, but so; `silent`: not measured; `scattered`: every third one failed; `late`: failed, but every third
-   * one was good, and came two minutes late.
+   * `slow`: good, but slow; `silent`: not measured; `scattered`: every third one failed; `late`: failed, but every
+   * third one was good and came two minutes late.
    */
   as: Fault | "slow" | "silent" | "scattered" | "late";
 }
@@ -59,7 +59,7 @@ export async function fill(pool: Pool, world: World): Promise<void> {
   await pool.script("analyze");
 }
 
-/** Decides all of the time between. */
+/** Decides the whole span. */
 export async function live(pool: Pool, world: World, fromS: number, toS: number): Promise<void> {
   const rules = {
     ...rulesRow,

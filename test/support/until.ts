@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Waits until a condition holds, looking every `everyMs`. @throws Error after `withinMs` */
+/** Waits until a condition holds, and checks it every `everyMs`. @throws Error after `withinMs` */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   withinMs = 10_000,

@@ -1,6 +1,6 @@
 /**
- * The whole way with its real pieces: the world's fifteen venues, a probe for each of three regions, the database, the
- * engine and the web program; only its times are shorter, so that an outage takes seconds.
+ * The whole system with its real parts: the world's fifteen venues, a probe for each of three regions, the database,
+ * the engine and the web program. Only its times are shorter, so that an outage takes seconds.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Test } from "tap";
@@ -17,35 +17,37 @@ import { migratedDatabase } from "./database.js";
 import { someSpool } from "./spool.js";
 import { startWorld, type World } from "../../simulator/world.js";
 
-/** Every component is measured this often. */
+/** The cadence of every component. */
 export const cadenceMs = 1000;
 const timeoutMs = 900;
 const stallAfterMs = 1500;
 /** More than a busy machine may be late. */
 const staleAfterMs = 10_000;
 const betweenTicksMs = 250;
-/** Every second or two. At every tick it took a sixth of the processor, or more. */
+/** Upkeep runs every second or two. At every tick it took a sixth of the processor, or more. */
 export const ticksBetweenUpkeep = 4;
-/** Of the venues' pings and data. */
+/** Speeds up the venues' pings and data. */
 const timeScale = 5;
-/** Every stream speaks five times a second: some would be silent for longer than the shortened threshold. */
+/** Every stream sends at this rate: otherwise some would be silent for longer than the shortened threshold. */
 const messagesPerMinute = 60;
 
-/** As the rules are, for a cadence of a second: six samples in the window, so that a single bad one decides nothing. */
+/**
+ * The rules, scaled to a cadence of one second: six samples in the window, so that a single bad one decides nothing.
+ */
 const quickRules = {
   ...rulesRow,
   window_ms: 6 * cadenceMs,
   vote_max_age_ms: 5 * cadenceMs,
-  // a busy machine fails here and there for some seconds, but not in every six seconds of a minute
+  // a busy machine fails now and then for some seconds, but not in every six seconds of a minute
   partial_windows: 10,
   recovery_hold_ms: 2 * cadenceMs,
   // a relapse takes four seconds to show
   flap_hold_ms: 10 * cadenceMs,
-  // between what a busy machine takes and the timeout
+  // between the delay of a busy machine and the timeout
   slow_floor_ms: 300,
 };
 
-/** What REST took in the day before. */
+/** The REST latency of the day before. */
 const usualLatencyMs = 5;
 
 const quiet = makeLog("test", "error");
@@ -61,9 +63,9 @@ export interface Way {
 }
 
 export interface Engine {
-  /** What each tick did, in their order. */
+  /** The result of each tick, in order. */
   decided: Decided[];
-  /** Resolves after this many ticks more. */
+  /** Resolves after this many further ticks. */
   ticks: (more: number) => Promise<void>;
   close: () => Promise<void>;
 }
@@ -71,8 +73,8 @@ export interface Engine {
 /**
  * Everything is closed when the test ends.
  *
- * @param typicalOf the venue of which it is known how long it usually takes, so that it can be slow; a busy machine
- * makes any venue slow
+ * @param typicalOf the venue that has a typical latency, so that it can be slow; a busy machine would make any venue
+ * slow
  * @param only these venues; by default all, which take twice the time of eight
  */
 export async function startWay(t: Test, typicalOf?: string, only?: string[]): Promise<Way> {
@@ -107,7 +109,7 @@ export async function startWay(t: Test, typicalOf?: string, only?: string[]): Pr
   return { world, registry, pool, probes, url, engine };
 }
 
-/** Hour by hour, so that it is known what is typical. */
+/** Inserts samples hour by hour, so that there is a typical latency. */
 async function recordDayBefore(pool: Pool, venue: string): Promise<void> {
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, latency_us)
@@ -122,7 +124,7 @@ async function recordDayBefore(pool: Pool, venue: string): Promise<void> {
 }
 
 /**
- * As `venue component`.
+ * Returns `venue component` strings.
  *
  * @param component `rest:*` for all of REST
  */
@@ -166,7 +168,7 @@ async function startRegion(t: Test, pool: Pool, registry: Registry, region: stri
   });
 }
 
-/** What core does at every tick, at a quicker pace. */
+/** Does core's work at every tick, at a quicker pace. */
 function startEngine(pool: Pool): Engine {
   const decided: Decided[] = [];
   const stopping = new AbortController();
@@ -187,7 +189,7 @@ function startEngine(pool: Pool): Engine {
     }
   }
   const running = run();
-  // it is waited for by whoever waits for ticks, and at the end
+  // callers that wait for ticks, and the end, wait for it and see its error
   running.catch(() => {});
 
   return {

@@ -1,4 +1,4 @@
-/** A client that sends bytes as a test wants them, whole or in pieces, and collects what comes back. */
+/** A client that sends the bytes that a test wants, whole or in pieces, and collects the answers. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { finalMessage } from "./scram-client.js";
@@ -6,14 +6,14 @@ import { finalMessage } from "./scram-client.js";
 export interface WireClient {
   socket: Socket;
   send(bytes: Uint8Array): void;
-  /** Waits until a message of this type has come and answers everything since the last call, as type and body. */
+  /** Waits for a message of this type, and returns all messages since the last call, as type and body. */
   until(type: string): Promise<{ type: string; body: Buffer }[]>;
 }
 
 /**
- * Logs in by the address's user and password as soon as it is asked.
+ * Logs in with the address's user and password when the server asks.
  *
- * @param isSilent it does not: what it sends instead is the test's
+ * @param isSilent it does not answer: the test sends the messages
  */
 export async function connectWire(
   address: string,
@@ -60,7 +60,7 @@ function clientOn(socket: Socket, login: Login): WireClient {
   };
 }
 
-/** The client's side of SCRAM-SHA-256: answers to what has come. */
+/** The client's side of SCRAM-SHA-256: answers the server's messages. */
 function makeLogin(password: string): Login {
   const bare = "n=,r=nonce";
   let pending = Buffer.alloc(0);

@@ -66,7 +66,7 @@ async function cutOff(t: Test, env: Env) {
     return rows[0]!.begun;
   });
   await client.end();
-  t.notMatch(script.output(), "made a history", "it is under way");
+  t.notMatch(script.output(), "made the recent history", "it is in progress");
   script.kill("SIGTERM");
   t.equal(await script.ended, 0);
 }
@@ -249,7 +249,7 @@ async function channelsAreStillThere(t: Test, { script, databaseUrl }: Demo, env
   });
   t.equal(await testing.ended, 0, testing.output());
   await soon(() => /receiver=steady event=0 /.test(script.output()));
-  t.notMatch(script.output(), "refused what is no alert");
+  t.notMatch(script.output(), "refused a request that is no alert");
 }
 
 /**

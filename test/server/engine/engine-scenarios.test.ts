@@ -12,8 +12,8 @@ void t.test("what a scenario cannot say is told by file and line", (t) => {
       { message },
       line,
     );
-  refused("eu-central", 'a.txt, line 4: there is no such line in a scenario: "eu-central"');
-  refused("+10 rest:ticker outage", 'a.txt, line 4: there is no such line in a scenario: "+10 rest:ticker outage"');
+  refused("eu-central", 'a.txt, line 4: a scenario has no line such as "eu-central"');
+  refused("+10 rest:ticker outage", 'a.txt, line 4: a scenario has no line such as "+10 rest:ticker outage"');
   refused("rule: patience", 'a.txt, line 4: expected a number of rules.ts, not "patience"');
   refused("also seen: stars", 'a.txt, line 4: expected regions, venues, fleet, not "stars"');
   refused(

@@ -5,7 +5,7 @@ import { packagedFile } from "../../../shared/config/package.js";
 import { readSettings } from "../../../shared/config/settings.js";
 import { UserError } from "../../../shared/process/user-error.js";
 
-void t.test("without any variable everything has its default", (t) => {
+void t.test("without any variable every setting has its default", (t) => {
   const settings = readSettings({});
   t.match(settings, {
     databaseUrl: null,
@@ -91,7 +91,7 @@ void t.test("the public address follows HOST where it is not set", (t) => {
   t.end();
 });
 
-void t.test("nobody can change a setting later", (t) => {
+void t.test("settings are immutable", (t) => {
   const settings = readSettings({ REGIONS: "eu-central" });
   t.ok(Object.isFrozen(settings));
   t.ok(Object.isFrozen(settings.regions));
@@ -99,18 +99,18 @@ void t.test("nobody can change a setting later", (t) => {
   t.end();
 });
 
-void t.test("a variable set to nothing counts as not set", (t) => {
+void t.test("an empty variable counts as not set", (t) => {
   t.equal(readSettings({ PORT: "" }).port, 8080);
   t.end();
 });
 
-void t.test("port 0 gives the health server any free port too", (t) => {
+void t.test("port 0 also gives the health server any free port", (t) => {
   const any = { core: 0, web: 0, probe: 0 };
   t.strictSame(readSettings({ PORT: "0" }).healthPort, any);
   t.end();
 });
 
-void t.test("where no registry lies, the packaged one is taken", (t) => {
+void t.test("where there is no registry file, the packaged one is used", (t) => {
   const here = process.cwd();
   t.teardown(() => process.chdir(here));
   process.chdir(t.testdir({}));
@@ -120,7 +120,7 @@ void t.test("where no registry lies, the packaged one is taken", (t) => {
   t.end();
 });
 
-void t.test("all problems are told together, a line each", (t) => {
+void t.test("all problems are reported together, one line each", (t) => {
   const lines = problemsOf(t, {
     PORT: "eighty",
     RATE_LIMIT: "-1",
@@ -140,7 +140,7 @@ void t.test("all problems are told together, a line each", (t) => {
   t.end();
 });
 
-void t.test("what will not do is refused", (t) => {
+void t.test("invalid values are refused", (t) => {
   const wrong: Record<string, string[]> = {
     PORT: ["65536", "-1", "80.5", "0x50", " 80", "1e3"],
     HEALTH_PORT: ["99999"],
@@ -232,7 +232,7 @@ void t.test("secrets come from files, and are never shown", (t) => {
       DATABASE_PASSWORD_FILE: `${dir}/password`,
     }),
     { databaseReadUrl: "postgres://you:own@replica/venues" },
-    "the one that a replica's address has stays",
+    "a password in a replica's address is kept",
   );
   t.match(
     readSettings({
@@ -303,7 +303,7 @@ void t.test("secrets come from files, and are never shown", (t) => {
   t.end();
 });
 
-void t.test("a prefixed setting is refused, and told its right name", (t) => {
+void t.test("a prefixed setting is refused, with its correct name", (t) => {
   const [line] = problemsOf(t, { VENUEWATCH_PORT: "80" });
   t.match(line, "VENUEWATCH_PORT: settings have no prefix; set PORT instead");
   t.end();
@@ -322,7 +322,7 @@ void t.test("a default health port beyond the last port is refused", (t) => {
   t.strictSame(
     readSettings({ PORT: "65535", HEALTH_PORT: "7000" }).healthPort,
     one,
-    "one that is set is the program's, whichever it is",
+    "a set HEALTH_PORT is used by every program",
   );
   t.end();
 });

@@ -1,4 +1,4 @@
-/** A database that vanishes without a word keeps no program waiting: every connection of a program has its deadline. */
+/** Dead connections to the database block no program: every connection of a program has a deadline. */
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import t, { type Test } from "tap";
@@ -16,7 +16,7 @@ import { until } from "../../support/until.js";
 
 const log = makeLog("test", "error");
 
-void t.test("each program tells a server how long its statements may take", async (t) => {
+void t.test("each program sends its statement timeout to the server", async (t) => {
   for (const [program, ms] of [
     ["probe", 30_000],
     ["core", 120_000],
@@ -25,7 +25,7 @@ void t.test("each program tells a server how long its statements may take", asyn
     t.match((await greetingOf(t, program)).split("\0").join(" "), ` statement_timeout ${ms} `, program);
 });
 
-void t.test("a batch that is never answered is delivered later", async (t) => {
+void t.test("a batch without an answer is delivered later", async (t) => {
   const database = await migratedDatabase(t);
   const gate = await makeGate(t, database.url);
   const pool = openPool(gate.url, {
@@ -54,7 +54,7 @@ void t.test("a batch that is never answered is delivered later", async (t) => {
   await until(() => ship.status().shipped === 1, within);
 });
 
-/** What a program says first to its database: the settings of the connection. */
+/** Returns a program's first message to its database: the settings of the connection. */
 async function greetingOf(t: Test, program: string): Promise<string> {
   const server = createServer();
   server.listen(0, "127.0.0.1");

@@ -11,8 +11,8 @@ import { packagedFile } from "../../../shared/config/package.js";
 import { UserError } from "../../../shared/process/user-error.js";
 import { serveTcp } from "../../support/tcp-server.js";
 
-void t.test("a database that is not there is told in a sentence, its password is not", async (t) => {
-  // tcpmux, which nobody serves; a free port might be taken by a test beside this one
+void t.test("an unreachable database is reported in one sentence, without its password", async (t) => {
+  // tcpmux, which nothing serves; another test might take a free port
   const port = 1;
   const url = `postgres://me:hunter2@127.0.0.1:${port}/venues`;
   const fault = databaseFault(await errorOfConnecting(url), url);
@@ -23,7 +23,7 @@ void t.test("a database that is not there is told in a sentence, its password is
   );
 });
 
-void t.test("a server that accepts and says nothing is told after the timeout", async (t) => {
+void t.test("a server that accepts connections and sends nothing is reported after the timeout", async (t) => {
   const server = createServer().listen(0, "127.0.0.1");
   t.teardown(() => server.close());
   await once(server, "listening");
@@ -34,7 +34,7 @@ void t.test("a server that accepts and says nothing is told after the timeout", 
   });
 });
 
-void t.test("a refusal of the server is told by its SQLSTATE", (t) => {
+void t.test("a refusal of the server is explained by its SQLSTATE", (t) => {
   const error = Object.assign(new Error("no"), { code: "3D000" });
   t.match(databaseFault(error, "postgres://db/venues"), {
     message:
@@ -56,14 +56,14 @@ void t.test("a pooler that refuses our startup parameters", async (t) => {
   const error = (await promisify(execFile)(process.execPath, [packagedFile("dist/server/cli.js"), "channel", "list"], {
     env: { ...process.env, DATABASE_URL: url, LOG_LEVEL: "info" },
   }).catch((error: unknown) => error)) as { code: number; stderr: string };
-  t.equal(error.code, 2, "a fault that the user can put right");
+  t.equal(error.code, 2, "an error that the user can correct");
   t.equal(error.stderr, `venuewatch: ${words}\n`, "without a stack trace");
 
   const scaling = await readFile(packagedFile("docs/scaling.md"), "utf8");
   t.ok(scaling.includes(/ignore_startup_parameters = \S+/.exec(words)![0]), "the document has the same line");
 });
 
-/** Refuses as PgBouncer 1.18 does, seen on the wire: by one error, naming the first parameter that it does not know. */
+/** Refuses as PgBouncer 1.18 does on the wire: with one error that names the first parameter that it does not know. */
 async function startPooler(t: Test): Promise<number> {
   const fields = ["SFATAL", "C08P01", "Munsupported startup parameter: statement_timeout"];
   const body = Buffer.from(`${fields.join("\0")}\0\0`);
@@ -72,7 +72,7 @@ async function startPooler(t: Test): Promise<number> {
   return serveTcp(t, (socket) => socket.once("data", () => socket.end(Buffer.concat([head, body]))));
 }
 
-void t.test("a pooler whose server is away", async (t) => {
+void t.test("a pooler whose server is unreachable", async (t) => {
   const url = "postgres://pooler/venues";
   const refusal = new Error("server login has been failing, try again later");
   t.match(databaseFault(Object.assign(refusal, { code: "08P01" }), url), {
@@ -89,7 +89,7 @@ void t.test("a pooler whose server is away", async (t) => {
   });
 });
 
-void t.test("any other error stays what it is", (t) => {
+void t.test("any other error is unchanged", (t) => {
   const url = "postgres://db/venues";
   t.equal(databaseFault(new Error("oops"), url), null);
   const syntax = Object.assign(new Error("syntax"), { code: "42601" });

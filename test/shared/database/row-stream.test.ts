@@ -26,7 +26,7 @@ async function read(rows: RowStream): Promise<unknown[][]> {
 void t.test("rows from a cursor", async (t) => {
   const { pool: setUp, url } = await migratedDatabase(t);
   await manyIncidents(setUp, 20_000);
-  // of one connection: who held it would keep everybody waiting
+  // of one connection, so that a stream that held it would block everything
   const pool = openPool(url, {
     applicationName: "test",
     log: makeLog("test", "warn"),
@@ -35,7 +35,7 @@ void t.test("rows from a cursor", async (t) => {
   });
   t.teardown(() => pool.close());
 
-  await t.test("all of them, in order, at every edge of a batch", async (t) => {
+  await t.test("all rows, in order, at every edge of a batch", async (t) => {
     for (const limit of [0, 1, batchRows - 1, batchRows, batchRows + 1, 2 * batchRows, 20_000]) {
       const rows = await pool.rows("incidents_csv", table(limit), {
         holdMs: 60_000,
@@ -48,7 +48,7 @@ void t.test("rows from a cursor", async (t) => {
     }
   });
 
-  await t.test("a list shorter than a batch holds nothing while it is read", async (t) => {
+  await t.test("a list shorter than a batch holds no connection while it is read", async (t) => {
     const rows = await pool.rows("incidents_csv", table(200), {
       holdMs: 600_000,
     });
@@ -56,12 +56,12 @@ void t.test("rows from a cursor", async (t) => {
     t.equal((await read(rows)).length, 200);
   });
 
-  await t.test("a statement that fails says so at once", async (t) => {
+  await t.test("a failing statement rejects at once", async (t) => {
     await t.rejects(pool.rows("incidents_csv", [...table(1).slice(0, -4), "x", null, null, ""]), { code: "22P02" });
     await pool.query(sql`select 1`);
   });
 
-  await t.test("who goes gives the connection back", async () => {
+  await t.test("a reader that leaves returns the connection", async () => {
     const rows = await pool.rows("incidents_csv", table(20_000), {
       holdMs: 600_000,
     });
@@ -70,7 +70,7 @@ void t.test("rows from a cursor", async (t) => {
     await pool.query(sql`select 1`);
   });
 
-  await t.test("who stays too long loses it", async (t) => {
+  await t.test("a reader that takes too long loses the connection", async (t) => {
     const rows = await pool.rows("incidents_csv", table(20_000), {
       holdMs: 200,
     });
@@ -78,7 +78,7 @@ void t.test("rows from a cursor", async (t) => {
     await t.rejects(read(rows), { message: /not read within 200 ms/ });
   });
 
-  await t.test("who is kept waiting too long is told so", async (t) => {
+  await t.test("a reader that the database keeps waiting too long gets an error", async (t) => {
     const rows = await pool.textRows(
       `select n, (select sum(m) from generate_series(1, 5000 + n) m) from generate_series(1, 1000000) n`,
       [],
@@ -89,7 +89,7 @@ void t.test("rows from a cursor", async (t) => {
 
   await t.test("a client of the API that does not read", (t) => clientDoesNotRead(t, pool));
   await t.test("a client of the API that leaves", (t) => clientLeaves(t, pool));
-  await t.test("a client of the API that takes all", async (t) => {
+  await t.test("a client of the API that reads everything", async (t) => {
     const { port } = await serveTable(t, pool, 60_000);
     const text = await new Promise<string>((resolve, reject) => {
       get({ port, host: "127.0.0.1", agent: false }, (response) => {
@@ -102,7 +102,7 @@ void t.test("rows from a cursor", async (t) => {
   });
 });
 
-/** A long list, as no route has one yet. */
+/** Serves a long list, because no route has one yet. */
 async function serveTable(t: Test, pool: Pool, holdMs: number) {
   const logged: string[] = [];
   const app = express();
@@ -135,7 +135,7 @@ async function clientDoesNotRead(t: Test, pool: Pool): Promise<void> {
   socket.setEncoding("utf8").on("data", (piece) => (text += String(piece)));
   await once(socket, "close");
   t.match(text, /^HTTP\/1.1 200 /);
-  t.notMatch(text, /\r\n0\r\n\r\n$/, "it is told that this is not all");
+  t.notMatch(text, /\r\n0\r\n\r\n$/, "the client can see that the list is incomplete");
   t.strictSame(logged.length, 1);
 }
 
@@ -143,5 +143,5 @@ async function clientLeaves(t: Test, pool: Pool): Promise<void> {
   const { port, logged } = await serveTable(t, pool, 600_000);
   (await ask(port)).destroy();
   await pool.query(sql`select 1`);
-  t.strictSame(logged, [], "which is nothing to be logged");
+  t.strictSame(logged, [], "which is not logged");
 }

@@ -10,7 +10,7 @@ import { makeGate } from "../../support/gate.js";
 
 const log = makeLog("test", "error");
 
-void t.test("an address is one for each of its hosts", (t) => {
+void t.test("an address is split into one for each of its hosts", (t) => {
   for (const [url, addresses, place] of [
     ["postgres://u@a:1/d", ["postgres://u@a:1/d"], "a:1/d"],
     [
@@ -27,10 +27,10 @@ void t.test("an address is one for each of its hosts", (t) => {
   t.end();
 });
 
-void t.test("of several hosts the one that answers is used", async (t) => {
+void t.test("of several hosts, the one that answers is used", async (t) => {
   const url = await emptyDatabase(t);
   const { host } = new URL(url);
-  // tcpmux, which nobody serves
+  // tcpmux, which nothing serves
   const several = url.replace(host, `127.0.0.1:1,${host}`);
   const pool = openPool(several, { applicationName: "test", log, max: 1 });
   t.teardown(() => pool.close());
@@ -46,7 +46,7 @@ void t.test("of several hosts the one that answers is used", async (t) => {
   t.same(rows.first, [[3]]);
 });
 
-void t.test("a host that hangs is asked once for all", async (t) => {
+void t.test("a host that hangs is tried once for all connections", async (t) => {
   const url = await emptyDatabase(t);
   const { host } = new URL(url);
   const hanging = await hangingHost(t);
@@ -56,13 +56,13 @@ void t.test("a host that hangs is asked once for all", async (t) => {
     max: 1,
   });
   t.teardown(() => pool.close());
-  // three seconds for each would be more than the ten for which a pool's queue waits
+  // three seconds each would exceed the ten for which a pool's queue waits
   const answers = await Promise.all(Array.from({ length: 8 }, () => pool.query(sql`select 1 as one`)));
   t.same(answers, Array(8).fill([{ one: 1 }]));
   t.equal(hanging.connections(), 1);
 });
 
-void t.test("all leave a host that hangs from now on", async (t) => {
+void t.test("all connections leave a host that begins to hang", async (t) => {
   const { first, several } = await twoHosts(t);
   const lines: string[] = [];
   const pool = openPool(several, {
@@ -102,15 +102,15 @@ for (const readOnly of [true, false])
 
     const answer = await client.query("select 1 as one").catch((error: unknown) => error);
     if (readOnly) {
-      t.match(answer, { rows: [{ one: 1 }] }, "what it has begun goes on");
+      t.match(answer, { rows: [{ one: 1 }] }, "its running session continues");
       t.match(lines, [/reading from another host of the database/]);
     } else {
-      t.ok(answer instanceof Error, "it is left at once");
+      t.ok(answer instanceof Error, "the connection is closed at once");
       t.match(lines, [/the database moved to another host/]);
     }
   });
 
-void t.test("where no host can be used, each has its reason", async (t) => {
+void t.test("where no host can be used, each is listed with its reason", async (t) => {
   const url = "postgres://me:hunter2@127.0.0.1:1,localhost:1/venues";
   const opening = connect(url, { applicationName: "test", log });
   const fault = await opening.catch((error: unknown) => error as Error);
@@ -122,7 +122,7 @@ void t.test("where no host can be used, each has its reason", async (t) => {
   t.equal(databaseFault(fault, url), null, "told once");
 });
 
-/** Takes connections and answers nothing. */
+/** Accepts connections and answers nothing. */
 async function hangingHost(t: Test) {
   const sockets: Socket[] = [];
   const server = createServer((socket) => sockets.push(socket));

@@ -1,4 +1,4 @@
-/** What is logged of a fault that lasts, by a clock that is walked. */
+/** The log lines of a lasting fault, on a fake clock. */
 import t from "tap";
 import { countsAsAway, isDatabaseAway } from "../../../shared/database/away.js";
 import { makeLog } from "../../../shared/log/log.js";
@@ -20,7 +20,7 @@ const refused = Object.assign(new Error("connect ECONNREFUSED"), {
   code: "ECONNREFUSED",
 });
 
-void t.test("a lost database is one line at its start, one a minute, one at its end", async (t) => {
+void t.test("a lost database is logged once at its start, once a minute, and once at its end", async (t) => {
   const { log, lines, walk } = heard();
   for (let second = 0; second < 150; second++) {
     t.ok(countsAsAway(log, "decisions", refused));
@@ -28,7 +28,7 @@ void t.test("a lost database is one line at its start, one a minute, one at its 
     await walk(1_000);
   }
   log.database.succeeded();
-  t.ok(log.database.isOn(), "it may fail again at once");
+  t.ok(log.database.isOn(), "it may fail again immediately");
   await walk(19_000);
   t.equal(lines.length, 3);
   await walk(1_000);
@@ -41,12 +41,12 @@ void t.test("a lost database is one line at its start, one a minute, one at its 
   ]);
 
   await walk(3_600_000);
-  t.equal(lines.length, 4, "nothing more is logged of it");
+  t.equal(lines.length, 4, "nothing more is logged about it");
   log.database.failed("decisions");
-  t.equal(lines.length, 5, "the next one begins with a line of its own");
+  t.equal(lines.length, 5, "the next outage begins with its own line");
 });
 
-void t.test("a database that serves some and refuses others is one outage", async (t) => {
+void t.test("a database that serves some statements and refuses others is one outage", async (t) => {
   const { log, lines, walk } = heard();
   for (let turn = 0; turn < 12; turn++) {
     log.database.failed("deliveries of samples");
@@ -60,7 +60,7 @@ void t.test("a database that serves some and refuses others is one outage", asyn
   t.match(lines[3], /back until=\S+ lastedS=170 failedInAll=12$/);
 });
 
-void t.test("one that nobody reports as over ends when nothing has failed for a while", async (t) => {
+void t.test("an outage without a reported end is over when nothing has failed for a while", async (t) => {
   const { log, lines, clock, walk } = heard();
   const crowded = makeOutage(
     log,
@@ -76,10 +76,10 @@ void t.test("one that nobody reports as over ends when nothing has failed for a 
   crowded.failed("answers");
   crowded.close();
   await walk(30_000);
-  t.equal(lines.length, 4, "the end of one that is closed is not logged");
+  t.equal(lines.length, 4, "the end of a closed outage is not logged");
 });
 
-void t.test("what is the database's absence, and what is a fault of ours", (t) => {
+void t.test("errors of an unavailable database, and errors of our own", (t) => {
   const { log, lines } = heard();
   const error = (message: string, code?: string) =>
     Object.assign(new Error(message), code === undefined ? {} : { code });
@@ -113,11 +113,11 @@ void t.test("what is the database's absence, and what is a fault of ours", (t) =
     "thrown",
   ];
   for (const one of others) t.notOk(countsAsAway(log, "tasks", one), String(one));
-  t.strictSame(lines, [], "the caller logs them");
+  t.strictSame(lines, [], "the caller logs these");
   t.end();
 });
 
-void t.test("feeds: one in trouble is logged by itself, all of them as a missing network", (t) => {
+void t.test("feeds: one failing feed is logged alone, and all of them as a missing network", (t) => {
   const { log, lines } = heard();
   const tell = makeFeedLog(log);
   const since = new Map<string, Date>();
@@ -147,7 +147,7 @@ void t.test("feeds: one in trouble is logged by itself, all of them as a missing
   t.match(
     told(),
     [/can be read again .*host=a/, /can be read again .*host=b/, /cannot be read .*host=e/],
-    "one that stays unreadable is logged, once",
+    "a feed that stays unreadable is logged once",
   );
   t.equal(lines.length, 0);
   t.end();

@@ -1,4 +1,4 @@
-/** What programs tell their operators, read off the programs themselves. */
+/** Tests the metrics that programs export for operators, on the programs themselves. */
 import { serviceAddress } from "../../../server/alerts/channels/service-address.js";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -18,7 +18,7 @@ import { addressLogged, runCli } from "../../support/run-script.js";
 import { until } from "../../support/until.js";
 import { loopbackRegistry } from "../../../simulator/loopback.js";
 
-void t.test("each program tells how it does its work, and which it is", async (t) => {
+void t.test("each program exports metrics of its work, and its identity", async (t) => {
   const { pool, url, registry: real } = await migratedDatabase(t);
   const registry = join(
     t.testdir({
@@ -43,7 +43,7 @@ void t.test("each program tells how it does its work, and which it is", async (t
       return (
         total(seen, "venuewatch_engine_tick_seconds", {}, "_count") > 0 &&
         total(seen, "venuewatch_upkeep_seconds", {}, "_count") > 5 &&
-        // a scrape asks it for three seconds, and it does one thing at a time
+        // a scrape waits for the database for up to three seconds, and the database does one thing at a time
         total(seen, "venuewatch_database_up") === 1
       );
     }, 60_000);
@@ -66,7 +66,7 @@ void t.test("each program tells how it does its work, and which it is", async (t
   await t.test("probe", async (t) => {
     const probe = runCli(t, ["probe"], { ...env, REGION: "us-east" });
     const address = await addressLogged(probe, "ready");
-    // it may deliver what one before it left, ahead of its own
+    // it may first deliver samples that an earlier probe left
     const delivered = "venuewatch_probe_samples_delivered_total";
     const taken = "venuewatch_probe_samples_taken_total";
     await until(
@@ -81,7 +81,7 @@ void t.test("each program tells how it does its work, and which it is", async (t
     t.strictSame(
       [...new Set(Object.values(seen).flatMap(({ series }) => series.map(({ labels }) => labels["region"])))],
       ["us-east"],
-      "all of it says which region",
+      "every metric has the region",
     );
     const lateness = "venuewatch_probe_slot_lateness_seconds";
     t.ok(total(seen, lateness, {}, "_count") > 0);
@@ -127,7 +127,7 @@ void t.test("each program tells how it does its work, and which it is", async (t
         ["none", "404", 1],
         ["none", "429", 1],
       ],
-      "by routes, which are few, and never by what was asked",
+      "labelled by routes, which are few, and never by the requested path",
     );
     for (const address of [own, site]) t.match(await (await fetch(`${address}/healthz`)).json(), { service: "web" });
     t.equal((await fetch(`${own}/readyz`)).status, 200);
@@ -142,7 +142,7 @@ function engineMetrics(t: Test, url: string, lines: string[] = []) {
   return { registry, meter: makeEngineMetrics(registry, db, log) };
 }
 
-void t.test("core tells how far it is behind", async (t) => {
+void t.test("core exports how far it is behind", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const { registry, meter } = engineMetrics(t, url);
   await forget(pool);
@@ -150,7 +150,7 @@ void t.test("core tells how far it is behind", async (t) => {
   const before = await told(registry);
   t.equal(total(before, "venuewatch_database_up"), 1);
   const sinceMade = total(before, "venuewatch_engine_behind_seconds");
-  t.ok(sinceMade >= 0, "nothing was decided yet, and that is told too");
+  t.ok(sinceMade >= 0, "nothing was decided yet, which is exported too");
   await pool.query(sql`update migration set applied_at = applied_at - interval '100 s'`);
   const never = await told(registry);
   t.ok(total(never, "venuewatch_engine_behind_seconds") >= sinceMade + 100);
@@ -189,7 +189,7 @@ void t.test("core tells how far it is behind", async (t) => {
   t.equal(total(compared, differences), 3);
 });
 
-void t.test("what waits for a chore that fails has failed too", async (t) => {
+void t.test("a chore that waits for a failed chore has failed too", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const { registry, meter } = engineMetrics(t, url);
   await pool.script("drop procedure upkeep.refresh_late");
@@ -207,7 +207,7 @@ void t.test("what waits for a chore that fails has failed too", async (t) => {
   const successes = async () => byChore(await told(registry), "upkeep_newest_success_timestamp_seconds");
   const begun = await successes();
   await upkeep.doWhatIsDue(() => true);
-  // late samples come a minute later, and what waits for them
+  // late samples are handled after a minute, and so is what waits for them
   passedMs += 60_000;
   await upkeep.doWhatIsDue(() => true);
 
@@ -221,7 +221,7 @@ void t.test("what waits for a chore that fails has failed too", async (t) => {
   t.strictSame(
     [...done].filter(([chore, at]) => begun.get(chore) === at).sort(),
     failing.map((chore) => [chore, begun.get(chore)]),
-    "from when this core began they have not succeeded",
+    "they have not succeeded since this core began",
   );
   t.strictSame(
     byChore(await told(registry), "upkeep_interval_seconds"),
@@ -241,12 +241,12 @@ void t.test("what waits for a chore that fails has failed too", async (t) => {
   );
 });
 
-/** Values of one family, by chore. */
+/** Returns the values of one family, by chore. */
 function byChore(families: Families, name: string): Map<string, number> {
   return new Map(families[`venuewatch_${name}`]!.series.map(({ labels, value }) => [labels["chore"]!, value]));
 }
 
-void t.test("a probe that measured nothing yet tells since when", async (t) => {
+void t.test("a probe without measurements exports since when", async (t) => {
   const registry = makeOwnMetrics("probe", { region: "us-east" });
   let newestSlotAt: Date | null = null;
   makeProbeMetrics(registry, new Date(1_700_000_000_000), () => ({
@@ -276,7 +276,7 @@ void t.test("a probe that measured nothing yet tells since when", async (t) => {
   t.equal(total(await told(registry), name), 1_700_000_005);
 });
 
-void t.test("without its database core tells of itself still", async (t) => {
+void t.test("without its database core still exports its own metrics", async (t) => {
   const nobody = `postgres://127.0.0.1:${await freePort()}/none`;
   const lines: string[] = [];
   const { registry, meter } = engineMetrics(t, nobody, lines);
@@ -284,7 +284,7 @@ void t.test("without its database core tells of itself still", async (t) => {
   const seen = await told(registry);
   t.equal(total(seen, "venuewatch_database_up"), 0);
   for (const name of ["engine_behind_seconds", "engine_instants_behind", "incidents_open"])
-    t.strictSame(seen[`venuewatch_${name}`]!.series, [], "not 0: not known");
+    t.strictSame(seen[`venuewatch_${name}`]!.series, [], "unknown instead of 0");
   t.equal(total(seen, "venuewatch_engine_leading"), 1);
-  t.equal(lines.length, 1, "one question a scrape, whoever asks");
+  t.equal(lines.length, 1, "one query per scrape");
 });

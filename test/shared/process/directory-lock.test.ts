@@ -7,7 +7,7 @@ import { lockDirectory } from "../../../shared/process/directory-lock.js";
 
 const lockModule = new URL("../../../shared/process/directory-lock.js", import.meta.url).href;
 
-/** A process that takes the lock, says so, and keeps it until it is killed. */
+/** Starts a process that takes the lock, reports it, and holds it until it is killed. */
 async function holderOf(directory: string) {
   const script = `
     const { lockDirectory } = await import(${JSON.stringify(lockModule)});
@@ -34,7 +34,7 @@ void t.test("a held directory is refused, a released one is free", async (t) => 
   t.same(readdirSync(directory), [], "nothing is left");
 });
 
-void t.test("of many contenders one wins at most", async (t) => {
+void t.test("at most one of many contenders wins", async (t) => {
   const directory = t.testdir();
   const contenders = Array.from({ length: 8 }, () => lockDirectory(directory));
   const outcomes = await Promise.allSettled(contenders);
@@ -51,11 +51,11 @@ void t.test("the lock of a killed process is taken over", async (t) => {
   await once(holder, "exit");
   t.equal(readdirSync(directory).length, 1, "its file is still there");
   const lock = await lockDirectory(directory);
-  t.equal(readdirSync(directory).length, 1, "and is cleared away");
+  t.equal(readdirSync(directory).length, 1, "and is removed");
   await lock.release();
 });
 
-void t.test("what a process left that was killed before it had the lock is cleared away", async (t) => {
+void t.test("the file of a process that was killed before it had the lock is removed", async (t) => {
   const directory = t.testdir();
   const holder = await holderOf(directory);
   const [lock] = readdirSync(directory);
@@ -64,17 +64,17 @@ void t.test("what a process left that was killed before it had the lock is clear
   const longAgo = new Date(Date.now() - 120_000);
   utimesSync(claim, longAgo, longAgo);
   await (await lockDirectory(directory)).release();
-  t.equal(readdirSync(directory).length, 1, "while it lives it stays");
+  t.equal(readdirSync(directory).length, 1, "it stays while the process lives");
 
   holder.kill("SIGKILL");
   await once(holder, "exit");
   utimesSync(claim, new Date(), new Date());
   await (await lockDirectory(directory)).release();
-  t.equal(readdirSync(directory).length, 1, "a young one may yet listen");
+  t.equal(readdirSync(directory).length, 1, "a recent one may still begin to listen");
 
   utimesSync(claim, longAgo, longAgo);
   await (await lockDirectory(directory)).release();
-  t.same(readdirSync(directory), [], "a dead one goes");
+  t.same(readdirSync(directory), [], "a dead one is removed");
 });
 
 void t.test("a path too long for a socket can be locked on Linux", async (t) => {
@@ -86,7 +86,7 @@ void t.test("a path too long for a socket can be locked on Linux", async (t) => 
   await t.rejects(lockDirectory(directory), /in use by process/);
 });
 
-void t.test("a directory that cannot be made is named in a sentence", async (t) => {
+void t.test("a directory that cannot be created is named in a sentence", async (t) => {
   const file = join(t.testdir({ file: "" }), "file", "data");
   await t.rejects(lockDirectory(file), {
     message: /^The directory .*file\/data cannot be used \(ENOTDIR.*DATA_DIR\.$/,

@@ -1,4 +1,4 @@
-/** Files with secrets are the user's alone; where that is impossible, the caller learns it. */
+/** Only the user can read files with secrets; where that is impossible, the caller is notified. */
 import { chmod, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
@@ -14,7 +14,7 @@ void t.test("a file that others could read", async (t) => {
   t.same(await makePrivate(file, 0o600), { mode: 0o600, isPrivate: true });
 });
 
-void t.test("what its owner alone may change", async (t) => {
+void t.test("a file that only its owner may change", async (t) => {
   const path = "/proc/self/cmdline";
   const { mode } = await stat(path).catch(() => ({ mode: 0 }));
   if ((mode & 0o077) === 0) return t.comment("no such file here");
@@ -24,7 +24,7 @@ void t.test("what its owner alone may change", async (t) => {
   });
 });
 
-void t.test("what is not there", async (t) => {
+void t.test("a missing file", async (t) => {
   const missing = join(t.testdir(), "missing");
   await t.rejects(makePrivate(missing, 0o600), { code: "ENOENT" });
 });

@@ -5,7 +5,7 @@ import { makeDataDir } from "../../../server/process/data-dir.js";
 import { listen } from "../../../shared/config/listen.js";
 import { UserError } from "../../../shared/process/user-error.js";
 
-void t.test("a port in use is told in a sentence that names the setting", async (t) => {
+void t.test("a port in use is reported in a sentence that names the setting", async (t) => {
   const first = createServer();
   t.teardown(() => first.close());
   const port = await listen(first, 0, "127.0.0.1", "PORT");
@@ -30,7 +30,7 @@ void t.test("an address that this machine does not have names the setting", asyn
     );
 });
 
-void t.test("any other failure to listen stays the error that it is", async (t) => {
+void t.test("any other failure to listen is unchanged", async (t) => {
   const server = createServer();
   await listen(server, 0, "127.0.0.1", "PORT");
   await t.rejects(listen(server, 0, "127.0.0.1", "PORT"), {
@@ -39,13 +39,13 @@ void t.test("any other failure to listen stays the error that it is", async (t) 
   server.close();
 });
 
-void t.test("a data directory is made where it is missing", async (t) => {
+void t.test("a data directory is created where it is missing", async (t) => {
   const path = `${t.testdir({})}/new/data`;
   await makeDataDir(path);
-  await t.resolves(makeDataDir(path), "and taken as it is where it is not");
+  await t.resolves(makeDataDir(path), "and used as it is where it exists");
 });
 
-void t.test("a data directory that cannot be written is told in a sentence", async (t) => {
+void t.test("a data directory that cannot be written is reported in a sentence", async (t) => {
   const path = `${t.testdir({ file: "not a directory" })}/file/data`;
   await t.rejects(
     makeDataDir(path),
@@ -56,7 +56,7 @@ void t.test("a data directory that cannot be written is told in a sentence", asy
 });
 
 void t.test(
-  "a directory of somebody else is refused at the start, not at the first write",
+  "another user's directory is refused at the start, not at the first write",
   { skip: process.getuid?.() === 0 && "root may write everywhere" },
   async (t) => {
     await t.rejects(makeDataDir("/"), { name: "UserError" });

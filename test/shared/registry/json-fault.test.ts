@@ -32,7 +32,7 @@ const faults: [text: string, line: number, column: number, expected: string, fou
 ];
 
 for (const [text, line, column, expected, found] of faults)
-  void t.test(`${JSON.stringify(text)} is told where it breaks`, (t) => {
+  void t.test(`${JSON.stringify(text)} is reported with the place of the error`, (t) => {
     const ambiguous = false;
     t.strictSame(jsonFault(text), { ambiguous, line, column, expected, found });
     t.end();
@@ -46,7 +46,7 @@ void t.test("a broken string is called a broken string", (t) => {
   t.end();
 });
 
-void t.test("what is found is shown up to the end of its line, shortened", (t) => {
+void t.test("the found text is shown up to the end of its line, shortened", (t) => {
   t.equal(jsonFault("[\nnope\n]")?.found, "nope");
   t.equal(jsonFault("x".repeat(1000))?.found, "x".repeat(20));
   t.end();
@@ -63,7 +63,7 @@ void t.test("a fault is found exactly where JSON.parse finds one", (t) => {
   t.end();
 });
 
-void t.test("a name that an object has already is a fault", (t) => {
+void t.test("a duplicate name in an object is an error", (t) => {
   const text = '{"a": 1,\n "b": [{"a": 2}, {"a": 3}],\n "\\u0061": 4}';
   t.strictSame(jsonFault(text), {
     ambiguous: true,
@@ -89,7 +89,7 @@ void t.test("names and passwords in addresses are not shown", (t) => {
   t.end();
 });
 
-void t.test("all names that stand twice are found, up to a bound, and what breaks after them", (t) => {
+void t.test("all duplicate names are found, up to a limit, and the syntax error after them", (t) => {
   const found = (text: string) => jsonFaults(text).map(({ line, ambiguous }) => [line, ambiguous]);
   t.strictSame(found('{"a": 1,\n"a": 2,\n"a": 3,\n"b": {"c": 1,\n"c": 2}}'), [
     [2, true],
@@ -105,7 +105,7 @@ void t.test("all names that stand twice are found, up to a bound, and what break
   t.end();
 });
 
-void t.test("size and depth are no danger", (t) => {
+void t.test("size and depth do no harm", (t) => {
   const deep = "[".repeat(200_000);
   t.equal(jsonFault(deep)?.column, deep.length + 1);
   t.equal(jsonFault(deep + "]".repeat(200_000)), null);
@@ -113,7 +113,7 @@ void t.test("size and depth are no danger", (t) => {
   t.end();
 });
 
-/** The text with each character left out, doubled, and replaced by another. */
+/** Yields the text with each character left out, doubled, and replaced by another. */
 function* oneCharacterOff(text: string): Generator<string> {
   for (let at = 0; at < text.length; at += 1) {
     const [before, after] = [text.slice(0, at), text.slice(at + 1)];

@@ -50,12 +50,12 @@ for (const path of broken)
     t.end();
   });
 
-void t.test("$ is the whole value, whatever it is", (t) => {
+void t.test("$ is the whole value of any type", (t) => {
   for (const value of [answer, [], "text", 0, false, null]) t.equal(parsePath("$")(value), value);
   t.end();
 });
 
-void t.test("a value that is no object has nothing within", (t) => {
+void t.test("a value that is no object contains nothing", (t) => {
   for (const value of [undefined, null, 7, "text", true]) t.equal(parsePath("$.a[0]")(value), undefined);
   t.end();
 });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { loadRegistry, parseRegistry } from "../../../shared/registry/load-registry.js";
 
-/** The smallest registry that has everything; each call gives a fresh one to break. */
+/** The smallest registry that has everything; each call returns a new one to break. */
 function good() {
   const rest = [
     {
@@ -92,7 +92,7 @@ function good() {
   };
 }
 
-void t.test("a right registry is taken as it is", (t) => {
+void t.test("a valid registry is accepted unchanged", (t) => {
   const value = good();
   t.equal(parseRegistry(value, "it"), value);
   t.end();
@@ -107,14 +107,14 @@ const path = "a path such as $, $.a.b[0] or $['any key'], 200 characters at most
 const proof =
   "what proves an answer good: a path, a condition (an object with path and perhaps equals or is, or with unless alone) or a list of one or more conditions";
 
-void t.test("a threshold that was measured may contradict the usual rate", (t) => {
+void t.test("a measured threshold may contradict the usual rate", (t) => {
   const value = good();
   changed(value, "venues.0.socket.streams.0.stall.afterMs", 999);
   t.strictSame(problemsOf(value), []);
   t.end();
 });
 
-/** Where in the good registry, what stands there instead (undefined: nothing), and what is said about it. */
+/** A place in the valid registry, the value to put there (undefined: none), and the expected messages. */
 const faults: [at: string, value: unknown, ...lines: string[]][] = [
   // shape
   ["probeIntervalMs", undefined, `probeIntervalMs: expected ${duration}, found nothing`],
@@ -472,7 +472,7 @@ void t.test("a socket's streams may look at any number of places", (t) => {
   t.end();
 });
 
-void t.test("names are told apart within a venue, not between venues", (t) => {
+void t.test("names are unique within a venue, not across venues", (t) => {
   const value = good();
   const { rest, socket } = value.venues[1]!;
   rest.push(structuredClone(rest[0]!));
@@ -505,7 +505,7 @@ void t.test("a venue with nothing to measure is refused", (t) => {
   t.end();
 });
 
-void t.test("all problems come at once, those of shape and of sense", (t) => {
+void t.test("all problems are reported at once, those of shape and of sense", (t) => {
   const value = good();
   changed(value, "probeIntervalMs", 0);
   changed(value, "venues.0.rest.0.cadenceMs", undefined);
@@ -522,7 +522,7 @@ void t.test("all problems come at once, those of shape and of sense", (t) => {
   t.end();
 });
 
-void t.test("what is wrong in a part hides nothing in another", (t) => {
+void t.test("an error in one part hides none in another", (t) => {
   const value = good();
   const [venue] = value.venues;
   venue!.rest.push({ ...structuredClone(venue!.rest[0]!), name: "other" });
@@ -544,7 +544,7 @@ void t.test("what is wrong in a part hides nothing in another", (t) => {
   t.end();
 });
 
-void t.test("what is wrong in a part hides nothing in the same part", (t) => {
+void t.test("an error in one part hides no other error in it", (t) => {
   const value = good();
   for (const [place, wrong] of [
     ["venues.0.rest.0.label", undefined],
@@ -581,7 +581,7 @@ void t.test("what is wrong in a part hides nothing in the same part", (t) => {
   t.end();
 });
 
-void t.test("all of 127.0.0.0/8 is this machine", (t) => {
+void t.test("all of 127.0.0.0/8 counts as this machine", (t) => {
   const at = (place: string, host: string) => problemsOf(changed(good(), place, host)).length;
   t.equal(at("venues.0.rest.0.url", "http://127.77.0.1:8080/x"), 0);
   t.equal(at("venues.0.socket.url", "ws://127.255.255.254/x"), 0);
@@ -604,14 +604,14 @@ for (const value of [null, 7, "registry", [], true])
     t.end();
   });
 
-void t.test("a file wrong all over is not listed without end", (t) => {
+void t.test("the problems of a thoroughly wrong file are limited in number", (t) => {
   const problems = problemsOf({ ...good(), venues: Array(300).fill(7) });
   t.equal(problems.length, 201);
   t.equal(problems.at(-1), "… and 100 more problems");
   t.end();
 });
 
-void t.test("a file that cannot be read is told in one sentence", async (t) => {
+void t.test("a file that cannot be read is reported in one sentence", async (t) => {
   const folder = t.testdir({
     "latin1.json": Buffer.from([0x22, 0xfc, 0x22]),
     "huge.json": " ".repeat(4 * 1024 * 1024 + 1),
@@ -630,7 +630,7 @@ void t.test("a file that cannot be read is told in one sentence", async (t) => {
   }
 });
 
-void t.test("an id, present or former, is one venue's", (t) => {
+void t.test("an id, present or former, belongs to one venue", (t) => {
   const problem = (place: string, formerIds: unknown) => problemsOf(changed(good(), place, formerIds));
   t.strictSame(problem("venues.0.formerIds", ["okex"]), []);
   t.strictSame(problem("venues.0.formerIds", ["gate"]), [
@@ -652,7 +652,7 @@ void t.test("an id, present or former, is one venue's", (t) => {
   t.end();
 });
 
-void t.test("names and passwords in addresses are not told", (t) => {
+void t.test("names and passwords in addresses are not shown", (t) => {
   for (const url of [
     "https://user:hunter2@example.com/",
     "https://user:hunter2/@/hunter2@example.com/",
@@ -678,11 +678,11 @@ void t.test("names and passwords in addresses are not told", (t) => {
     t.notMatch(problemsOf({ ...good(), regions: [{ [url]: 1 }] }), "hunter2");
   }
   const listed = changed(good(), "venues.0.rest.0.name", ["btcusdt@trade"]);
-  t.match(problemsOf(listed), [/found \["btcusdt@trade"\]/], "is no address");
+  t.match(problemsOf(listed), [/found \["btcusdt@trade"\]/], "it is no address");
   t.end();
 });
 
-void t.test("a property that stands twice in an object", async (t) => {
+void t.test("a property that appears twice in an object", async (t) => {
   const value = changed(good(), "venues.0.rest.0.timeoutMs", 6000);
   const path = written(t, JSON.stringify(value).replace("{", '{"venues": 1,\n'));
   const twice = "expected another property name, as the object already has this one";
@@ -699,14 +699,14 @@ void t.test("a device is not read: it may never end", async (t) => {
   });
 });
 
-void t.test("a file that is not JSON is told the line and column", async (t) => {
+void t.test("a file that is not JSON is reported with line and column", async (t) => {
   const path = written(t, '{\n  "regions": [\n    oops\n');
   await t.rejects(loadRegistry(path), {
     message: `The registry ${path} is not JSON: line 3, column 5: expected a value or ], found oops`,
   });
 });
 
-void t.test("a wrong file is refused by its name, one line a problem", async (t) => {
+void t.test("a wrong file is refused with its name, one line per problem", async (t) => {
   const value = changed(changed(good(), "venues.0.id", "OKX"), "regions", 1);
   const path = written(t, JSON.stringify(value));
   await t.rejects(loadRegistry(path), {
@@ -718,7 +718,7 @@ void t.test("a wrong file is refused by its name, one line a problem", async (t)
   });
 });
 
-void t.test("a byte order mark is no fault", async (t) => {
+void t.test("a byte order mark is accepted", async (t) => {
   const path = written(t, `\ufeff${JSON.stringify(good())}`);
   t.strictSame(await loadRegistry(path), good());
 });
@@ -742,7 +742,7 @@ function problemsOf(value: unknown): string[] {
   }
 }
 
-/** `at` is a way of keys and indices joined by dots. */
+/** `at` is a path of keys and indices joined by dots. */
 function changed<T>(registry: T, at: string, value: unknown): T {
   const keys = at.split(".");
   const last = keys.pop()!;

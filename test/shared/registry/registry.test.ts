@@ -7,7 +7,7 @@ import { loadRegistry } from "../../../shared/registry/load-registry.js";
 const fifteen = await loadRegistry(packagedFile("registry.json"));
 const all = await loadRegistry(packagedFile("registry-all.json"));
 
-/** REST requests a minute and region, and the components, of each venue of the board. */
+/** REST requests per minute and region, and the components, of each venue of the board. */
 const board: [id: string, perMinute: number, components: string][] = [
   ["binance", 46, "rest:ping rest:time rest:ticker rest:book rest:trades ws:conn ws:ticker ws:trades ws:book"],
   ["coinbase", 34, "rest:time rest:ticker rest:book rest:trades ws:conn ws:heartbeat ws:ticker ws:trades ws:book"],
@@ -34,7 +34,7 @@ const board: [id: string, perMinute: number, components: string][] = [
   ],
 ];
 
-/** The same, of the targets of the other categories. */
+/** The same for venues of the other categories. */
 const others: [id: string, category: string, perMinute: number][] = [
   ["publicnode", "rpc", 18],
   ["drpc", "rpc", 7],
@@ -79,7 +79,7 @@ void t.test("spec: the board is the 15 venues, and no other", (t) => {
   t.end();
 });
 
-void t.test("registry-all.json is the fifteen and eighteen more", (t) => {
+void t.test("registry-all.json has the fifteen and eighteen more", (t) => {
   t.strictSame(all.regions, fifteen.regions);
   t.strictSame(all.venues.slice(0, 15), fifteen.venues);
   t.strictSame(
@@ -87,12 +87,12 @@ void t.test("registry-all.json is the fifteen and eighteen more", (t) => {
     others.map(([id, category]) => [id, category]),
   );
   const measured = new Set(all.venues.map(({ category }) => category));
-  t.strictSame([...measured], [...categories], "all seven are real");
+  t.strictSame([...measured], [...categories], "each of the seven categories has a venue");
   t.end();
 });
 
 for (const [id, perMinute, components] of board)
-  void t.test(`${id}: its components and how often it is asked`, (t) => {
+  void t.test(`${id}: its components and request rate`, (t) => {
     const venue = venueOf(id);
     const ids = componentsOf(venue).map((component) => component.id);
     t.equal(ids.join(" "), components);
@@ -101,7 +101,7 @@ for (const [id, perMinute, components] of board)
   });
 
 for (const [id, , perMinute] of others)
-  void t.test(`${id}: its budget of requests is kept`, (t) => {
+  void t.test(`${id}: it stays within its request budget`, (t) => {
     t.ok(Math.abs(requestsPerMinute(venueOf(id)) - perMinute) < 0.06);
     t.end();
   });
@@ -117,7 +117,7 @@ void t.test("every component id is one that the API may show", (t) => {
   t.end();
 });
 
-void t.test("a component says what is measured, where and how often", (t) => {
+void t.test("a component states what is measured, where and how often", (t) => {
   const components = componentsOf(venueOf("binance-futures"));
   const byId = new Map(components.map((one) => [one.id, one]));
   t.strictSame(byId.get("rest:trades"), {
@@ -145,7 +145,7 @@ void t.test("a venue without a socket has no socket components", (t) => {
   t.end();
 });
 
-void t.test("thresholds that nobody measured yet follow the rule", (t) => {
+void t.test("thresholds without measurements follow the rule", (t) => {
   for (const { id, chain, socket } of all.venues)
     for (const stream of socket?.streams ?? []) {
       const { name, typicalPerMinute, rateBasis, stall } = stream;
@@ -160,7 +160,7 @@ void t.test("thresholds that nobody measured yet follow the rule", (t) => {
   t.end();
 });
 
-void t.test("who keeps a socket alive is told for each venue", (t) => {
+void t.test("each venue states which side keeps its socket alive", (t) => {
   const rules = fifteen.venues.map(({ id, socket }) => {
     const { send, replyWithinMs, deadAfterMs } = socket!.keepAlive;
     const everyMs = "everyMs" in send ? send.everyMs : null;
@@ -190,7 +190,7 @@ void t.test("who keeps a socket alive is told for each venue", (t) => {
   t.end();
 });
 
-void t.test("who reads a chain is asked for its head, and nobody else names one", (t) => {
+void t.test("venues that read a chain are asked for its head, and no others", (t) => {
   const heads = all.venues.flatMap(({ id, rest }) =>
     rest.flatMap(({ name, head }) => (head ? [`${id} rest:${name} ${head.path} ${head.encoding}`] : [])),
   );
@@ -211,7 +211,7 @@ void t.test("who reads a chain is asked for its head, and nobody else names one"
   t.end();
 });
 
-void t.test("the schema says in words what it expects everywhere", (t) => {
+void t.test("the schema describes in words what it expects everywhere", (t) => {
   const schema = JSON.parse(readFileSync(packagedFile("registry.schema.json"), "utf8")) as Node;
   t.ok(schema.description);
   for (const [place, node] of nodesOf(schema, "#")) t.ok(node.description ?? node.$ref ?? node.const, place);
