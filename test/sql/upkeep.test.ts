@@ -63,7 +63,9 @@ void t.test("upkeep recomputes the hour before every minute, and the current hou
   const at = (minute: number) => new Date(+hour + minute * minuteMs);
   await insertRaw(pool, [...samplesAround(new Date(+hour - 20 * minuteMs), 3), ...samplesAround(at(20), 3)]);
   const hours = async () =>
-    (await pool.query<{ hour: Date }>(sql`select distinct hour from sample_hour order by hour`)).map(({ hour }) => hour);
+    (await pool.query<{ hour: Date }>(sql`select distinct hour from sample_hour order by hour`)).map(
+      ({ hour }) => hour,
+    );
   const isDue = async (minute: number) =>
     (await pool.query<{ due: boolean }>(sql`select upkeep.current_hour_is_due(${at(minute)}) as due`))[0]!.due;
 
