@@ -2,9 +2,8 @@ import type { ClockError } from "../lease/heartbeat.js";
 
 export interface ClockWatch {
   /**
-   * An answer with a Date header came from a host. Times are wall clock
-   * milliseconds of this machine: before the request was sent, and when its
-   * first byte came.
+   * An answer with a Date header came from a host. Times are wall clock milliseconds of this machine: before the
+   * request was sent, and when its first byte came.
    */
   answered(
     host: string,
@@ -53,12 +52,10 @@ const readAgainMs = 1000;
 /**
  * Compares this machine's clock with the Date headers of many hosts.
  *
- * A stamp of whole seconds D, made between sending and the first byte, says
- * that our clock less the host's is above `sent − D − 1000` and not above
- * `first byte − D`. Many of them at different parts of the second narrow that
- * down to little more than the way's own time. A host whose clock is wrong is
- * outvoted: the reading spans all that a majority of the hosts hold for
- * possible, and so has the truth in it whenever a majority is right.
+ * A stamp of whole seconds D, made between sending and the first byte, says that our clock less the host's is above
+ * `sent − D − 1000` and not above `first byte − D`. Many of them at different parts of the second narrow that down to
+ * little more than the way's own time. A host whose clock is wrong is outvoted: the reading spans all that a majority
+ * of the hosts hold for possible, and so has the truth in it whenever a majority is right.
  */
 export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
   const boundsOf = new Map<string, Bounds>();

@@ -5,9 +5,8 @@ import { abortListenersOf } from "../schedule/abort-listeners.js";
 export type Connectivity = "open" | "shut" | "unknown";
 
 /**
- * Whether this machine had a way out while it waited for a host: told by what
- * came back from all of them. What was only heard proves nothing, since a
- * stream is still read for seconds after nothing can be sent any more.
+ * Whether this machine had a way out while it waited for a host: told by what came back from all of them. What was only
+ * heard proves nothing, since a stream is still read for seconds after nothing can be sent any more.
  */
 export interface ConnectivityMonitor {
   /** The host is going to be asked for something, if only for a connection. */

@@ -63,11 +63,9 @@ export function makeResolver(
 }
 
 /**
- * One look-up of a name at a time, whose answer all get that ask meanwhile. The
- * system cannot be told to give one up, and has a thread for a few only (four,
- * where `UV_THREADPOOL_SIZE` says nothing): a venue whose name servers are
- * silent would hold all of them, and the look-ups of the others would wait
- * behind.
+ * One look-up of a name at a time, whose answer all get that ask meanwhile. The system cannot be told to give one up,
+ * and has a thread for a few only (four, where `UV_THREADPOOL_SIZE` says nothing): a venue whose name servers are
+ * silent would hold all of them, and the look-ups of the others would wait behind.
  */
 function oneAtATime(systemsLookup: LookupFunction, turns: number) {
   const pending = new Map<string, Pending>();

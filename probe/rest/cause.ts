@@ -40,9 +40,8 @@ export interface Unanswered {
 }
 
 /**
- * No answer is a fault of the venue as long as others are answered. With nobody
- * to compare with it is believed to be one, unless it is this machine itself that
- * says it has no way there.
+ * No answer is a fault of the venue as long as others are answered. With nobody to compare with it is believed to be
+ * one, unless it is this machine itself that says it has no way there.
  */
 export async function unlessOurNetwork<Found extends object>(
   cause: Found,

@@ -34,10 +34,9 @@ interface Ceiling {
 }
 
 /**
- * Compares the heads that this probe reads with each other. A head is as old as
- * the answer that named it first, and older by a block time for each block that
- * this answer was above it. So a head that stands still is found as well as one
- * that trails behind others.
+ * Compares the heads that this probe reads with each other. A head is as old as the answer that named it first, and
+ * older by a block time for each block that this answer was above it. So a head that stands still is found as well as
+ * one that trails behind others.
  */
 export function makeChainHeads(chains: NonNullable<Registry["chains"]>): ChainHeads {
   const byChain = new Map(Object.entries(chains).map(([chain, { blockMs }]) => [chain, makeChain(blockMs)]));
@@ -52,9 +51,8 @@ function makeChain(blockMs: number): ChainHeads {
   let ceiling: Ceiling | null = null;
 
   /**
-   * By the second of its provider's own answers that would make it oldest: one
-   * alone may be a slip. Or by the second of the other providers: one that names
-   * heads which do not exist yet makes nobody else stale. Where there is but one
+   * By the second of its provider's own answers that would make it oldest: one alone may be a slip. Or by the second of
+   * the other providers: one that names heads which do not exist yet makes nobody else stale. Where there is but one
    * other, by the second of its answers that are borne out.
    */
   function ageMs({ provider, head, askedMs }: NamedHead): number {
@@ -73,8 +71,7 @@ function makeChain(blockMs: number): ChainHeads {
   }
 
   /**
-   * After which the provider has gone on, and the chain may be as high. What slips,
-   * jumps or stands still is neither.
+   * After which the provider has gone on, and the chain may be as high. What slips, jumps or stands still is neither.
    */
   function borneOut(answers: NamedHead[]): NamedHead[] {
     const possible = answers.filter((had) => ceiling && isWithin(ceiling, had));
@@ -91,9 +88,8 @@ function makeChain(blockMs: number): ChainHeads {
   }
 
   /**
-   * It stands where two providers agreed last, by the lower one: as long as they do
-   * not, it rises with the chain's rhythm. Where they never agreed, by the higher
-   * one, so that one that trails is found by a probe that starts later.
+   * It stands where two providers agreed last, by the lower one: as long as they do not, it rises with the chain's
+   * rhythm. Where they never agreed, by the higher one, so that one that trails is found by a probe that starts later.
    */
   function raise({ provider, head, endedMs }: NamedHead) {
     const newest = new Map<string, NamedHead>();

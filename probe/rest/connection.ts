@@ -27,16 +27,16 @@ export interface ConnectionOptions {
 }
 
 /**
- * Node's 250 ms between the addresses of a name would give up a good address
- * that is far away, and book the time on the venue.
+ * Node's 250 ms between the addresses of a name would give up a good address that is far away, and book the time on the
+ * venue.
  */
 const nextAddressAfterMs = 1000;
 
 /**
  * Opens a TCP or TLS connection and times its phases. Errors are the socket's.
  *
- * Each one is what a newcomer meets: the name is looked up, and the handshake
- * is a full one, since no session of an earlier one is kept.
+ * Each one is what a newcomer meets: the name is looked up, and the handshake is a full one, since no session of an
+ * earlier one is kept.
  */
 export function openConnection(options: ConnectionOptions): Connection {
   const { host, secure } = options;

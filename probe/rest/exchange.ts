@@ -38,8 +38,8 @@ export type RequestFailure = { kind: "deadline" } | { kind: "oversize" } | { kin
 /**
  * A lane is a client with at most one connection, for one request at a time.
  *
- * Lanes take the place of undici's Pool: a pool does not tell for which request
- * it opened a connection, and so the phases could not be booked on one.
+ * Lanes take the place of undici's Pool: a pool does not tell for which request it opened a connection, and so the
+ * phases could not be booked on one.
  */
 export interface Lane {
   exchange(request: RestRequest, limits: ExchangeLimits, signal: AbortSignal): Promise<RestExchange>;

@@ -1,7 +1,6 @@
 /**
- * For a venue that rations us and does not say for how long. Its slots count
- * against it meanwhile, and so the longest of these guesses is how much later
- * than others we may find that it serves us again.
+ * For a venue that rations us and does not say for how long. Its slots count against it meanwhile, and so the longest
+ * of these guesses is how much later than others we may find that it serves us again.
  */
 const firstMs = 30_000;
 const longestMs = 2 * 60_000;

@@ -216,9 +216,8 @@ function causeOfFailure(exchange: RestExchange, { endpoint }: Plan): Cause {
 }
 
 /**
- * A kept connection may be closed by the server just as it is used again. What
- * arrives within a round trip was sent before the server saw the request, and
- * tells nothing about the venue. The slot after it gets a new connection, so
+ * A kept connection may be closed by the server just as it is used again. What arrives within a round trip was sent
+ * before the server saw the request, and tells nothing about the venue. The slot after it gets a new connection, so
  * that a real fault shows there.
  */
 function isStale(exchange: RestExchange): boolean {

@@ -28,9 +28,8 @@ interface Standstill {
 }
 
 /**
- * Watches this process's own event loop. What was measured across a standstill
- * of ours (a busy processor, a machine asleep, a clock that was set) says
- * nothing about the venue.
+ * Watches this process's own event loop. What was measured across a standstill of ours (a busy processor, a machine
+ * asleep, a clock that was set) says nothing about the venue.
  */
 export function startEventLoopWatch(): EventLoopWatch {
   let seenMs = performance.now();

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 
 /**
- * One slot in so many asks over a connection of its own, so that what a newcomer
- * meets (a name that is gone, a certificate that has expired) is seen although
- * kept connections go on working. At a cadence of five seconds that is once a
- * minute for an endpoint, and less of a load than one reader with a browser.
+ * One slot in so many asks over a connection of its own, so that what a newcomer meets (a name that is gone, a
+ * certificate that has expired) is seen although kept connections go on working. At a cadence of five seconds that is
+ * once a minute for an endpoint, and less of a load than one reader with a browser.
  */
 export const freshEvery = 12;
 
@@ -12,8 +11,8 @@ export const freshEvery = 12;
 const stride = 5;
 
 /**
- * Whether a slot of an endpoint asks for a fresh connection: the same after a
- * restart, and in whichever process it is measured.
+ * Whether a slot of an endpoint asks for a fresh connection: the same after a restart, and in whichever process it is
+ * measured.
  *
  * @param place of the endpoint among those of its venue
  */

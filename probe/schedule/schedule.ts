@@ -43,8 +43,8 @@ export interface Schedule {
 /**
  * Runs every task on its own fixed grid: slot k is at k × cadence + phase.
  *
- * There is no drift, since each slot is computed from the grid and not from the
- * slot before; and never two measurements of one component at a time.
+ * There is no drift, since each slot is computed from the grid and not from the slot before; and never two measurements
+ * of one component at a time.
  */
 export function makeSchedule(options: ScheduleOptions): Schedule {
   const stopping = new AbortController();

@@ -6,10 +6,7 @@ const words: Partial<Record<Fault, string>> = {
   stale: "data are stale",
 };
 
-/**
- * Logs when one component falls silent or its data grow stale, and when
- * that is over: samples have it slot by slot.
- */
+/** Logs when one component falls silent or its data grow stale, and when that is over: samples have it slot by slot. */
 export function makeVerdictLog(
   log: Log,
   of: { venue: string; component: string },

@@ -67,9 +67,8 @@ function isNew(newest: NewestThing, known: readonly News[]): boolean {
 }
 
 /**
- * By the venue's own times, where both have one. Else what changed in between
- * must have changed wholly after the last frame, by some seconds: an answer may
- * come out of a cache.
+ * By the venue's own times, where both have one. Else what changed in between must have changed wholly after the last
+ * frame, by some seconds: an answer may come out of a cache.
  */
 function isNewer(one: News, { atMs, eventMs }: Heard, byMs: number): boolean {
   if (eventMs !== null && "atMs" in one.newest) return timeOf(one) > eventMs + byMs;

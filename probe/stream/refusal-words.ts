@@ -1,6 +1,6 @@
 /**
- * How a venue put its refusal, for the log and for the evidence of an incident,
- * which is public: on one line, short, and without what may be ours.
+ * How a venue put its refusal, for the log and for the evidence of an incident, which is public: on one line, short,
+ * and without what may be ours.
  */
 
 /** What is longer says nothing more. */

@@ -5,12 +5,10 @@ type Fields = Record<string, unknown>;
 /**
  * Tells which subscription a frame refuses.
  *
- * Venues say it as `{"error":…}`, `{"success":false}`, `{"result":false}`,
- * `{"event":"error"}`, `{"type":"error"}`, `{"event":"alert"}` or
- * `{"status":400}`, or answer that they serve none of what was asked for; and
- * they name the subscription by its id, its arguments or its channel. A refusal
- * that names none is taken for the only stream that has not spoken, if there is
- * just one.
+ * Venues say it as `{"error":…}`, `{"success":false}`, `{"result":false}`, `{"event":"error"}`, `{"type":"error"}`,
+ * `{"event":"alert"}` or `{"status":400}`, or answer that they serve none of what was asked for; and they name the
+ * subscription by its id, its arguments or its channel. A refusal that names none is taken for the only stream that has
+ * not spoken, if there is just one.
  *
  * @param asked streams that were asked for
  * @param silent those of them that have not sent data

@@ -68,12 +68,11 @@ export interface Patience {
 }
 
 /**
- * A socket that opens has ten seconds for it, and so has a subscription. It is
- * sent again after half of that: a venue may drop what comes before it is ready.
- * In the end one every twenty seconds, for the end of an incident is when we find
- * out that a venue has recovered. That is 180 an hour; with those out of turn it
- * keeps to the ration of the strictest venue, 240 an hour and socket at Bitget. A
- * welcome comes within a round trip, or the venue sends none any more.
+ * A socket that opens has ten seconds for it, and so has a subscription. It is sent again after half of that: a venue
+ * may drop what comes before it is ready. In the end one every twenty seconds, for the end of an incident is when we
+ * find out that a venue has recovered. That is 180 an hour; with those out of turn it keeps to the ration of the
+ * strictest venue, 240 an hour and socket at Bitget. A welcome comes within a round trip, or the venue sends none any
+ * more.
  */
 const usualPatience: Patience = {
   answerWithinMs: 10_000,

@@ -68,9 +68,8 @@ const openWithinMs = 10_000;
 const goodbyeMs = 1000;
 
 /**
- * The busiest socket of the registry usually brings some fifty frames a second;
- * in a rush it may be a hundred times that, and that is no fault. So many as
- * these cost a core a fifteenth of its time. Bytes are bound more tightly: they
+ * The busiest socket of the registry usually brings some fifty frames a second; in a rush it may be a hundred times
+ * that, and that is no fault. So many as these cost a core a fifteenth of its time. Bytes are bound more tightly: they
  * may come as fragments of two, which cost far more than they weigh.
  */
 const usualFlow: Flow = {

@@ -17,9 +17,8 @@ export interface StreamVerdict {
 }
 
 /**
- * A stream that says nothing may have nothing to say, and one that says what is
- * old may have nothing newer. Where the venue shows elsewhere whether there was
- * something (its counterpart), that decides. Where it does not, the threshold
+ * A stream that says nothing may have nothing to say, and one that says what is old may have nothing newer. Where the
+ * venue shows elsewhere whether there was something (its counterpart), that decides. Where it does not, the threshold
  * decides, unless it is only an estimate: silence alone is then no fault.
  */
 export function makeStreamVerdict(

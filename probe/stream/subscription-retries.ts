@@ -12,8 +12,7 @@ export interface SubscriptionRetries {
 const hurries = { burst: 6, perSecond: 30 / 3600 };
 
 /**
- * Soon at first, and each time after twice as long; then one subscription of the
- * socket after the other has its turn.
+ * Soon at first, and each time after twice as long; then one subscription of the socket after the other has its turn.
  */
 export function makeSubscriptionRetries(firstMs: number, betweenMs: number): SubscriptionRetries {
   const hurriesLeft = makeBucket(hurries);
