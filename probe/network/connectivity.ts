@@ -31,7 +31,9 @@ const longestMs = 8000;
 /** Factor above the usual interval of the host that answers most often. */
 const margin = 1.25;
 
-/** If other hosts answered for this long after `sinceMs`, this one is at fault, even if the way was shut after that. */
+/**
+ * If a request sent this long after `sinceMs` was answered, the way was open long enough, even if it was shut later.
+ */
 const enoughMs = 1000;
 
 /** Answers in shorter succession than this count as one. */
