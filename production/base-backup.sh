@@ -1,13 +1,14 @@
 #!/bin/sh
-# Takes a base backup over the network, verifies it, and removes those that are older than KEEP_DAYS, with the WAL that only they needed.
+# Takes a base backup over the network, verifies it, and removes backups that are older than KEEP_DAYS, with the WAL
+# that only they needed.
 #
 # BACKUPS (/backups)     base/ has the backups, each named by the instant at which it was complete; wal/ is the archive
-# KEEP_DAYS (7)          for so many days back any instant can be restored
-# PRIMARY_HOST           and PRIMARY_PORT (5432): where the server is
+# KEEP_DAYS (7)          any instant of so many past days can be restored
+# PRIMARY_HOST           the server's host; PRIMARY_PORT (5432): its port
 # BACKUP_PASSWORD_FILE   file with the password of the login `backup`
-# RUN_DIR (/tmp)         in memory, for what has that password
+# RUN_DIR (/tmp)         directory in memory, for a file with that password
 #
-# With the argument `daily` it stays, and takes one whenever the newest is a day old.
+# With the argument `daily` it keeps running, and takes a backup whenever the newest is a day old.
 set -eu
 umask 077
 
@@ -17,26 +18,27 @@ passfile=${RUN_DIR:-/tmp}/backup-pgpass
 primary="host=$PRIMARY_HOST port=${PRIMARY_PORT:-5432} user=backup passfile=$passfile application_name=backup"
 
 take() {
-  # here libpq finds it: the arguments of no program have it. Read each time, as it may have changed.
+  # libpq reads the password from this file, so that no program has it in its arguments. Written each time, because the
+  # password may have changed.
   {
     printf '%s:%s:*:backup:' "$PRIMARY_HOST" "${PRIMARY_PORT:-5432}"
     sed -e 's/[\\:]/\\&/g' "$BACKUP_PASSWORD_FILE"
   } >"$passfile"
   mkdir -p "$BACKUPS/base"
-  # what was broken off is never taken for a backup
+  # an interrupted backup is never taken for a complete one
   rm -rf "$BACKUPS/base/part"
-  # with the WAL of the time that it takes, so that it can be restored without the archive
+  # includes the WAL written during the backup, so that it can be restored without the archive
   pg_basebackup --dbname="$primary" --no-password --pgdata="$BACKUPS/base/part" --wal-method=stream --checkpoint=fast
   pg_verifybackup --quiet "$BACKUPS/base/part"
   name=$(date -u +%Y%m%dT%H%M%SZ)
   [ ! -e "$BACKUPS/base/$name" ]
   mv "$BACKUPS/base/part" "$BACKUPS/base/$name"
-  echo "base-backup: has $BACKUPS/base/$name" >&2
+  echo "base-backup: completed $BACKUPS/base/$name" >&2
 }
 
 complete() { ls "$BACKUPS/base" | grep -E '^[0-9]{8}T[0-9]{6}Z$' | sort; }
 
-# The newest backup that is older than KEEP_DAYS stays: instants between it and the next one need it.
+# Keeps the newest backup that is older than KEEP_DAYS: restoring an instant between it and the next one needs it.
 remove_old() {
   oldest=$(complete | head -n 1)
   for name in $(complete); do

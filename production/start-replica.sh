@@ -1,19 +1,20 @@
 #!/bin/sh
-# Starts a streaming replica, as the user that PostgreSQL runs as. Where there is no data yet, it begins with a base backup.
+# Starts a streaming replica, as the user that PostgreSQL runs as. If there is no data yet, it takes a base backup
+# first.
 #
-# PGDATA                 its directory, which it may make; beside it, $PGDATA.part is in use meanwhile
-# PRIMARY_HOST           and PRIMARY_PORT (5432): where the primary is
-# REPLICA_NAME           of its replication slot: small letters, digits and _; of several replicas each has its own
+# PGDATA                 its directory, created if missing; during the base backup $PGDATA.part is used as well
+# PRIMARY_HOST           the primary's host; PRIMARY_PORT (5432): its port
+# REPLICA_NAME           name of its replication slot: lower-case letters, digits and _; unique for each replica
 # REPLICA_PASSWORD_FILE  file with the password of the login `replica`
-# RUN_DIR (/tmp)         in memory, for what has that password
+# RUN_DIR (/tmp)         directory in memory, for a file with that password
 #
-# Arguments are those of the server.
+# Arguments are passed to the server.
 set -eu
 umask 077
 
 PRIMARY_PORT=${PRIMARY_PORT:-5432}
 passfile=${RUN_DIR:-/tmp}/pgpass
-# here libpq finds it: neither the arguments of any program nor a file of the server have it
+# libpq reads the password from this file, so that it is neither in a program's arguments nor in a file of the server
 {
   printf '%s:%s:*:replica:' "$PRIMARY_HOST" "$PRIMARY_PORT"
   sed -e 's/[\\:]/\\&/g' "$REPLICA_PASSWORD_FILE"
@@ -21,17 +22,18 @@ passfile=${RUN_DIR:-/tmp}/pgpass
 primary="host=$PRIMARY_HOST port=$PRIMARY_PORT user=replica passfile=$passfile application_name=$REPLICA_NAME"
 
 if [ ! -e "$PGDATA/PG_VERSION" ]; then
-  echo "start-replica: takes a base backup of $PRIMARY_HOST" >&2
-  # A slot of before holds what nobody needs any more, or has lost what it held. Where a replica that lives has it, this fails.
+  echo "start-replica: taking a base backup of $PRIMARY_HOST" >&2
+  # A former slot retains WAL that no replica needs any more, or is invalidated. If a running replica uses the slot,
+  # this fails.
   pg_receivewal --dbname="$primary" --slot="$REPLICA_NAME" --create-slot --if-not-exists
   pg_receivewal --dbname="$primary" --slot="$REPLICA_NAME" --drop-slot
   pg_receivewal --dbname="$primary" --slot="$REPLICA_NAME" --create-slot
-  # aside, so that a backup that was broken off is never taken for a whole one
+  # in a separate directory, so that an interrupted backup is never taken for a complete one
   rm -rf "$PGDATA.part"
   pg_basebackup --dbname="$primary" --slot="$REPLICA_NAME" --pgdata="$PGDATA.part" --wal-method=stream \
     --checkpoint=fast --write-recovery-conf
   mv "$PGDATA.part" "$PGDATA"
-  echo "start-replica: has the base backup" >&2
+  echo "start-replica: the base backup is complete" >&2
 fi
 
 exec postgres -D "$PGDATA" -c primary_conninfo="$primary" "$@"

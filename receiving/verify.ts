@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /**
- * Whether these bytes, as they came and before they are parsed, were signed with this secret in the last 300 seconds.
+ * Whether this body was signed with this secret within 300 seconds of `now`. Pass the raw bytes, before parsing.
  */
 export function isSigned(
   body: Uint8Array,
@@ -16,7 +16,7 @@ export function isSigned(
   if (Math.abs(now.getTime() / 1000 - Number(seconds)) > 300) return false;
   const hmac = createHmac("sha256", secret).update(`${seconds}.`).update(body);
   const right = Buffer.from(`v1=${hmac.digest("hex")}`);
-  // several while a secret is exchanged: one that is right will do
+  // there are several while a secret is rotated: one valid signature is enough
   return signatures.some((signature) => {
     const given = Buffer.from(signature);
     return given.length === right.length && timingSafeEqual(given, right);

@@ -1,19 +1,20 @@
 /**
- * What the database has acknowledged lately. With asynchronous replication a failover loses the last of it: the new
- * primary is on another timeline, and is sent all of this once more. What it has already, its unique key keeps it from
- * storing twice.
+ * Samples that the database has acknowledged recently. With asynchronous replication, a failover loses the newest of
+ * them. The new primary is on another timeline, so the probe sends it all of these samples again. The unique key
+ * prevents that a sample is stored twice.
  *
- * It is kept in memory: a probe that is restarted within these seconds before a failover does not resend what it sent
- * before.
+ * They are only in memory: a probe that restarts within these seconds before a failover does not resend what it had
+ * delivered before the restart.
  */
 import type { Sample } from "../../shared/measurement/sample.js";
 import type { Batch } from "./backlog.js";
 
 export interface AcknowledgedOptions {
-  /** Counted back from the newest acknowledgement, so that nothing is forgotten while a failover takes its time. */
+  /** Counted back from the newest acknowledgement, so that nothing is forgotten during a long failover. */
   keepMs?: number;
   /**
-   * Samples. Beyond it the oldest are forgotten; at 500 a second, the most of one process, these are a hundred seconds.
+   * Maximum number of samples; beyond it the oldest are forgotten. The default is a hundred seconds at 500 samples a
+   * second, the maximum of one process.
    */
   keepAtMost?: number;
 }
@@ -21,10 +22,10 @@ export interface AcknowledgedOptions {
 export interface Acknowledged {
   /**
    * @param timeline of the database that acknowledged them
-   * @returns how many are to be sent again by this: none, unless the database was failed over
+   * @returns how many samples must be sent again; 0 unless the database failed over
    */
   add: (samples: readonly Sample[], timeline: string) => number;
-  /** The oldest that are to be sent again, at most so many; null where there are none. */
+  /** At most `size` of the oldest samples to send again; null if there are none. */
   next: (size: number) => Batch | null;
 }
 
@@ -45,7 +46,7 @@ export function makeAcknowledged({ keepMs = 90_000, keepAtMost = 50_000 }: Ackno
       const wasFailedOver = known !== null && known !== timeline;
       const lost = wasFailedOver ? kept.flatMap((one) => one.samples) : [];
       if (wasFailedOver) {
-        // of a failover before this one, some may not have been sent again yet
+        // samples of an earlier failover may still wait to be sent again
         again = again.concat(lost);
         kept = [];
         keptSamples = 0;

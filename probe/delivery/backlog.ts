@@ -1,9 +1,9 @@
 /**
  * Samples in files that wait to be delivered: the segments of one directory, oldest first, read from the front.
  *
- * A segment is a file of lines (spool-record.ts). It is deleted when all of it has been delivered, and not before:
- * after a crash what was delivered of the oldest one is delivered again, which the database's key makes harmless. No
- * position is kept on disk.
+ * A segment is a file of lines (spool-record.ts). It is deleted only when all of it has been delivered. No read
+ * position is stored on disk: after a crash, the whole oldest segment is delivered again, which is harmless because of
+ * the database's unique key.
  */
 import type { FileHandle } from "node:fs/promises";
 import { open, readdir, unlink } from "node:fs/promises";
@@ -12,48 +12,49 @@ import type { Log } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { newline, sampleOf } from "./spool-record.js";
 
-/** Samples that wait, oldest first. They are given out again until `done` was called. */
+/** Waiting samples, oldest first. They are returned again until `done` is called. */
 export interface Batch {
   samples: readonly Sample[];
-  /** They are in the database, or will never be: they need not be kept. */
+  /** The samples are in the database, or never will be: they can be deleted. */
   done: () => void;
 }
 
 export interface Segment {
   number: number;
   path: string;
-  /** So much of the file counts: whole lines. Nobody reads on from there. */
+  /** Length of the whole lines of the file. Nothing beyond is read. */
   bytes: number;
-  /** Not delivered yet. */
+  /** Samples that are not delivered yet. */
   samples: number;
   readTo: number;
-  /** Read, and not delivered. */
+  /** Samples that are read but not delivered. */
   read: Sample[];
   reading: FileHandle | null;
 }
 
 export interface Backlog {
-  /** Oldest first. New ones are put at the end. */
+  /** Oldest first; new segments are appended. */
   readonly segments: Segment[];
   samples: () => number;
   bytes: () => number;
-  /** The number of the newest file that was found, also of one that cannot be read; 0 where there was none. */
+  /** The number of the newest file that was found, including unreadable files; 0 if there was none. */
   newest: () => number;
   /** Lines that could not be read, since this backlog was opened. */
   corrupt: () => number;
   /**
-   * At most `size` of the oldest; null where none waits.
+   * At most `size` of the oldest; null if none waits.
    *
-   * @param growing which segment is being written, at any time: it stays also when all of it was delivered
+   * @param growing the segment that is being written at the time of the call; it is not deleted when all of it is
+   * delivered
    */
   next: (size: number, growing?: () => Segment | undefined) => Promise<Batch | null>;
-  /** Deletes the oldest segment that is not deleted yet, but for what of it is just being delivered. */
+  /** Deletes the oldest segment. Samples of it that are in flight are kept in memory. */
   drop: () => Promise<{ segment: Segment; samples: number } | null>;
   /** The files stay. */
   close: () => Promise<void>;
 }
 
-/** Most of a batch; read and parsed in two milliseconds. */
+/** Holds most of a batch, and takes two milliseconds to read and parse. */
 const chunkBytes = 128 * 1024;
 
 const namePattern = /^(\d{12})\.samples$/;
@@ -79,7 +80,7 @@ export async function segmentsIn(directory: string): Promise<number[]> {
     .sort((a, b) => a - b);
 }
 
-/** Finds what an earlier process left in a directory, which no other may have at the same time. */
+/** Opens the segments that an earlier process left in a directory. No other process may use it at the same time. */
 export async function openBacklog(directory: string, log: Log): Promise<Backlog> {
   const segments: Segment[] = [];
   let corrupt = 0;
@@ -107,9 +108,9 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
         continue;
       }
       if (segment.read.length > 0) return batchOf(segment, size);
-      // it may have been begun since the last look
+      // it may have been created since the last call
       if (segment === growing()) return null;
-      // written to, and ended, since it was read
+      // lines were added, and the segment was sealed, since it was read
       if (segment.readTo < segment.bytes) continue;
       forget(segment);
       await removeFile(segment);
@@ -136,7 +137,7 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
         parse(segment, await nextChunk(segment), size);
     } catch (error) {
       if (!segments.includes(segment)) return;
-      // what was read is delivered first; a lack of file descriptors, for one, passes
+      // samples already read are delivered first; some errors, such as a lack of file descriptors, are temporary
       if (segment.read.length > 0) return;
       if (passes(error)) throw error;
       await passOver(segment, error);
@@ -155,12 +156,12 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
       else broken += 1;
       from = end + 1;
     }
-    // no line of ours is as long as a chunk: it goes, and with its end the count comes right
+    // no valid line is as long as a chunk: such a chunk is skipped, and the rest of its line counts as one broken line
     segment.readTo += from === 0 ? chunk.length : from;
     if (broken === 0) return;
     corrupt += broken;
     segment.samples -= broken;
-    log.error("broken lines in the spool were passed over", {
+    log.error("skipped corrupt lines in a file of the spool", {
       file: segment.path,
       before: segment.readTo,
       lines: broken,
@@ -175,17 +176,18 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
   }
 
   function tellUnreadable({ path, samples }: Segment, error: unknown): void {
-    log.error(
-      "a file of the spool cannot be read, and is passed over: it stays, and is tried again at the next start",
-      { file: path, samples, error },
-    );
+    log.error("cannot read a file of the spool, and skip it: the file stays, and is read again after the next start", {
+      file: path,
+      samples,
+      error,
+    });
   }
 
   async function removeFile(segment: Segment): Promise<void> {
     await closeReading(segment);
     await unlink(segment.path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT")
-        log.warn("a file of the spool cannot be deleted; what is in it was delivered, and will be once more", {
+        log.warn("cannot delete a file of the spool: its samples may be delivered again after a restart", {
           file: segment.path,
           error,
         });
@@ -207,7 +209,7 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
     async drop() {
       const segment = segments.find(({ bytes }) => bytes > 0);
       if (!segment) return null;
-      // it may be arriving
+      // a batch in flight may already be in the database
       const kept = flying?.segment === segment ? flying.samples : 0;
       const dropped = segment.samples - kept;
       segment.read.length = kept;
@@ -223,7 +225,7 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
   };
 }
 
-/** Counts lines. What is behind the last one was half written when its process ended, and does not count. */
+/** Counts whole lines. A partial line at the end was being written when its process died, and is ignored. */
 async function measure(segment: Segment, log: Log): Promise<void> {
   const file = await open(segment.path);
   try {
@@ -241,7 +243,7 @@ async function measure(segment: Segment, log: Log): Promise<void> {
       at += bytesRead;
     }
     if (segment.bytes < at)
-      log.info("the half written end of a file of the spool is cut", {
+      log.info("ignored a partial line at the end of a file of the spool", {
         file: segment.path,
         bytes: at - segment.bytes,
       });
@@ -260,7 +262,7 @@ async function nextChunk(segment: Segment): Promise<Buffer> {
   const { bytesRead } = await segment.reading.read(chunk, 0, length, from);
   if (segment.bytes < from + length) return Buffer.alloc(0);
   if (bytesRead < length)
-    throw new Error(`expected ${length} bytes at ${from}, got ${bytesRead}: something else has cut the file`);
+    throw new Error(`expected ${length} bytes at ${from}, got ${bytesRead}: another program has truncated the file`);
   return chunk;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Samples of what the database does not know: a venue or component of a newer registry than it was migrated with. They
- * hold up nobody and are not given up, but wait in a spool of their own, and are tried again every minute.
+ * Samples of venues and components that the database does not know, because the probe's registry is newer than the one
+ * that the database was migrated with. They wait in a separate spool and are retried every minute, so that they do not
+ * delay other samples and are not lost.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../shared/log/log.js";
@@ -10,29 +11,31 @@ import type { Spool } from "./spool.js";
 
 export interface Quarantine {
   /**
-   * Resolves when they are on the disk, or wait in memory for want of one. Where they came from they are given up then,
-   * by `done`, and not before: a crash between the two costs a duplicate, and no sample.
+   * Resolves when the samples are on disk, or wait in memory because the disk does not take them. Only then does it
+   * call `done`, which deletes them at their source: a crash in between costs a duplicate, but no sample.
    */
   put: (samples: readonly Sample[], done: () => void) => Promise<void>;
-  /** How many are here and where they came from. */
+  /** How many samples are both in quarantine and at their source. */
   twice: () => number;
-  /** The oldest of those that are due to be tried again. What comes back by `put` is behind all that were there. */
+  /**
+   * The oldest samples that are due for a retry. Samples that `put` returns to quarantine are queued behind the rest.
+   */
   next: (size: number) => Promise<Batch | null>;
-  /** Null where nothing was ever put aside. */
+  /** Null if no sample was ever quarantined. */
   spool: () => Spool | null;
 }
 
-/** A disk that takes longer holds up nobody: they wait in memory. */
+/** If the disk takes longer, the samples wait in memory, so that deliveries go on. */
 const writtenWithinMs = 1_000;
 
 /**
- * @param of whose samples they are
- * @param tryEveryMs from the end of one round to the next
+ * @param of the spool from which the samples come
+ * @param tryEveryMs from the end of one round of retries to the next
  */
 export function makeQuarantine(of: Pick<Spool, "below" | "status">, log: Log, tryEveryMs: number): Quarantine {
   let spool: Spool | null = null;
   let looked = false;
-  /** Of the round that is under way. */
+  /** Samples of the current round that are not retried yet. */
   let left = 0;
   let roundAtMs = 0;
   let toldAtMs = -Infinity;
@@ -49,7 +52,7 @@ export function makeQuarantine(of: Pick<Spool, "below" | "status">, log: Log, tr
     toldAtMs = performance.now();
     const names = samples.map((one) => `${one.venue} ${one.component}`);
     log.error(
-      "the database does not know what is measured; the samples wait until it does: run `venuewatch migrate` with this probe's registry",
+      "the database does not know some components that this probe measures; their samples wait in quarantine: run `venuewatch migrate` with this probe's registry",
       { components: [...new Set(names)].join(", ") },
     );
   }

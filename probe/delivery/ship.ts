@@ -8,54 +8,53 @@ import { makeQuarantine } from "./quarantine.js";
 import type { Batch } from "./backlog.js";
 import type { Spool, SpoolStatus } from "./spool.js";
 
-/** Stores samples, each once however often it is handed in. Rejects when nothing of it is certain. */
+/** Stores samples. It is idempotent: a sample is stored once. Rejects if the outcome of the whole batch is unknown. */
 export type RecordSamples = (samples: readonly Sample[]) => Promise<{
   stored: number;
   duplicates: number;
   refused: number;
-  /** Not stored, since the database does not know their components yet; none where it is not given. */
+  /** Not stored, because the database does not know their components yet; default: none. */
   unknown?: readonly Sample[];
   /**
-   * Of the database, which begins another one when it is failed over; where it is not given, nothing is sent again
-   * after that.
+   * The database's timeline, which changes with a failover. If it is absent, nothing is sent again after a failover.
    */
   timeline?: string;
 }>;
 
 export interface ShipOptions {
-  /** What is to be delivered. The ship closes it. */
+  /** Holds the samples to deliver. The ship closes it. */
   spool: Spool;
   record: RecordSamples;
   log: Log;
-  /** A sample waits so long for others at the most; absent: until the engine's next instant is decided. */
+  /** Maximum time that a sample waits for others; absent: until shortly before the engine's next decision. */
   flushEveryMs?: number;
-  /** After the first failure; it doubles with each that follows. */
+  /** Delay after the first failure; it doubles with each further failure. */
   firstRetryMs?: number;
-  /** How often that is tried again which the database did not know. */
+  /** How often quarantined samples are retried. */
   tryUnknownEveryMs?: number;
   acknowledged?: AcknowledgedOptions;
 }
 
 export interface ShipStatus extends SpoolStatus {
-  /** In the database, for all we know: new ones and ones that were there already. */
+  /** Acknowledged by the database: newly stored samples and duplicates. */
   shipped: number;
   duplicates: number;
   /** Acknowledged before a failover, lost by the database in it, and stored after it. */
   restored: number;
-  /** Not taken by the database, for good: too old, ahead of its clock, or with a value that it cannot hold. */
+  /** Refused by the database for good: too old, ahead of its clock, or with a value that it cannot hold. */
   refused: number;
 }
 
 export interface Ship {
   add(sample: Sample): void;
   status(): ShipStatus;
-  /** Delivers what waits, for as long as `withinMs`; what is left then stays in the spool. */
+  /** Delivers waiting samples for up to `withinMs`; the rest stays in the spool. */
   close(withinMs?: number): Promise<void>;
 }
 
 /**
- * A statement costs as much as some hundred rows: of a plain insert's rate five hundred at once reach 0.65, so many
- * 0.77.
+ * A statement costs as much as some hundred rows. Batches of 500 reach 0.65 of a plain insert's rate, batches of 1000
+ * reach 0.77.
  */
 export const batchSize = 1000;
 
@@ -77,13 +76,13 @@ export function startShip({
   const acknowledged = makeAcknowledged(keeping);
   const aside = makeQuarantine(spool, log, tryUnknownEveryMs);
   const stopped = new AbortController();
-  /** Halved on the way to samples that spoil their batch, doubled on the way back. */
+  /** Halved to find samples that make their batch fail, and doubled again after each success. */
   let size = batchSize;
   let delivery: Promise<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
 
   spool.onMore(more);
-  // also what was put aside before the last start
+  // also for samples that were quarantined before the last start
   void deliver();
 
   function more() {
@@ -101,7 +100,7 @@ export function startShip({
     timer = undefined;
     delivery ??= deliverAll().finally(() => {
       delivery = null;
-      // what came to its end
+      // for samples that arrived as the delivery ended
       deliverSoon();
     });
     return delivery;
@@ -112,7 +111,7 @@ export function startShip({
     while (!stopped.signal.aborted) {
       try {
         const some = await deliverBatch(await spool.next(size));
-        // by turns, since there may be days of either
+        // in turn, because each queue may hold days of samples
         const more = await deliverBatch(await aside.next(size));
         const again = await deliverBatch(acknowledged.next(size), true);
         if (!some && !more && !again) return;
@@ -124,7 +123,7 @@ export function startShip({
             waiting: waiting(),
           });
         else
-          log.error("samples not recorded, will be tried again", {
+          log.error("cannot record samples: this probe will retry", {
             stack: stackOf(error),
             waiting: waiting(),
           });
@@ -134,8 +133,8 @@ export function startShip({
   }
 
   /**
-   * @param isAgain it was acknowledged, and counted, before a failover
-   * @returns false where nothing waits
+   * @param isAgain the batch was acknowledged and counted before a failover
+   * @returns false if nothing waits
    */
   async function deliverBatch(batch: Batch | null, isAgain = false): Promise<boolean> {
     if (!batch) return false;
@@ -144,7 +143,7 @@ export function startShip({
       size = Math.min(size * 2, batchSize);
       if (isAgain) {
         counts.restored += stored;
-        if (stored > 0) log.warn("stored again what a failover had lost", { stored });
+        if (stored > 0) log.warn("stored samples again that a failover had lost", { stored });
       } else {
         counts.shipped += stored + duplicates;
         counts.duplicates += duplicates;
@@ -164,10 +163,13 @@ export function startShip({
   function remember(samples: readonly Sample[], timeline: string) {
     const again = acknowledged.add(samples, timeline);
     if (again > 0)
-      log.warn("the database was failed over; what it acknowledged lately is sent again", { timeline, samples: again });
+      log.warn("the database failed over: sending again the samples that it acknowledged recently", {
+        timeline,
+        samples: again,
+      });
   }
 
-  /** Tried again as it is, such a batch would hold up all others for good. */
+  /** Retrying such a batch unchanged would block all others forever. */
   function narrowDown({ samples, done }: Batch, error: unknown) {
     if (samples.length > 1) {
       size = Math.ceil(samples.length / 2);
@@ -200,7 +202,7 @@ export function startShip({
 
   async function emptySpool() {
     await spool.flush();
-    // one that was under way may not have seen the last of them
+    // a delivery that was already running may have missed the newest samples
     await deliver();
     await deliver();
   }
@@ -225,18 +227,18 @@ export function startShip({
       clearTimeout(deadline);
       stopped.abort();
       clearTimeout(timer);
-      // a disk that hangs keeps nobody from ending
+      // a hanging disk must not block the shutdown
       const lost = await Promise.race([closeSpools(), sleep(closeWithinMs)]);
       if (lost !== 0)
-        log.error("samples lost at the end: neither the database nor the disk took them", { lost: lost ?? waiting() });
+        log.error("samples lost at shutdown: neither the database nor the disk took them", { lost: lost ?? waiting() });
     },
   };
 }
 
 /**
- * The engine decides an instant every two seconds, half a second after it. What was measured by then comes to it in one
- * batch: a statement more between two instants shows nobody anything sooner, and costs the embedded database 5 ms. Sent
- * any later, a batch that is slow is late.
+ * The engine decides an instant every two seconds, half a second after it. All samples for an instant are delivered in
+ * one batch: a second statement between two instants would make nothing visible sooner, and costs the embedded database
+ * 5 ms. If batches were sent any later, a slow one would arrive after the decision.
  */
 const stepMs = 2000;
 const wantedAtMs = 250;
@@ -245,13 +247,13 @@ function untilWantedMs(nowMs: number): number {
   return stepMs - ((nowMs - wantedAtMs) % stepMs);
 }
 
-/** SQLSTATE class 22 (a value out of its type's range, for one) or 23 (a broken constraint). */
+/** SQLSTATE class 22 (such as a value out of its type's range) or 23 (a violated constraint). */
 function isDataError(error: unknown): boolean {
   const { code } = Object(error) as { code?: unknown };
   return typeof code === "string" && /^2[23]...$/.test(code);
 }
 
-/** Grows to a quarter of a minute; up to half of it is chance, so that probes do not come back all at once. */
+/** Exponential backoff up to 15 s. Up to half of it is random, so that probes do not all reconnect at once. */
 function retryMs(firstRetryMs: number, failures: number): number {
   const fullMs = Math.min(firstRetryMs * 2 ** failures, longestRetryMs);
   return fullMs * (1 - Math.random() / 2);
@@ -259,7 +261,7 @@ function retryMs(firstRetryMs: number, failures: number): number {
 
 function pause(delayMs: number, signal: AbortSignal): Promise<void> {
   return sleep(delayMs, undefined, { signal }).catch(() => {
-    // Woken early: the end has come.
+    // Aborted by the shutdown.
   });
 }
 

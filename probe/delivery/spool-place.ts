@@ -1,6 +1,6 @@
 /**
- * Where a probe's samples wait: a directory of its own below that of its region, the first that no living process has.
- * It holds the probe's identity, which so outlives the process.
+ * The directory where a probe's samples wait: the first subdirectory of the region's directory that no living process
+ * uses. It also stores the probe's identity, which therefore survives a restart.
  */
 import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ export interface SpoolPlace {
   release: DirectoryLock["release"];
 }
 
-/** @throws UserError where the directory cannot be used */
+/** @throws UserError if the directory cannot be used */
 export async function takePlace(root: string, log: Log): Promise<SpoolPlace> {
   for (let number = 1; ; number++) {
     const place = await take(join(root, String(number)), log);
@@ -22,7 +22,7 @@ export async function takePlace(root: string, log: Log): Promise<SpoolPlace> {
   }
 }
 
-/** Null where a living process has it. */
+/** Null if a living process uses it. */
 async function take(directory: string, log: Log): Promise<SpoolPlace | null> {
   try {
     const { release } = await lockDirectory(directory);
@@ -40,7 +40,7 @@ async function take(directory: string, log: Log): Promise<SpoolPlace | null> {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The identity of the process that has the directory; where none is written there, the one that is given. */
+/** The identity stored in the directory; if there is none, stores and returns `fresh`. */
 export async function identityIn(directory: string, log: Log, fresh: string): Promise<string> {
   const path = join(directory, "process");
   const written = await readFile(path, "utf8").catch(() => "");
@@ -49,15 +49,15 @@ export async function identityIn(directory: string, log: Log, fresh: string): Pr
     await writeFile(`${path}.new`, `${fresh}\n`);
     await rename(`${path}.new`, path);
   } catch (error) {
-    log.warn("a restart will take this probe for another one", { path, error });
+    log.warn("cannot store this probe's identity: after a restart it will count as another probe", { path, error });
   }
   return fresh;
 }
 
 /**
- * Takes the directories of the same region whose processes have died and left samples there.
+ * Takes over the directories of the same region whose processes have died and left samples there.
  *
- * @param settledMs a process that is being restarted takes its own within this time
+ * @param settledMs a restarting process takes its own directory again within this time
  */
 export async function adoptPlaces(root: string, own: string, log: Log, settledMs: number): Promise<SpoolPlace[]> {
   const adopted: SpoolPlace[] = [];
@@ -69,8 +69,8 @@ export async function adoptPlaces(root: string, own: string, log: Log, settledMs
       const place = await take(directory, log);
       if (place) adopted.push(place);
     } catch (error) {
-      // the others are held by us by now: one that is bad must not lose them
-      log.warn("what another probe may have left cannot be read", {
+      // this process has already taken others: an error here must not lose them
+      log.warn("cannot read a directory in which another probe may have left samples", {
         directory,
         error,
       });
@@ -85,7 +85,7 @@ async function isLeft(directory: string, settledMs: number): Promise<boolean> {
     const file = await stat(emptySegment(directory, number).path).catch(ignoreMissing);
     if (file && file.size > 0) newestMs = Math.max(newestMs, file.mtimeMs);
   }
-  // also of a clock that was set back
+  // the absolute value also covers a clock that was set back
   return newestMs > -Infinity && Math.abs(Date.now() - newestMs) > settledMs;
 }
 

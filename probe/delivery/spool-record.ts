@@ -1,11 +1,11 @@
 /**
- * A sample as a line of text: the CRC-32 of what follows in eight hexadecimal digits, a space, and an object of JSON.
+ * A sample as a line of text: the CRC-32 of the JSON in eight hexadecimal digits, a space, and a JSON object.
  *
  * `3f6a1c07 {"venue":"kraken","component":"rest:ticker","slotAt":1790000000000,"latencyUs":80000,"httpStatus":200}`
  *
- * Each value stands under its name, and what is null is left out. So a line needs no header that tells its columns,
- * builds before and after this one read what they know of it, and no field is ever taken for another. A field whose
- * meaning changes needs another name.
+ * Each value is stored under its name, and nulls are omitted. So a line needs no header with column names, older and
+ * newer builds read the fields they know, and no field is ever mistaken for another. A field whose meaning changes
+ * needs another name.
  */
 import { crc32 } from "node:zlib";
 import type { Sample } from "../../shared/measurement/sample.js";
@@ -16,7 +16,7 @@ const nothing: Omit<Sample, "venue" | "component" | "slotAt"> = {
   ...nothingMeasured,
 };
 
-/** All but `good`, which `fault` tells. */
+/** All but `good`, which follows from `fault`. */
 const fields = ["venue", "component", "slotAt", ...Object.keys(nothing)].filter((name) => name !== "good") as Exclude<
   keyof Sample,
   "good"
@@ -28,7 +28,7 @@ export const newline = 10;
 const space = 32;
 const checksumDigits = 8;
 
-/** With the newline that ends it. */
+/** Includes the final newline. */
 export function lineOf(sample: Sample): string {
   const told: Record<string, unknown> = {};
   for (const name of fields) {
@@ -39,13 +39,16 @@ export function lineOf(sample: Sample): string {
   return `${checksumOf(text)} ${text}\n`;
 }
 
-/** JSON has no NaN, and would make a null of it: as text it reaches the database, which refuses it loudly. */
+/** JSON has no NaN and would turn it into null. As text it reaches the database, which refuses it with an error. */
 function plain(value: number | boolean | Date): unknown {
   const bare = value instanceof Date ? value.getTime() : value;
   return typeof bare === "number" && !Number.isFinite(bare) ? String(bare) : bare;
 }
 
-/** @param line without the newline; null where it is broken, or is no sample */
+/**
+ * @param line without the newline
+ * @returns null if the line is corrupt, or no sample
+ */
 export function sampleOf(line: Buffer): Sample | null {
   const text = line.subarray(checksumDigits + 1);
   if (line[checksumDigits] !== space) return null;
@@ -60,7 +63,7 @@ export function sampleOf(line: Buffer): Sample | null {
   return sample.slotAt instanceof Date ? (sample as Sample) : null;
 }
 
-/** One in four thousand million broken lines has the right checksum. */
+/** One in four billion corrupt lines has the right checksum. */
 function parsed(text: string): Partial<Sample> {
   try {
     return Object(JSON.parse(text)) as Partial<Sample>;

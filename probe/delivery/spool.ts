@@ -1,12 +1,12 @@
 /**
- * The queue between the schedule and the database. It is a file at all times, not only in trouble: what happens while
- * the database is away is what happens every second, memory holds a tenth of a second's samples, and a process that is
- * killed loses no more than those.
+ * The queue between the schedule and the database. Samples always pass through a file, so the path that is used while
+ * the database is away is exercised every second. Memory holds only a tenth of a second's samples, and a killed process
+ * loses no more than those.
  *
- * It is written to the kernel and not fsynced: a crash of the operating system or a power failure may cost its last
+ * Writes reach the kernel but are not fsynced: a crash of the operating system or a power failure may lose the last
  * half minute.
  *
- * Where the disk does not take them, samples wait in memory, bounded, and go to the database from there.
+ * While the disk takes no writes, samples wait in a bounded queue in memory and are delivered from there.
  */
 import { randomUUID } from "node:crypto";
 import { type FileHandle, open, stat } from "node:fs/promises";
@@ -19,69 +19,64 @@ import { adoptPlaces, identityIn, type SpoolPlace, takePlace } from "./spool-pla
 import { lineOf } from "./spool-record.js";
 
 export interface SpoolOptions {
-  /** Of the region; each of its probes has a directory below it. */
+  /** The region's directory; each of its probes has a subdirectory. */
   directory: string;
   log: Log;
   /**
-   * What waits on the disk at most; beyond it the oldest go. A usual region of fifteen venues takes six days for a
-   * gibibyte, and after seven the database refuses a sample anyway; at 500 samples a second it is four hours and a
-   * half.
+   * Maximum size on disk; beyond it the oldest samples are dropped. A usual region of fifteen venues fills a gibibyte
+   * in six days, and the database refuses samples after seven anyway. At 500 samples a second it takes four and a half
+   * hours.
    */
   maxBytes?: number;
-  /** After a crash at most so much is delivered twice. */
+  /** Also the most that is delivered twice after a crash. */
   segmentBytes?: number;
-  /** Samples that wait in memory at most while the disk takes none. */
+  /** Maximum number of samples in memory while the disk takes no writes. */
   maxInMemory?: number;
   writeEveryMs?: number;
-  /** How long a dead process's directory is left to its successor. */
+  /** How long a dead process's directory is reserved for its successor. */
   adoptAfterMs?: number;
-  /** A disk that does not answer in this time is as good as broken. */
+  /** A disk that does not answer within this time counts as broken. */
   answersWithinMs?: number;
-  /** What is dropped is told of at most so often. */
+  /** Minimum time between log messages about dropped samples. */
   tellEveryMs?: number;
 }
 
 export interface SpoolStatus {
-  /** Taken and not delivered: on the disk, adopted ones included, and in memory. */
+  /** Samples not delivered yet: on disk, in adopted directories, and in memory. */
   waiting: number;
-  /** Given up, the oldest first, for want of room. */
+  /** Samples dropped for lack of space, oldest first. */
   dropped: number;
-  /** Found broken on the disk. */
+  /** Samples found corrupt on disk. */
   corrupt: number;
   spoolBytes: number;
-  /** How much of what it may hold is taken; 1: full. */
+  /** Used share of `maxBytes`; 1: full. */
   spoolUsed: number;
-  /** What is wrong with the spool, in a sentence for operators; null while all is well. */
+  /** The current problem of the spool, as a sentence for operators; null if there is none. */
   trouble: string | null;
 }
 
 export interface Spool {
-  /** A UUID: who this probe is. The same after a restart. */
+  /** This probe's identity: a UUID that survives a restart. */
   readonly process: string;
   add: (sample: Sample) => void;
-  /** The oldest that wait, at most so many; null where there are none yet. */
+  /** At most `size` of the oldest waiting samples; null if none waits. */
   next: (size: number) => Promise<Batch | null>;
-  /** Called whenever more can be had from `next`. */
+  /** Sets the listener to call whenever `next` may return more. */
   onMore: (listener: () => void) => void;
-  /** Writes what is in memory. Resolves with whether all that was added before is on the disk, or delivered. */
+  /** Writes the samples in memory. Resolves with whether all samples added before are on disk or delivered. */
   flush: () => Promise<boolean>;
-  /** A spool of its own in a directory below this one's; null where there is none and it is not to be made. */
+  /** A separate spool in a subdirectory; null if it does not exist and `make` is false. */
   below: (name: string, make: boolean) => Promise<Spool | null>;
   status: () => SpoolStatus;
-  /**
-   * Ends the writing, and lets others have the directory. Returns how many samples are only in memory, and so are lost.
-   */
+  /** Stops writing and releases the directory. Returns how many samples were only in memory, and are therefore lost. */
   close: () => Promise<number>;
 }
 
-/** In one write at most; so many lines are made in a millisecond. */
+/** Maximum number of samples in one write; formatting so many lines takes a millisecond. */
 const writeAtOnce = 500;
 const retryEveryMs = 1_000;
 
-/**
- * Never fails for the sake of a disk: a probe can measure without one. What is wrong with it stands in
- * `status().trouble`.
- */
+/** Never fails because of the disk: a probe can measure without one. `status().trouble` describes the problem. */
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const {
     directory: root,
@@ -96,12 +91,12 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   } = options;
   /** Not on the disk, oldest first. */
   const memory: Sample[] = [];
-  /** How many were taken off the front of `memory` so far. */
+  /** How many samples have been removed from the front of `memory` so far. */
   let passed = 0;
-  /** So many at the front are being written, or recorded. */
+  /** How many samples at the front of `memory` are being written, and how many are in flight to the database. */
   let writing = 0;
   let flying = 0;
-  /** Of each flush that is under way: so many at the front it is about, and whether one of them was given up. */
+  /** The running flushes: how many samples at the front each still waits for, and whether one of them was dropped. */
   const flushes = new Set<{ left: number; lost: boolean }>();
   let writingSinceMs = 0;
   let place: SpoolPlace | null = null;
@@ -109,7 +104,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const adopted: SpoolPlace[] = [];
   let current: { segment: Segment; file: FileHandle } | null = null;
   let nextNumber = 1;
-  /** What the disk last said, while it takes nothing. */
+  /** The last error of the disk, while it takes no writes. */
   let broken: Error | null = null;
   let dropped = 0;
   let droppedTold = 0;
@@ -117,10 +112,10 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   let toldAtMs = -Infinity;
   let telling: NodeJS.Timeout | undefined;
   let corruptBefore = 0;
-  /** Adopted ones have their turn after each batch of our own. */
+  /** Whether the next batch comes from an adopted directory: own and adopted samples take turns. */
   let adoptedTurn = false;
   let closed = false;
-  /** Everything that is done to our own files, one after the other. */
+  /** Serializes all operations on this spool's own files. */
   let line: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let listener = () => {};
@@ -129,11 +124,11 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   let adoption = Promise.resolve();
   let adoptionTimer: NodeJS.Timeout;
 
-  // a disk that hangs keeps no probe from measuring
+  // a hanging disk must not keep the probe from measuring
   await Promise.race([settleIn(), silence(answersWithinMs)]).catch(failed);
   adoptAfter(adoptAfterMs);
 
-  /** One at a time: of two the second would take another place. */
+  /** One at a time: a concurrent second call would take another directory. */
   function settleIn(): Promise<SpoolPlace> {
     return (settling ??= takeOne().finally(() => (settling = null)));
   }
@@ -194,7 +189,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
         done += bytesWritten;
       }
     } catch (error) {
-      // no half line may be in the way of the next; a file that cannot be cut is not written to any more
+      // cut off a partial line, which would spoil the next one; a file that cannot be truncated is not written to again
       await file.truncate(segment.bytes).catch(seal);
       throw error;
     }
@@ -203,7 +198,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   }
 
   function isOver(segment: Segment): boolean {
-    // also where it could not be read, and was passed over
+    // a segment that could not be read, and was skipped, is no longer listed
     return segment.bytes >= segmentBytes || !place!.backlog.segments.includes(segment);
   }
 
@@ -218,11 +213,13 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     const { file } = current!;
     current = null;
     await file.close().catch((error: unknown) => {
-      log.warn("a file of the spool cannot be closed", { error });
+      log.warn("cannot close a file of the spool", { error });
     });
   }
 
-  /** What is delivered is cut off, so that nothing is delivered twice, and the disk has nothing to do. */
+  /**
+   * Truncates the file once all of it is delivered: nothing is delivered twice, and the kernel need not write it out.
+   */
   async function cut(): Promise<void> {
     if (!place || !current || current.segment.bytes === 0) return;
     const { segment, file } = current;
@@ -231,12 +228,12 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
       await file.truncate(0);
       segment.bytes = segment.readTo = 0;
     } catch (error) {
-      log.warn("a file of the spool cannot be cut, and is replaced", { error });
+      log.warn("cannot truncate a file of the spool: a new file replaces it", { error });
       await seal();
     }
   }
 
-  /** On a full disk the oldest go as soon as memory is filling up as well. */
+  /** On a full disk, drops the oldest samples once memory is half full as well. */
   async function makeRoom(error: unknown): Promise<boolean> {
     const { code } = error as NodeJS.ErrnoException;
     const isFull = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code ?? "");
@@ -253,7 +250,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
   function dropFromMemory(): void {
     const kept = Math.max(writing, flying);
-    // in pieces, since each one moves all that is behind it
+    // in larger pieces, because each splice moves all samples behind it
     const gone = memory.splice(kept, Math.ceil(maxInMemory / 100)).length;
     for (const flush of flushes) flush.lost ||= flush.left > kept;
     countDropped(gone);
@@ -270,7 +267,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   function tellDropped(): void {
     clearTimeout(telling);
     telling = undefined;
-    log.error("samples dropped, the oldest, for want of room", {
+    log.error("dropped the oldest samples for lack of space", {
       dropped: dropped - droppedTold,
       waiting: status().waiting,
     });
@@ -287,7 +284,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
   function failed(error: unknown): void {
     if (!broken)
-      log.error("samples cannot be written to the disk: they wait in memory until it is put right", {
+      log.error("cannot write samples to the disk: they wait in memory until the disk works again", {
         directory: place?.directory ?? root,
         error,
       });
@@ -297,7 +294,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   }
 
   function worked(): void {
-    if (broken) log.info("samples are written to the disk again");
+    if (broken) log.info("writing samples to the disk again");
     broken = null;
   }
 
@@ -365,13 +362,13 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
       const found = own ? await adoptPlaces(root, own, log, adoptAfterMs) : [];
       adopted.push(...found);
       for (const { directory, backlog } of found)
-        log.info("samples that another probe left are delivered", {
+        log.info("delivering samples that another probe left", {
           directory,
           samples: backlog.samples(),
         });
       if (found.length > 0) listener();
     } catch (error) {
-      log.warn("what other probes left cannot be looked for", { error });
+      log.warn("cannot look for samples that other probes left", { error });
     }
     if (!closed) adoptAfter(6 * adoptAfterMs);
   }
@@ -398,11 +395,11 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
   function trouble(): string | null {
     if (broken)
-      return `samples cannot be written to ${place?.directory ?? root} (${broken.message}): they wait in memory; put the disk right`;
+      return `cannot write samples to ${place?.directory ?? root} (${broken.message}): they wait in memory; repair the disk`;
     if (takesNothing())
-      return `the disk of ${place?.directory ?? root} has not answered for ${Math.round((performance.now() - writingSinceMs) / 1000)} s: samples wait in memory; put the disk right`;
+      return `the disk of ${place?.directory ?? root} has not answered for ${Math.round((performance.now() - writingSinceMs) / 1000)} s: samples wait in memory; repair the disk`;
     if (performance.now() - droppedAtMs < tellEveryMs)
-      return `${place?.directory ?? root} is full, and the oldest samples are given up: bring the database back, or make room`;
+      return `${place?.directory ?? root} is full, and the oldest samples are dropped: restore the database, or make space`;
     return null;
   }
 
@@ -420,9 +417,9 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     },
     async below(name, make) {
       const directory = join(root, name);
-      // of a disk that cannot be read the spool itself tells
+      // the spool itself reports a disk that cannot be read
       const there = make || (await stat(directory).catch(() => null));
-      // what is read there is written to its end again: little of it may be there twice after a restart
+      // samples read from quarantine are appended to it again: small segments limit the duplicates after a crash
       const small = Math.min(segmentBytes, 2 ** 16);
       return there ? openSpool({ ...options, directory, segmentBytes: small }) : null;
     },
@@ -451,5 +448,5 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
 async function silence(forMs: number): Promise<never> {
   await sleep(forMs, undefined, { ref: false });
-  throw new Error(`it has not answered for ${forMs / 1000} s`);
+  throw new Error(`the disk has not answered for ${forMs / 1000} s`);
 }

@@ -3,15 +3,15 @@ import type { Db, Pool } from "../../shared/database/pool.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import type { Vantage } from "../../shared/config/vantage.js";
 
-/** How a probe's clock stands to those of the venues. */
+/** A probe's clock compared with the venues' clocks. */
 export interface ClockError {
-  /** Our clock less theirs, milliseconds. */
+  /** Our clock minus theirs, milliseconds. */
   errorMs: number;
-  /** The truth is no further off than this, milliseconds. */
+  /** The true difference is within this many milliseconds of `errorMs`. */
   withinMs: number;
 }
 
-/** What a probe says of itself. It stands on `/v1/regions`. */
+/** A probe's report about itself, which `/v1/regions` shows. */
 export interface ProbeReport {
   region: string;
   /** A UUID; the same after a restart in the same data directory. */
@@ -23,23 +23,23 @@ export interface ProbeReport {
   troubles: readonly Trouble[];
   /** Null while too few venues agree. */
   clock: ClockError | null;
-  /** Ids of the venues that its registry has. */
+  /** Ids of the venues in its registry. */
   known: readonly string[];
-  /** Null where its operator does not say. */
+  /** Null if its operator has not configured one. */
   vantage: Vantage | null;
-  /** Fingerprint of the machine that it runs on. */
+  /** Fingerprint of its machine. */
   machine: string | null;
 }
 
-/** For how long a probe is believed to be alive after it said so. */
+/** How long after a heartbeat a probe counts as alive. */
 export const leaseMs = 6_000;
 
 /**
- * Says that a probe is alive, and takes what is its share of the region's venues. What others took of it is no longer
- * in the answer.
+ * Reports that a probe is alive, and takes its share of the region's venues. Venues that other probes have taken over
+ * from it are no longer in the result.
  *
- * @param mayTakeOver whether what another one held that seems to be dead may be taken, too
- * @returns ids of the venues to measure; null where the database does not know the region
+ * @param mayTakeOver whether it may also take the venues of a probe that seems to be dead
+ * @returns ids of the venues to measure; null if the database does not know the region
  */
 export async function sendHeartbeat(
   pool: Pool,
@@ -73,7 +73,7 @@ export async function sendHeartbeat(
   });
 }
 
-/** Says goodbye, so that others take at once what a probe holds. */
+/** Gives up the probe's lease, so that others can take its venues at once. */
 export async function endLease(db: Db, region: string, process: string): Promise<void> {
   await db.file("leave_watch", [region, process]);
 }

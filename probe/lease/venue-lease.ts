@@ -6,39 +6,39 @@ import { leaseMs as usualLeaseMs } from "./heartbeat.js";
 
 export interface VenueLeaseOptions {
   /**
-   * Says that this probe lives.
+   * Sends a heartbeat.
    *
-   * @param mayTakeOver whether what dead ones held may be taken
-   * @returns the venues to measure; null where the region is unknown
+   * @param mayTakeOver whether it may take the venues of dead probes
+   * @returns the venues to measure; null if the database does not know the region
    */
   keep: (mayTakeOver: boolean) => Promise<string[] | null>;
-  /** Says goodbye. */
+  /** Gives up the lease. */
   leave: () => Promise<void>;
-  /** Measures these venues, and no others, from now on. */
+  /** Measures only these venues from now on. */
   watch: (venues: readonly string[]) => void;
-  /** All there are, for a database that is away from the start. */
+  /** All venues of the registry, for a database that is away from the start. */
   allVenues: readonly string[];
   log: Log;
   leaseMs?: number;
 }
 
 export interface VenueLease {
-  /** When the database last heard of this probe; null before that. */
+  /** When a heartbeat last reached the database; null before the first one. */
   renewedAt: () => Date | null;
   close: () => Promise<void>;
 }
 
-/** A probe that begins without the database waits so long for its share, and then measures all. */
+/** How long a probe that starts without the database waits for its share before it measures all venues. */
 const patienceMs = 5_000;
 
-/** For saying goodbye; who does not manage is taken for dead when its lease has run out. */
+/** Time to give up the lease at shutdown. If that fails, the lease expires, and the probe is taken for dead. */
 const goodbyeMs = 500;
 
 /**
- * Holds this probe's share of the region's venues, by a lease that is renewed three times in its length.
+ * Holds this probe's share of the region's venues by a lease. It is renewed three times per lease duration.
  *
- * Without the database it goes on with what it held. Others that can reach it may take that over meanwhile; what both
- * measure is stored once, by the key of the samples.
+ * While the database is away, the probe goes on measuring the venues it held. Probes that can reach the database may
+ * take these venues over meanwhile. A slot that both measure is stored once, by the key of the samples.
  */
 export function startVenueLease({
   keep,
@@ -48,7 +48,7 @@ export function startVenueLease({
   log,
   leaseMs = usualLeaseMs,
 }: VenueLeaseOptions): VenueLease {
-  /** Since when every renewal came in time, as of `performance.now()`. */
+  /** Since when every renewal was in time, by `performance.now()`. */
   let steadySinceMs = performance.now();
   let renewedMs = steadySinceMs;
   let renewedAt: Date | null = null;
@@ -58,13 +58,14 @@ export function startVenueLease({
   const impatience = setTimeout(watchAll, patienceMs);
 
   function watchAll() {
-    log.warn("no share of the venues was given to this probe: it measures all");
+    log.warn("this probe has not been assigned a share of the venues: it measures all of them");
     watch(allVenues);
   }
 
   async function renew(): Promise<number> {
     const begunMs = performance.now();
-    // Who was cut off does not know yet who else was: the others first say that they live.
+    // After it was cut off, a probe cannot know whether the others were, too: it waits until they could send a
+    // heartbeat.
     if (begunMs - renewedMs > leaseMs) steadySinceMs = begunMs;
     try {
       const venues = await keep(begunMs - steadySinceMs >= leaseMs);
@@ -83,7 +84,7 @@ export function startVenueLease({
     } catch (error) {
       if (countsAsAway(log, "lease renewals", error)) return leaseMs / 3;
       if (!failing)
-        log.error("this probe's lease is not renewed: it goes on measuring", {
+        log.error("this probe cannot renew its lease: it goes on measuring", {
           stack: stackOf(error),
         });
       failing = true;
@@ -100,7 +101,7 @@ export function startVenueLease({
       const gone = loop.end().then(leave);
       await Promise.race([
         gone.catch((error: unknown) =>
-          log.warn("this probe's share is free when its lease has run out", {
+          log.warn("this probe could not give up its lease: its venues are free once the lease expires", {
             error,
           }),
         ),

@@ -2,9 +2,8 @@ import type { ClockError } from "../lease/heartbeat.js";
 
 export interface ClockWatch {
   /**
-   * An answer with a Date header came from a host. Times are wall clock
-   * milliseconds of this machine: before the request was sent, and when its
-   * first byte came.
+   * Records an answer of a host. Times are this machine's wall clock in milliseconds: before the request was sent, and
+   * when the first byte of the answer arrived.
    */
   answered(
     host: string,
@@ -14,19 +13,19 @@ export interface ClockWatch {
     firstByteAtMs: number,
   ): void;
   /**
-   * Our clock less that of most venues, and how far off that may be; null while fewer than three hosts agree, or no
-   * majority does.
+   * Our clock minus that of most venues, and the maximum error of this difference; null while fewer than three hosts
+   * agree, or no majority agrees.
    */
   read(): ClockError | null;
 }
 
 export interface Clocks {
-  /** Milliseconds since 1970. It may be set at any time, which the other is not. */
+  /** Milliseconds since 1970. Unlike the monotonic clock, it may be set at any time. */
   wallMs(): number;
   monotonicMs(): number;
 }
 
-/** Our clock less the host's lies between them, as of an instant of the monotonic clock. */
+/** Bounds of our clock minus the host's, as of an instant of the monotonic clock. */
 interface Bounds {
   lowMs: number;
   highMs: number;
@@ -35,30 +34,29 @@ interface Bounds {
 
 const fewestHosts = 3;
 
-/** Of a second: a quartz is off by 1e-4 at most, and ntpd corrects by at most 5e-4. */
+/** Seconds per second: a quartz is off by at most 1e-4, and ntpd corrects by at most 5e-4. */
 const drift = 6e-4;
 
-/** Servers write the second by a timer, and our own wall clock counts whole milliseconds. */
+/** Servers update the second of their Date header by a timer, and our wall clock counts whole milliseconds. */
 const slackMs = 25;
 
-/** The wall clock was set, or the machine slept, where the two clocks part by more. */
+/** If the two clocks diverge by more than this, the wall clock was set or the machine slept. */
 const jumpMs = 5;
 
-/** A host that was silent for longer has nothing to say any more. */
+/** Hosts that were silent for longer are forgotten. */
 const keepMs = 10 * 60_000;
 
-/** A reading holds for as long: streams ask for it with each event. */
+/** How long a reading is cached: streams ask for it with each event. */
 const readAgainMs = 1000;
 
 /**
  * Compares this machine's clock with the Date headers of many hosts.
  *
- * A stamp of whole seconds D, made between sending and the first byte, says
- * that our clock less the host's is above `sent − D − 1000` and not above
- * `first byte − D`. Many of them at different parts of the second narrow that
- * down to little more than the way's own time. A host whose clock is wrong is
- * outvoted: the reading spans all that a majority of the hosts hold for
- * possible, and so has the truth in it whenever a majority is right.
+ * A timestamp D of whole seconds, made between sending the request and the first byte of the answer, shows that our
+ * clock minus the host's is above `sent − D − 1000` and not above `first byte − D`. Many timestamps at different parts
+ * of the second narrow that down to little more than the travel time. A host whose clock is wrong is outvoted: the
+ * reading spans every difference that a majority of the hosts considers possible, so it contains the true one whenever
+ * a majority is right.
  */
 export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
   const boundsOf = new Map<string, Bounds>();
@@ -66,7 +64,10 @@ export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
   let jumpedAtMs = -Infinity;
   let latest: { reading: ClockError | null; untilMs: number } | null = null;
 
-  /** Whether the wall clock was set or the machine slept does not show: both are held for possible. */
+  /**
+   * Detects that the two clocks diverged. Whether the wall clock was set or the machine slept cannot be seen, so the
+   * bounds are widened to allow for both.
+   */
   function look(): { wallMs: number; nowMs: number } {
     const wallMs = clocks.wallMs();
     const nowMs = clocks.monotonicMs();
@@ -85,7 +86,7 @@ export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
 
   function read(nowMs: number): ClockError | null {
     for (const [host, { atMs }] of boundsOf) if (nowMs - atMs > keepMs) boundsOf.delete(host);
-    // Until it is read again, it must stay true.
+    // The reading must stay true until it is refreshed.
     const all = [...boundsOf.values()].map((bounds) => asOf(bounds, nowMs + readAgainMs));
     return agreed(all, Math.max(fewestHosts, Math.floor(all.length / 2) + 1));
   }
@@ -94,7 +95,7 @@ export function makeClockWatch(clocks: Clocks = systemClocks): ClockWatch {
     answered(host, date, ageHeader, sentAtMs, firstByteAtMs) {
       const { wallMs, nowMs } = look();
       const stampMs = stampOf(date);
-      // What names an age comes from a cache, and its date with it.
+      // An answer with an Age header comes from a cache, and so does its date.
       if (stampMs === null || ageHeader !== undefined) return;
       const sentMs = nowMs - (wallMs - sentAtMs);
       if (!(sentMs > jumpedAtMs && sentAtMs <= firstByteAtMs)) return;
@@ -119,7 +120,7 @@ const systemClocks: Clocks = {
   monotonicMs: () => performance.now(),
 };
 
-/** As RFC 9110 has it, and no other form: what is written otherwise is a stranger's work. */
+/** The preferred form of RFC 9110 only: a date in another form may come from anything. */
 const httpDate =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT$/;
 
@@ -129,15 +130,15 @@ export function stampOf(date: string | undefined): number | null {
   return Number.isNaN(stampMs) ? null : stampMs;
 }
 
-/** The two clocks may have drifted apart since. */
+/** Widens the bounds, because the two clocks may have drifted apart since. */
 function asOf({ lowMs, highMs, atMs }: Bounds, nowMs: number): Bounds {
   const driftMs = (nowMs - atMs) * drift;
   return { lowMs: lowMs - driftMs, highMs: highMs + driftMs, atMs: nowMs };
 }
 
 /**
- * Null where they exclude each other: the host's clock was set, or others answer in its name. Then the newer one
- * counts.
+ * The intersection; null if it is empty, because the host's clock was set, or another server answers under its name.
+ * Then the newer bounds count.
  */
 function both(a: Bounds, b: Bounds): Bounds | null {
   const lowMs = Math.max(a.lowMs, b.lowMs);
@@ -145,7 +146,7 @@ function both(a: Bounds, b: Bounds): Bounds | null {
   return lowMs > highMs ? null : { lowMs, highMs, atMs: b.atMs };
 }
 
-/** After Marzullo: from the least to the greatest that at least so many hold for possible. */
+/** Marzullo's algorithm: from the smallest to the largest value that at least `quorum` bounds contain. */
 function agreed(all: readonly Bounds[], quorum: number): ClockError | null {
   const ends = all
     .flatMap(({ lowMs, highMs }) => [

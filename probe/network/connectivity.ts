@@ -1,58 +1,59 @@
 import { systemClock, type Clock } from "../schedule/clock.js";
 import { abortListenersOf } from "../schedule/abort-listeners.js";
 
-/** `unknown`: there is nobody to compare with. */
+/** `unknown`: there is no other host to compare with. */
 export type Connectivity = "open" | "shut" | "unknown";
 
 /**
- * Whether this machine had a way out while it waited for a host: told by what
- * came back from all of them. What was only heard proves nothing, since a
- * stream is still read for seconds after nothing can be sent any more.
+ * Whether this machine had a way out while it waited for a host, judged by the answers of all hosts. Received data that
+ * answers nothing proves nothing: a stream may still be read for seconds after sending has become impossible.
  */
 export interface ConnectivityMonitor {
-  /** The host is going to be asked for something, if only for a connection. */
+  /** A request, or a connection, is about to be sent to the host. */
   asked(host: string): void;
-  /** Something that was sent to the host at `sentMs` (as of `performance.now()`) has just been answered. */
+  /** The host has just answered something that was sent at `sentMs` (by `performance.now()`). */
   answered(host: string, sentMs: number): void;
   /**
-   * Whether the way was open while `host` owed us something, from `sinceMs` until now.
+   * Whether the way was open while `host` owed us an answer, from `sinceMs` until now.
    *
-   * At once where others are answered all the time; else when the next one is, or has been silent for longer than is
-   * usual.
+   * Resolves at once if other hosts answer all the time; otherwise when the next one answers, or has been silent for
+   * longer than usual.
    */
   wayOut(host: string, sinceMs: number, signal?: AbortSignal): Promise<Connectivity>;
 }
 
-/** So long without any answer may be chance, however many are asked. */
+/** A silence of all hosts up to this length may be chance, however many are asked. */
 const shortestMs = 2000;
 
-/** For longer than this no verdict is waited for: a host that answers so seldom is none to compare with. */
+/** No verdict waits longer than this: a host that answers so seldom is not suitable for a comparison. */
 const longestMs = 8000;
 
-/** Beyond what is usual for the host that answers most often. */
+/** Factor above the usual interval of the host that answers most often. */
 const margin = 1.25;
 
-/** Who has not answered for so long while others did owes us an answer, even if the way was shut after that. */
+/**
+ * If a request sent this long after `sinceMs` was answered, the way was open long enough, even if it was shut later.
+ */
 const enoughMs = 1000;
 
-/** Answers that follow each other closer than this are of one beat. */
+/** Answers in shorter succession than this count as one. */
 const beatMs = 500;
 
-/** What is usual is the longest interval of late: by so much it is forgotten with each one. */
+/** The usual interval is the longest recent one: it shrinks by this factor with each answer. */
 const shrink = 0.98;
 
-/** So many others must have been asked, where nobody has ever answered. */
+/** If no host has ever answered, at least this many others must have been asked. */
 const crowd = 3;
 
-/** A silence longer ago than this is no excuse any more: its connections would have recovered, or ended. */
+/** An older silence excuses nothing any more: connections would have recovered or ended since. */
 const keepMs = 120_000;
 
 interface Host {
-  /** What was last answered was sent then. */
+  /** When the request that it answered last was sent. */
   sentMs: number;
-  /** How long it is at most without an answer, as a rule. */
+  /** Its longest usual interval between answers. */
   usualMs: number | null;
-  /** It has failed to answer since, by whosever fault: such an interval is not usual. */
+  /** It has failed to answer since, no matter whose fault that was: such an interval does not count as usual. */
   hasFailed: boolean;
 }
 
@@ -60,11 +61,11 @@ const neverAnswered: Host = {
   ...{ sentMs: -Infinity, usualMs: null, hasFailed: false },
 };
 
-/** A time in which nobody at all answered. */
+/** A period in which no host answered. */
 interface Silence {
   fromMs: number;
   toMs: number;
-  /** Who answered until then, and how often each does. */
+  /** The hosts that answered until then, with their usual intervals. */
   lively: [host: string, usualMs: number][];
 }
 
@@ -86,7 +87,9 @@ export function makeConnectivityMonitor(clock: Clock = monotonicClock): Connecti
     return { fromMs, toMs, lively };
   }
 
-  /** How long nobody may answer until it is more than chance; null where there is nobody to compare with. */
+  /**
+   * How long a silence of all hosts may last before it is more than chance; null if there is no host to compare with.
+   */
   function patienceFor(host: string, { lively }: Silence): number | null {
     if (!isAnswered) {
       const others = hosts.size - (hosts.has(host) ? 1 : 0);
@@ -102,11 +105,11 @@ export function makeConnectivityMonitor(clock: Clock = monotonicClock): Connecti
     return bearableMs !== null && one.toMs - one.fromMs >= bearableMs;
   }
 
-  /** Until somebody is answered, or so long. */
+  /** Resolves at the next answer of any host, but after `withinMs` at the latest. */
   function nextAnswer(withinMs: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const stops = signal && abortListenersOf(signal);
-      // After a standstill of ours, timers run before what came meanwhile is read.
+      // After a standstill of this process, timers run before the data that arrived meanwhile is read.
       const cancel = clock.after(withinMs, () => setImmediate(done));
       waiting.add(done);
       stops?.add(done);

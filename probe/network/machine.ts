@@ -1,8 +1,9 @@
 /**
- * Which machine this probe runs on, as a fingerprint. Probes with the same one share a network, whatever their regions
- * are called.
+ * A fingerprint of the machine that this probe runs on. Probes with the same fingerprint share a network, even if their
+ * regions have different names.
  *
- * It tells nobody the machine's id: that is hashed, with a text of ours, as machine-id(5) asks for.
+ * It does not disclose the machine's id: the id is hashed together with an application-specific text, as machine-id(5)
+ * requires.
  */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -11,7 +12,7 @@ import { hostname } from "node:os";
 export interface Machine {
   /** 16 hex digits. */
   fingerprint: string;
-  /** What it was made of. */
+  /** What the fingerprint was made from. */
   source: "machine id" | "boot id" | "host name";
 }
 
@@ -21,8 +22,8 @@ interface IdentityFile {
 }
 
 /**
- * In this order. A container mostly has no machine id of its own; all containers of a host run on one kernel, whose
- * boot id tells that they do. It changes with each start of the host.
+ * In order of preference. A container usually has no machine id. All containers of a host share a kernel, and therefore
+ * its boot id, which changes with each start of the host.
  */
 const identityFiles: readonly IdentityFile[] = [
   { path: "/etc/machine-id", source: "machine id" },
@@ -32,10 +33,10 @@ const identityFiles: readonly IdentityFile[] = [
   { path: "/proc/sys/kernel/random/boot_id", source: "boot id" },
 ];
 
-/** 32 hex digits, with or without dashes. An image that is not started yet has `uninitialized`, or nothing. */
+/** Applied after dashes are removed. An image that has never been started has `uninitialized`, or nothing. */
 const idPattern = /^[0-9a-f]{32}$/;
 
-/** @param files where a machine's id may be; the first that has one is taken */
+/** @param files where a machine's id may be; the first file with an id is used */
 export async function thisMachine(files = identityFiles, name = hostname()): Promise<Machine> {
   for (const { path, source } of files) {
     const id = await idIn(path);
@@ -45,7 +46,7 @@ export async function thisMachine(files = identityFiles, name = hostname()): Pro
 }
 
 async function idIn(path: string): Promise<string | null> {
-  // none that can be read is none: there are others
+  // an unreadable file counts as one without an id
   const text = await readFile(path, "utf8").catch(() => "");
   const id = text.trim().toLowerCase().replaceAll("-", "");
   return idPattern.test(id) && /[^0]/.test(id) ? id : null;

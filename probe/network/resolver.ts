@@ -3,27 +3,27 @@ import { isIP, type LookupFunction } from "node:net";
 import { threadsOfNode } from "../../shared/config/settings.js";
 import { makeConnectivityMonitor, type ConnectivityMonitor } from "./connectivity.js";
 
-/** What tells the venues' troubles from those of our own network. */
+/** Resolves names, and distinguishes faults of venues from trouble of this machine's own network. */
 export interface Resolver extends ConnectivityMonitor {
   /** Name to address, for the sockets of the probe. */
   lookup: LookupFunction;
   /**
-   * Whether any other watched name resolves, when this one did not since `sinceMs` (as of `performance.now()`): if none
-   * does, it is our own trouble. So it is where this look-up had to wait for its turn.
+   * Whether any other watched name resolves while this one has not since `sinceMs` (by `performance.now()`). If none
+   * does, it is probe trouble. Also false if this look-up had to wait for a free thread.
    */
   othersResolve(host: string, sinceMs: number): Promise<boolean>;
 }
 
-/** How many other names are tried, and for how long. */
+/** How many other names are tried, and the timeout of each. */
 const names = 4;
 const patienceMs = 3000;
 
-/** Of Node's threads look-ups get half. */
+/** Look-ups may use half of Node's threads. */
 const usualTurns = Math.floor((threadsOfNode() + 1) / 2);
 
 /**
  * @param hosts every host that the probe watches
- * @param turns how many names the system looks up at a time; others wait
+ * @param turns how many names the system looks up at a time; further look-ups wait
  */
 export function makeResolver(
   hosts: Iterable<string>,
@@ -63,11 +63,9 @@ export function makeResolver(
 }
 
 /**
- * One look-up of a name at a time, whose answer all get that ask meanwhile. The
- * system cannot be told to give one up, and has a thread for a few only (four,
- * where `UV_THREADPOOL_SIZE` says nothing): a venue whose name servers are
- * silent would hold all of them, and the look-ups of the others would wait
- * behind.
+ * Allows one look-up per name at a time, whose result all callers share. A look-up of the system cannot be cancelled,
+ * and there are threads for only a few (four, unless `UV_THREADPOOL_SIZE` is set): otherwise a venue whose name servers
+ * are silent would occupy all threads, and the look-ups of other venues would have to wait.
  */
 function oneAtATime(systemsLookup: LookupFunction, turns: number) {
   const pending = new Map<string, Pending>();
@@ -90,20 +88,19 @@ function oneAtATime(systemsLookup: LookupFunction, turns: number) {
 
   return {
     lookup,
-    /** Whether the oldest look-up of the name that has not come back did not get its turn at once either. */
+    /** Whether the oldest pending look-up of the name had to wait for a free thread. */
     isWaiting: (host: string) => [...pending.values()].find((one) => one.host === host)?.hadToWait ?? false,
   };
 }
 
-/** A look-up that has not come back. */
 interface Pending {
   host: string;
   callbacks: Parameters<LookupFunction>[2][];
-  /** Others had all the turns when it was asked for. */
+  /** Other look-ups occupied all threads when it began. */
   hadToWait: boolean;
 }
 
-/** Some of the names, from the whole of the list: neighbours in the registry may share a resolver's fate. */
+/** `count` names spread over the whole list: neighbours in the registry may share name servers. */
 function spread(list: readonly string[], count: number): string[] {
   const step = Math.max(1, Math.floor(list.length / count));
   return list.filter((_, at) => at % step === 0).slice(0, count);

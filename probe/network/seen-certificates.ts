@@ -1,6 +1,6 @@
 import type { Sample } from "../../shared/measurement/sample.js";
 
-/** What a component's server showed when a connection to it was last opened. */
+/** The certificate that a component's server presented when a connection to it was last opened. */
 export interface SeenCertificate {
   venue: string;
   component: string;
@@ -12,7 +12,10 @@ export interface SeenCertificates {
   all(): SeenCertificate[];
 }
 
-/** Connections are opened far more often; a component that had none for so long is another process's by now. */
+/**
+ * Connections are opened far more often than this. If a component had none for so long, another process measures it
+ * now.
+ */
 const keepMs = 25 * 60 * 60_000;
 
 export function makeSeenCertificates(now: () => number = () => performance.now()): SeenCertificates {

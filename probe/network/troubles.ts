@@ -3,13 +3,13 @@ import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import type { ClockError } from "../lease/heartbeat.js";
 import type { Trouble, TroubleKind } from "../../shared/measurement/trouble.js";
 
-/** Over when no slot was lost to it for so long: a few cadences of the slowest common one. */
+/** A trouble is over when it has cost no slot for this long: a few of the slowest common cadences. */
 const overAfterMs = 60_000;
 
-/** A clock that is certainly off by more than this is told of: ages of events are corrected by what is known of it. */
+/** A certain clock error above this is reported. Smaller errors are harmless: ages of events are corrected for them. */
 const tellableClockErrorMs = 500;
 
-/** Samples whose clock is certainly off by more than this are withheld: they would stand in another slot's place. */
+/** At a certain clock error above this, samples are withheld: they would occupy another slot's key. */
 const bearableClockErrorMs = 2_000;
 
 const kinds: Partial<Record<UnmeasuredReason, TroubleKind>> = {
@@ -22,29 +22,26 @@ const kinds: Partial<Record<UnmeasuredReason, TroubleKind>> = {
 
 const words: Record<"network" | "sockets" | "resolver" | "starved", string> = {
   network: "there is no way out of this machine",
-  sockets: "this machine has no socket, port or memory left to give",
+  sockets: "this machine has no socket, port or memory left",
   resolver: "no watched name resolves here",
   starved: "this process, or its machine, stood still",
 };
 
-/** Where it is, and what the system says of it, is for the log. */
-const spoolWords = "samples cannot be kept on this machine's disk, or no more of them";
+/** For the public; the spool's path and the system's error are only logged. */
+const spoolWords = "this machine's disk cannot take samples, or is full";
 
-/**
- * What of a probe's own keeps it from measuring. It is told to operators and on `/v1/regions`, and never booked on a
- * venue.
- */
+/** Troubles of the probe that keep it from measuring. Operators and `/v1/regions` see them; no venue is blamed. */
 export interface Troubles {
-  /** Slots without a sample: some of the reasons are a trouble. */
+  /** Records slots without a sample. Only some reasons are probe trouble. */
   unmeasured(reason: UnmeasuredReason, slots: number, venue: string): void;
-  /** Those that last, in the order in which they began. */
+  /** Troubles that last, in the order in which they began. */
   read(): Trouble[];
 }
 
 export interface TroublesOptions {
-  /** How far this clock is off, where that is known. */
+  /** The error of this machine's clock; null if unknown. */
   clockError: () => ClockError | null;
-  /** What is wrong with the spool, for operators; null where nothing is. */
+  /** The problem of the spool, for operators; null if there is none. */
   spoolTrouble: () => string | null;
   log: Log;
   /** Milliseconds since 1970. */
@@ -60,20 +57,20 @@ interface LostSlots {
 
 export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: TroublesOptions): Troubles {
   const lost = new Map<keyof typeof words, LostSlots>();
-  /** Since when what is asked for at each reading is so. */
+  /** When the troubles began that each reading checks: clock and spool. */
   const asked = new Map<TroubleKind, Date>();
 
   function tell({ kind, detail }: Omit<Trouble, "since">) {
-    log.warn("trouble of this probe's own", { kind, detail });
+    log.warn("probe trouble", { kind, detail });
   }
 
   function over(kind: TroubleKind) {
-    log.info("trouble of this probe's own is over", { kind });
+    log.info("probe trouble is over", { kind });
   }
 
   function lostSlots(): Trouble[] {
     for (const [kind, { lastMs }] of lost) {
-      // A clock that was set back would make it last.
+      // The absolute value is for a clock that was set back, which would prolong the trouble.
       if (Math.abs(now() - lastMs) < overAfterMs) continue;
       lost.delete(kind);
       over(kind);
@@ -85,7 +82,7 @@ export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: 
     }));
   }
 
-  /** @param forLog what is said there, where the public is not to read it */
+  /** @param forLog text for the log if it differs from the public one */
   function standing(kind: TroubleKind, detail: string | null, forLog = detail): Trouble[] {
     const since = asked.get(kind);
     if (detail === null) {
@@ -126,7 +123,7 @@ export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: 
   };
 }
 
-/** Whether a sample would be stamped with a time at which it was not taken. */
+/** Whether the clock is so wrong that a sample could get the key of another slot. */
 export function isBeyondBearing(clockError: ClockError | null): boolean {
   return certainErrorMs(clockError) > bearableClockErrorMs;
 }
@@ -135,11 +132,11 @@ function clockTrouble(clockError: ClockError | null): string | null {
   if (certainErrorMs(clockError) <= tellableClockErrorMs) return null;
   const { errorMs, withinMs } = clockError!;
   const side = errorMs > 0 ? "ahead of" : "behind";
-  const detail = `this clock is ${Math.abs(Math.round(errorMs))} ms ${side} the venues', give or take ${Math.ceil(withinMs)}`;
-  return isBeyondBearing(clockError) ? `${detail}: nothing is recorded until it is set right` : detail;
+  const detail = `this machine's clock is ${Math.abs(Math.round(errorMs))} ms ${side} the venues' clocks, give or take ${Math.ceil(withinMs)} ms`;
+  return isBeyondBearing(clockError) ? `${detail}: nothing is recorded until it is corrected` : detail;
 }
 
-/** What of the error is beyond doubt. */
+/** The part of the error that is certain. */
 function certainErrorMs(clockError: ClockError | null): number {
   return clockError ? Math.abs(clockError.errorMs) - clockError.withinMs : 0;
 }

@@ -1,10 +1,10 @@
 import { parsePath } from "../../shared/registry/json-path.js";
 import { milliseconds, type Newest, type TimeUnit } from "../../shared/registry/registry.js";
 
-/** The newest thing in an answer: when it was, milliseconds since 1970, or a mark that is another for each. */
+/** The newest entry of an answer: its time in milliseconds since 1970, or an id that differs for each entry. */
 export type NewestThing = { atMs: number } | { id: string };
 
-/** Reads when something in a parsed answer was, milliseconds since 1970; null where the answer does not say it. */
+/** Reads a time from a parsed answer, in milliseconds since 1970; null if the answer has none. */
 export function compileTime({
   path,
   word,
@@ -19,7 +19,7 @@ export function compileTime({
   return (answer) => timeMs(wordOf(valueOf(answer), word), unit);
 }
 
-/** Finds the newest thing in a parsed answer; null where it has none, as a list of trades in a quiet minute. */
+/** Finds the newest entry in a parsed answer; null if it has none, such as a list of trades in a quiet minute. */
 export function compileNewest({ path, list, unit }: Newest): (answer: unknown) => NewestThing | null {
   if (unit === "id") {
     const idOf = parsePath(path);
@@ -53,7 +53,7 @@ function isoMs(value: unknown): number {
   return typeof value === "string" ? Date.parse(value) : NaN;
 }
 
-/** Venues write the same number as a number or as a text. */
+/** Some venues write numbers as strings. */
 function numberIn(value: unknown): number {
   if (typeof value === "number") return value;
   const isNumber = typeof value === "string" && /^(\d+(\.\d+)?|0x[0-9a-f]+)$/i.test(value);

@@ -7,31 +7,31 @@ import type { Counterpart } from "../stream/counterpart.js";
 import { correctedAge, leastAge } from "./data-age.js";
 import { makeVerdictLog } from "../schedule/verdict-log.js";
 
-/** A good answer, and when it was asked for and came in full, `performance.now()`. */
+/** A good answer, and when it was requested and complete, by `performance.now()`. */
 export interface Answer extends Pick<Verdict, "head" | "newest" | "dataMs"> {
   askedMs: number;
   endedMs: number;
-  /** When the server made it, by its own clock, milliseconds since 1970; null where it does not say. */
+  /** When the server generated it, by the server's clock, milliseconds since 1970; null if it has no date. */
   serverMs: number | null;
 }
 
 export interface DataAge {
-  /** By a clock that goes right; null where the answer bears no time. */
+  /** Corrected for the error of our clock; null if the answer has no time. */
   eventAgeMs: number | null;
-  /** How old the data are at least, milliseconds, where that is too old; else null. */
+  /** The minimum age of the data in milliseconds if that is too old; otherwise null. */
   staleMs: number | null;
 }
 
-/** Judges the good answers of one endpoint by the time of their data. */
+/** Judges good answers of one endpoint by the age of their data. */
 export type AnswerVerdict = (answer: Answer) => DataAge;
 
 export interface AnswerVerdictOptions {
   venue: Pick<Venue, "id" | "category" | "chain">;
   endpoint: Pick<RestEndpoint, "name" | "url" | "dataTime">;
-  /** How wrong our own clock is known to be. */
+  /** The known error of our clock. */
   clock: Pick<ClockWatch, "read">;
   heads: ChainHeads;
-  /** What streams of the venue are compared with, where it is this endpoint. */
+  /** Set if streams of the venue are compared with this endpoint; otherwise null. */
   counterpart: Counterpart | null;
   log: Log;
 }
@@ -56,7 +56,7 @@ export function makeAnswerVerdict({
   function tooOld({ dataMs, endedMs, serverMs }: Answer): number | null {
     if (!dataTime || dataMs === null) return null;
     const nowMs = wallMs(endedMs);
-    // By a clock that cannot be compared with many, what the server made just now is fresh.
+    // Used while our clock cannot be compared with enough hosts: then data as new as the server's date counts as fresh.
     const freshestMs = serverMs === null ? 0 : nowMs - serverMs;
     const least = leastAge(nowMs - dataMs, clock.read(), freshestMs);
     return least > dataTime.staleAfterMs ? Math.round(least) : null;
@@ -66,8 +66,7 @@ export function makeAnswerVerdict({
     if (chain === null || head === null) return null;
     const named = { chain, provider, head, askedMs, endedMs };
     const staleMs = heads.staleMs(named);
-    // Other venues read the chain through a node that is somebody else's: where it stands still, that is no fault of
-    // theirs.
+    // Other venues read the chain through a third party's node. If that node is stuck, it is not the venue's fault.
     return category === "rpc" ? staleMs : null;
   }
 
@@ -84,7 +83,7 @@ export function makeAnswerVerdict({
   };
 }
 
-/** The wall clock as it stood then, by how it stands now. */
+/** Converts a past instant to wall time by the clocks' present offset. */
 function wallMs(monotonicMs: number): number {
   return Date.now() - (performance.now() - monotonicMs);
 }

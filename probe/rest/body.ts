@@ -5,9 +5,8 @@ export interface AnswerBody {
 }
 
 /**
- * Most answers come in one piece, which is kept as it is. A server may also send
- * a mebibyte in pieces of one byte: as objects of their own they would be a
- * hundred times as large.
+ * * Most answers arrive in one chunk, which is kept without copying. A server may also send a mebibyte in chunks of one
+ * byte: as separate objects they would take a hundred times as much memory.
  */
 export function makeBody(): AnswerBody {
   let held: Buffer = Buffer.alloc(0);

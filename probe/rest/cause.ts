@@ -5,44 +5,43 @@ import type { Phase } from "./connection.js";
 import { isUnmeasured, type Unmeasured } from "./measurement.js";
 import type { ConnectivityMonitor } from "../network/connectivity.js";
 
-/** Why an exchange failed: the venue's fault, or our own trouble. */
+/** Why an exchange failed: a fault of the venue, or probe trouble. */
 export type Cause = { fault: Fault; httpStatus?: number } | { unmeasured: UnmeasuredReason };
 
-/** An answer that is no HTTP, or that breaks its own rules: it did come, and it cannot be read. */
+/** An answer arrived, but it is not HTTP or violates the protocol. */
 const unreadable = /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_|UND_ERR_RESPONSE)/;
 
 /**
- * Judges an error by how far the connection had come; error codes alone do not tell a reset handshake from a reset
- * answer. It takes for granted that this machine has a way out: `unlessOurNetwork` looks into that.
+ * Classifies an error by the phase of the connection, because error codes alone do not distinguish a reset handshake
+ * from a reset answer. It assumes that this machine has a way out, which `unlessOurNetwork` checks.
  */
 export function causeOf(error: unknown, phase: Phase): Cause {
   const codes = codesOf(error);
-  // A name with addresses of both families fails with one error for each.
+  // A name with addresses of both IP families fails with one error for each address.
   if (codes.some((code) => noSocket.has(code)) && codes.every((code) => noSocket.has(code) || isWayless(code)))
     return { unmeasured: "sockets" };
   if (codes.includes("ETIMEDOUT")) return { fault: "timeout" };
   if (phase !== "exchange") return { fault: phase };
-  // In TLS 1.3 a server refuses us only after we believe that the handshake is done.
+  // In TLS 1.3 a server may refuse the handshake after the client considers it complete.
   if (codes.some((code) => code.startsWith("ERR_SSL_"))) return { fault: "tls" };
   return {
     fault: codes.some((code) => unreadable.test(code)) ? "body" : "closed",
   };
 }
 
-/** What a failure without an answer comes to. */
+/** A failure without an answer. */
 export interface Unanswered {
   host: string;
-  /** Since when something was owed to us. */
+  /** Since when an answer was due. */
   sinceMs: number;
-  /** What this machine said, if anything. */
+  /** This machine's error, if any. */
   error?: unknown;
   signal?: AbortSignal;
 }
 
 /**
- * No answer is a fault of the venue as long as others are answered. With nobody
- * to compare with it is believed to be one, unless it is this machine itself that
- * says it has no way there.
+ * A missing answer is a fault of the venue as long as other hosts answer. If there is no other host to compare with, it
+ * counts as the venue's fault, too, unless this machine itself reports that it has no route.
  */
 export async function unlessOurNetwork<Found extends object>(
   cause: Found,
@@ -57,24 +56,24 @@ export async function unlessOurNetwork<Found extends object>(
 }
 
 /**
- * Said of every host where there is no way out; but of one alone, too: by routers, and of an IPv6 address where there
- * is IPv4 only.
+ * Whether an error says that there is no route. That is so for every host if this machine has no way out. It also
+ * occurs for a single host: if a router reports it, or for an IPv6 address where there is only IPv4.
  */
 function isWayless(code: string): boolean {
   return noWayOut.has(code) || code === "EHOSTUNREACH";
 }
 
-/** What undici says by a message alone: an answer that nobody asked for, an interim one, or another protocol. */
+/** Undici reports these only by message: an unrequested answer, an unexpected interim one, or another protocol. */
 const unasked = /^bad (response|upgrade)$/;
 
-/** A refusal by status, which means the same on a request and on a WebSocket upgrade. */
+/** A refusal by HTTP status, which means the same for a request and for a WebSocket upgrade. */
 export function causeOfRefusal(httpStatus: number): Cause | null {
   if (httpStatus === 403 || httpStatus === 451) return { fault: "blocked", httpStatus };
   if (httpStatus === 429 || httpStatus === 418) return { fault: "limited", httpStatus };
   return null;
 }
 
-/** Undici's parser errors come with a code or without. */
+/** Some parser errors of undici have no code. */
 function codesOf(error: unknown): string[] {
   if (error instanceof AggregateError) return error.errors.flatMap(codesOf);
   if (!(error instanceof Error)) return [];

@@ -1,10 +1,10 @@
 import { limits } from "../../shared/measurement/probe-rules.js";
 import type { Registry } from "../../shared/registry/registry.js";
 
-/** The height of a chain as an answer named it. Times are `performance.now()`. */
+/** A chain's height as an answer reported it. Times are by `performance.now()`. */
 export interface NamedHead {
   chain: string;
-  /** The host that named it: several venues may read a chain there. */
+  /** The host that reported it: several venues may read a chain there. */
   provider: string;
   head: number;
   askedMs: number;
@@ -12,32 +12,32 @@ export interface NamedHead {
 }
 
 export interface ChainHeads {
-  /** Remembers the head, and tells how old it is at least, milliseconds, where that is too old; else null. */
+  /** Records the head. Returns its minimum age in milliseconds if that is too old; otherwise null. */
   staleMs(named: NamedHead): number | null;
 }
 
 /**
- * As in the lag that is published (docs/methodology.md): a head further off than this is of another chain, or made up.
+ * As for the published lag (docs/methodology.md): a head further away than this belongs to another chain, or is
+ * invented.
  */
 const farthest = 100_000;
 
-/** For as long at least an answer tells how high a chain was. */
+/** How long an answer is remembered at least. */
 const rememberedMs = 3 * 60_000;
 
-/** A chain may be quicker than its rhythm by so much. */
+/** A chain may be faster than its configured block time by this factor. */
 const quickest = 0.95;
 
-/** How high a chain was at most at a time, by two providers. */
+/** The maximum height of a chain at an instant, derived from two providers. */
 interface Ceiling {
   head: number;
   atMs: number;
 }
 
 /**
- * Compares the heads that this probe reads with each other. A head is as old as
- * the answer that named it first, and older by a block time for each block that
- * this answer was above it. So a head that stands still is found as well as one
- * that trails behind others.
+ * Compares the heads that this probe reads with each other. If an earlier answer reported the same head or a higher
+ * one, the head is as old as that answer, plus one block time for each block that the answer was ahead. So the
+ * comparison finds a head that does not move as well as one that lags behind others.
  */
 export function makeChainHeads(chains: NonNullable<Registry["chains"]>): ChainHeads {
   const byChain = new Map(Object.entries(chains).map(([chain, { blockMs }]) => [chain, makeChain(blockMs)]));
@@ -52,10 +52,10 @@ function makeChain(blockMs: number): ChainHeads {
   let ceiling: Ceiling | null = null;
 
   /**
-   * By the second of its provider's own answers that would make it oldest: one
-   * alone may be a slip. Or by the second of the other providers: one that names
-   * heads which do not exist yet makes nobody else stale. Where there is but one
-   * other, by the second of its answers that are borne out.
+   * The larger of two ages. The first is the second greatest age by answers of the same provider, because a single
+   * answer may be an error. The second is the second greatest age by the other providers, so that one provider that
+   * reports heads which do not exist yet makes no other stale. If there is only one other provider, it is the second
+   * greatest age by its confirmed answers.
    */
   function ageMs({ provider, head, askedMs }: NamedHead): number {
     const before = remembered.filter((had) => had.endedMs <= askedMs && Math.abs(had.head - head) <= farthest);
@@ -73,8 +73,8 @@ function makeChain(blockMs: number): ChainHeads {
   }
 
   /**
-   * After which the provider has gone on, and the chain may be as high. What slips,
-   * jumps or stands still is neither.
+   * Answers whose height is possible below the ceiling, and after which the provider's head rose at a possible pace.
+   * That excludes single errors, jumps, and a head that does not move.
    */
   function borneOut(answers: NamedHead[]): NamedHead[] {
     const possible = answers.filter((had) => ceiling && isWithin(ceiling, had));
@@ -91,9 +91,9 @@ function makeChain(blockMs: number): ChainHeads {
   }
 
   /**
-   * It stands where two providers agreed last, by the lower one: as long as they do
-   * not, it rises with the chain's rhythm. Where they never agreed, by the higher
-   * one, so that one that trails is found by a probe that starts later.
+   * The ceiling is the lower head of two providers when they last agreed. While they disagree, it rises at the chain's
+   * pace. If they have never agreed, it is the higher head, so that a probe that starts while a provider lags still
+   * finds it.
    */
   function raise({ provider, head, endedMs }: NamedHead) {
     const newest = new Map<string, NamedHead>();
@@ -123,7 +123,7 @@ function makeChain(blockMs: number): ChainHeads {
   };
 }
 
-/** The second greatest; 0 where there is none. */
+/** The second greatest number; 0 if there is none. */
 function second(numbers: number[]): number {
   return numbers.sort((a, b) => b - a)[1] ?? 0;
 }

@@ -9,25 +9,25 @@ import {
 } from "../../shared/registry/registry.js";
 import { compileNewest, compileTime, type NewestThing } from "./answer-time.js";
 
-/** What an answer is worth: good when its proof is there. All else is null where it is not good, or does not say it. */
+/** An answer is good if it contains its proof. The other fields are null if it is not good, or lacks them. */
 export interface Verdict {
   good: boolean;
   /** The chain head. */
   head: number | null;
-  /** The newest thing in it. */
+  /** Its newest entry. */
   newest: NewestThing | null;
-  /** Its own time of its data, milliseconds since 1970. */
+  /** The time that it states for its data, milliseconds since 1970. */
   dataMs: number | null;
 }
 
 export type AnswerCheck = (body: Buffer, contentEncoding: string | string[] | undefined) => Verdict;
 
-/** Channel name to channel number, as Bitfinex gives them out again on each connection. */
+/** Channel names and their numbers, which Bitfinex assigns for each connection. */
 export type ChannelNumbers = ReadonlyMap<string, unknown>;
 
 export type FrameCheck = (frame: unknown, channels: ChannelNumbers) => boolean;
 
-/** No answer is read beyond this, nor decompressed. */
+/** Limit for reading and for decompressing an answer. */
 export const maxBodyBytes = 1024 * 1024;
 
 const decompressors: Record<string, (body: InputType, options: ZlibOptions) => Buffer> = {
@@ -59,14 +59,14 @@ export function compileAnswerCheck({
   };
 }
 
-/** Tells whether an answer that is JSON holds what proves it good. */
+/** Checks whether a parsed answer contains its proof. */
 function compileProof(proof: Proof): (answer: unknown) => boolean {
-  // asks for JSON and nothing more, and null is JSON
+  // any JSON is good, including null
   if (proof === "$") return () => true;
   return compileConditions(typeof proof === "string" ? [{ path: proof }] : conditionsOf(proof));
 }
 
-/** Tells whether all conditions hold of a value. */
+/** Checks whether a value meets all conditions. */
 export function compileConditions(conditions: readonly Condition[]): (value: unknown) => boolean {
   const tests = conditions.map(compileCondition);
   return (value) => tests.every((test) => test(value));
@@ -91,18 +91,18 @@ export function compileMatch(match: Match): FrameCheck {
   const channel = /^\{chanId:(.+)\}$/.exec(String(equals))?.[1];
   if (channel === undefined) return (frame) => valueOf(frame) === equals;
   return (frame, channels) => {
-    // A venue that tells no number names none: what has none at that place is not the channel's.
+    // If the venue has assigned no number, a frame without one at that path must not match.
     const number = channels.get(channel);
     return number != null && valueOf(frame) === number;
   };
 }
 
-/** An event further off than this says that the stamp is wrong, not how old the data is. */
+/** An event further away than this has a wrong timestamp, which says nothing about the age of the data. */
 const longestAgeMs = 24 * 60 * 60_000;
 
 /**
- * How old an event is at `nowMs`, whole milliseconds, negative ahead of our clock; null where its time is none to
- * believe.
+ * The age of an event at `nowMs` in whole milliseconds, negative if it is ahead of our clock; null if its time is not
+ * credible.
  */
 export function eventAge(eventMs: number | null, nowMs: number): number | null {
   if (eventMs === null) return null;
@@ -110,17 +110,17 @@ export function eventAge(eventMs: number | null, nowMs: number): number | null {
   return Math.abs(ageMs) <= longestAgeMs ? ageMs : null;
 }
 
-/** Undefined when the body is no JSON, or grows beyond its bound. */
+/** Undefined if the body is not JSON, or exceeds its limit when decompressed. */
 function parsedAnswer(body: Buffer, contentEncoding: string | string[] | undefined): unknown {
   try {
     return JSON.parse(decoded(body, contentEncoding).toString("utf8"));
   } catch {
-    // Whatever the venue sent that cannot be read is one and the same fault.
+    // Every unreadable body is the same fault.
     return undefined;
   }
 }
 
-/** We ask for no encoding; a server that compresses all the same is understood, within bounds. */
+/** The probe requests no compression. It accepts a compressed answer all the same, within limits. */
 function decoded(body: Buffer, contentEncoding: string | string[] | undefined = "identity"): Buffer {
   const encoding = String(contentEncoding).trim().toLowerCase();
   if (encoding === "identity" || encoding === "") return body;

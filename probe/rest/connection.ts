@@ -2,17 +2,17 @@ import { isIP, connect as netConnect, type LookupFunction } from "node:net";
 import type { Socket } from "node:net";
 import { connect as tlsConnect, type TLSSocket } from "node:tls";
 
-/** How far a connection came; once it stands, `exchange`. */
+/** How far a connection has come; `exchange` once it is established. */
 export type Phase = "dns" | "connect" | "tls" | "exchange";
 
 export interface Connection {
   socket: Socket;
-  /** Where the connection is now: it tells what an error means. */
+  /** The current phase, which determines what an error means. */
   phase: Phase;
   dnsUs: number | null;
   connectUs: number | null;
   tlsUs: number | null;
-  /** Of the certificate that the server showed, a refused one included; null where it came to none. */
+  /** Expiry of the certificate that the server presented, including a refused one; null if it presented none. */
   certificateExpiresAt: Date | null;
 }
 
@@ -20,23 +20,23 @@ export interface ConnectionOptions {
   host: string;
   port: number;
   secure: boolean;
-  /** Name to address; the system's resolver when not given. */
+  /** Resolves names; default: the system's resolver. */
   lookup?: LookupFunction;
-  /** PEM: the authorities to trust; those of Node when not given. */
+  /** Trusted authorities, as PEM; default: those of Node. */
   ca?: string;
 }
 
 /**
- * Node's 250 ms between the addresses of a name would give up a good address
- * that is far away, and book the time on the venue.
+ * * With Node's default of 250 ms per address of a name, a good address that is far away would be given up, and the
+ * venue would be charged with the time.
  */
 const nextAddressAfterMs = 1000;
 
 /**
- * Opens a TCP or TLS connection and times its phases. Errors are the socket's.
+ * Opens a TCP or TLS connection and times its phases. Errors are emitted by the socket.
  *
- * Each one is what a newcomer meets: the name is looked up, and the handshake
- * is a full one, since no session of an earlier one is kept.
+ * Each connection is what a new client experiences: the name is looked up, and the TLS handshake is a full one, because
+ * no sessions are kept.
  */
 export function openConnection(options: ConnectionOptions): Connection {
   const { host, secure } = options;
@@ -61,13 +61,13 @@ export function openConnection(options: ConnectionOptions): Connection {
 
   socket.setNoDelay(true);
   socket.on("lookup", (error: Error | null) => {
-    // With several addresses the event comes once for each.
+    // With several addresses the event is emitted once for each.
     if (!error && connection.phase === "dns") connection.dnsUs = endPhase("connect");
   });
   socket.once("connect", () => {
     connection.connectUs = endPhase(secure ? "tls" : "exchange");
   });
-  // Node tells it before it judges the certificate; once it has refused one, there is none to be had.
+  // `secure` is emitted before Node verifies the certificate. After Node has refused one, it cannot be read any more.
   socket.prependOnceListener("secure", () => {
     connection.certificateExpiresAt = expiryOf(socket as TLSSocket);
   });
@@ -77,9 +77,12 @@ export function openConnection(options: ConnectionOptions): Connection {
   return connection;
 }
 
-/** Not by `getPeerX509Certificate`: asked so early, it makes Node 20 judge the certificate as one without names. */
+/**
+ * Does not use `getPeerX509Certificate`: called this early, it makes Node 20 treat the certificate as one without
+ * names.
+ */
 function expiryOf(socket: TLSSocket): Date | null {
-  // Null where the connection has gone, and empty where there is none, both beside what the types say.
+  // Contrary to the types, the result is null if the connection is gone, and empty if there is no certificate.
   const certificate = socket.getPeerCertificate() as {
     valid_to?: string;
   } | null;

@@ -1,9 +1,9 @@
-/** How old data are that bear a time of their own, by a clock that may be wrong: ours. */
+/** The age of timestamped data, measured with our own clock, which may be wrong. */
 import type { ClockError } from "../lease/heartbeat.js";
 
 /**
- * As old as by a clock that goes right. One that may be right, for all that is
- * known, is believed: the middle of wide bounds says less.
+ * The age by a correct clock. Our clock is trusted if it may be right within the known bounds: the middle of wide
+ * bounds would be less accurate.
  */
 export function correctedAge(ageMs: number, clock: ClockError | null): number {
   const { errorMs, withinMs } = clock ?? { errorMs: 0, withinMs: 0 };
@@ -11,10 +11,9 @@ export function correctedAge(ageMs: number, clock: ClockError | null): number {
 }
 
 /**
- * As old at least, for all that is known: what is not sure is in the venue's favour.
+ * The minimum age: uncertainty is resolved in the venue's favour.
  *
- * @param freshestMs of a clock that cannot be compared: the age, by it, of data
- * that may be taken for fresh
+ * @param freshestMs of a clock that cannot be compared: the age, by it, of data that may be taken for fresh
  */
 export function leastAge(ageMs: number, clock: ClockError | null, freshestMs: number): number {
   return clock ? ageMs - clock.errorMs - clock.withinMs : ageMs - Math.max(0, freshestMs);

@@ -13,18 +13,18 @@ export interface ExchangeLimits {
   maxBodyBytes: number;
 }
 
-/** What came of a request. Times are `performance.now()`, null where it did not come that far. */
+/** The result of a request. Times are by `performance.now()`, and null if it did not get that far. */
 export interface RestExchange {
   begunMs: number;
-  /** The connection opened for it; null when one from earlier was used. */
+  /** The connection opened for it; null if it used an existing one. */
   connection: Connection | null;
-  /** How long the TCP handshake of the connection took, whenever that was. */
+  /** How long the TCP handshake of the connection took, also if it was opened earlier. */
   roundTripMs: number;
   /** Just before the request's first byte was handed to the system. */
   sentMs: number | null;
-  /** When the first byte of the answer was read, an interim one's included. */
+  /** When the first byte of the answer, or of an interim answer, was read. */
   firstByteMs: number | null;
-  /** When the last byte had come. */
+  /** When the last byte had arrived. */
   endedMs: number | null;
   failedMs: number | null;
   failure: RequestFailure | null;
@@ -38,25 +38,27 @@ export type RequestFailure = { kind: "deadline" } | { kind: "oversize" } | { kin
 /**
  * A lane is a client with at most one connection, for one request at a time.
  *
- * Lanes take the place of undici's Pool: a pool does not tell for which request
- * it opened a connection, and so the phases could not be booked on one.
+ * Lanes replace undici's Pool: a pool does not show for which request it opened a connection, so the phases could not
+ * be attributed to a request.
  */
 export interface Lane {
   exchange(request: RestRequest, limits: ExchangeLimits, signal: AbortSignal): Promise<RestExchange>;
-  /** Ends the connection, wherever it is. */
+  /** Ends the connection in any phase. */
   close(): Promise<void>;
 }
 
-/** Shorter than the idle limits that are common on load balancers (60 s), so as to lose few races against them. */
+/** Shorter than the usual idle timeout of load balancers (60 s), to lose few races against it. */
 const idleMs = 20_000;
 
-/** Headers and framing of an honest answer are far less than its largest body. */
+/**
+ * Limit of bytes on the wire, as a multiple of the body's limit: a normal answer's headers and framing are far less.
+ */
 const wireShare = 2;
 
-/** More interim answers (103 and kin) before the real one are a flood. */
+/** More interim answers (such as 103) before the final one count as a flood. */
 const maxInterim = 8;
 
-/** @param onAnswered something that was sent at `sentMs` was answered, if only by a connection */
+/** @param onAnswered called when something sent at `sentMs` was answered, or a connection was established */
 export function makeLane(
   origin: string,
   way: Pick<ConnectionOptions, "lookup" | "ca">,
@@ -83,15 +85,14 @@ export function makeLane(
       socket.once("connect", () => onAnswered(openedMs));
       socket.once(secure ? "secureConnect" : "connect", () => {
         socket.off("error", onError);
-        // Undici does not count what is no body and no header: a reason phrase or a chunk's extension may be without
-        // end.
+        // Undici limits only bodies and headers: a reason phrase or a chunk extension may be endless.
         socket.on("readable", () => onWire?.(socket.bytesRead));
         callback(null, socket);
       });
     },
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
-    // The deadline of the whole exchange stands above these.
+    // The deadline of the whole exchange applies instead.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -115,7 +116,7 @@ export function makeLane(
       return exchange;
     },
     async close() {
-      // Undici waits for a socket that is still connecting.
+      // Without this, undici would wait for a socket that is still connecting.
       connection?.socket.destroy();
       await client.destroy();
     },
@@ -175,7 +176,7 @@ function run(
       fail({ kind: "deadline" });
     }
 
-    // The lane is closed on every failure, and the connection with it.
+    // The caller closes the lane, and so the connection, after every failure.
     function onOversize() {
       fail({ kind: "oversize" });
     }
@@ -205,7 +206,7 @@ function run(
         else exchange.body.add(chunk);
       },
       onResponseEnd() {
-        // Ending a connection by ourselves ends a body that has no length, too.
+        // When we end the connection, a body without a length ends as well.
         if (settled) return;
         exchange.endedMs = performance.now();
         settle();

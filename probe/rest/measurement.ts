@@ -1,7 +1,7 @@
 import type { Fault, Sample } from "../../shared/measurement/sample.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 
-/** A sample but for its place: what one measurement found. */
+/** The result of one measurement: a sample without its component and slot. */
 export type Measurement = Omit<Sample, "venue" | "component" | "slotAt" | "lateMs">;
 
 export interface Unmeasured {
@@ -14,7 +14,7 @@ export function isUnmeasured(value: object): value is Unmeasured {
   return "unmeasured" in value;
 }
 
-/** Starts every measurement: each kind fills in what it has. */
+/** The initial value of every measurement; each kind sets its own fields. */
 export const nothingMeasured: Measurement = {
   good: false,
   fault: null,
@@ -37,12 +37,12 @@ export const nothingMeasured: Measurement = {
   sequenceGaps: null,
 };
 
-/** The venue prevented the slot, by this. */
+/** The venue prevented the measurement by this fault. */
 export function unservedBy(fault: Fault): Measurement {
   return { ...nothingMeasured, fault, unserved: true };
 }
 
-/** Their columns hold 32 bits: microseconds come to 36 minutes, milliseconds to 25 days. */
+/** Fields whose columns have 32 bits, enough for 36 minutes in microseconds or 25 days in milliseconds. */
 const narrow = [
   "latencyUs",
   "dnsUs",
@@ -58,7 +58,7 @@ const narrow = [
 ] as const;
 const largest = 2 ** 31 - 1;
 
-/** A measurement as the database can hold it: what is too large for its column is the largest that fits. */
+/** Limits values that are too large for their columns to the largest that fits. */
 export function fitted(measurement: Measurement): Measurement {
   const fit = { ...measurement };
   for (const key of narrow) {

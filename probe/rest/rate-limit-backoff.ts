@@ -1,17 +1,16 @@
 /**
- * For a venue that rations us and does not say for how long. Its slots count
- * against it meanwhile, and so the longest of these guesses is how much later
- * than others we may find that it serves us again.
+ * * Backoff for a venue that rate-limits us without saying for how long. Its slots count against it meanwhile. So the
+ * longest backoff is also the longest delay with which we notice that it serves us again.
  */
 const firstMs = 30_000;
 const longestMs = 2 * 60_000;
 
-/** Pauses that venues asked for. They ration by address, so that a pause holds for all of an origin. */
+/** Pauses of rate-limited origins. Venues limit by client address, so a pause applies to all endpoints of an origin. */
 export interface RateLimitBackoff {
   isPaused(origin: string): boolean;
   /**
-   * @param askedMs how long the venue asked for; 0 where it did not say: half a minute then, twice as long each time,
-   * at most two minutes
+   * @param askedMs the pause that the venue asked for; 0 if it named none: then half a minute, doubled each time, at
+   * most two minutes
    */
   limited(origin: string, askedMs: number): void;
   /** The origin serves us again. */
@@ -29,7 +28,7 @@ export function makeRateLimitBackoff(now: () => number = () => performance.now()
     isPaused,
     limited(origin, askedMs) {
       const { untilMs = -Infinity, unsaidMs = firstMs } = pauses.get(origin) ?? {};
-      // Answers to what was under way already are no second refusal.
+      // An answer to a request that was already in flight is not a second refusal.
       const isSame = isPaused(origin) && askedMs === 0;
       if (isSame) return;
       pauses.set(origin, {

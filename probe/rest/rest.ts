@@ -13,26 +13,26 @@ import type { Resolver } from "../network/resolver.js";
 export interface RestOptions {
   userAgent: string;
   resolver: Resolver;
-  /** Is told what the answers' dates say of this machine's clock. */
+  /** Receives the Date headers of answers, to check this machine's clock. */
   clock?: Pick<ClockWatch, "answered">;
-  /** PEM: the authorities to trust; those of Node when not given. */
+  /** Trusted authorities, as PEM; default: those of Node. */
   ca?: string;
 }
 
 export interface Rest {
   /**
-   * Prepares the measurement of one endpoint: one attempt, no redirects, never a rejection.
+   * Prepares the measurement of one endpoint: one attempt, no redirects. The measurement never rejects.
    *
-   * @param verdict on the age of its data; absent: any age is good
+   * @param verdict judges the age of its data; absent: any age is good
    */
   endpoint(endpoint: RestEndpoint, verdict?: AnswerVerdict): Measure;
   close(): Promise<void>;
 }
 
-/** @param fresh whether to open a connection for it although one from earlier is there */
+/** @param fresh whether to open a new connection even if there is an idle one */
 export type Measure = (signal: AbortSignal, fresh?: boolean) => Promise<MeasurementOutcome>;
 
-/** What one endpoint needs, prepared once. */
+/** Everything needed to measure one endpoint, prepared once. */
 interface Plan {
   endpoint: RestEndpoint;
   origin: string;
@@ -43,7 +43,7 @@ interface Plan {
   verdict: AnswerVerdict | null;
 }
 
-/** Measures REST endpoints over connections that are kept, and shared by the endpoints of an origin. */
+/** Measures REST endpoints over kept-alive connections, which the endpoints of an origin share. */
 export function makeRest({ userAgent, resolver, clock, ca }: RestOptions): Rest {
   const way = { lookup: resolver.lookup, ...(ca !== undefined && { ca }) };
   const lanes = new Set<Lane>();
@@ -61,7 +61,7 @@ export function makeRest({ userAgent, resolver, clock, ca }: RestOptions): Rest 
     if (exchange.failure) await dropLane(lane);
     else {
       idle.push(lane);
-      // It takes the place of the oldest, and follows the name to where it points by now.
+      // The new connection replaces the oldest one: so connections follow a name whose address has changed.
       if (replaces && idle.length > 1) await dropLane(idle.shift()!);
     }
     return exchange;
@@ -86,7 +86,7 @@ export function makeRest({ userAgent, resolver, clock, ca }: RestOptions): Rest 
     await lane.close();
   }
 
-  /** From now on each slot asks as a newcomer does, until one is let in. */
+  /** After this, each slot opens a new connection, as a new client does, until one succeeds. */
   async function dropIdle(origin: string) {
     await Promise.all(idleOf(origin).splice(0).map(dropLane));
   }
@@ -100,7 +100,7 @@ export function makeRest({ userAgent, resolver, clock, ca }: RestOptions): Rest 
     return cause ? { ...timed, ...cause } : judged(timed, exchange, plan);
   }
 
-  /** What of a failure may be our own is looked into. */
+  /** Checks whether a failure may be probe trouble. */
   async function cleared(
     cause: Cause,
     { begunMs, failure }: RestExchange,
@@ -119,8 +119,8 @@ export function makeRest({ userAgent, resolver, clock, ca }: RestOptions): Rest 
     endpoint(endpoint, verdict) {
       const plan = planOf(endpoint, userAgent, verdict ?? null);
       const { origin } = plan;
-      // Once stale, a new connection until it is good: a good endpoint of the same origin would lend it one to be stale
-      // on again.
+      // After a stale connection this endpoint opens new ones until one is good. Otherwise it could reuse an idle
+      // connection of another endpoint of the origin, which may be stale again.
       let wantsFresh = false;
 
       return async (signal, fresh = false) => {
@@ -170,15 +170,15 @@ function planOf(endpoint: RestEndpoint, userAgent: string, verdict: AnswerVerdic
   };
 }
 
-/** Faults that trouble of our own may have made; all others are something that the venue said. */
+/** Faults that probe trouble may have caused; all others are based on an answer of the venue. */
 const mayBeOurs: ReadonlySet<Fault> = new Set([...(["dns", "connect", "tls", "timeout", "closed"] as const)]);
 
-/** Its name, its door or its certificate failed it: a connection from earlier would hide that. */
+/** Name resolution, connecting or the TLS handshake failed. Reusing an existing connection would hide that. */
 function isClosedToNewcomers({ connection, failure }: RestExchange): boolean {
   return failure !== null && connection !== null && connection.phase !== "exchange";
 }
 
-/** Both instants by the wall clock as it stands now. */
+/** Converts both instants to wall time by the clocks' present offset. */
 function compareClock(
   clock: Pick<ClockWatch, "answered">,
   origin: string,
@@ -198,12 +198,12 @@ function causeOfStatus({ status }: RestExchange, { expectStatus }: RestEndpoint)
 function causeOfFailure(exchange: RestExchange, { endpoint }: Plan): Cause {
   const { failure, connection } = exchange;
   const phase = connection?.phase ?? "exchange";
-  // A refusal counts as one however badly it is put.
+  // A refusal counts as one even if its body is unreadable.
   const orStatus = (cause: Cause) =>
     "fault" in cause && cause.fault === "body" ? (causeOfStatus(exchange, endpoint) ?? cause) : cause;
   switch (failure?.kind) {
     case "deadline":
-      // Our own resolver may hang as well as fail, so this one is looked into like other DNS faults.
+      // Our own resolver may hang as well as fail, so a timeout of it is checked like other DNS faults.
       return { fault: phase === "dns" ? "dns" : "timeout" };
     case "oversize":
       return orStatus({ fault: "body" });
@@ -216,10 +216,9 @@ function causeOfFailure(exchange: RestExchange, { endpoint }: Plan): Cause {
 }
 
 /**
- * A kept connection may be closed by the server just as it is used again. What
- * arrives within a round trip was sent before the server saw the request, and
- * tells nothing about the venue. The slot after it gets a new connection, so
- * that a real fault shows there.
+ * * A server may close a kept-alive connection just as it is used again. A failure within a round trip was sent before
+ * the server saw the request, and says nothing about the venue. The next slot uses a new connection, so that a real
+ * fault shows there.
  */
 function isStale(exchange: RestExchange): boolean {
   const { connection, sentMs, firstByteMs, failedMs, roundTripMs } = exchange;

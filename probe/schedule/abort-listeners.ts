@@ -1,8 +1,8 @@
 const stopsOfSignals = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * What is under way until a signal: a listener of its own for each would be looked for among all the others when it is
- * over.
+ * Callbacks to run when a signal aborts. They share one listener: removing a separate listener for each would search
+ * among all the others.
  */
 export function abortListenersOf(signal: AbortSignal): Set<() => void> {
   const known = stopsOfSignals.get(signal);

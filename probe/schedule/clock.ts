@@ -1,4 +1,4 @@
-/** The clock and timers of a schedule, so that a test can walk hours in microseconds. */
+/** The clock and timers of a schedule, replaceable so that a test can pass hours in microseconds. */
 export interface Clock {
   /** Wall time, milliseconds since 1970. */
   now(): number;

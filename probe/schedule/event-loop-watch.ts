@@ -1,4 +1,4 @@
-/** How often the watch looks, and how much later than that it must come to count as a standstill at all. */
+/** The interval of the watch, and the minimum delay beyond it that counts as a standstill. */
 const everyMs = 50;
 const shortestMs = 100;
 
@@ -6,17 +6,18 @@ const shortestMs = 100;
 const keepMs = 10 * 60_000;
 
 /**
- * Standstills of this process up to which a measurement counts: by so much a latency, or a silence, may be too long.
- * What is slow is slow by half a second and more, and no stream stalls before ten; shorter standstills are many on a
- * machine that does other things, too. Up to `memory` it is known well enough what a stream brought before: an event
- * time that is too old by so much makes no silence of ten seconds a fault.
+ * The longest standstills of this process at which a measurement still counts. A latency or a silence may be too long
+ * by as much. That is harmless: a slow answer is slow by half a second or more, and no stream stalls before ten
+ * seconds. Shorter standstills are frequent on a machine that also does other work. Up to `memory`, the meter's
+ * knowledge of what a stream sent before is good enough: an event time that is too old by this much turns no silence of
+ * ten seconds into a fault.
  */
 export const bearableMs = { answer: 250, silence: 500, memory: 5_000 };
 
 export interface EventLoopWatch {
   /**
-   * Whether this process stood still for longer than `forMs` at a stretch, or its clock was moved by more, at any time
-   * since `sinceMs` (as of `performance.now()`).
+   * Whether, at any time since `sinceMs` (by `performance.now()`), this process stood still for longer than `forMs` at
+   * a stretch, or its clock was set by more than that.
    */
   stoodStillSince(sinceMs: number, forMs: number): boolean;
   close(): void;
@@ -28,9 +29,8 @@ interface Standstill {
 }
 
 /**
- * Watches this process's own event loop. What was measured across a standstill
- * of ours (a busy processor, a machine asleep, a clock that was set) says
- * nothing about the venue.
+ * Watches this process's own event loop. A measurement across a standstill (a busy processor, a sleeping machine, a
+ * clock that was set) says nothing about the venue.
  */
 export function startEventLoopWatch(): EventLoopWatch {
   let seenMs = performance.now();
@@ -40,11 +40,11 @@ export function startEventLoopWatch(): EventLoopWatch {
 
   function look() {
     const passedMs = performance.now() - seenMs;
-    // The monotonic clock does not count sleep, the wall clock does.
+    // The monotonic clock does not count sleep; the wall clock does.
     const wallPassedMs = Date.now() - wallMs;
     seenMs += passedMs;
     wallMs += wallPassedMs;
-    // A clock that was set back passed a time that was none.
+    // The absolute value is for a wall clock that was set back.
     const lastedMs = Math.max(passedMs, Math.abs(wallPassedMs)) - everyMs;
     if (lastedMs < shortestMs) return;
     standstills = standstills.filter(({ endedMs }) => endedMs > seenMs - keepMs).concat({ endedMs: seenMs, lastedMs });
@@ -52,7 +52,7 @@ export function startEventLoopWatch(): EventLoopWatch {
 
   return {
     stoodStillSince(sinceMs, forMs) {
-      // The question may come before the watch itself had its turn again.
+      // This may be called before the timer of the watch has fired again.
       look();
       return standstills.some(({ endedMs, lastedMs }) => endedMs >= sinceMs && lastedMs > forMs);
     },

@@ -1,19 +1,17 @@
 import { createHash } from "node:crypto";
 
 /**
- * One slot in so many asks over a connection of its own, so that what a newcomer
- * meets (a name that is gone, a certificate that has expired) is seen although
- * kept connections go on working. At a cadence of five seconds that is once a
- * minute for an endpoint, and less of a load than one reader with a browser.
+ * One slot in this many opens a new connection, so that the probe sees faults that only new clients meet (a missing
+ * name, an expired certificate) while kept-alive connections still work. At a cadence of five seconds that is once a
+ * minute for an endpoint, and less load than one reader with a browser.
  */
 export const freshEvery = 12;
 
-/** Coprime to `freshEvery`: the endpoints of an origin take turns, as far apart as can be. */
+/** Coprime to `freshEvery`: the endpoints of an origin take turns, as far apart as possible. */
 const stride = 5;
 
 /**
- * Whether a slot of an endpoint asks for a fresh connection: the same after a
- * restart, and in whichever process it is measured.
+ * Whether a slot of an endpoint uses a new connection. The result is the same after a restart, and in every process.
  *
  * @param place of the endpoint among those of its venue
  */
@@ -25,7 +23,7 @@ export function makeFreshConnectionShare(
   return (slotAt) => Math.floor(+slotAt / cadenceMs) % freshEvery === turn;
 }
 
-/** Venues take turns, too. */
+/** Spreads the turns of the venues. */
 function hashOf(origin: string): number {
   return createHash("sha256").update(origin).digest().readUInt32BE(0);
 }

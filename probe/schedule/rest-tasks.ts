@@ -6,7 +6,8 @@ import type { Rest } from "../rest/rest.js";
 import type { Task } from "./schedule.js";
 
 /**
- * The REST endpoints of one venue, for the schedule. What was measured across a standstill of our own is withheld.
+ * The REST endpoints of one venue, as tasks for the schedule. Measurements across a standstill of this process are
+ * withheld.
  *
  * @param verdictOn judges the age of an endpoint's data; absent: any age is good
  */

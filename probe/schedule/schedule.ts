@@ -5,7 +5,7 @@ import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import type { Clock } from "./clock.js";
 import { fitted, isUnmeasured, type MeasurementOutcome } from "../rest/measurement.js";
 
-/** One component and how it is measured. `measure` does not reject; what the venue does wrong is in the outcome. */
+/** One component and how it is measured. `measure` does not reject; the outcome holds the venue's faults. */
 export interface Task {
   venue: string;
   component: string;
@@ -19,32 +19,32 @@ export interface ScheduleOptions {
   log: Log;
   onSample: (sample: Sample) => void;
   onUnmeasured: (reason: UnmeasuredReason, slots: number, venue: string) => void;
-  /** The turn of a slot has come, so long after its scheduled instant. */
+  /** Called when a slot is run, with the delay after its scheduled instant. */
   onTurn?: (lateMs: number) => void;
 }
 
-/** A slot that comes up later than this says so in its sample. */
+/** The sample of a slot that starts later than this records the delay. */
 const onTimeMs = 50;
 
-/** One that comes up later than this is not measured any more. */
+/** A slot that would start later than this is not measured. */
 const lateAfterMs = 1000;
 
 export interface Schedule {
   /**
-   * Begins to run tasks, each from its next slot on.
+   * Starts tasks, each at its next slot.
    *
-   * @returns ends them: what is being measured is still recorded
+   * @returns a function that stops them; running measurements are still recorded
    */
   begin(tasks: readonly Task[]): () => Promise<void>;
-  /** Ends all of them, and what is being measured with them. */
+  /** Stops all tasks and aborts running measurements. */
   close(): Promise<void>;
 }
 
 /**
  * Runs every task on its own fixed grid: slot k is at k × cadence + phase.
  *
- * There is no drift, since each slot is computed from the grid and not from the
- * slot before; and never two measurements of one component at a time.
+ * Slots do not drift, because each is computed from the grid and not from the slot before. A component never has two
+ * measurements at a time.
  */
 export function makeSchedule(options: ScheduleOptions): Schedule {
   const stopping = new AbortController();
@@ -68,7 +68,7 @@ export function makeSchedule(options: ScheduleOptions): Schedule {
   };
 }
 
-/** Spreads components over their cadence, the same way after every restart. */
+/** Spreads components over their cadence, in the same way after every restart. */
 export function phaseMsOf(region: string, { venue, component, cadenceMs }: Omit<Task, "measure">): number {
   const hash = createHash("sha256").update(`${region} ${venue} ${component}`);
   return hash.digest().readUInt32BE(0) % cadenceMs;
@@ -101,7 +101,7 @@ function runTask(
       if (missed > 0) onUnmeasured("late", missed, venue);
       takeSlot(slotMs, nowMs);
     }
-    // A timer may fire a little early, and the clock may have been set back: the grid decides.
+    // Computed from the grid, because a timer may fire slightly early and the clock may have been set back.
     nextMs = slotMs + cadenceMs;
     cancelTimer = arm();
   }
@@ -124,7 +124,7 @@ function runTask(
     try {
       return await task.measure(slotAt, stopping.signal);
     } catch (error) {
-      log.error("a measurement broke; this is a bug of the probe", {
+      log.error("a measurement failed; this is a bug of the probe", {
         venue,
         component,
         error,

@@ -4,7 +4,7 @@ import { unmeasuredReasons, type UnmeasuredReason } from "../../shared/measureme
 export type UnmeasuredCounts = { [reason in UnmeasuredReason]: number };
 
 export interface SlotCounts {
-  /** Samples since the start, bad ones included. */
+  /** Samples since the start, including bad ones. */
   taken: number;
   /** Slots without a sample since the start, by reason. */
   unmeasured: UnmeasuredCounts;
@@ -14,7 +14,7 @@ export interface SlotCounts {
 
 const summaryEveryMs = 60_000;
 
-/** Counts slots, and logs once a minute what went unmeasured: a line for each would drown the rest. */
+/** Counts slots, and logs unmeasured ones once a minute: a line for each would drown the rest of the log. */
 export function startSlotCounters(log: Log): {
   taken: (slotAt: Date) => void;
   unmeasured: (reason: UnmeasuredReason, slots: number) => void;

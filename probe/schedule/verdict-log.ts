@@ -3,13 +3,10 @@ import type { Fault } from "../../shared/measurement/sample.js";
 
 const words: Partial<Record<Fault, string>> = {
   stall: "a stream is silent",
-  stale: "data are stale",
+  stale: "data is stale",
 };
 
-/**
- * Logs when one component falls silent or its data grow stale, and when
- * that is over: samples have it slot by slot.
- */
+/** Logs when a component becomes silent or its data stale, and when that is over. Samples record every slot. */
 export function makeVerdictLog(
   log: Log,
   of: { venue: string; component: string },
@@ -20,6 +17,6 @@ export function makeVerdictLog(
     if (verdict === told) return;
     told = verdict;
     if (verdict) log.warn(words[verdict]!, { ...of, ...why });
-    else log.info("data are fresh again", of);
+    else log.info("data is fresh again", of);
   };
 }

@@ -1,7 +1,7 @@
 import { compileConditions } from "../rest/checks.js";
 import type { Subscription } from "./subscription.js";
 
-/** Tells which subscription a frame acknowledges: of those that wait for it, the one that was asked for first. */
+/** Finds the subscription that a frame acknowledges: the first of the waiting ones that it matches. */
 export function compileAcknowledgement(
   feeds: readonly Subscription[],
 ): (frame: unknown, waiting: Iterable<Subscription>) => Subscription | null {

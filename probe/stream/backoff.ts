@@ -1,13 +1,13 @@
 /**
- * Polite to a venue that is down, and yet soon there when it is back: until then its slots are bad. Four or five
- * attempts a minute keep to the strictest venues' limits (15 a minute and address at Kraken), also of three probes at
- * one address.
+ * A compromise: attempts must not burden a venue that is down, but its slots are bad until the probe has reconnected.
+ * Four or five attempts a minute are within the strictest venue's limit (15 a minute and address at Kraken), even for
+ * three probes at one address.
  */
 const firstMs = 1000;
 const longestMs = 20_000;
 
 export interface Backoff {
-  /** How long to wait before the next attempt: twice as long each time, less up to half of it by chance. */
+  /** The delay before the next attempt. It doubles each time, minus a random part of up to a half. */
   nextMs: () => number;
   reset: () => void;
 }

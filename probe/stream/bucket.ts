@@ -3,12 +3,12 @@ export interface Allowance {
   perSecond: number;
 }
 
-/** Lets through so much at once, and then so much a second. */
+/** A token bucket: allows `burst` at once, and `perSecond` a second after that. */
 export function makeBucket({ burst, perSecond }: Allowance): {
-  /** Whether there was so much left at `atMs` (as of `performance.now()`); if so, it is taken. */
+  /** Takes the amount if so much is left at `atMs` (by `performance.now()`). Returns whether it was. */
   take(amount: number, atMs: number): boolean;
 } {
-  // Of a variable every new fraction is an object, and most frames would make one.
+  // An array, because each new fraction in a variable is allocated as an object, which most frames would cause.
   const left = new Float64Array([burst]);
   let filledMs: number | null = null;
 

@@ -1,41 +1,41 @@
 import { limits } from "../../shared/measurement/probe-rules.js";
 import type { NewestThing } from "../rest/answer-time.js";
 
-/** Until when a stream was heard. */
+/** The last frame that a stream brought. */
 export interface Heard {
   /** `performance.now()` */
   atMs: number;
-  /** Its newest event, by the venue's clock, milliseconds since 1970; null where that is not known. */
+  /** Time of the stream's newest event, by the venue's clock, milliseconds since 1970; null if unknown. */
   eventMs: number | null;
 }
 
-/** What a REST endpoint shows of a market: whether there was something to say that a stream did not. */
+/** A REST endpoint that shows whether a quiet stream should have sent something. */
 export interface Counterpart {
-  /** How often it is asked. */
+  /** How often the endpoint is requested. */
   cadenceMs: number;
   /**
-   * A good answer came.
+   * Records a good answer.
    *
-   * @param askedMs when it was asked for, `performance.now()`
-   * @param newest null where the answer named nothing, as in a quiet minute
+   * @param askedMs when it was requested, by `performance.now()`
+   * @param newest null if the answer has no entry, as in a quiet minute
    */
   answered(askedMs: number, newest: NewestThing | null): void;
   /**
-   * Whether something happened that is newer than the last that was heard, by more than so much.
+   * Whether an event happened that is newer than the last one heard by more than `byMs`.
    *
-   * @returns null where it was not asked since
+   * @returns null if the endpoint was not requested since
    */
   wentOn(heard: Heard, byMs: number, nowMs: number): boolean | null;
 }
 
-/** Something new that stood in the answer asked for at `askedMs`, and not in the one before, asked for at `afterMs`. */
+/** An entry that was new in the answer requested at `askedMs`, compared with the one requested before, at `afterMs`. */
 interface News {
   newest: NewestThing;
   askedMs: number;
   afterMs: number;
 }
 
-/** Nodes behind one address take turns with older answers: what was seen lately is no news. */
+/** Nodes behind one address may return older answers in turn: entries seen recently are not new. */
 const newsKept = 50;
 
 export function makeCounterpart(cadenceMs: number): Counterpart {
@@ -67,9 +67,8 @@ function isNew(newest: NewestThing, known: readonly News[]): boolean {
 }
 
 /**
- * By the venue's own times, where both have one. Else what changed in between
- * must have changed wholly after the last frame, by some seconds: an answer may
- * come out of a cache.
+ * Compares the venue's own times if both are known. Otherwise the entry must have appeared entirely after the last
+ * frame, by some seconds, because an answer may come from a cache.
  */
 function isNewer(one: News, { atMs, eventMs }: Heard, byMs: number): boolean {
   if (eventMs !== null && "atMs" in one.newest) return timeOf(one) > eventMs + byMs;

@@ -2,16 +2,16 @@ import { conditionsOf, type Stream } from "../../shared/registry/registry.js";
 import { compileMatch, type FrameCheck } from "../rest/checks.js";
 
 /**
- * Containers and members of objects take up to thirty times as much memory as text: a frame of 4 MiB of brackets stops
- * the program for a second, and some of them fill it. A book of a thousand levels on each side has less than ten
- * thousand.
+ * Parsed containers and object members take up to thirty times as much memory as their text: a frame of 4 MiB of
+ * brackets stops the program for a second, and a few such frames exhaust its memory. An order book of a thousand levels
+ * on each side has less than ten thousand parts.
  */
 const maxParts = 50_000;
 
 /**
- * Bare words (`pong`) are no JSON; neither is a frame that was cut off, nor what a venue sends by mistake.
+ * Some frames are not JSON: bare words (`pong`), truncated frames, and errors of a venue.
  *
- * @returns undefined for what is no JSON, or is made of too many parts to be read
+ * @returns undefined if the frame is not JSON, or has too many parts to be parsed
  */
 export function parsedFrame(frame: Buffer): unknown {
   if (hasTooManyParts(frame)) return undefined;
@@ -22,14 +22,14 @@ export function parsedFrame(frame: Buffer): unknown {
   }
 }
 
-/** Tells whether a parsed frame is data of a stream: all of `match` holds, and `ignore` does not. */
+/** Checks whether a parsed frame is data of a stream: all of `match` holds, and `ignore` does not. */
 export function compileFrameMatch({ match, ignore }: Pick<Stream, "match" | "ignore">): FrameCheck {
   const tests = conditionsOf(match).map(compileMatch);
   const isIgnored = ignore ? compileMatch(ignore) : () => false;
   return (frame, channels) => tests.every((test) => test(frame, channels)) && !isIgnored(frame, channels);
 }
 
-/** Of opening brackets and colons, which those within texts are counted among. */
+/** Counts opening brackets and colons, including those within strings. */
 function hasTooManyParts(frame: Buffer): boolean {
   if (frame.length <= maxParts) return false;
   let parts = 0;

@@ -4,23 +4,23 @@ import { compileTime } from "../rest/answer-time.js";
 import { eventAge } from "../rest/checks.js";
 import type { Arrival } from "./socket.js";
 
-/** What the event times of a slot say. By our own clock as it is; all null where no frame bore a time to believe. */
+/** Event ages of a slot, by our uncorrected clock; all null if no frame had a credible time. */
 export interface EventAges {
-  /** How old the last event was when it came. */
+  /** Age of the last event on arrival. */
   ageMs: number | null;
-  /** How old the newest was when the last frame came; what may be from before the subscription is left out. */
+  /** Age of the newest event when the last frame arrived, without events that may be older than the subscription. */
   behindMs: number | null;
-  /** When the newest was, by the venue's clock, milliseconds since 1970. */
+  /** Time of the newest event, by the venue's clock, milliseconds since 1970. */
   newestMs: number | null;
 }
 
 /** Reads the event times of one stream's frames, slot by slot. */
 export interface FrameTimes {
-  /** The stream was subscribed to again: what comes first may be old for a reason. */
+  /** Records a new subscription: its first events may legitimately be old. */
   subscribed(atMs: number): void;
-  /** A parsed frame came. */
+  /** Records a parsed frame. */
   came(frame: unknown, arrival: Arrival): void;
-  /** Ends the slot and begins the next. */
+  /** Ends the slot, and begins the next. */
   take(): EventAges;
 }
 

@@ -1,10 +1,10 @@
 import type { KeepAlive } from "../../shared/registry/registry.js";
 
-/** What a keep-alive rule does on a socket. */
+/** The actions of a keep-alive rule on a socket. */
 export interface KeepAliveActions {
   ping(): void;
   send(text: string): void;
-  /** The socket gave no sign of life for as long as the rule allows. */
+  /** Called when the socket gave no sign of life for as long as the rule allows. */
   onDead(reason: string): void;
 }
 
@@ -13,7 +13,7 @@ export function startKeepAlive(
   { send, replyWithinMs, deadAfterMs }: KeepAlive,
   actions: KeepAliveActions,
 ): {
-  /** To be called on every frame that comes, pings and pongs included, with `performance.now()`. */
+  /** Must be called for every received frame, including pings and pongs, with `performance.now()`. */
   heard(atMs: number): void;
   stop(): void;
 } {
@@ -38,7 +38,7 @@ export function startKeepAlive(
     replyTimer ??= setTimeout(() => {
       replyTimer = undefined;
       onceRead(() => {
-        if (heardMs < sentMs) actions.onDead(`nothing came back within ${withinMs} ms of a ping`);
+        if (heardMs < sentMs) actions.onDead(`no frame within ${withinMs} ms of a ping`);
       });
     }, withinMs);
   }
@@ -55,7 +55,7 @@ export function startKeepAlive(
     );
   }
 
-  /** After a standstill of ours, timers run before what came meanwhile is read. */
+  /** After a standstill of this process, timers run before the data that arrived meanwhile is read. */
   function onceRead(judge: () => void) {
     setImmediate(() => {
       if (!stopped) judge();
@@ -75,7 +75,7 @@ export function startKeepAlive(
   };
 }
 
-/** A message as it goes out; `{unixSeconds}` stands for the time as a number. */
+/** The text of a message to send. A string `{unixSeconds}` is replaced by the current time as a number. */
 export function messageText(message: unknown): string {
   const unixSeconds = String(Math.floor(Date.now() / 1000));
   return JSON.stringify(message).replaceAll('"{unixSeconds}"', unixSeconds);

@@ -1,41 +1,39 @@
 import { noAges, type EventAges, type FrameTimes } from "./frame-times.js";
 import type { Arrival } from "./socket.js";
 
-/** What a stream did within one slot. */
+/** The behaviour of a stream within one slot. */
 export interface StreamMeasurement {
   /**
-   * Whether the stream was subscribed all through the slot, and the slot is of its usual length: only then it is
+   * Whether the stream was subscribed during the whole slot, and the slot has its usual length. Only then is the slot
    * measured.
    */
   isWhole: boolean;
   messages: number;
-  /** The longest silence that touches the slot; it may have begun before, and may last on. */
+  /** The longest silence that overlaps the slot; it may have begun before it, and may still last. */
   quietMs: number;
-  /** Since when the stream is subscribed, and expected to speak. */
+  /** Since when the stream is subscribed, and expected to send data. */
   subscribedMs: number;
-  /**
-   * When the last frame came, of this slot or one before; of a stream that has not spoken yet, when it was subscribed.
-   */
+  /** Arrival of the last frame, in this slot or earlier; without a frame since the subscription, `subscribedMs`. */
   heardMs: number;
   ages: EventAges;
-  /** How often a number was not the one that follows. */
+  /** How often a sequence number was not the expected one. */
   gaps: number;
 }
 
-/** Counts one stream's frames and its silences. All times are `performance.now()`. */
+/** Counts one stream's frames and its silences. All times are by `performance.now()`. */
 export interface Meter {
-  /** The stream was acknowledged, or spoke; from here on it is expected to speak. */
+  /** The stream was acknowledged, or sent data; from here on it is expected to send data. */
   subscribed(atMs: number): void;
   isSubscribed(): boolean;
-  /** The stream cannot be heard any more. */
+  /** The stream cannot be received any more. */
   lost(): void;
-  /** A parsed frame came. */
+  /** Records a parsed frame. */
   frame(frame: unknown, arrival: Arrival, isGap?: boolean): void;
-  /** Ends the slot and begins the next. Null where the stream is not subscribed. */
+  /** Ends the slot, and begins the next. Null if the stream is not subscribed. */
   read(atMs: number, slotMs: number): StreamMeasurement | null;
 }
 
-/** @param times null where frames do not say when they were sent */
+/** @param times null if the frames have no event times */
 export function makeMeter(times: FrameTimes | null = null): Meter {
   let subscribedMs: number | null = null;
   let heardMs = 0;
@@ -45,7 +43,7 @@ export function makeMeter(times: FrameTimes | null = null): Meter {
   let longestMs = 0;
   let gaps = 0;
 
-  /** Returns what the event times of the slot that ends say. */
+  /** Returns the event ages of the slot that ends. */
   function beginSlot(atMs: number): EventAges {
     readMs = atMs;
     messages = 0;

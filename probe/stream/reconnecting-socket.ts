@@ -18,7 +18,7 @@ export interface ReconnectingSocketOptions {
   feeds: readonly Subscription[];
   userAgent: string;
   resolver: Resolver;
-  /** PEM: the authorities to trust; those of Node when not given. */
+  /** Trusted authorities, as PEM; default: those of Node. */
   ca?: string;
   log: Log;
   patience?: Partial<Patience & Overlap>;
@@ -26,22 +26,24 @@ export interface ReconnectingSocketOptions {
 }
 
 /**
- * One address of a venue, kept connected: the socket is reopened when it falls, and replaced before it grows too old.
+ * Keeps one address of a venue connected: reopens the socket when it closes, and replaces it before it reaches the
+ * venue's maximum age.
  */
 export interface ReconnectingSocket {
-  /** The socket in use; null while there is none. */
+  /** The socket in use; null if there is none. */
   opened(): VenueSocket["opened"];
-  /** Why there is none; null while there is one, and before the first attempt has ended. */
+  /** Why there is no socket; null if there is one, and until the first attempt has ended. */
   down(): Cause | null;
   close(): void;
 }
 
-/** A socket that stood this long has earned a quick reconnect. */
+/** After a socket was open for this long, the backoff starts again at its shortest delay. */
 const stableMs = 30_000;
 
 export interface Overlap {
   /**
-   * How long a new socket that speaks may take until all its streams did, before it replaces the old one all the same.
+   * How long a new socket waits for data of all its streams after its first frame, until it replaces the old one
+   * anyway.
    */
   overlapMs: number;
 }
@@ -49,12 +51,12 @@ export interface Overlap {
 const usualOverlapMs = 15_000;
 
 /**
- * How long the old socket goes on being counted once all streams spoke on the new one: a frame comes by both, one after
- * the other, and must be counted once. No stream has a period of which this is a multiple.
+ * How long the old socket is still counted after all streams have sent data on the new one: a frame arrives on both
+ * sockets, one after the other, and must be counted once. This is not a multiple of any stream's period.
  */
 const settleMs = 350;
 
-/** Timers of Node end at 2^31 ms (24.8 days) and fire at once beyond it; Bitstamp's 90 days do not fit. */
+/** Timers of Node are limited to 2^31 ms (24.8 days) and fire at once beyond; Bitstamp's 90 days exceed that. */
 const longestMs = 20 * 24 * 60 * 60_000;
 
 export function startReconnectingSocket(options: ReconnectingSocketOptions): ReconnectingSocket {
@@ -66,22 +68,22 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
   let down: Cause | null = null;
   let isSettling = false;
   /**
-   * The newest socket that was open fell silent, or never spoke. Until something comes on the next one, it may be as
-   * mute.
+   * The newest open socket fell silent, or never sent a frame. The next one may be as mute until its first frame
+   * arrives.
    */
   let fellSilent = false;
   const falls = makeOutage(
     log,
     {
       begun: "socket down",
-      lasts: "socket still falls, or does not open",
+      lasts: "socket still closes, or does not open",
       over: "socket stays open again",
     },
     { level: "warn", of: { url } },
   );
-  /** It fell by trouble of this machine, which is logged once for all sockets. */
+  /** The socket closed because of probe trouble, which is logged once for all sockets. */
   let isOurs = false;
-  /** What was logged last of a stream's subscription. */
+  /** The last log line about each stream's subscription. */
   const saidOf = new Map<Subscription, string>();
   let connectTimer = setTimeout(connect, options.openAfterMs);
   let overlapTimer: NodeJS.Timeout | undefined;
@@ -113,7 +115,7 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
   }
 
   function onOpen(session: StreamSession) {
-    // The old one may fall silent while the new one has still nothing to say.
+    // The old socket may fall silent before the new one has proved that it works.
     if (current || fellSilent) session.mustSpeak();
     else takeOver();
   }
@@ -132,7 +134,7 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
     }, ms);
   }
 
-  /** The new socket takes the place of the old one, if any; the meters run on. */
+  /** Replaces the old socket, if any, by the new one. The meters continue. */
   function takeOver() {
     clearTimeout(overlapTimer);
     current?.close();
@@ -153,13 +155,13 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
   function scheduleRenewal() {
     const { maxConnectionMs } = options;
     if (maxConnectionMs === null) return;
-    // Sockets that were opened together need not be renewed together.
+    // Random, so that sockets that were opened together are not renewed together.
     const share = 0.7 + Math.random() / 10;
     const delayMs = Math.min(maxConnectionMs * share, longestMs);
     connectTimer = setTimeout(connect, delayMs);
   }
 
-  /** A stream that the new socket has not got yet cannot be heard until it has; numbers begin again. */
+  /** A stream that the new socket does not carry yet is lost until it does. Sequence numbers begin again. */
   function handOver(feed: Subscription) {
     if (!current?.served.has(feed)) feed.meter.lost();
     else hear(feed);
@@ -175,8 +177,8 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
   }
 
   /**
-   * Where the socket in use fell before, what came by neither of the two is not counted as silence: it begins as a new
-   * subscription does.
+   * If the socket in use had closed before, the time between the two sockets is not counted as silence: the stream
+   * starts as a new subscription.
    */
   function hear({ meter }: Subscription) {
     if (!meter.isSubscribed()) meter.subscribed(performance.now());
@@ -193,7 +195,7 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
   function onTrouble(session: StreamSession, feed: Subscription, trouble: SubscriptionError) {
     const { kind, words } = trouble;
     const said = words === null ? {} : { words };
-    // it is asked again every twenty seconds, and mostly refused as before
+    // the subscription is retried every twenty seconds, usually with the same result
     const line = `${told[kind]} ${words}`;
     if (saidOf.get(feed) !== line) log.warn(told[kind], { url, stream: feed.stream.name, ...said });
     saidOf.set(feed, line);
@@ -223,7 +225,7 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
     if (performance.now() - openedMs >= stableMs) backoff.reset();
     current = null;
     for (const feed of feeds) feed.meter.lost();
-    // What a newer one said is newer than this silence.
+    // If the newer socket has sent a frame, it is not mute.
     if (!next?.hasSpoken()) noteSilence(session, cause);
     if (next?.isOpen() && !fellSilent) return takeOver();
     fall(cause);
@@ -236,7 +238,7 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
     for (const feed of feeds) feed.fall = cause;
   }
 
-  /** A socket that never opened shows nothing about the next one, and neither does trouble of our own. */
+  /** A socket that never opened says nothing about the next one, and neither does probe trouble. */
   function noteSilence(session: StreamSession, cause: Cause) {
     if (session.opened() === null || isUnmeasured(cause)) return;
     if (cause.fault === "timeout" || !session.hasSpoken()) fellSilent = true;
@@ -251,7 +253,7 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
 
 const told: Record<SubscriptionError["kind"], string> = {
   refused: "subscription refused",
-  unanswered: "subscription neither acknowledged nor followed by data in time",
+  unanswered: "subscription not acknowledged, and no data received, in time",
 };
 
 function count({ meter, sequence }: Subscription, frame: unknown, arrival: Arrival) {

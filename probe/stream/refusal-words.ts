@@ -1,39 +1,39 @@
 /**
- * How a venue put its refusal, for the log and for the evidence of an incident,
- * which is public: on one line, short, and without what may be ours.
+ * * The text of a venue's refusal, for the log and for the public evidence of an incident: a short single line, without
+ * anything that may identify this probe.
  */
 
-/** What is longer says nothing more. */
+/** Longer texts are truncated: the rest adds nothing. */
 const mostCharacters = 200;
 
-/** Where venues put their reasons; the codes come first, as the words alone are often vague. */
+/** Fields in which venues state their reasons. Codes come first, because the words alone are often vague. */
 const places = ["code", "error", "message", "msg", "reason", "ret_msg", "data"];
 
-/** What moves cursors, breaks lines or turns the direction of writing. */
+/** Characters that move the cursor, break lines or change the writing direction. */
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
 
-/** Addresses: a venue that blocks us may name ours. */
+/** IP addresses: a venue that blocks us may state ours. */
 const addresses = /\b\d{1,3}(\.\d{1,3}){3}\b|\b[0-9a-f]{1,4}(:[0-9a-f]{1,4})*(::[0-9a-f:]*|(:[0-9a-f]{1,4}){5,})/gi;
 
-/** Marks of a connection or a client, and all that looks like a key: long, and letters and digits mixed. */
+/** Ids of a connection or client, and everything that looks like a key: long, with letters and digits mixed. */
 const marks = /\b(?=\w*\d)(?=\w*[a-z])[\w-]{24,}\b/gi;
 
-/** @param frame that refuses something; whatever the venue sent */
+/** @param frame a refusal, of any shape */
 export function refusalWords(frame: unknown): string {
   const words = reasonsIn(frame).join(" ") || outlined(frame);
   const clean = words
-    // what is cut off later need not be cleaned to its end
+    // bounds the work: the result is truncated anyway
     .slice(0, 20 * mostCharacters)
     .replace(unseen, " ")
     .replace(addresses, "[address]")
     .replace(marks, "[…]")
     .trim();
-  // whole characters, and no halves of a pair, which the database would refuse
+  // truncated by whole characters: the database would refuse half a surrogate pair
   const characters = [...Buffer.from(clean).toString()];
   return characters.slice(0, mostCharacters).join("");
 }
 
-/** Frames may be nested without end. */
+/** Frames may be nested to any depth. */
 const deepest = 3;
 
 function reasonsIn(value: unknown, depth = 0): string[] {
@@ -42,7 +42,7 @@ function reasonsIn(value: unknown, depth = 0): string[] {
   return places.flatMap((place) => (Object.hasOwn(value, place) ? reasonsIn(value[place], depth + 1) : []));
 }
 
-/** The frame itself, where it gives no reason. */
+/** An outline of the frame itself, used if it gives no reason. */
 function outlined(frame: unknown): string {
   if (!isFields(frame)) return "";
   const fields = Object.entries(frame).map(([key, value]) => `${key}: ${brief(value)}`);

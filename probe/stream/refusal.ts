@@ -3,16 +3,14 @@ import type { Subscription } from "./subscription.js";
 type Fields = Record<string, unknown>;
 
 /**
- * Tells which subscription a frame refuses.
+ * Finds the subscription that a frame refuses.
  *
- * Venues say it as `{"error":…}`, `{"success":false}`, `{"result":false}`,
- * `{"event":"error"}`, `{"type":"error"}`, `{"event":"alert"}` or
- * `{"status":400}`, or answer that they serve none of what was asked for; and
- * they name the subscription by its id, its arguments or its channel. A refusal
- * that names none is taken for the only stream that has not spoken, if there is
- * just one.
+ * Venues express it as `{"error":…}`, `{"success":false}`, `{"result":false}`, `{"event":"error"}`, `{"type":"error"}`,
+ * `{"event":"alert"}` or `{"status":400}`, or answer with an empty list of served streams. They name the subscription
+ * by its id, its arguments or its channel. A refusal that names none is attributed to the only stream without data, if
+ * there is exactly one.
  *
- * @param asked streams that were asked for
+ * @param asked streams that the probe has subscribed to
  * @param silent those of them that have not sent data
  */
 export function refusedFeed(
@@ -26,7 +24,7 @@ export function refusedFeed(
   return silent.length === 1 ? silent[0]! : null;
 }
 
-/** Whether a refusal says nothing of what it refuses, so that it may be any of those. */
+/** Whether a refusal does not name its subscription, so that it may concern any of `asked`. */
 export function namesNone(frame: unknown, asked: readonly Subscription[]): boolean {
   return isFields(frame) && !asked.some((feed) => names(frame, feed.stream.subscribe));
 }
@@ -47,7 +45,7 @@ export function isRefusal(frame: unknown): boolean {
   );
 }
 
-/** A frame is whatever the venue likes: turning it into text may throw. */
+/** A frame may contain anything, so the type is checked first: converting a value to a string may throw. */
 function isErrorWord(word: unknown): boolean {
   return typeof word === "string" && /(^|:)error$/.test(word);
 }
@@ -62,7 +60,7 @@ function names(frame: Fields, subscribe: unknown): boolean {
   return channel != null && channel === (subscribe.channel ?? subscribe.feed);
 }
 
-/** Whether what came names what we sent; arguments are a word, or fields with words in them. */
+/** Whether a received argument names the one that was sent; arguments are strings, or objects of strings. */
 function echoes(came: unknown, sent: unknown): boolean {
   if (!isFields(sent) || !isFields(came)) return came === sent;
   return Object.entries(sent).every(([key, word]) => Object.hasOwn(came, key) && came[key] === word);

@@ -1,11 +1,11 @@
 import { parsePath } from "../../shared/registry/json-path.js";
 import type { Sequence } from "../../shared/registry/registry.js";
 
-/** Tells whether a stream's frames follow each other, on one socket. */
+/** Checks that a stream's frames follow each other on one socket. */
 export interface SequenceWatch {
-  /** A parsed frame came. Returns whether numbers are missing before it, or stand in another order. */
+  /** Records a parsed frame. Returns whether numbers before it are missing or out of order. */
   isGap(frame: unknown): boolean;
-  /** Another socket: its numbers may begin anywhere. */
+  /** Must be called for a new socket, whose numbers may begin anywhere. */
   restart(): void;
 }
 
@@ -24,9 +24,9 @@ export function watchSequence(sequence: Sequence): SequenceWatch {
     isGap(frame) {
       const last = lastOf(frame);
       const before = beforeOf(frame);
-      // Beyond 2^53 a number cannot be told from the next one.
+      // Beyond 2^53 a number cannot be distinguished from the next one.
       if (!Number.isSafeInteger(last)) return false;
-      // A frame that names none before it begins again: a snapshot.
+      // A frame without a previous number is a snapshot, and starts the sequence again.
       const begins = Number.isNaN(newest) || (kind !== "counter" && Number.isNaN(before));
       const isGap = !begins && !follows(last, before);
       newest = last;
@@ -39,15 +39,15 @@ export function watchSequence(sequence: Sequence): SequenceWatch {
 }
 
 /**
- * What a frame says of the one before: the first number that it covers itself, or the last of that frame; NaN where it
- * says none.
+ * * A frame's information about the one before: the first number that it covers itself, or the last number of the
+ * previous frame; NaN if it has none.
  */
 function compileNumberBefore(sequence: Sequence): (frame: unknown) => number {
   if (sequence.kind === "counter") return () => NaN;
   return compileNumber(sequence.kind === "range" ? sequence.first : sequence.previous);
 }
 
-/** A number, or a text as `Number()` reads it; NaN for what is neither. */
+/** A number, or a string as `Number()` reads it; NaN for anything else. */
 function compileNumber(path: string): (frame: unknown) => number {
   const valueOf = parsePath(path);
   return (frame) => {

@@ -13,39 +13,39 @@ import { makeSubscriptionRetries } from "./subscription-retries.js";
 
 export interface SessionOptions {
   url: string;
-  /** What holds of the frame with which the venue begins; nothing is asked for before. */
+  /** Conditions of the venue's welcome frame; no subscription is sent before it. */
   welcome?: readonly Condition[] | undefined;
   keepAlive: KeepAlive;
   feeds: readonly Subscription[];
   userAgent: string;
   resolver: Resolver;
-  /** PEM: the authorities to trust; those of Node when not given. */
+  /** Trusted authorities, as PEM; default: those of Node. */
   ca?: string;
   log: Log;
   onOpen(session: StreamSession): void;
-  /** The first frame came, of whatever kind: a pong will do. */
+  /** The first frame of any kind arrived, which may be a pong. */
   onSpoke?(session: StreamSession): void;
-  /** The stream is served: its subscription was acknowledged, or it spoke, for the first time or after trouble. */
+  /** The stream is served: its subscription was acknowledged, or it sent data, for the first time or after trouble. */
   onServed(session: StreamSession, feed: Subscription): void;
   /** `frame` is parsed. */
   onData(session: StreamSession, feed: Subscription, frame: unknown, arrival: Arrival): void;
   onTrouble(session: StreamSession, feed: Subscription, trouble: SubscriptionError): void;
   onDown(session: StreamSession, down: Down): void;
   patience?: Partial<Patience>;
-  /** What is taken from the peer; not to be changed but to measure how fast we are. */
+  /** Limits of what the peer may send. Changed only by benchmarks and tests. */
   flow?: Flow;
 }
 
-/** One socket from its opening to its end: subscribed, kept alive, its frames told apart. */
+/** One socket from its opening to its end: subscribes, keeps it alive, and assigns its frames to streams. */
 export interface StreamSession {
   opened(): VenueSocket["opened"];
-  /** Not so any more from when it ends, though whose fault that is may take some seconds to tell. */
+  /** False from the moment it ends, although it may take some seconds until `onDown` reports the cause. */
   isOpen(): boolean;
-  /** Whether a frame has come, of whatever kind. */
+  /** Whether a frame of any kind has arrived. */
   hasSpoken(): boolean;
-  /** Pings it, once it is open: it is given up unless it has spoken in time. */
+  /** Pings the open socket, and gives it up unless a frame arrives in time. */
   mustSpeak(): void;
-  /** Streams that were acknowledged, or have spoken. */
+  /** Streams that were acknowledged, or have sent data. */
   served: ReadonlySet<Subscription>;
   /** Streams that have sent data. */
   heard: ReadonlySet<Subscription>;
@@ -55,25 +55,24 @@ export interface StreamSession {
 }
 
 export interface Patience {
-  /** How long after a subscription it must have been acknowledged, or data have come. */
+  /** Timeout of a subscription: an acknowledgement or data must arrive within it. */
   answerWithinMs: number;
-  /** How long after a subscription it is sent again, on the same socket, unless the stream is served by then. */
+  /** Delay of the first retry of a subscription, on the same socket, unless the stream is served by then. */
   askAgainFirstMs: number;
-  /** Each time it waits twice as long, up to this: then one of the socket's subscriptions is sent each so often. */
+  /** Maximum delay of retries. After it is reached, one of the socket's subscriptions is retried at this interval. */
   askAgainMs: number;
-  /** How long the welcome is waited for where the venue sends one. */
+  /** How long to wait for the welcome of a venue that sends one. */
   welcomeWithinMs: number;
-  /** How long after the ping a socket that must speak must have sent its first frame. */
+  /** Timeout of the ping of `mustSpeak`: a frame must arrive within it. */
   speakWithinMs: number;
 }
 
 /**
- * A socket that opens has ten seconds for it, and so has a subscription. It is
- * sent again after half of that: a venue may drop what comes before it is ready.
- * In the end one every twenty seconds, for the end of an incident is when we find
- * out that a venue has recovered. That is 180 an hour; with those out of turn it
- * keeps to the ration of the strictest venue, 240 an hour and socket at Bitget. A
- * welcome comes within a round trip, or the venue sends none any more.
+ * A subscription has ten seconds, like the opening of a socket. It is retried after half of that, because a venue may
+ * drop messages that arrive before it is ready. In the end one subscription is retried every twenty seconds, because an
+ * incident ends only when we notice that the venue has recovered. That is 180 an hour. With the retries out of turn it
+ * is below the limit of the strictest venue, 240 an hour and socket at Bitget. A welcome arrives within a round trip,
+ * or the venue does not send one any more.
  */
 const usualPatience: Patience = {
   answerWithinMs: 10_000,
@@ -83,10 +82,10 @@ const usualPatience: Patience = {
   speakWithinMs: 10_000,
 };
 
-/** Venues take five messages a second or more; Binance counts pings too. */
+/** Venues accept five messages a second or more; Binance counts pings, too. */
 const betweenMessagesMs = 250;
 
-/** Acknowledgements and errors are short; what is longer and no stream's data is not looked at. */
+/** Acknowledgements and errors are short; a longer frame that is no stream's data is ignored. */
 const longestNotice = 64 * 1024;
 
 export function startSession(options: SessionOptions): StreamSession {
@@ -99,16 +98,16 @@ export function startSession(options: SessionOptions): StreamSession {
   const isWelcome = options.welcome && compileConditions(options.welcome);
   let channels: ChannelNumbers = new Map();
   let isWelcomed = false;
-  /** When each was first asked for. */
+  /** When each subscription was first sent. */
   const asked = new Map<Subscription, number>();
   const timesAsked = new Map<Subscription, number>();
-  /** Of the newest refusal that says nothing of what it refuses: it may be why a stream stays unanswered. */
+  /** Text of the newest refusal that names no subscription: it may be why a stream stays unanswered. */
   let unnamedWords: string | null = null;
   const served = new Set<Subscription>();
   const heard = new Set<Subscription>();
   const troubles = new Map<Subscription, SubscriptionError>();
   const turns = makeSubscriptionRetries(patience.askAgainFirstMs, patience.askAgainMs);
-  /** Those that will be sent again. */
+  /** The scheduled retries. */
   const waiting = new Map<Subscription, NodeJS.Timeout>();
   const timers = new Set<NodeJS.Timeout>();
   let keepAlive: ReturnType<typeof startKeepAlive> | undefined;
@@ -158,10 +157,10 @@ export function startSession(options: SessionOptions): StreamSession {
     const { speakWithinMs } = patience;
     socket.ping();
     after(speakWithinMs, () =>
-      // After a standstill of ours, timers run before what came meanwhile is read.
+      // After a standstill of this process, timers run before the data that arrived meanwhile is read.
       setImmediate(() => {
         if (hasSpoken) return;
-        const detail = `nothing came within ${speakWithinMs} ms of a ping`;
+        const detail = `no frame within ${speakWithinMs} ms of a ping`;
         socket.giveUp({ fault: "timeout" }, detail);
       }),
     );
@@ -174,7 +173,7 @@ export function startSession(options: SessionOptions): StreamSession {
     options.onSpoke?.(session);
   }
 
-  /** The venue is ready, for all that is known. */
+  /** The venue is ready: it sent its welcome, sends none, or is late with it. */
   function welcomed() {
     if (isWelcomed) return;
     isWelcomed = true;
@@ -201,7 +200,7 @@ export function startSession(options: SessionOptions): StreamSession {
 
   function awaitAnswer(feed: Subscription) {
     after(patience.answerWithinMs, () =>
-      // After a standstill of ours, timers run before what came meanwhile is read.
+      // After a standstill of this process, timers run before the data that arrived meanwhile is read.
       setImmediate(() => {
         if (socket.isEnded() || served.has(feed) || troubles.has(feed)) return;
         const askedMs = asked.get(feed)!;
@@ -249,16 +248,16 @@ export function startSession(options: SessionOptions): StreamSession {
       .forEach((feed, place) => askAgainIn((place + 1) * betweenMessagesMs, feed));
   }
 
-  /** What a frame breaks in us costs its socket, never the program. */
+  /** A frame that makes the probe throw costs its socket, but never the program. */
   function onMessage(frame: Buffer, arrival: Arrival) {
     try {
       onFrame(frame, arrival);
     } catch (error) {
-      options.log.error("a frame broke the probe; this is a bug of ours", {
+      options.log.error("the probe failed to handle a frame; this is a bug of the probe", {
         url,
         error,
       });
-      socket.giveUp({ unmeasured: "broken" }, "a frame broke the probe");
+      socket.giveUp({ unmeasured: "broken" }, "the probe failed to handle a frame");
     }
   }
 
@@ -292,7 +291,7 @@ export function startSession(options: SessionOptions): StreamSession {
     const feed = refusedFeed(frame, [...asked.keys()], silent);
     if (!feed && namesNone(frame, [...asked.keys()])) unnamedWords = refusalWords(frame);
     if (!feed || troubles.get(feed)?.kind === "refused") return;
-    // It was sent again before its answer came: the venue says that once is enough.
+    // A retry crossed the acknowledgement: the venue only refuses the duplicate.
     if (served.has(feed) && timesAsked.get(feed)! > 1) return;
     const askedMs = asked.get(feed)!;
     trouble(feed, { kind: "refused", askedMs, words: refusalWords(frame) });
@@ -320,7 +319,7 @@ export function startSession(options: SessionOptions): StreamSession {
   }
 }
 
-/** Bitfinex tells a channel's number once, and by nothing else are its frames known. */
+/** Bitfinex announces a channel's number once, and its frames carry nothing else to identify the channel. */
 export function withChannel(frame: unknown, channels: ChannelNumbers, atMost: number): ChannelNumbers {
   const { event, channel, chanId } = Object(frame) as Record<string, unknown>;
   if (event !== "subscribed" || typeof channel !== "string") return channels;

@@ -11,19 +11,19 @@ export interface SocketOptions {
   url: string;
   userAgent: string;
   resolver: Resolver;
-  /** PEM: the authorities to trust; those of Node when not given. */
+  /** Trusted authorities, as PEM; default: those of Node. */
   ca?: string;
   onOpen: () => void;
-  /** Any frames at all, pings and pongs included; once for all that came in one piece. */
+  /** Called for frames of any kind, including pings and pongs; once for all that arrived in one chunk. */
   onHeard: (arrival: Arrival) => void;
-  /** A frame of text, valid UTF-8, or of bytes; it may be kept. */
+  /** Called for a frame of text (valid UTF-8) or of bytes. The callee may keep the buffer. */
   onMessage: (frame: Buffer, arrival: Arrival) => void;
-  /** Called once, however the socket ends; not after `close()`. */
+  /** Called once when the socket ends for any reason, but not after `close()`. */
   onDown: (down: Down) => void;
   flow?: Flow;
 }
 
-/** When frames came that came in one piece: they have the same one, and others have another. */
+/** Arrival time of frames. All frames of one chunk share the same object, and other frames have another. */
 export interface Arrival {
   /** `performance.now()` */
   readonly atMs: number;
@@ -31,16 +31,14 @@ export interface Arrival {
   readonly unixMs: number;
 }
 
-/**
- * What a peer may send: so much at once, and then so much a second. Beyond that the socket is ended, whatever was sent.
- */
+/** Limits of what a peer may send. Beyond them the socket is ended, no matter what was sent. */
 export type Flow = Record<"frames" | "bytes", Allowance>;
 
-/** Why a socket is not, or no longer, open. */
+/** Why a socket did not open, or closed. */
 export interface Down {
   cause: Cause;
   detail: string;
-  /** The venue asked not to be called again before that. */
+  /** The venue asked for this delay before the next attempt. */
   retryAfterMs: number;
 }
 
@@ -53,52 +51,51 @@ export interface VenueSocket {
   };
   send: (text: string) => void;
   ping: () => void;
-  /** Whether it has ended; `onDown` follows when it is known whose fault that is. */
+  /** Whether it has ended; `onDown` follows when the cause is known. */
   isEnded: () => boolean;
-  /** Ends a socket that is open in name only; `onDown` follows. */
+  /** Ends a dead connection; `onDown` follows. */
   giveUp(cause: Cause, detail: string): void;
-  /** Ends it by our own will: nothing is called any more. */
+  /** Ends it at our own request: no callback is called any more. */
   close(): void;
 }
 
-/** From the start of the connection to the upgrade's answer. */
+/** Timeout from the start of the connection to the upgrade's answer. */
 const openWithinMs = 10_000;
 
-/** For a closing handshake, by whichever side it was begun. */
+/** Timeout of a closing handshake, started by either side. */
 const goodbyeMs = 1000;
 
 /**
- * The busiest socket of the registry usually brings some fifty frames a second;
- * in a rush it may be a hundred times that, and that is no fault. So many as
- * these cost a core a fifteenth of its time. Bytes are bound more tightly: they
- * may come as fragments of two, which cost far more than they weigh.
+ * The busiest socket of the registry usually receives some fifty frames a second. At peak times it may be a hundred
+ * times as many, which is no fault. Frames up to this limit cost a core a fifteenth of its time. Bytes are limited more
+ * tightly: they may arrive as fragments of two bytes, whose cost is far out of proportion to their size.
  */
 const usualFlow: Flow = {
   frames: { burst: 100_000, perSecond: 20_000 },
   bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
 };
 
-/** Books of a thousand levels are below 1 MiB; a larger frame ends the socket. */
+/** Order books of a thousand levels are below 1 MiB; a frame above the limit ends the socket. */
 const maxFrameBytes = 4 * 1024 * 1024;
 
-/** A venue that makes us write without reading is not written to without bound. */
+/** Bounds the send buffer for a venue that makes us write but does not read. */
 const maxUnsentBytes = 1024 * 1024;
 
-/** More fragments than that are no message but an attack: the longest frame in pieces of one TCP segment has 3,000. */
+/** More fragments are an attack: the longest frame in fragments of one TCP segment has 3,000. */
 const patience = { maxFragments: 4096, closeTimeout: goodbyeMs };
 
-/** What is told of a connection that ended without a word. */
+/** The close code of a connection that ended without a close frame. */
 const unsaid = 1006;
 
 /** How a socket ended. */
 interface Ending {
-  /** Whether the peer itself said so, or did what shows it to be at fault. */
+  /** Whether the peer closed it explicitly, or is clearly at fault. */
   isSaid?: boolean;
   error?: Error;
   waitMs?: number;
 }
 
-/** Opens one WebSocket. Whatever becomes of it, nothing is thrown. */
+/** Opens one WebSocket. Never throws. */
 export function openSocket(options: SocketOptions): VenueSocket {
   const { url, userAgent, resolver, ca, onOpen, onMessage, onDown } = options;
   const begunMs = performance.now();
@@ -106,7 +103,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
   const { frames, bytes } = options.flow ?? usualFlow;
   const framesLeft = makeBucket(frames);
   const bytesLeft = makeBucket(bytes);
-  // Frames that came in one piece came at one time, and clocks cost more than small frames.
+  // Read once per chunk: its frames arrived together, and reading clocks costs more than handling small frames.
   let arrival: Arrival = { atMs: begunMs, unixMs: Date.now() };
   let heard = arrival;
   const closing = new AbortController();
@@ -128,7 +125,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
   ws.on("message", (frame: Buffer) => {
     onHeard();
     if (ended) return;
-    // Binary frames hold JSON too, at KuCoin.
+    // KuCoin also sends JSON in binary frames.
     onMessage(frame, arrival);
   });
   ws.on("ping", () => {
@@ -143,7 +140,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
   ws.on("unexpected-response", onRefusal);
   ws.on("error", (error) => {
     end(causeOfSocketError(error), error.message, { error });
-    // Who breaks the protocol is not heard out.
+    // After a violation of the protocol there is no closing handshake.
     ws.terminate();
   });
   ws.on("close", (code, reason) => {
@@ -189,14 +186,14 @@ export function openSocket(options: SocketOptions): VenueSocket {
     resolver.answered(hostname, begunMs);
     heard = { atMs, unixMs: Date.now() };
     socket.opened = { atMs, latencyUs, connection };
-    // An open WebSocket keeps such an error to itself.
+    // An open WebSocket does not emit errors of its TCP socket.
     connection.socket.on("error", (error) => (broken = error));
-    // Before the frames in it are read.
+    // Prepended, so that it runs before the frames in the chunk are parsed.
     connection.socket.prependListener("data", onChunk);
     onOpen();
   }
 
-  /** Fragments are no events of their own; what they weigh is. */
+  /** Limits bytes per chunk, because fragments emit no events. */
   function onChunk({ length }: Buffer) {
     arrival = { atMs: performance.now(), unixMs: Date.now() };
     if (!bytesLeft.take(length, arrival.atMs)) flooded("bytes");
@@ -212,16 +209,14 @@ export function openSocket(options: SocketOptions): VenueSocket {
 
   function flooded(what: keyof Flow) {
     const { burst, perSecond } = { frames, bytes }[what];
-    end(
-      { fault: "closed" },
-      `the peer sends without measure: more than ${burst} ${what} at once, or ${perSecond} a second`,
-      { isSaid: true },
-    );
+    end({ fault: "closed" }, `the peer sends too much: more than ${burst} ${what} at once, or ${perSecond} a second`, {
+      isSaid: true,
+    });
     ws.terminate();
   }
 
   function onOpenDeadline() {
-    // After a standstill of ours, timers run before what came meanwhile is read.
+    // After a standstill of this process, timers run before the data that arrived meanwhile is read.
     setImmediate(() => {
       if (socket.opened) return;
       const isUnresolved = connection?.phase === "dns";
@@ -264,7 +259,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
     else void report(down, ending.error);
   }
 
-  /** What the peer did not say itself may be trouble of our own. */
+  /** An ending that the peer did not cause explicitly may be probe trouble. */
   async function report(down: Down, error: unknown) {
     const cause = await cleared(down.cause, error);
     if (!closing.signal.aborted) onDown({ ...down, cause });
@@ -288,7 +283,7 @@ export function openSocket(options: SocketOptions): VenueSocket {
     clearTimeout(openTimer);
     if (ws.readyState === WebSocket.CONNECTING) return ws.terminate();
     ws.close();
-    // The peer may be gone, or never answer the closing handshake.
+    // The peer may be gone, or never complete the closing handshake.
     setTimeout(() => ws.terminate(), goodbyeMs).unref();
   }
 }

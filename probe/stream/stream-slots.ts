@@ -7,7 +7,7 @@ export interface StreamSlot {
   fault: StreamFault | null;
 }
 
-/** Ends a slot of a stream. Null where the stream was not heard all through it. */
+/** Ends a slot of a stream. Null if the stream was not received during the whole slot. */
 export type ReadSlot = (nowMs: number, slotMs: number) => StreamSlot | null;
 
 /** Reads and judges the slots of one stream, one after the other. */
@@ -24,8 +24,8 @@ export function makeReadSlot(
     const reading = meter.read(nowMs, slotMs);
     if (!reading) return null;
     if (stoodStill) {
-      // What came meanwhile is read at once, in pieces, or was lost with the machine's network: it begins as a new
-      // subscription does.
+      // Frames of that time are read all at once, in part, or were lost with the machine's network: the stream starts
+      // as a new subscription.
       meter.subscribed(nowMs);
       return null;
     }

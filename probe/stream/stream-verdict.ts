@@ -5,22 +5,23 @@ import type { Counterpart } from "./counterpart.js";
 import { leastAge } from "../rest/data-age.js";
 import type { StreamMeasurement } from "./meter.js";
 
-/** What is wrong with a stream that is subscribed. */
+/** The faults of a subscribed stream. */
 export type StreamFault = "stall" | "stale";
 
 /** Judges the slots of one stream, one after the other. `nowMs` is when the slot was read, `performance.now()`. */
 export interface StreamVerdict {
-  /** The stream brought this, be the slot measured or not: what it brought is not missing. */
+  /**
+   * Records the stream's events. Must also be called for slots that are not measured, whose events were received, too.
+   */
   follow(reading: StreamMeasurement, nowMs: number): void;
-  /** Judges a slot that is whole, and was followed. */
+  /** Judges a whole slot, after `follow` was called for it. */
   judge(reading: StreamMeasurement, nowMs: number): StreamFault | null;
 }
 
 /**
- * A stream that says nothing may have nothing to say, and one that says what is
- * old may have nothing newer. Where the venue shows elsewhere whether there was
- * something (its counterpart), that decides. Where it does not, the threshold
- * decides, unless it is only an estimate: silence alone is then no fault.
+ * A silent stream may have nothing to send, and a stream with old data may have nothing newer. If the stream has a
+ * counterpart, which shows whether there was something to send, the counterpart decides. Otherwise the threshold
+ * decides, unless it is only an estimate: then silence alone is no fault.
  */
 export function makeStreamVerdict(
   stream: Stream,
@@ -32,9 +33,9 @@ export function makeStreamVerdict(
   const staleMs = staleAfterMs ?? Math.max(limits.stale_event_ms, limits.stale_event_stalls * stall.afterMs);
   /** The newest event of the last slot that had one, by the venue's clock. */
   let eventMs: number | null = null;
-  /** When an event was newer than all before it, `performance.now()`. */
+  /** When the newest event last advanced, by `performance.now()`. */
   let advancedMs = -Infinity;
-  /** The least age that its events had, by our clock as it is. */
+  /** The minimum age of its events, by our uncorrected clock. */
   let freshestMs = Infinity;
   let before: StreamFault | null = null;
   let subscribedMs = -Infinity;
@@ -43,7 +44,7 @@ export function makeStreamVerdict(
     const { afterMs } = stall;
     if (quietMs <= afterMs) return false;
     if (!counterpart) return !isEstimate;
-    // It has spoken again: the slot is as the one before, in which the silence was judged.
+    // The stream sends again. The silence was judged in the slot before, whose verdict still holds.
     if (nowMs - heardMs <= afterMs) return before === "stall";
     const heard = { atMs: heardMs, eventMs };
     const wentOn = counterpart.wentOn(heard, afterMs, nowMs);
@@ -52,7 +53,7 @@ export function makeStreamVerdict(
 
   function isStale({ ages, messages }: StreamMeasurement, nowMs: number): boolean {
     const { behindMs, newestMs } = ages;
-    // After a day without a move the times are none to believe any more.
+    // Times that have not advanced for a day are not credible any more.
     if (behindMs === null) return before === "stale" && messages > 0;
     if (leastAge(behindMs, clock(), freshestMs) <= staleMs) return false;
     if (!counterpart) return true;
@@ -61,17 +62,17 @@ export function makeStreamVerdict(
     return wentOn ?? isBeyondWaiting(counterpart, nowMs - advancedMs - staleMs);
   }
 
-  /** Its counterpart is not answered. */
+  /** Whether the verdict has waited long enough for a counterpart that does not answer. */
   function isBeyondWaiting({ cadenceMs }: Counterpart, waitedMs: number) {
     return !isEstimate && waitedMs > limits.counterpart_wait_cadences * cadenceMs;
   }
 
   function follow({ ages, ...reading }: StreamMeasurement, nowMs: number) {
     const { newestMs, behindMs } = ages;
-    // What happened before it was asked for is not owed to us.
+    // The venue does not owe us events from before the subscription.
     if (reading.subscribedMs !== subscribedMs) eventMs = null;
     subscribedMs = reading.subscribedMs;
-    // A stream may begin with older events than the newest: those do not tell what it has missed.
+    // A stream may begin with events older than the newest: they do not show what it has missed.
     if (newestMs === null || behindMs === null) return;
     freshestMs = Math.min(freshestMs, behindMs);
     if (eventMs === null || newestMs > eventMs) advancedMs = nowMs;

@@ -23,18 +23,18 @@ import { makeVerdictLog } from "../schedule/verdict-log.js";
 export interface StreamsOptions {
   venue: Venue;
   socket: SocketConfig;
-  /** How long after the start the first connection is opened. */
+  /** Delay of the first connection. */
   openAfterMs: number;
   userAgent: string;
   resolver: Resolver;
-  /** PEM: the authorities to trust; those of Node when not given. */
+  /** Trusted authorities, as PEM; default: those of Node. */
   ca?: string;
   log: Log;
-  /** How wrong our own clock is known to be. */
+  /** The known error of our clock. */
   clock: Pick<ClockWatch, "read">;
-  /** Tells when this process stood still. */
+  /** Detects standstills of this process. */
   watch: Pick<EventLoopWatch, "stoodStillSince">;
-  /** What the venue's REST endpoints show, by their names. */
+  /** The venue's REST endpoints that streams are compared with, by name. */
   counterparts?: ReadonlyMap<string, Counterpart>;
 }
 
@@ -45,7 +45,7 @@ export interface Streams {
   close(): void;
 }
 
-/** Connects to a venue: one socket, or one for each address that its streams need. */
+/** Connects to a venue, by one socket for each address that its streams need. */
 export function startStreams(options: StreamsOptions): Streams {
   const { venue, socket, resolver } = options;
   const feeds = socket.streams.map(makeSubscription);
@@ -115,7 +115,7 @@ function openLines(
   );
 }
 
-/** The socket is as it stands at the end of the slot; with two, as the worse of them. */
+/** The state of the socket at the end of the slot; with two sockets, of the worse one. */
 function measuredSocket(
   lines: readonly ReconnectingSocket[],
   slotMs: number,
@@ -131,8 +131,8 @@ function measuredSocket(
 }
 
 /**
- * Time to open, for a socket that opened within the slot. Slots are read at no exact distance, so it is one that opened
- * since the reading before: none is told twice, or by neither of two.
+ * The time to open, for a socket that opened within the slot. Slots are not read at exact intervals. So a socket counts
+ * if it opened since the previous reading, and each opening is reported exactly once.
  */
 function makeOpening() {
   let readAtMs = -Infinity;
@@ -152,7 +152,7 @@ function makeOpening() {
   };
 }
 
-/** Nothing came, and the venue did not say so itself; what brought a socket down was looked into when it fell. */
+/** The stream is silent without a refusal of the venue. (The cause of a closed socket was checked when it closed.) */
 function mayBeOurSilence(outcome: MeasurementOutcome, { trouble }: Subscription): outcome is Measurement {
   if (isUnmeasured(outcome) || outcome.unserved) return false;
   const isSilent = outcome.fault === "stall" || outcome.fault === "handshake";
@@ -206,14 +206,14 @@ function measuredStream(
 }
 
 /**
- * The stream was not heard for the whole slot. It is the venue's doing where it brought the socket down in it, or
- * before and it is not back yet.
+ * The stream was not received during the whole slot. That is the venue's fault if it brought the socket down in this
+ * slot, or before and the stream is not back yet.
  */
 function unheard({ fall }: Subscription): MeasurementOutcome {
   return fall && !isUnmeasured(fall) ? unservedBy(fall.fault) : { unmeasured: "subscribing" };
 }
 
-/** Nothing came, ever since it was asked for. */
+/** The stream has sent nothing since it was first subscribed to. */
 function silentSince({ askedMs, words }: SubscriptionError, nowMs: number): Measurement {
   return {
     ...nothingMeasured,

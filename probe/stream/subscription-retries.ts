@@ -1,20 +1,17 @@
 import { makeBucket } from "./bucket.js";
 
-/** When subscriptions of one socket that are not served are sent again. Times are `performance.now()`. */
+/** Schedules retries of unserved subscriptions of one socket. Times are by `performance.now()`. */
 export interface SubscriptionRetries {
-  /** How long a subscription waits for its turn that has been sent so often. */
+  /** The delay of the next retry of a subscription that was sent `timesSent` times. */
   waitMs(timesSent: number, nowMs: number): number;
-  /** Whether one that waits may be sent out of its turn, for the venue has just begun to serve another. */
+  /** Whether a waiting subscription may be retried out of turn, because the venue has just begun to serve another. */
   mayHurry(nowMs: number): boolean;
 }
 
-/** Some recoveries in a row; and thirty an hour of a venue that serves and refuses by turns. */
+/** Enough for some recoveries in a row; thirty an hour for a venue that alternately serves and refuses. */
 const hurries = { burst: 6, perSecond: 30 / 3600 };
 
-/**
- * Soon at first, and each time after twice as long; then one subscription of the
- * socket after the other has its turn.
- */
+/** Exponential backoff up to `betweenMs`; after that the socket's subscriptions take turns, one every `betweenMs`. */
 export function makeSubscriptionRetries(firstMs: number, betweenMs: number): SubscriptionRetries {
   const hurriesLeft = makeBucket(hurries);
   let lastTurnMs = -Infinity;

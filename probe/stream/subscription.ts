@@ -4,27 +4,27 @@ import { makeFrameTimes } from "./frame-times.js";
 import { makeMeter, type Meter } from "./meter.js";
 import { watchSequence, type SequenceWatch } from "./sequence.js";
 
-/** A stream as it is listened to. It outlives the sockets that carry it. */
+/** A stream that the probe subscribes to. It outlives the sockets that carry it. */
 export interface Subscription {
   stream: Stream;
   meter: Meter;
-  /** Null where the venue does not number the frames. */
+  /** Null if the venue does not number the frames. */
   sequence: SequenceWatch | null;
   /**
-   * Why the venue does not serve the stream on the socket in use, and has sent nothing since; null: it does, or may
-   * yet.
+   * Why the venue does not serve the stream on the socket in use, and has sent nothing since; null if it serves the
+   * stream, or still may.
    */
   trouble: SubscriptionError | null;
-  /** What brought its socket down, until the stream is heard for a whole slot again; null: nothing did. */
+  /** What brought its socket down, until the stream is received for a whole slot again; null if nothing did. */
   fall: Cause | null;
 }
 
 export interface SubscriptionError {
-  /** `refused`: the venue said so. `unanswered`: neither an acknowledgement nor data came in time. */
+  /** `refused`: the venue refused it. `unanswered`: neither an acknowledgement nor data arrived in time. */
   kind: "refused" | "unanswered";
-  /** When it was first asked for, `performance.now()`. */
+  /** When the subscription was first sent, by `performance.now()`. */
   askedMs: number;
-  /** How the venue put its refusal, or one that named none meanwhile; null where it said nothing. */
+  /** Text of the venue's refusal, or of one that named no subscription meanwhile; null if there was none. */
   words: string | null;
 }
 

@@ -77,7 +77,7 @@ void t.test(
     const at = (seconds: number) => ({ ...one, now: sent + seconds });
     for (const seconds of [0, 299.9, 300, -300]) t.ok(verdict(at(seconds)));
     for (const seconds of [300.1, 301, -301, 1e9, -1e9]) t.notOk(verdict(at(seconds)));
-    t.notOk(verdict(caseNamed("parsed and written anew")));
+    t.notOk(verdict(caseNamed("parsed and serialised again")));
     const [rewritten, alert] = ["rewritten", "alert"].map(
       (body) => JSON.parse(bytesOf({ ...one, body }).toString()) as object,
     );
@@ -131,7 +131,7 @@ void t.test("a header that is not ours is refused without an exception", (t) => 
 void t.test("our signatures are those of the vectors, byte for byte", (t) => {
   for (const [name, secrets] of [
     ["as it is sent", ["current"]],
-    ["while the secret is exchanged, for who has the former", ["other", "current"]],
+    ["while the secret is rotated, for a receiver with the former one", ["other", "current"]],
   ] as const) {
     const { headers, ...one } = caseNamed(name);
     const body = bytesOf({ headers, ...one });
@@ -290,14 +290,14 @@ void t.test("it states when failed alerts are retried, and for how long they del
   const says = (text: string) => t.ok(page.replace(/\s+/g, " ").includes(text), text);
   const [last, ...others] = pausesMs.map((ms) => `${ms / 1000} s`).reverse();
   says(
-    `until it was sent ${attempts} times: some ${others.reverse().join(", ")} and ${last} later, a fifth more or less`,
+    `sent up to ${attempts} times: again after some ${others.reverse().join(", ")} and ${last}, each a fifth more or less`,
   );
-  says(`as far as that is within ${minutes(askedMs)} minutes`);
+  says(`waits for ${minutes(askedMs)} minutes at the most`);
   says(
-    `five attempts of up to ${answerWithinMs / 1000} s make that seven minutes as a rule, and nine and a half at the most`,
+    `five attempts of up to ${answerWithinMs / 1000} s, an alert is usually given up after seven minutes, and after nine and a half at the latest`,
   );
   says(`up to ${Math.ceil(minutes((attempts - 1) * askedMs + heldMs))} minutes until it is given up`);
-  says(`up to ${Math.ceil(minutes(attempts * askedMs + heldMs))} until the next one goes`);
+  says(`up to ${Math.ceil(minutes(attempts * askedMs + heldMs))} until the next one is sent`);
   says(`${rules.switch_off_failures} failures in a row`);
   t.equal(rules.switch_off_failures, 2 * attempts, "two alerts that fail");
   const offMs = 2 * sum(pausesMs) + heldMs;

@@ -241,7 +241,7 @@ void t.test("a price that stands still is stale, whatever its status", async (t)
   await world.clear();
   await until(() => of("rest:ticker").at(-1)!.good);
   const told = lines.filter((line) => line.includes("rest:ticker"));
-  t.match(told, [/warn .*data are stale.*ageMs=/, /info .*fresh again/]);
+  t.match(told, [/warn .*data is stale.*ageMs=/, /info .*fresh again/]);
   t.equal(told.length, 2, "a line at its beginning and one at its end");
 });
 

@@ -113,7 +113,7 @@ void t.test("a failover that loses data", { skip }, async (t) => {
   t.same(missing, [], `of ${acknowledged.length} acknowledged samples, none is lost`);
   for (const probe of probes) {
     await probe.saw("what it acknowledged lately is sent again");
-    await probe.saw("stored again what a failover had lost");
+    await probe.saw("stored samples again that a failover had lost");
   }
   t.match(core.output(), `${lost.incident.slug}`, "core logs what it restored");
 

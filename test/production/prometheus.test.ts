@@ -120,8 +120,8 @@ const shown: [what: string, World, Record<string, Record<string, number>>][] = [
       "Components unknown": { "{}": 5 },
       "Open incidents": { "{}": 1 },
       Venues: { '{venue="gate"}': 3, '{venue="okx"}': 3 },
-      "Components that were not well": {},
-      "Regions that see it otherwise": {},
+      "Components degraded or down, over time": {},
+      "Regions that disagree with the quorum": {},
     },
   ],
   [
@@ -133,8 +133,8 @@ const shown: [what: string, World, Record<string, Record<string, number>>][] = [
       "Components unknown": { "{}": 0 },
       "Open incidents": { "{}": 0 },
       Venues: { '{venue="gate"}': 0, '{venue="okx"}': 0 },
-      "Components that were not well": {},
-      "Regions that see it otherwise": {},
+      "Components degraded or down, over time": {},
+      "Regions that disagree with the quorum": {},
       "Latency, median": {
         '{venue="okx",endpoint="book",region="us-east"}': 0.08,
       },
@@ -155,11 +155,11 @@ const shown: [what: string, World, Record<string, Record<string, number>>][] = [
       "Components unknown": { "{}": 0 },
       "Open incidents": { "{}": 1 },
       Venues: { '{venue="gate"}': 0, '{venue="okx"}': 1 },
-      "Components that were not well": {
+      "Components degraded or down, over time": {
         '{venue="okx",component="rest:book"}': 2,
         '{venue="okx",component="rest:ticker"}': 1,
       },
-      "Regions that see it otherwise": { [otherwise]: 0 },
+      "Regions that disagree with the quorum": { [otherwise]: 0 },
     },
   ],
   [

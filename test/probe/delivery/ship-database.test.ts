@@ -124,7 +124,7 @@ void t.test("samples of what the database does not know yet wait until it does, 
   add(5, "rest:newer");
   await until(() => ship.status().shipped === 3);
   t.match(lines, [
-    /error test: the database does not know what is measured.*components="kraken rest:new, kraken rest:newer"/,
+    /error test: the database does not know some components that .*components="kraken rest:new, kraken rest:newer"/,
   ]);
   // tried again some times
   await until(() => lines.length > 1);

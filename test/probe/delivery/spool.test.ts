@@ -204,7 +204,7 @@ void t.test("a file that cannot be read is left, and costs none of the others", 
   const log = makeLog("test", "error", (line) => lines.push(line));
   const spool = await someSpool(t, { directory, log });
   t.match(spool.status(), { waiting: 1, trouble: null });
-  t.match(lines, [/cannot be read, and is passed over: it stays.*0002/]);
+  t.match(lines, [/cannot read a file of the spool, and skip it: the file stays.*0002/]);
   spool.add(numbered(2));
   t.ok(await spool.flush(), "and new ones are written beside it");
   t.same(await shipAll(spool), [1, 2]);
@@ -222,7 +222,7 @@ void t.test("a disk that hangs keeps no probe from starting, and is taken when i
     answersWithinMs: 50,
     writeEveryMs: 5,
   });
-  t.match(spool.status().trouble, /it has not answered for 0.05 s/);
+  t.match(spool.status().trouble, /the disk has not answered for 0.05 s/);
   const { ship, read } = shipping(spool);
   ship.add(numbered(1));
   await until(() => read.length === 1);
@@ -254,9 +254,9 @@ void t.test("of a full spool the oldest go, counted", async (t) => {
   t.equal(spoolUsed, spoolBytes / 100_000);
   t.ok(dropped > 0);
   t.equal(waiting + dropped, 3000);
-  t.match(trouble, /is full, and the oldest samples are given up/);
+  t.match(trouble, /is full, and the oldest samples are dropped/);
   t.equal(lines.length, 1, "told once");
-  t.match(lines[0], /samples dropped, the oldest, for want of room dropped=\d+/);
+  t.match(lines[0], /dropped the oldest samples for lack of space dropped=\d+/);
   t.same(await shipAll(spool), upTo(3000).slice(dropped));
 });
 

@@ -84,7 +84,7 @@ void t.test("a clock that is off is told of where that is certain", (t) => {
   state.clock = { errorMs: 900, withinMs: 450 };
   t.same(told(), [], "it may be half of that");
   state.clock = { errorMs: -900, withinMs: 40.2 };
-  t.same(told(), ["this clock is 900 ms behind the venues', give or take 41"]);
+  t.same(told(), ["this machine's clock is 900 ms behind the venues' clocks, give or take 41 ms"]);
   t.notOk(isBeyondBearing(state.clock), "events are corrected by it");
   state.clock = { errorMs: 2_100, withinMs: 40 };
   t.match(told(), [/2100 ms ahead of .* nothing is recorded until/]);
