@@ -530,13 +530,13 @@ export const rules: Rule[] = [
     "webhook-switch-off-told",
     "the same in the programs' own metrics",
     "alert-metrics",
-    "what waits, and which channel is off",
+    "metrics show waiting deliveries, and channels that are off",
   ),
   rule(
     "alert-at-least-once",
     "delivery is at least once: what nobody brought to an end is sent again",
     "alert-line",
-    "who is gone loses what he claimed",
+    "a dispatcher that is gone loses its claims",
   ),
   rule(
     "alert-all-formats",
@@ -544,7 +544,12 @@ export const rules: Rule[] = [
     "alert-formats",
     "spec: retry policy, delivery log and severity floor apply to all 3 formats",
   ),
-  rule("alert-retracted", "retracted incidents are not alerted", "alert-line", "nobody is told of what was retracted"),
+  rule(
+    "alert-retracted",
+    "retracted incidents are not alerted",
+    "alert-line",
+    "no channel gets an alert of a retracted incident",
+  ),
   rule(
     "alert-backfill",
     "an event that was not dispatched yet is sent however old it is",
