@@ -524,7 +524,7 @@ export const rules: Rule[] = [
     "webhook-switch-off-shown",
     "that it was switched off is shown in the list of channels",
     "channel-command",
-    "list tells how each does",
+    "list shows each channel's state",
   ),
   rule(
     "webhook-switch-off-told",
@@ -556,12 +556,12 @@ export const rules: Rule[] = [
     "alert-formats",
     "spec: an event that was not dispatched yet is sent however old it is",
   ),
-  rule("alert-default-format", "native is the default", "channel-command", "add shows the signing secret, once"),
+  rule("alert-default-format", "native is the default", "channel-command", "add shows the signing secret once"),
   rule(
     "alert-secret-once",
     "the secret of a channel is shown once, when it is created",
     "channel-command",
-    "add shows the signing secret, once",
+    "add shows the signing secret once",
   ),
   rule("alert-retention", "alert history is kept for 90 days", "alert-line", "spec: it is kept for 90 days"),
 
