@@ -222,7 +222,12 @@ export const rules: Rule[] = [
     "api-limits",
     "the rules are published without a database: a stall threshold for every stream, a reason for every number",
   ),
-  rule("thresholds-dated", "changes of rules are dated in the changelog", "rules", "a change of the rules is dated"),
+  rule(
+    "thresholds-dated",
+    "changes of rules are dated in the changelog",
+    "rules",
+    "a change of the rules has a version and a date",
+  ),
 
   // reliability
   rule("reliability-fields", "fields of ReliabilityResponse", "spec-fields", "spec: fields of /v1/reliability"),

@@ -4,7 +4,7 @@ import { parseScenario } from "../../support/scenario.js";
 
 void t.test("states, scenario by scenario", (t) => playScenarios(t, (chapter) => chapter < 6));
 
-void t.test("what a scenario cannot say is told by file and line", (t) => {
+void t.test("an invalid line of a scenario is reported with file and line", (t) => {
   const refused = (line: string, message: string) =>
     t.throws(
       () =>
