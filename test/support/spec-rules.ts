@@ -32,7 +32,7 @@ export const rules: Rule[] = [
     "all-category-empty-board",
     "the same on the board",
     "api-board",
-    "a category narrows rows and fleet numbers together, not the counts of categories",
+    "a category filters rows and fleet numbers, but not the counts of categories",
   ),
   rule("all-category-empty-incidents", "the same of incidents", "api-incidents", "filters"),
   rule("all-category-400", "a category outside the set is 400", "spec-answers", "spec: the 7 categories, and no other"),
@@ -53,7 +53,7 @@ export const rules: Rule[] = [
     "all-json",
     "JSON unless format=csv is asked",
     "openapi",
-    "a client that knows nothing else gets what is described",
+    "a client that knows only the description gets the described responses",
   ),
   rule(
     "all-cache",
@@ -68,7 +68,7 @@ export const rules: Rule[] = [
     "status-category",
     "category narrows rows and fleet numbers together, not summary.categories",
     "api-board",
-    "a category narrows rows and fleet numbers together, not the counts of categories",
+    "a category filters rows and fleet numbers, but not the counts of categories",
   ),
   rule(
     "status-days",
@@ -92,7 +92,7 @@ export const rules: Rule[] = [
     "status-400",
     "a category that is not allowed is 400",
     "api-parameters",
-    "a value that is not allowed is 400, and its parameter is named",
+    "an invalid value is 400, and its parameter is named",
   ),
 
   // one venue
@@ -107,7 +107,7 @@ export const rules: Rule[] = [
     "venue-two-paths",
     "both paths answer the same bytes",
     "api-board",
-    "both paths of a venue answer the same bytes, while samples arrive",
+    "both paths of a venue have the same bytes, while samples arrive",
   ),
   rule(
     "venue-range",
@@ -120,7 +120,7 @@ export const rules: Rule[] = [
     "venue-region",
     "region selects chart, endpoints and streams, and not state, days or uptime",
     "api-board",
-    "a region chooses latency, endpoints and streams, and nothing else",
+    "a region selects latency, endpoints and streams, and nothing else",
   ),
   rule(
     "venue-exact",
@@ -138,13 +138,13 @@ export const rules: Rule[] = [
     "venue-400",
     "range or region that is not allowed is 400",
     "api-parameters",
-    "a value that is not allowed is 400, and its parameter is named",
+    "an invalid value is 400, and its parameter is named",
   ),
   rule(
     "venue-404",
     "a venue that is not in the registry is 404",
     "api-parameters",
-    "a path that leads nowhere is 404, or 400 where it is none",
+    "an unknown path is 404, and an invalid one 400",
   ),
   rule(
     "venue-50",
@@ -162,7 +162,7 @@ export const rules: Rule[] = [
     "venue-patterns",
     "patterns cover the whole window and link every incident in it",
     "incident-patterns",
-    "every incident of the window is in one",
+    "every incident of the window is counted once",
   ),
   rule(
     "venue-summary",
@@ -174,13 +174,13 @@ export const rules: Rule[] = [
     "venue-lag",
     "lag is of chain readers alone, by region, against our own freshest head",
     "api-states",
-    "lag is of a region, against the freshest head it saw",
+    "lag compares with the freshest head of the same region",
   ),
   rule(
     "venue-no-symbol",
     "symbol and quote are null where no instrument is traded",
     "api-states",
-    "lag is of a region, against the freshest head it saw",
+    "lag compares with the freshest head of the same region",
   ),
   rule(
     "venue-cadence",
@@ -195,14 +195,14 @@ export const rules: Rule[] = [
     "regions-silent",
     "reporting is measured; a silent region is listed with false",
     "api-board",
-    "a silent region is listed, and the quorum is of those that report",
+    "a silent region is listed, and the quorum counts reporting regions",
   ),
   rule("thresholds-fields", "fields of ThresholdsResponse", "spec-fields", "spec: fields of /v1/thresholds"),
   rule(
     "thresholds-no-database",
     "rules and stalls come from constants and registry, without a database",
     "api-limits",
-    "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+    "the rules are published without a database: each stream's stall threshold, each number's reason",
   ),
   rule(
     "thresholds-rules",
@@ -214,13 +214,13 @@ export const rules: Rule[] = [
     "thresholds-stalls",
     "one stall threshold for each stream of the registry",
     "api-limits",
-    "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+    "the rules are published without a database: each stream's stall threshold, each number's reason",
   ),
   rule(
     "thresholds-version",
     "version is the build of the engine",
     "api-limits",
-    "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+    "the rules are published without a database: each stream's stall threshold, each number's reason",
   ),
   rule(
     "thresholds-dated",
@@ -303,13 +303,18 @@ export const rules: Rule[] = [
     "spec-fields",
     "spec: an Incident has no category, and a board row no percentiles of components",
   ),
-  rule("incidents-order", "by startedAt, newest first", "api-incidents", "newest first, ties by id"),
-  rule("incidents-before", "before: strictly before this instant", "api-incidents", "before alone is strictly before"),
+  rule("incidents-order", "by startedAt, newest first", "api-incidents", "is in order, newest first and ties by id"),
+  rule(
+    "incidents-before",
+    "before: strictly before this instant",
+    "api-incidents",
+    "treats before alone as strictly before",
+  ),
   rule(
     "incidents-cursor",
     "paging by cursor loses and repeats nothing",
     "api-incidents",
-    "walking the pages loses and repeats nothing",
+    "loses and repeats no incident over its pages",
   ),
   rule(
     "incidents-last-page",
@@ -340,7 +345,7 @@ export const rules: Rule[] = [
     "incidents-400",
     "out of range or malformed is 400",
     "api-parameters",
-    "a value that is not allowed is 400, and its parameter is named",
+    "an invalid value is 400, and its parameter is named",
   ),
   rule("incident-fields", "fields of IncidentDetailResponse", "spec-fields", "spec: fields of /v1/incidents/{slug}"),
   rule(
@@ -359,19 +364,19 @@ export const rules: Rule[] = [
     "incident-conn",
     "ws:conn has what befalls the shared socket",
     "incident-pages",
-    "a dead socket is one incident",
+    "is one for a dead socket and its streams",
   ),
   rule(
     "incident-timeline",
     "the timeline is of the incident's own columns",
     "incident-pages",
-    "a timeline of its own columns",
+    "has a timeline from the incident's times",
   ),
   rule(
     "incident-stream-latency",
     "of a stream, the venue's REST latency, labelled so",
     "incident-pages",
-    "a stalled stream has the latency of REST",
+    "has the REST latency for a stalled stream",
   ),
   rule(
     "incident-cache-open",
@@ -385,14 +390,19 @@ export const rules: Rule[] = [
     "api-incidents",
     "spec: after it closed, it is cached for 300 seconds",
   ),
-  rule("incident-404", "no such slug is 404", "api-incidents", "that never was is 404"),
+  rule("incident-404", "no such slug is 404", "api-incidents", "is 404 for an incident that never existed"),
   rule(
     "incident-404-unpublished",
     "neither of a venue that is no longer published",
     "api-incidents",
-    "that of a venue no longer published is gone",
+    "does not show incidents of a venue that is no longer published",
   ),
-  rule("incident-retracted", "retracted ones are absent from listings", "api-incidents", "a retracted one is nowhere"),
+  rule(
+    "incident-retracted",
+    "retracted ones are absent from listings",
+    "api-incidents",
+    "does not show a retracted incident",
+  ),
   rule(
     "incident-closed",
     "a closed incident no longer changes",
@@ -576,7 +586,7 @@ export const rules: Rule[] = [
     "health-no-database",
     "liveness does not depend on the datastore",
     "openapi",
-    "503 exactly where it is described",
+    "503 occurs exactly where it is described",
   ),
   rule(
     "health-service",
@@ -589,7 +599,7 @@ export const rules: Rule[] = [
     "openapi-only-returned",
     "it describes only fields that the API returns",
     "api-states",
-    "what is described is answered, in some state",
+    "every described value is returned in some state",
   ),
   rule(
     "openapi-all-returned",
@@ -597,7 +607,7 @@ export const rules: Rule[] = [
     "spec-answers",
     "spec: nothing is answered that is not described",
   ),
-  rule("openapi-routes", "every endpoint is described", "openapi", "it describes every route, and no other"),
+  rule("openapi-routes", "every endpoint is described", "openapi", "every route is described, and no other"),
 
   // states
   rule(
@@ -625,13 +635,13 @@ export const rules: Rule[] = [
     "error-400",
     "a parameter that is not allowed, out of range or malformed is 400",
     "api-parameters",
-    "a value that is not allowed is 400, and its parameter is named",
+    "an invalid value is 400, and its parameter is named",
   ),
   rule(
     "error-404",
     "404 for unknown venues and slugs, and only there",
     "openapi",
-    "400 and 404 exactly where they are described",
+    "400 and 404 occur exactly where they are described",
   ),
   rule(
     "error-429",
@@ -720,13 +730,13 @@ export const rules: Rule[] = [
     "version-prefix",
     "data under /v1, meta endpoints without a prefix",
     "openapi",
-    "it describes every route, and no other",
+    "every route is described, and no other",
   ),
   rule(
     "version-exchanges",
     "/v1/exchanges/{venue} stays, as the same response",
     "api-board",
-    "both paths of a venue answer the same bytes, while samples arrive",
+    "both paths of a venue have the same bytes, while samples arrive",
   ),
   rule(
     "version-not-deprecated",
@@ -744,7 +754,7 @@ export const rules: Rule[] = [
     "version-build",
     "/v1/thresholds names the build",
     "api-limits",
-    "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+    "the rules are published without a database: each stream's stall threshold, each number's reason",
   ),
   rule("version-openapi", "OpenAPI 3.1", "openapi", "spec: /openapi.json is OpenAPI 3.1"),
   rule(
@@ -759,13 +769,13 @@ export const rules: Rule[] = [
     "csv-columns",
     "each row carries generatedAt, the window, the measured part of it and methodologyUrl",
     "api-csv",
-    "every row says of when and of what it is",
+    "every row names its instant and its window",
   ),
   rule(
     "csv-disposition",
     "content-disposition has a browser save it",
     "api-csv",
-    "every row says of when and of what it is",
+    "every row names its instant and its window",
   ),
   rule(
     "csv-venue-days",
@@ -777,13 +787,13 @@ export const rules: Rule[] = [
     "csv-reliability",
     "of /v1/reliability: a row for each venue",
     "api-csv",
-    "the venues compared are those of their JSON",
+    "compared venues have the same rows as their JSON",
   ),
   rule(
     "csv-incidents",
     "of /v1/incidents: a row for each incident",
     "api-csv",
-    "incidents have the rows of their JSON, page for page and filter for filter",
+    "incidents have the same rows as their JSON, for each page and filter",
   ),
   rule(
     "csv-incidents-notice",
@@ -795,7 +805,7 @@ export const rules: Rule[] = [
     "csv-format",
     "format is json or csv, by default json",
     "api-csv",
-    "what is not there, or not allowed, is a problem",
+    "unknown venues and invalid parameters are problems",
   ),
   rule(
     "metrics-families",
@@ -827,7 +837,7 @@ export const rules: Rule[] = [
     "metrics-latency",
     "latency of the last complete minute, in seconds, REST only, absent where not measured",
     "metrics",
-    "latency is of the newest complete minute",
+    "latency is that of the newest complete minute",
   ),
   rule(
     "metrics-percentile",
@@ -839,7 +849,7 @@ export const rules: Rule[] = [
     "metrics-incident",
     "svc_incident_open says whether one of that severity is open; retracted ones are absent",
     "metrics",
-    "incidents by their severity of now",
+    "open incidents by their present severity",
   ),
-  rule("metrics-limited", "/metrics may answer 429", "metrics", "and counts for the limit"),
+  rule("metrics-limited", "/metrics may answer 429", "metrics", "a scrape counts for the rate limit"),
 ];

@@ -655,7 +655,7 @@ void t.test("samples count again if other regions see the same", (t) => {
     endpoints([
       ...["", "", ""].map(() => ({
         eu: ".*12 x*20 .*28",
-        // all venues recover at the same instant: the last of several would look like trouble of a single venue
+        // both regions recover at the same instant: otherwise the last one would look bad alone
         us: ".*17 x*15 .*28",
       })),
       { eu: ".*60", us: ".*60" },
