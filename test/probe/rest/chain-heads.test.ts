@@ -175,7 +175,7 @@ void t.test("of two providers alone, the trailing one", async (t) => {
   });
 });
 
-void t.test("of two providers alone, a wrong one makes the other never stale", (t) => {
+void t.test("of two providers alone, a wrong one does not make the other stale", (t) => {
   const errs: Record<string, (atS: number) => number> = {
     "jumps ahead once": (atS) => headAt(atS) + (atS === 600 ? 5000 : 0),
     "jumps ahead at first": (atS) => headAt(atS) + (atS === 0 ? 5000 : 0),
