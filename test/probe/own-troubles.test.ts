@@ -214,7 +214,7 @@ void t.test("more endpoints than open files are allowed is probe trouble, and no
   );
 });
 
-void t.test("a clock that is wrong", async (t) => {
+void t.test("a wrong clock", async (t) => {
   const served = (aheadMs: readonly number[]) => Promise.all(aheadMs.map((ms) => serve(t, ms)));
 
   await t.test("by seconds, as all venues but one show, is probe trouble", async (t) => {
@@ -257,7 +257,7 @@ void t.test("a clock that is wrong", async (t) => {
     );
   });
 
-  await t.test("is the venue's own where no other agrees with it", async (t) => {
+  await t.test("is the venue's own fault where no other venue agrees", async (t) => {
     const urls = await served([0, 0, 0, 60_000]);
     const { probe, kinds } = await probing(t, registryOf(urls));
     await until(() => probe.status().clock !== null, 30_000);

@@ -143,7 +143,7 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
     const unsure = { ...behind, clockErrorWithinMs: 900 };
     const none = { "third rest:block": { blocks: 0, freshestHead: n } };
     t.match(await lagsWith(unsure), none, "the endpoint may have been read later");
-    t.match(await lagsWith({ clockErrorMs: -1_900 }), none, "whoever knows?");
+    t.match(await lagsWith({ clockErrorMs: -1_900 }), none, "the error of the probe's clock is unknown");
   });
 
   await t.test("a head counts for a minute", async (t) => {

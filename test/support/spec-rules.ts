@@ -627,7 +627,7 @@ export const rules: Rule[] = [
     "state-majority",
     "a simple majority of the reporting regions does",
     "engine-scenarios",
-    "states, scenario by scenario",
+    "the engine decides states as each scenario says",
   ),
 
   // errors

@@ -52,7 +52,7 @@ void t.test("a head that trails the others is stale at once", (t) => {
   t.equal(read(5, headAt(0) - 6), null, "a single other provider may be wrong");
   t.equal(read(6, headAt(6), "second.test"), null);
   t.equal(read(10, headAt(10) - 6), 76);
-  t.equal(read(11, headAt(11) - 4), null, "four blocks are within the rhythm");
+  t.equal(read(11, headAt(11) - 4), null, "four blocks are within the tolerance");
   t.equal(read(12, headAt(12)), null, "a head as new as the others is not stale");
   t.end();
 });
@@ -107,7 +107,7 @@ void t.test("a chain with quick blocks may lag by half a minute", (t) => {
   t.end();
 });
 
-void t.test("a chain of unknown rhythm is not judged", (t) => {
+void t.test("a chain with an unknown block time is not judged", (t) => {
   const read = reading("unheard");
   for (let atS = 0; atS < 600; atS += 5) t.equal(read(atS, 7), null);
   t.end();

@@ -87,7 +87,7 @@ void t.test("an answer proves that this machine has a way out", async (t) => {
   t.equal(await resolver.wayOut("other.test", sinceMs), "open");
 });
 
-void t.test("POST sends its body as JSON, and the head of a chain is read", async (t) => {
+void t.test("POST sends its body as JSON, and the chain's head is read", async (t) => {
   let body = "";
   const url = await serve(t, (request, response) => {
     request.on("data", (chunk) => (body += String(chunk)));
@@ -212,7 +212,7 @@ void t.test("a connection closed in mid-answer: closed", async (t) => {
   t.match(sample, { fault: "closed", httpStatus: 200, latencyUs: null });
 });
 
-void t.test("a server that speaks no TLS: tls", async (t) => {
+void t.test("a server without TLS: tls", async (t) => {
   const port = await serveTcp(t, saying("HTTP/1.1 400 Bad Request\r\n\r\n"));
   const sample = await measured(t, endpointAt(`https://127.0.0.1:${port}/`));
   t.match(sample, { fault: "tls", latencyUs: null });

@@ -179,7 +179,7 @@ void t.test("reading time grows in proportion to a frame's length", (t) => {
   t.end();
 });
 
-void t.test("a frame of too many parts is not read", (t) => {
+void t.test("a frame with too many parts is not read", (t) => {
   const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }]);
   const frame = (parts: number) => `{"e":"trade","x":[${"[],".repeat(parts - 5)}{}]}`;
   t.same(read(frame(50_000)), [0]);

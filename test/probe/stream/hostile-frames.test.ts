@@ -64,7 +64,7 @@ const deepRefusals = [
 ];
 
 for (const text of deepRefusals)
-  void t.test(`a refusal ${text.slice(0, 40)} is put into words`, (t) => {
+  void t.test(`a refusal ${text.slice(0, 40)} gets a readable reason`, (t) => {
     const words = refusalWords(JSON.parse(text));
     t.ok(words.length > 0 && words.length <= 200, words);
     t.end();

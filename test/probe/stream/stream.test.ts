@@ -236,7 +236,7 @@ void t.test("a dead socket: timeout", async (t) => {
   t.pass("found by the missing reply");
 });
 
-void t.test("an upgrade that is never answered: timeout", async (t) => {
+void t.test("an unanswered upgrade: timeout", async (t) => {
   const world = await playing(t, quickly("kraken"));
   world.fault({ kind: "timeout", venue: "kraken", component: "ws:conn" });
   const { of, probe } = await probing(t, world.registry);

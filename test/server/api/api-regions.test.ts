@@ -123,7 +123,7 @@ void t.test("an impaired region", async (t) => {
     await pool.query(sql`update engine_clock set ticked_at = ticked_at - ${silence}`);
     const { regions } = await fleet(api);
     t.equal(regions[2]!.impaired, null);
-    t.match(regions[2]!.impairments, [{ endedAt: null }], "as recorded");
+    t.match(regions[2]!.impairments, [{ endedAt: null }], "the impairment as recorded");
     await pool.query(sql`update engine_clock set ticked_at = ticked_at + ${silence}`);
   });
 

@@ -20,7 +20,7 @@ interface Cell {
   formula: boolean;
 }
 
-void t.test("a spreadsheet", { skip: missing }, async (t) => {
+void t.test("a spreadsheet of a CSV table", { skip: missing }, async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   await measured(pool, { from: ago(600), to: ago(0) });

@@ -150,7 +150,7 @@ void t.test("every response fits its schema, in every state", async (t) => {
       startedAt: ago(80 * 86_400),
       minutes: 12,
     });
-    t.strictSame((await boardIn(t, database)).incidents, [], "no news");
+    t.strictSame((await boardIn(t, database)).incidents, [], "no incident is listed");
   });
 
   await t.test("when the engine fell silent, everything is unknown", async (t) => {
@@ -213,7 +213,7 @@ void t.test("every response fits its schema, with all categories", async (t) => 
     registry.venues.map(({ id }) => id),
   );
 
-  await t.test("each category has its venues", async (t) => {
+  await t.test("each category lists its venues", async (t) => {
     interface Counted {
       summary: {
         venues: number;

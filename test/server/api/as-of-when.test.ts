@@ -127,10 +127,10 @@ void t.test("one instant has one body while the engine hangs and everything else
   await arrive(pool, "kraken", ago(30), ago(0));
   await arrive(pool, "kraken", ago(8_900), ago(8_700));
   await arrive(pool, "okx", ago(500), ago(400));
-  t.strictSame(await look("samples came"), instant);
+  t.strictSame(await look("samples arrived"), instant);
 
   await pool.query(sql`update probe set unmeasured = 99, seen_at = clock_timestamp()`);
-  t.strictSame(await look("probes spoke"), instant);
+  t.strictSame(await look("probes sent heartbeats"), instant);
 
   const revision = await revisionOf(pool);
   await pool.query(sql`call upkeep.refresh_newest(clock_timestamp())`);

@@ -106,7 +106,7 @@ function headerObject(document: OpenAPIObject, part: HeaderObject | ReferenceObj
   return document.components!.headers![name] as HeaderObject;
 }
 
-void t.test("the description of the API", async (t) => {
+void t.test("the API's description is valid, correct and sufficient", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   await forget(pool);
   await outage.open(pool);

@@ -20,14 +20,14 @@ interface Demo {
   script: Script;
   /** Address of the web program. */
   url: string;
-  /** Of the owner. */
+  /** The owner's address of the database. */
   databaseUrl: string;
   analystUrl: string;
 }
 
 type Env = Record<string, string>;
 
-void t.test("the demo, from its first start to its second", async (t) => {
+void t.test("venuewatch demo, over two starts", async (t) => {
   const env = {
     DATA_DIR: t.testdir({}),
     PORT: String(await freePort()),

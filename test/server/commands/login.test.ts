@@ -25,7 +25,7 @@ void t.test("logins have their role's rights and limits, and hide their password
     );
     const [, salt = ""] = /^SCRAM-SHA-256\$4096:([^$]+)\$/.exec(row!.kept) ?? [];
     t.equal(scramVerifier(password, Buffer.from(salt, "base64")), row!.kept);
-    t.not(scramVerifier(password), scramVerifier(password), "salted anew");
+    t.not(scramVerifier(password), scramVerifier(password), "each verifier has a new salt");
   });
 
   await t.test("a login has its role's rights and limits", async (t) => {

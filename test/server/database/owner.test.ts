@@ -190,7 +190,7 @@ void t.test(
 interface OwnedDatabase {
   admin: Pool;
   owner: Pool;
-  /** Of the owner. */
+  /** The owner's role. */
   name: string;
   url: string;
 }

@@ -197,7 +197,7 @@ void t.test("a client that dies in mid-exchange leaves nothing behind", async (t
   }
 });
 
-void t.test("a portal is read piece by piece, as pg-cursor does", async (t) => {
+void t.test("a portal can be read in parts, as pg-cursor does", async (t) => {
   const client = await connectWire(embedded.url);
   t.teardown(() => client.socket.destroy());
   await client.until("Z");

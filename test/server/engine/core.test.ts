@@ -12,10 +12,10 @@ const quickRules = { ...rulesRow, step_ms: 50 };
 const patientMs = 60_000;
 const quickPace = { ...usualPace, settleMs: 20, leaseMs: 800 };
 
-void t.test("of several cores on one database", async (t) => {
+void t.test("several cores on one database", async (t) => {
   const { pool, url } = await migratedDatabase(t);
 
-  await t.test("one leads, and hands over when it closes", async (t) => {
+  await t.test("have one leader, which hands over when it closes", async (t) => {
     const first = coreOn(t, url, { ...quickPace, leaseMs: 60_000 });
     await leaderIs(pool, first.holder);
     const second = coreOn(t, url);
@@ -31,7 +31,7 @@ void t.test("of several cores on one database", async (t) => {
     await second.close();
   });
 
-  await t.test("a dead leader is replaced", async (t) => {
+  await t.test("replace a dead leader", async (t) => {
     const dying = coreOn(t, url);
     await leaderIs(pool, dying.holder);
     const heir = coreOn(t, url);
@@ -45,7 +45,7 @@ void t.test("of several cores on one database", async (t) => {
     await heir.close();
   });
 
-  await t.test("the leader continues to tick when a refresh fails", async (t) => {
+  await t.test("continue to tick when a refresh fails", async (t) => {
     const core = coreOn(t, url, { ...quickPace, newestMs: 50 });
     await whileRefreshing(pool, "raise exception 'out of order'", async () => {
       await until(() => core.told("the newest minutes failed") > 0, patientMs);
@@ -62,7 +62,7 @@ void t.test("of several cores on one database", async (t) => {
     await core.close();
   });
 
-  await t.test("the leader waits for another core's refresh", async (t) => {
+  await t.test("wait for another core's refresh", async (t) => {
     await whileRefreshing(
       pool,
       `raise exception 'a concurrent refresh' using errcode = 'lock_not_available'`,
@@ -75,7 +75,7 @@ void t.test("of several cores on one database", async (t) => {
     );
   });
 
-  await t.test("the leader keeps its lease during a long refresh", async (t) => {
+  await t.test("keep their leader during a long refresh", async (t) => {
     await pool.script("create sequence long_refresh");
     const longer = { ...quickPace, leaseMs: 400, newestMs: 50 };
     await whileRefreshing(pool, `perform nextval('long_refresh'), pg_sleep(0.9)`, async () => {
@@ -92,7 +92,7 @@ void t.test("of several cores on one database", async (t) => {
     });
   });
 
-  await t.test("a core closes at once between two ticks", async (t) => {
+  await t.test("close at once between two ticks", async (t) => {
     const hourly = { ...rulesRow, step_ms: 3_600_000 };
     const core = coreOn(t, url, usualPace, hourly);
     await leaderIs(pool, core.holder);
@@ -102,7 +102,7 @@ void t.test("of several cores on one database", async (t) => {
     t.equal(await leader(pool), undefined, "it has released the lease");
   });
 
-  await t.test("an engine ahead of the clock is logged", async (t) => {
+  await t.test("log an engine that is ahead of the clock", async (t) => {
     await tick(pool, new Date(Date.now() + 3_600_000));
     const core = coreOn(t, url);
     await until(() => core.told("tick skipped") > 0);

@@ -311,7 +311,7 @@ void t.test("the engine, in what scenarios cannot show", async (t) => {
     await migrate(pool, database.registry, log);
   });
 
-  await t.test("a region that leaves has no vote from then on", async (t) => {
+  await t.test("gives a region that leaves no more votes", async (t) => {
     await playText(pool, "eu-central .*24\nus-east .*12 x*12");
     const left = structuredClone(database.registry);
     left.regions = left.regions.filter(({ id }) => id !== "us-east");

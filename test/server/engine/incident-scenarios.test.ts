@@ -2,4 +2,4 @@ import t from "tap";
 import { playScenarios } from "../../support/play-scenarios.js";
 
 // a separate file, so that it runs in parallel with the states' scenarios: together they were the longest test
-void t.test("incidents, scenario by scenario", (t) => playScenarios(t, (chapter) => chapter >= 6));
+void t.test("the engine decides incidents as each scenario says", (t) => playScenarios(t, (chapter) => chapter >= 6));

@@ -412,7 +412,7 @@ void t.test("an incident opens, escalates and closes", (t) => {
   t.end();
 });
 
-void t.test("a long run of one region does not predate it", (t) => {
+void t.test("a long run of one region does not date an incident back", (t) => {
   const judged = judge(
     20,
     "eu us",
@@ -576,7 +576,7 @@ void t.test("a machine that probes two regions is impaired as one vantage", (t) 
   t.equal(judged.impairments[1]!.endedAt, after(165));
 
   const opens = (vantages: string, world = cut) => judge(60, "eu us ap", `${vantages}\n${world}`).incidents.length;
-  t.equal(opens(""), 3, "two places agree");
+  t.equal(opens(""), 3, "two vantages agree");
   t.equal(opens("eu runs on m1 from -60s\nus runs on m1 from 71s"), 3);
   t.equal(opens("eu runs on m1 from -60s\nus runs on m1 from 70s"), 0);
   t.equal(opens(`${oneMachine}\nus runs on m2 from 70s`), 3);
@@ -591,7 +591,7 @@ void t.test("a machine that probes two regions is impaired as one vantage", (t) 
 
   const allOnOne = `${oneMachine}\nap runs on m1 from -60s`;
   t.equal(opens(allOnOne), 3, "one of the machine's regions sees it well");
-  t.equal(opens(allOnOne, elsewhere), 0, "all places are one");
+  t.equal(opens(allOnOne, elsewhere), 0, "all regions are one vantage");
   t.end();
 });
 

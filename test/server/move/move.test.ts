@@ -136,7 +136,7 @@ void t.test("a move refuses", async (t) => {
     await source.query(sql`update leader set expires_at = now()`);
   });
 
-  await t.test("the same database", (t) =>
+  await t.test("source and target that are the same database", (t) =>
     t.rejects(moveTo(undefined, source), {
       message: /this is the database that would be moved/,
     }),

@@ -12,7 +12,7 @@ const at = (minutesAgo: number) => new Date(now - minutesAgo * 60_000);
 
 const nothing: NoticeList[] = [whole()];
 
-void t.test("which feed is read next", async (t) => {
+void t.test("the next feed is a due one that no core is reading", async (t) => {
   const { pool } = await migratedDatabase(t);
   interface Claimed {
     source_id: number | null;

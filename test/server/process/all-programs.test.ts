@@ -7,7 +7,7 @@ import type { Supervisor } from "../../../server/process/supervisor.js";
 
 const regions = ["eu-central", "us-east"];
 
-void t.test("programs start in the order in which they need each other", async (t) => {
+void t.test("programs start after those that they need", async (t) => {
   const { supervisor, asked } = recorder();
   const addresses = await startAll(supervisor, readSettings({}), regions);
   t.same(

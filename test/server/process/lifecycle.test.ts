@@ -21,7 +21,7 @@ void t.test("SIGTERM closes in reverse order of opening, and exits with code 0",
   t.same(closedIn(script.output()), ["third", "second", "first"]);
 });
 
-void t.test("SIGINT does the same", async (t) => {
+void t.test("SIGINT closes as SIGTERM does", async (t) => {
   const script = runScript(
     t,
     modules,

@@ -179,7 +179,7 @@ void t.test("a problem that the user must fix stops everything, and is printed l
   t.notMatch(script.output(), "started again");
 });
 
-void t.test("a refusal without a sentence names the program", async (t) => {
+void t.test("a refusal without a message names the program", async (t) => {
   const script = supervise(t, `await supervise({}, async (it) => it.start(child("web", "process.exit(2)")));`);
   t.equal(await script.ended, 2);
   t.match(script.output(), "venuewatch: web refused to start (exit code 2)");

@@ -97,7 +97,7 @@ void t.test("a name resolves to its addresses of both families, IPv4 first", asy
   );
 });
 
-void t.test("one family is enough", async (t) => {
+void t.test("addresses of one family are enough", async (t) => {
   const four: Answer = { addresses: ["8.8.8.8"] };
   const six: Answer = { addresses: ["2001:db8::1"] };
   const broken: Answer = { code: "serverFailed" };

@@ -120,7 +120,7 @@ void t.test(
       t.equal((JSON.parse(body.toString()) as Alert).eventId, 8123);
       t.equal(headers["webhook-id"], "evt_8123");
     }
-    t.not(first.headers["x-svc-signature"], retry.headers["x-svc-signature"], "signed anew");
+    t.not(first.headers["x-svc-signature"], retry.headers["x-svc-signature"], "each attempt has a new signature");
     t.equal(first.headers["webhook-timestamp"], "1769859681");
     t.equal(retry.headers["webhook-timestamp"], "1769859686");
     t.end();

@@ -29,7 +29,7 @@ function paging(alert: Alert, serviceRegion: "us" | "eu" = "us", how = sent) {
   return { url, headers, event: JSON.parse(body.toString()) as Event };
 }
 
-void t.test("an opening triggers, with all that a responder needs", (t) => {
+void t.test("an opening triggers a page with all that a responder needs", (t) => {
   const { event } = paging(openedAlert());
   t.strictSame(event, {
     routing_key: routingKey,
