@@ -1,4 +1,4 @@
-/** What a probe makes of venues that ration it, fall silent, or tell what is old: real servers that do so. */
+/** A probe against real servers that rate-limit it, fall silent, or send stale data. */
 import t, { type Test } from "tap";
 import type { WebSocket } from "ws";
 import type { MeasurementOutcome } from "../../probe/rest/measurement.js";
@@ -18,7 +18,7 @@ import { startWorld } from "../../simulator/world.js";
 
 const registry = await loadRegistry("registry-all.json");
 
-// These tests wait much and work little.
+// These tests mostly wait.
 t.jobs = 6;
 
 interface Change {
@@ -27,7 +27,7 @@ interface Change {
   venue?: (venue: Venue) => void;
 }
 
-/** Venues that are measured twice a second unless they are changed. */
+/** Venues measured twice a second unless changed. */
 function quickly(ids: string[], change: Change = {}): Registry {
   const venues = structuredClone(registry.venues.filter(({ id }) => ids.includes(id)));
   for (const venue of venues) {
@@ -44,7 +44,7 @@ function quickly(ids: string[], change: Change = {}): Registry {
   return { ...registry, venues };
 }
 
-/** A probe at work on a world, and what it records. */
+/** A probe that measures a simulated world, and the samples that it records. */
 async function probing(t: Test, played: Registry) {
   const world = await startWorld({
     registry: played,
@@ -84,7 +84,7 @@ for (const [hosts, endpoints] of [
   for (const cadenceMs of [500, 2000])
     for (const kind of ["limited", "status"] as const)
       void t.test(
-        `rationed with ${kind}, every ${cadenceMs} ms, on a host with ${hosts}: three bad samples in three slots`,
+        `rate-limited with ${kind}, every ${cadenceMs} ms, on a host with ${hosts}: three bad samples in three slots`,
         async (t) => {
           const { world, of } = await probing(
             t,
@@ -105,7 +105,7 @@ for (const [hosts, endpoints] of [
           const asked = () => world.requests({ venue: "okx" });
           const rationed: ScriptedFault =
             kind === "limited" ? { venue: "okx", kind, retryAfterS: 30 } : { venue: "okx", kind, status: 429 };
-          // The slot that meets it may have begun before.
+          // The slot that meets the limit may have begun before it.
           const bad = (component: string) => of(component).filter(({ fault }) => fault === "limited");
           world.fault(rationed);
           await until(() => components.every((component) => bad(component).length >= 4), 10_000 + 4 * cadenceMs);
@@ -123,11 +123,11 @@ for (const [hosts, endpoints] of [
           const before = asked();
           const slots = bad("rest:ticker").length;
           await until(() => bad("rest:ticker").length >= slots + 2);
-          t.equal(asked(), before, "and the venue is left alone");
+          t.equal(asked(), before, "no more requests are sent");
         },
       );
 
-/** OKX with trades that REST shows, and thresholds that a test can wait for. */
+/** OKX with REST trades as counterpart, and thresholds short enough for a test. */
 const afterMs = 2000;
 const tradesEveryMs = 1500;
 const comparable: Change = {
@@ -145,16 +145,16 @@ const comparable: Change = {
   },
 };
 
-void t.test("a quiet market is no fault, and a stream that stops while trades go on is one in time", async (t) => {
+void t.test("a quiet market is no fault, but a stream that stops while trades go on stalls in time", async (t) => {
   const { world, of } = await probing(t, quickly(["okx"], comparable));
   await until(() => of("ws:trades").length > 1 && of("rest:trades").length > 1);
-  t.type(of("rest:trades")[0]!.eventAgeMs, "number", "of the newest trade");
+  t.type(of("rest:trades")[0]!.eventAgeMs, "number", "the age of the newest trade");
   world.fault({ venue: "okx", component: "rest:trades", kind: "frozen" });
   world.fault({ venue: "okx", component: "ws:trades", kind: "silent" });
   await until(() => of("ws:trades").at(-1)!.quietMs! > 4 * afterMs, 10_000 + 4 * afterMs);
   t.ok(
     of("ws:trades").every(({ good }) => good),
-    "silent for four times the threshold, as the venue shows",
+    "silence of four times the threshold is no fault while the venue shows no trade",
   );
   await world.clear();
   await until(() => of("ws:trades").at(-1)!.quietMs! < afterMs);
@@ -164,16 +164,16 @@ void t.test("a quiet market is no fault, and a stream that stops while trades go
   const stalled = () => of("ws:trades", from).filter(({ fault }) => fault === "stall");
   await until(() => stalled().length >= 3);
   const [first] = stalled() as [Sample];
-  // slots of half a second; the machine may be late by some of them
+  // slots of half a second; the machine may be late by several of them
   const mostMs = afterMs + tradesEveryMs + limits.counterpart_settle_ms + 500;
   t.ok(first.quietMs! > afterMs);
-  t.ok(first.quietMs! < mostMs + 1500, `found after ${seconds(first.quietMs!)}, ${seconds(mostMs)} at the most`);
+  t.ok(first.quietMs! < mostMs + 1500, `found after ${seconds(first.quietMs!)}, at most ${seconds(mostMs)}`);
   t.ok(of("ws:ticker", from).every(({ good }) => good));
   await world.clear();
   await until(() => of("ws:trades").at(-1)!.good);
 });
 
-void t.test("a silent stream of an estimated rate is no fault where nobody shows trades", async (t) => {
+void t.test("a silent stream with an estimated rate is no fault without a counterpart", async (t) => {
   const { world, of } = await probing(
     t,
     quickly(["okx"], {
@@ -203,7 +203,7 @@ void t.test("a live stream whose event times stand still is stale", async (t) =>
   const stale = () => of("ws:book").filter(({ fault }) => fault === "stale");
   await until(() => stale().length >= 3, 30_000);
   for (const { messages, eventAgeMs, quietMs } of stale()) {
-    t.ok(messages! > 0, "it speaks");
+    t.ok(messages! > 0, "the stream still sends frames");
     t.ok(quietMs! < 2000);
     t.ok(eventAgeMs! > 3000 - 1000, `${eventAgeMs} ms`);
   }
@@ -213,7 +213,7 @@ void t.test("a live stream whose event times stand still is stale", async (t) =>
   await until(() => of("ws:book").at(-1)!.good);
 });
 
-void t.test("a price that stands still is stale, whatever its status", async (t) => {
+void t.test("a price that stands still is stale, although its status is 200", async (t) => {
   const { world, of, lines } = await probing(
     t,
     quickly(["okx"], {
@@ -234,7 +234,7 @@ void t.test("a price that stands still is stale, whatever its status", async (t)
   await until(() => stale().length >= 3);
   for (const sample of stale()) {
     t.match(sample, { good: false, httpStatus: 200, unserved: null });
-    t.ok(sample.latencyUs! > 0, "it was answered");
+    t.ok(sample.latencyUs! > 0, "the request was answered");
     t.ok(sample.eventAgeMs! > 2000, `${sample.eventAgeMs} ms`);
   }
   t.ok(of("rest:book").every(({ good }) => good));
@@ -242,7 +242,7 @@ void t.test("a price that stands still is stale, whatever its status", async (t)
   await until(() => of("rest:ticker").at(-1)!.good);
   const told = lines.filter((line) => line.includes("rest:ticker"));
   t.match(told, [/warn .*data is stale.*ageMs=/, /info .*fresh again/]);
-  t.equal(told.length, 2, "a line at its beginning and one at its end");
+  t.equal(told.length, 2, "one line when it begins and one when it ends");
 });
 
 void t.test("a head that trails the others of its chain is stale", async (t) => {
@@ -266,11 +266,11 @@ void t.test("a head that trails the others of its chain is stale", async (t) => 
     httpStatus: 200,
     unserved: null,
   });
-  t.ok(of("drpc").at(-1)!.head! > 0, "the head that it named is kept");
+  t.ok(of("drpc").at(-1)!.head! > 0, "the stale head is recorded");
   t.ok(of("drpc").at(-1)!.latencyUs! > 0);
   t.ok(
     of("publicnode").every(({ good }) => good),
-    "who leads is not stale",
+    "the leading venue is not stale",
   );
   await world.clear();
   await until(() => of("drpc").at(-1)!.good);
@@ -280,12 +280,12 @@ void t.test("a head that trails the others of its chain is stale", async (t) => 
   await until(() => of("chainlink").filter(isBehind).length >= 3);
   t.ok(
     of("chainlink").every(({ good }) => good),
-    "nor is a venue that is read through somebody else's node",
+    "a venue that is read through another provider's node is not stale",
   );
 });
 
 for (const whose of ["ours", "the venue's"] as const)
-  void t.test(`what ${whose} trouble brings down`, async (t) => {
+  void t.test(`a socket that ${whose} trouble closes`, async (t) => {
     const open = new Set<WebSocket>();
     const { url } = await serveOkx(t, (ws, arg) => {
       acknowledge(ws, arg);
@@ -305,7 +305,7 @@ for (const whose of ["ours", "the venue's"] as const)
     t.teardown(() => streams.close());
     const { signal } = new AbortController();
     const [conn, stream] = streams.tasks.map((task) => async () => task.measure(new Date(), signal));
-    t.match(await stream!(), { unmeasured: "subscribing" }, "at the beginning");
+    t.match(await stream!(), { unmeasured: "subscribing" }, "the stream is subscribing at first");
     await until(async () => "good" in (await stream!()), 20_000, 500);
     await until(() => open.size > 0);
     for (const ws of open) ws.terminate();

@@ -1,5 +1,6 @@
 /**
- * A probe whose process is frozen while a market has its last trades for some time: what came meanwhile was brought.
+ * A probe's process is frozen while a market has its last trades for some time: the frames that arrived meanwhile
+ * count.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +18,7 @@ const { venues, ...registry } = await loadRegistry(packagedFile("registry.json")
 const afterMs = 3000;
 const cadenceMs = 5000;
 
-/** OKX with its trades alone, which REST shows, and a threshold that a test can wait for. */
+/** OKX with only its trades, REST trades as counterpart, and a threshold short enough for a test. */
 function tradesOnly(): Registry {
   const okx = structuredClone(venues.find(({ id }) => id === "okx")!);
   okx.rest = okx.rest.filter(({ name }) => name === "trades");
@@ -36,16 +37,13 @@ function tradesOnly(): Registry {
   return { ...registry, venues: [okx] };
 }
 
-/** No trade from now on, by the stream and by REST. */
+/** No trade from now on, on the stream and by REST. */
 function fallSilent(world: World) {
   world.fault({ venue: "okx", component: "rest:trades", kind: "frozen" });
   world.fault({ venue: "okx", component: "ws:trades", kind: "silent" });
 }
 
-/**
- * The first instant from then on that lies amid a slot of the stream: so the slot before it is late when the probe goes
- * on.
- */
+/** The next instant in the middle of a slot of the stream: so the slot before it is late when the probe goes on. */
 function amidSlot(fromMs: number): number {
   const [{ id: region }] = registry.regions as [Region];
   const component = { venue: "okx", component: "ws:trades", cadenceMs };
@@ -60,7 +58,7 @@ function measuring(t: Test, registry: Registry) {
     [packagedFile("dist/test/support/measuring-process.js"), JSON.stringify(options)],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
-  // also a frozen one
+  // a frozen process, too
   t.teardown(() => child.kill("SIGKILL"));
   let text = "";
   child.stdout.on("data", (piece: Buffer) => (text += piece.toString()));
@@ -74,7 +72,7 @@ function measuring(t: Test, registry: Registry) {
   };
 }
 
-void t.test("a frozen process makes no quiet stream stalled", async (t) => {
+void t.test("a quiet stream does not stall because the probe's process was frozen", async (t) => {
   const world = await startWorld({
     registry: tradesOnly(),
     messagesPerMinuteCap: 600,
@@ -82,7 +80,7 @@ void t.test("a frozen process makes no quiet stream stalled", async (t) => {
   t.teardown(() => world.close());
   const probe = measuring(t, world.registry);
   await until(() => world.openSockets() === 1, 20_000);
-  // What comes within ten seconds of a subscription may be old, and tells nothing of what the stream has missed.
+  // Data within ten seconds of a subscription may be old, and does not show what the stream has missed.
   await sleep(12_000);
   fallSilent(world);
   await sleep(2000);

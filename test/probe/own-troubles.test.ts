@@ -1,4 +1,4 @@
-/** A probe whose own machine is in trouble, for real where that can be had: no sample of it is a venue's fault. */
+/** A probe whose own machine is in trouble, real trouble where possible: none of its samples blames a venue. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -18,7 +18,7 @@ import { until } from "../support/until.js";
 const run = promisify(execFile);
 const usual = await loadRegistry(packagedFile("registry.json"));
 
-/** Each address is a venue of its own, with so many endpoints. */
+/** Each address is a separate venue with this many endpoints. */
 function registryOf(urls: readonly string[], endpoints = 1): Registry {
   const venues = urls.map((url, i): Venue => ({
     ...{ id: `venue-${i}`, name: `Venue ${i}`, category: "market-data" },
@@ -34,7 +34,7 @@ function registryOf(urls: readonly string[], endpoints = 1): Registry {
   return { ...usual, venues };
 }
 
-/** An HTTP server with a clock of its own. */
+/** An HTTP server whose clock has an error. */
 async function serve(t: Test, aheadMs: number): Promise<string> {
   const server = createServer((_request, response) => {
     response.setHeader("date", new Date(Date.now() + aheadMs).toUTCString());
@@ -65,7 +65,7 @@ async function probing(t: Test, registry: Registry) {
     log: makeLog("test", "error"),
   });
   t.teardown(() => probe.close());
-  /** But for what this machine's load adds. */
+  /** Without the troubles that this machine's load adds. */
   const kinds = () =>
     probe
       .status()
@@ -74,7 +74,7 @@ async function probing(t: Test, registry: Registry) {
   return { probe, samples, kinds };
 }
 
-/** The same in a process of its own, that is started by a command. */
+/** The same in a separate process, started through a command. */
 async function measuredBy([command = "", ...args]: string[], options: MeasuringOptions): Promise<Measured> {
   const program = packagedFile("dist/test/support/measuring-process.js");
   const given = [process.execPath, program, JSON.stringify(options)];
@@ -82,7 +82,7 @@ async function measuredBy([command = "", ...args]: string[], options: MeasuringO
   return JSON.parse(stdout) as Measured;
 }
 
-void t.test("no name resolves", async (t) => {
+void t.test("when no host resolves, the resolver is in trouble and no venue is at fault", async (t) => {
   const names = ["a", "b", "c"].map((name) => `http://${name}.invalid/`);
   const { probe, samples, kinds } = await probing(t, registryOf(names));
   await until(() => probe.status().unmeasured.resolver >= 3, 30_000);
@@ -91,18 +91,18 @@ void t.test("no name resolves", async (t) => {
     probe.status().troubles.filter(({ kind }) => kind === "resolver"),
     [{ detail: /no watched name resolves here: .* venues? not measured/ }],
   );
-  t.same(samples, [], "and no venue is to blame");
+  t.same(samples, [], "no sample blames a venue");
 });
 
-/** Node in a network of its own, without a route; where the system lets us make one. */
+/** Runs Node in a separate network without a route, where the system allows it. */
 const cut = ["unshare", "--map-root-user", "--net"];
 const canCut = await run(cut[0]!, [...cut.slice(1), "true"]).then(
   () => true,
   () => false,
 );
-const skip = !canCut && "no network can be taken away on this machine";
+const skip = !canCut && "this machine cannot create a network namespace";
 
-void t.test("there is no way out of the machine", { skip }, async (t) => {
+void t.test("without a way out of the machine, slots are unmeasured and no venue is at fault", { skip }, async (t) => {
   const urls = ["http://192.0.2.1/", "http://198.51.100.1/"];
   const seen = await measuredBy(cut, { registry: registryOf(urls), slots: 8 });
   t.same([seen.good, seen.faults], [0, []]);
@@ -114,8 +114,8 @@ void t.test("there is no way out of the machine", { skip }, async (t) => {
 });
 
 /**
- * A network of its own, with a way out by one link to three servers, in another: what follows is run in the one, with
- * `$INNER` the process that holds the other.
+ * A separate network with one link out, to three servers in another network. The command that follows runs in the
+ * former; `$INNER` is the process that holds the latter.
  */
 const behindALink = `
 set -e
@@ -141,7 +141,7 @@ shift 2
 "$@"
 `;
 
-void t.test("the way out is lost while it measures, and found again", { skip }, async (t) => {
+void t.test("a way out that is lost for a while blames no venue", { skip }, async (t) => {
   const okx = usual.venues.find(({ id }) => id === "okx")!.socket!;
   const hosts = [1, 2, 3].map((i) => `10.9.0.${i}`);
   const registry = registryOf(hosts.map((host) => `http://${host}/`));
@@ -178,14 +178,14 @@ void t.test("the way out is lost while it measures, and found again", { skip }, 
         ],
       });
       t.same(seen.faults, [], name);
-      t.ok(seen.good > 20, `${seen.good} were good`);
+      t.ok(seen.good > 20, `${seen.good} samples were good`);
       t.ok(seen.unmeasured.network! > 10);
       t.ok(seen.troubles.some(({ kind }) => kind === "network"));
     }),
   );
 });
 
-/** A good server in a process of its own, that answers after so long. */
+/** A good server in a separate process, which answers after this delay. */
 async function serveApart(t: Test, afterMs: number): Promise<string> {
   const program = packagedFile("dist/test/support/answering-process.js");
   const args = [program, "0", String(afterMs), "127.0.0.1"];
@@ -198,15 +198,15 @@ async function serveApart(t: Test, afterMs: number): Promise<string> {
   return `http://127.0.0.1:${port}/`;
 }
 
-void t.test("there are more endpoints than files may be open", async (t) => {
+void t.test("more endpoints than open files are allowed is probe trouble, and no venue's fault", async (t) => {
   const url = await serveApart(t, 500);
   const few = ["bash", "-c", 'ulimit -n 60; exec "$0" "$@"'];
   const registry = registryOf([url, url, url], 40);
-  // its server may be as late as this machine is busy
+  // the server may be late on a busy machine
   for (const { rest } of registry.venues) for (const endpoint of rest) endpoint.timeoutMs = 10_000;
   const seen = await measuredBy(few, { registry, slots: 360 });
-  t.ok(seen.good > 0, "as many as can be are measured");
-  t.same(seen.faults, [], "and none of the others is a venue's fault");
+  t.ok(seen.good > 0, "as many endpoints as possible are measured");
+  t.same(seen.faults, [], "no other slot is a venue's fault");
   t.ok(seen.unmeasured.sockets! > 0);
   t.match(
     seen.troubles.filter(({ kind }) => kind === "sockets"),
@@ -214,10 +214,10 @@ void t.test("there are more endpoints than files may be open", async (t) => {
   );
 });
 
-void t.test("a clock that is wrong", async (t) => {
+void t.test("a wrong clock", async (t) => {
   const served = (aheadMs: readonly number[]) => Promise.all(aheadMs.map((ms) => serve(t, ms)));
 
-  await t.test("by seconds, as all venues but one say", async (t) => {
+  await t.test("by seconds, as all venues but one show, is probe trouble", async (t) => {
     const urls = await served([-5000, -5000, -5000, 0]);
     const { probe, samples, kinds } = await probing(t, registryOf(urls));
     await until(() => kinds().length > 0, 30_000);
@@ -227,15 +227,15 @@ void t.test("a clock that is wrong", async (t) => {
       [{ detail: /ahead of the venues'/ }],
     );
     const { errorMs, withinMs } = probe.status().clock!;
-    t.ok(Math.abs(errorMs - 5000) <= withinMs, `5,000 ms are within ${errorMs} ± ${withinMs}`);
+    t.ok(Math.abs(errorMs - 5000) <= withinMs, `the true error of 5,000 ms is within ${errorMs} ± ${withinMs}`);
     await until(() => probe.status().unmeasured.clock >= 4);
     t.ok(
       samples.every(({ good }) => good),
-      "what came before is no fault of theirs either",
+      "earlier samples blame no venue either",
     );
   });
 
-  await t.test("by less than matters to a slot", async (t) => {
+  await t.test("by too little to matter to a slot is reported, and measuring goes on", async (t) => {
     const urls = await served([1500, 1500, 1500]);
     const registry = registryOf(urls);
     for (const { rest } of registry.venues) rest[0]!.head = { path: "$.price", encoding: "integer" };
@@ -246,18 +246,18 @@ void t.test("a clock that is wrong", async (t) => {
       probe.status().troubles.filter(({ kind }) => kind === "clock"),
       [{ detail: /behind the venues'/ }],
     );
-    t.equal(probe.status().unmeasured.clock, 0, "it is measured on");
+    t.equal(probe.status().unmeasured.clock, 0, "no slot is lost to the clock");
     const told = () => samples.find((one) => one.clockErrorMs !== null);
     await until(() => told() !== undefined);
     const { head, clockErrorMs, clockErrorWithinMs } = told()!;
     t.equal(head, 1);
     t.ok(
       Math.abs(clockErrorMs! + 1500) <= clockErrorWithinMs!,
-      `heads say so: ${clockErrorMs} ± ${clockErrorWithinMs}`,
+      `samples with heads record the clock error: ${clockErrorMs} ± ${clockErrorWithinMs}`,
     );
   });
 
-  await t.test("is the venue's own where it is alone", async (t) => {
+  await t.test("is the venue's own fault where no other venue agrees", async (t) => {
     const urls = await served([0, 0, 0, 60_000]);
     const { probe, kinds } = await probing(t, registryOf(urls));
     await until(() => probe.status().clock !== null, 30_000);

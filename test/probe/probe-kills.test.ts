@@ -1,7 +1,6 @@
 /**
- * Probes that are killed by SIGKILL at random moments, and before, amid and after whatever they do to the spool's
- * files, while the database comes and goes. KILLS says how many are killed at least; it goes on until each fault point
- * has killed.
+ * Kills probes with SIGKILL at random moments, and before, during and after each operation on the spool's files, while
+ * the database comes and goes. KILLS is the least number of kills; the test goes on until each fault point has killed.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -20,7 +19,7 @@ import { deliverRest, spoolDirectory } from "../support/spool.js";
 const kills = Number(process.env.KILLS ?? 16);
 const probesAtOnce = 3;
 const region = "us-east";
-/** More than one can measure before it is killed. */
+/** More than a probe can measure before it is killed. */
 const perLife = 20_000;
 
 const steps = ["open", "write", "truncate", "unlink", "record"] as const;
@@ -29,7 +28,7 @@ const faultPoints: ShippingFault[] = steps.flatMap((step, i) =>
   moments.map((when, j) => ({ step, when, time: 1 + ((i + j) % 2) })),
 );
 
-void t.test(`${kills} kills lose no sample that was acknowledged`, async (t) => {
+void t.test(`${kills} kills lose no acknowledged sample`, async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const gate = await makeGate(t, url);
   const directory = await spoolDirectory(t);
@@ -65,16 +64,16 @@ void t.test(`${kills} kills lose no sample that was acknowledged`, async (t) => 
   `);
   const found = new Set(rows.map(({ number }) => number));
   t.comment(`${killed} kills, ${acknowledged.size} samples acknowledged, ${found.size} delivered`);
-  t.notOk(found.has(null), "every sample is one that was measured");
+  t.notOk(found.has(null), "every stored sample was measured");
   t.strictSame(
     rows.filter(({ times }) => times !== 1),
     [],
-    "and there once",
+    "no sample is stored twice",
   );
   t.strictSame(
     [...acknowledged].filter((number) => !found.has(number)),
     [],
-    "all that was acknowledged",
+    "every acknowledged sample is stored",
   );
   t.ok(acknowledged.size > kills);
 });
@@ -87,7 +86,7 @@ interface Life {
   acknowledged: Set<number>;
 }
 
-/** Resolves with whether it has killed itself. */
+/** Resolves to whether the process killed itself. */
 async function liveOnce(
   t: Test,
   url: string,
@@ -107,7 +106,7 @@ async function liveOnce(
   const isReady = new Promise<void>((resolve) => (ready = resolve));
   createInterface(child.stdout).on("line", (line) => {
     if (line === "ready") return ready();
-    // a line that the kill has torn is no acknowledgement
+    // a line that the kill tore is no acknowledgement
     const [, from, to] = /^(\d+) (\d+)$/.exec(line) ?? [];
     for (let n = Number(from); n <= Number(to); n += 1) acknowledged.add(n);
   });
@@ -118,11 +117,11 @@ async function liveOnce(
   child.kill("SIGKILL");
   const [code, signal] = await died;
   await closed;
-  if (signal !== "SIGKILL") throw new Error(`expected a probe to be killed, it ended by ${signal ?? code}`);
+  if (signal !== "SIGKILL") throw new Error(`expected SIGKILL to end the probe, it ended by ${signal ?? code}`);
   return !child.killed;
 }
 
-/** Most of the time the database is there. */
+/** Most of the time the database is available. */
 async function comeAndGo(gate: Gate, random: () => number, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     await sleep(600 * random());

@@ -10,7 +10,7 @@ import { startWorld } from "../../simulator/world.js";
 
 const quiet = makeLog("test", "error", () => {});
 
-void t.test("every component of the fifteen venues is measured, through an absence of the database", async (t) => {
+void t.test("every component of the fifteen venues is measured, also while the database is away", async (t) => {
   const world = await startWorld({
     registry: await loadRegistry("registry.json"),
     timeScale: 5,
@@ -56,13 +56,13 @@ void t.test("every component of the fifteen venues is measured, through an absen
   );
   t.ok(samples.every(({ good, fault }) => good === (fault === null)));
   const keys = samples.map((one) => `${one.venue} ${one.component} ${+one.slotAt}`);
-  t.equal(new Set(keys).size, keys.length, "each slot once");
+  t.equal(new Set(keys).size, keys.length, "each slot is stored once");
   const status = probe.status();
   t.equal(status.shipped, samples.length);
   t.equal(status.taken, samples.length);
   t.equal(status.waiting, 0);
   t.equal(status.dropped, 0);
-  t.equal(status.socketsOpen, 0, "closed with the probe");
+  t.equal(status.socketsOpen, 0, "closing the probe closes its sockets");
   t.same(world.violations, []);
-  t.ok(world.requests({ region: "ap-southeast" }) > 0, "the probe names its region");
+  t.ok(world.requests({ region: "ap-southeast" }) > 0, "the probe's requests name its region");
 });

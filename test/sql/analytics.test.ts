@@ -1,7 +1,4 @@
-/**
- * Schema analytics as an interface: that it is described, that its readers reach nothing else, and that their limits
- * bite.
- */
+/** Schema analytics as an interface: it is documented, its readers reach nothing else, and their limits take effect. */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import pg from "pg";
@@ -22,10 +19,10 @@ const onServer = process.env.DATABASE_URL !== undefined;
 const withoutSuperuser = await superuserMissing();
 const { ANALYSTS_DAYS, ANALYSTS_LIMITS } = process.env;
 
-void t.test("the interface of analysts", async (t) => {
+void t.test("the analysts' interface", async (t) => {
   const { pool, url } = await migratedDatabase(t);
 
-  await t.test("says what everything in it is", async (t) => {
+  await t.test("documents every view, column and function", async (t) => {
     const silent = await pool.query<{ what: string }>(sql`
       select format('%s.%s', c.relname, a.attname) as what
       from pg_class c
@@ -43,7 +40,7 @@ void t.test("the interface of analysts", async (t) => {
       select 'the schema' where obj_description('analytics'::regnamespace, 'pg_namespace') is null
     `);
     t.strictSame(silent, []);
-    // prose is wrapped and tables are padded
+    // the page wraps prose and pads tables
     const plain = page.replace(/\s+/g, " ");
     const columns = await pool.query<{ view: string; line: string }>(sql`
       select
@@ -63,17 +60,18 @@ void t.test("the interface of analysts", async (t) => {
       where c.relnamespace = 'analytics'::regnamespace
     `);
     const described = (view: string) => plain.split(`### \`analytics.${view}\``)[1]?.split("###")[0] ?? "";
-    for (const { view, line } of columns) t.match(described(view), line, `docs/analysts.md has it below ${view}`);
+    for (const { view, line } of columns)
+      t.match(described(view), line, `docs/analysts.md lists the column below ${view}`);
     const names = await pool.query<{ name: string }>(sql`
       select c.relname as name from pg_class c where c.relnamespace = 'analytics'::regnamespace
       union
       select p.proname from pg_proc p where p.pronamespace = 'analytics'::regnamespace
     `);
     t.ok(names.length > 25);
-    for (const { name } of names) t.match(page, `analytics.${name}`, `docs/analysts.md has ${name}`);
+    for (const { name } of names) t.match(page, `analytics.${name}`, `docs/analysts.md describes ${name}`);
   });
 
-  await t.test("is all that they read", async (t) => {
+  await t.test("is all that an analyst can read", async (t) => {
     const readable = await pool.query<{ relation: string }>(sql`
       select format('%I.%I', n.nspname, c.relname) as relation
       from pg_class c
@@ -100,7 +98,7 @@ void t.test("the interface of analysts", async (t) => {
     t.strictSame(schemas, []);
   });
 
-  await t.test("lets them write nothing, and run nothing", async (t) => {
+  await t.test("lets an analyst neither write nor run anything", async (t) => {
     const analyst = await analystOf(t, url);
     for (const statement of [
       "select * from venuewatch.sample",
@@ -108,21 +106,21 @@ void t.test("the interface of analysts", async (t) => {
       "select engine.rules_at(now())",
       "call upkeep.retain(now())",
       "select logins.keep('me', 'core', 'x', null)",
-      // views of one table could be written through
+      // views of a single table could be written through
       "update analytics.rules_in_force set rules = '{}'",
       "delete from analytics.feed_entries",
       "create view analytics.mine as select 1",
       "create or replace function analytics.evidence(slug text, decision text default 'opening') returns jsonb language sql return null",
       "alter function analytics.evidence owner to vw_analyst",
       "create table public.mine ()",
-      // sql/superuser.sql takes these from everybody
+      // sql/superuser.sql revokes these from everybody
       ...(withoutSuperuser ? [] : takenFromEverybody),
       ...(onServer ? ["create temporary table mine ()"] : []),
     ])
       await t.rejects(analyst.query(statement), { code: "42501" }, statement);
   });
 
-  await t.test("lends no more than it must", async (t) => {
+  await t.test("runs only the necessary functions with another role's rights", async (t) => {
     const lent = await pool.query<{
       name: string;
       owner: string;
@@ -148,7 +146,7 @@ void t.test("the interface of analysts", async (t) => {
         ...{ name, owner: "vw_definer", callers: ["vw_analyst"] },
         path: "search_path=venuewatch, pg_temp",
       })),
-      "with the rights of who writes nothing, and names that nobody can bend",
+      "functions run with the rights of a role that cannot write, and with a fixed search path",
     );
     const elsewhere = await pool.query<{ name: string; owner: string }>(sql`
       select p.oid::regprocedure::text as name, p.proowner::regrole::text as owner
@@ -165,7 +163,7 @@ void t.test("the interface of analysts", async (t) => {
           owner: "vw_definer",
         },
       ],
-      "but for what a web program asks of its replica, and minutes of a view",
+      "elsewhere, only a web program's question to its replica and the minutes of a view need another role's rights",
     );
     const owner = await pool.query<{
       may: string[];
@@ -182,7 +180,7 @@ void t.test("the interface of analysts", async (t) => {
       from pg_roles r
       where r.rolname = 'vw_definer'
     `);
-    // roles are the server's: a superuser may have migrated another database there
+    // roles belong to the server, on which a superuser may have migrated another database
     const fromSuperuser = "pg_read_all_stats";
     if (withoutSuperuser && !owner[0]!.may.includes(fromSuperuser)) owner[0]!.may.unshift(fromSuperuser);
     t.strictSame(owner, [{ login: false, members: 0, may: [fromSuperuser, "vw_web"] }]);
@@ -196,7 +194,7 @@ void t.test("the interface of analysts", async (t) => {
       await t.resolves(analyst.query(statement), statement);
   });
 
-  await t.test("is what is left of earlier rights", async (t) => {
+  await t.test("is all that remains of rights from earlier releases", async (t) => {
     await pool.script(`
       insert into sample (ts, component_id, region_id, good)
       select now() - interval '2 days', component_id, 1, true from component;
@@ -204,7 +202,7 @@ void t.test("the interface of analysts", async (t) => {
       insert into sample (ts, component_id, region_id, good) select now(), component_id, 1, true from component
     `);
     await pool.script("call upkeep.refresh_all(now() - interval '3 days', now())");
-    // as in 0.7
+    // as in version 0.7
     await pool.script(`
       grant usage on schema venuewatch, engine, api to vw_analyst;
       grant select on sample, sample_minute, sample_hour, venue_day, incident, delivery, venue to vw_analyst;
@@ -218,15 +216,15 @@ void t.test("the interface of analysts", async (t) => {
           and exists (select from aclexplode(c.relacl) a where a.grantee = 'vw_analyst'::regrole)
       `);
     t.ok((await held()).length > 10, "chunks, too");
-    // each migration that makes definitions anew runs it, in our names
+    // each migration that recreates definitions runs it, under our name
     await pool.script(await readScript("roles.sql"));
     t.strictSame(await held(), []);
   });
 });
 
 void t.test(
-  "ninety days of the demo, asked by an analyst",
-  { skip: ANALYSTS_DAYS ? false : "make proofs asks them" },
+  "an analyst's queries over ninety days of the demo",
+  { skip: ANALYSTS_DAYS ? false : "make proofs runs them" },
   async (t) => {
     const { pool, url, registry } = await migratedDatabase(t);
     await makeDemoPast(pool, registry, Number(ANALYSTS_DAYS));
@@ -239,11 +237,11 @@ const takenFromEverybody = [
   "select lo_create(0)",
   "select lo_from_bytea(0, 'x')",
   "select public.add_job('pg_sleep', '1 hour')",
-  // into the log that replicas get, read only or not
+  // writes to the log that replicas receive, even in a read-only session
   "select pg_logical_emit_message(false, 'x', 'x')",
   "select pg_notify('x', 'x')",
   "select pg_logical_emit_message(true, 'x', '\\x00'::bytea)",
-  // of these one session takes what all have, or holds ours
+  // with these, one session could use up the locks that all share, or hold ours
   ...["lock", "xact_lock", "lock_shared", "xact_lock_shared"].flatMap((kind) => [
     `select pg_advisory_${kind}(1)`,
     `select pg_advisory_${kind}(1, 1)`,
@@ -253,7 +251,7 @@ const takenFromEverybody = [
 ];
 
 void t.test(
-  "limits of analysts",
+  "the limits of an analyst's login",
   {
     skip: onServer ? withoutSuperuser : "the embedded database has neither logins nor limits",
   },
@@ -263,7 +261,7 @@ void t.test(
     t.teardown(() => pool.script(`drop role if exists ${name}`));
     await pool.file("keep_login", [name, "analyst", scramVerifier("x"), null]);
 
-    await t.test("are those that are told", async (t) => {
+    await t.test("are the documented ones", async (t) => {
       const wanted = await pool.query<{ setting: string; value: string }>(
         sql`select setting, value from logins.setting where kind = 'analyst' order by 1`,
       );
@@ -271,7 +269,7 @@ void t.test(
       const client = await signedIn(t, url, name);
       for (const { setting, value } of wanted) {
         t.equal(await shown(client, setting), value, setting);
-        t.match(page, `\`${setting}\``, "and docs/analysts.md tells it");
+        t.match(page, `\`${setting}\``, "docs/analysts.md states the limit");
       }
       const group = await pool.query<{ setting: string; value: string }>(sql`
         select split_part(c, '=', 1) as setting, split_part(c, '=', 2) as value
@@ -281,21 +279,21 @@ void t.test(
           and s.setdatabase = (select d.oid from pg_database d where d.datname = current_database())
         order by 1
       `);
-      t.strictSame(group, wanted, "vw_analyst itself, should it be let in");
-      await t.rejects(client.query("create table public.mine ()"), { code: "25006" }, "read only");
+      t.strictSame(group, wanted, "vw_analyst itself has the same limits, should it be allowed to log in");
+      await t.rejects(client.query("create table public.mine ()"), { code: "25006" }, "the session is read-only");
       for (const statement of ["set role vw_web", "select * from venuewatch.sample", `alter role ${name} reset all`])
         await t.rejects(client.query(statement), { code: /42501|25006/ });
     });
 
-    await t.test("end what runs away", async (t) => {
+    await t.test("end a runaway query", async (t) => {
       if (!ANALYSTS_LIMITS) await lower(pool, name);
       const client = await signedIn(t, url, name);
       await t.rejects(
         client.query("set temp_file_limit = -1"),
         { code: "42501" },
-        "nobody lifts what the disk may take",
+        "an analyst cannot lift the limit on temporary files",
       );
-      // wide rows, so that they reach the limit before time is up
+      // wide rows, so that they reach the limit before the timeout
       await t.rejects(
         client.query(
           "select * from (select n, repeat(n::text, 200) as wide from generate_series(1, 40000000) n order by md5(n::text)) s offset 39999999",
@@ -311,12 +309,12 @@ void t.test(
         "a runaway",
       );
       const { rows } = await client.query("select 1 as one");
-      t.strictSame(rows, [{ one: 1 }], "and the connection goes on");
+      t.strictSame(rows, [{ one: 1 }], "the connection remains usable");
     });
   },
 );
 
-/** As they are set for a login, but smaller: what is told would take minutes to be reached. */
+/** Set as for a login, but smaller: reaching the documented limits would take minutes. */
 async function lower(pool: Pool, login: string): Promise<void> {
   await pool.script(`
     alter role ${login} set statement_timeout = '2s';

@@ -1,6 +1,6 @@
 /**
- * How far behind a chain an endpoint is, and how often its head goes backwards: what was read, and what the page says
- * of it.
+ * How far an endpoint lags behind its chain, and how often its head goes backwards: from the recorded heads to the
+ * page.
  */
 import t from "tap";
 import { sql } from "../../shared/database/pool.js";
@@ -26,23 +26,23 @@ interface Lag {
 interface Reading {
   venue: string;
   component?: string;
-  /** Its slot, seconds before now, by a right clock. */
+  /** Its slot, in seconds before now on a right clock. */
   ago: number;
   head: number;
   latencyMs?: number;
-  /** How wrong the probe's clock was; right unless given. */
+  /** The error of the probe's clock; zero unless given. */
   clockErrorMs?: number;
-  /** How far off what it knew of that may be; it knew nothing unless given. */
+  /** How exactly the probe knew that error; unknown unless given. */
   clockErrorWithinMs?: number;
 }
 
 const region = "eu-central";
 const n = 21_000_000;
-/** When all that has just been recorded is known: a sample counts from the next whole second after its slot. */
+/** When all samples just recorded are known: a sample counts from the next whole second after its slot. */
 const soon = () => new Date(Date.now() + 1000);
 const none = { blocks: null, head: null, freshestHead: null, at: null };
 
-void t.test("chain lag", async (t) => {
+void t.test("a venue's page shows how far each endpoint lags behind its chain", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const all = await loadRegistry(packagedFile("registry-all.json"));
   const venueOf = (id: string) => all.venues.find((one) => one.id === id)!;
@@ -65,7 +65,7 @@ void t.test("chain lag", async (t) => {
   let now = Date.now();
   const at = (ago: number) => new Date(now - ago * 1000);
 
-  /** What the page of each venue says of its endpoints, once only these were read. */
+  /** The lags on each venue's page, where only these heads were read. */
   async function lagsOf(readings: Reading[], from = region) {
     await pool.script("truncate sample");
     now = Date.now();
@@ -94,7 +94,7 @@ void t.test("chain lag", async (t) => {
     return lags;
   }
 
-  await t.test("who is read seldom is not behind for that", async (t) => {
+  await t.test("an endpoint does not lag because it is read seldom", async (t) => {
     const read = [
       { venue: "publicnode", ago: 30, head: n },
       { venue: "third", ago: 25, head: n },
@@ -111,7 +111,7 @@ void t.test("chain lag", async (t) => {
     });
   });
 
-  await t.test("a head counts from when we had it", async (t) => {
+  await t.test("a head counts from when the probe received it", async (t) => {
     const read = [
       { venue: "publicnode", ago: 12, head: n + 1, latencyMs: 4_000 },
       { venue: "third", ago: 10, head: n },
@@ -123,7 +123,7 @@ void t.test("chain lag", async (t) => {
     });
   });
 
-  await t.test("nobody lags for the clocks of two probes of one region", async (t) => {
+  await t.test("no endpoint lags because two probes of a region have different clocks", async (t) => {
     const right = { clockErrorMs: 0, clockErrorWithinMs: 60 };
     const behind = { clockErrorMs: -1_900, clockErrorWithinMs: 60 };
     const ahead = { clockErrorMs: 1_900, clockErrorWithinMs: 60 };
@@ -142,11 +142,11 @@ void t.test("chain lag", async (t) => {
     t.match(await lagsWith(ahead), seen);
     const unsure = { ...behind, clockErrorWithinMs: 900 };
     const none = { "third rest:block": { blocks: 0, freshestHead: n } };
-    t.match(await lagsWith(unsure), none, "it may have been asked later");
-    t.match(await lagsWith({ clockErrorMs: -1_900 }), none, "whoever knows?");
+    t.match(await lagsWith(unsure), none, "the endpoint may have been read later");
+    t.match(await lagsWith({ clockErrorMs: -1_900 }), none, "the error of the probe's clock is unknown");
   });
 
-  await t.test("and for a minute", async (t) => {
+  await t.test("a head counts for a minute", async (t) => {
     const read = [
       { venue: "publicnode", ago: 66, head: n + 5 },
       { venue: "third", ago: 5, head: n },
@@ -156,7 +156,7 @@ void t.test("chain lag", async (t) => {
     t.strictSame(lags["publicnode rest:block"], { ...none, backwards: 0 });
   });
 
-  await t.test("of its region alone", async (t) => {
+  await t.test("a head counts in its own region only", async (t) => {
     const read = [{ venue: "drpc", ago: 5, head: n }];
     t.match(await lagsOf(read), {
       "drpc rest:block": { blocks: 0, freshestHead: n },
@@ -164,44 +164,47 @@ void t.test("chain lag", async (t) => {
     t.equal((await lagsOf(read, "us-east"))["drpc rest:block"], null);
   });
 
-  await t.test("a head of another chain makes nobody lag, whoever repeats it at the same host", async (t) => {
-    const honest = { venue: "drpc", ago: 9, head: n };
-    const others = [
-      { venue: "publicnode", ago: 12, head: 1e15 },
-      {
-        venue: "publicnode",
-        component: "rest:head",
-        ago: 11,
-        head: 1e15,
-      },
-      // another venue, read at publicnode's host
-      { venue: "chainlink", component: "rest:head", ago: 10, head: 1e15 },
-    ];
-    const outvoted = await lagsOf([...others, honest, { venue: "third", ago: 3, head: n - 2 }]);
-    t.match(outvoted, {
-      "drpc rest:block": { blocks: null, freshestHead: null },
-      "third rest:block": { blocks: 2, freshestHead: n },
-    });
-    const later = await lagsOf([
-      { venue: "third", ago: 20, head: n - 2 },
-      honest,
-      ...others.map((one) => ({ ...one, ago: one.ago - 5 })),
-    ]);
-    t.match(later, {
-      "drpc rest:block": { blocks: 0, freshestHead: n },
-      "publicnode rest:block": {
-        ...{ blocks: null, head: 1e15, freshestHead: n },
-      },
-    });
-    const undecided = await lagsOf([...others, honest]);
-    t.match(
-      undecided["drpc rest:block"],
-      { blocks: null, head: n, freshestHead: null },
-      "of two who contradict each other neither is believed",
-    );
-  });
+  await t.test(
+    "a head of another chain makes no endpoint lag, even if others repeat it from the same host",
+    async (t) => {
+      const honest = { venue: "drpc", ago: 9, head: n };
+      const others = [
+        { venue: "publicnode", ago: 12, head: 1e15 },
+        {
+          venue: "publicnode",
+          component: "rest:head",
+          ago: 11,
+          head: 1e15,
+        },
+        // another venue, read from publicnode's host
+        { venue: "chainlink", component: "rest:head", ago: 10, head: 1e15 },
+      ];
+      const outvoted = await lagsOf([...others, honest, { venue: "third", ago: 3, head: n - 2 }]);
+      t.match(outvoted, {
+        "drpc rest:block": { blocks: null, freshestHead: null },
+        "third rest:block": { blocks: 2, freshestHead: n },
+      });
+      const later = await lagsOf([
+        { venue: "third", ago: 20, head: n - 2 },
+        honest,
+        ...others.map((one) => ({ ...one, ago: one.ago - 5 })),
+      ]);
+      t.match(later, {
+        "drpc rest:block": { blocks: 0, freshestHead: n },
+        "publicnode rest:block": {
+          ...{ blocks: null, head: 1e15, freshestHead: n },
+        },
+      });
+      const undecided = await lagsOf([...others, honest]);
+      t.match(
+        undecided["drpc rest:block"],
+        { blocks: null, head: n, freshestHead: null },
+        "of two endpoints that contradict each other neither is trusted",
+      );
+    },
+  );
 
-  await t.test("venues that are read at one host lag each by itself", async (t) => {
+  await t.test("venues that are read from one host lag independently", async (t) => {
     const read = [
       { venue: "publicnode", ago: 12, head: n + 1 },
       { venue: "chainlink", component: "rest:head", ago: 5, head: n },
@@ -214,7 +217,7 @@ void t.test("chain lag", async (t) => {
     });
   });
 
-  await t.test("who has hardly begun to follow the chain lags", async (t) => {
+  await t.test("an endpoint that has hardly begun to follow the chain lags", async (t) => {
     const read = [
       { venue: "publicnode", ago: 12, head: n },
       { venue: "third", ago: 9, head: n - 1 },

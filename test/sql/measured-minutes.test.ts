@@ -1,5 +1,6 @@
 /**
- * What an uptime is made of, and what it says of itself: each case is one in which a figure without it would be false.
+ * Which minutes an uptime counts, and what the response reports about it: in each case, a figure without this would be
+ * false.
  */
 import t, { type Test } from "tap";
 import { sql, type Pool } from "../../shared/database/pool.js";
@@ -40,7 +41,7 @@ interface Reliability {
   }[];
 }
 
-/** Ten samples a minute of each series, the first `bad` of them with this fault. */
+/** Ten samples a minute of each series; the first `bad` of them have this fault. */
 interface Minutes {
   from: number;
   count: number;
@@ -78,7 +79,7 @@ async function minutes(pool: Pool, what: Minutes): Promise<void> {
   `);
 }
 
-/** An hour ago, so that all of it is published; `from` is the first of these minutes. */
+/** An hour ago, so that all minutes are published; `from` is the first. */
 async function begun(t: Test): Promise<TestDatabase & { from: number }> {
   const database = await migratedDatabase(t);
   const from = Math.floor(Date.now() / minuteMs) * minuteMs - 60 * minuteMs;
@@ -91,7 +92,7 @@ async function watchedSince(pool: Pool, from: number): Promise<void> {
   await pool.query(sql`update component set watched_from = ${new Date(from)}`);
 }
 
-/** As of so many minutes, which are published then. */
+/** As of this many minutes, which are published by then. */
 async function compared(
   t: Test,
   { pool, registry }: TestDatabase,
@@ -109,7 +110,7 @@ function of({ venues }: Reliability, id: string): Row {
   return venues.find((row) => row.id === id)!;
 }
 
-void t.test("a region's own trouble is on no venue, also where it measured alone", async (t) => {
+void t.test("a region's own trouble counts against no venue, even where it measured alone", async (t) => {
   const database = await begun(t);
   const { pool, from } = database;
   await minutes(pool, { from, count: 10 });
@@ -120,7 +121,11 @@ void t.test("a region's own trouble is on no venue, also where it measured alone
   const to = from + 12 * minuteMs;
   const before = await compared(t, database, to);
   for (const { measuredMinutes, downMinutes, scheduledMinutes } of before.venues)
-    t.strictSame([measuredMinutes, downMinutes, scheduledMinutes], [10, 0, 12], "one region alone measures nothing");
+    t.strictSame(
+      [measuredMinutes, downMinutes, scheduledMinutes],
+      [10, 0, 12],
+      "a minute that only one region sampled is not measured",
+    );
 
   await minutes(pool, {
     ...{ from: from + 10 * minuteMs, count: 2 },
@@ -132,7 +137,7 @@ void t.test("a region's own trouble is on no venue, also where it measured alone
     regions: ["eu-central"],
   });
   const torn = await compared(t, database, to);
-  t.equal(of(torn, "okx").downMinutes, 2, "two of three regions");
+  t.equal(of(torn, "okx").downMinutes, 2, "down by two regions of three");
   await pool.query(sql`
       insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured)
       select region_id, ${new Date(from + 10.5 * minuteMs)}, ${new Date(from + 11 * minuteMs)}, ${new Date(from + 11.5 * minuteMs)}, '{okx,kraken}', 15
@@ -151,7 +156,7 @@ void t.test("a region's own trouble is on no venue, also where it measured alone
   ]);
 });
 
-void t.test("half is down, for states and for minutes", async (t) => {
+void t.test("a minute with half of its samples bad is down, as a state is", async (t) => {
   const database = await begun(t);
   const { pool, from } = database;
   await minutes(pool, { from, count: 10 });
@@ -159,11 +164,11 @@ void t.test("half is down, for states and for minutes", async (t) => {
   await minutes(pool, { from, count: 3, venue: "kraken", bad: 4 });
   const told = await compared(t, database, from + 10 * minuteMs);
   t.match(of(told, "okx"), { downMinutes: 3, uptimePct: 70 });
-  t.strictSame(told.ranks.at(-1), { rank: 15, venues: ["okx"] }, "all others were certainly better");
+  t.strictSame(told.ranks.at(-1), { rank: 15, venues: ["okx"] }, "all other venues were certainly better");
   t.match(of(told, "kraken"), { downMinutes: 0, uptimePct: 100 });
 });
 
-void t.test("an outage of one component is no downtime of its venue, and the row says whose it is", async (t) => {
+void t.test("an outage of one component is no downtime of its venue, and the row names the component", async (t) => {
   const database = await begun(t);
   const { pool, from } = database;
   await minutes(pool, { from, count: 10 });
@@ -183,7 +188,7 @@ void t.test("an outage of one component is no downtime of its venue, and the row
     );
 });
 
-void t.test("what the venue prevented counts against it", async (t) => {
+void t.test("unserved slots count against the venue", async (t) => {
   const database = await begun(t);
   const { pool, from } = database;
   await minutes(pool, { from, count: 10 });
@@ -192,7 +197,7 @@ void t.test("what the venue prevented counts against it", async (t) => {
     ...{ from, count: 10, venue: "bitfinex", kind: "ws", bad: 10 },
     ...{ fault: "closed", unserved: true },
   });
-  // told to wait
+  // rate-limited
   await minutes(pool, {
     ...{ from, count: 10, venue: "coinbase", kind: "rest", bad: 10 },
     ...{ fault: "limited", unserved: true },
@@ -208,7 +213,7 @@ void t.test("what the venue prevented counts against it", async (t) => {
   });
 });
 
-void t.test("three minutes a day are no uptime of a day", async (t) => {
+void t.test("three measured minutes a day are no proof of a day's uptime", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
   const midnight = Math.floor(Date.now() / dayMs) * dayMs;
@@ -218,7 +223,7 @@ void t.test("three minutes a day are no uptime of a day", async (t) => {
       ...{ from: midnight - back * dayMs, count: 3 },
       venue: "okx",
     });
-  // enough of one venue to know
+  // enough minutes of one venue for a bound
   await minutes(pool, {
     ...{ from: midnight - dayMs, count: 1 },
     venue: "kraken",
@@ -233,11 +238,11 @@ void t.test("three minutes a day are no uptime of a day", async (t) => {
   const okx = of(told, "okx");
   t.match(okx, { uptimePct: null, measuredMinutes: 15, coveragePct: 0.208 });
   t.equal(okx.scheduledMinutes, 5 * 1440);
-  t.ok(okx.uptimePctLow! < 99, `at least ${okx.uptimePctLow}`);
+  t.ok(okx.uptimePctLow! < 99, `lower bound ${okx.uptimePctLow}`);
   t.equal(okx.uptimePctHigh, 100);
-  t.equal(of(told, "bybit").uptimePctLow, null, "nothing is known of it");
-  t.strictSame(told.ranks, [{ rank: 1, venues: ["kraken", "okx"] }], "nobody knows which is better");
-  t.equal(of(told, "gemini").measuredMinutes, 0, "its days are not read: all are made");
+  t.equal(of(told, "bybit").uptimePctLow, null, "no bound where nothing was measured");
+  t.strictSame(told.ranks, [{ rank: 1, venues: ["kraken", "okx"] }], "venues whose bounds overlap share a rank");
+  t.equal(of(told, "gemini").measuredMinutes, 0, "a venue's days are not read where all are made");
 
   await pool.query(sql`update rollups_made set made_from = ${new Date(midnight)}`);
   const former = await compared(t, database, midnight, 6);
@@ -249,7 +254,7 @@ void t.test("three minutes a day are no uptime of a day", async (t) => {
   });
 });
 
-/** Decides nothing: the rules in force, and the newest instant. */
+/** Decides nothing; only sets the rules in force and the newest instant. */
 async function decided(pool: Pool, at: number): Promise<void> {
   await pool.query(sql`
     insert into rules_in_force (holds_from, version, rules) values ('-infinity', 'test', ${JSON.stringify(rulesRow)})
@@ -261,7 +266,7 @@ async function decided(pool: Pool, at: number): Promise<void> {
   `);
 }
 
-/** As upkeep does, an hour at a time. */
+/** An hour at a time, as upkeep does. */
 async function excludeAll(pool: Pool): Promise<void> {
   for (let more = true; more;) {
     const [row] = await pool.query<{ more: boolean }>(sql`call upkeep.exclude_next()`);
@@ -270,13 +275,13 @@ async function excludeAll(pool: Pool): Promise<void> {
 }
 
 void t.test(
-  "what other regions saw too counts, and nothing is left out before it has shown to be the region's own",
+  "faults that other regions saw count too, and a minute is excluded only once the trouble proves the region's own",
   async (t) => {
     const database = await begun(t);
     const { pool, from } = database;
     const at = (minute: number) => from + minute * minuteMs;
     await minutes(pool, { from, count: 10 });
-    // which two regions knew a little earlier than the third
+    // which two regions saw a little earlier than the third
     await minutes(pool, { from: at(2), count: 3, venue: "okx", bad: 10 });
     await pool.query(sql`
       insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured, seen_elsewhere)
@@ -287,7 +292,7 @@ void t.test(
     t.match(of(seen, "okx"), { measuredMinutes: 10, downMinutes: 3 });
     t.strictSame(seen.excluded, []);
 
-    // another one, which nobody else has seen yet
+    // another one, which no other region has seen yet
     const left = () =>
       pool.query<{ region: string; minute: Date }>(sql`
         select distinct region, minute from excluded_minute join region using (region_id) order by minute
@@ -299,7 +304,7 @@ void t.test(
     `);
     await decided(pool, at(8.5) - 2_000);
     await excludeAll(pool);
-    t.strictSame(await left(), [], "others may still see the same");
+    t.strictSame(await left(), [], "other regions may still see the same");
     await decided(pool, at(8.5));
     await excludeAll(pool);
     t.strictSame(
@@ -308,10 +313,10 @@ void t.test(
         region: "us-east",
         minute: new Date(at(minute)),
       })),
-      "nobody else has seen it within two minutes",
+      "no other region saw it within two minutes",
     );
     const [clock] = await pool.query<{ published_to: Date }>(sql`select published_to from api.clock`);
-    t.ok(+clock!.published_to < at(6), "before any of them is published");
+    t.ok(+clock!.published_to < at(6), "excluded before any of these minutes is published");
     const own = await compared(t, database, at(8));
     t.match(own.excluded, [{ region: "us-east", from: new Date(at(6)).toISOString(), minutes: 2 }]);
 
@@ -321,11 +326,11 @@ void t.test(
     const [ended] = await pool.query<{ to: string; generated_at: Date }>(
       sql`select api.excluded(7) -> 0 ->> 'to' as to, generated_at from api.clock`,
     );
-    t.equal(ended!.to, ended!.generated_at.toISOString(), "the minute that it ended in is not over");
+    t.equal(ended!.to, ended!.generated_at.toISOString(), "the minute in which it ended is not over");
   },
 );
 
-/** Recognised as soon as it begins. */
+/** An impairment that is recognised as soon as it begins. */
 async function impaired(pool: Pool, from: number, to: number | null) {
   await pool.query(sql`
     insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured)
@@ -334,7 +339,7 @@ async function impaired(pool: Pool, from: number, to: number | null) {
   `);
 }
 
-void t.test("what is listed as left out is what the figures beside it leave out", async (t) => {
+void t.test("the exclusions listed with the figures are those that the figures leave out", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
   const midnight = Math.floor(Date.now() / dayMs) * dayMs;
@@ -349,18 +354,18 @@ void t.test("what is listed as left out is what the figures beside it leave out"
     ]);
   const [third, fifth] = [3, 5].map((back) => [over(back) - 5 * minuteMs, over(back) + 6 * minuteMs, 11]);
   t.strictSame(await listed(9), [third, fifth]);
-  t.strictSame(await listed(4), [[over(3), over(3) + 6 * minuteMs, 6]], "from the window's first day on");
+  t.strictSame(await listed(4), [[over(3), over(3) + 6 * minuteMs, 6]], "the list starts at the window's first day");
   await pool.query(sql`
       update rollups_made set complete = false, made_from = ${new Date(over(3) - 3_600_000)}
     `);
   t.strictSame(
     await listed(9),
     [[over(3), over(3) + 6 * minuteMs, 6]],
-    "days that an earlier release counted have their minutes",
+    "days counted by an earlier release include those minutes, so none are listed",
   );
 });
 
-void t.test("a long impairment is written down once", async (t) => {
+void t.test("each excluded minute of a long impairment is written once", async (t) => {
   const { pool, from } = await begun(t);
   const clock = (minute: number) => decided(pool, from + minute * minuteMs);
   const left = async () => {
@@ -385,9 +390,9 @@ void t.test("a long impairment is written down once", async (t) => {
   t.strictSame(await exclude(), { minutes: 2_881, tried: 0 });
   await clock(2);
   t.strictSame(await exclude(), { minutes: 2_883, tried: 2 });
-  // of the same region, recognised in hindsight, and from before
+  // of the same region, recognised in hindsight, and from earlier
   await impaired(pool, from - 2_890 * minuteMs, from - 2_880 * minuteMs);
   t.equal((await exclude()).minutes, 2_893);
   await pool.query(sql`delete from excluded_minute where minute = ${new Date(from - 100 * minuteMs)}`);
-  t.equal((await exclude()).minutes, 2_893, "what is missing comes back");
+  t.equal((await exclude()).minutes, 2_893, "missing minutes are written again");
 });

@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-void t.test("roll-ups are what their samples say", async (t) => {
+void t.test("roll-ups agree with their samples", async (t) => {
   const { pool } = await migratedDatabase(t);
   const watched = await watchedBy(pool);
   const ids = watched.map(({ component_id }) => component_id);
@@ -37,10 +37,10 @@ void t.test("roll-ups are what their samples say", async (t) => {
     .filter((sample) => !samples.some((s) => sameSlot(s, sample)));
   await insertRaw(pool, late);
   await pool.query(sql`call upkeep.refresh_late(now())`);
-  await agree(t, pool, watched, [...samples, ...late], "corrected by late samples");
+  await agree(t, pool, watched, [...samples, ...late], "late samples correct them");
 });
 
-void t.test("minutes of impaired regions are left out", async (t) => {
+void t.test("roll-ups leave out minutes of impaired regions", async (t) => {
   const { pool } = await migratedDatabase(t);
   const watched = await watchedBy(pool);
   const ids = watched.map(({ component_id }) => component_id);
@@ -63,12 +63,12 @@ void t.test("minutes of impaired regions are left out", async (t) => {
   await impaired(pool, 2, minutes[41]! + 59_000, minutes[42]! + 20_000);
   await excludeAll(pool);
   leavesOut(2, 41, 50);
-  await agreed("corrected in hindsight, in compressed minutes");
+  await agreed("an impairment found in hindsight corrects compressed minutes");
 
   await ticked(pool, minutes[62]!);
   await excludeAll(pool);
   leavesOut(2, 51, 62);
-  await agreed("corrected while it goes on, over the end of an hour");
+  await agreed("a continuing impairment corrects minutes across the end of an hour");
 
   await ticked(pool, minutes[80]!);
   await pool.query(sql`update impairment set ended_at = ${new Date(minutes[63]! + 1_000)} where ended_at is null`);
@@ -76,17 +76,17 @@ void t.test("minutes of impaired regions are left out", async (t) => {
   await excludeAll(pool);
   leavesOut(2, 63, 63);
   leavesOut(1, 60, 80);
-  await agreed("corrected when it ends, and another region is impaired too");
+  await agreed("its end corrects minutes while another region is impaired too");
   const [thin] = await pool.query<{ thin: number }>(
     sql`select count(*) as thin from component_minute where not measured`,
   );
-  t.ok(thin!.thin > 0, "one region alone measures nothing");
+  t.ok(thin!.thin > 0, "a minute with only one region is not measured");
 
   const late = samplesWithin(random, new Date(minutes[61]! + 7), 3, ids, [2]);
   await insertRaw(pool, late);
   samples.push(...late);
   await pool.query(sql`call upkeep.refresh_late(now())`);
-  await agreed("left out when samples come late");
+  await agreed("late samples of an impaired region are left out");
 });
 
 async function compressNext(pool: Pool) {
@@ -112,7 +112,7 @@ async function impaired(pool: Pool, region: number, startedMs: number, recognise
   `);
 }
 
-/** As upkeep does, an hour at a time. */
+/** An hour at a time, as upkeep does. */
 async function excludeAll(pool: Pool) {
   for (let more = true; more;) {
     const [row] = await pool.query<{ more: boolean }>(sql`call upkeep.exclude_next()`);
@@ -120,7 +120,7 @@ async function excludeAll(pool: Pool) {
   }
 }
 
-void t.test("one region is enough where one is published", async (t) => {
+void t.test("one region is enough where only one is published", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const watched = await watchedBy(pool);
   const minute = Math.floor(Date.now() / minuteMs) * minuteMs - 20 * minuteMs;
@@ -152,14 +152,14 @@ void t.test("the newest minutes are always right", async (t) => {
   const watched = await watchedBy(pool);
   const ids = watched.map(({ component_id }) => component_id);
   const random = randomFrom(11);
-  // any instant will do, and this one is the first of an hour, of a day, and of the database
+  // any instant works; this one begins an hour, a day and the database
   const start = Math.floor(Date.now() / dayMs) * dayMs;
   const samples: RawSample[] = [];
 
   for (let tick = 0; tick < 12; tick++) {
     const atMs = start + tick * 20_000;
     const of = samplesWithin(random, new Date(atMs), 9, ids, [1, 2, 3]);
-    // what this tick can know, and what came three minutes late
+    // the samples that this tick can know, and those that arrived three minutes late
     const known = of.filter(({ ts }) => +ts < atMs + 20_000);
     const behind = known.map((sample) => ({
       ...sample,
@@ -206,7 +206,7 @@ async function same(t: Test, db: Db, expected: Record<string, object[]>) {
   }
 }
 
-/** Rows as texts, since neither their order nor that of their columns matters. */
+/** Rows as text, since neither their order nor that of their columns matters. */
 function sorted(rows: object[]): string[] {
   return rows.map((row) => JSON.stringify(Object.entries(row).sort(([a], [b]) => a.localeCompare(b)))).sort();
 }

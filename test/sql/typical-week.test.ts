@@ -9,10 +9,10 @@ import { insertRaw } from "../support/random-samples.js";
 const minuteMs = 60_000;
 const dayMs = 1440 * minuteMs;
 
-/** Whole milliseconds, by how many days ago and how many minutes. */
+/** Whole milliseconds, for a number of days ago and a number of minutes. */
 const taken: Record<string, [daysAgo: number, minutes: number, ms: number][]> = {
-  // of seven days with today the eighth is none
-  // between two values in the middle
+  // the seven days include today, so the one seven days ago is not among them; the median lies between two middle
+  // values
   okx: [
     [7, 20, 70],
     [6, 2, 31],
@@ -21,7 +21,7 @@ const taken: Record<string, [daysAgo: number, minutes: number, ms: number][]> = 
   kraken: [[1, 6, 50]],
 };
 
-void t.test("what is typical of the last seven days", async (t) => {
+void t.test("typical latencies are percentiles of the last seven days, counted once a day", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const components = await pool.query<{ id: number; venue: string }>(sql`
     select component_id as id, venue from component join venue using (venue_id) where component = 'rest:ticker'
@@ -48,7 +48,7 @@ void t.test("what is typical of the last seven days", async (t) => {
     `);
     return Object.fromEntries(rows.map(({ what, ms }) => [what, ms]));
   };
-  // 20.5, and a half goes to the even neighbour
+  // 20.5; a half rounds to the even neighbour
   const expected = { okx: 20, kraken: 50, exchange: 50, all: 50 };
   const now = new Date();
   const from = new Date(+now - 8 * dayMs);
@@ -56,9 +56,9 @@ void t.test("what is typical of the last seven days", async (t) => {
   const nextTick = async () => accepted(await tick(pool, new Date()));
 
   await nextTick();
-  t.strictSame(await typical(), {}, "nothing is rolled up yet");
+  t.strictSame(await typical(), {}, "no roll-up exists yet");
   await pool.query(sql`call upkeep.refresh_all(${from}, ${now})`);
-  t.strictSame(await typical(), {}, "what was counted since is not shown");
+  t.strictSame(await typical(), {}, "a version counted later is not shown");
   await nextTick();
   t.strictSame(await typical(), expected);
 
@@ -66,17 +66,17 @@ void t.test("what is typical of the last seven days", async (t) => {
   await pool.query(
     sql`update typical_week set p50_ms = p50_ms + 1 where holds_from = (select max(holds_from) from typical_week)`,
   );
-  t.strictSame(await typical(), expected, "the version of then, still");
+  t.strictSame(await typical(), expected, "the earlier version is still shown");
   await nextTick();
   t.strictSame(
     await typical(),
     { okx: 21, kraken: 51, exchange: 51, all: 51 },
-    "and the newest from then on, once, whoever counts at the same time",
+    "the newest version applies from then on, and concurrent counts store it once",
   );
   await pool.query(sql`update typical_week set holds_from = holds_from - interval '1 day'`);
   await pool.query(sql`call upkeep.keep_typical()`);
   const versions = await pool.query(sql`select distinct holds_from from typical_week`);
-  t.equal(versions.length, 2, "one that may still be shown, and the newest");
+  t.equal(versions.length, 2, "two versions are kept: the newest and one that may still be shown");
 
   const without = structuredClone(registry);
   without.venues = without.venues.filter(({ id }) => id !== "kraken");
@@ -85,6 +85,6 @@ void t.test("what is typical of the last seven days", async (t) => {
   t.strictSame(
     await typical(),
     { okx: 20, exchange: 20, all: 20 },
-    "a venue that is watched no more is in none of them",
+    "no version contains a venue that is no longer watched",
   );
 });

@@ -19,7 +19,7 @@ const quiet = makeLog("test", "error");
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** `UPKEEP_REFRESHES=all`: narrow ones too, where wide ones cover them. */
+/** `UPKEEP_REFRESHES=all`: also narrow refreshes that wide ones cover. */
 const everyRefresh = process.env["UPKEEP_REFRESHES"] === "all";
 const rollups = [
   "sample_minute",
@@ -31,13 +31,13 @@ const rollups = [
   "latency_day",
   "venue_latency_day",
 ];
-/** Of a day that is over nobody reads them, and they are dropped with raw samples. */
+/** No query reads them for a day that is over, and they are dropped with raw samples. */
 const addedUp = ["component_hour", "venue_hour"];
-/** Of these only buckets that are over: hours, and five days. */
+/** Of these, only closed buckets: hours, and five days. */
 const overOnly = ["rest_hour", "stream_hour", "latency_hour", "usual_hour"];
 const usual = "usual_hour";
 
-void t.test("upkeep of an empty database does no harm", async (t) => {
+void t.test("upkeep of an empty database succeeds", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = new Date();
   await refreshEverything(pool, now);
@@ -45,7 +45,7 @@ void t.test("upkeep of an empty database does no harm", async (t) => {
   t.equal(await retain(pool, now), 0);
   t.equal((await heldBy(pool)).sample_minute!.length, 0);
 
-  await t.test("and its first hours are rolled up", async (t) => {
+  await t.test("rolls up the first hours afterwards", async (t) => {
     const from = new Date(+now - 90 * minuteMs);
     const samples = samplesAround(from, 3);
     await insertRaw(pool, samples);
@@ -79,7 +79,7 @@ void t.test("upkeep recomputes the hour before every minute, and the current hou
   t.strictSame(dueMinutes, [0, 1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55]);
 });
 
-void t.test("upkeep lets plans be made by how much there is", async (t) => {
+void t.test("upkeep keeps the planner's statistics current", async (t) => {
   const { pool } = await migratedDatabase(t);
   await pool.query(sql`
     insert into component_state (component_id, state, since, reporting, quorum)
@@ -98,7 +98,7 @@ interface PlanNode {
   "Plan Rows": number;
 }
 
-void t.test("a day's last minutes reach their day", async (t) => {
+void t.test("a day's last minutes reach its roll-up", async (t) => {
   const { pool } = await migratedDatabase(t);
   const midnight = Math.floor(Date.now() / dayMs) * dayMs - dayMs;
   const samples = samplesAround(new Date(midnight - minuteMs), 1);
@@ -109,7 +109,7 @@ void t.test("a day's last minutes reach their day", async (t) => {
   t.strictSame(
     days.map(({ day }) => +day),
     [midnight - dayMs],
-    "when they are published",
+    "the day is complete once its minutes are published",
   );
 });
 
@@ -126,23 +126,23 @@ void t.test("roll-ups outlive their samples", async (t) => {
 
   t.ok((await retain(pool, now)) > 0);
   const [kept] = await pool.query<{ samples: number }>(sql`select count(*) as samples from sample`);
-  t.equal(kept!.samples, recent.length, "only what is too old is dropped");
+  t.equal(kept!.samples, recent.length, "only samples beyond retention are dropped");
   await refreshEverything(pool, now);
   const left = afterRetain(before, now);
   t.ok(left.rest_hour!.length > 0 && left.latency_hour!.length > 0);
-  t.strictSame(await heldBy(pool), left, "a refresh over all erases nothing");
+  t.strictSame(await heldBy(pool), left, "a refresh over everything erases no roll-up");
 
   await pool.script(`select drop_chunks('sample', older_than => now())`);
   await pool.query(sql`call upkeep.refresh_all(${new Date(+now - 21 * dayMs)}, ${new Date(+now - 8 * dayMs)})`);
   await pool.query(sql`call upkeep.refresh_late(${now})`);
-  t.strictSame(await heldBy(pool), left, "nor does it when there is no sample at all");
+  t.strictSame(await heldBy(pool), left, "a refresh without any sample erases no roll-up");
 });
 
-void t.test("no refresh erases what has lost its samples", async (t) => {
+void t.test("no refresh erases roll-ups whose samples are dropped", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = new Date();
   const noon = Math.floor(+now / dayMs) * dayMs + 12 * hourMs;
-  // over a chunk's edge, where chunks are of an hour
+  // across a chunk's edge, where chunks span an hour
   const days = [7, 5, 4].map((ago) => noon - ago * dayMs);
   await insertRaw(
     pool,
@@ -170,7 +170,7 @@ void t.test("no refresh erases what has lost its samples", async (t) => {
       (at) => () => pool.query(sql`call upkeep.refresh_all(${new Date(at - hourMs)}, ${new Date(at + hourMs)})`),
     ),
   ];
-  // those of all windows cover the others
+  // refreshes of all windows cover the others
   const all = everyRefresh ? [...narrow, ...wide] : wide;
   const random = randomFrom(3);
   const unchanged = async (t: Test, what: string) => {
@@ -181,63 +181,66 @@ void t.test("no refresh erases what has lost its samples", async (t) => {
   const midnight = (at: number) => at - 12 * hourMs;
   await dropped(midnight(days[1]!), midnight(days[1]!) + dayMs);
   await dropped(midnight(days[0]!), midnight(days[0]!) + dayMs);
-  await unchanged(t, "a day was dropped in the midst, and the oldest one");
+  await unchanged(t, "after a day in the middle and the oldest day were dropped");
 
   const late = samplesAround(new Date(days[1]!), 1).slice(0, 1);
   await insertRaw(pool, late);
-  await unchanged(t, "a late sample came for a day that is gone");
+  await unchanged(t, "after a late sample arrived for a dropped day");
 
   await pool.query(sql`select drop_chunks('sample', older_than => ${new Date(days[2]!)}::timestamptz)`);
-  await unchanged(t, "half a day is gone, where chunks are of an hour");
+  await unchanged(t, "after half a day was dropped, where chunks span an hour");
   await pool.script(`select drop_chunks('sample', older_than => now() + interval '2 days')`);
-  await unchanged(t, "everything is gone");
+  await unchanged(t, "after everything was dropped");
   for (const at of days) await insertRaw(pool, samplesAround(new Date(at), 1).slice(0, 1));
-  await unchanged(t, "and a sample of each day came late");
+  await unchanged(t, "after a late sample of each day arrived");
 });
 
 for (const [first, then] of [
   [12, 12],
   [16, 16],
-  // as on a database that had half days before
+  // as on a database whose chunks spanned half a day before
   [12, 16],
 ] as const)
-  void t.test(`a day is made of all its minutes or not at all: chunks of ${first} hours, and of ${then}`, async (t) => {
-    const { pool } = await migratedDatabase(t);
-    // of every other day, with which sixteen hours begin
-    const midnight = (Math.floor(Date.now() / dayMs / 2) - 2) * 2 * dayMs;
-    const instant = (hour: number) => new Date(midnight + hour * hourMs);
-    const samples: RawSample[] = [];
-    const comes = async (...hours: number[]) => {
-      const more = hours.flatMap((hour) => samplesAround(instant(hour), 4));
-      await insertRaw(pool, more);
-      samples.push(...more);
-      const at = instant(Math.max(...hours) + 0.5);
-      await pool.query(sql`call upkeep.refresh_late(${at})`);
-      await rolledUp(t, pool, samples, at);
-    };
-    await setMinutesChunk(pool, first);
-    await comes(-6, 6);
-    await setMinutesChunk(pool, then);
-    await comes(14, 18);
-    await comes(30, 38);
+  void t.test(
+    `a day is rolled up from all its minutes or not at all: chunks of ${first} hours, then of ${then}`,
+    async (t) => {
+      const { pool } = await migratedDatabase(t);
+      // of every other day, at which a chunk of sixteen hours begins
+      const midnight = (Math.floor(Date.now() / dayMs / 2) - 2) * 2 * dayMs;
+      const instant = (hour: number) => new Date(midnight + hour * hourMs);
+      const samples: RawSample[] = [];
+      const comes = async (...hours: number[]) => {
+        const more = hours.flatMap((hour) => samplesAround(instant(hour), 4));
+        await insertRaw(pool, more);
+        samples.push(...more);
+        const at = instant(Math.max(...hours) + 0.5);
+        await pool.query(sql`call upkeep.refresh_late(${at})`);
+        await rolledUp(t, pool, samples, at);
+      };
+      await setMinutesChunk(pool, first);
+      await comes(-6, 6);
+      await setMinutesChunk(pool, then);
+      await comes(14, 18);
+      await comes(30, 38);
 
-    const held = await heldBy(pool);
-    const chunks = async () => (await pool.query(sql`select from show_chunks('sample_minute')`)).length;
-    const before = await chunks();
-    for (const hour of [12, 16, 24, 36]) {
-      await pool.query(sql`select drop_chunks('sample_minute', older_than => ${instant(hour)}::timestamptz)`);
-      await pool.query(sql`call upkeep.refresh('latency_day', ${instant(-24)}, ${instant(48)}, force => true)`);
-      t.strictSame(
-        (await heldBy(pool)).latency_day,
-        held.latency_day,
-        `no day is made anew of what is left after ${hour} hours were dropped`,
-      );
-    }
-    const after = await chunks();
-    t.ok(after > 0 && after < before, `${after} of ${before} chunks are left`);
-  });
+      const held = await heldBy(pool);
+      const chunks = async () => (await pool.query(sql`select from show_chunks('sample_minute')`)).length;
+      const before = await chunks();
+      for (const hour of [12, 16, 24, 36]) {
+        await pool.query(sql`select drop_chunks('sample_minute', older_than => ${instant(hour)}::timestamptz)`);
+        await pool.query(sql`call upkeep.refresh('latency_day', ${instant(-24)}, ${instant(48)}, force => true)`);
+        t.strictSame(
+          (await heldBy(pool)).latency_day,
+          held.latency_day,
+          `no day is recomputed from the minutes left after ${hour} hours were dropped`,
+        );
+      }
+      const after = await chunks();
+      t.ok(after > 0 && after < before, `${after} of ${before} chunks are left`);
+    },
+  );
 
-/** How many hours of minutes are in a chunk from now on. */
+/** Sets how many hours of minutes a chunk has from now on. */
 async function setMinutesChunk(pool: Pool, hours: number): Promise<void> {
   await pool.query(sql`
     select set_chunk_time_interval(
@@ -248,7 +251,7 @@ async function setMinutesChunk(pool: Pool, hours: number): Promise<void> {
   `);
 }
 
-void t.test("an hour is mended once it is over", async (t) => {
+void t.test("an hour is repaired once it is over", async (t) => {
   const { pool } = await migratedDatabase(t);
   const hour = Math.floor(Date.now() / hourMs) * hourMs;
   for (const at of [hour - 90 * minuteMs, hour - minuteMs, hour]) await insertRaw(pool, samplesAround(new Date(at), 1));
@@ -264,7 +267,7 @@ void t.test("an hour is mended once it is over", async (t) => {
   }
 });
 
-void t.test("nothing is dropped under a refresh", async (t) => {
+void t.test("retention drops nothing during a refresh", async (t) => {
   const { url, pool } = await migratedDatabase(t);
   const now = new Date();
   const old = [12, 11, 10, 9].flatMap((ago) => samplesAround(new Date(+now - ago * dayMs), 5));
@@ -272,14 +275,14 @@ void t.test("nothing is dropped under a refresh", async (t) => {
   await pool.query(sql`call upkeep.refresh_all(${new Date(+now - 13 * dayMs)}, ${now})`);
   // on the embedded database one statement runs at a time
   if (process.env["DATABASE_URL"])
-    await t.test("that was held up after it had looked", async (t) => {
+    await t.test("that was blocked after it had chosen what to refresh", async (t) => {
       const other = openPool(url, { applicationName: "test", log: quiet });
       t.teardown(() => other.close());
       const [kept] = await pool.query<{ name: string }>(sql`
         select format('%I.%I', materialization_hypertable_schema, materialization_hypertable_name) as name
         from timescaledb_information.continuous_aggregates where view_name = 'sample_minute'
       `);
-      // without something new it would not look at them at all
+      // without new samples it would not look at them at all
       const late = old.map((sample) => ({
         ...sample,
         ts: new Date(+sample.ts + 1),
@@ -310,15 +313,15 @@ void t.test("nothing is dropped under a refresh", async (t) => {
     values ('refresh of a test', 'test', 1, now() + interval '1 minute')`);
   await t.rejects(retain(pool, now), /a refresh is under way/);
   await pool.query(sql`update leader set expires_at = now() where holder = 'test'`);
-  t.ok((await retain(pool, now)) > 0, "until its word has run out");
+  t.ok((await retain(pool, now)) > 0, "retention drops again once the refresh's lease has expired");
   t.strictSame(await heldBy(pool), afterRetain(before, now));
   const [left] = await pool.query<{ held: number }>(sql`
     select count(*) as held from leader where office like 'refresh of %' and expires_at > now()
   `);
-  t.equal(left!.held, 0, "a refresh takes its word back");
+  t.equal(left!.held, 0, "a refresh releases its lease");
 });
 
-void t.test("a drop and the clock never wait for each other", async (t) => {
+void t.test("a drop of chunks and the clock never wait for each other", async (t) => {
   const { url, pool } = await migratedDatabase(t);
   const now = new Date();
   const insertOld = () =>
@@ -341,11 +344,11 @@ void t.test("a drop and the clock never wait for each other", async (t) => {
     create trigger refuse before update on engine_clock for each row execute function refuse();
   `);
   await t.rejects(retain(pool, now), /core is gone/);
-  t.equal(await kept(), 0, "dropped before the clock is touched");
+  t.equal(await kept(), 0, "chunks are dropped before the clock is updated");
   await pool.script("drop trigger refuse on engine_clock");
   const before = await revision();
   t.equal(await retain(pool, now), 0);
-  t.equal(await revision(), before + 1, "the next one moves it on");
+  t.equal(await revision(), before + 1, "the next retention advances the clock's revision");
 
   // on the embedded database one statement runs at a time
   if (!process.env["DATABASE_URL"]) return;
@@ -375,9 +378,9 @@ void t.test("a drop and the clock never wait for each other", async (t) => {
   t.ok((await retaining!) > 0);
 });
 
-void t.test("what is kept, and for how long", async (t) => {
+void t.test("samples and each roll-up are kept for their retention period", async (t) => {
   const { pool } = await migratedDatabase(t);
-  // at noon: twelve minutes of samples are of one day, and enough for a percentile of an hour
+  // at noon: twelve minutes of samples lie in one day, and are enough for a percentile of an hour
   const now = new Date(new Date().setUTCHours(12, 0, 0, 0));
   const samples = [110, 90, 2].flatMap((days) => samplesAround(new Date(+now - days * dayMs), 12));
   await insertRaw(pool, samples);
@@ -399,56 +402,59 @@ void t.test("what is kept, and for how long", async (t) => {
       latency_day: 3,
       venue_latency_day: 3,
     },
-    "minutes for a hundred days; hours and days for ever",
+    "minutes are kept for a hundred days, hours and days indefinitely",
   );
-  t.ok(daysOf(usual) >= 2, "and how long usual hours took");
+  t.ok(daysOf(usual) >= 2, "typical hours keep their latencies");
 });
 
-void t.test("hours that a page takes for complete have none missing before them, whoever asks for which", async (t) => {
-  const { pool } = await migratedDatabase(t);
-  const now = new Date();
-  const [older, newer] = [3, 1].map((days) => samplesAround(new Date(+now - days * dayMs), 2)) as [
-    RawSample[],
-    RawSample[],
-  ];
-  await insertRaw(pool, [...older, ...newer]);
-  const hours = async () => (await heldBy(pool)).latency_hour!.map((row) => JSON.stringify(row));
-  const from = new Date(Math.floor(+newer[0]!.ts / hourMs) * hourMs);
-  const to = new Date(+from + 2 * hourMs);
-  await pool.query(sql`call upkeep.refresh_all(${from}, ${to})`);
-  const kept = await hours();
-  const components = await pool.query<Component>(sql`select component_id, venue_id, kind from component`);
-  t.strictSame(
-    [...kept].sort(),
-    latencyHours([...older, ...newer], components, now)
-      .map((row) => JSON.stringify(row))
-      .sort(),
-    "a refresh of later hours makes those before them too",
-  );
-
-  await pool.script(`truncate rest_hour, stream_hour, latency_hour, hours_kept`);
-  const next = async () => {
-    const [hour] = await pool.query<{ from_at: Date; kept_at: Date }>(
-      sql`select from_at, kept_at from upkeep.hour_to_keep(${now})`,
+void t.test(
+  "no hour is missing before those that a page takes for complete, after any order of refreshes",
+  async (t) => {
+    const { pool } = await migratedDatabase(t);
+    const now = new Date();
+    const [older, newer] = [3, 1].map((days) => samplesAround(new Date(+now - days * dayMs), 2)) as [
+      RawSample[],
+      RawSample[],
+    ];
+    await insertRaw(pool, [...older, ...newer]);
+    const hours = async () => (await heldBy(pool)).latency_hour!.map((row) => JSON.stringify(row));
+    const from = new Date(Math.floor(+newer[0]!.ts / hourMs) * hourMs);
+    const to = new Date(+from + 2 * hourMs);
+    await pool.query(sql`call upkeep.refresh_all(${from}, ${to})`);
+    const kept = await hours();
+    const components = await pool.query<Component>(sql`select component_id, venue_id, kind from component`);
+    t.strictSame(
+      [...kept].sort(),
+      latencyHours([...older, ...newer], components, now)
+        .map((row) => JSON.stringify(row))
+        .sort(),
+      "a refresh of later hours also makes the earlier ones",
     );
-    return hour;
-  };
-  const first = (await next())!;
-  t.ok(+first.from_at <= +older[0]!.ts);
-  let lastMs = 0;
-  for (let hour; (hour = await next()); lastMs = +hour.kept_at)
-    await pool.query(sql`call upkeep.refresh_over_hours(${hour.from_at}, ${hour.kept_at})`);
-  t.strictSame(await hours(), kept, "one after the other they are the same");
-  t.ok(+now - lastMs < hourMs);
-});
 
-void t.test("an hour is kept when its last samples have come, and no hour that is to come", async (t) => {
+    await pool.script(`truncate rest_hour, stream_hour, latency_hour, hours_kept`);
+    const next = async () => {
+      const [hour] = await pool.query<{ from_at: Date; kept_at: Date }>(
+        sql`select from_at, kept_at from upkeep.hour_to_keep(${now})`,
+      );
+      return hour;
+    };
+    const first = (await next())!;
+    t.ok(+first.from_at <= +older[0]!.ts);
+    let lastMs = 0;
+    for (let hour; (hour = await next()); lastMs = +hour.kept_at)
+      await pool.query(sql`call upkeep.refresh_over_hours(${hour.from_at}, ${hour.kept_at})`);
+    t.strictSame(await hours(), kept, "hours made one at a time are the same");
+    t.ok(+now - lastMs < hourMs);
+  },
+);
+
+void t.test("an hour is stored once its last samples have arrived, and no future hour is", async (t) => {
   const { pool } = await migratedDatabase(t);
   const hour = Math.floor(Date.now() / hourMs) * hourMs - 5 * hourMs;
   await insertRaw(pool, samplesAround(new Date(hour + 10 * minuteMs), 2));
   const due = async (at: number) =>
     (await pool.query<{ from_at: Date }>(sql`select from_at from upkeep.hour_to_keep(${new Date(at)})`)).length;
-  // where a chunk is a day, it begins with hours that nobody measured
+  // where a chunk spans a day, it begins with unmeasured hours
   await pool.query(sql`call upkeep.refresh_over_hours(${new Date(hour)}, ${new Date(hour + 2 * minuteMs)})`);
   t.equal(await due(hour + hourMs + minuteMs), 0);
   t.equal(await due(hour + hourMs + 2 * minuteMs), 1);
@@ -459,7 +465,7 @@ void t.test("an hour is kept when its last samples have come, and no hour that i
   t.equal(kept!.over, true);
 });
 
-void t.test("core keeps the hours that it missed, with all that a page reads of them", async (t) => {
+void t.test("core stores the hours that it missed, with all that a page reads of them", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = new Date();
   const missed = [5, 4, 3].flatMap((hours) => samplesAround(new Date(+now - hours * hourMs), 3));
@@ -473,9 +479,9 @@ void t.test("core keeps the hours that it missed, with all that a page reads of 
     const [kept] = await pool.query<{ kept_to: Date }>(sql`select kept_to from hours_kept`);
     return +(kept?.kept_to ?? 0);
   };
-  // an hour a turn, of two days at the most
+  // one hour a turn, of at most two days
   while (passedMs < 48 && (await keptTo()) < +now - hourMs - 2 * minuteMs) {
-    // none of the chores that come after it in a turn
+    // none of the chores that follow it in a turn
     let turns = passedMs === 0 ? 4 : 1;
     await upkeep.doWhatIsDue(() => turns-- > 0);
     passedMs += 1;
@@ -483,7 +489,7 @@ void t.test("core keeps the hours that it missed, with all that a page reads of 
   await rolledUp(t, pool, missed, now, [...["sample_hour", "rest_hour", "stream_hour", "latency_hour"]]);
 });
 
-void t.test("compression", async (t) => {
+void t.test("chunks by minute are compressed once they are over, and late rows too", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = new Date();
   const samples = [4, 3].flatMap((days) => samplesAround(new Date(+now - days * dayMs), 2));
@@ -494,19 +500,19 @@ void t.test("compression", async (t) => {
   const compressed = await compressAll(pool, now);
   const kinds = await hypertablesOf(pool, compressed);
   const firstRollUp = kinds.findIndex((kind) => kind !== "sample");
-  t.ok(firstRollUp > 0, "samples come first");
-  t.notOk(kinds.includes("sample", firstRollUp), "all of them");
+  t.ok(firstRollUp > 0, "samples are compressed first");
+  t.notOk(kinds.includes("sample", firstRollUp), "all samples precede the roll-ups");
   const byMinute = ["component_minute", "sample_minute", "venue_minute"];
   t.strictSame(
     [...new Set(kinds.filter((kind) => kind.endsWith("_minute")))].sort(),
     byMinute,
-    "each level by minute is compressed",
+    "every level by minute is compressed",
   );
   const [open] = await pool.query<{ compressed: boolean }>(sql`
     select bool_or(is_compressed) as compressed from timescaledb_information.chunks
     where hypertable_name = 'sample' and range_end > ${now}
   `);
-  t.notOk(open!.compressed, "the chunk that runs is not");
+  t.notOk(open!.compressed, "the current chunk is not compressed");
 
   // as if the ten days of a chunk of hours were over, too
   const over = new Date(+now + 11 * dayMs);
@@ -524,10 +530,10 @@ void t.test("compression", async (t) => {
   t.strictSame(
     [...new Set(await hypertablesOf(pool, await partlyCompressed(pool)))].sort(),
     all,
-    "what came late lies beside what is compressed",
+    "late rows lie uncompressed beside compressed ones",
   );
   await compressAll(pool, over);
-  t.strictSame(await partlyCompressed(pool), [], "and is compressed too");
+  t.strictSame(await partlyCompressed(pool), [], "late rows are compressed, too");
   t.equal(await compressNext(pool, over), null, "once");
   await rolledUp(t, pool, [...samples, ...fresh, ...late], now);
 });
@@ -549,7 +555,7 @@ function shuffled<One>(all: readonly One[], random: () => number): One[] {
     .map(({ one }) => one);
 }
 
-void t.test("hours and days are compressed when their chunk is over", async (t) => {
+void t.test("hours and days are compressed once their chunk is over", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = new Date();
   const old = samplesAround(new Date(+now - 45 * dayMs), 2);
@@ -566,12 +572,12 @@ void t.test("hours and days are compressed when their chunk is over", async (t) 
       join timescaledb_information.continuous_aggregates a on a.materialization_hypertable_name = c.hypertable_name
       where a.view_name = ${level} and c.range_end > ${now}
     `);
-    t.notOk(open!.compressed, `${level} of these days is not`);
+    t.notOk(open!.compressed, `the current chunk of ${level} is not`);
   }
-  t.strictSame(await heldBy(pool), before, "and reads as before");
+  t.strictSame(await heldBy(pool), before, "compressed roll-ups read as before");
 });
 
-/** Of two endpoints and two streams of one venue. */
+/** Samples of two endpoints and two streams of one venue. */
 function samplesAround(at: Date, minutes: number): RawSample[] {
   const random = randomFrom(Math.floor(+at / dayMs));
   const first = Math.floor(+at / minuteMs) * minuteMs;
@@ -580,7 +586,7 @@ function samplesAround(at: Date, minutes: number): RawSample[] {
   ).flat();
 }
 
-/** Every procedure, over more than there ever was. */
+/** Runs every procedure, over more than ever existed. */
 async function refreshEverything(pool: Pool, now: Date) {
   await pool.query(sql`call upkeep.refresh_newest(${now})`);
   await pool.query(sql`call upkeep.refresh_open_buckets(${now})`);
@@ -600,7 +606,7 @@ async function compressAll(pool: Pool, now: Date): Promise<string[]> {
   return chunks;
 }
 
-/** Table or roll-up of each chunk, in the order of the chunks. */
+/** The table or roll-up of each chunk, in the order of the chunks. */
 async function hypertablesOf(pool: Pool, chunks: string[]): Promise<string[]> {
   const rows = await pool.query<{ kind: string }>(sql`
     select coalesce(a.view_name, c.hypertable_name) as kind
@@ -626,7 +632,7 @@ async function heldBy(pool: Pool) {
   return held;
 }
 
-/** What is left of it when what is too old was dropped: of these levels days that touch the last eight. */
+/** The rows that remain after old ones were dropped: of these levels, days that touch the last eight. */
 function afterRetain(held: Record<string, object[]>, now: Date) {
   const left = { ...held };
   for (const rollup of ["rest_hour", "stream_hour", "latency_hour", ...addedUp])
@@ -660,5 +666,5 @@ async function rolledUp(
   const texts = (rows: object[]) =>
     rows.map((row) => JSON.stringify(Object.fromEntries(Object.entries(row).sort()))).sort();
   for (const rollup of rolledUpLevels)
-    t.strictSame(texts(held[rollup]!), texts(expected[rollup]!), `${rollup} is right`);
+    t.strictSame(texts(held[rollup]!), texts(expected[rollup]!), `${rollup} agrees with the model`);
 }

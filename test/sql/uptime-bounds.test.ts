@@ -1,4 +1,4 @@
-/** Bounds for uptime: what they say of simple windows, and that they contain the truth as often as they claim to. */
+/** Bounds for uptime: their values for simple windows, and that they contain the truth as often as they claim. */
 import t from "tap";
 import { sql } from "../../shared/database/pool.js";
 import { betaShare } from "../support/beta.js";
@@ -15,7 +15,7 @@ import { randomFrom } from "../support/random-samples.js";
 
 const dayMinutes = 1_440;
 
-/** Days of which some minutes were measured, and some of those were down. */
+/** Days with some measured minutes, of which some were down. */
 function history(
   days: number,
   isMeasured: (minuteOfDay: number, day: number) => boolean,
@@ -30,7 +30,7 @@ void t.test("bounds for uptime", async (t) => {
   const { pool } = await migratedDatabase(t);
   const of = async (one: History) => (await boundsOf(pool, [sumsOf(one)]))[0]!;
 
-  await t.test("what was measured whole is known", async (t) => {
+  await t.test("are exact where every minute was measured", async (t) => {
     const known = history(
       7,
       () => true,
@@ -48,7 +48,7 @@ void t.test("bounds for uptime", async (t) => {
     });
   });
 
-  await t.test("of what nobody measured nothing is known", async (t) => {
+  await t.test("are null where nothing was measured", async (t) => {
     t.strictSame(await of(history(7, () => false)), {
       low: null,
       high: null,
@@ -56,17 +56,17 @@ void t.test("bounds for uptime", async (t) => {
     });
   });
 
-  await t.test("three minutes a day are no proof of 100 %", async (t) => {
+  await t.test("do not claim 100 % from three minutes a day", async (t) => {
     const sparse = await of(history(90, (minute) => minute < 3));
     t.equal(sparse.high, 100);
     t.ok(sparse.low! > 98 && sparse.low! < 99, `${sparse.low} %`);
     const apart = await of(history(90, (minute) => minute % 480 === 0));
-    t.ok(apart.low! > sparse.low! && apart.low! < 99.7, `hours apart they say more: ${apart.low} %`);
+    t.ok(apart.low! > sparse.low! && apart.low! < 99.7, `minutes hours apart prove more: ${apart.low} %`);
     const whole = await of(history(90, (minute) => minute >= 3));
-    t.ok(whole.low! > 99.9, `all others but them say nearly all: ${whole.low} %`);
+    t.ok(whole.low! > 99.9, `all other minutes prove nearly everything: ${whole.low} %`);
   });
 
-  await t.test("the more was measured the nearer they are", async (t) => {
+  await t.test("narrow as more is measured", async (t) => {
     const everyOther = history(
       30,
       (_, day) => day % 2 === 0,
@@ -81,7 +81,7 @@ void t.test("bounds for uptime", async (t) => {
     t.ok(nine.high! - nine.low! < half.high! - half.low!);
   });
 
-  await t.test("the uptime is between them, also where all was down", async (t) => {
+  await t.test("enclose the uptime, even where everything was down", async (t) => {
     for (const share of [0.001, 0.5, 0.999, 1]) {
       const random = randomFrom(9);
       const bounds = await of(
@@ -98,8 +98,8 @@ void t.test("bounds for uptime", async (t) => {
     }
   });
 
-  await t.test("quantiles are near the exact ones", async (t) => {
-    // at least as much is known as one minute says
+  await t.test("use quantiles near the exact ones", async (t) => {
+    // at least as much is known as from one minute
     const shapes = [1.2, 2, 5, 20, 100, 1_000, 30_000].flatMap((sum) =>
       [0.002, 0.01, 0.05, 0.2, 0.5, 0.9, 0.995].map((mean) => ({
         a: sum * mean,
@@ -123,21 +123,21 @@ void t.test("bounds for uptime", async (t) => {
     t.equal(quantiles.length, asked.length);
   });
 
-  await t.test("they contain the truth in 93 to 97 % of random histories", async (t) => {
+  await t.test("contain the truth in 93 to 97 % of random histories", async (t) => {
     const judged = await judgedHistories(pool, randomFrom(7), 60);
-    t.ok(judged.length > 2_500, `${judged.length} histories, none of them whole`);
+    t.ok(judged.length > 2_500, `${judged.length} histories, none of them measured in full`);
     const all = containedPct(judged);
     t.ok(all >= 93 && all <= 97, `${all.toFixed(1)} %`);
     for (const name of Object.keys(patterns)) {
       const share = containedPct(judged.filter(({ pattern }) => pattern === name));
-      // half hours on a beat of one hour look to the squares as if they were scattered
+      // to the squares, half hours that repeat every hour look scattered
       const atLeast = name === "half of every hour" ? 78 : 90;
       t.ok(share >= atLeast, `${name}: ${share.toFixed(1)} %`);
     }
   });
 });
 
-/** By halving: what share of the distribution is below is known. */
+/** Found by bisection of the distribution function, which is known. */
 function exactQuantile(share: number, a: number, b: number): number {
   let [low, high] = [0, 1];
   for (let i = 0; i < 100; i += 1) {

@@ -32,7 +32,7 @@ export const rules: Rule[] = [
     "all-category-empty-board",
     "an allowed category without measured venues is 200 with an empty list on the board",
     "api-board",
-    "a category narrows rows and fleet numbers together, not the counts of categories",
+    "a category filters rows and fleet numbers, but not the counts of categories",
   ),
   rule(
     "all-category-empty-incidents",
@@ -58,7 +58,7 @@ export const rules: Rule[] = [
     "all-json",
     "JSON unless the request has format=csv",
     "openapi",
-    "a client that knows nothing else gets what is described",
+    "a client that knows only the description gets the described responses",
   ),
   rule(
     "all-cache",
@@ -73,7 +73,7 @@ export const rules: Rule[] = [
     "status-category",
     "category narrows rows and fleet numbers together, not summary.categories",
     "api-board",
-    "a category narrows rows and fleet numbers together, not the counts of categories",
+    "a category filters rows and fleet numbers, but not the counts of categories",
   ),
   rule(
     "status-days",
@@ -97,7 +97,7 @@ export const rules: Rule[] = [
     "status-400",
     "a category that is not allowed is 400",
     "api-parameters",
-    "a value that is not allowed is 400, and its parameter is named",
+    "an invalid value is 400, and its parameter is named",
   ),
 
   // one venue
@@ -112,7 +112,7 @@ export const rules: Rule[] = [
     "venue-two-paths",
     "both paths answer the same bytes",
     "api-board",
-    "both paths of a venue answer the same bytes, while samples arrive",
+    "both paths of a venue have the same bytes, while samples arrive",
   ),
   rule(
     "venue-range",
@@ -125,7 +125,7 @@ export const rules: Rule[] = [
     "venue-region",
     "region selects chart, endpoints and streams, and not state, days or uptime",
     "api-board",
-    "a region chooses latency, endpoints and streams, and nothing else",
+    "a region selects latency, endpoints and streams, and nothing else",
   ),
   rule(
     "venue-exact",
@@ -143,13 +143,13 @@ export const rules: Rule[] = [
     "venue-400",
     "range or region that is not allowed is 400",
     "api-parameters",
-    "a value that is not allowed is 400, and its parameter is named",
+    "an invalid value is 400, and its parameter is named",
   ),
   rule(
     "venue-404",
     "a venue that is not in the registry is 404",
     "api-parameters",
-    "a path that leads nowhere is 404, or 400 where it is none",
+    "an unknown path is 404, and an invalid one 400",
   ),
   rule(
     "venue-50",
@@ -167,7 +167,7 @@ export const rules: Rule[] = [
     "venue-patterns",
     "patterns cover the whole window and link every incident in it",
     "incident-patterns",
-    "every incident of the window is in one",
+    "every incident of the window is counted once",
   ),
   rule(
     "venue-summary",
@@ -179,13 +179,13 @@ export const rules: Rule[] = [
     "venue-lag",
     "lag exists only for chain readers, per region, against our own freshest head",
     "api-states",
-    "lag is of a region, against the freshest head it saw",
+    "lag compares with the freshest head of the same region",
   ),
   rule(
     "venue-no-symbol",
     "symbol and quote are null where no instrument is traded",
     "api-states",
-    "lag is of a region, against the freshest head it saw",
+    "lag compares with the freshest head of the same region",
   ),
   rule(
     "venue-cadence",
@@ -200,14 +200,14 @@ export const rules: Rule[] = [
     "regions-silent",
     "reporting is derived from measurements; a silent region is listed with false",
     "api-board",
-    "a silent region is listed, and the quorum is of those that report",
+    "a silent region is listed, and the quorum counts reporting regions",
   ),
   rule("thresholds-fields", "fields of ThresholdsResponse", "spec-fields", "spec: fields of /v1/thresholds"),
   rule(
     "thresholds-no-database",
     "rules and stalls come from constants and registry, without a database",
     "api-limits",
-    "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+    "the rules are published without a database: each stream's stall threshold, each number's reason",
   ),
   rule(
     "thresholds-rules",
@@ -219,15 +219,20 @@ export const rules: Rule[] = [
     "thresholds-stalls",
     "one stall threshold for each stream of the registry",
     "api-limits",
-    "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+    "the rules are published without a database: each stream's stall threshold, each number's reason",
   ),
   rule(
     "thresholds-version",
     "version is the build of the engine",
     "api-limits",
-    "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+    "the rules are published without a database: each stream's stall threshold, each number's reason",
   ),
-  rule("thresholds-dated", "changes of rules are dated in the changelog", "rules", "a change of the rules is dated"),
+  rule(
+    "thresholds-dated",
+    "changes of rules are dated in the changelog",
+    "rules",
+    "a change of the rules has a version and a date",
+  ),
 
   // reliability
   rule("reliability-fields", "fields of ReliabilityResponse", "spec-fields", "spec: fields of /v1/reliability"),
@@ -303,18 +308,18 @@ export const rules: Rule[] = [
     "spec-fields",
     "spec: an Incident has no category, and a board row no percentiles of components",
   ),
-  rule("incidents-order", "by startedAt, newest first", "api-incidents", "newest first, ties by id"),
+  rule("incidents-order", "by startedAt, newest first", "api-incidents", "is in order, newest first and ties by id"),
   rule(
     "incidents-before",
     "before selects incidents strictly before this instant",
     "api-incidents",
-    "before alone is strictly before",
+    "treats before alone as strictly before",
   ),
   rule(
     "incidents-cursor",
     "paging by cursor loses and repeats nothing",
     "api-incidents",
-    "walking the pages loses and repeats nothing",
+    "loses and repeats no incident over its pages",
   ),
   rule(
     "incidents-last-page",
@@ -345,7 +350,7 @@ export const rules: Rule[] = [
     "incidents-400",
     "out of range or malformed is 400",
     "api-parameters",
-    "a value that is not allowed is 400, and its parameter is named",
+    "an invalid value is 400, and its parameter is named",
   ),
   rule("incident-fields", "fields of IncidentDetailResponse", "spec-fields", "spec: fields of /v1/incidents/{slug}"),
   rule(
@@ -364,19 +369,19 @@ export const rules: Rule[] = [
     "incident-conn",
     "faults of the shared socket belong to ws:conn",
     "incident-pages",
-    "a dead socket is one incident",
+    "is one for a dead socket and its streams",
   ),
   rule(
     "incident-timeline",
     "the timeline is made from the incident's own columns",
     "incident-pages",
-    "a timeline of its own columns",
+    "has a timeline from the incident's times",
   ),
   rule(
     "incident-stream-latency",
     "an incident of a stream shows the venue's REST latency, labelled so",
     "incident-pages",
-    "a stalled stream has the latency of REST",
+    "has the REST latency for a stalled stream",
   ),
   rule(
     "incident-cache-open",
@@ -390,14 +395,19 @@ export const rules: Rule[] = [
     "api-incidents",
     "spec: after it closed, it is cached for 300 seconds",
   ),
-  rule("incident-404", "an unknown slug is 404", "api-incidents", "that never was is 404"),
+  rule("incident-404", "an unknown slug is 404", "api-incidents", "is 404 for an incident that never existed"),
   rule(
     "incident-404-unpublished",
     "the slug of a venue that is no longer published is 404",
     "api-incidents",
-    "that of a venue no longer published is gone",
+    "does not show incidents of a venue that is no longer published",
   ),
-  rule("incident-retracted", "retracted ones are absent from listings", "api-incidents", "a retracted one is nowhere"),
+  rule(
+    "incident-retracted",
+    "retracted ones are absent from listings",
+    "api-incidents",
+    "does not show a retracted incident",
+  ),
   rule(
     "incident-closed",
     "a closed incident no longer changes",
@@ -534,19 +544,19 @@ export const rules: Rule[] = [
     "webhook-switch-off-shown",
     "the list of channels shows that a channel was switched off",
     "channel-command",
-    "list tells how each does",
+    "list shows each channel's state",
   ),
   rule(
     "webhook-switch-off-told",
     "the programs' own metrics show that a channel was switched off",
     "alert-metrics",
-    "what waits, and which channel is off",
+    "metrics show waiting deliveries, and channels that are off",
   ),
   rule(
     "alert-at-least-once",
     "delivery is at least once: an unfinished delivery is sent again",
     "alert-line",
-    "who is gone loses what he claimed",
+    "a dispatcher that is gone loses its claims",
   ),
   rule(
     "alert-all-formats",
@@ -554,19 +564,24 @@ export const rules: Rule[] = [
     "alert-formats",
     "spec: retry policy, delivery log and severity floor apply to all 3 formats",
   ),
-  rule("alert-retracted", "retracted incidents are not alerted", "alert-line", "nobody is told of what was retracted"),
+  rule(
+    "alert-retracted",
+    "retracted incidents are not alerted",
+    "alert-line",
+    "no channel gets an alert of a retracted incident",
+  ),
   rule(
     "alert-backfill",
     "an event that was not dispatched yet is sent regardless of its age",
     "alert-formats",
     "spec: an event that was not dispatched yet is sent however old it is",
   ),
-  rule("alert-default-format", "native is the default format", "channel-command", "add shows the signing secret, once"),
+  rule("alert-default-format", "native is the default format", "channel-command", "add shows the signing secret once"),
   rule(
     "alert-secret-once",
     "the secret of a channel is shown once, when it is created",
     "channel-command",
-    "add shows the signing secret, once",
+    "add shows the signing secret once",
   ),
   rule("alert-retention", "alert history is kept for 90 days", "alert-line", "spec: it is kept for 90 days"),
 
@@ -576,7 +591,7 @@ export const rules: Rule[] = [
     "health-no-database",
     "liveness does not depend on the datastore",
     "openapi",
-    "503 exactly where it is described",
+    "503 occurs exactly where it is described",
   ),
   rule(
     "health-service",
@@ -589,7 +604,7 @@ export const rules: Rule[] = [
     "openapi-only-returned",
     "/openapi.json describes only fields that the API returns",
     "api-states",
-    "what is described is answered, in some state",
+    "every described value is returned in some state",
   ),
   rule(
     "openapi-all-returned",
@@ -597,7 +612,7 @@ export const rules: Rule[] = [
     "spec-answers",
     "spec: nothing is answered that is not described",
   ),
-  rule("openapi-routes", "every endpoint is described", "openapi", "it describes every route, and no other"),
+  rule("openapi-routes", "every endpoint is described", "openapi", "every route is described, and no other"),
 
   // states
   rule(
@@ -617,7 +632,7 @@ export const rules: Rule[] = [
     "state-majority",
     "a simple majority of the reporting regions makes a venue down",
     "engine-scenarios",
-    "states, scenario by scenario",
+    "the engine decides states as each scenario says",
   ),
 
   // errors
@@ -625,13 +640,13 @@ export const rules: Rule[] = [
     "error-400",
     "a parameter that is not allowed, out of range or malformed is 400",
     "api-parameters",
-    "a value that is not allowed is 400, and its parameter is named",
+    "an invalid value is 400, and its parameter is named",
   ),
   rule(
     "error-404",
     "404 for unknown venues and slugs, and only there",
     "openapi",
-    "400 and 404 exactly where they are described",
+    "400 and 404 occur exactly where they are described",
   ),
   rule(
     "error-429",
@@ -720,13 +735,13 @@ export const rules: Rule[] = [
     "version-prefix",
     "data under /v1, meta endpoints without a prefix",
     "openapi",
-    "it describes every route, and no other",
+    "every route is described, and no other",
   ),
   rule(
     "version-exchanges",
     "/v1/exchanges/{venue} remains, with the same response",
     "api-board",
-    "both paths of a venue answer the same bytes, while samples arrive",
+    "both paths of a venue have the same bytes, while samples arrive",
   ),
   rule(
     "version-not-deprecated",
@@ -744,7 +759,7 @@ export const rules: Rule[] = [
     "version-build",
     "/v1/thresholds names the build",
     "api-limits",
-    "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+    "the rules are published without a database: each stream's stall threshold, each number's reason",
   ),
   rule("version-openapi", "OpenAPI 3.1", "openapi", "spec: /openapi.json is OpenAPI 3.1"),
   rule(
@@ -759,13 +774,13 @@ export const rules: Rule[] = [
     "csv-columns",
     "each row carries generatedAt, the window, the measured part of it and methodologyUrl",
     "api-csv",
-    "every row says of when and of what it is",
+    "every row names its instant and its window",
   ),
   rule(
     "csv-disposition",
     "content-disposition makes a browser save the table",
     "api-csv",
-    "every row says of when and of what it is",
+    "every row names its instant and its window",
   ),
   rule(
     "csv-venue-days",
@@ -777,13 +792,13 @@ export const rules: Rule[] = [
     "csv-reliability",
     "the table of /v1/reliability has a row for each venue",
     "api-csv",
-    "the venues compared are those of their JSON",
+    "compared venues have the same rows as their JSON",
   ),
   rule(
     "csv-incidents",
     "the table of /v1/incidents has a row for each incident",
     "api-csv",
-    "incidents have the rows of their JSON, page for page and filter for filter",
+    "incidents have the same rows as their JSON, for each page and filter",
   ),
   rule(
     "csv-incidents-notice",
@@ -795,7 +810,7 @@ export const rules: Rule[] = [
     "csv-format",
     "format is json or csv, by default json",
     "api-csv",
-    "what is not there, or not allowed, is a problem",
+    "unknown venues and invalid parameters are problems",
   ),
   rule(
     "metrics-families",
@@ -827,7 +842,7 @@ export const rules: Rule[] = [
     "metrics-latency",
     "latency of the last complete minute, in seconds, REST only, absent where not measured",
     "metrics",
-    "latency is of the newest complete minute",
+    "latency is that of the newest complete minute",
   ),
   rule(
     "metrics-percentile",
@@ -839,7 +854,7 @@ export const rules: Rule[] = [
     "metrics-incident",
     "svc_incident_open says whether one of that severity is open; retracted ones are absent",
     "metrics",
-    "incidents by their severity of now",
+    "open incidents by their present severity",
   ),
-  rule("metrics-limited", "/metrics may answer 429", "metrics", "and counts for the limit"),
+  rule("metrics-limited", "/metrics may answer 429", "metrics", "a scrape counts for the rate limit"),
 ];

@@ -11,7 +11,7 @@ const quiet = makeLog("test", "error");
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 const samples = (from: number, to: number) => numbers(from, to).map((n) => numberedSample(n, 0));
 
-void t.test("what was acknowledged on another timeline is given again, once", (t) => {
+void t.test("samples acknowledged on an earlier timeline are delivered again, once", (t) => {
   const acknowledged = makeAcknowledged();
   t.equal(acknowledged.add(samples(0, 2), "1"), 0);
   t.equal(acknowledged.add(samples(2, 3), "1"), 0);
@@ -19,9 +19,9 @@ void t.test("what was acknowledged on another timeline is given again, once", (t
   t.equal(acknowledged.add(samples(3, 4), "2"), 3);
   const first = acknowledged.next(2)!;
   t.same(first.samples, samples(0, 2));
-  t.same(acknowledged.next(2)!.samples, samples(0, 2), "not stored yet");
+  t.same(acknowledged.next(2)!.samples, samples(0, 2), "the batch is given again until it is stored");
   first.done();
-  t.equal(acknowledged.add(samples(0, 2), "3"), 1, "failed over again");
+  t.equal(acknowledged.add(samples(0, 2), "3"), 1, "another failover repeats what the last timeline acknowledged");
   const rest = acknowledged.next(9)!;
   t.same(rest.samples, samples(2, 4));
   rest.done();
@@ -29,20 +29,20 @@ void t.test("what was acknowledged on another timeline is given again, once", (t
   t.end();
 });
 
-void t.test("what is kept is bounded", (t) => {
+void t.test("the memory of acknowledged samples is bounded", (t) => {
   const few = makeAcknowledged({ keepAtMost: 4 });
   for (const n of numbers(0, 5)) few.add(samples(2 * n, 2 * n + 2), "1");
   t.equal(few.add([], "2"), 4);
-  t.same(few.next(9)!.samples, samples(6, 10), "the newest");
+  t.same(few.next(9)!.samples, samples(6, 10), "only the newest are kept");
 
   const brief = makeAcknowledged({ keepMs: -1 });
   brief.add(samples(0, 2), "1");
   brief.add(samples(2, 3), "1");
-  t.equal(brief.add([], "2"), 1, "what was acknowledged last, however long ago");
+  t.equal(brief.add([], "2"), 1, "the last acknowledged batch is kept at any age");
   t.end();
 });
 
-void t.test("a ship restores what a failover lost, and counts it apart", async (t) => {
+void t.test("a ship restores samples that a failover lost, and counts them separately", async (t) => {
   let rows = new Set<number>();
   let timeline = "1";
   const record = (batch: readonly Sample[]) => {

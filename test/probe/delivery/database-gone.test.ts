@@ -1,6 +1,6 @@
 /**
- * A probe under load whose database is gone for a while in every way that it can be: what was measured is what is in it
- * in the end. GONE_S says for how many seconds each time, at RATE samples a second.
+ * A probe under load loses its database for a while in each possible way; in the end the database has every measured
+ * sample. GONE_S sets the seconds of each outage, RATE the samples a second.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -30,7 +30,7 @@ interface Absence {
   end: () => unknown;
 }
 
-void t.test("a database that is gone for a while", async (t) => {
+void t.test("no sample is lost or stored twice while the database is", async (t) => {
   const database = await someDatabase(t);
   const gate = await makeGate(t, database.url);
   const admin = () => openPool(database.url(), { applicationName: "test", log: quiet, max: 1 });
@@ -45,7 +45,7 @@ void t.test("a database that is gone for a while", async (t) => {
   const ship = startShip({
     spool,
     log: quiet,
-    // the short form would spend its time on pauses
+    // the short form would spend most of its time in pauses
     ...(process.env.GONE_S === undefined && { firstRetryMs: 20 }),
     record: (samples) => recordSamples(pool, region, samples),
   });
@@ -68,10 +68,10 @@ void t.test("a database that is gone for a while", async (t) => {
   const due = (begunMs: number) => ((performance.now() - begunMs) * perSecond) / 1000 - paid;
 
   const absences: Absence[] = [
-    { how: "its connections refused", begin: gate.shut, end: gate.open },
-    { how: "the network dropped", begin: gate.mute, end: gate.open },
+    { how: "refusing connections", begin: gate.shut, end: gate.open },
+    { how: "behind a network that drops packets", begin: gate.mute, end: gate.open },
     {
-      how: "cut in mid-statement",
+      how: "cut off in mid-statement",
       async begin() {
         gate.cutAtNextStatement();
         await sleep(goneMs / 10);
@@ -81,7 +81,7 @@ void t.test("a database that is gone for a while", async (t) => {
     },
     { how: "slow", begin: () => gate.slow(150), end: gate.open },
     {
-      how: "its disk full",
+      how: "out of disk space",
       begin: () => withPool(admin(), refuseAsFull),
       end: () => withPool(admin(), acceptAgain),
     },
@@ -99,7 +99,7 @@ void t.test("a database that is gone for a while", async (t) => {
       const grown = usedBytes() - before;
       const { waiting, spoolBytes } = spool.status();
       t.ok(waiting > 0, "samples wait");
-      t.ok(grown < 8 * 2 ** 20, `memory is flat: ${grown} bytes more`);
+      t.ok(grown < 8 * 2 ** 20, `memory stays flat: it grew by ${grown} bytes`);
       const awayUntilMs = performance.now();
       await end();
       paid = 0;
@@ -121,7 +121,7 @@ void t.test("a database that is gone for a while", async (t) => {
             first: 0,
             last: measured - 1,
           },
-          "what is there is what was measured, each once",
+          "every measured sample is stored, once",
         );
       });
       t.match(ship.status(), { dropped: 0, corrupt: 0, refused: 0 });
@@ -130,7 +130,7 @@ void t.test("a database that is gone for a while", async (t) => {
 });
 
 /**
- * On a server the two ways in which a process ends are left to the network's: nobody kills a server that others use.
+ * On a server the network's outages stand in for a process that ends: a test does not kill a server that others use.
  */
 async function someDatabase(t: Test): Promise<{ url: () => string; ends: Absence[] }> {
   if (process.env.DATABASE_URL) {
@@ -163,7 +163,7 @@ async function startHost(directory: string) {
   return { child, ended, url };
 }
 
-/** What PostgreSQL says when it cannot extend a file. */
+/** PostgreSQL's error when it cannot extend a file. */
 async function refuseAsFull(pool: Pool): Promise<void> {
   await pool.script(`
     create function no_space() returns trigger language plpgsql as $$

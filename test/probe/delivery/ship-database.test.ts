@@ -23,7 +23,7 @@ const record = (samples: readonly Sample[]) => recordSamples(pool, "us-east", sa
 
 t.beforeEach(() => void (lines.length = 0));
 
-void t.test("samples that the database cannot hold do not hold up the others", async (t) => {
+void t.test("samples that the database rejects do not delay the others", async (t) => {
   const newestMs = Date.now();
   const guilty = new Map<number, Partial<Sample>>([
     [0, { eventAgeMs: 1_790_000_000_000 }],
@@ -47,7 +47,7 @@ void t.test("samples that the database cannot hold do not hold up the others", a
   t.match(ship.status(), { shipped: 1196, duplicates: 0, refused: 4 });
   t.equal(ship.status().dropped, 0);
   t.equal(await stored("ws:trades"), 1196);
-  t.equal(lines.length, 4, "a line for each that is lost");
+  t.equal(lines.length, 4, "one line for each lost sample");
   t.match(lines[0], /error test: .*cannot hold a sample.*1790000000000/);
 });
 
@@ -89,10 +89,10 @@ void t.test("a measurement beyond its columns is stored as the largest that fits
   t.same(lines, []);
 });
 
-void t.test("samples of what the database does not know yet wait until it does, and hold up nobody", async (t) => {
+void t.test("samples of unknown components wait in quarantine and do not delay the others", async (t) => {
   const directory = await spoolDirectory(t);
   const newer = structuredClone(registry);
-  /** What waits while samples are where they came from, and where they are put aside. */
+  /** How much waits while samples are in both places: where they came from and in quarantine. */
   const atBothPlaces: number[] = [];
   const start = async () =>
     startShip({
@@ -126,14 +126,14 @@ void t.test("samples of what the database does not know yet wait until it does, 
   t.match(lines, [
     /error test: the database does not know some components that .*components="kraken rest:new, kraken rest:newer"/,
   ]);
-  // tried again some times
+  // retried a few times
   await until(() => lines.length > 1);
   t.match(ship.status(), { shipped: 3, waiting: 2, refused: 0 });
   atBothPlaces.length = 0;
   await until(() => atBothPlaces.length > 1);
   t.ok(
     atBothPlaces.every((waiting) => waiting === 2),
-    "two, also at the moment when they are put back",
+    "two samples wait, even at the moment when they leave quarantine",
   );
   await ship.close();
 
@@ -142,7 +142,7 @@ void t.test("samples of what the database does not know yet wait until it does, 
   await migrate(pool, newer, quiet);
   ship = await start();
   await until(async () => (await stored("rest:newer")) === 1);
-  t.ok(ship.status().waiting > 0, "also after a restart");
+  t.ok(ship.status().waiting > 0, "they still wait after a restart");
   rest.push({ ...rest[0]!, name: "new" });
   await migrate(pool, newer, quiet);
   await until(() => ship.status().waiting === 0);
@@ -150,7 +150,7 @@ void t.test("samples of what the database does not know yet wait until it does, 
   t.equal(await stored("rest:new"), 1);
 });
 
-/** Tells when what was put aside is about to be written. */
+/** Signals that quarantined samples are about to be written. */
 function watched(spool: Spool, onFlush: () => void): Spool {
   return {
     ...spool,

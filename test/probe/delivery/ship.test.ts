@@ -20,7 +20,7 @@ function sampleOf(number: number): Sample {
   };
 }
 
-/** A database that can be away; `rows` are the numbers it took, in the order in which they came. */
+/** A database that can be away; `rows` are the numbers that it stored, in order of arrival. */
 function makeDatabase() {
   const database = {
     rows: [] as number[],
@@ -47,7 +47,7 @@ function makeDatabase() {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 
-void t.test("samples go off within the second, or as soon as a batch is full", async (t) => {
+void t.test("samples are sent within a second, or as soon as a batch is full", async (t) => {
   const { database, record } = makeDatabase();
   const ship = startShip({
     spool: await someSpool(t, { writeEveryMs: 10 }),
@@ -56,7 +56,7 @@ void t.test("samples go off within the second, or as soon as a batch is full", a
     flushEveryMs: 100,
   });
   ship.add(sampleOf(0));
-  t.equal(database.calls, 0, "one sample waits for others");
+  t.equal(database.calls, 0, "a single sample waits for others");
   await until(() => database.rows.length === 1);
   await ship.close();
 
@@ -77,7 +77,7 @@ for (const [what, error] of [
   ["was away", new Error("the database is away")],
   ["had not been migrated to this build", unmigrated],
 ] as const)
-  void t.test(`a database that ${what} gets every sample once, in order`, async (t) => {
+  void t.test(`a database that ${what} receives every sample once, in order`, async (t) => {
     const { database, record } = makeDatabase();
     Object.assign(database, { away: true, error });
     const ship = startShip({
@@ -99,7 +99,7 @@ for (const [what, error] of [
     await ship.close();
   });
 
-void t.test("closing delivers what waits", async (t) => {
+void t.test("closing delivers the waiting samples", async (t) => {
   const { database, record } = makeDatabase();
   const ship = startShip({ spool: await someSpool(t), record, log: quiet });
   numbers(700).forEach((n) => ship.add(sampleOf(n)));
@@ -108,7 +108,7 @@ void t.test("closing delivers what waits", async (t) => {
 });
 
 void t.test(
-  "closing ends in time when the database never answers, and what waits is delivered after the next start",
+  "closing ends in time when the database hangs, and the waiting samples are delivered after a restart",
   async (t) => {
     const directory = await spoolDirectory(t);
     const hanging = startShip({
@@ -129,7 +129,7 @@ void t.test(
   },
 );
 
-void t.test("duplicates and refusals are counted apart", async (t) => {
+void t.test("duplicates and rejections are counted separately", async (t) => {
   const record = () => Promise.resolve({ stored: 1, duplicates: 1, refused: 1 });
   const ship = startShip({ spool: await someSpool(t), record, log: quiet });
   numbers(3).forEach((n) => ship.add(sampleOf(n)));

@@ -1,7 +1,4 @@
-/**
- * What waits for the database on the disk: files that are torn and broken, a spool that is full, disks that are full
- * and read-only.
- */
+/** Samples that wait on the disk for the database: torn and corrupt files, a full spool, full and read-only disks. */
 import { execFile } from "node:child_process";
 import { closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +23,7 @@ const numbered = (n: number) => madeSample({ slotAt: new Date(n) });
 const numberOf = ({ slotAt }: Sample) => +slotAt;
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
 
-void t.test("a sample is read as it was written", (t) => {
+void t.test("a sample reads back as it was written", (t) => {
   const full: Sample = {
     venue: "kraken",
     component: "ws:trades, “quoted”\n",
@@ -55,13 +52,13 @@ void t.test("a sample is read as it was written", (t) => {
   for (const sample of [full, madeSample()]) t.strictSame(sampleOf(lineWithoutEnd(sample)), sample);
   t.equal(lineOf(full).split("\n").length, 2, "one line");
   t.notMatch(lineOf(madeSample()), "unserved");
-  t.equal(sampleOf(lineWithoutEnd(madeSample()))!.unserved, null, "what a build before this field wrote is whole");
+  t.equal(sampleOf(lineWithoutEnd(madeSample()))!.unserved, null, "a line from before this field existed is whole");
   const broken = sampleOf(lineWithoutEnd(madeSample({ latencyUs: NaN })));
-  t.equal(broken!.latencyUs, "NaN", "which the database refuses");
+  t.equal(broken!.latencyUs, "NaN", "the database rejects NaN");
   t.end();
 });
 
-void t.test("of a file that was cut off anywhere, or broken anywhere, every whole line is read", async (t) => {
+void t.test("every whole line of a truncated or corrupt file is read", async (t) => {
   const directory = await spoolDirectory(t);
   const file = join(directory, "000000000001.samples");
   const lines = upTo(12).map((n) => Buffer.from(lineOf(numbered(n))));
@@ -81,17 +78,17 @@ void t.test("of a file that was cut off anywhere, or broken anywhere, every whol
     writeFileSync(file, broken);
     const { read, corrupt } = await readAll(directory);
     const line = ends.findIndex((end) => at < end);
-    // where the end of a line is broken, it runs into the next
+    // a line with a corrupt end runs into the next
     const hit = at === ends[line]! - 1 ? [line, line + 1] : [line];
     const expected = upTo(12).filter((n) => !hit.includes(n));
     const isCut = hit.includes(12);
     if (String(read) !== String(expected) || (corrupt === 0 && !isCut))
       t.strictSame({ at, read, corrupt }, { at, read: expected, corrupt: 1 });
   }
-  t.same(readdirSync(directory), [], "and nothing is left");
+  t.same(readdirSync(directory), [], "no file is left");
 });
 
-void t.test("what comes after a torn end is not joined to it", async (t) => {
+void t.test("samples added after a torn line are not joined to it", async (t) => {
   const directory = await spoolDirectory(t);
   const first = await someSpool(t, { directory });
   upTo(3).forEach((n) => first.add(numbered(n)));
@@ -102,14 +99,14 @@ void t.test("what comes after a torn end is not joined to it", async (t) => {
   writeFileSync(file, whole.subarray(0, whole.length - 30));
 
   const second = await someSpool(t, { directory });
-  t.equal(second.process, first.process, "a restarted probe is the same");
+  t.equal(second.process, first.process, "a restarted probe keeps its process id");
   t.match(second.status(), { waiting: 2, corrupt: 0, trouble: null });
   second.add(numbered(3));
   t.same(await shipAll(second), [0, 1, 3]);
-  t.same(filesIn(join(directory, place)), [], "what is delivered is deleted");
+  t.same(filesIn(join(directory, place)), [], "delivered files are deleted");
 });
 
-void t.test("a directory has one living owner", async (t) => {
+void t.test("a spool directory has one live owner", async (t) => {
   const directory = await spoolDirectory(t);
   const one = await someSpool(t, { directory });
   const other = await someSpool(t, { directory });
@@ -117,11 +114,11 @@ void t.test("a directory has one living owner", async (t) => {
   t.same(readdirSync(directory), ["1", "2"]);
   await one.close();
   const again = await someSpool(t, { directory });
-  t.equal(again.process, one.process, "the first that is free");
+  t.equal(again.process, one.process, "a new probe takes the first free directory");
   await Promise.all([other.close(), again.close()]);
 });
 
-void t.test("what a dead probe left is delivered by another of its region, in order", async (t) => {
+void t.test("another probe of the region delivers a dead probe's samples, in order", async (t) => {
   const directory = await spoolDirectory(t);
   const living = await someSpool(t, { directory, adoptAfterMs: 20 });
   const dead = await someSpool(t, { directory, segmentBytes: 1000 });
@@ -143,11 +140,11 @@ void t.test("what a dead probe left is delivered by another of its region, in or
     [2000, 2001, 2002],
   );
   t.same(filesIn(join(directory, "2")), []);
-  t.ok(readdirSync(join(directory, "2")).includes("process"), "but for who it was");
+  t.ok(readdirSync(join(directory, "2")).includes("process"), "only the dead probe's process id is left");
 });
 
 void t.test(
-  "a file that is begun while the last of the old ones is deleted is not taken for one of them",
+  "a file that is created while the last adopted file is deleted is not taken for an adopted one",
   async (t) => {
     const directory = await spoolDirectory(t);
     const rounds = 40;
@@ -160,7 +157,7 @@ void t.test(
       (await spool.next(1))!.done();
       spool.add(numbered(2 * round + 1));
       const next = spool.next(1);
-      // before the file is begun, while it is, and after
+      // before, during and after the creation of the file
       for (let i = 0; i < round % 8; i += 1) await new Promise(setImmediate);
       t.ok(await spool.flush());
       const batch = (await next) ?? (await spool.next(1));
@@ -172,7 +169,7 @@ void t.test(
   },
 );
 
-void t.test("what dead probes left is delivered, whatever else is beside it", async (t) => {
+void t.test("dead probes' samples are delivered, with any foreign files beside them", async (t) => {
   const directory = await spoolDirectory(t);
   for (const name of ["2", "4"]) {
     mkdirSync(join(directory, name));
@@ -190,12 +187,12 @@ void t.test("what dead probes left is delivered, whatever else is beside it", as
   t.same(
     others.map(({ status }) => status().trouble),
     [null, null],
-    "and let go again",
+    "the directories are released again",
   );
   await Promise.all(others.map((one) => one.close()));
 });
 
-void t.test("a file that cannot be read is left, and costs none of the others", async (t) => {
+void t.test("an unreadable file is left alone, and no other file is lost", async (t) => {
   const directory = await spoolDirectory(t);
   const own = join(directory, "1");
   mkdirSync(join(own, "000000000002.samples"), { recursive: true });
@@ -206,15 +203,15 @@ void t.test("a file that cannot be read is left, and costs none of the others", 
   t.match(spool.status(), { waiting: 1, trouble: null });
   t.match(lines, [/cannot read a file of the spool, and skip it: the file stays.*0002/]);
   spool.add(numbered(2));
-  t.ok(await spool.flush(), "and new ones are written beside it");
+  t.ok(await spool.flush(), "new files are written beside it");
   t.same(await shipAll(spool), [1, 2]);
   t.same(filesIn(own), [join(own, "000000000002.samples")]);
 });
 
-void t.test("a disk that hangs keeps no probe from starting, and is taken when it answers", async (t) => {
+void t.test("a probe starts on a disk that hangs, and delivers its samples once it answers", async (t) => {
   const directory = await spoolDirectory(t);
   mkdirSync(join(directory, "1"));
-  // reading it hangs as a network's disk does
+  // reading it hangs as on a network disk
   const hanging = join(directory, "1", "000000000001.samples");
   await promisify(execFile)("mkfifo", [hanging]);
   const spool = await someSpool(t, {
@@ -237,7 +234,7 @@ void t.test("a disk that hangs keeps no probe from starting, and is taken when i
   t.same([...new Set(read)], [1, 2]);
 });
 
-void t.test("of a full spool the oldest go, counted", async (t) => {
+void t.test("a full spool drops its oldest samples, and counts them", async (t) => {
   const lines: string[] = [];
   const spool = await someSpool(t, {
     maxBytes: 100_000,
@@ -255,12 +252,12 @@ void t.test("of a full spool the oldest go, counted", async (t) => {
   t.ok(dropped > 0);
   t.equal(waiting + dropped, 3000);
   t.match(trouble, /is full, and the oldest samples are dropped/);
-  t.equal(lines.length, 1, "told once");
+  t.equal(lines.length, 1, "logged once");
   t.match(lines[0], /dropped the oldest samples for lack of space dropped=\d+/);
   t.same(await shipAll(spool), upTo(3000).slice(dropped));
 });
 
-void t.test("all that is dropped is told, in time", async (t) => {
+void t.test("all dropped samples are logged, at intervals", async (t) => {
   const told: number[] = [];
   const spool = await someSpool(t, {
     maxBytes: 10_000,
@@ -275,13 +272,13 @@ void t.test("all that is dropped is told, in time", async (t) => {
   await spool.flush();
   const { dropped } = spool.status();
   const all = () => told.reduce((sum, one) => sum + one, 0);
-  t.ok(all() < dropped, "not each at once");
+  t.ok(all() < dropped, "not each drop is logged at once");
   await until(() => all() === dropped);
   t.ok(told.length < 10);
   await spool.close();
 });
 
-void t.test("what was given up before it was written is not called written", async (t) => {
+void t.test("samples dropped before they were written are not reported as written", async (t) => {
   const spool = await someSpool(t, { maxInMemory: 600 });
   upTo(590).forEach((n) => spool.add(numbered(n)));
   const written = spool.flush();
@@ -292,11 +289,11 @@ void t.test("what was given up before it was written is not called written", asy
   t.equal(dropped + waiting, 1090);
   spool.add(numbered(1090));
   const again = spool.flush();
-  t.equal(await again, true, "what came after it is");
+  t.equal(await again, true, "later samples are reported as written");
   await spool.close();
 });
 
-void t.test("what is just being delivered when the spool is full is not counted as given up", async (t) => {
+void t.test("a batch in flight when the spool is full is not counted as dropped", async (t) => {
   const spool = await someSpool(t, {
     maxBytes: 30_000,
     segmentBytes: 10_000,
@@ -317,7 +314,7 @@ void t.test("what is just being delivered when the spool is full is not counted 
   t.same(rest, upTo(1000).slice(1000 - rest.length));
 });
 
-void t.test("while the database is away memory stays flat, and all come when it is back", async (t) => {
+void t.test("memory stays flat while the database is away, and all samples arrive afterwards", async (t) => {
   const spool = await someSpool(t);
   let away = true;
   let next = 0;
@@ -359,18 +356,18 @@ const scenarios = ["full", "crowded", "read-only"] as const;
 for (const scenario of scenarios)
   void t.test(`a disk that is ${scenario}`, async (t) => {
     const report = await onSmallDisk(t, scenario);
-    if (!report) return t.pass("no disk of one's own can be had here");
+    if (!report) return t.pass("this machine cannot mount a separate disk");
     t.equal(report.added, report.delivered + report.dropped);
     t.match(report.troubleMeanwhile, new RegExp(report.expected));
-    t.equal(report.trouble, null, "it recovers by itself");
+    t.equal(report.trouble, null, "the spool recovers without help");
     t.equal(report.inOrder, true);
     if (scenario !== "full") t.equal(report.dropped, 0, "nothing is lost");
     else t.ok(report.dropped > 0 && report.newestCame);
   });
 
-void t.test("a disk that takes half a line leaves no half line behind", async (t) => {
+void t.test("a partial write leaves no half line behind", async (t) => {
   const directory = await spoolDirectory(t);
-  // every file may be of 8 KiB: the kernel takes a part of a write, and then none
+  // files are limited to 8 KiB: the kernel accepts part of a write, and then nothing
   const { stdout } = await promisify(execFile)("bash", [
     "-c",
     'ulimit -f 8; exec "$@"',
@@ -386,7 +383,7 @@ void t.test("a disk that takes half a line leaves no half line behind", async (t
   t.match(report.troubleMeanwhile, /EFBIG/);
 });
 
-/** In a file system of its own of a few hundred kilobytes. Null where this machine does not let one be made. */
+/** Runs in a separate file system of a few hundred kilobytes. Null where this machine cannot create one. */
 async function onSmallDisk(t: Test, scenario: string): Promise<DiskReport | null> {
   const directory = await spoolDirectory(t);
   const run = promisify(execFile);

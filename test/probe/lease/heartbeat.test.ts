@@ -10,20 +10,20 @@ const shares = (members: readonly Member[]) => members.map(({ venues }) => venue
 
 const held = (members: readonly Member[]) => members.flatMap(({ venues }) => venues).sort();
 
-void t.test("the probes of a region", async (t) => {
+void t.test("the probes of a region share its venues evenly", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const venues = registry.venues.map(({ id }) => id);
   const all = [...venues].sort();
   const [first, second, third] = [member(pool), member(pool), member(pool)];
 
   await first.renew();
-  t.same(first.venues, venues, "one alone measures every venue");
+  t.same(first.venues, venues, "a probe that is alone measures every venue");
 
   await second.renew();
-  t.equal(first.venues.length, 15, "a second one has its share at once");
+  t.equal(first.venues.length, 15, "a second probe takes its share at once");
   await first.renew();
-  t.same(shares([first, second]), [7, 8], "and the first is told");
-  t.same(held([first, second]), all, "each venue is one's");
+  t.same(shares([first, second]), [7, 8], "the first learns of its smaller share when it renews");
+  t.same(held([first, second]), all, "each venue has exactly one probe");
 
   for (const one of [third, first, second]) await one.renew();
   t.same(shares([first, second, third]), [5, 5, 5]);
@@ -31,46 +31,46 @@ void t.test("the probes of a region", async (t) => {
 
   const before = [...first.venues];
   await first.renew(true);
-  t.same(first.venues, before, "nothing moves without a reason");
+  t.same(first.venues, before, "a renewal without a change moves no venue");
 
   await forgetAt(pool, second.process);
   await first.renew(false);
-  t.equal(first.venues.length, 5, "who was cut off itself takes nothing over yet");
+  t.equal(first.venues.length, 5, "a probe that was cut off itself takes over no venue yet");
   for (const one of [first, third, first]) await one.renew();
-  t.same(shares([first, third]), [7, 8], "a dead one's share is taken over");
+  t.same(shares([first, third]), [7, 8], "the others take over a dead probe's share");
   t.same(held([first, third]), all);
 
   for (const one of [second, first, third]) await one.renew(false);
-  t.same(shares([first, second, third]), [5, 5, 5], "who is back gets a share");
+  t.same(shares([first, second, third]), [5, 5, 5], "a probe that returns gets a share");
 
   await first.leave();
   for (const one of [second, third, second]) await one.renew(false);
-  t.same(held([second, third]), all, "who says goodbye leaves all at once");
+  t.same(held([second, third]), all, "a probe that says goodbye releases all its venues at once");
 
   await pool.query(sql`update venue set published = false where venue in ('kraken', 'okx')`);
   for (const one of [second, third, second, third]) await one.renew();
   t.same(
     held([second, third]),
     all.filter((id) => id !== "kraken" && id !== "okx"),
-    "what is watched no more is nobody's",
+    "no probe holds a venue that is no longer watched",
   );
 });
 
-void t.test("probes whose registries differ", async (t) => {
+void t.test("probes with different registries measure what each knows", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const all = registry.venues.map(({ id }) => id).sort();
   const older = member(pool, { known: all.slice(0, 3) });
   const newer = member(pool);
   await older.renew();
-  t.same(older.venues.sort(), all.slice(0, 3), "it takes what it can measure");
+  t.same(older.venues.sort(), all.slice(0, 3), "the older probe takes the venues that it knows");
   for (const one of [newer, older, newer, older]) await one.renew();
-  t.same(held([older, newer]), all, "and all else is the other's");
+  t.same(held([older, newer]), all, "the newer probe takes all others");
   await newer.leave();
   await older.renew();
-  t.same(older.venues.sort(), all.slice(0, 3), "who is left has no more");
+  t.same(older.venues.sort(), all.slice(0, 3), "the older probe, left alone, takes no venue that it does not know");
 });
 
-void t.test("who said goodbye is still named in evidence", async (t) => {
+void t.test("evidence still names a probe that said goodbye", async (t) => {
   const { pool } = await migratedDatabase(t);
   const one = member(pool);
   await one.renew();
@@ -81,7 +81,7 @@ void t.test("who said goodbye is still named in evidence", async (t) => {
   t.same(row!.builds, ["1.2.3"]);
 });
 
-void t.test("what a probe says of itself is kept", async (t) => {
+void t.test("a heartbeat stores what a probe reports of itself", async (t) => {
   const { pool } = await migratedDatabase(t);
   const since = new Date("2026-01-15T12:00:00Z");
   const one = member(pool, {
@@ -123,14 +123,14 @@ void t.test("what a probe says of itself is kept", async (t) => {
       true,
     ),
     null,
-    "a region that is unknown has no share",
+    "a probe in an unknown region gets no venues",
   );
 });
 
 const seed = Number(process.env.WATCH_SEED ?? 1);
 const runs = Number(process.env.WATCH_RUNS ?? 1);
 
-void t.test("however probes come, die and return, no venue is two's, and in the end each is one's", async (t) => {
+void t.test("while probes start, die and return, no venue has two; afterwards each has one", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const all = registry.venues.map(({ id }) => id).sort();
   const random = randomFrom(seed);
@@ -145,24 +145,24 @@ void t.test("however probes come, die and return, no venue is two's, and in the 
       else if (chance < 0.25 && living.delete(one)) await one.leave();
       else {
         living.add(one);
-        // side by side, as they come on a server
+        // at the same time, as on a server
         await Promise.all([...living].map((each) => each.renew()));
-        // whoever lost a venue to another is told when it renews
+        // a probe that lost a venue to another learns of it when it renews
         for (let round = 0; round < 2; round += 1) for (const each of living) await each.renew();
         const told = held([...living]);
-        if (new Set(told).size < told.length) t.fail(`run ${run}, step ${step}: a venue is two's: ${told.join()}`);
+        if (new Set(told).size < told.length) t.fail(`run ${run}, step ${step}: a venue has two: ${told.join()}`);
       }
     }
     living.add(members[0]!);
     for (let round = 0; round < 3; round += 1) for (const one of living) await one.renew();
     const last = [...living];
-    t.same(held(last), all, `run ${run} of seed ${seed}: each is one's`);
+    t.same(held(last), all, `run ${run} of seed ${seed}: each venue has one probe`);
     const [least, most] = [shares(last)[0]!, shares(last).at(-1)!];
-    t.ok(most - least <= 1, `as even as can be: ${shares(last).join(", ")}`);
+    t.ok(most - least <= 1, `shares differ by at most one: ${shares(last).join(", ")}`);
   }
 });
 
-void t.test("a probe that is gone for good is forgotten after a day, unless it was the last", async (t) => {
+void t.test("a probe that never returns is deleted after a day, unless it was the last", async (t) => {
   const { pool } = await migratedDatabase(t);
   const [gone, last] = [member(pool), member(pool)];
   await gone.renew();

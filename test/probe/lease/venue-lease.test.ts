@@ -1,4 +1,4 @@
-/** Two probes of one region, real processes, of which one dies, and which the database is taken from. */
+/** Two probes of one region, as real processes. One of them dies, and both lose the database for a while. */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
@@ -13,13 +13,13 @@ import { until } from "../../support/until.js";
 import { startWorld } from "../../../simulator/world.js";
 
 const cadenceMs = 1000;
-/** Longer than a process of a busy machine is without its turn. */
+/** Longer than a busy machine keeps a process from running. */
 const leaseMs = 2500;
 const watched = ["kraken", "okx", "gate", "bybit"];
 const patienceMs = 60_000;
 const lookEveryMs = 50;
 
-void t.test("two probes of one region", async (t) => {
+void t.test("two probes of one region take over from each other, and lose no sample", async (t) => {
   const { pool, url, registry: all } = await migratedDatabase(t);
   const few = structuredClone(all);
   few.venues = few.venues.filter(({ id }) => watched.includes(id));
@@ -48,7 +48,7 @@ void t.test("two probes of one region", async (t) => {
     ReturnType<typeof startKillable>,
   ];
 
-  /** Who holds what, of those that are alive. */
+  /** What each live probe holds. */
   async function shares(): Promise<string[][]> {
     const rows = await pool.query<{ venues: string[] }>(sql`
       select array_agg(v.venue order by v.venue) as venues
@@ -63,7 +63,10 @@ void t.test("two probes of one region", async (t) => {
   }
   const shared = async () => (await shares()).map(({ length }) => length).join() === "2,2";
   const heldByOne = async () => (await shares())[0]?.length === watched.length;
-  /** Components of which a sample of after an instant is stored, and how many the least of them has. */
+  /**
+   * How many components have a stored sample later than an instant, and the least number of such samples of a
+   * component.
+   */
   async function measuredSince(since: Date) {
     const [row] = await pool.query<{ components: number; least: number }>(sql`
       select count(*) as components, min(samples) as least
@@ -84,15 +87,17 @@ void t.test("two probes of one region", async (t) => {
   t.same((await shares()).flat().sort(), [...watched].sort());
   const sharedAt = new Date();
   await until(() => allMeasured(sharedAt), patienceMs, lookEveryMs);
-  t.pass("they share the venues, and measure all of them");
+  t.pass("two probes share the venues and measure all of them");
 
   const killedMs = Date.now();
   one.kill();
   await until(heldByOne, patienceMs, lookEveryMs);
-  t.comment(`what the killed one held was taken over after ${Date.now() - killedMs} ms, by leases of ${leaseMs} ms`);
+  t.comment(
+    `the killed probe's venues were taken over after ${Date.now() - killedMs} ms, with leases of ${leaseMs} ms`,
+  );
   const takenOverAt = new Date();
   await until(() => allMeasured(takenOverAt), patienceMs, lookEveryMs);
-  t.pass("the other measures all when one was killed");
+  t.pass("the other measures all venues after one was killed");
 
   one.restart();
   let before: string[][] = [];
@@ -101,37 +106,37 @@ void t.test("two probes of one region", async (t) => {
     return before.map(({ length }) => length).join() === "2,2";
   };
   await until(sharedBefore, patienceMs, lookEveryMs);
-  t.pass("who comes back has its share again");
+  t.pass("a restarted probe gets its share again");
 
   for (const gate of gates) await gate.shut();
   const shutAt = new Date();
   await sleep(1.5 * leaseMs);
   for (const gate of gates) await gate.open();
   await until(shared, patienceMs, lookEveryMs);
-  // one round more, in which who came first could have taken what is the other's
+  // one more round, in which the first to return could have taken the other's venues
   await sleep(1.2 * leaseMs);
-  t.same(await shares(), before, "a database that was away for longer than the lease changes nothing");
+  t.same(await shares(), before, "a database outage longer than the lease moves no venue");
   await until(async () => (await measuredSince(shutAt)).least >= 4, patienceMs, lookEveryMs);
-  t.pass("and what was measured meanwhile is delivered");
+  t.pass("samples measured during the outage are delivered");
 
   await gates[0].shut();
   await until(heldByOne, patienceMs, lookEveryMs);
-  t.pass("what one holds that is cut off alone is taken over");
+  t.pass("the venues of a probe that alone lost the database are taken over");
   await gates[0].open();
   await until(shared, patienceMs, lookEveryMs);
-  t.pass("and shared again when it is back");
+  t.pass("the venues are shared again when it returns");
 
   await other.stop();
   await until(heldByOne, patienceMs, lookEveryMs);
   await one.stop();
   const nobody = async () => (await shares()).length === 0;
-  // of what is renewed three times a lease, more than half is left
+  // leases are renewed three times in their length, so more than half is left
   await until(nobody, leaseMs / 2, lookEveryMs / 2);
-  t.pass("who stops says goodbye, and its lease need not run out");
+  t.pass("a probe that stops releases its leases before they expire");
   const [twice] = await pool.query<{ slots: number }>(sql`
     select count(*) - count(distinct (component_id, region_id, ts)) as slots from sample
   `);
-  t.equal(twice!.slots, 0, "no slot is in the samples twice");
+  t.equal(twice!.slots, 0, "no slot is stored twice");
 
   await deliverRest(options.directory, pool, options.region);
   const stored = await pool.query<{ key: string }>(sql`
@@ -146,15 +151,15 @@ void t.test("two probes of one region", async (t) => {
   t.same(
     [...keys].filter((key) => !measured.has(key)),
     [],
-    "what is stored was measured",
+    "every stored sample was measured",
   );
   t.same(
     missing.filter((key) => kept.has(key)),
     [],
-    "and what was measured is stored, but for what a kill kept from the disk",
+    "every sample that reached the disk before the kill is stored",
   );
   t.ok(
     missing.every((key) => Number(key.split(" ")[2]) <= killedMs),
-    "which a database that is away does not",
+    "a database outage loses no sample: all that are lost precede the kill",
   );
 });

@@ -6,7 +6,10 @@ const noon = Date.parse("2026-11-20T12:00:00Z");
 
 const dateOf = (atMs: number) => new Date(atMs).toUTCString();
 
-/** This machine: its wall clock is so far off, and may be set; its monotonic clock stands still while it sleeps. */
+/**
+ * This machine. Its wall clock has this error and may be set; its monotonic clock stands still while the machine
+ * sleeps.
+ */
 function makeMachine() {
   const machine = {
     trueMs: noon,
@@ -22,7 +25,7 @@ function makeMachine() {
 
 type Machine = ReturnType<typeof makeMachine>;
 
-/** A host answers whose clock is so far off; the ways there and back take their time. */
+/** A host whose clock has this error answers; both directions take time. */
 function answer(
   machine: Machine,
   watch: ClockWatch,
@@ -38,7 +41,7 @@ function answer(
 
 const hosts = ["a", "b", "c", "d", "e"];
 
-/** Each host answers every five seconds or so, for so long. */
+/** Each host answers about every five seconds, for this long. */
 function watched(machine: Machine, watch: ClockWatch, forMs: number, wrong: Record<string, number> = {}) {
   const untilMs = machine.trueMs + forMs;
   while (machine.trueMs < untilMs)
@@ -48,21 +51,21 @@ function watched(machine: Machine, watch: ClockWatch, forMs: number, wrong: Reco
     }
 }
 
-void t.test("a right clock is found right, a wrong one wrong by what it is", (t) => {
+void t.test("a right clock reads as right, a wrong one by its true error", (t) => {
   for (const errorMs of [0, 1700, -90_000, -50 * 365 * 86_400_000]) {
     const machine = makeMachine();
     machine.errorMs = errorMs;
     const watch = makeClockWatch(machine.clocks);
-    t.equal(watch.read(), null, "nobody has answered yet");
+    t.equal(watch.read(), null, "no host has answered yet");
     watched(machine, watch, 120_000);
     const reading = watch.read()!;
     t.ok(Math.abs(reading.errorMs - errorMs) <= reading.withinMs, `${errorMs}`);
-    t.ok(reading.withinMs < 150, `known to ${reading.withinMs} ms, by stamps of whole seconds`);
+    t.ok(reading.withinMs < 150, `known within ${reading.withinMs} ms, from stamps of whole seconds`);
   }
   t.end();
 });
 
-void t.test("a host or two are not enough to call our clock wrong", (t) => {
+void t.test("one or two hosts are not enough to call our clock wrong", (t) => {
   const machine = makeMachine();
   const watch = makeClockWatch(machine.clocks);
   for (const host of ["a", "b", "a", "b"]) answer(machine, watch, host);
@@ -73,7 +76,7 @@ void t.test("a host or two are not enough to call our clock wrong", (t) => {
   t.end();
 });
 
-void t.test("venues whose own clocks are wrong are outvoted, and believed by nobody when they are half", (t) => {
+void t.test("venues with wrong clocks are outvoted, and half of the hosts prove nothing", (t) => {
   const machine = makeMachine();
   const watch = makeClockWatch(machine.clocks);
   watched(machine, watch, 120_000, { a: 60_000, b: -3_600_000 });
@@ -85,7 +88,7 @@ void t.test("venues whose own clocks are wrong are outvoted, and believed by nob
   t.end();
 });
 
-void t.test("what is cached, misspelt or missing says nothing about the time", (t) => {
+void t.test("a cached, malformed or missing Date says nothing about the time", (t) => {
   const machine = makeMachine();
   const watch = makeClockWatch(machine.clocks);
   const nowMs = machine.clocks.wallMs();
@@ -100,7 +103,7 @@ void t.test("what is cached, misspelt or missing says nothing about the time", (
       "Friday, 20-Nov-26 12:00:00 GMT",
     ])
       watch.answered(host, date, undefined, nowMs, nowMs);
-    // an answer before its request, and times that are none
+    // an answer before its request, and invalid times
     watch.answered(host, dateOf(nowMs), undefined, nowMs + 1, nowMs);
     watch.answered(host, dateOf(nowMs), undefined, NaN, nowMs);
   }
@@ -108,13 +111,13 @@ void t.test("what is cached, misspelt or missing says nothing about the time", (
   t.end();
 });
 
-void t.test("a clock that is set is known to be wrong by then, not by what it was before", (t) => {
+void t.test("after the clock is set, its error is the new one", (t) => {
   const machine = makeMachine();
   const watch = makeClockWatch(machine.clocks);
   watched(machine, watch, 60_000);
   machine.errorMs = 30_000;
   const atOnce = watch.read()!;
-  t.ok(Math.abs(atOnce.errorMs - 30_000) <= atOnce.withinMs, "even before anybody has answered");
+  t.ok(Math.abs(atOnce.errorMs - 30_000) <= atOnce.withinMs, "known before any host has answered again");
   watched(machine, watch, 10_000);
   const reading = watch.read()!;
   t.ok(Math.abs(reading.errorMs - 30_000) <= reading.withinMs);
@@ -122,7 +125,7 @@ void t.test("a clock that is set is known to be wrong by then, not by what it wa
   t.end();
 });
 
-void t.test("an answer that was under way while the clock was set or the machine slept is left out", (t) => {
+void t.test("an answer in flight while the clock was set or the machine slept is ignored", (t) => {
   for (const happens of [
     (machine: Machine) => (machine.errorMs -= 4000),
     (machine: Machine) => {
@@ -146,7 +149,7 @@ void t.test("an answer that was under way while the clock was set or the machine
   t.end();
 });
 
-void t.test("the truth is never outside of what is read, while a majority of the hosts is right", (t) => {
+void t.test("the true error is always within the reading while a majority of hosts is right", (t) => {
   let readings = 0;
   for (let seed = 1; seed <= 60; seed += 1) {
     const random = randomFrom(seed);
@@ -158,7 +161,7 @@ void t.test("the truth is never outside of what is read, while a majority of the
     const wrong = Array.from({ length: Math.floor(random() * honest) }, () =>
       random() < 0.5 ? () => 5000 * seed : () => (random() - 0.5) * 10_000,
     );
-    // all that are right speak first: a majority of those that have answered must be right at any time
+    // all hosts with right clocks answer first: a majority of those that have answered must be right at any time
     for (let h = 0; h < honest; h += 1) answer(machine, watch, `right ${h}`);
     for (let step = 0; step < 400; step += 1) {
       const passMs = random() ** 3 * 8000;

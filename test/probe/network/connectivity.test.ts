@@ -1,4 +1,7 @@
-/** Whose fault it is that nothing comes: a fleet of hosts is played through minutes, and its way out taken away. */
+/**
+ * Whether silence is the venue's fault or our network's: simulates a fleet of hosts for minutes, without a way out at
+ * times.
+ */
 import t from "tap";
 import { makeConnectivityMonitor } from "../../../probe/network/connectivity.js";
 import { makeFakeClock } from "../../support/fake-clock.js";
@@ -6,11 +9,11 @@ import { makeFakeClock } from "../../support/fake-clock.js";
 interface Played {
   /** Milliseconds between the slots of each endpoint of each host, by host. */
   cadences: Record<string, number[]>;
-  /** Hosts that do not answer, and from when on. */
+  /** Hosts that stop answering, and when. */
   hanging?: Record<string, number>;
   /** When the way out is shut, in milliseconds. */
   shut?: [fromMs: number, toMs: number][];
-  /** Instead of silence: an error at once, for those that hang. */
+  /** Hanging hosts fail with an error at once instead. */
   errors?: boolean;
   lastMs?: number;
 }
@@ -25,7 +28,7 @@ interface Verdict {
 
 const latencyMs = 150;
 
-/** What came of all failures. An endpoint has one exchange at a time, as a probe has. */
+/** The verdict on each failure. An endpoint has one exchange in flight at a time, as in a probe. */
 async function play(played: Played): Promise<Verdict[]> {
   const { cadences, hanging = {}, shut = [], errors, lastMs = 180_000 } = played;
   const { clock, walk } = makeFakeClock(0);
@@ -81,7 +84,7 @@ const flapping: Played["shut"] = Array.from({ length: 15 }, (_, i) => [60_000 + 
 
 for (const [name, cadences] of Object.entries({ fleet, three, two })) {
   for (const [how, shut] of Object.entries({ cut, flapping }))
-    void t.test(`our way out is ${how}: no venue's fault, of ${name}`, async (t) => {
+    void t.test(`while our way out is ${how}, no failure is a venue's fault: ${name}`, async (t) => {
       const verdicts = await play({ cadences, shut, lastMs: 400_000 });
       t.ok(verdicts.length > 2 * Object.keys(cadences).length);
       t.same(
@@ -91,24 +94,27 @@ for (const [name, cadences] of Object.entries({ fleet, three, two })) {
     });
 
   for (const errors of [false, true])
-    void t.test(`one of ${name} ${errors ? "refuses" : "hangs"}: its fault, told soon`, async (t) => {
-      const hanging = { [Object.keys(cadences)[0]!]: 60_000 };
-      const verdicts = await play({ cadences, hanging, errors });
-      t.ok(verdicts.length >= 10);
-      t.ok(verdicts.every(({ isVenues }) => isVenues));
-      const longestMs = Math.max(...verdicts.map(({ tookMs }) => tookMs));
-      const bearableMs = { fleet: 1000, three: 2500, two: 5000 }[name]!;
-      t.ok(longestMs <= bearableMs, `${longestMs} ms after it failed`);
-    });
+    void t.test(
+      `when one of ${name} ${errors ? "refuses" : "hangs"}, it is at fault, and is judged soon`,
+      async (t) => {
+        const hanging = { [Object.keys(cadences)[0]!]: 60_000 };
+        const verdicts = await play({ cadences, hanging, errors });
+        t.ok(verdicts.length >= 10);
+        t.ok(verdicts.every(({ isVenues }) => isVenues));
+        const longestMs = Math.max(...verdicts.map(({ tookMs }) => tookMs));
+        const bearableMs = { fleet: 1000, three: 2500, two: 5000 }[name]!;
+        t.ok(longestMs <= bearableMs, `judged at most ${longestMs} ms after it failed`);
+      },
+    );
 }
 
-void t.test("a break of five seconds is not held against all who were asked", async (t) => {
+void t.test("a network break of five seconds is no venue's fault", async (t) => {
   const verdicts = await play({ cadences: fleet, shut: [[60_000, 65_000]] });
   t.ok(verdicts.length > 15);
   t.notOk(verdicts.some(({ isVenues }) => isVenues));
 });
 
-void t.test("two of three hang", async (t) => {
+void t.test("two hosts of three that hang are both at fault", async (t) => {
   const hanging = { a: 60_000, b: 62_000 };
   const verdicts = await play({ cadences: three, hanging });
   const withheld = verdicts.filter(({ isVenues }) => !isVenues);
@@ -116,7 +122,7 @@ void t.test("two of three hang", async (t) => {
   t.same(withheld, []);
 });
 
-void t.test("with nobody to compare with, the failure is believed", async (t) => {
+void t.test("without another host to compare with, a failure is the venue's fault", async (t) => {
   const alone = await play({
     cadences: { a: usual },
     hanging: { a: 60_000 },
@@ -129,7 +135,7 @@ void t.test("with nobody to compare with, the failure is believed", async (t) =>
   t.ok(rare.every(({ isVenues, tookMs }) => isVenues && tookMs === 0));
 });
 
-void t.test("a way that was never open", async (t) => {
+void t.test("a network that never had a way out is no venue's fault", async (t) => {
   const shut: Played["shut"] = [[0, Infinity]];
   const verdicts = await play({ cadences: fleet, shut });
   t.ok(verdicts.length > 15);

@@ -1,4 +1,4 @@
-/** How a probe knows on which machine it is. */
+/** How a probe recognises its machine. */
 import { join } from "node:path";
 import t from "tap";
 import { thisMachine } from "../../../probe/network/machine.js";
@@ -6,7 +6,7 @@ import { thisMachine } from "../../../probe/network/machine.js";
 const id = "4ac5a2c0b1d24a7f9f3f0b7d1c2e3f4a";
 const bootId = "0f8f0e3c-6f6e-4b6c-9a53-4a6f0e0b2f11";
 
-void t.test("a machine's fingerprint", async (t) => {
+void t.test("a machine's fingerprint is stable and hides the machine's id", async (t) => {
   const folder = t.testdir({
     id: `${id}\n`,
     upper: id.toUpperCase(),
@@ -23,21 +23,21 @@ void t.test("a machine's fingerprint", async (t) => {
   const own = await thisMachine([file("id", "machine id")], "host");
   t.equal(own.source, "machine id");
   t.match(own.fingerprint, /^[0-9a-f]{16}$/);
-  t.notMatch(id, own.fingerprint, "is no part of the id");
+  t.notMatch(id, own.fingerprint, "the fingerprint does not contain the id");
   t.strictSame(
     await thisMachine([file("upper", "machine id")], "renamed"),
     own,
-    "is the same however the id is written and the host is called",
+    "the fingerprint depends neither on the id's spelling nor on the host's name",
   );
   const boot = await thisMachine([...none, file("boot", "boot id")], "host");
-  t.equal(boot.source, "boot id", "what is no id is passed over");
+  t.equal(boot.source, "boot id", "an invalid machine id is skipped");
   t.not(boot.fingerprint, own.fingerprint);
   const named = await thisMachine(none, "host");
   t.equal(named.source, "host name");
   t.not(
     (await thisMachine(none, "another")).fingerprint,
     named.fingerprint,
-    "is another with another name, where there is nothing else",
+    "the host's name decides where there is no id",
   );
-  t.strictSame(await thisMachine(), await thisMachine(), "stays the same");
+  t.strictSame(await thisMachine(), await thisMachine(), "two reads give the same fingerprint");
 });

@@ -3,7 +3,7 @@ import { makeSeenCertificates } from "../../../probe/network/seen-certificates.j
 
 const expiresAt = (day: number) => new Date(Date.UTC(2026, 10, day));
 
-void t.test("the certificate last seen of each component is told, until nobody here opens connections to it", (t) => {
+void t.test("each component's last certificate is reported while the probe still connects to it", (t) => {
   let nowMs = 0;
   const certificates = makeSeenCertificates(() => nowMs);
   const see = (component: string, certificateExpiresAt: Date | null) =>

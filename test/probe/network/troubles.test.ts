@@ -19,33 +19,30 @@ function standing() {
   return { state, troubles, lines };
 }
 
-void t.test(
-  "slots that are lost to the machine's own network are its trouble, until a minute has passed without",
-  (t) => {
-    const { state, troubles, lines } = standing();
-    const begunMs = state.nowMs;
-    for (const venue of ["kraken", "kraken", "okx"]) {
-      troubles.unmeasured("network", 1, venue);
-      state.nowMs += 20_000;
-    }
-    t.strictSame(troubles.read(), [
-      {
-        kind: "network",
-        since: new Date(begunMs),
-        detail: "there is no way out of this machine: 3 slots of 2 venues not measured",
-      },
-    ]);
-    state.nowMs += 39_000;
-    t.equal(troubles.read().length, 1, "a slow endpoint may yet say more");
-    state.nowMs += 1_000;
-    t.strictSame(troubles.read(), [], "it is over");
-    t.match(lines, [/warn .*network/, /info .*is over.*network/]);
-    t.equal(lines.length, 2, "a line at its beginning and one at its end");
-    t.end();
-  },
-);
+void t.test("slots lost to the machine's own network are probe trouble, until a minute passes without one", (t) => {
+  const { state, troubles, lines } = standing();
+  const begunMs = state.nowMs;
+  for (const venue of ["kraken", "kraken", "okx"]) {
+    troubles.unmeasured("network", 1, venue);
+    state.nowMs += 20_000;
+  }
+  t.strictSame(troubles.read(), [
+    {
+      kind: "network",
+      since: new Date(begunMs),
+      detail: "there is no way out of this machine: 3 slots of 2 venues not measured",
+    },
+  ]);
+  state.nowMs += 39_000;
+  t.equal(troubles.read().length, 1, "the trouble lasts while a slow endpoint may still report");
+  state.nowMs += 1_000;
+  t.strictSame(troubles.read(), [], "the trouble is over");
+  t.match(lines, [/warn .*network/, /info .*is over.*network/]);
+  t.equal(lines.length, 2, "one line when the trouble begins and one when it ends");
+  t.end();
+});
 
-void t.test("what every probe meets now and then is no trouble", (t) => {
+void t.test("slots lost for reasons that every probe meets now and then are no trouble", (t) => {
   const { troubles } = standing();
   for (const reason of ["overlap", "subscribing", "starting", "stale"] as const)
     troubles.unmeasured(reason, 1, "kraken");
@@ -53,7 +50,7 @@ void t.test("what every probe meets now and then is no trouble", (t) => {
   t.end();
 });
 
-void t.test("each kind lasts by itself, the oldest first", (t) => {
+void t.test("each kind of trouble begins and ends independently, oldest first", (t) => {
   const { state, troubles, lines } = standing();
   troubles.unmeasured("late", 12, "kraken");
   state.nowMs += 1;
@@ -67,8 +64,8 @@ void t.test("each kind lasts by itself, the oldest first", (t) => {
     troubles.read().map(({ kind }) => kind),
     ["starved", "sockets", "spool", "resolver"],
   );
-  t.notMatch(JSON.stringify(troubles.read()), /srv/, "where it is, is not for the public");
-  t.match(lines.join("\n"), /srv/, "but for operators");
+  t.notMatch(JSON.stringify(troubles.read()), /srv/, "the public detail hides the path");
+  t.match(lines.join("\n"), /srv/, "the operator's log names the path");
   state.spool = null;
   t.same(
     troubles.read().map(({ kind }) => kind),
@@ -77,15 +74,15 @@ void t.test("each kind lasts by itself, the oldest first", (t) => {
   t.end();
 });
 
-void t.test("a clock that is off is told of where that is certain", (t) => {
+void t.test("a wrong clock is reported once its error is certain", (t) => {
   const { state, troubles } = standing();
   const told = () => troubles.read().map(({ detail }) => detail);
-  t.same(told(), [], "nothing is known");
+  t.same(told(), [], "the error is unknown");
   state.clock = { errorMs: 900, withinMs: 450 };
-  t.same(told(), [], "it may be half of that");
+  t.same(told(), [], "the error may be half as large");
   state.clock = { errorMs: -900, withinMs: 40.2 };
   t.same(told(), ["this machine's clock is 900 ms behind the venues' clocks, give or take 41 ms"]);
-  t.notOk(isBeyondBearing(state.clock), "events are corrected by it");
+  t.notOk(isBeyondBearing(state.clock), "event times are corrected by the known error");
   state.clock = { errorMs: 2_100, withinMs: 40 };
   t.match(told(), [/2100 ms ahead of .* nothing is recorded until/]);
   t.ok(isBeyondBearing(state.clock));

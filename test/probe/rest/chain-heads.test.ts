@@ -1,17 +1,17 @@
-/** When a head is too old, by what this probe read of its chain. */
+/** When a head is stale, judged by what this probe read of its chain. */
 import t from "tap";
 import { makeChainHeads } from "../../../probe/rest/chain-heads.js";
 
 const blockMs = 12_000;
 const secondMs = 1000;
 
-/** Ethereum's heads, read by a clock of the test's own; the chain has one block every twelve seconds. */
+/** Ethereum's heads on the test's own clock; the chain has one block every twelve seconds. */
 function reading(chain = "ethereum") {
   const heads = makeChainHeads({
     ethereum: { blockMs, source: "test" },
     solana: { blockMs: 400, source: "test" },
   });
-  /** @returns how old the head is at least, seconds, where it is stale */
+  /** @returns the least age of a stale head, in seconds */
   return (atS: number, head: number, provider = "eth.drpc.org") => {
     const endedMs = atS * secondMs;
     const askedMs = endedMs - 100;
@@ -29,12 +29,12 @@ void t.test("a chain that moves is not stale, however often it is read", (t) => 
   }
   const missed = reading();
   for (let atS = 0; atS < 600; atS += 5)
-    // three blocks in a row were missed
+    // the chain missed three blocks in a row
     t.equal(missed(atS, headAt(atS < 300 ? atS : Math.max(atS - 36, 299))), null);
   t.end();
 });
 
-void t.test("a head that stops is stale, also of a provider that is read alone", (t) => {
+void t.test("a head that stops is stale, even with a single provider", (t) => {
   for (const everyS of [5, 15, 30]) {
     const read = reading();
     let found: number | null = null;
@@ -46,18 +46,18 @@ void t.test("a head that stops is stale, also of a provider that is read alone",
   t.end();
 });
 
-void t.test("a head that trails the others' is stale at once", (t) => {
+void t.test("a head that trails the others is stale at once", (t) => {
   const read = reading();
   t.equal(read(0, headAt(0), "first.test"), null);
-  t.equal(read(5, headAt(0) - 6), null, "one other may be wrong");
+  t.equal(read(5, headAt(0) - 6), null, "a single other provider may be wrong");
   t.equal(read(6, headAt(6), "second.test"), null);
   t.equal(read(10, headAt(10) - 6), 76);
-  t.equal(read(11, headAt(11) - 4), null, "four blocks are within the rhythm");
-  t.equal(read(12, headAt(12)), null, "and those that lead are not");
+  t.equal(read(11, headAt(11) - 4), null, "four blocks are within the tolerance");
+  t.equal(read(12, headAt(12)), null, "a head as new as the others is not stale");
   t.end();
 });
 
-void t.test("a venue that names heads of another chain is alone", (t) => {
+void t.test("a venue on another chain neither is stale nor makes others stale", (t) => {
   const read = reading();
   for (let atS = 0; atS < 600; atS += 5) {
     t.equal(read(atS, headAt(atS) + 50_000, "false.test"), null);
@@ -67,7 +67,7 @@ void t.test("a venue that names heads of another chain is alone", (t) => {
   t.end();
 });
 
-void t.test("two nodes behind one address, the one of them standing still", (t) => {
+void t.test("one of two nodes behind an address stands still", (t) => {
   const read = reading();
   const found = [];
   for (let n = 0; n < 40; n += 1) {
@@ -78,7 +78,7 @@ void t.test("two nodes behind one address, the one of them standing still", (t) 
   t.end();
 });
 
-void t.test("a head that is made up makes nobody stale", (t) => {
+void t.test("an invented head makes no other venue stale", (t) => {
   for (const off of [1e15, 200_000, 1000]) {
     const read = reading();
     for (let atS = 0; atS < 300; atS += 5)
@@ -91,12 +91,12 @@ void t.test("a head that is made up makes nobody stale", (t) => {
   const read = reading();
   for (let atS = 0; atS < 300; atS += 5) {
     t.equal(read(atS, headAt(atS) + 1e15), null);
-    t.equal(read(atS + 1, headAt(atS)), null, "nor does it all the time");
+    t.equal(read(atS + 1, headAt(atS)), null, "a head that is always ahead makes no other stale either");
   }
   t.end();
 });
 
-void t.test("quick blocks have half a minute", (t) => {
+void t.test("a chain with quick blocks may lag by half a minute", (t) => {
   const read = reading("solana");
   const slotAt = (atS: number) => 400_000_000 + Math.floor(atS / 0.4);
   for (let atS = 0; atS < 100; atS += 5) {
@@ -107,13 +107,13 @@ void t.test("quick blocks have half a minute", (t) => {
   t.end();
 });
 
-void t.test("a chain of unknown rhythm is not judged", (t) => {
+void t.test("a chain with an unknown block time is not judged", (t) => {
   const read = reading("unheard");
   for (let atS = 0; atS < 600; atS += 5) t.equal(read(atS, 7), null);
   t.end();
 });
 
-/** Two providers alone, each read every few seconds for an hour, as they are read in the field. */
+/** Two providers alone, each read every few seconds for an hour, as in production. */
 function hourOfTwo(leading: (atS: number) => number, trailing: (atS: number) => number, chain = "ethereum") {
   const read = reading(chain);
   const found = { leading: [] as number[], trailing: [] as number[] };
@@ -124,8 +124,8 @@ function hourOfTwo(leading: (atS: number) => number, trailing: (atS: number) => 
   return found;
 }
 
-void t.test("of two providers alone, the one that trails", async (t) => {
-  await t.test("is stale, as soon as the other has gone on", (t) => {
+void t.test("of two providers alone, the trailing one", async (t) => {
+  await t.test("is stale as soon as the other has advanced", (t) => {
     const behind = (atS: number) => headAt(atS) - 5000;
     const found = hourOfTwo(headAt, behind);
     t.strictSame(found.leading, []);
@@ -134,7 +134,7 @@ void t.test("of two providers alone, the one that trails", async (t) => {
     t.end();
   });
 
-  await t.test("from when it trails until it does no more", (t) => {
+  await t.test("is stale from the moment it trails until it has caught up", (t) => {
     const falls = (atS: number) => (atS >= 600 && atS < 1800 ? headAt(atS) - 20 : headAt(atS));
     const { leading, trailing } = hourOfTwo(headAt, falls);
     t.strictSame(leading, []);
@@ -144,7 +144,7 @@ void t.test("of two providers alone, the one that trails", async (t) => {
     t.end();
   });
 
-  await t.test("also where it falls behind little by little", (t) => {
+  await t.test("is stale where it falls behind gradually", (t) => {
     const slides = (atS: number) => headAt(atS < 600 ? atS : 600 + 0.9 * (atS - 600));
     const { leading, trailing } = hourOfTwo(headAt, slides);
     t.strictSame(leading, []);
@@ -154,7 +154,7 @@ void t.test("of two providers alone, the one that trails", async (t) => {
     t.end();
   });
 
-  await t.test("also where the chain misses blocks or is quicker", (t) => {
+  await t.test("is stale where the chain misses blocks or is quicker", (t) => {
     for (const pace of [0.7, 0.97, 1.02]) {
       const at = (atS: number) => headAt(atS * pace);
       const found = hourOfTwo(at, (atS) => at(atS) - 5000);
@@ -164,7 +164,7 @@ void t.test("of two providers alone, the one that trails", async (t) => {
     t.end();
   });
 
-  await t.test("also beside quick blocks", (t) => {
+  await t.test("is stale on a chain with quick blocks", (t) => {
     const slotAt = (atS: number) => 400_000_000 + Math.floor(atS / 0.4);
     const near = hourOfTwo(slotAt, (atS) => slotAt(atS - 13), "solana");
     t.strictSame(near, { leading: [], trailing: [] });
@@ -175,7 +175,7 @@ void t.test("of two providers alone, the one that trails", async (t) => {
   });
 });
 
-void t.test("of two providers alone, one that errs accuses nobody", (t) => {
+void t.test("of two providers alone, a wrong one does not make the other stale", (t) => {
   const errs: Record<string, (atS: number) => number> = {
     "jumps ahead once": (atS) => headAt(atS) + (atS === 600 ? 5000 : 0),
     "jumps ahead at first": (atS) => headAt(atS) + (atS === 0 ? 5000 : 0),
@@ -192,7 +192,7 @@ void t.test("of two providers alone, one that errs accuses nobody", (t) => {
   t.end();
 });
 
-void t.test("of two providers alone, a fork of a few blocks is none", (t) => {
+void t.test("of two providers alone, a fork of a few blocks makes none stale", (t) => {
   for (const depth of [1, 2, 4]) {
     const forked = (atS: number) => headAt(atS) - (atS >= 600 && atS < 660 ? depth : 0);
     for (const found of [hourOfTwo(forked, headAt), hourOfTwo(headAt, forked)])
@@ -201,12 +201,12 @@ void t.test("of two providers alone, a fork of a few blocks is none", (t) => {
   t.end();
 });
 
-void t.test("one of two that was behind and comes back is believed", (t) => {
+void t.test("one of two providers that was behind and recovers is trusted again", (t) => {
   const back = (atS: number) => headAt(atS) - (atS < 600 ? 5000 : 0);
   const falls = (atS: number) => headAt(atS) - (atS >= 1200 ? 5000 : 0);
   const { leading, trailing } = hourOfTwo(back, falls);
   t.ok(leading.length > 110 && leading.at(-1)! < 600);
-  // its own heads tell that it went back, and the other's from then on
+  // its own heads show that it went back, and so do the other's from then on
   t.equal(trailing.length, 480);
   t.ok(trailing[0]! >= 1195);
   t.end();

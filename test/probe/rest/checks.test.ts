@@ -3,7 +3,7 @@ import { compileAnswerCheck } from "../../../probe/rest/checks.js";
 import type { Newest, Proof } from "../../../shared/registry/registry.js";
 import { retryAfterMs } from "../../../shared/measurement/retry-after.js";
 
-void t.test("the head of a chain is read, or null, but never wrong", (t) => {
+void t.test("a chain head is read exactly or is null", (t) => {
   const headOf = (encoding: "hex" | "integer", value: unknown) =>
     compileAnswerCheck({ proof: "$", head: { path: "$.h", encoding } })(
       Buffer.from(JSON.stringify({ h: value })),
@@ -23,16 +23,16 @@ void t.test("the head of a chain is read, or null, but never wrong", (t) => {
 const isGood = (proof: Proof, answer: unknown) =>
   compileAnswerCheck({ proof })(Buffer.from(JSON.stringify(answer)), undefined).good;
 
-void t.test("a path alone asks for a value that is not null", (t) => {
+void t.test("a path alone requires a value that is not null", (t) => {
   t.ok(isGood("$.a", { a: false }));
   t.ok(isGood("$.a", { a: 0 }));
   t.notOk(isGood("$.a", { a: null }));
   t.notOk(isGood("$.a", {}));
-  t.ok(isGood("$", null), "$ alone asks for JSON");
+  t.ok(isGood("$", null), "$ alone requires JSON");
   t.end();
 });
 
-void t.test("a condition asks for a value, or for one of several", (t) => {
+void t.test("a condition requires a value, or one of several", (t) => {
   t.ok(isGood({ path: "$.a", equals: true }, { a: true }));
   t.notOk(isGood({ path: "$.a", equals: true }, { a: "true" }));
   t.notOk(isGood({ path: "$.a", equals: true }, { a: false }));
@@ -44,7 +44,7 @@ void t.test("a condition asks for a value, or for one of several", (t) => {
   t.end();
 });
 
-void t.test("a condition asks for a list, empty or not", (t) => {
+void t.test("a condition requires a list, empty or not", (t) => {
   const proof = { path: "$", is: "list" } as const;
   t.ok(isGood(proof, []));
   t.ok(isGood(proof, [{ tid: 1 }]));
@@ -52,7 +52,7 @@ void t.test("a condition asks for a list, empty or not", (t) => {
   t.end();
 });
 
-void t.test("a condition asks for a field to be missing", (t) => {
+void t.test("a condition requires a field to be missing", (t) => {
   t.ok(isGood({ unless: "$.error" }, {}));
   t.ok(isGood({ unless: "$.error" }, { error: null }));
   for (const error of ["", false, 0, [], "apiLimitExceeded"])
@@ -68,7 +68,7 @@ void t.test("all conditions must hold", (t) => {
   t.end();
 });
 
-void t.test("the newest thing is read in every unit", (t) => {
+void t.test("the newest item's time or id is read in every unit", (t) => {
   const newestOf = (newest: Newest, answer: unknown) =>
     compileAnswerCheck({ proof: "$", newest })(Buffer.from(JSON.stringify(answer)), undefined).newest;
   const at = (unit: Newest["unit"], value: unknown) => newestOf({ path: "$.t", unit }, { t: value });
@@ -85,18 +85,18 @@ void t.test("the newest thing is read in every unit", (t) => {
     t.equal(at("ms", unread), null, JSON.stringify(unread));
     t.equal(at("iso", unread), null, JSON.stringify(unread));
   }
-  t.equal(at("iso", 1700000000), null, "a number is no ISO 8601 text");
+  t.equal(at("iso", 1700000000), null, "a number is not an ISO 8601 time");
   t.equal(at("id", null), null);
 
   const list: Newest = { list: "$.all", path: "$.t", unit: "s" };
   const all = [{ t: "3" }, { t: null }, { t: "9" }, 7, { t: "5" }];
   t.strictSame(newestOf(list, { all }), { atMs: 9000 }, "in any order");
-  t.equal(newestOf(list, { all: [] }), null, "none in a quiet minute");
+  t.equal(newestOf(list, { all: [] }), null, "an empty list has no newest item");
   t.equal(newestOf(list, { all: {} }), null);
   t.end();
 });
 
-void t.test("an answer's own time is read of good answers only", (t) => {
+void t.test("only a good answer's own time is read", (t) => {
   const check = compileAnswerCheck({
     proof: { unless: "$.error" },
     dataTime: { path: "$.at", unit: "s", staleAfterMs: 60_000 },

@@ -1,6 +1,4 @@
-/**
- * Servers that do to a REST measurement whatever a server can: each is told apart rightly, in bounded time and memory.
- */
+/** Servers that attack a REST measurement in every way: each gets the right fault, in bounded time and memory. */
 import { once } from "node:events";
 import type { TlsOptions } from "node:tls";
 import t, { type Test } from "tap";
@@ -52,12 +50,12 @@ function measuring(t: Test, url: string, more: Partial<RestEndpoint> = {}) {
   };
 }
 
-/** What ends by its own must not be ended by the clock of a loaded machine. */
+/** An answer that ends must not meet the timeout on a loaded machine. */
 const patienceMs = 25_000;
 const shortMs = 2000;
 
-/** All at once: what they may take of time and memory, they may take together. */
-void t.test("whatever a server answers, the fault is the right one, in bounded time and memory", async (t) => {
+/** All run at once: the bounds on time and memory hold for all of them together. */
+void t.test("every hostile answer gets the right fault, in bounded time and memory", async (t) => {
   const atStart = process.memoryUsage.rss();
   let peak = atStart;
   const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 20);
@@ -71,22 +69,19 @@ void t.test("whatever a server answers, the fault is the right one, in bounded t
       t.match(measured, { fresh: true, ...expected }, name, { measured });
     }),
   );
-  // servers that pour for as long as they may would have sent gigabytes by then; theirs and ours together
+  // servers without a limit would have sent gigabytes by then; counts the servers' memory and ours together
   const tookMiB = (peak - atStart) / mebibyte;
   t.ok(tookMiB < 256, `${tookMiB} MiB`);
 });
 
-/**
- * Answers well, and then, unasked, once more: what an attacker would like to be taken for the answer to the next
- * request.
- */
+/** Answers well, and then again without a request: an attacker wants this to be taken for the next request's answer. */
 const smuggled = `HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"price":666}`;
 
 for (const [when, afterMs] of [
   ["at once", 0],
   ["a little later", 30],
 ] as const)
-  void t.test(`an answer that nobody asked for, ${when}, is never taken for the next one`, async (t) => {
+  void t.test(`an unsolicited answer, ${when}, is never taken for the next request's`, async (t) => {
     let connections = 0;
     let hungUp: Promise<unknown> | undefined;
     const port = await serveTcp(t, (socket) => {
@@ -104,12 +99,12 @@ for (const [when, afterMs] of [
       head: { path: "$.head", encoding: "integer" },
     });
     t.match(await measure(), { good: true, head: 1, fresh: true });
-    // before it is read, nobody can tell it from the answer to what is asked next
+    // before it is read, nothing distinguishes it from the answer to the next request
     if (afterMs > 0) await hungUp;
     t.match(await measure(), { good: true, head: 2, fresh: true }, "the connection is not used again");
   });
 
-void t.test("a server that half closes after its answer, or closes slowly, costs no slot", async (t) => {
+void t.test("a server that half closes after its answer, or closes slowly, loses no slot", async (t) => {
   let connections = 0;
   let hungUp: Promise<unknown> | undefined;
   const port = await serveTcp(t, (socket) => {
@@ -146,22 +141,22 @@ const handshakes: {
     expected: { ...fine, certificateExpiresAt: inAWeek },
   },
   {
-    name: "one that has expired",
+    name: "an expired certificate",
     options: authority.vouchFor({ names, from: inDays(-9), until: inDays(-2) }),
     expected: { ...refused, certificateExpiresAt: inDays(-2) },
   },
   {
-    name: "one that is not valid yet",
+    name: "a certificate that is not valid yet",
     options: authority.vouchFor({ names, from: inDays(2), until: inDays(9) }),
     expected: { ...refused, certificateExpiresAt: inDays(9) },
   },
   {
-    name: "one that vouches for itself",
+    name: "a self-signed certificate",
     options: selfSigned({ names, until: inAWeek }),
     expected: { ...refused, certificateExpiresAt: inAWeek },
   },
   {
-    name: "one for another name",
+    name: "a certificate for another name",
     options: authority.vouchFor({
       names: ["other.test", "127.0.0.2"],
       until: inAWeek,
@@ -169,12 +164,12 @@ const handshakes: {
     expected: { ...refused, certificateExpiresAt: inAWeek },
   },
   {
-    name: "one of an authority that nobody knows",
+    name: "a certificate of an unknown authority",
     options: makeAuthority("Nobody").vouchFor({ names, until: inAWeek }),
     expected: { ...refused, certificateExpiresAt: inAWeek },
   },
   {
-    name: "TLS 1.0 alone",
+    name: "TLS 1.0 only",
     options: {
       ...rightOne,
       minVersion: "TLSv1",
@@ -184,7 +179,7 @@ const handshakes: {
     expected: { ...refused, certificateExpiresAt: null },
   },
   {
-    name: "no cipher that is any good",
+    name: "only weak ciphers",
     options: {
       ...rightOne,
       maxVersion: "TLSv1.2",
@@ -193,7 +188,7 @@ const handshakes: {
     expected: { ...refused, certificateExpiresAt: null },
   },
   {
-    name: "a certificate asked of us",
+    name: "a request for a client certificate",
     options: {
       ...rightOne,
       requestCert: true,
@@ -209,7 +204,7 @@ for (const { name, options, expected } of handshakes)
     const port = await serveTls(t, options, saying(goodAnswer));
     const measured = await measuring(t, `https://127.0.0.1:${port}/`)();
     t.match(measured, { fresh: true, ...expected });
-    t.type(measured.connectUs, "number", "it was reached");
+    t.type(measured.connectUs, "number", "the server was reached");
   });
 
 for (const [name, talk] of [
@@ -224,7 +219,7 @@ for (const [name, talk] of [
 
 const brokenHandshakes: Omit<HostileAnswer, "told" | "timeoutMs">[] = [
   {
-    name: "plain HTTP where TLS is spoken",
+    name: "plain HTTP where TLS is expected",
     talk: saying(goodAnswer),
     expected: refused,
   },
@@ -233,16 +228,16 @@ const brokenHandshakes: Omit<HostileAnswer, "told" | "timeoutMs">[] = [
     talk: (socket) => socket.resume(),
     expected: timeout,
   },
-  { name: "an end in the handshake", talk: ending(""), expected: refused },
+  { name: "a close in the handshake", talk: ending(""), expected: refused },
   { name: "a reset in the handshake", talk: resetting(""), expected: refused },
-  // the head of a record of a server's hello, that never comes
+  // the header of a record for a server's hello that never follows
   {
     name: "half a hello",
     talk: saying(Buffer.from("160303004a020000460303", "hex")),
     expected: timeout,
   },
   {
-    name: "half a hello, and a reset",
+    name: "half a hello and a reset",
     talk: resetting("\x16\x03\x03\x00\x4a\x02"),
     expected: refused,
   },
@@ -267,37 +262,34 @@ for (const { name, talk, expected } of brokenHandshakes)
     t.match(measured, { ...expected, fresh: true, tlsUs: null });
   });
 
-void t.test("TLS where plain HTTP is spoken: no good answer", async (t) => {
+void t.test("TLS where plain HTTP is expected is no good answer", async (t) => {
   const port = await serveTls(t, rightOne, saying(goodAnswer));
   const measured = await measuring(t, `http://127.0.0.1:${port}/`)();
   t.match(measured, { good: false, certificateExpiresAt: null });
   t.match(measured.fault, /^(body|closed)$/);
 });
 
-void t.test(
-  "an answer of a mebibyte that is made to be hard to read holds the probe up for no longer than reading its JSON takes",
-  (t) => {
-    const texts = {
-      brackets: "[".repeat(maxBodyBytes / 2) + "]".repeat(maxBodyBytes / 2),
-      objects: `{"a":`.repeat(100_000) + "1" + "}".repeat(100_000),
-      keys: `{${Array.from({ length: 80_000 }, (_, i) => `"k${i}":1`).join()}}`,
-      numbers: `{${Array.from({ length: 50_000 }, (_, i) => `"${i * 50_021}":1`).join()}}`,
-      escapes: `["${"\\u0000".repeat(170_000)}"]`,
-      digits: `[${"1".repeat(maxBodyBytes - 2)}]`,
-    };
-    const check = compileAnswerCheck({ proof: "$.price" });
-    for (const [name, text] of Object.entries(texts)) {
-      const bytes = Buffer.from(text);
-      t.ok(bytes.length <= maxBodyBytes, name);
-      const parseMs = leastMs(() => void JSON.parse(text));
-      const checkMs = leastMs(() => t.match(check(bytes, undefined), { good: false, head: null }));
-      t.ok(checkMs < 10 * parseMs + 50, `${name}: ${checkMs} ms, and ${parseMs} of it for JSON`);
-    }
-    t.end();
-  },
-);
+void t.test("a hostile answer of a mebibyte blocks the probe in proportion to parsing its JSON", (t) => {
+  const texts = {
+    brackets: "[".repeat(maxBodyBytes / 2) + "]".repeat(maxBodyBytes / 2),
+    objects: `{"a":`.repeat(100_000) + "1" + "}".repeat(100_000),
+    keys: `{${Array.from({ length: 80_000 }, (_, i) => `"k${i}":1`).join()}}`,
+    numbers: `{${Array.from({ length: 50_000 }, (_, i) => `"${i * 50_021}":1`).join()}}`,
+    escapes: `["${"\\u0000".repeat(170_000)}"]`,
+    digits: `[${"1".repeat(maxBodyBytes - 2)}]`,
+  };
+  const check = compileAnswerCheck({ proof: "$.price" });
+  for (const [name, text] of Object.entries(texts)) {
+    const bytes = Buffer.from(text);
+    t.ok(bytes.length <= maxBodyBytes, name);
+    const parseMs = leastMs(() => void JSON.parse(text));
+    const checkMs = leastMs(() => t.match(check(bytes, undefined), { good: false, head: null }));
+    t.ok(checkMs < 10 * parseMs + 50, `${name}: the check took ${checkMs} ms, parsing JSON alone ${parseMs} ms`);
+  }
+  t.end();
+});
 
-/** Of a few: what else the machine does is not meant. */
+/** The least of a few runs: the machine's other work does not count. */
 function leastMs(run: () => void): number {
   const tookMs = Array.from({ length: 3 }, () => {
     const begunMs = performance.now();

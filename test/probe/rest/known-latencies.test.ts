@@ -1,4 +1,4 @@
-/** A server that knows how long it took, by its own log, against what is recorded. */
+/** Compares recorded latencies with a server's own log of how long it took. */
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { connect, createServer, type AddressInfo, type LookupFunction, type Socket } from "node:net";
@@ -16,7 +16,7 @@ const host = "venue.test";
 
 type Opened = NonNullable<ProbeSocket["opened"]>;
 
-/** What one thing took by the server's own clock, microseconds. */
+/** How long one request took by the server's own clock, in microseconds. */
 interface Took {
   dnsUs?: number;
   tlsUs?: number;
@@ -25,8 +25,8 @@ interface Took {
 }
 
 /**
- * Waits as each request's path asks, `/<name>/<before the first byte>/<before the last>`, and for so long in look-ups
- * and handshakes.
+ * Waits as each request's path says, `/<name>/<before the first byte>/<before the last>`, and for given times in
+ * look-ups and handshakes.
  */
 async function openWorld(t: Test, secure: boolean, { dnsMs = 0, tlsMs = 0 } = {}) {
   const authority = makeAuthority();
@@ -118,8 +118,7 @@ function sinceUs(fromMs: number): number {
 }
 
 /**
- * The longest that bytes there and back over loopback took meanwhile, in a process as busy as this: no instrument in it
- * can do better.
+ * The longest loopback round trip meanwhile, in a process as busy as this one: no measurement in it can be more exact.
  */
 async function startPingPong(t: Test): Promise<{ worstUs(): number }> {
   const port = await serveTcp(t, (socket) => socket.on("data", (ping) => socket.write(ping)));
@@ -129,7 +128,7 @@ async function startPingPong(t: Test): Promise<{ worstUs(): number }> {
   let restsFromMs = sentMs;
   let worstUs = 0;
   const ping = () => {
-    // a standstill between two counts as well
+    // a standstill between two round trips counts as well
     worstUs = Math.max(worstUs, sinceUs(restsFromMs) - 1000);
     sentMs = performance.now();
     socket.write("x");
@@ -145,20 +144,20 @@ async function startPingPong(t: Test): Promise<{ worstUs(): number }> {
 }
 
 /**
- * What is recorded can never be less than what it took: it begins before and ends after. More than two turns of a busy
- * process it is not. Only a look-up begins within Node's own opening of the socket, and its clock when that returns:
- * half a millisecond at the most, and whatever else had the processor in between.
+ * A recorded time is never shorter than the true one: it begins before and ends after. It is longer by at most two
+ * turns of a busy process. Only a look-up begins within Node's own opening of the socket, while its clock starts when
+ * that call returns: half a millisecond later at most, plus the time in which other work had the processor.
  */
 function isWithin(t: Test, what: string, recordedUs: number | null, tookUs: number, worstUs: number) {
   const errorUs = recordedUs! - tookUs;
   // each was rounded to a microsecond
   const leastUs = what === "look-up" ? -500 - worstUs : -2;
   const isFine = recordedUs !== null && errorUs >= leastUs && errorUs <= 4 * worstUs + 5000;
-  if (!isFine) t.fail(`${what}: recorded ${recordedUs} µs, it took ${tookUs}, and a turn up to ${worstUs}`);
+  if (!isFine) t.fail(`${what}: recorded ${recordedUs} µs, true ${tookUs} µs, longest turn ${worstUs} µs`);
   return errorUs;
 }
 
-void t.test("each phase is recorded as long as it took, and none of them in the latency", async (t) => {
+void t.test("each phase is recorded at its true length, and the latency includes none", async (t) => {
   const world = await openWorld(t, true, { dnsMs: 130, tlsMs: 170 });
   const pingPong = await startPingPong(t);
   const ask = world.endpoint("a", 60, 90);
@@ -172,14 +171,14 @@ void t.test("each phase is recorded as long as it took, and none of them in the 
     check(recorded, took);
     if (!fresh) continue;
     isWithin(t, "look-up", recorded.dnsUs, took.dnsUs!, pingPong.worstUs());
-    // over loopback it takes no time of its own
+    // over loopback it takes no time
     isWithin(t, "connecting", recorded.connectUs, 0, pingPong.worstUs());
-    // the arithmetic of a handshake beside it
+    // plus the computation of a handshake
     isWithin(t, "handshake", recorded.tlsUs, took.tlsUs!, pingPong.worstUs() + 25_000);
   }
 });
 
-void t.test("a socket's time to open is as long as it took, look-up and all", async (t) => {
+void t.test("a socket's time to open is its true length, including the look-up", async (t) => {
   const took = { dnsUs: 0, upgradeUs: 0 };
   const resolver = makeResolver([host], (_name, _options, callback) => {
     const askedMs = performance.now();
@@ -220,7 +219,7 @@ void t.test("a socket's time to open is as long as it took, look-up and all", as
 });
 
 void t.test(
-  "two hundred measurements at a time are recorded as long as they took, on fresh and on kept connections",
+  "two hundred concurrent measurements are recorded at their true lengths, on fresh and on kept connections",
   async (t) => {
     const world = await openWorld(t, false);
     const pingPong = await startPingPong(t);

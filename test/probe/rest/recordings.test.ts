@@ -1,7 +1,6 @@
 /**
- * The registry and the probe against what real venues really sent, as other
- * people recorded it. The recordings are theirs: they stand beside this
- * repository where somebody has put them, and never in it.
+ * Checks the registry and the probe against answers of real venues that other people recorded. The recordings belong to
+ * them: they lie beside this repository where somebody has put them, and never in it.
  */
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -15,7 +14,7 @@ import { loadRegistry } from "../../../shared/registry/load-registry.js";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const folder = fileURLToPath(new URL("../../../../../shared/recordings/", import.meta.url));
-const skip = existsSync(folder) ? false : `there are no recordings in ${folder}: nothing of theirs is checked`;
+const skip = existsSync(folder) ? false : `there are no recordings in ${folder}`;
 
 const { venues } = await loadRegistry("registry.json");
 
@@ -36,18 +35,20 @@ interface Conversation {
   streams: Record<string, { ack: string }>;
 }
 
-/** The checker is not ours, and loads our modules by their paths: after a move it has to be changed before it runs. */
+/**
+ * The checker is not ours and loads our modules by their paths: when a module moves, it must be changed before it runs.
+ */
 function modulesMissing(): string | false {
   const checker = readFileSync(`${folder}check.mjs`, "utf8");
   const missing = [...checker.matchAll(/"((?:\w+\/)+[\w-]+\.js)"/g)]
     .map(([, path = ""]) => path)
     .filter((path) => !existsSync(`${root}dist/${path}`));
-  return missing.length > 0 && `${folder}check.mjs loads modules that are not there (any more): ${missing.join(", ")}`;
+  return missing.length > 0 && `${folder}check.mjs loads modules that do not exist: ${missing.join(", ")}`;
 }
 
 const checkerSkip = skip || modulesMissing();
 
-void t.test("every recorded case is judged right", { skip: checkerSkip }, async (t) => {
+void t.test("every recorded case gets the right judgement", { skip: checkerSkip }, async (t) => {
   const run = promisify(execFile)(process.execPath, [`${folder}check.mjs`, root]);
   const { stdout } = await run.catch((failed: { stdout: string }) => failed);
   t.same(
@@ -58,10 +59,10 @@ void t.test("every recorded case is judged right", { skip: checkerSkip }, async 
   t.ok(Number(passed) > 500, `${passed} cases passed`);
 });
 
-/** From the first recording to the last, with room. */
+/** From the first recording to the last, with a margin. */
 const [earliest, latest] = [Date.UTC(2014, 0), Date.UTC(2027, 0)];
 
-void t.test("recorded answers say when their trades and data are from", { skip }, (t) => {
+void t.test("the times of trades and data are read from recorded answers", { skip }, (t) => {
   const times = new Map<string, number[]>();
   for (const { venue, component, body, good } of read<Answer[]>("rest.json")) {
     const endpoint = venues.find(({ id }) => id === venue)?.rest.find(({ name }) => name === component);
@@ -77,13 +78,13 @@ void t.test("recorded answers say when their trades and data are from", { skip }
       const what = `${id} rest:${name}`;
       const read = times.get(what);
       if (!read || (!newest && !dataTime)) continue;
-      t.ok(read.length > 0, `${what} names a time`);
+      t.ok(read.length > 0, `${what} contains a time`);
       for (const ms of read) t.ok(ms > earliest && ms < latest, `${what}: ${ms}`);
     }
   t.end();
 });
 
-void t.test("recorded refusals are told, in words", { skip }, (t) => {
+void t.test("recorded refusals are recognised, with their words", { skip }, (t) => {
   for (const { venue, refusals, streams } of read<Conversation[]>("ws.json")) {
     for (const { frame } of refusals) {
       const refusal: unknown = JSON.parse(frame);

@@ -30,7 +30,7 @@ function endpointAt(url: string, more: Partial<RestEndpoint> = {}) {
   } satisfies RestEndpoint;
 }
 
-/** Measures one endpoint, several times over the same connections. */
+/** Measures one endpoint several times over the same connections. */
 function measuring(t: Test, endpoint: RestEndpoint, lookup?: LookupFunction, hosts: string[] = []) {
   const rest = makeRest({ userAgent, resolver: makeResolver(hosts, lookup) });
   t.teardown(() => rest.close());
@@ -55,7 +55,7 @@ async function serve(t: Test, answer: (request: IncomingMessage, response: Serve
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/x?y=1`;
 }
 
-void t.test("a good answer, on a fresh and then on a kept connection", async (t) => {
+void t.test("a good answer is measured on a fresh and then on a kept connection", async (t) => {
   let seen: IncomingMessage | undefined;
   const url = await serve(t, (request, response) => {
     seen = request;
@@ -76,7 +76,7 @@ void t.test("a good answer, on a fresh and then on a kept connection", async (t)
   t.equal(seen?.url, "/x?y=1");
 });
 
-void t.test("an answer shows that this machine has a way out", async (t) => {
+void t.test("an answer proves that this machine has a way out", async (t) => {
   const url = await serve(t, (_request, response) => response.end("{}"));
   const resolver = makeResolver([]);
   const rest = makeRest({ userAgent, resolver });
@@ -87,7 +87,7 @@ void t.test("an answer shows that this machine has a way out", async (t) => {
   t.equal(await resolver.wayOut("other.test", sinceMs), "open");
 });
 
-void t.test("POST sends its body as JSON, and the head of a chain is read", async (t) => {
+void t.test("POST sends its body as JSON, and the chain's head is read", async (t) => {
   let body = "";
   const url = await serve(t, (request, response) => {
     request.on("data", (chunk) => (body += String(chunk)));
@@ -189,7 +189,7 @@ for (const { name, status = 200, headers, body, expected } of answers)
     t.type(sample.latencyUs, "number", "the answer was complete");
   });
 
-void t.test("nothing listens: connect", async (t) => {
+void t.test("an address where nothing listens: connect", async (t) => {
   const server = net.createServer().listen(0, "127.0.0.1");
   await new Promise((listening) => server.once("listening", listening));
   const { port } = server.address() as AddressInfo;
@@ -198,13 +198,13 @@ void t.test("nothing listens: connect", async (t) => {
   t.match(sample, { good: false, fault: "connect", latencyUs: null });
 });
 
-void t.test("reset at the request: closed", async (t) => {
+void t.test("a reset at the request: closed", async (t) => {
   const port = await serveTcp(t, (socket) => socket.on("data", () => socket.resetAndDestroy()));
   const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
   t.match(sample, { fault: "closed", latencyUs: null });
 });
 
-void t.test("closed in mid-answer: closed", async (t) => {
+void t.test("a connection closed in mid-answer: closed", async (t) => {
   const port = await serveTcp(t, (socket) =>
     socket.on("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{")),
   );
@@ -212,26 +212,26 @@ void t.test("closed in mid-answer: closed", async (t) => {
   t.match(sample, { fault: "closed", httpStatus: 200, latencyUs: null });
 });
 
-void t.test("a server that speaks no TLS: tls", async (t) => {
+void t.test("a server without TLS: tls", async (t) => {
   const port = await serveTcp(t, saying("HTTP/1.1 400 Bad Request\r\n\r\n"));
   const sample = await measured(t, endpointAt(`https://127.0.0.1:${port}/`));
   t.match(sample, { fault: "tls", latencyUs: null });
   t.type(sample.connectUs, "number");
 });
 
-void t.test("reset in the TLS handshake: tls", async (t) => {
+void t.test("a reset in the TLS handshake: tls", async (t) => {
   const port = await serveTcp(t, (socket) => socket.on("data", () => socket.resetAndDestroy()));
   const sample = await measured(t, endpointAt(`https://127.0.0.1:${port}/`));
   t.match(sample, { fault: "tls" });
 });
 
-void t.test("what is no HTTP: body", async (t) => {
+void t.test("an answer that is not HTTP: body", async (t) => {
   const port = await serveTcp(t, saying("SSH-2.0-OpenSSH_9.7\r\n"));
   const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
   t.match(sample, { fault: "body" });
 });
 
-void t.test("headers without end: body, bounded", async (t) => {
+void t.test("endless headers: body, and reading is bounded", async (t) => {
   const header = `x-padding: ${"x".repeat(1000)}\r\n`;
   const port = await serveTcp(t, (socket) =>
     socket.on("data", () => socket.write(`HTTP/1.1 200 OK\r\n${header.repeat(100)}`)),
@@ -262,7 +262,7 @@ const silences: {
 ];
 
 for (const { name, talk, secure } of silences)
-  void t.test(`a server that ${name}: timeout, and the connection is ended`, async (t) => {
+  void t.test(`a server that ${name}: timeout, and the connection is closed`, async (t) => {
     let closed: Promise<unknown> | undefined;
     const port = await serveTcp(t, (socket) => {
       closed = new Promise((resolve) => socket.once("close", resolve));
@@ -277,7 +277,7 @@ for (const { name, talk, secure } of silences)
     await closed;
   });
 
-void t.test("a body without end: body, and no more than that is read", async (t) => {
+void t.test("an endless body: body, and reading is bounded", async (t) => {
   let sentBytes = 0;
   let closed: Promise<unknown> | undefined;
   const port = await serveTcp(t, (socket) => {
@@ -295,10 +295,10 @@ void t.test("a body without end: body, and no more than that is read", async (t)
   const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
   t.match(sample, { fault: "body", latencyUs: null, httpStatus: 200 });
   await closed;
-  t.ok(sentBytes < 32 * mebibyte, `${sentBytes} bytes left the server`);
+  t.ok(sentBytes < 32 * mebibyte, `the server sent ${sentBytes} bytes`);
 });
 
-void t.test("Retry-After is honoured: nothing is asked within it, and its slots are unserved", async (t) => {
+void t.test("Retry-After is honoured: no request is sent within it, and its slots are unserved", async (t) => {
   let requests = 0;
   let limited = true;
   const url = await serve(t, (_request, response) => {
@@ -309,7 +309,7 @@ void t.test("Retry-After is honoured: nothing is asked within it, and its slots 
   const measure = measuring(t, endpointAt(url));
   t.match(await measure(), { fault: "limited", httpStatus: 429 });
   t.same(await measure(), unservedBy("limited"));
-  t.equal(requests, 1, "the venue was left alone");
+  t.equal(requests, 1, "no more requests were sent");
   limited = false;
   await new Promise((resolve) => setTimeout(resolve, 1050));
   t.match(await measure(), { good: true });
@@ -332,11 +332,11 @@ for (const headers of [{ "retry-after": "30" }, {}])
     t.match(await first!(signal), { fault: "limited", httpStatus: 429 });
     t.same(await second!(signal), unservedBy("limited"));
     t.same(await first!(signal), unservedBy("limited"));
-    t.same(paths, ["/first"], "the venue was left alone");
+    t.same(paths, ["/first"], "no more requests were sent");
     t.match(await other!(signal), { good: true });
   });
 
-void t.test("a venue that gives no time is left alone ever longer", (t) => {
+void t.test("rate limits without Retry-After back off longer each time", (t) => {
   let nowMs = 0;
   const pauses = makeRateLimitBackoff(() => nowMs);
   const pausedS = (askedMs = 0) => {
@@ -348,14 +348,14 @@ void t.test("a venue that gives no time is left alone ever longer", (t) => {
   };
   const six = Array.from({ length: 6 }, () => pausedS());
   t.same(six, [30, 60, 120, 120, 120, 120]);
-  t.equal(pausedS(7000), 7, "what it asks for goes before that");
-  t.equal(pausedS(), 120, "and it goes on");
+  t.equal(pausedS(7000), 7, "Retry-After overrides the backoff");
+  t.equal(pausedS(), 120, "the backoff continues afterwards");
   pauses.served("o");
   t.equal(pausedS(), 30);
   t.end();
 });
 
-void t.test("a kept connection that was closed in between says nothing; the next slot does", async (t) => {
+void t.test("a kept connection that closed between slots is no fault; the next slot is measured", async (t) => {
   let connections = 0;
   const port = await serveTcp(t, (socket) => {
     connections += 1;
@@ -368,8 +368,8 @@ void t.test("a kept connection that was closed in between says nothing; the next
   });
   const measure = measuring(t, endpointAt(`http://127.0.0.1:${port}/`));
   const opening = measure();
-  // how soon an end must come to have been on its way already is judged by how long the opening took: here, as long as
-  // a busy machine may need
+  // a close counts as already in flight if it arrives within the time that the opening took: here, as long as a busy
+  // machine may need
   const begunMs = performance.now();
   while (performance.now() < begunMs + 200);
   t.match(await opening, { good: true });
@@ -390,27 +390,27 @@ const knowing =
     );
   };
 
-void t.test("a name that does not resolve while others do: dns", async (t) => {
+void t.test("a host that does not resolve while others do: dns", async (t) => {
   const endpoint = endpointAt("http://gone.test/");
   const hosts = ["gone.test", "here.test"];
   const measure = measuring(t, endpoint, knowing("here.test"), hosts);
   t.match(await measure(), { fault: "dns", latencyUs: null });
 });
 
-void t.test("no name resolves: our own trouble, no sample", async (t) => {
+void t.test("when no host resolves, it is probe trouble and no sample", async (t) => {
   const endpoint = endpointAt("http://gone.test/");
   const measure = measuring(t, endpoint, knowing(), ["gone.test", "here.test"]);
   t.same(await measure(), { unmeasured: "resolver" });
 });
 
-void t.test("a resolver that hangs for all names: our own trouble", async (t) => {
+void t.test("a resolver that hangs for all hosts is probe trouble", async (t) => {
   const endpoint = endpointAt("http://gone.test/", { timeoutMs: 100 });
   const hanging: LookupFunction = () => {};
   const measure = measuring(t, endpoint, hanging, ["gone.test", "here.test"]);
   t.same(await measure(), { unmeasured: "resolver" });
 });
 
-void t.test("names that resolved before the resolver died are no reason to blame a venue after it", async (t) => {
+void t.test("look-ups before the resolver died do not put the blame on a venue afterwards", async (t) => {
   const known = ["gone.test", "here.test"];
   const lookup: LookupFunction = (...asked) => knowing(...known)(...asked);
   const rest = makeRest({
@@ -424,7 +424,7 @@ void t.test("names that resolved before the resolver died are no reason to blame
   t.same(await measured("gone.test"), { unmeasured: "resolver" });
 });
 
-void t.test("a look-up that waits behind those of silent name servers is our own trouble", async (t) => {
+void t.test("a look-up queued behind those of silent name servers is probe trouble", async (t) => {
   let running = 0;
   const queue: (() => void)[] = [];
   const silent = ["silent1.test", "silent2.test"];
@@ -437,7 +437,7 @@ void t.test("a look-up that waits behind those of silent name servers is our own
         knowing(...well)(host, options, callback);
         turn();
       };
-      // The system gives up on them some time, and then it is the others' turn.
+      // The system gives up on them at some time, and then the others run.
       setTimeout(answer, silent.includes(host) ? 200 : 0);
     });
     turn();
@@ -457,7 +457,7 @@ void t.test("a look-up that waits behind those of silent name servers is our own
   t.match(outcomes, [{ fault: "dns" }, { fault: "dns" }, { unmeasured: "resolver" }]);
 });
 
-void t.test("a name that resolves has its time booked as dns", async (t) => {
+void t.test("the time of a successful look-up is recorded as dns", async (t) => {
   const url = await serve(t, (_request, response) => response.end(`{"price":1}`));
   const named = url.replace("127.0.0.1", "here.test");
   const measure = measuring(t, endpointAt(named), knowing("here.test"));
@@ -466,7 +466,7 @@ void t.test("a name that resolves has its time booked as dns", async (t) => {
   t.type(sample.dnsUs, "number");
 });
 
-void t.test("the dates of three hosts' answers tell how right this machine's clock is", async (t) => {
+void t.test("the dates of three hosts' answers give this machine's clock error", async (t) => {
   const url = await serve(t, (_request, response) => response.end(`{"price":1}`));
   const hosts = ["a.test", "b.test", "c.test"];
   const resolver = makeResolver(hosts, knowing(...hosts));
@@ -483,7 +483,7 @@ void t.test("the dates of three hosts' answers tell how right this machine's clo
   t.ok(Math.abs(errorMs) <= withinMs, `${errorMs} ± ${withinMs}`);
 });
 
-void t.test("a name whose servers are silent holds one look-up, however many ask", async (t) => {
+void t.test("a host with silent name servers occupies one look-up, for any number of requests", async (t) => {
   let lookups = 0;
   let answer: (() => void) | undefined;
   const slow: LookupFunction = (_host, _options, callback) => {
@@ -497,5 +497,5 @@ void t.test("a name whose servers are silent holds one look-up, however many ask
   t.equal(lookups, 1);
   answer!();
   for (const outcome of await Promise.all(asked)) t.match(outcome, { good: true, fresh: true });
-  t.equal(lookups, 1, "all got its answer");
+  t.equal(lookups, 1, "all requests shared one look-up");
 });

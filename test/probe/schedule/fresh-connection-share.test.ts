@@ -16,7 +16,7 @@ const slotAt = (k: number) => new Date(slotsFrom + k * cadenceMs + 1234);
 const slots = (count: number) => Array.from({ length: count }, (_, k) => k);
 const host = "venue.test";
 
-void t.test("one slot in twelve asks afresh, of the endpoints of an origin another one each time", (t) => {
+void t.test("one slot in twelve uses a fresh connection, each for another endpoint", (t) => {
   const endpoint = { url: "https://venue.test/a", cadenceMs };
   const fresh = slots(12).map((place) => {
     const isFresh = makeFreshConnectionShare(endpoint, place);
@@ -30,17 +30,17 @@ void t.test("one slot in twelve asks afresh, of the endpoints of an origin anoth
       "evenly",
     );
   }
-  t.equal(new Set(fresh.map(([first]) => first)).size, 12, "each slot is somebody's turn");
+  t.equal(new Set(fresh.map(([first]) => first)).size, 12, "every slot position is used");
   const again = makeFreshConnectionShare(endpoint, 3);
   t.same(
     slots(240).filter((k) => again(slotAt(k))),
     fresh[3],
-    "the same after a restart",
+    "the choice is the same after a restart",
   );
   t.end();
 });
 
-/** A venue of so many endpoints behind TLS, whose name and certificate can be taken away. */
+/** A venue with this many endpoints behind TLS; its name and certificate can be taken away. */
 async function openVenue(t: Test, endpoints: number) {
   const authority = makeAuthority();
   const seen = { connections: 0, open: 0, mostOpen: 0, resumed: 0, lookups: 0 };
@@ -70,7 +70,7 @@ async function openVenue(t: Test, endpoints: number) {
     resolver,
     ca: authority.cert,
   });
-  // standstills of ours are another test's: here they would leave measurements out
+  // another test covers our own standstills: here they would only drop measurements
   const watch = { stoodStillSince: () => false, close() {} };
   t.teardown(async () => {
     await rest.close();
@@ -95,7 +95,7 @@ async function openVenue(t: Test, endpoints: number) {
   );
   return {
     seen,
-    /** One slot of every endpoint, one after the other. */
+    /** One slot of every endpoint, in turn. */
     measured: async (k: number) => {
       const outcomes: MeasurementOutcome[] = [];
       for (const task of tasks) outcomes.push(await task.measure(slotAt(k), new AbortController().signal));
@@ -109,11 +109,11 @@ async function openVenue(t: Test, endpoints: number) {
 }
 
 void t.test(
-  "of twenty-four slots two ask over a connection of their own: looked up, shaken hands in full, and kept for those that follow",
+  "two slots of twenty-four open a fresh connection, with a look-up and a full handshake, which later slots use",
   async (t) => {
     const { seen, measured } = await openVenue(t, 1);
     await measured(-1);
-    t.equal(seen.connections, 1, "the first slot of all has none to keep");
+    t.equal(seen.connections, 1, "the very first slot has no connection to reuse");
     const outcomes: MeasurementOutcome[] = [];
     for (const k of slots(24)) outcomes.push(...(await measured(k)));
     t.match(
@@ -142,7 +142,7 @@ void t.test(
     );
     t.match(seen, { connections: 3, lookups: 3, resumed: 0 });
     t.ok(seen.mostOpen <= 2);
-    // the venue hears of it a moment later
+    // the server notices a moment later
     await until(() => seen.open === 1);
   },
 );
@@ -152,7 +152,7 @@ for (const { fault, breaks, heals } of [
   { fault: "tls", breaks: "expire", heals: "renew" },
 ] as const)
   void t.test(
-    `what only newcomers meet (${fault}) is seen within twelve slots, by every slot from then on, until it is over`,
+    `a fault of new connections only (${fault}) is found within twelve slots, and in every slot until it ends`,
     async (t) => {
       const venue = await openVenue(t, 3);
       await venue.measured(-1);
@@ -161,7 +161,7 @@ for (const { fault, breaks, heals } of [
       for (const k of slots(12)) rounds.push(await venue.measured(k));
       const all = rounds.flat();
       const first = all.findIndex((outcome) => "good" in outcome && !outcome.good);
-      // of three endpoints, one is never further off than this
+      // with three endpoints, the next fresh connection is never further away than this
       t.ok(first >= 0 && first < 3 * 12, `at the ${first}th measurement`);
       t.match(
         all.slice(0, first),

@@ -25,7 +25,7 @@ function scheduled(measure: Task["measure"], { cadenceMs = 5000, clock }: { cade
   return { ...schedule, end, samples, unmeasured, slots, task };
 }
 
-void t.test("slots lie on the grid of cadence and phase, without drift", async (t) => {
+void t.test("slots stay on the grid of cadence and phase, without drift", async (t) => {
   const { clock, walk } = makeFakeClock(1_790_000_000_123);
   const run = scheduled(() => good, { clock });
   await walk(24 * 3600_000);
@@ -37,7 +37,7 @@ void t.test("slots lie on the grid of cadence and phase, without drift", async (
   await run.close();
 });
 
-void t.test("phases spread over the cadence and are the same every time", (t) => {
+void t.test("phases spread over the cadence and never change", (t) => {
   const phaseMs = (component: string) => phaseMsOf("eu", { venue: "v", component, cadenceMs: 5000 });
   t.equal(phaseMs("rest:a"), phaseMs("rest:a"));
   const seconds = Array.from({ length: 500 }, (_, i) => Math.floor(phaseMs(`rest:${i}`) / 1000));
@@ -45,7 +45,7 @@ void t.test("phases spread over the cadence and are the same every time", (t) =>
   t.end();
 });
 
-void t.test("a slot that comes while the last one runs is unmeasured", async (t) => {
+void t.test("a slot that is due while the last one runs is unmeasured", async (t) => {
   const { clock, walk } = makeFakeClock(0);
   const ends: ((outcome: MeasurementOutcome) => void)[] = [];
   const run = scheduled(() => new Promise((end) => ends.push(end)), {
@@ -53,7 +53,7 @@ void t.test("a slot that comes while the last one runs is unmeasured", async (t)
   });
   await walk(5000);
   await walk(10_000);
-  t.equal(ends.length, 1, "one in flight");
+  t.equal(ends.length, 1, "one measurement is in flight");
   t.same(run.unmeasured, ["overlap 1", "overlap 1"]);
   ends[0]!(good);
   await new Promise(setImmediate);
@@ -64,7 +64,7 @@ void t.test("a slot that comes while the last one runs is unmeasured", async (t)
   await run.close();
 });
 
-void t.test("slots that a sleeping machine missed are counted, not made up", async (t) => {
+void t.test("slots missed while the machine slept are counted, and not measured later", async (t) => {
   const { clock, walk, jump } = makeFakeClock(0);
   const run = scheduled(() => good, { clock });
   await walk(5000);
@@ -78,17 +78,17 @@ void t.test("slots that a sleeping machine missed are counted, not made up", asy
   await run.close();
 });
 
-void t.test("a clock that is set back leads back to the grid", async (t) => {
+void t.test("slots return to the grid after the clock is set back", async (t) => {
   const { clock, walk, jump } = makeFakeClock(3600_000);
   const run = scheduled(() => good, { clock });
   await walk(5000);
   jump(-1800_000);
   await walk(20_000);
-  t.ok(run.samples.length >= 3, "it does not wait half an hour");
+  t.ok(run.samples.length >= 3, "the schedule does not wait half an hour");
   await run.close();
 });
 
-void t.test("nothing is recorded after the stop", async (t) => {
+void t.test("no sample is recorded after the stop", async (t) => {
   const { clock, walk } = makeFakeClock(0);
   let aborted = false;
   const run = scheduled(
@@ -104,11 +104,11 @@ void t.test("nothing is recorded after the stop", async (t) => {
   await walk(5000);
   await run.close();
   await walk(60_000);
-  t.ok(aborted, "the measurement under way is told");
+  t.ok(aborted, "the measurement in flight is aborted");
   t.same(run.samples, []);
 });
 
-void t.test("a bug in a measurement is loud and ends nothing", async (t) => {
+void t.test("a bug in a measurement is logged and stops nothing", async (t) => {
   const { clock, walk } = makeFakeClock(0);
   const lines: string[] = [];
   const unmeasured: string[] = [];
@@ -116,7 +116,7 @@ void t.test("a bug in a measurement is loud and ends nothing", async (t) => {
     region: "eu",
     clock,
     log: makeLog("test", "error", (line) => lines.push(line)),
-    onSample: () => t.fail("no sample of it"),
+    onSample: () => t.fail("a bug must give no sample"),
     onUnmeasured: (reason) => unmeasured.push(reason),
   });
   schedule.begin([
@@ -133,24 +133,24 @@ void t.test("a bug in a measurement is loud and ends nothing", async (t) => {
   await schedule.close();
 });
 
-void t.test("tasks that are ended record what is under way, and no slot after it", async (t) => {
+void t.test("an ended task records its measurement in flight, and no later slot", async (t) => {
   const { clock, walk } = makeFakeClock(0);
   const ends: ((outcome: MeasurementOutcome) => void)[] = [];
   const run = scheduled(() => new Promise((end) => ends.push(end)), {
     clock,
   });
   await walk(5000);
-  t.equal(ends.length, 1, "a slot is being measured");
+  t.equal(ends.length, 1, "one slot is in flight");
   const ended = run.end();
   ends[0]!(good);
   await ended;
   await walk(60_000);
-  t.equal(run.samples.length, 1, "it is a sample");
-  t.equal(ends.length, 1, "and the last one");
+  t.equal(run.samples.length, 1, "the slot in flight gives a sample");
+  t.equal(ends.length, 1, "no further slot is measured");
   await run.close();
 });
 
-void t.test("a slot says how late it was", async (t) => {
+void t.test("a sample records how late its slot was", async (t) => {
   const { clock, walk, jump } = makeFakeClock(0);
   const run = scheduled(() => good, { clock });
   await walk(5000);
@@ -163,7 +163,7 @@ void t.test("a slot says how late it was", async (t) => {
   t.same(
     run.samples.map(({ lateMs }) => lateMs),
     [null, null, 51, 900],
-    "beyond fifty milliseconds",
+    "only lateness beyond fifty milliseconds is recorded",
   );
   await run.close();
 });

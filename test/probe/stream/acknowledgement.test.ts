@@ -1,6 +1,6 @@
 /**
- * A subscription is served, refused, or not answered in time; each is told from the others, and from a socket that
- * fell.
+ * A subscription is served, refused, or not answered in time. Tests that each is distinguished from the others and from
+ * a closed socket.
  */
 import t, { type Test } from "tap";
 import type { WebSocket } from "ws";
@@ -64,7 +64,7 @@ function silentWorld(t: Test, venue: Venue) {
   });
 }
 
-void t.test("a stream that is never answered is a fault of its own", async (t) => {
+void t.test("a subscription without an answer is the fault of its stream alone", async (t) => {
   const { url } = await serveOkx(t, (ws, arg) => {
     if (arg.channel !== "trades") acknowledge(ws, arg);
   });
@@ -73,21 +73,21 @@ void t.test("a stream that is never answered is a fault of its own", async (t) =
   await until(() => feed("trades").trouble !== null);
   const { kind, askedMs } = feed("trades").trouble!;
   t.equal(kind, "unanswered");
-  t.ok(performance.now() - askedMs >= patience.answerWithinMs, "not before its time is up");
+  t.ok(performance.now() - askedMs >= patience.answerWithinMs, "not before the answer is due");
   t.notOk(feed("trades").meter.isSubscribed());
   t.same([feed("ticker").trouble, feed("book").trouble], [null, null]);
   t.ok(line.opened());
-  t.equal(line.down(), null, "the socket stands");
+  t.equal(line.down(), null, "the socket stays up");
 });
 
-void t.test("a refusal that names none of several gives the unanswered ones their reason", async (t) => {
+void t.test("a refusal that names no stream becomes the reason of all unanswered ones", async (t) => {
   const { url } = await serveOkx(t, (ws) => ws.send(JSON.stringify({ event: "alert", message: "Bad request" })));
   const { feed } = listening(t, url, { patience });
   await until(() => names.every((name) => feed(name).trouble !== null));
   for (const name of names) t.equal(feed(name).trouble?.words, "Bad request", name);
 });
 
-void t.test("an acknowledgement that comes late ends the fault", async (t) => {
+void t.test("a late acknowledgement ends the fault", async (t) => {
   let tell = () => {};
   const { url } = await serveOkx(t, (ws, arg) => {
     if (arg.channel === "trades") tell = () => acknowledge(ws, arg);
@@ -100,7 +100,7 @@ void t.test("an acknowledgement that comes late ends the fault", async (t) => {
   t.ok(feed("trades").meter.isSubscribed());
 });
 
-void t.test("data acknowledge, too", async (t) => {
+void t.test("data acknowledge a subscription, too", async (t) => {
   let speak = () => {};
   const { url } = await serveOkx(t, (ws, arg) => {
     if (arg.channel === "trades") speak = () => sendData(ws, arg);
@@ -110,10 +110,10 @@ void t.test("data acknowledge, too", async (t) => {
   speak();
   await until(() => feed("trades").meter.isSubscribed());
   t.equal(feed("trades").trouble, null);
-  t.equal(feed("ticker").trouble?.kind, "unanswered", "but for itself alone");
+  t.equal(feed("ticker").trouble?.kind, "unanswered", "data acknowledge their own stream only");
 });
 
-void t.test("a refusal is told from an answer that did not come, and asked for again", async (t) => {
+void t.test("a refused subscription is distinguished from an unanswered one, and sent again", async (t) => {
   let refusing = true;
   const asked: string[] = [];
   const { url } = await serveOkx(t, (ws, arg) => {
@@ -143,18 +143,18 @@ void t.test("a subscription that gets no answer is sent again", async (t) => {
     patience: { answerWithinMs: 2500, askAgainFirstMs: 100, askAgainMs: 300 },
   });
   await until(() => feed("trades").meter.isSubscribed());
-  t.equal(feed("trades").trouble, null, "before its time is up");
+  t.equal(feed("trades").trouble, null, "no fault before the answer is due");
   await new Promise((done) => setTimeout(done, 700));
-  t.equal(askedMs.length, 4, "and no more once it is served");
-  // A tenth of a second, two and three; the first may have come late.
+  t.equal(askedMs.length, 4, "it is not sent again once it is served");
+  // A tenth of a second, two tenths and three; the first may have arrived late.
   const allMs = askedMs[3]! - askedMs[0]!;
-  t.ok(allMs >= 450, `and ever more rarely: ${allMs} ms in all`);
+  t.ok(allMs >= 450, `the pauses grow: ${allMs} ms in all`);
 });
 
-void t.test("what is asked for twice may be refused once", async (t) => {
+void t.test("a repeated subscription may be refused once without a fault", async (t) => {
   const asked: string[] = [];
   const { url } = await serveOkx(t, (ws, arg) => {
-    // The second subscription is on its way when the answer to the first arrives.
+    // The second subscription is in flight when the answer to the first arrives.
     if (!asked.includes(arg.channel)) return asked.push(arg.channel);
     asked.push(arg.channel);
     acknowledge(ws, arg);
@@ -172,7 +172,7 @@ void t.test("what is asked for twice may be refused once", async (t) => {
   );
 });
 
-void t.test("when one stream is served again, the others are asked for at once", async (t) => {
+void t.test("when one stream is served again, the others are retried at once", async (t) => {
   let refusing = true;
   const asked: string[] = [];
   const { url } = await serveOkx(t, (ws, arg) => {
@@ -193,7 +193,7 @@ void t.test("when one stream is served again, the others are asked for at once",
   t.equal(asked.length, 2 * names.length);
 });
 
-void t.test("a stream without acknowledgements is asked for again, too", async (t) => {
+void t.test("a stream without acknowledgements is retried, too", async (t) => {
   let asked = 0;
   const { url } = await serveOkx(t, (ws, arg) => {
     if (arg.channel !== "trades") return acknowledge(ws, arg);
@@ -215,7 +215,7 @@ void t.test("a stream without acknowledgements is asked for again, too", async (
   t.equal(asked, 4);
 });
 
-void t.test("what a venue refuses is kept in its own words", async (t) => {
+void t.test("a refusal is stored in the venue's own words", async (t) => {
   const { url } = await serveOkx(t, (ws, arg) => {
     const msg = `channel:${arg.channel} doesn't exist`;
     ws.send(JSON.stringify({ event: "error", code: "60018", msg, arg }));
@@ -270,13 +270,13 @@ for (const frame of [
     t.end();
   });
 
-void t.test("a refusal is blamed on nobody but whom it names", (t) => {
+void t.test("a refusal affects only the stream that it names", (t) => {
   const feeds = streams.map(makeSubscription);
   const [first, second] = feeds;
   const refusal = { event: "error", arg: { channel: "tickers" } };
   const named = { ...refusal, arg: subscribedArg(first!) };
   t.equal(refusedFeed(named, feeds, [first!, second!]), first);
-  t.equal(refusedFeed(named, feeds, [second!]), null, "it has spoken");
+  t.equal(refusedFeed(named, feeds, [second!]), null, "a stream that has sent data is not refused");
   t.equal(refusedFeed({ event: "error" }, feeds, [second!]), second);
   t.equal(refusedFeed({ event: "error" }, feeds, feeds), null);
   t.end();
@@ -288,7 +288,7 @@ function subscribedArg({ stream }: Subscription): unknown {
 
 const welcome = [{ path: "$.message", equals: "welcome" }];
 
-void t.test("nothing is asked for before the welcome", async (t) => {
+void t.test("no subscription is sent before the welcome", async (t) => {
   const asked: string[] = [];
   const { url, server } = await serveOkx(t, (ws, arg) => {
     asked.push(arg.channel);
@@ -309,7 +309,7 @@ void t.test("nothing is asked for before the welcome", async (t) => {
   t.equal(asked.length, streams.length, "each once");
 });
 
-void t.test("a venue that forgets its welcome is asked all the same", async (t) => {
+void t.test("subscriptions are sent even if the welcome never comes", async (t) => {
   const { url } = await serveOkx(t, acknowledge);
   const { line, feeds } = listening(t, url, {
     welcome,
@@ -321,7 +321,7 @@ void t.test("a venue that forgets its welcome is asked all the same", async (t) 
   t.ok(feeds.every(({ trouble }) => trouble === null));
 });
 
-void t.test("what was not answered is nobody's fault once the socket has fallen", async (t) => {
+void t.test("an unanswered subscription is no fault once the socket has closed", async (t) => {
   const open: WebSocket[] = [];
   const { url, server } = await serveOkx(t, (ws, arg: Arg) => {
     if (arg.channel !== "trades") acknowledge(ws, arg);

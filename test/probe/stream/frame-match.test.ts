@@ -1,4 +1,4 @@
-/** Of which stream a frame is data: what a venue sends may be anything. */
+/** Finds the stream to which a frame belongs, whatever a venue sends. */
 import t from "tap";
 import type { ChannelNumbers } from "../../../probe/rest/checks.js";
 import { compileFrameMatch, parsedFrame } from "../../../probe/stream/frame-match.js";
@@ -6,7 +6,7 @@ import { withChannel } from "../../../probe/stream/session.js";
 import type { Stream } from "../../../shared/registry/registry.js";
 import { randomFrom } from "../../support/random-samples.js";
 
-/** Of which of these streams a frame is data. */
+/** The streams to which a frame's data belong. */
 function matcherOf(streams: Pick<Stream, "match" | "ignore">[]) {
   const tests = streams.map(compileFrameMatch);
   return (frame: unknown, channels: ChannelNumbers = new Map()): number[] => {
@@ -19,7 +19,7 @@ function matcherOf(streams: Pick<Stream, "match" | "ignore">[]) {
   };
 }
 
-void t.test("a frame is data when it matches and is not to be ignored", (t) => {
+void t.test("a frame is data when it matches and is not ignored", (t) => {
   const read = matcherOf([
     {
       match: { path: "$.arg.channel", equals: "trades" },
@@ -39,7 +39,7 @@ void t.test("a frame is data when it matches and is not to be ignored", (t) => {
   t.end();
 });
 
-void t.test("a frame is data when all of a list matches", (t) => {
+void t.test("a frame is data when all conditions of a list match", (t) => {
   const read = matcherOf(
     ["trades", "books"].map((equals) => ({
       match: [{ path: "$.arg.channel", equals }, { path: "$.data" }],
@@ -47,24 +47,24 @@ void t.test("a frame is data when all of a list matches", (t) => {
   );
   const arg = { channel: "books" };
   t.same(read({ arg, data: [] }), [1]);
-  t.same(read({ data: 0, arg }), [1], "in any order");
+  t.same(read({ data: 0, arg }), [1], "keys match in any order");
   for (const other of [{ arg }, { arg, event: "subscribe" }, { data: [] }]) t.same(read(other), []);
   t.same(read({ arg, data: null }), []);
   t.same(read({ arg: { channel: "x" }, data: [] }), []);
   t.end();
 });
 
-void t.test("a frame that was cut off is no data", (t) => {
+void t.test("a truncated frame is no data", (t) => {
   const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }]);
   const whole = `{"e":"trade","data":[1,2,{"x":"}"}]}`;
   t.equal(read(whole).length, 1);
-  t.equal(read(`  ${whole}\n`).length, 1, "blanks are none of it");
+  t.equal(read(`  ${whole}\n`).length, 1, "white space around a frame does not matter");
   for (let length = 0; length < whole.length; length += 1)
     t.same(read(whole.slice(0, length)), [], whole.slice(0, length));
   t.end();
 });
 
-void t.test("a frame that is no JSON to its end is no data", (t) => {
+void t.test("a frame that is invalid JSON anywhere is no data", (t) => {
   const read = matcherOf([{ match: [{ path: "$.arg.channel", equals: "books" }, { path: "$.data" }] }]);
   const begin = `{"arg":{"channel":"books"},"data":[1],"more":`;
   t.same(read(`${begin}1}`), [0]);
@@ -73,25 +73,25 @@ void t.test("a frame that is no JSON to its end is no data", (t) => {
     ...["1}}", "1} {}", "1},", `"a\nb"}`.replace("\\n", "\n"), `"\\x"}`, "1]", "1"],
   ])
     t.same(read(`${begin}${end}`), [], end);
-  t.same(read(`\ufeff${begin}1}`), [], "a byte order mark is no JSON");
+  t.same(read(`\ufeff${begin}1}`), [], "a byte order mark is invalid JSON");
   t.end();
 });
 
-void t.test("of a key that comes twice, the last counts", (t) => {
+void t.test("the last of duplicate keys counts", (t) => {
   const read = matcherOf([
     { match: { path: "$.e", equals: "trade" }, ignore: { path: "$.event" } },
     { match: { path: "$.e.x", equals: 1 } },
   ]);
   t.same(read(`{"e":"book","e":"trade"}`), [0]);
   t.same(read(`{"e":"trade","e":"book"}`), []);
-  t.same(read(`{"e":"book","\\u0065":"trade"}`), [0], "however it is written");
+  t.same(read(`{"e":"book","\\u0065":"trade"}`), [0], "an escaped key is the same key");
   t.same(read(`{"e":"trade","event":null,"event":"subscribe"}`), []);
   t.same(read(`{"e":"trade","event":"subscribe","event":null}`), [0]);
-  t.same(read(`{"e":{"x":1},"e":{"y":1}}`), [], "it takes all of the first's place");
+  t.same(read(`{"e":{"x":1},"e":{"y":1}}`), [], "the last value replaces the first entirely");
   t.end();
 });
 
-void t.test("a socket's streams may look at any number of places", (t) => {
+void t.test("a socket's streams may match on any number of paths", (t) => {
   const places = 40;
   const read = matcherOf(
     Array.from({ length: places }, (_, place) => ({
@@ -104,18 +104,18 @@ void t.test("a socket's streams may look at any number of places", (t) => {
   t.end();
 });
 
-void t.test("bytes that are no UTF-8 are no harm", (t) => {
+void t.test("invalid UTF-8 does no harm", (t) => {
   const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }]);
   const frame = (...bytes: number[]) =>
     Buffer.concat([Buffer.from(`{"e":"trade","x":"`), Buffer.from(bytes), Buffer.from(`"}`)]);
   for (const bytes of [[0xc3, 0x28], [0xff], [0xed, 0xa0, 0x80], [0xc0, 0x80]])
-    t.same(read(frame(...bytes)), [0], "within a text they are only odd signs");
-  t.same(read(frame(0)), [], "but a text holds no control characters");
+    t.same(read(frame(...bytes)), [0], "invalid bytes within a string do not matter");
+  t.same(read(frame(0)), [], "a control character in a string is invalid JSON");
   t.same(read(Buffer.from([0xff, 0xfe, 0x7b, 0x7d])), []);
   t.end();
 });
 
-void t.test("broken, cut and scrambled frames throw nothing", (t) => {
+void t.test("corrupt, truncated and scrambled frames throw no error", (t) => {
   const random = randomFrom(1);
   const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)]!;
   const scraps = [...'{}[]",:\\0-e.tn u', "\u0000", "é", "\\u12", "\ufeff"];
@@ -140,12 +140,12 @@ void t.test("broken, cut and scrambled frames throw nothing", (t) => {
     }
     const bytes = Buffer.from(text);
     if (random() < 0.2 && bytes.length > 0) bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256);
-    for (const place of read(bytes, channels)) t.ok(place < 2, `a frame has no own ${text}`);
+    for (const place of read(bytes, channels)) t.ok(place < 2, `an inherited property matched: ${text}`);
   }
   t.end();
 });
 
-void t.test("a long frame takes no longer than as many bytes in short ones", (t) => {
+void t.test("reading time grows in proportion to a frame's length", (t) => {
   const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }, { match: { path: "$[0][0][0]", equals: 7 } }]);
   const shapes: [what: string, text: (size: number) => string][] = [
     ["deep arrays", (size) => "[".repeat(size / 2) + "]".repeat(size / 2)],
@@ -162,7 +162,7 @@ void t.test("a long frame takes no longer than as many bytes in short ones", (t)
   for (const [what, make] of shapes) {
     const short = Buffer.from(make(1000));
     const long = Buffer.from(make(100 * 1000));
-    // As much work for both: one that takes no time at all would be no measure.
+    // Both do the same amount of work: a run that takes no time cannot be compared.
     const cpuMs = (bytes: Buffer, times: number) =>
       Math.min(
         ...Array.from({ length: 3 }, () => {
@@ -173,13 +173,13 @@ void t.test("a long frame takes no longer than as many bytes in short ones", (t)
         }),
       );
     const ratio = cpuMs(long, 10) / cpuMs(short, 1000);
-    // What grows with the square of the length would take a hundred times as long.
-    t.ok(ratio < 20, `${what}: ${ratio.toFixed(1)} times`);
+    // Quadratic time would take a hundred times as long.
+    t.ok(ratio < 20, `${what}: ${ratio.toFixed(1)} times as long`);
   }
   t.end();
 });
 
-void t.test("a frame of too many parts is not read", (t) => {
+void t.test("a frame with too many parts is not read", (t) => {
   const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }]);
   const frame = (parts: number) => `{"e":"trade","x":[${"[],".repeat(parts - 5)}{}]}`;
   t.same(read(frame(50_000)), [0]);
@@ -187,11 +187,11 @@ void t.test("a frame of too many parts is not read", (t) => {
   const levels = JSON.stringify(Array(5000).fill(["118.25", "0.0143", "1"]));
   t.same(read(`{"e":"trade","bids":${levels},"asks":${levels}}`), [0]);
   const text = JSON.stringify("x".repeat(4_000_000));
-  t.same(read(`{"e":"trade","x":${text}}`), [0], "as long as may be");
+  t.same(read(`{"e":"trade","x":${text}}`), [0], "the longest allowed");
   t.end();
 });
 
-void t.test("the longest frames stop the program for no time", (t) => {
+void t.test("the longest frames do not block the probe noticeably", (t) => {
   const size = 4 * 1024 * 1024;
   const shapes: [what: string, text: string][] = [
     ["deep", "[".repeat(size / 2) + "]".repeat(size / 2)],
@@ -207,20 +207,20 @@ void t.test("the longest frames stop the program for no time", (t) => {
     parsedFrame(bytes);
     const { user, system } = process.cpuUsage(before);
     const tookMs = (user + system) / 1000;
-    // bearableMs.answer: what stands still for longer measures nothing.
+    // bearableMs.answer: a process that stands still for longer measures nothing.
     t.ok(tookMs < 250, `${what}: ${tookMs.toFixed(0)} ms of processor`);
   }
   t.end();
 });
 
-/** Members of an object, each with another key. */
+/** Members of an object with distinct keys. */
 function keys(count: number, step?: number): string {
   return Array.from({ length: count }, (_, i) => JSON.stringify(step ? String(i * step) : `k${i.toString(36)}`))
     .map((key) => `${key}:1`)
     .join(",");
 }
 
-void t.test("Bitfinex' frames are known by the number of their channel", (t) => {
+void t.test("Bitfinex' frames are recognised by their channel number", (t) => {
   const read = matcherOf([
     {
       match: { path: "$[0]", equals: "{chanId:ticker}" },
@@ -228,16 +228,17 @@ void t.test("Bitfinex' frames are known by the number of their channel", (t) => 
     },
   ]);
   const channels = new Map([["ticker", 17]]);
-  t.same(read([17, [1]]), [], "not before the number is known");
+  t.same(read([17, [1]]), [], "no match before the channel number is known");
   t.equal(read([17, [1]], channels).length, 1);
   t.same(read([18, [1]], channels), []);
   t.same(read([17, "hb"], channels), []);
   const nameless = withChannel({ event: "subscribed", channel: "ticker" }, new Map(), 1);
-  for (const frame of [[], {}, [null], 17]) t.same(read(frame, nameless), [], "a channel without a number has none");
+  for (const frame of [[], {}, [null], 17])
+    t.same(read(frame, nameless), [], "a channel without a number matches no frame");
   t.end();
 });
 
-void t.test("one frame may be data of two streams, or of another one", (t) => {
+void t.test("one frame may be data of several streams", (t) => {
   const read = matcherOf([{ match: { path: "$.a" } }, { match: { path: "$.b", equals: 7 } }, { match: { path: "$" } }]);
   t.same(read({ a: 1, b: 7, t: 1 }), [0, 1, 2]);
   t.same(read({ t: 1, b: 7.0 }), [1, 2]);

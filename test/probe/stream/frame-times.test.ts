@@ -1,4 +1,4 @@
-/** When the events of a stream's frames were, and how old they make it. */
+/** Event times of a stream's frames, and the age that follows from them. */
 import t from "tap";
 import { compileTime } from "../../../probe/rest/answer-time.js";
 import { eventAge } from "../../../probe/rest/checks.js";
@@ -6,7 +6,7 @@ import { makeFrameTimes } from "../../../probe/stream/frame-times.js";
 
 const expected = 1_790_000_000_123;
 
-void t.test("the venue's time is read in each of its units", (t) => {
+void t.test("the venue's time is read in every unit", (t) => {
   const timeOf = (unit: "ns" | "us" | "ms" | "s" | "iso", value: unknown) =>
     compileTime({ path: "$.t", unit })({ t: value });
   t.equal(Math.round(timeOf("ns", "1790000000123000000")!), expected);
@@ -21,7 +21,7 @@ void t.test("the venue's time is read in each of its units", (t) => {
   t.end();
 });
 
-void t.test("an event a day off has a wrong stamp, and no age", (t) => {
+void t.test("an event time more than a day off is wrong and gives no age", (t) => {
   const timeOf = compileTime({ path: "$.ts", unit: "ms" });
   const nowMs = 1_790_000_000_000;
   const ageOf = (ts: unknown) => eventAge(timeOf({ ts }), nowMs);
@@ -33,26 +33,26 @@ void t.test("an event a day off has a wrong stamp, and no age", (t) => {
   t.end();
 });
 
-void t.test("the age is that of the last frame that bears a time", (t) => {
+void t.test("a stream's age is that of its last frame with a time", (t) => {
   const events = makeFrameTimes({ path: "$.sent", unit: "ms" });
   const came = (atMs: number, said: unknown) => events.came(said, { atMs, unixMs: atMs });
   const taken = () => events.take().ageMs;
   t.equal(taken(), null, "nothing came");
   for (let atMs = 0; atMs < 1000; atMs += 10) came(atMs, { sent: atMs - atMs / 10 });
-  t.match(events.take(), { ageMs: 99, behindMs: 99, newestMs: 891 }, "the last of all");
-  t.equal(taken(), null, "each slot has its own");
+  t.match(events.take(), { ageMs: 99, behindMs: 99, newestMs: 891 }, "the age of the last frame");
+  t.equal(taken(), null, "each slot has its own age");
   came(2000, { sent: 1990 });
   came(2300, {});
   came(2310, { sent: 2290 });
   came(2320, { sent: "soon" });
-  t.equal(taken(), 20, "one without a time is not taken for a reading");
+  t.equal(taken(), 20, "a frame without a time changes nothing");
   events.subscribed(3000);
   came(4000, { sent: 1000 });
   t.match(events.take(), { ageMs: 3000, behindMs: null, newestMs: 1000 });
   came(13_000, { sent: 1000 });
-  t.match(events.take(), { ageMs: 12_000, behindMs: 12_000 }, "what it began with may be old");
+  t.match(events.take(), { ageMs: 12_000, behindMs: 12_000 }, "data right after the subscription may be old");
   came(20_000, { sent: 19_990 });
   came(20_400, { sent: 5000 });
-  t.match(events.take(), { ageMs: 15_400, behindMs: 410 }, "one that is told again makes the newest no older");
+  t.match(events.take(), { ageMs: 15_400, behindMs: 410 }, "a repeated event does not age the newest one");
   t.end();
 });

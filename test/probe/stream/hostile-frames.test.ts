@@ -19,7 +19,7 @@ const resolver = makeResolver([]);
 const deep = "[".repeat(200_000) + "]".repeat(200_000);
 const deepFields = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
 
-/** Frames that a program stumbles over when it takes them for what they should be. */
+/** Frames that break a program which trusts their shape. */
 const hostile = [
   `{"event":{"toString":null,"valueOf":null}}`,
   `{"type":{"toString":null}}`,
@@ -43,7 +43,7 @@ const hostile = [
   deepFields,
 ];
 
-/** What is no JSON is passed over, whatever it is. */
+/** Invalid JSON of any kind is skipped. */
 const malformed = [
   deep.slice(1),
   deepFields.slice(0, -1),
@@ -57,27 +57,27 @@ const malformed = [
   "",
 ];
 
-/** As long as a notice that is read at all may be, and as deep as that allows. */
+/** As long as a control frame that is read may be, and as deep as that allows. */
 const deepRefusals = [
   `{"event":"error","arg":${"[".repeat(30_000)}${"]".repeat(30_000)}}`,
   `${'{"error":'.repeat(6_000)}1${"}".repeat(6_000)}`,
 ];
 
 for (const text of deepRefusals)
-  void t.test(`a refusal ${text.slice(0, 40)} is put into words`, (t) => {
+  void t.test(`a refusal ${text.slice(0, 40)} gets a readable reason`, (t) => {
     const words = refusalWords(JSON.parse(text));
     t.ok(words.length > 0 && words.length <= 200, words);
     t.end();
   });
 
 for (const text of hostile)
-  void t.test(`a frame ${text.slice(0, 60)} names nobody`, (t) => {
+  void t.test(`a frame ${text.slice(0, 60)} names no stream`, (t) => {
     const feeds = streams.map(makeSubscription);
     t.equal(refusedFeed(JSON.parse(text), feeds, feeds), null);
     t.end();
   });
 
-void t.test("refusals are still told by what they name", (t) => {
+void t.test("refusals are still assigned to the streams that they name", (t) => {
   const feeds = streams.map(makeSubscription);
   for (const feed of feeds) {
     const { args } = feed.stream.subscribe as { args: unknown[] };
@@ -91,7 +91,7 @@ void t.test("refusals are still told by what they name", (t) => {
   t.end();
 });
 
-void t.test("a socket with hostile frames stays open, and all of them are understood", async (t) => {
+void t.test("a socket survives hostile frames, and later frames are understood", async (t) => {
   const { url, sockets, asked } = await serve(t);
   const { log, lines } = listeningLog();
   const feeds = streams.map(makeSubscription);
@@ -111,7 +111,7 @@ void t.test("a socket with hostile frames stays open, and all of them are unders
   t.same(lines, []);
 });
 
-void t.test("a frame that finds a bug of ours costs its socket alone, and is loud", async (t) => {
+void t.test("a frame that triggers a bug closes only its socket, and is logged", async (t) => {
   const { url, sockets, asked } = await serve(t);
   const { log, lines } = listeningLog();
   let down: Down | undefined;

@@ -1,4 +1,4 @@
-/** Servers that speak WebSocket to do harm: each is told by its fault, and costs a bounded time and memory. */
+/** Malicious WebSocket servers: each gets the right fault, and takes bounded time and memory. */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
@@ -18,22 +18,22 @@ const closing = 0x88;
 const mebibyte = 1024 * 1024;
 
 /**
- * Eight sockets with a frame of the longest that is taken each, twice: in pieces and put together; and what the
- * attackers hold.
+ * Eight sockets, each with a frame of the greatest allowed length, twice: in pieces and joined; plus the attackers' own
+ * memory.
  */
 const mostMemory = 96 * mebibyte;
 
 interface Attack {
   what: string;
-  /** What the server does once it has the request; by default it upgrades. */
+  /** The server's action on the request; by default it upgrades. */
   answer?: (socket: Socket, request: string) => void;
-  /** What it does once the socket is open. */
+  /** The server's action once the socket is open. */
   act?: (socket: Socket) => void;
   /** Absent: the socket stays open. */
   cause?: Cause;
-  /** Hears so many messages before. */
+  /** The number of messages that must arrive first. */
   hears?: number;
-  /** Absent: what a probe allows. */
+  /** Absent: the probe's default. */
   flow?: Flow;
 }
 
@@ -84,7 +84,7 @@ const attacks: Attack[] = [
       flood(socket, Buffer.concat([one[0]!, empty, one[1]!]));
     },
     cause: closed,
-    // Two million fragments a second are what is allowed, and more than a busy machine can read.
+    // Two million fragments a second are allowed, more than a busy machine can read.
     flow: {
       frames: { burst: 100_000, perSecond: 20_000 },
       bytes: { burst: mebibyte, perSecond: mebibyte / 16 },
@@ -247,7 +247,7 @@ const attacks: Attack[] = [
     cause: handshake,
   },
   {
-    what: "proves another key",
+    what: "answers with a wrong accept key",
     answer: (socket) => socket.write(upgrade("sec-websocket-key: abc\r\n")),
     cause: handshake,
   },
@@ -257,13 +257,13 @@ const attacks: Attack[] = [
     cause: { fault: "handshake", httpStatus: 301 },
   },
   {
-    what: "speaks something else",
+    what: "speaks another protocol",
     answer: (socket) => socket.end("220 smtp.example.com ESMTP\r\n"),
     cause: handshake,
   },
 ];
 
-await t.test("a quiet socket, to compare with", async (t) => {
+await t.test("a quiet socket works, for comparison", async (t) => {
   const { heard } = await attacked(t, {
     what: "speaks once",
     act: (socket) => socket.write(frame(text, "{}")),
@@ -276,7 +276,7 @@ const memoryTimer = setInterval(() => {
   memoryMost = Math.max(memoryMost, memoryNow());
 }, 10);
 
-await t.test("each attack is told by its fault", (t) => {
+await t.test("each attack gets its fault", (t) => {
   t.jobs = 8;
   for (const attack of attacks)
     void t.test(`a server that ${attack.what}`, async (t) => {
@@ -288,14 +288,14 @@ await t.test("each attack is told by its fault", (t) => {
         await until(() => heard() >= attack.hears!);
         t.same(downs, []);
       }
-      // Nothing more is said of it, whatever it goes on to do.
+      // The socket reports its end only once, whatever the server does next.
       await new Promise((passed) => setTimeout(passed, 50));
       t.ok(downs.length <= 1);
     });
   t.end();
 });
 
-void t.test("eight of them at once took little memory", (t) => {
+void t.test("eight attacks at a time take little memory", (t) => {
   clearInterval(memoryTimer);
   const took = memoryMost - memoryBefore;
   t.ok(took < mostMemory, `${(took / mebibyte).toFixed(0)} MiB more`);
@@ -310,7 +310,7 @@ async function attacked(t: Test, { answer, act, flow }: Attack) {
       const asked = request.toString("latin1");
       if (answer) return answer(socket, asked);
       socket.write(upgrade(asked));
-      // What it is told does not interest it.
+      // The server ignores incoming data.
       socket.resume();
       act?.(socket);
     });
@@ -352,7 +352,7 @@ function flood(socket: Socket, bytes: Buffer, until = Infinity) {
   }
 }
 
-/** So many that one write is some 64 KB. */
+/** Enough for writes of about 64 KB. */
 function repeated(bytes: Buffer, times = Math.ceil(65_536 / bytes.length)): Buffer {
   return Buffer.concat(Array.from({ length: times }, () => bytes));
 }

@@ -1,6 +1,6 @@
 /**
- * Known silences, counts and ages, as injected by a server that notes the instant of each send: what is recorded is
- * within the stated error of it. QUIET_GAPS_SLOTS makes more slots.
+ * A server injects known silences, counts and ages, and notes the instant of each send: recorded values are within the
+ * stated error. QUIET_GAPS_SLOTS sets more slots.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,7 +17,7 @@ import { until } from "../../support/until.js";
 const slots = Number(process.env.QUIET_GAPS_SLOTS ?? 6);
 const slotMs = 500;
 
-/** docs/methodology.md: of a silence, and of an age, beside what this process's own loop was late. */
+/** docs/methodology.md: the errors of a silence and of an age, besides the lateness of this process's own loop. */
 const statedMs = 5;
 
 const clockErrorMs = 3200;
@@ -26,7 +26,7 @@ const eventAgeMs = 137;
 const random = randomFrom(7);
 const { venues } = await loadRegistry("registry.json");
 
-void t.test("recorded silences and ages are those that were injected", async (t) => {
+void t.test("recorded silences and ages equal the injected ones", async (t) => {
   const venue = structuredClone(venues.find(({ id }) => id === "okx")!);
   const subscribed: { ws: WebSocket; arg: Arg }[] = [];
   const { url } = await serveOkx(t, (ws, arg) => {
@@ -39,7 +39,7 @@ void t.test("recorded silences and ages are those that were injected", async (t)
     ...{ venue, socket: venue.socket!, openAfterMs: 0 },
     ...{ userAgent: "test", resolver: makeResolver([]) },
     log: makeLog("test", "error", () => {}),
-    // Our clock goes ahead by so much, as the probe knows.
+    // Our clock is ahead by this much, and the probe knows it.
     clock: { read: () => ({ errorMs: clockErrorMs, withinMs: 5 }) },
     watch: { stoodStillSince: () => false },
   });
@@ -75,16 +75,16 @@ void t.test("recorded silences and ages are those that were injected", async (t)
       sent += 1;
       longestMs = Math.max(longestMs, sentMs - before);
     }
-    // What was sent last is on its way.
+    // The last frame is in flight.
     await sleep(30);
     const outcome = await measured();
     const readMs = performance.now();
     longestMs = Math.max(longestMs, readMs - sentMs);
     slotBegunMs = readMs;
-    // A machine that stood still for half a slot measures none.
+    // A machine that stood still for half a slot does not measure it.
     if ("unmeasured" in outcome) continue;
     compared += 1;
-    // How late our own loop was stands on both ends of a silence.
+    // Our own loop's lateness affects both ends of a silence.
     const toleranceMs = statedMs + (2 * loop.max) / 1e6;
     t.equal(outcome.messages, sent, "messages");
     t.ok(

@@ -1,5 +1,5 @@
 /**
- * A quiet market is no dead stream: silences open nothing while the venue shows no trade, and a stream that stops is
+ * A quiet market is no dead stream: silence is no fault while the venue shows no trade, but a stream that stops is
  * found.
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { randomFrom } from "../../support/random-samples.js";
 const minuteMs = 60_000;
 const secondMs = 1000;
 
-/** Bitstamp's trades: an estimate of thirty a minute. */
+/** Bitstamp's trades, with an estimated rate of thirty a minute. */
 const trades: Stream = {
   name: "trades",
   label: "Trades",
@@ -44,7 +44,7 @@ const rest = { cadenceMs: 15_000, oldestMs: minuteMs };
 
 const random = randomFrom(11);
 
-/** A trade or some in each minute that has any. */
+/** One or several trades in each minute that has any. */
 function tradesOf(hasTrades: readonly boolean[]): number[] {
   return hasTrades
     .flatMap((has, minute) =>
@@ -58,13 +58,13 @@ function faultsOf(market: Omit<Market, "stream"> & { stream?: Stream }) {
   return slots.filter(({ fault }) => fault !== null);
 }
 
-/** So many seconds from one trade to the next, all through an hour. */
+/** A trade every this many seconds, for an hour. */
 const every = (seconds: number) => Array.from({ length: 3600 / seconds }, (_, n) => (n + 1) * seconds * secondMs);
 
-void t.test("a fifth of all minutes without a trade opens nothing", (t) => {
+void t.test("no fault where a fifth of all minutes have no trade", (t) => {
   for (let run = 0; run < 4; run += 1) {
     const minutes = Array.from({ length: 600 }, () => random() > 0.2);
-    // and some that are as long as the longest that were recorded
+    // and some silences as long as the longest recorded ones
     for (const from of [100, 250, 400]) minutes.fill(false, from, from + 6);
     for (const stream of [trades, measured, untimed])
       for (const shows of ["time", "id"] as const)
@@ -82,7 +82,7 @@ void t.test("a fifth of all minutes without a trade opens nothing", (t) => {
 const recorded = "../shared/recordings/quiet-minutes.json";
 
 void t.test(
-  "the silences that were recorded open nothing",
+  "recorded silences of real markets are no fault",
   { skip: !existsSync(recorded) && `${recorded} is not there` },
   (t) => {
     interface Recorded {
@@ -116,16 +116,16 @@ void t.test("a stream that stops is found within a minute after its threshold", 
           rest: { ...rest, shows },
         });
         t.match(faults[0], { fault: "stall" });
-        t.ok(faults[0]!.atMs > dueMs - seconds * secondMs, "not before it");
+        t.ok(faults[0]!.atMs > dueMs - seconds * secondMs, "not before the threshold");
         const third = faults[2]!.atMs - dueMs;
-        t.ok(third <= minuteMs, `three slots after ${third / secondMs} s`);
+        t.ok(third <= minuteMs, `the third bad slot ended ${third / secondMs} s after the threshold`);
         const slots = (30 * minuteMs - faults[0]!.atMs) / 10_000 + 1;
-        t.equal(faults.length, slots, "and it stays found");
+        t.equal(faults.length, slots, "the fault lasts");
       }
   t.end();
 });
 
-void t.test("no stream of ours is found later, however its slots fall", async (t) => {
+void t.test("every stream of the registry is found as soon, at any phase of its slots", async (t) => {
   const { venues } = await loadRegistry("registry-all.json");
   for (const { id, rest, socket } of venues)
     for (const { name, counterpart, cadenceMs } of socket?.streams ?? []) {
@@ -136,10 +136,10 @@ void t.test("no stream of ours is found later, however its slots fall", async (t
     }
 });
 
-void t.test("a stream that speaks again is good again", (t) => {
+void t.test("a stream that resumes is good again", (t) => {
   const stream = { ...trades, stall: { afterMs: 30_000, distribution: null } };
   const atMs = every(5).filter((one) => one < 600_000 || one > 700_000);
-  // what happened meanwhile was shown, and not brought
+  // REST showed the trades meanwhile, the stream did not send them
   const slots = judgedSlots({
     ...{ stream, trades: every(5), untilMs: 15 * minuteMs },
     ...{ stopsAtMs: 600_000, rest },
@@ -152,8 +152,8 @@ void t.test("a stream that speaks again is good again", (t) => {
   t.end();
 });
 
-void t.test("what the probe did not hear is not held against a stream", (t) => {
-  // The trade of the 590th second is the last before the standstill; the others come over it, or are lost with the
+void t.test("frames that the probe itself missed are no fault of a stream", (t) => {
+  // The trade of the 590th second is the last before the standstill; the others arrive during it, or are lost with the
   // socket.
   const before = every(5).filter((atMs) => atMs <= 590_000);
   for (const during of [[730_000], [605_000, 730_000], [748_000]])
@@ -172,7 +172,7 @@ void t.test("what the probe did not hear is not held against a stream", (t) => {
               t.ok(slots.every(({ fault }) => fault === null));
               t.ok(slots.filter(({ atMs }) => atMs > 800_000).length > 90);
             }
-  // A slot that is left out while the probe goes on: what came in it was brought.
+  // A slot that is skipped while the probe runs: frames that arrived in it count.
   for (const stream of [trades, measured])
     t.strictSame(
       faultsOf({
@@ -185,7 +185,7 @@ void t.test("what the probe did not hear is not held against a stream", (t) => {
   t.end();
 });
 
-void t.test("a stream that stops beside a standstill of ours is found", (t) => {
+void t.test("a stream that stops near a standstill of the probe is found", (t) => {
   const toMs = 750_000;
   for (const stopsAtMs of [500_000, 600_500, 700_000, 760_000])
     for (const stream of [trades, measured, untimed])
@@ -198,41 +198,41 @@ void t.test("a stream that stops beside a standstill of ours is found", (t) => {
         const dueMs = sinceMs + trades.stall.afterMs;
         t.match(faults[0], { fault: "stall" });
         const afterMs = faults[0]!.atMs - dueMs;
-        t.ok(afterMs <= minuteMs, `${afterMs / secondMs} s`);
+        t.ok(afterMs <= minuteMs, `${afterMs / secondMs} s after the threshold`);
         const slots = (30 * minuteMs - faults[0]!.atMs) / 10_000 + 1;
-        t.equal(faults.length, slots, "and it stays found");
+        t.equal(faults.length, slots, "the fault lasts");
       }
   t.end();
 });
 
-void t.test("what nobody shows", async (t) => {
+void t.test("a silent stream without a counterpart's evidence", async (t) => {
   const stopped = { trades: every(5), stopsAtMs: 600_000 };
   const untilMs = 15 * minuteMs;
   const first = (stream: Stream, rest: Market["rest"]) =>
     faultsOf({ ...stopped, stream, untilMs, rest })[0]?.atMs ?? null;
 
-  await t.test("an estimate alone stalls nothing", (t) => {
+  await t.test("is no fault where its rate is an estimate", (t) => {
     t.equal(first(trades, null), null);
     t.end();
   });
-  await t.test("what is measured, probed or documented stalls", (t) => {
+  await t.test("stalls where its rate is measured, probed or documented", (t) => {
     const dueMs = 600_000 + 120_000;
     t.equal(first(measured, null), dueMs + 10_000);
     for (const rateBasis of ["documented", "probed"] as const)
       t.equal(first({ ...trades, rateBasis }, null), dueMs + 10_000);
     t.end();
   });
-  await t.test("a counterpart that fails", (t) => {
+  await t.test("is judged without a counterpart that fails", (t) => {
     const failing = { ...rest, failsFromMs: 590_000 };
-    t.equal(first(trades, failing), null, "excuses an estimate");
+    t.equal(first(trades, failing), null, "an estimated rate proves nothing without the counterpart");
     const waitedMs = limits.counterpart_wait_cadences * rest.cadenceMs;
     const atMs = first(measured, failing)! - 600_000 - 120_000;
-    t.ok(atMs > waitedMs && atMs <= waitedMs + 10_000, "and no other for long");
+    t.ok(atMs > waitedMs && atMs <= waitedMs + 10_000, "any other rate waits for the counterpart only a while");
     t.end();
   });
 });
 
-void t.test("event times that stand still", async (t) => {
+void t.test("a stream whose event times stand still", async (t) => {
   const untilMs = 30 * minuteMs;
   const freezesAtMs = 600_000;
   const book: Stream = {
@@ -244,20 +244,20 @@ void t.test("event times that stand still", async (t) => {
   delete book.counterpart;
   const first = (market: Partial<Market>) => faultsOf({ trades: every(1), untilMs, rest: null, ...market })[0];
 
-  await t.test("are stale, by the rule or the registry", (t) => {
+  await t.test("is stale, by the rule or by the registry", (t) => {
     const after = (stream: Stream) => {
       const found = first({ stream, freezesAtMs })!;
       t.equal(found.fault, "stale");
       return (found.atMs - freezesAtMs) / secondMs;
     };
-    t.equal(after(book), 40, "thirty seconds old, and in a slot of ten");
+    t.equal(after(book), 40, "after thirty seconds, plus a slot of ten");
     t.equal(after({ ...book, staleAfterMs: 5_000 }), 10);
     t.equal(after({ ...book, stall: { afterMs: 60_000, distribution: null } }), 190);
     t.equal(first({ stream: book }), undefined);
     t.end();
   });
 
-  await t.test("beside trades that go on, where there is a counterpart", (t) => {
+  await t.test("is stale while its counterpart shows new trades", (t) => {
     const stream = {
       ...trades,
       stall: { afterMs: 15_000, distribution: null },
@@ -268,7 +268,7 @@ void t.test("event times that stand still", async (t) => {
     t.end();
   });
 
-  await t.test("no less so after a day, when they are past belief", (t) => {
+  await t.test("is still stale after a day, when its times are no longer believed", (t) => {
     const dayMs = 24 * 60 * minuteMs;
     const everyFive = Array.from({ length: (25 * 60 * minuteMs) / 5000 }, (_, n) => n * 5000);
     const slots = judgedSlots({
@@ -280,8 +280,8 @@ void t.test("event times that stand still", async (t) => {
   });
 });
 
-void t.test("an old time that is told again in a quiet market is not stale", (t) => {
-  // a ticker with the time of the last trade, sent every second; after ten minutes there are no trades any more
+void t.test("a repeated old time in a quiet market is not stale", (t) => {
+  // a ticker with the time of the last trade, sent every second; after ten minutes trades end
   const stream = {
     ...trades,
     stall: { afterMs: 15_000, distribution: null },
@@ -292,11 +292,15 @@ void t.test("an old time that is told again in a quiet market is not stale", (t)
   };
   t.strictSame(faultsOf({ ...told, rest: { cadenceMs: 15_000 } }), []);
   t.strictSame(faultsOf({ ...told, rest }), []);
-  t.match(faultsOf({ ...told, rest: null })[0], { fault: "stale" }, "it is where nobody shows that there were none");
+  t.match(
+    faultsOf({ ...told, rest: null })[0],
+    { fault: "stale" },
+    "it is stale without a counterpart that shows a quiet market",
+  );
   t.end();
 });
 
-void t.test("what a stream begins with may be old", (t) => {
+void t.test("data right after the subscription may be old", (t) => {
   const trades = [1_000, 2_000];
   const slots = judgedSlots({
     stream: { ...measured, staleAfterMs: 500 },
@@ -306,15 +310,23 @@ void t.test("what a stream begins with may be old", (t) => {
   t.end();
 });
 
-void t.test("nodes that take turns with older answers show nothing new", (t) => {
+void t.test("nodes that alternate with older answers show nothing new", (t) => {
   const counterpart = makeCounterpart(5_000);
   for (let n = 0; n < 40; n += 1) counterpart.answered(n * 5_000, { id: n % 2 === 0 ? "7" : "6" });
   const heard = { atMs: 12_000, eventMs: null };
   t.equal(counterpart.wentOn(heard, 60_000, 200_000), false);
   counterpart.answered(200_000, { id: "8" });
-  t.equal(counterpart.wentOn(heard, 60_000, 201_000), false, "not at once");
+  t.equal(counterpart.wentOn(heard, 60_000, 201_000), false, "not at the moment of the answer");
   t.equal(counterpart.wentOn(heard, 60_000, 204_000), true);
-  t.equal(counterpart.wentOn({ atMs: 196_000, eventMs: null }, 3_000, 204_000), false, "it may have been brought");
-  t.equal(counterpart.wentOn({ atMs: 199_000, eventMs: null }, 3_000, 204_000), null, "nobody has asked since");
+  t.equal(
+    counterpart.wentOn({ atMs: 196_000, eventMs: null }, 3_000, 204_000),
+    false,
+    "the stream may have sent it already",
+  );
+  t.equal(
+    counterpart.wentOn({ atMs: 199_000, eventMs: null }, 3_000, 204_000),
+    null,
+    "the counterpart has not been asked since",
+  );
   t.end();
 });

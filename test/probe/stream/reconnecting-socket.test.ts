@@ -14,7 +14,7 @@ const { venues } = await loadRegistry("registry.json");
 const { keepAlive, streams } = venues.find(({ id }) => id === "okx")!.socket!;
 const quiet = makeLog("test", "error", () => {});
 
-/** Gives up soon what answers nothing. */
+/** Soon gives up a socket that answers nothing. */
 const impatient: KeepAlive = {
   send: { kind: "text", everyMs: 2000, text: "ping" },
   replyWithinMs: 100,
@@ -48,7 +48,7 @@ void t.test("a subscription that a renewed socket refuses stays refused when it 
   );
 });
 
-void t.test("a renewal that fails costs nothing, and one that succeeds no frame and no number", async (t) => {
+void t.test("a failed renewal loses nothing, and a successful one loses no frame and shows no gap", async (t) => {
   const timers = new Set<NodeJS.Timeout>();
   t.teardown(() => timers.forEach(clearInterval));
   let renewals = 0;
@@ -56,7 +56,7 @@ void t.test("a renewal that fails costs nothing, and one that succeeds no frame 
     renewals = place;
     if (place === 1) return ws.terminate();
     acknowledge(ws, arg);
-    // Both sockets deliver, each by numbers of its own.
+    // Both sockets deliver, each with its own numbering.
     let seq = place * 1000;
     const timer = setInterval(() => {
       ws.send(JSON.stringify({ arg, seq: (seq += 1), data: [] }));
@@ -81,7 +81,7 @@ void t.test("a renewal that fails costs nothing, and one that succeeds no frame 
     wasDown ||= !stayedUp();
     return renewals === 1;
   });
-  t.equal(line.opened(), first, "the old socket goes on");
+  t.equal(line.opened(), first, "the old socket stays in use");
   await until(() => {
     wasDown ||= !stayedUp();
     return line.opened() !== first;
@@ -93,19 +93,19 @@ void t.test("a renewal that fails costs nothing, and one that succeeds no frame 
     const { messages, gaps, quietMs } = meter.read(nowMs, nowMs - begunMs)!;
     t.equal(gaps, 0);
     const usual = (nowMs - begunMs) / 50;
-    t.ok(messages <= usual * 1.15 + 3, `${messages} of ${usual}: none twice`);
+    t.ok(messages <= usual * 1.15 + 3, `${messages} messages, ${usual} usual: none counts twice`);
     t.ok(quietMs < (nowMs - begunMs) / 2, "no silence of a renewal's length");
   }
 });
 
 void t.test(
-  "a renewal loses no frame of a slow stream and counts none twice, be the new socket ahead or behind",
+  "a renewal loses no frame of a slow stream and counts none twice, with the new socket ahead or behind",
   async (t) => {
     await Promise.all([-20, 20].map((aheadMs) => renewing(t, aheadMs)));
   },
 );
 
-void t.test("a venue whose sockets open and stay mute is down until one of them brings a frame", async (t) => {
+void t.test("a venue whose sockets open but stay mute is down until one shows a sign of life", async (t) => {
   let opened = 0;
   const { url, server } = await serveOkx(
     t,
@@ -135,12 +135,12 @@ void t.test("a venue whose sockets open and stay mute is down until one of them 
         feeds.some(({ meter, fall }) => meter.isSubscribed() || !fall);
     return opened >= 4;
   }, 20_000);
-  t.notOk(seemedUp, "two sockets that opened and said nothing change nothing");
+  t.notOk(seemedUp, "two sockets that open and stay mute do not end the fault");
   await until(() => line.opened() !== null);
   t.equal(line.down(), null, "a pong is a sign of life");
 });
 
-void t.test("a mute socket stays down where the attempt before it, after a silence, did not even open", async (t) => {
+void t.test("a mute socket stays down after a silence and an attempt that did not open", async (t) => {
   let attempts = 0;
   const { url, asked } = await serveMute(t, {
     verifyClient(_info, answer) {
@@ -158,7 +158,7 @@ void t.test("a mute socket stays down where the attempt before it, after a silen
   t.equal(line.down(), null);
 });
 
-void t.test("a mute socket stays down where the one before it, as mute, was closed by the venue", async (t) => {
+void t.test("a mute socket stays down after another mute one that the venue closed", async (t) => {
   const { url, asked } = await serveMute(t);
   const { line } = listening(t, url, { keepAlive: impatient });
   await until(() => asked.length === 2);
@@ -172,7 +172,7 @@ void t.test("a mute socket stays down where the one before it, as mute, was clos
 });
 
 void t.test(
-  "a renewal that is open and mute when the old socket falls silent is down until it brings a frame",
+  "a renewal that is open but mute when the old socket falls silent is down until it shows a sign of life",
   async (t) => {
     const { url, asked } = await serveMute(t);
     const { line } = listening(t, url, {
@@ -182,19 +182,19 @@ void t.test(
     await until(() => asked.length === 1);
     const first = line.opened();
     await until(() => asked.length === 2);
-    t.equal(line.opened(), first, "the old one is not given up yet");
+    t.equal(line.opened(), first, "the old socket is not given up yet");
     await until(() => line.down() !== null || ![first, null].includes(line.opened()));
     t.equal(line.opened(), null);
     t.same(line.down(), { fault: "timeout" });
     asked[1]!.pong();
     await until(() => line.opened() !== null);
     t.equal(line.down(), null);
-    t.equal(asked.length, 2, "it is the renewal that is used");
+    t.equal(asked.length, 2, "the renewal took over");
   },
 );
 
 void t.test(
-  "a renewal that was still connecting when the old socket fell silent is pinged, and given up when nothing comes",
+  "a renewal still connecting when the old socket falls silent is pinged, and given up without an answer",
   async (t) => {
     const upgrades: (() => void)[] = [];
     const { url, server, asked } = await serveMute(t, {
@@ -216,7 +216,7 @@ void t.test(
     await until(() => upgrades.length === 2 && line.down() !== null);
     t.same(line.down(), { fault: "timeout" });
     await until(() => did.length > 0);
-    t.same(did, ["closed"], "the old one");
+    t.same(did, ["closed"], "the old socket was closed");
     upgrades[1]!();
     await until(() => asked.length === 2);
     t.equal(line.opened(), null);
@@ -227,42 +227,39 @@ void t.test(
   },
 );
 
-void t.test(
-  "a renewal that stays mute does not replace the old socket, and one that answers a ping and says nothing else does",
-  async (t) => {
-    const { url, server, asked } = await serveMute(t);
-    const closed: number[] = [];
-    let places = 0;
-    server.on("connection", (ws) => {
-      const place = (places += 1);
-      if (place === 3) ws.on("ping", () => ws.pong());
-      ws.on("close", () => closed.push(place));
-    });
-    const { line } = listening(t, url, {
-      maxConnectionMs: 2000,
-      patience: { speakWithinMs: 1000, overlapMs: 500 },
-    });
-    await until(() => asked.length === 1);
-    const first = line.opened();
-    let wasDown = false;
-    await until(() => {
-      wasDown ||= line.opened() === null || line.down() !== null;
-      return closed.length > 0;
-    }, 20_000);
-    t.same(closed, [2]);
-    t.equal(line.opened(), first);
-    await until(() => {
-      wasDown ||= line.opened() === null || line.down() !== null;
-      return closed.length > 1;
-    });
-    t.same(closed, [2, 1]);
-    t.notOk(wasDown);
-  },
-);
+void t.test("a mute renewal does not replace the old socket, but one that answers only a ping does", async (t) => {
+  const { url, server, asked } = await serveMute(t);
+  const closed: number[] = [];
+  let places = 0;
+  server.on("connection", (ws) => {
+    const place = (places += 1);
+    if (place === 3) ws.on("ping", () => ws.pong());
+    ws.on("close", () => closed.push(place));
+  });
+  const { line } = listening(t, url, {
+    maxConnectionMs: 2000,
+    patience: { speakWithinMs: 1000, overlapMs: 500 },
+  });
+  await until(() => asked.length === 1);
+  const first = line.opened();
+  let wasDown = false;
+  await until(() => {
+    wasDown ||= line.opened() === null || line.down() !== null;
+    return closed.length > 0;
+  }, 20_000);
+  t.same(closed, [2]);
+  t.equal(line.opened(), first);
+  await until(() => {
+    wasDown ||= line.opened() === null || line.down() !== null;
+    return closed.length > 1;
+  });
+  t.same(closed, [2, 1]);
+  t.notOk(wasDown);
+});
 
 /**
- * An OKX that acknowledges what its first socket asks for, and then says nothing by itself; those in `asked` are open
- * to us too.
+ * An OKX that acknowledges the subscriptions of its first socket, and then sends nothing unprompted; `asked` gives the
+ * test its sockets.
  */
 async function serveMute(t: Test, more: ServerOptions = {}) {
   const asked: WebSocket[] = [];
@@ -278,7 +275,7 @@ async function serveMute(t: Test, more: ServerOptions = {}) {
 }
 
 /**
- * Two renewals of a socket with a stream that speaks twice a second, each frame by the newer socket so much earlier.
+ * Two renewals of a socket with a stream of two frames a second; the newer socket sends each frame this much earlier.
  */
 async function renewing(t: Test, aheadMs: number) {
   const heard = new Set<WebSocket>();
@@ -324,7 +321,10 @@ async function renewing(t: Test, aheadMs: number) {
   t.equal(counted, sent, `with ${aheadMs} ms`);
 }
 
-/** An OKX that refuses one channel on every socket but the first, and closes that once all was asked on another. */
+/**
+ * An OKX that refuses one channel on every socket but the first, and closes the first once another has sent all
+ * subscriptions.
+ */
 async function serveRefusing(t: Test, channel: string): Promise<string> {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   const sockets: WebSocket[] = [];

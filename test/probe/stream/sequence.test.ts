@@ -1,4 +1,4 @@
-/** Numbers that a venue leaves out are counted, once each time; what begins anew is no gap. */
+/** Each gap in a venue's numbering is counted once; numbering that restarts is no gap. */
 import t from "tap";
 import { makeSubscription } from "../../../probe/stream/subscription.js";
 import { watchSequence } from "../../../probe/stream/sequence.js";
@@ -22,25 +22,25 @@ const numbering = {
   link: { kind: "link", path, previous: "$.before" },
 } as const;
 
-void t.test("each kind of numbering knows what follows", (t) => {
+void t.test("each kind of numbering recognises the next number", (t) => {
   const gaps = (kind: "counter" | "range" | "link", frames: [number, number?][]) => {
     const watch = watchSequence(numbering[kind]);
     return frames.map(([last, before]) => watch.isGap({ last, before }));
   };
   const [no, yes] = [false, true];
   t.same(gaps("counter", [[5], [6], [8], [9], [9], [3], [4]]), [no, no, yes, no, yes, yes, no]);
-  t.same(gaps("counter", [[5], [NaN], [6]]), [no, no, no], "a frame without one");
+  t.same(gaps("counter", [[5], [NaN], [6]]), [no, no, no], "a frame without a number is no gap");
   t.same(gaps("range", [[5, 1], [9, 6], [12, 11], [13], [20, 14]]), [no, no, yes, no, no]);
   t.same(gaps("link", [[5, 1], [9, 5], [12, 10], [13], [20, 13]]), [no, no, yes, no, no]);
-  t.same(gaps("counter", [[2 ** 53], [2 ** 53 + 4]]), [no, no], "no longer exact");
+  t.same(gaps("counter", [[2 ** 53], [2 ** 53 + 4]]), [no, no], "numbers beyond exact integers are not judged");
   const watch = watchSequence(numbering.counter);
   watch.isGap({ last: 5 });
   watch.restart();
-  t.notOk(watch.isGap({ last: 50 }), "another socket");
+  t.notOk(watch.isGap({ last: 50 }), "another socket starts its own numbering");
   t.end();
 });
 
-void t.test("a number may be a text, and what is neither is none", (t) => {
+void t.test("a number may be a string, and anything else is no number", (t) => {
   const watch = watchSequence(numbering.link);
   const isGap = (last: unknown, before: unknown) => watch.isGap({ last, before });
   t.notOk(isGap("5", "4"));
@@ -48,13 +48,13 @@ void t.test("a number may be a text, and what is neither is none", (t) => {
   t.notOk(isGap("12", 9));
   for (const none of [null, undefined, "x", "1.5", Infinity, [13], {}, true])
     t.notOk(isGap(none, 1), `${JSON.stringify(none)} is no number`);
-  t.notOk(isGap(13, 12), "nor does it change what follows");
+  t.notOk(isGap(13, 12), "an invalid number does not change the sequence");
   t.ok(isGap(14, "12"));
   t.end();
 });
 
 for (const venue of numbered)
-  void t.test(`frames of ${venue.id} follow each other, until some are lost`, async (t) => {
+  void t.test(`frames of ${venue.id} show no gap until some are lost`, async (t) => {
     const probed = structuredClone(venue);
     for (const stream of probed.socket!.streams) {
       stream.cadenceMs = 400;
@@ -97,10 +97,10 @@ for (const venue of numbered)
         component: `ws:${name}`,
       });
     for (const name of names) await slots(name, (gaps, messages) => messages > 1 && gaps === messages);
-    t.pass("each frame that comes follows one that did not");
+    t.pass("every gap is found: each frame that arrives follows one that did not");
   });
 
-void t.test("every gap is counted, once", async (t) => {
+void t.test("every gap is counted once", async (t) => {
   const sent = [1, 2, 3, 7, 8, 20, 21, 22, 30];
   let tell = () => {};
   const { url } = await serveOkx(t, (ws, arg) => {
@@ -108,7 +108,7 @@ void t.test("every gap is counted, once", async (t) => {
     if (arg.channel !== "trades") return;
     tell = () => {
       for (const seq of sent) ws.send(JSON.stringify({ arg, seq, data: [] }));
-      // Whoever has heard this has heard all before it.
+      // When this has arrived, everything before it has, too.
       sendData(ws, { ...arg, channel: "books5" });
     };
   });

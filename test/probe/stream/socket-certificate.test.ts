@@ -10,7 +10,7 @@ import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { makeAuthority } from "../../support/certificates.js";
 import { until } from "../../support/until.js";
 
-void t.test("a socket tells how long its server's certificate is good, where it opened", async (t) => {
+void t.test("a socket that opened reports when its server's certificate expires", async (t) => {
   const expiresAt = new Date(Math.ceil(Date.now() / 1000 + 86_400) * 1000);
   const authority = makeAuthority();
   const server = createServer(authority.vouchFor({ names: ["127.0.0.1"], until: expiresAt }));
@@ -44,6 +44,6 @@ void t.test("a socket tells how long its server's certificate is good, where it 
   t.match(
     await conn.measure(new Date(), signal),
     { good: true, latencyUs: null, certificateExpiresAt: null },
-    "the next reading does not tell it again, however soon it comes",
+    "the next reading does not repeat it, however soon it follows",
   );
 });

@@ -1,4 +1,4 @@
-/** Why a socket ended, or did not open: what our own machine did is nothing that the venue did. */
+/** Why a socket closed or did not open: our own machine's failures are not the venue's. */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
@@ -10,7 +10,7 @@ import { makeLog } from "../../../shared/log/log.js";
 import { acknowledge, listening, serveOkx } from "../../support/okx-server.js";
 import { until } from "../../support/until.js";
 
-/** An open socket, while others are answered or are not. */
+/** An open socket, with or without a way out. */
 async function open(t: Test, way: Connectivity) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await once(server, "listening");
@@ -48,7 +48,7 @@ for (const [code, cause] of Object.entries({
   ECONNRESET: { open: closed, unknown: closed, shut: network },
 }))
   for (const [way, expected] of Object.entries(cause))
-    void t.test(`${code} on an open socket, the way out ${way}`, async (t) => {
+    void t.test(`${code} on an open socket, with the way out ${way}, gets its cause`, async (t) => {
       const { socket, downs } = await open(t, way as Connectivity);
       const error = Object.assign(new Error(code), { code });
       socket.opened!.connection.socket.destroy(error);
@@ -57,7 +57,7 @@ for (const [code, cause] of Object.entries({
       t.ok(socket.isEnded());
     });
 
-void t.test("a keep-alive without an answer", async (t) => {
+void t.test("an unanswered keep-alive is the venue's fault only while there is a way out", async (t) => {
   for (const [way, expected] of [
     ["shut", network],
     ["open", { fault: "timeout" }],
@@ -67,11 +67,11 @@ void t.test("a keep-alive without an answer", async (t) => {
     socket.giveUp({ fault: "timeout" }, "nothing came back");
     await until(() => downs.length > 0);
     t.same(downs[0]!.cause, expected);
-    t.same(asked, [openedMs], "since anything was heard");
+    t.same(asked, [openedMs], "the way out is judged since the last sign of life");
   }
 });
 
-void t.test("what the venue says is asked of nobody", async (t) => {
+void t.test("a close by the venue is its fault, without a check of the way out", async (t) => {
   const { downs, asked, peer } = await open(t, "shut");
   peer.close(1012, "restart");
   await until(() => downs.length > 0);
@@ -79,7 +79,7 @@ void t.test("what the venue says is asked of nobody", async (t) => {
   t.same(asked, []);
 });
 
-void t.test("an acknowledgement that came while this process stood still is read before it is missed", async (t) => {
+void t.test("an acknowledgement that arrived during a standstill is read before it counts as missing", async (t) => {
   const patience = { answerWithinMs: 100, askAgainMs: 60_000 };
   let answered = 0;
   const { url } = await serveOkx(t, (ws, arg) => {

@@ -20,10 +20,10 @@ const quiet = makeLog("test", "error", () => {});
 
 const region = "eu-central";
 
-// These tests wait much and work little.
+// These tests mostly wait.
 t.jobs = 4;
 
-/** Streams that are measured twice a second, and nothing by REST. */
+/** Streams measured twice a second, and no REST endpoints. */
 function quickly(id: string, change: (venue: Venue) => void = () => {}): Registry {
   const found = registry.venues.find((venue) => venue.id === id)!;
   const venue = { ...structuredClone(found), rest: [] };
@@ -32,7 +32,7 @@ function quickly(id: string, change: (venue: Venue) => void = () => {}): Registr
   return { ...registry, venues: [venue] };
 }
 
-/** A probe at work on a registry, and what it records. */
+/** A probe that measures a registry, and the samples that it records. */
 async function probing(t: Test, probed: Registry) {
   const samples: Sample[] = [];
   const probe = startProbe({
@@ -68,7 +68,7 @@ function violationsOf({ violations }: World, region: string) {
   return violations.filter((violation) => violation.region === region);
 }
 
-/** A venue of our own, for what the world does not do. */
+/** A separate venue, for behaviour that the simulated world lacks. */
 async function serve(t: Test, talk: (ws: WebSocket) => void) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   server.on("connection", talk);
@@ -80,7 +80,7 @@ async function serve(t: Test, talk: (ws: WebSocket) => void) {
   return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** As OKX does, and then nothing. */
+/** Acknowledges as OKX does, and then sends nothing. */
 function acknowledgeAll(ws: WebSocket) {
   ws.on("message", (data: Buffer) => {
     const text = data.toString();
@@ -90,12 +90,12 @@ function acknowledgeAll(ws: WebSocket) {
   });
 }
 
-void t.test("keep-alive rules of all fifteen venues are kept", async (t) => {
+void t.test("the probe follows the keep-alive rules of all fifteen venues", async (t) => {
   const streamsOnly = registry.venues.map((venue) => ({ ...venue, rest: [] }));
   const world = await playing(t, { ...registry, venues: streamsOnly }, 20);
   const { probe } = await probing(t, world.registry);
   await until(() => probe.status().socketsOpen === 15);
-  // The most patient of the venues that do not wait ten minutes.
+  // The longest wait of all venues but those that wait ten minutes.
   const { socket } = world.registry.venues.find(({ id }) => id === "bitget")!;
   const idler = await connect(socket!.url);
   for (const { subscribe } of socket!.streams) send(idler, subscribe);
@@ -106,7 +106,7 @@ void t.test("keep-alive rules of all fifteen venues are kept", async (t) => {
   t.equal(world.openSockets({ region }), 16);
 });
 
-void t.test("Binance Futures' pings of three minutes are answered", async (t) => {
+void t.test("Binance Futures' pings, every three minutes, are answered", async (t) => {
   const world = await playing(t, quickly("binance-futures"), 120);
   await probing(t, world.registry);
   await until(() => world.openSockets() === 2);
@@ -118,7 +118,7 @@ void t.test("Binance Futures' pings of three minutes are answered", async (t) =>
 });
 
 for (const id of ["bitfinex", "kucoin", "gemini", "gate", "deribit"])
-  void t.test(`frames of ${id} are told apart and counted`, async (t) => {
+  void t.test(`frames of ${id} are assigned to their streams and counted`, async (t) => {
     const world = await playing(t, quickly(id), 10);
     const { of, samples } = await probing(t, world.registry);
     const names = world.registry.venues[0]!.socket!.streams.map(({ name }) => name);
@@ -128,13 +128,13 @@ for (const id of ["bitfinex", "kucoin", "gemini", "gate", "deribit"])
     t.ok(timed.every(({ eventAgeMs }) => Math.abs(eventAgeMs!) < 2500));
   });
 
-void t.test("a silent stream on a live socket stalls, alone", async (t) => {
+void t.test("a silent stream on a live socket stalls, and no other does", async (t) => {
   const world = await playing(
     t,
     quickly("okx", ({ socket }) => {
       for (const stream of socket!.streams) {
         stream.stall.afterMs = 700;
-        // no estimate, and nobody who shows trades
+        // no estimate, and no counterpart
         stream.rateBasis = "documented";
         delete stream.counterpart;
       }
@@ -145,10 +145,10 @@ void t.test("a silent stream on a live socket stalls, alone", async (t) => {
   const silentFromMs = performance.now();
   world.fault({ kind: "silent", venue: "okx", component: "ws:trades" });
   await until(() => of("ws:trades").some(({ fault }) => fault === "stall"));
-  // it had spoken within a second
+  // it had sent a frame within a second
   const mostMs = performance.now() - silentFromMs + 1000;
   const stalled = of("ws:trades").find(({ fault }) => fault === "stall")!;
-  t.ok(stalled.quietMs! > 700 && stalled.quietMs! < mostMs, `${stalled.quietMs} ms, ${mostMs} at the most`);
+  t.ok(stalled.quietMs! > 700 && stalled.quietMs! < mostMs, `silent for ${stalled.quietMs} ms, at most ${mostMs}`);
   t.equal(stalled.good, false);
   await until(() => of("ws:trades").at(-1)!.messages === 0);
   for (const component of ["ws:conn", "ws:ticker", "ws:book"])
@@ -160,12 +160,12 @@ void t.test("a silent stream on a live socket stalls, alone", async (t) => {
   await until(() => of("ws:trades").at(-1)!.good);
 });
 
-void t.test("a closed socket is a fault of ws:conn; its streams' slots are unserved, by the same fault", async (t) => {
+void t.test("a closed socket is a fault of ws:conn; its streams' slots are unserved with the same fault", async (t) => {
   const world = await playing(t, quickly("okx"));
   const { of, probe } = await probing(t, world.registry);
   await until(() => of("ws:trades").length > 0);
   const opened = of("ws:conn").filter(({ latencyUs }) => latencyUs !== null);
-  t.equal(opened.length, 1, "time to open stands on one sample");
+  t.equal(opened.length, 1, "one sample has the time to open");
   world.fault({ kind: "handshake-refused", venue: "okx" });
   world.fault({ kind: "socket-closed", venue: "okx" });
   await until(() => of("ws:conn").some(({ fault }) => fault === "closed"));
@@ -181,7 +181,7 @@ void t.test("a closed socket is a fault of ws:conn; its streams' slots are unser
   const upFrom = of("ws:conn").at(-1)!.slotAt;
   await until(() => of("ws:trades", upFrom).filter(({ good }) => good).length > 2);
   t.ok(of("ws:trades").every(({ good, unserved }) => good || unserved));
-  t.equal(probe.status().unmeasured.subscribing, subscribing, "no slot is left out until it speaks again");
+  t.equal(probe.status().unmeasured.subscribing, subscribing, "no slot is unmeasured until the socket is back");
 });
 
 const refusals = [
@@ -214,7 +214,7 @@ for (const { fault, expected } of refusals)
     t.match(of("ws:conn")[0], { good: false, latencyUs: null, ...expected });
   });
 
-void t.test("a venue that asks for a pause is not called within it", async (t) => {
+void t.test("a venue that asks for a pause gets no connection within it", async (t) => {
   const world = await playing(t, quickly("kraken"));
   world.fault({
     kind: "limited",
@@ -227,25 +227,25 @@ void t.test("a venue that asks for a pause is not called within it", async (t) =
   t.equal(world.requests({ component: "ws:conn" }), 1);
 });
 
-void t.test("a socket that is open in name only: timeout", async (t) => {
+void t.test("a dead socket: timeout", async (t) => {
   const world = await playing(t, quickly("kraken"), 20);
   const { of } = await probing(t, world.registry);
   await until(() => of("ws:conn").at(-1)?.good === true);
   world.fault({ kind: "dead-socket", venue: "kraken", component: "ws:conn" });
   await until(() => of("ws:conn").some(({ fault }) => fault === "timeout"));
-  t.pass("found by the reply that did not come");
+  t.pass("found by the missing reply");
 });
 
-void t.test("an upgrade that is never answered: timeout", async (t) => {
+void t.test("an unanswered upgrade: timeout", async (t) => {
   const world = await playing(t, quickly("kraken"));
   world.fault({ kind: "timeout", venue: "kraken", component: "ws:conn" });
   const { of, probe } = await probing(t, world.registry);
   await until(() => of("ws:conn").length > 0, 15_000);
   t.match(of("ws:conn")[0], { good: false, fault: "timeout" });
-  t.ok(probe.status().unmeasured.starting > 10, "unknown until then");
+  t.ok(probe.status().unmeasured.starting > 10, "slots are unmeasured until then");
 });
 
-void t.test("planned renewals cost no measured gap", async (t) => {
+void t.test("planned renewals leave no gap in the measurements", async (t) => {
   const world = await playing(
     t,
     quickly("bitfinex", ({ socket }) => {
@@ -253,14 +253,14 @@ void t.test("planned renewals cost no measured gap", async (t) => {
       for (const stream of socket!.streams) stream.typicalPerMinute = 1200;
     }),
   );
-  // it renews by a limit of its own, so that a busy machine does not come near the venue's
+  // the probe renews at its own, shorter limit, so that a busy machine does not come near the venue's
   const registry = structuredClone(world.registry);
   registry.venues[0]!.socket!.maxConnectionMs = 4000;
   const stoodStill = watchStandstills(t);
   const { of } = await probing(t, registry);
   await until(() => world.requests({ component: "ws:conn" }) >= 3, 20_000);
   await until(() => of("ws:book").length >= 12);
-  t.same(world.violations, [], "renewed before the venue's limit");
+  t.same(world.violations, [], "every socket is renewed before the venue's limit");
   for (const component of ["ws:conn", "ws:trades", "ws:book", "ws:ticker"]) {
     const all = of(component);
     t.ok(
@@ -274,11 +274,11 @@ void t.test("planned renewals cost no measured gap", async (t) => {
     t.same(gaps, [], `${component} has every slot`);
   }
   const mean = of("ws:book").reduce((sum, { messages }) => sum + messages!, 0) / of("ws:book").length;
-  t.ok(mean > 5 && mean < 15, `no frame counts twice: ${mean} of 10 a slot`);
+  t.ok(mean > 5 && mean < 15, `no frame counts twice: ${mean} a slot, 10 expected`);
   t.ok(world.openSockets() <= 2);
 });
 
-void t.test("a refused subscription is a fault of its stream, at once", async (t) => {
+void t.test("a refused subscription is at once a fault of its stream", async (t) => {
   const url = await serve(t, (ws) => {
     ws.on("message", (data: Buffer) => {
       const text = data.toString();
@@ -304,7 +304,7 @@ void t.test("a refused subscription is a fault of its stream, at once", async (t
   t.match(of("ws:ticker")[0], { good: true, fault: null, refusal: null });
 });
 
-void t.test("frames beyond all bounds end the socket, not the probe", async (t) => {
+void t.test("an oversized frame closes the socket and not the probe", async (t) => {
   const url = await serve(t, (ws) => {
     ws.on("error", () => {});
     ws.send(Buffer.alloc(8 * 1024 * 1024, " "));
@@ -317,7 +317,7 @@ void t.test("frames beyond all bounds end the socket, not the probe", async (t) 
   t.pass();
 });
 
-void t.test("what is no JSON is no data, and no harm", async (t) => {
+void t.test("a frame that is not JSON is no data and does no harm", async (t) => {
   const url = await serve(t, (ws) => {
     for (const text of ["", "pong", "{", "null", "[]", "7", `{"arg":null}`]) ws.send(text);
     acknowledgeAll(ws);
@@ -331,7 +331,7 @@ void t.test("what is no JSON is no data, and no harm", async (t) => {
   t.match(of("ws:conn").at(-1), { good: true });
 });
 
-void t.test("the longest silence touches the slot, wherever it began", (t) => {
+void t.test("a slot's longest silence may begin before the slot", (t) => {
   const meter = makeMeter(makeFrameTimes({ path: "$.sent", unit: "ms" }));
   const frame = (atMs: number, said: unknown, isGap?: boolean) =>
     meter.frame(said, { atMs, unixMs: 1_790_000_000_000 + atMs }, isGap);
@@ -342,7 +342,7 @@ void t.test("the longest silence touches the slot, wherever it began", (t) => {
   };
   t.equal(meter.read(0, 1000), null, "not subscribed");
   meter.subscribed(500);
-  t.notOk(meter.read(1000, 1000)!.isWhole, "only for half of the slot");
+  t.notOk(meter.read(1000, 1000)!.isWhole, "subscribed for only half of the slot");
   frame(1100, sent(1093));
   frame(1200, {});
   const subscribedMs = 500;
@@ -368,13 +368,13 @@ void t.test("the longest silence touches the slot, wherever it began", (t) => {
     eventAgeMs: -3,
     gaps: 1,
   });
-  t.notOk(meter.read(6000, 1000)!.isWhole, "longer than a slot");
+  t.notOk(meter.read(6000, 1000)!.isWhole, "the reading spans more than a slot");
   meter.lost();
   t.equal(meter.read(7000, 1000), null);
   t.end();
 });
 
-void t.test("reconnects grow rarer, to three to six a minute, with chance in them", (t) => {
+void t.test("reconnects back off to three to six a minute, with jitter", (t) => {
   const latest = makeBackoff(() => 0);
   const delays = Array.from({ length: 9 }, latest.nextMs);
   t.same(delays, [1000, 2000, 4000, 8000, 16_000, 20_000, 20_000, 20_000, 20_000]);
@@ -384,23 +384,23 @@ void t.test("reconnects grow rarer, to three to six a minute, with chance in the
   t.end();
 });
 
-void t.test("an event is as old as by a clock that goes right", (t) => {
+void t.test("an event's age is corrected by the known clock error", (t) => {
   const known = (errorMs: number, withinMs: number) => ({ errorMs, withinMs });
   t.equal(correctedAge(120, known(800, 200)), -680);
   t.equal(correctedAge(120, known(-800, 200)), 920);
-  t.equal(correctedAge(120, known(-103, 289)), 120, "it may be right");
+  t.equal(correctedAge(120, known(-103, 289)), 120, "the clock may be right");
   t.equal(correctedAge(120, null), 120);
-  t.equal(leastAge(120, known(800, 200), 0), -880, "at least");
-  t.equal(leastAge(120, known(-103, 289), 0), -66, "at least");
-  t.equal(leastAge(70_120, null, 70_000), 120, "by what is fresh");
-  t.equal(leastAge(120, null, -70_000), 120, "which may not be late");
+  t.equal(leastAge(120, known(800, 200), 0), -880, "the least possible age");
+  t.equal(leastAge(120, known(-103, 289), 0), -66, "the least possible age");
+  t.equal(leastAge(70_120, null, 70_000), 120, "relative to fresh data");
+  t.equal(leastAge(120, null, -70_000), 120, "a negative age of fresh data adds nothing");
   t.end();
 });
 
 /**
- * This process' own standstills of more than a fifth of a second, which withhold slots of half a second.
+ * This process' own standstills of more than a fifth of a second, which make slots of half a second unmeasured.
  *
- * @returns was there one between two times of the clock?
+ * @returns whether there was one between two times of the clock
  */
 function watchStandstills(t: Test) {
   const everyMs = 50;

@@ -1,6 +1,6 @@
 /**
- * How often subscriptions that are not served are sent again: soon enough to find a recovery, and within venues'
- * rations.
+ * How often unserved subscriptions are sent again: soon enough to notice a recovery, and within the venues' rate
+ * limits.
  */
 import t from "tap";
 import { makeSubscriptionRetries } from "../../../probe/stream/subscription-retries.js";
@@ -8,13 +8,13 @@ import { makeSubscriptionRetries } from "../../../probe/stream/subscription-retr
 const secondMs = 1000;
 const hourMs = 3600 * secondMs;
 
-/** Bitget takes 240 subscriptions an hour and socket. */
+/** Bitget accepts 240 subscriptions an hour and socket. */
 const ration = 240;
 
 /**
- * When a socket sends, by a clock of the test's own.
+ * The instants at which a socket sends, on the test's own clock.
  *
- * @param serves what the venue does at an instant with a subscription; it then refuses it again a second later
+ * @param serves whether the venue serves a subscription at an instant; it refuses it again a second later
  */
 function sentBy(
   streams: number,
@@ -45,13 +45,13 @@ function mostInAnHour(sent: readonly { atMs: number }[]): number {
   );
 }
 
-void t.test("soon at first, and then every twenty seconds", (t) => {
+void t.test("a subscription is retried soon at first, and then every twenty seconds", (t) => {
   const times = sentBy(1, 100 * secondMs).map(({ atMs }) => atMs / secondMs);
   t.same(times, [0, 5, 15, 35, 55, 75, 95]);
   t.end();
 });
 
-void t.test("one stream of a socket has its turn after the other", (t) => {
+void t.test("the streams of a socket are retried in turn", (t) => {
   const sent = sentBy(3, 200 * secondMs);
   t.same(
     sent.slice(-6).map(({ stream }) => stream),
@@ -62,10 +62,10 @@ void t.test("one stream of a socket has its turn after the other", (t) => {
   t.end();
 });
 
-void t.test("never more than the strictest venue takes", (t) => {
+void t.test("retries never exceed the strictest venue's rate limit", (t) => {
   const serving = {
     "refuses all": () => false,
-    "serves all, and refuses it again": () => true,
+    "serves all and refuses it again": () => true,
     "serves some": (atMs: number) => Math.floor(atMs / 7000) % 2 === 0,
   };
   for (const [what, serves] of Object.entries(serving))

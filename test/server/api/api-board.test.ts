@@ -64,7 +64,7 @@ interface Detail {
   summary: object;
 }
 
-/** A pool that notes which statements it is asked. */
+/** A pool that records the statements that it runs. */
 function watched(pool: Pool): { pool: Pool; asked: string[] } {
   const asked: string[] = [];
   return {
@@ -76,23 +76,23 @@ function watched(pool: Pool): { pool: Pool; asked: string[] } {
         return pool.file(name, values);
       },
       query() {
-        throw new Error("the API asks by files alone");
+        throw new Error("the API runs statements from files only");
       },
       text() {
-        throw new Error("the API asks by files alone");
+        throw new Error("the API runs statements from files only");
       },
     },
   };
 }
 
-void t.test("the board and a venue's page", async (t) => {
+void t.test("the board and a venue's page show one instant's data", async (t) => {
   const { pool, registry, url } = await migratedDatabase(t);
   const { pool: watchedPool, asked } = watched(pool);
   const api = await serve(t, { pool: watchedPool, registry });
   const board = async (query = "") => (await api.ask<Board>(`/v1/status${query}`)).body;
   const page = async (venue: string, query = "") => (await api.ask<Detail>(`/v1/targets/${venue}${query}`)).body;
 
-  await t.test("a connection that had a board before there were samples shows those that came since", async (t) => {
+  await t.test("a connection that read an empty board shows later samples", async (t) => {
     await forget(pool);
     const one = openPool(url, {
       applicationName: "test",
@@ -107,7 +107,7 @@ void t.test("the board and a venue's page", async (t) => {
     const before = await read();
     t.match(before.summary, { regions: 0, medianLatencyMs: null });
 
-    // so long that some of its minutes are published
+    // long enough for some of its minutes to be published
     await measured(pool, { from: ago(600), to: ago(0) });
     await decide(pool);
     const { summary, venues } = await read();
@@ -115,19 +115,19 @@ void t.test("the board and a venue's page", async (t) => {
     for (const { sparkline } of venues) t.ok(sparkline.some(({ p50Ms }) => p50Ms === 80));
   });
 
-  await t.test("a board is made by one statement, and kept for its tick", async (t) => {
+  await t.test("a board is made by one statement, and cached for its tick", async (t) => {
     await forget(pool);
     await measured(pool, { from: ago(600), to: ago(0) });
     await decide(pool);
     asked.length = 0;
     const answers = await Promise.all(Array.from({ length: 20 }, () => api.ask("/v1/status")));
     const boards = asked.filter((file) => file === "status");
-    t.equal(boards.length, 1, "twenty at once cost one");
+    t.equal(boards.length, 1, "twenty concurrent requests cost one statement");
     t.equal(new Set(answers.map(({ text }) => text)).size, 1);
 
     asked.length = 0;
     await api.ask("/v1/status");
-    t.strictSame(asked, ["clock"], "later ones only ask whether it still holds");
+    t.strictSame(asked, ["clock"], "later requests only read the clock");
 
     await decide(pool);
     asked.length = 0;
@@ -164,7 +164,7 @@ void t.test("the board and a venue's page", async (t) => {
     }
   });
 
-  await t.test("a category narrows rows and fleet numbers together, not the counts of categories", async (t) => {
+  await t.test("a category filters rows and fleet numbers, but not the counts of categories", async (t) => {
     await measured(pool, { from: ago(100), to: ago(0), latencyMs: 120 });
     await decide(pool);
     const all = await board();
@@ -183,7 +183,7 @@ void t.test("the board and a venue's page", async (t) => {
     t.equal(all.summary.categories.length, 7);
   });
 
-  await t.test("a day's uptime is of its measured minutes", async (t) => {
+  await t.test("a day's uptime is a share of its measured minutes", async (t) => {
     await forget(pool);
     const from = new Date(Date.now() - 10 * 60_000);
     await measured(pool, { from, to: ago(0) });
@@ -197,7 +197,7 @@ void t.test("the board and a venue's page", async (t) => {
     t.ok(summary.uptimePct90d! > 93 && summary.uptimePct90d! < 94, "fourteen of fifteen");
   });
 
-  await t.test("both paths of a venue answer the same bytes, while samples arrive", async (t) => {
+  await t.test("both paths of a venue have the same bytes, while samples arrive", async (t) => {
     await forget(pool);
     await measured(pool, { from: ago(120), to: ago(20) });
     await decide(pool, ago(20));
@@ -212,9 +212,9 @@ void t.test("the board and a venue's page", async (t) => {
     }
   });
 
-  await t.test("a region chooses latency, endpoints and streams, and nothing else", async (t) => {
+  await t.test("a region selects latency, endpoints and streams, and nothing else", async (t) => {
     await forget(pool);
-    // of one stretch: whatever another instant would leave beside it is measured too
+    // one continuous period: an earlier or later instant would see measured minutes, too
     const when = { from: ago(120), to: ago(0) };
     await measured(pool, when);
     await measured(pool, {
@@ -231,7 +231,7 @@ void t.test("the board and a venue's page", async (t) => {
     const near = await page("gemini");
     const far = await page("gemini", "?region=ap-southeast");
     const blocked = await page("gemini", "?region=us-east");
-    t.equal(near.regions.selected, "eu-central", "the primary one by default");
+    t.equal(near.regions.selected, "eu-central", "the primary region by default");
     t.equal(far.regions.selected, "ap-southeast");
     t.equal(near.endpoints[0]!.p50Ms, 80);
     t.equal(far.endpoints[0]!.p50Ms, 400);
@@ -285,7 +285,7 @@ void t.test("the board and a venue's page", async (t) => {
     t.match(ticker, { p95Ms: Math.round(2 + 1.9 * (n - 1)) });
   });
 
-  await t.test("a silent region is listed, and the quorum is of those that report", async (t) => {
+  await t.test("a silent region is listed, and the quorum counts reporting regions", async (t) => {
     await forget(pool);
     await measured(pool, { from: ago(600), to: ago(300) });
     await measured(pool, {
@@ -312,7 +312,7 @@ void t.test("the board and a venue's page", async (t) => {
         ["us-east", false],
       ],
     );
-    t.ok(body.regions[2]!.samplesLastHour > 0, "what it shipped before it fell silent");
+    t.ok(body.regions[2]!.samplesLastHour > 0, "its samples from before it fell silent");
     t.ok(body.regions[2]!.newestAt);
     t.equal(body.quorum, 2);
     t.equal((await board()).summary.regions, 2);
@@ -325,7 +325,7 @@ void t.test("the board and a venue's page", async (t) => {
     });
     await decide(pool);
     const alone = (await api.ask<Fleet>("/v1/regions")).body;
-    t.equal(alone.quorum, 2, "one alone confirms nothing");
+    t.equal(alone.quorum, 2, "one region alone confirms nothing");
     t.equal((await page("okx")).state, "unknown");
     t.match(alone.regions[0], {
       reporting: false,
@@ -349,7 +349,7 @@ void t.test("the board and a venue's page", async (t) => {
     for (const [path, lifetime] of Object.entries(lifetimes)) {
       const { headers } = await api.ask(path);
       const etag = headers.etag!;
-      t.match(etag, /^"/, "a strong one");
+      t.match(etag, /^"/, "a strong ETag");
       t.equal(headers["cache-control"], lifetime, path);
       const again = await api.ask(path, {
         headers: { "if-none-match": etag },

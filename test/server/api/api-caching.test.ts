@@ -8,7 +8,7 @@ import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured } from "../../support/fleet.js";
 
-void t.test("which form a client likes best", (t) => {
+void t.test("the client's preferred encoding is chosen", (t) => {
   const wanted: [accepted: string | undefined, encoding: string][] = [
     [undefined, "identity"],
     ["", "identity"],
@@ -41,12 +41,12 @@ void t.test("which form a client likes best", (t) => {
   t.end();
 });
 
-void t.test("a body is compressed once, however many ask", async (t) => {
+void t.test("a body is compressed once, for any number of requests", async (t) => {
   const body = makeBody(JSON.stringify(Array(500).fill("word")));
   const [one, other] = await Promise.all([body.as("br"), body.as("br")]);
-  t.equal(one.bytes, other.bytes, "the very same bytes");
+  t.equal(one.bytes, other.bytes, "both get the same bytes");
   const small = await makeBody("{}").as("br");
-  t.equal(small.encoding, "identity", "a small one is not worth it");
+  t.equal(small.encoding, "identity", "a small body is not compressed");
 });
 
 interface Raw {
@@ -80,7 +80,7 @@ const decoded: Record<string, (bytes: Buffer) => Buffer> = {
   br: brotliDecompressSync,
 };
 
-void t.test("answers in every form", async (t) => {
+void t.test("responses in every encoding can be cached", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const asked: string[] = [];
   const counting: Pool = {
@@ -126,10 +126,10 @@ void t.test("answers in every form", async (t) => {
         for (const name of ["etag", "content-length", "content-encoding", "content-type", "cache-control"])
           t.equal(head.headers[name], got.headers[name], `HEAD: ${name}`);
       }
-      t.equal(tags.size, 3, "other bytes, another tag");
+      t.equal(tags.size, 3, "each encoding has its own ETag");
     });
 
-  await t.test("parameters that are unknown, reordered or spelled out make no new body", async (t) => {
+  await t.test("unknown, reordered or default parameters make no new body", async (t) => {
     const { headers } = await ask(port, "/v1/targets/okx");
     asked.length = 0;
     for (const query of [
@@ -146,11 +146,11 @@ void t.test("answers in every form", async (t) => {
     }
     t.ok(
       asked.every((name) => name === "clock"),
-      "the database was asked for its clock alone",
+      "only the clock was read from the database",
     );
   });
 
-  await t.test("an instant makes one body, however it is written", async (t) => {
+  await t.test("an instant makes one body in any notation", async (t) => {
     asked.length = 0;
     const instants = [
       "12:00:00Z",
@@ -166,7 +166,7 @@ void t.test("answers in every form", async (t) => {
     t.equal(asked.filter((name) => name === "incidents").length, 2);
   });
 
-  await t.test("problems are never kept by caches", async (t) => {
+  await t.test("caches never store problems", async (t) => {
     for (const path of ["/v1/none", "/v1/status?category=x"]) {
       const { headers } = await ask(port, path);
       t.equal(headers["cache-control"], "no-store");

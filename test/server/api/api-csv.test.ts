@@ -22,7 +22,7 @@ interface VenuePage {
   summary: { measuredDays: number; measuredMinutes: number };
 }
 
-/** What a venue's REST alone was, or its streams. */
+/** Figures of a venue's REST endpoints alone, or of its streams. */
 interface Part {
   uptimePct: number | null;
   downMinutes: number | null;
@@ -41,13 +41,13 @@ const ofTheWindow = [
   "methodologyUrl",
 ];
 
-/** As a table writes what JSON has. */
+/** A JSON value as a table writes it. */
 function field(value: Incident[string] | undefined): string {
   if (value === null || value === undefined) return "";
   return Array.isArray(value) ? value.join(" ") : String(value);
 }
 
-void t.test("the strict reader is strict", (t) => {
+void t.test("the strict reader rejects malformed CSV", (t) => {
   for (const wrong of [
     "",
     "a,b\n1,2\n",
@@ -65,7 +65,7 @@ void t.test("the strict reader is strict", (t) => {
   t.end();
 });
 
-void t.test("tables for spreadsheets", async (t) => {
+void t.test("CSV tables", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const siteUrl = "https://example.org/status";
   const api = await serve(t, { pool, registry, siteUrl });
@@ -95,7 +95,7 @@ void t.test("tables for spreadsheets", async (t) => {
       for (const name of Object.keys(day) as (keyof Day)[])
         if (row[name] !== field(day[name])) t.fail(`${day.date} ${name}: ${row[name]}`);
     }
-    t.equal(table.body[0]!["uptimePct"], "", "nobody measured: empty");
+    t.equal(table.body[0]!["uptimePct"], "", "empty for an unmeasured day");
     t.equal(table.body[0]!["downMinutes"], "");
     t.equal(table.body.at(-1)!["uptimePct"], "100");
     t.match(table.body[0], {
@@ -107,13 +107,13 @@ void t.test("tables for spreadsheets", async (t) => {
       methodologyUrl: `${siteUrl}/methodology`,
       venue: "kraken",
     });
-    t.ok("/methodology" in pages, "which is a page that we have");
+    t.ok("/methodology" in pages, "the link leads to one of our pages");
     t.equal(table.body[0]!["windowFrom"], `${body.days[0]!.date}T00:00:00.000Z`);
     const alias = await api.ask("/v1/exchanges/kraken?format=csv");
     t.equal(alias.text, table.text, "the same on both paths");
   });
 
-  await t.test("incidents have the rows of their JSON, page for page and filter for filter", async (t) => {
+  await t.test("incidents have the same rows as their JSON, for each page and filter", async (t) => {
     const queries = [
       "",
       "venue=kraken",
@@ -145,7 +145,7 @@ void t.test("tables for spreadsheets", async (t) => {
     });
   });
 
-  await t.test("the venues compared are those of their JSON", async (t) => {
+  await t.test("compared venues have the same rows as their JSON", async (t) => {
     for (const query of ["days=90", "days=1&category=exchange"]) {
       const path = `/v1/reliability?${query}`;
       const { body } = await api.ask<{ venues: Record<string, unknown>[] }>(path);
@@ -163,7 +163,7 @@ void t.test("tables for spreadsheets", async (t) => {
         measuredMinutes: "windowMeasuredMinutes",
       };
       for (const [nth, venue] of body.venues.entries()) {
-        // components have rows of their own, which no row of a venue can hold
+        // components have separate rows, which do not fit into a venue's row
         const { rest, streams, components, ...ofTheRow } = venue;
         t.ok(Array.isArray(components));
         const parts = { rest, streams } as Record<string, Part>;
@@ -180,7 +180,7 @@ void t.test("tables for spreadsheets", async (t) => {
     }
   });
 
-  await t.test("every row says of when and of what it is", async (t) => {
+  await t.test("every row names its instant and its window", async (t) => {
     for (const path of ["/v1/targets/okx", "/v1/incidents", "/v1/reliability"]) {
       const { body, headers } = await api.ask<Row[]>(`${path}?format=csv`);
       for (const row of body) for (const name of ofTheWindow) if (!row[name]) t.fail(`no ${name}`);
@@ -190,13 +190,17 @@ void t.test("tables for spreadsheets", async (t) => {
         /^attachment; filename="venuewatch-(okx|all-incidents|all-reliability)-days-90-\d{4}-\d\d-\d\d\.csv"$/,
       );
       t.match(headers["cache-control"], "max-age=5");
-      t.match(headers["access-control-expose-headers"], "Content-Disposition", "pages can read the name");
+      t.match(
+        headers["access-control-expose-headers"],
+        "Content-Disposition",
+        "scripts of other pages can read the name",
+      );
       const instants = Object.entries(body[0]!).filter(([name]) => /At$|^windowFrom|^windowTo/.test(name));
       for (const [name, text] of instants) t.match(text, /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)?$/, name);
     }
   });
 
-  await t.test("a file's name says which table it is, and of when", async (t) => {
+  await t.test("a file's name has its table and its day", async (t) => {
     const { body } = await api.ask<{ generatedAt: string }>("/v1/incidents");
     const day = body.generatedAt.slice(0, 10);
     const before = ago(80_000).toISOString();
@@ -215,7 +219,7 @@ void t.test("tables for spreadsheets", async (t) => {
     }
   });
 
-  await t.test("without rows there is a header", async (t) => {
+  await t.test("a table without rows has a header", async (t) => {
     const { text } = await api.ask("/v1/incidents?format=csv&category=oracle");
     t.match(text, /^generatedAt,[\w,]+,subjectMatched,[\w,]+,officialObserved\r\n$/);
   });
@@ -229,7 +233,7 @@ void t.test("tables for spreadsheets", async (t) => {
     }
   });
 
-  await t.test("what is not there, or not allowed, is a problem", async (t) => {
+  await t.test("unknown venues and invalid parameters are problems", async (t) => {
     for (const [path, status] of [
       ["/v1/targets/mtgox?format=csv", 404],
       ["/v1/targets/okx?format=xls", 400],
@@ -244,7 +248,7 @@ void t.test("tables for spreadsheets", async (t) => {
   });
 
   await t.test(
-    "a text that a spreadsheet would run is defused; quotes and line ends stay in their field",
+    "a text that a spreadsheet would execute is escaped; quotes and line ends stay in their field",
     async (t) => {
       const labels = {
         "=1+1": "'=1+1",

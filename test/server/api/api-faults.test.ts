@@ -21,7 +21,7 @@ const past = {
   minutes: 5,
 };
 
-/** Every route that asks the database, in every form that it answers in. */
+/** Every route that reads the database, in each of its formats. */
 function dataRoutesOf(registry: Registry): string[] {
   return operations(registry, "http://localhost")
     .filter(({ asksDatabase }) => asksDatabase)
@@ -36,7 +36,7 @@ interface Ready {
   checks: Record<string, { ok: boolean; detail: string }>;
 }
 
-/** @param statementTimeoutMs short, where a silent database is to be given up soon */
+/** @param statementTimeoutMs short where a silent database must be given up soon */
 function poolOf(t: Test, url: string, statementTimeoutMs = 30_000) {
   const log = makeLog("test", "error");
   const options = { applicationName: "test", log, statementTimeoutMs };
@@ -52,13 +52,13 @@ async function unavailable(t: Test, api: Api, path: string): Promise<void> {
   t.equal(headers["cache-control"], "no-store");
 }
 
-void t.test("faults around the API", async (t) => {
+void t.test("the API survives faults around it", async (t) => {
   const database = await migratedDatabase(t);
-  await t.test("the engine is silent", (t) => engineIsSilent(t, database));
-  await t.test("the database is away", (t) => databaseIsAway(t, database));
-  await t.test("one statement keeps the database", (t) => databaseIsBusy(t, database));
-  await t.test("a migration is under way", (t) => migrationUnderWay(t, database));
-  await t.test("clients that vanish, or never come to the point", (t) => clientsVanish(t, database));
+  await t.test("everything is unknown while the engine is silent", (t) => engineIsSilent(t, database));
+  await t.test("503 while the database is away, and recovery without a restart", (t) => databaseIsAway(t, database));
+  await t.test("held pages are served while one statement blocks the database", (t) => databaseIsBusy(t, database));
+  await t.test("a migration causes no error", (t) => migrationUnderWay(t, database));
+  await t.test("clients that vanish or never finish a request do no harm", (t) => clientsVanish(t, database));
 });
 
 async function databaseIsAway(t: Test, { pool, registry, url }: TestDatabase): Promise<void> {
@@ -74,12 +74,12 @@ async function databaseIsAway(t: Test, { pool, registry, url }: TestDatabase): P
     return { status, ...body };
   };
 
-  await t.test("while it is there, all is ready", async (t) => {
+  await t.test("ready while the database is available", async (t) => {
     t.match(await ready(), { status: 200, ready: true });
     for (const path of dataRoutes) t.equal((await api.ask(path)).status, 200, path);
   });
 
-  await t.test("refused: 503, and health goes on", async (t) => {
+  await t.test("connections refused: 503, and /healthz still answers", async (t) => {
     await gate.shut();
     t.equal((await api.ask("/healthz")).status, 200);
     t.equal((await api.ask("/v1/thresholds")).status, 200);
@@ -94,21 +94,21 @@ async function databaseIsAway(t: Test, { pool, registry, url }: TestDatabase): P
     });
   });
 
-  await t.test("back again: served again, without a restart", async (t) => {
+  await t.test("available again: served without a restart", async (t) => {
     await gate.open();
     t.match(await ready(), { status: 200, ready: true });
     for (const path of dataRoutes) t.equal((await api.ask(path)).status, 200, path);
   });
 
-  await t.test("cut in the middle of a statement", async (t) => {
+  await t.test("cut off in mid-statement: 503", async (t) => {
     for (const path of ["/v1/status", "/v1/incidents?format=csv"]) {
       gate.cutAtNextStatement();
       await unavailable(t, api, path);
-      t.equal((await api.ask(path)).status, 200, "the next one is served");
+      t.equal((await api.ask(path)).status, 200, "the next request is served");
     }
   });
 
-  await t.test("vanished without a word", async (t) => {
+  await t.test("silent: 503 after the timeout", async (t) => {
     t.equal((await hasty.ask("/v1/status")).status, 200);
     gate.mute();
     const asked = unavailable(t, hasty, "/v1/status");
@@ -122,13 +122,14 @@ async function databaseIsAway(t: Test, { pool, registry, url }: TestDatabase): P
   t.strictSame(
     [...api.logged, ...hasty.logged].filter((line) => !/ error web: the database is (still )?away/.test(line)),
     [],
-    "it is logged as what it is",
+    "the log names the outage and nothing else",
   );
-  t.match(api.logged.length, /^[1-3]$/, "and not once for each request");
+  t.match(api.logged.length, /^[1-3]$/, "not once for each request");
 }
 
 /**
- * Nobody else gets on: on the embedded database since there is one backend, on a server since they all read this table.
+ * All others are blocked: on the embedded database since it has one backend, on a server since they all read this
+ * table.
  */
 async function databaseIsBusy(t: Test, { pool, registry, url }: TestDatabase): Promise<void> {
   await decide(pool);
@@ -141,7 +142,7 @@ async function databaseIsBusy(t: Test, { pool, registry, url }: TestDatabase): P
   ];
   const askAll = () => Promise.all(paths.map(async (path) => (await api.ask(path)).text));
   const before = await askAll();
-  // makes nothing, and reads the clock
+  // makes no new body, and reads the clock
   t.strictSame(await askAll(), before);
   await waiting.ask("/v1/status");
 
@@ -152,21 +153,21 @@ async function databaseIsBusy(t: Test, { pool, registry, url }: TestDatabase): P
   await blocker.query("lock table venuewatch.engine_clock");
   let isHeld = true;
   const waited = waiting.ask("/v1/status").then(() => isHeld);
-  t.strictSame(await askAll(), before, "answered as it was");
-  t.strictSame(await askAll(), before, "and again");
+  t.strictSame(await askAll(), before, "held pages are served");
+  t.strictSame(await askAll(), before, "held pages are served again");
   isHeld = false;
-  // which fails where the block has lasted until a limit ended it
+  // it fails if a limit has ended the block before
   await blocker.query("rollback");
-  t.equal(await waited, false, "without such a limit an answer waits");
+  t.equal(await waited, false, "without held pages a response waits");
 
   t.match(api.logged, [/warn web: answering with the newest board/]);
   t.equal(api.logged.length, 1, "it is logged once");
   await decide(pool);
   const [board] = await askAll();
-  t.not(board, before[0], "new boards come as before");
+  t.not(board, before[0], "new boards are made again");
 }
 
-void t.test("a database without our schema", async (t) => {
+void t.test("a database without our schema is not ready", async (t) => {
   const registry = await loadRegistry(packagedFile("registry.json"));
   const url = await emptyDatabase(t);
   const api = await serve(t, { pool: poolOf(t, url), registry });
@@ -202,11 +203,11 @@ async function engineIsSilent(t: Test, { pool, registry }: TestDatabase): Promis
     checks: { engine: { detail: /ahead of the database's clock/ } },
   });
   const { body } = await api.ask<{ summary: { state: string } }>("/v1/status");
-  t.equal(body.summary.state, "unknown", "a clock that went back is no life");
+  t.equal(body.summary.state, "unknown", "a clock that went back is no sign of life");
   await pool.script("delete from engine_clock");
 }
 
-/** A deployment migrates under the running web: definitions are made anew, and readers at most wait. */
+/** A deployment migrates while web runs: definitions are replaced, and readers wait at most. */
 async function migrationUnderWay(t: Test, { pool, registry }: TestDatabase): Promise<void> {
   const api = await serve(t, { pool, registry });
   const dataRoutes = dataRoutesOf(registry);
@@ -219,7 +220,7 @@ async function migrationUnderWay(t: Test, { pool, registry }: TestDatabase): Pro
   migrating = false;
   await Promise.all(readers);
   t.ok(statuses.has(200));
-  t.notOk(statuses.has(500), "never a fault of ours");
+  t.notOk(statuses.has(500), "never status 500");
 }
 
 async function clientsVanish(t: Test, { pool, registry }: TestDatabase): Promise<void> {
@@ -251,8 +252,8 @@ async function clientsVanish(t: Test, { pool, registry }: TestDatabase): Promise
   const startedAtMs = performance.now();
   await api.close();
   const tookMs = performance.now() - startedAtMs;
-  // two seconds are given to answers under way; the connections would last for ten
-  t.ok(tookMs < 9_000, `they do not hold up the closing: ${tookMs} ms`);
+  // responses in flight get two seconds; the connections would last for ten
+  t.ok(tookMs < 9_000, `they do not delay the close: ${tookMs} ms`);
   idle.resume();
   await until(() => closed === 2);
   t.strictSame(api.logged, []);

@@ -1,4 +1,4 @@
-/** A few thousand hostile requests, the same ones in every run; docs/testing.md says how others, and more, are sent. */
+/** A few thousand hostile requests, the same in every run; docs/testing.md describes how to send others and more. */
 import { connect } from "node:net";
 import t from "tap";
 import { makeApp } from "../../../server/api/app.js";
@@ -13,10 +13,10 @@ import { randomFrom } from "../../support/random-samples.js";
 const requests = Number(process.env["FUZZ_REQUESTS"] ?? 2500);
 const seed = Number(process.env["FUZZ_SEED"] ?? 1);
 const atOnce = 8;
-/** No page takes so long, not even on a busy machine: what has not answered by then hangs. */
+/** No page takes this long, even on a busy machine: a request without an answer by then hangs. */
 const hangsAfterMs = 30_000;
 
-void t.test("hostile requests", async (t) => {
+void t.test("hostile requests get valid answers and break nothing", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const log = makeLog("web", "warn", () => {});
   const options = {
@@ -39,9 +39,9 @@ void t.test("hostile requests", async (t) => {
   });
   await decide(pool);
 
-  t.ok(ground.paths.includes("/v1/exchanges/:venue"), "routes are found");
+  t.ok(ground.paths.includes("/v1/exchanges/:venue"), "the routes were found");
   for (const name of ["category", "range", "region", "format", "beforeId"])
-    t.ok(ground.parameters[name], `${name} is found`);
+    t.ok(ground.parameters[name], `parameter ${name} was found`);
 
   const statuses = new Map<number, number>();
   const random = randomFrom(seed);
@@ -56,8 +56,8 @@ void t.test("hostile requests", async (t) => {
   await Promise.all(Array.from({ length: atOnce }, sendAll));
 
   for (const status of [200, 204, 400, 404, 405, 417, 431])
-    t.ok(statuses.has(status), `${status} was among the answers`);
-  t.strictSame(api.logged, [], "and nothing of it is worth a line in the log");
+    t.ok(statuses.has(status), `some answer had status ${status}`);
+  t.strictSame(api.logged, [], "no hostile request is logged");
   t.comment(
     [...statuses]
       .sort()
@@ -66,7 +66,7 @@ void t.test("hostile requests", async (t) => {
   );
 });
 
-/** What is wrong with the answers on one connection; null when all is well. */
+/** The fault of the answers on one connection; null if they are valid. */
 async function faultOf(port: number, sent: Sent, statuses: Map<number, number>): Promise<string | null> {
   let left = await answersTo(port, sent);
   for (const path of sent.before) {
@@ -77,30 +77,30 @@ async function faultOf(port: number, sent: Sent, statuses: Map<number, number>):
     left = answer.behind;
   }
   if (!sent.isHostile && !good["/healthz"]!.test(left)) return `the last one was answered: ${left.slice(0, 300)}`;
-  // behind good requests the connection may end without a word
+  // after good requests the connection may end silently
   if (sent.before.length > 0 && left === "") return null;
   return faultOfLast(left, sent.behind, statuses);
 }
 
 /**
- * Who sends garbage behind a request may be hung up on, in the midst of its answer too; but nothing may be mixed into
- * that.
+ * A client that sends garbage after a request may be disconnected, even in mid-answer; but nothing may be mixed into
+ * that answer.
  */
 function faultOfCut(text: string): string | null {
   if (text === "" || /^HTTP\/1\.1 200 (?!.*HTTP\/1\.1 )/s.test(text)) return null;
-  return `not the answer that was owed, or another one in it: ${text.slice(0, 1000)}`;
+  return `expected the request's own answer only, got: ${text.slice(0, 1000)}`;
 }
 
 function faultOfLast(whole: string, sent: string, statuses: Map<number, number>): string | null {
   const isHead = sent.startsWith("HEAD ");
   const answer = firstOf(whole, isHead);
   if (answer === null) return whole === "" ? "no answer" : `half an answer: ${whole}`;
-  // behind it may stand the answer to what was taken for a second request
+  // the answer to a supposed second request may follow it
   const { status, type, text } = answer;
   statuses.set(status, (statuses.get(status) ?? 0) + 1);
   if (!(status >= 200 && status < 500)) return `answered ${status}`;
   if (status === 204 || status === 304 || isHead) return null;
-  // that it can be unpacked, another test has seen
+  // another test checks that it can be decompressed
   if (/^content-encoding:/im.test(answer.head)) return null;
   if (status === 200) return faultOfGood(type, text);
   if (type !== "application/problem+json") return `${status} came as ${type}`;
@@ -115,7 +115,7 @@ interface Read {
   behind: string;
 }
 
-/** Null where it is not whole. */
+/** Null if it is incomplete. */
 function firstOf(answers: string, isHead = false): Read | null {
   const answer = answers.replace(/^HTTP\/1.1 100 Continue\r\n\r\n/, "");
   const [, head, body] = /^(.*?)\r\n\r\n(.*)$/s.exec(answer) ?? [];
@@ -163,7 +163,7 @@ function faultOfProblem(status: number, text: string): string | null {
   return body.status === status ? null : `${status} says ${text}`;
 }
 
-/** A body that came in chunks, and the length of it as it came; null where its end is missing. */
+/** A chunked body and its length on the wire; null if its end is missing. */
 function unchunked(body: string): { text: string; taken: number } | null {
   const pieces: string[] = [];
   for (let at = 0; ;) {
@@ -193,7 +193,7 @@ function answersTo(port: number, { beforeBytes, behind, waits }: Sent): Promise<
       socket.destroy();
     });
     socket.on("data", (piece) => (text += String(piece)));
-    // one that refuses a request in the middle of it may reset the connection behind its answer
+    // a server that refuses a request midway may reset the connection after its answer
     socket.on("error", () => {}).on("close", () => resolve(text));
   });
 }

@@ -25,7 +25,7 @@ async function list(api: Api, query = ""): Promise<Incident[]> {
   return (await api.ask<Page>(`/v1/incidents${query}`)).body.incidents;
 }
 
-/** All pages, each begun where the one before ended. */
+/** All pages, each from the end of the previous one. */
 async function walk(api: Api, limit: number): Promise<string[]> {
   const walked: string[] = [];
   let cursor = "";
@@ -38,12 +38,12 @@ async function walk(api: Api, limit: number): Promise<string[]> {
   }
 }
 
-void t.test("history of incidents", async (t) => {
+void t.test("the history of incidents", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   const past = (venue: string, component: string, startedAt: Date | string) =>
     pastIncident(pool, { venue, component, startedAt, minutes: 5 });
-  // four at one instant, on each side of it one more
+  // four at one instant, one before it and one after it
   const instant = ago(3 * day);
   const newest = await past("okx", "rest:ticker", ago(2 * day));
   await past("okx", "rest:ticker", instant);
@@ -60,7 +60,7 @@ void t.test("history of incidents", async (t) => {
   });
   await decide(pool);
 
-  await t.test("newest first, ties by id", async (t) => {
+  await t.test("is in order, newest first and ties by id", async (t) => {
     const all = await list(api);
     t.equal(all.length, 6);
     t.equal(all[0]!.slug, newest);
@@ -69,16 +69,16 @@ void t.test("history of incidents", async (t) => {
     t.strictSame(all, sorted);
   });
 
-  await t.test("walking the pages loses and repeats nothing", async (t) => {
+  await t.test("loses and repeats no incident over its pages", async (t) => {
     const all = (await list(api)).map(({ slug }) => slug);
     for (const limit of [1, 2, 3, 4, 5, 200]) t.strictSame(await walk(api, limit), all, `by pages of ${limit}`);
   });
 
-  await t.test("the database keeps no more of a start than is written", (t) =>
+  await t.test("has starts with no more precision than is written", (t) =>
     t.rejects(past("okx", "rest:ticker", instant.toISOString().replace("Z", "007Z")), /incident_started_at_whole_ms/),
   );
 
-  await t.test("before alone is strictly before", async (t) => {
+  await t.test("treats before alone as strictly before", async (t) => {
     const all = await list(api);
     const tied = all[2]!;
     t.strictSame(
@@ -87,11 +87,11 @@ void t.test("history of incidents", async (t) => {
     );
   });
 
-  await t.test("filters", async (t) => {
+  await t.test("applies filters", async (t) => {
     const slugs = async (query: string) => (await list(api, query)).map(({ slug }) => slug);
     t.strictSame(await slugs("?venue=okx&limit=1"), [newest]);
     t.equal((await slugs("?category=exchange")).length, 6);
-    t.strictSame(await slugs("?category=ramp"), [], "allowed, but not measured");
+    t.strictSame(await slugs("?category=ramp"), [], "an allowed category without measured venues");
     t.strictSame(await slugs("?status=open"), []);
     t.equal((await slugs("?status=closed")).length, 6);
     t.equal((await slugs("?status=all")).length, 6);
@@ -101,7 +101,7 @@ void t.test("history of incidents", async (t) => {
     t.strictSame(await slugs("?days=1"), []);
   });
 
-  await t.test("a retracted one is nowhere", async (t) => {
+  await t.test("does not show a retracted incident", async (t) => {
     const places = [
       "/v1/status",
       "/v1/incidents?days=365&limit=200",
@@ -141,13 +141,13 @@ void t.test("history of incidents", async (t) => {
     t.strictSame(
       gate.incidents,
       await list(api, "?venue=gate&limit=50"),
-      "those that the history has first, in its order",
+      "the first of the history, in the same order",
     );
     const quiet = (await api.ask<Page>("/v1/targets/bitfinex")).body;
-    t.equal(quiet.incidents.length, 1, "the most recent, however old");
+    t.equal(quiet.incidents.length, 1, "the most recent, at any age");
   });
 
-  await t.test("that of a venue no longer published is gone", async (t) => {
+  await t.test("does not show incidents of a venue that is no longer published", async (t) => {
     const before = await list(api, "?venue=kraken");
     await pool.query(sql`update venue set published = false where venue = 'kraken'`);
     await decide(pool);
@@ -178,7 +178,7 @@ interface Detail {
   related: Incident[];
 }
 
-void t.test("one incident", async (t) => {
+void t.test("an incident's page", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   await outage.open(pool);
@@ -209,7 +209,7 @@ void t.test("one incident", async (t) => {
         ["ap-southeast", "operational"],
         ["us-east", "outage"],
       ],
-      "each region's vote is kept, the dissenting one too",
+      "every region's vote is stored, including the dissenting one",
     );
     t.strictSame(
       body.errors.faults.map(({ fault }) => fault),
@@ -217,7 +217,7 @@ void t.test("one incident", async (t) => {
     );
   });
 
-  await t.test("its bytes and its ETag hold within a tick", async (t) => {
+  await t.test("keeps its bytes and its ETag within a tick", async (t) => {
     const first = await api.ask(path);
     const again = await api.ask(path);
     t.equal(again.text, first.text);
@@ -232,17 +232,17 @@ void t.test("one incident", async (t) => {
     const times = body.events.map(({ at }) => at);
     t.strictSame(
       body.events.map(({ kind }) => kind),
-      // its last bad sample was before the tick that opened it
+      // its last bad sample precedes the tick that opened it
       ["started", "last-bad", "opened", "closed"],
     );
-    t.strictSame(times, [...times].sort(), "in the order of time");
+    t.strictSame(times, [...times].sort(), "in chronological order");
     t.equal(times.at(-1), body.incident.closedAt);
     t.ok(body.evidence.closing.votes.length > 0);
     t.ok(body.errors.bad > 0);
     t.equal(body.latency?.source, "component");
   });
 
-  await t.test("of a stream, it has the venue's REST latency, and says so", async (t) => {
+  await t.test("shows the venue's REST latency for a stream, and says so", async (t) => {
     const stream = await pastIncident(pool, {
       venue: "kraken",
       component: "ws:trades",
@@ -255,11 +255,11 @@ void t.test("one incident", async (t) => {
     t.strictSame(
       body.related.map(({ slug }) => slug),
       [slug],
-      "the other of that hour stands beside it",
+      "it lists the other incident of that hour",
     );
   });
 
-  await t.test("of a stream, it says what its stall threshold stands on", async (t) => {
+  await t.test("shows the basis of a stream's stall threshold", async (t) => {
     const measuredNow = structuredClone(registry);
     const { stall } = measuredNow.venues[0]!.socket!.streams[0]!;
     stall.distribution = {
@@ -274,7 +274,7 @@ void t.test("one incident", async (t) => {
       t.strictSame(
         await thresholdShown(venue, component),
         { afterMs, basis },
-        `${venue} ${component}: as /v1/thresholds says`,
+        `${venue} ${component}: the same as in /v1/thresholds`,
       );
     for (const component of ["ws:conn", "rest:ticker"])
       t.equal(await thresholdShown("okx", component), null, component);
@@ -288,7 +288,7 @@ void t.test("one incident", async (t) => {
     return body.stallThreshold;
   }
 
-  await t.test("that never was is 404", async (t) => {
+  await t.test("is 404 for an incident that never existed", async (t) => {
     const strangers = [
       "kraken-2020-01-01-rest-outage",
       "no-slug",

@@ -9,7 +9,7 @@ import { packagedFile, version } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { serve } from "../../support/api.js";
 
-/** What asks no database needs none. */
+/** Requests that need no database. */
 async function serveWithoutDatabase(t: Test, options: { rateLimit: number; trustProxy?: string[] }) {
   const registry = await loadRegistry(packagedFile("registry.json"));
   const log = makeLog("test", "error");
@@ -21,25 +21,25 @@ async function serveWithoutDatabase(t: Test, options: { rateLimit: number; trust
   return serve(t, { pool, registry, ...options });
 }
 
-void t.test("who asks too often is told to wait", async (t) => {
+void t.test("a client with too many requests gets 429 and Retry-After", async (t) => {
   const api = await serveWithoutDatabase(t, { rateLimit: 3 });
   const first = await api.ask("/v1/thresholds");
   t.match(first.headers.ratelimit, /^limit=3, remaining=2, reset=\d+$/);
   t.equal(
     first.headers["ratelimit-policy"],
     "3;w=60",
-    "and nothing of who asks, which a shared cache would tell others",
+    "no header identifies the client, as a shared cache would reveal it",
   );
   await api.ask("/v1/none");
   await api.ask("/v1/status?category=nope");
 
   const { status, headers } = await api.ask("/v1/thresholds");
-  t.equal(status, 429, "whatever is asked counts, errors too");
+  t.equal(status, 429, "every request counts, including errors");
   const waitS = Number(headers["retry-after"]);
-  t.ok(waitS >= 1 && waitS <= 60, "Retry-After says how long");
+  t.ok(waitS >= 1 && waitS <= 60, "Retry-After gives the wait");
   t.match(headers.ratelimit, /remaining=0\b/);
   t.equal(headers["cache-control"], "no-store");
-  t.equal(headers["access-control-allow-origin"], "*", "pages can read it");
+  t.equal(headers["access-control-allow-origin"], "*", "scripts of other pages can read it");
 });
 
 void t.test("health is never limited", async (t) => {
@@ -50,13 +50,13 @@ void t.test("health is never limited", async (t) => {
     const health = await api.ask("/healthz");
     t.equal(health.status, 200);
     t.notOk(health.headers.ratelimit);
-    t.equal((await api.ask("/readyz")).status, 503, "there is no database");
+    t.equal((await api.ask("/readyz")).status, 503, "not ready without a database");
   }
   t.equal((await api.ask("/v1/status", { method: "OPTIONS" })).status, 204);
 });
 
 void t.test(
-  "the rules are published without a database: a stall threshold for every stream, a reason for every number",
+  "the rules are published without a database: each stream's stall threshold, each number's reason",
   async (t) => {
     const registry = await loadRegistry(packagedFile("registry.json"));
     const api = await serveWithoutDatabase(t, { rateLimit: 0 });
@@ -91,7 +91,7 @@ void t.test(
       // the latency multiple, and its floor
       slowMultiple: [rulesRow.slow_multiple, "times"],
       slowFloorMs: [rulesRow.slow_floor_ms, "ms"],
-      // under these, a state or what is typical is unknown
+      // below these, a state or a typical latency is unknown
       minSamples: [rulesRow.min_samples, "samples"],
       typicalMinHours: [rulesRow.typical_min_hours, "hours"],
       recoveryHoldMs: [rulesRow.recovery_hold_ms, "ms"],
@@ -99,16 +99,16 @@ void t.test(
       flapOpenings: [rulesRow.flap_openings, "incidents"],
       flapWithinMs: [rulesRow.flap_within_ms, "ms"],
       flapHoldMs: [rulesRow.flap_hold_ms, "ms"],
-      // under these, a percentile is null
+      // below these, a percentile is null
       p50MinAnswers: [3, "samples"],
       p95MinAnswers: [10, "samples"],
     };
     for (const [name, rule] of Object.entries(own)) t.strictSame(published[name], rule, name);
-    t.equal(body.rules.length, publishedRules.length, "there is no rule that is not published");
+    t.equal(body.rules.length, publishedRules.length, "every rule is published");
   },
 );
 
-void t.test("0 turns the limit off", async (t) => {
+void t.test("a limit of 0 turns limiting off", async (t) => {
   const api = await serveWithoutDatabase(t, { rateLimit: 0 });
   for (let i = 0; i < 200; i++) {
     const { status, headers } = await api.ask("/v1/thresholds");
@@ -116,7 +116,7 @@ void t.test("0 turns the limit off", async (t) => {
   }
 });
 
-void t.test("a forwarded address is believed only of a proxy that we trust", async (t) => {
+void t.test("a forwarded address counts only from a trusted proxy", async (t) => {
   const from = (...addresses: string[]) => ({
     headers: { "x-forwarded-for": addresses.join(", ") },
   });
@@ -124,7 +124,7 @@ void t.test("a forwarded address is believed only of a proxy that we trust", asy
   const open = await serveWithoutDatabase(t, { rateLimit: 1 });
   await open.ask("/v1/thresholds", from("192.0.2.1"));
   const other = await open.ask("/v1/thresholds", from("192.0.2.2"));
-  t.equal(other.status, 429, "anybody can write that header");
+  t.equal(other.status, 429, "an untrusted client's header is ignored");
 
   const behind = await serveWithoutDatabase(t, {
     rateLimit: 1,
@@ -134,12 +134,12 @@ void t.test("a forwarded address is believed only of a proxy that we trust", asy
   t.equal(await ask("192.0.2.1"), 200);
   t.equal(await ask("192.0.2.1"), 429);
   t.equal(await ask("192.0.2.2"), 200);
-  t.equal(await ask("198.51.100.7", "192.0.2.2"), 429, "what stands left of the untrusted address is hearsay");
+  t.equal(await ask("198.51.100.7", "192.0.2.2"), 429, "addresses to the left of the untrusted one are ignored");
   t.equal(await ask("2001:db8::1"), 200);
-  t.equal(await ask("2001:db8::2"), 429, "one network of IPv6 is one client");
+  t.equal(await ask("2001:db8::2"), 429, "an IPv6 network is one client");
 });
 
-void t.test("the port that a proxy writes is not the client's name", async (t) => {
+void t.test("a port in a forwarded address does not make another client", async (t) => {
   const api = await serveWithoutDatabase(t, {
     rateLimit: 1,
     trustProxy: ["127.0.0.1", "10.0.0.0/8"],
@@ -149,18 +149,18 @@ void t.test("the port that a proxy writes is not the client's name", async (t) =
     return (await api.ask("/v1/thresholds", { headers })).status;
   };
   t.equal(await ask("192.0.2.1:1001"), 200);
-  t.equal(await ask("192.0.2.1:1002"), 429, "another connection");
-  t.equal(await ask("192.0.2.1"), 429, "and without a port");
+  t.equal(await ask("192.0.2.1:1002"), 429, "another connection of the client");
+  t.equal(await ask("192.0.2.1"), 429, "the same address without a port");
   t.equal(await ask("192.0.2.2:1001"), 200, "another client");
   t.equal(await ask("[2001:db8::1]:1001"), 200);
   t.equal(await ask("[2001:db8::1]:1002"), 429);
-  t.equal(await ask("[2001:db8::2]"), 429, "of the same network");
+  t.equal(await ask("[2001:db8::2]"), 429, "an address of the same network");
   t.equal(await ask("192.0.2.3:1001", "10.1.2.3:4000"), 200, "two proxies");
   t.equal(await ask("192.0.2.3:1002", "10.1.2.3:4001"), 429);
-  t.equal(await ask("192.0.2.4:1001", "10.1.2.3:4001"), 200, "the proxy between is trusted with its port, too");
+  t.equal(await ask("192.0.2.4:1001", "10.1.2.3:4001"), 200, "the inner proxy is trusted with its port, too");
 });
 
-void t.test("what is no address counts as the proxy's own", async (t) => {
+void t.test("an invalid forwarded address counts as the proxy's own", async (t) => {
   const api = await serveWithoutDatabase(t, {
     rateLimit: 1,
     trustProxy: ["127.0.0.1"],
@@ -175,7 +175,7 @@ void t.test("what is no address counts as the proxy's own", async (t) => {
   t.same(api.logged, []);
 });
 
-void t.test("nonsense for an address is no fault of ours", async (t) => {
+void t.test("a malformed forwarded address causes no error", async (t) => {
   const api = await serveWithoutDatabase(t, {
     rateLimit: 1000,
     trustProxy: ["loopback"],
@@ -199,7 +199,7 @@ void t.test("nonsense for an address is no fault of ours", async (t) => {
   t.strictSame(api.logged, []);
 });
 
-void t.test("addresses of IPv6 count by /56, and of IPv4 one by one", async (t) => {
+void t.test("IPv6 addresses count by /56, and IPv4 addresses individually", async (t) => {
   const api = await serveWithoutDatabase(t, {
     rateLimit: 1,
     trustProxy: ["loopback"],
@@ -212,21 +212,21 @@ void t.test("addresses of IPv6 count by /56, and of IPv4 one by one", async (t) 
     ).status;
   t.equal(await ask("2001:db8:0:100::1"), 200);
   t.equal(await ask("2001:db8:0:1ff:ffff::1"), 429, "the same /56");
-  t.equal(await ask("2001:DB8:0:0100:0:0:0:2"), 429, "however it is written");
+  t.equal(await ask("2001:DB8:0:0100:0:0:0:2"), 429, "the same network in another notation");
   t.equal(await ask("2001:db8:0:200::1"), 200, "the next /56");
   t.equal(await ask("::ffff:192.0.2.1"), 200);
-  t.equal(await ask("::ffff:192.0.2.2"), 200, "all of IPv4 is no one network");
-  t.equal(await ask("192.0.2.1"), 429, "the same address in its own form");
+  t.equal(await ask("::ffff:192.0.2.2"), 200, "mapped IPv4 addresses are not one network");
+  t.equal(await ask("192.0.2.1"), 429, "the same address as plain IPv4");
 });
 
-void t.test("on a socket for both protocols, each address of IPv4 counts by itself, and IPv6 apart", async (t) => {
+void t.test("on a dual-stack socket, each IPv4 address counts individually, and IPv6 separately", async (t) => {
   const registry = await loadRegistry(packagedFile("registry.json"));
   const pool = openPool("postgres://127.0.0.1:1/none", {
     applicationName: "test",
     log: makeLog("test", "error"),
   });
   t.teardown(() => pool.close());
-  // clients of IPv4 come to it as ::ffff:127.0.0.1
+  // IPv4 clients appear as ::ffff:127.0.0.1
   const host = (await isOurs("::1")) ? "::" : "0.0.0.0";
   const api = await serve(t, { pool, registry, rateLimit: 1, host });
   const ask = async (from: string) => {
@@ -245,7 +245,7 @@ void t.test("on a socket for both protocols, each address of IPv4 counts by itse
   }
 });
 
-/** Not every machine has IPv6, and not every system more than one loopback address of IPv4. */
+/** Not every machine has IPv6, and not every system has several IPv4 loopback addresses. */
 async function isOurs(address: string): Promise<boolean> {
   const server = createServer();
   const listening = once(server, "listening");
@@ -262,7 +262,7 @@ async function isOurs(address: string): Promise<boolean> {
   return true;
 }
 
-void t.test("what is not limited stays out of the count, and 429 is a problem in every form", async (t) => {
+void t.test("unlimited requests are not counted, and 429 is a problem document in every format", async (t) => {
   const api = await serveWithoutDatabase(t, { rateLimit: 1 });
   for (let i = 0; i < 3; i++) await api.ask("/healthz");
   await api.ask("/v1/status", { method: "OPTIONS" });

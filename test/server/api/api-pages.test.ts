@@ -8,7 +8,7 @@ import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { serve } from "../../support/api.js";
 
-void t.test("the pages that answers point to are there, without a database", async (t) => {
+void t.test("the pages that responses link to are served without a database", async (t) => {
   const registry = await loadRegistry(packagedFile("registry.json"));
   const log = makeLog("test", "error");
   const pool = openPool("postgres://127.0.0.1:1/none", {
@@ -26,6 +26,6 @@ void t.test("the pages that answers point to are there, without a database", asy
     t.equal(await body.text(), await readFile(packagedFile(file), "utf8"));
     const known = { "if-none-match": String(headers.etag) };
     const again = await request(url, { headers: known });
-    t.equal(again.statusCode, 304, `${path}, which is known already`);
+    t.equal(again.statusCode, 304, `${path} is not sent again`);
   }
 });

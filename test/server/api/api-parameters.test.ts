@@ -8,7 +8,7 @@ interface BadRequest {
   errors: { parameter: string; message: string }[];
 }
 
-/** Names of the parameters that an answer of 400 complains of. */
+/** Names of the parameters that a 400 rejects. */
 async function refused(api: Api, path: string): Promise<string[]> {
   const { status, body } = await api.ask<BadRequest>(path);
   if (status !== 400) throw new Error(`${path}: expected 400, got ${status}`);
@@ -77,13 +77,13 @@ const bad: Record<string, [path: string, values: string[]]> = {
   ],
 };
 
-void t.test("the door", async (t) => {
+void t.test("requests are validated", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   await measured(pool, { from: ago(90), to: ago(0) });
   await decide(pool);
 
-  await t.test("a value that is not allowed is 400, and its parameter is named", async (t) => {
+  await t.test("an invalid value is 400, and its parameter is named", async (t) => {
     for (const [name, [path, values]] of Object.entries(bad))
       for (const value of values)
         t.strictSame(await refused(api, `${path}?${name}=${value}`), [name], `${path}?${name}=${value.slice(0, 40)}`);
@@ -93,7 +93,7 @@ void t.test("the door", async (t) => {
     t.strictSame(await refused(api, "/v1/incidents?beforeId=5"), ["beforeId"]);
   });
 
-  await t.test("a repeated or structured one is 400", async (t) => {
+  await t.test("a repeated or structured parameter is 400", async (t) => {
     for (const [name, [path]] of Object.entries(bad))
       for (const query of [
         `${name}=1&${name}=2`,
@@ -107,11 +107,11 @@ void t.test("the door", async (t) => {
     t.strictSame(
       await refused(api, "/v1/status?category=rpc&category=rpc"),
       ["category"],
-      "even where both say the same",
+      "even if both values are the same",
     );
   });
 
-  await t.test("all bad ones are named at once, with what was expected and what came", async (t) => {
+  await t.test("all invalid parameters are named together, with the expected and the actual value", async (t) => {
     const { body } = await api.ask<BadRequest>(
       "/v1/incidents?venue=mtgox&category=x&status=&days=366&limit[]=3&before=now&beforeId=-1",
     );
@@ -129,7 +129,7 @@ void t.test("the door", async (t) => {
     );
   });
 
-  await t.test("what is allowed is allowed up to its bounds", async (t) => {
+  await t.test("values are accepted up to their limits", async (t) => {
     const good = [
       ...["1", "365", "007"].map((days) => `/v1/incidents?days=${days}`),
       ...["1", "200"].map((limit) => `/v1/incidents?limit=${limit}`),
@@ -150,7 +150,7 @@ void t.test("the door", async (t) => {
       t.equal((await api.ask(`/v1/status?${query}`)).text, text, query);
   });
 
-  await t.test("a path that leads nowhere is 404, or 400 where it is none", async (t) => {
+  await t.test("an unknown path is 404, and an invalid one 400", async (t) => {
     const paths: Record<string, number> = {
       "/": 404,
       "//": 404,
@@ -179,7 +179,7 @@ void t.test("the door", async (t) => {
       t.equal((await api.ask(path)).status, status, path.slice(0, 60));
   });
 
-  await t.test("only reading is possible", async (t) => {
+  await t.test("only read methods are allowed", async (t) => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"]) {
       const { status, headers } = await api.ask("/v1/status", { method });
       t.equal(status, 405, method);
@@ -194,7 +194,7 @@ void t.test("the door", async (t) => {
     t.equal((await api.ask("/v1/none", { method: "HEAD" })).status, 404);
   });
 
-  await t.test("any page may read: CORS, and its question beforehand", async (t) => {
+  await t.test("any page may read: CORS, with preflight requests", async (t) => {
     const asked = await api.ask("/v1/status", {
       method: "OPTIONS",
       headers: {
@@ -219,7 +219,7 @@ void t.test("the door", async (t) => {
     }
   });
 
-  await t.test("every answer has the headers of an open API", async (t) => {
+  await t.test("every response has the headers of an open API", async (t) => {
     for (const path of [
       "/v1/status",
       "/v1/incidents?format=csv",
@@ -244,16 +244,16 @@ void t.test("the door", async (t) => {
       }
   });
 
-  await t.test("an address may be given whole, as to a proxy", async (t) => {
+  await t.test("an absolute URL is accepted, as by a proxy", async (t) => {
     const { text } = await api.ask("/v1/status");
     const whole = await rawAnswer(
       api.port,
       "GET http://other.example/v1/status?category=exchange HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
     );
-    t.ok(whole.endsWith(text), "the same answer: all are exchanges");
+    t.ok(whole.endsWith(text), "the same response: all venues are exchanges");
   });
 
-  await t.test("what is no HTTP is told so", async (t) => {
+  await t.test("invalid HTTP gets an error status", async (t) => {
     for (const [sent, status] of [
       ["nonsense\r\n\r\n", 400],
       ["GET /v1/status HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
@@ -272,7 +272,7 @@ void t.test("the door", async (t) => {
     }
   });
 
-  t.strictSame(api.logged, [], "and nothing of all this is worth a line in the log");
+  t.strictSame(api.logged, [], "no invalid request is logged");
 });
 
 function rawAnswer(port: number, sent: string): Promise<string> {

@@ -1,4 +1,4 @@
-/** A region with trouble of its own, as readers see it. */
+/** A region with its own network trouble, as readers see it. */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { type Api, serve } from "../../support/api.js";
@@ -35,7 +35,7 @@ async function fleet(api: Api): Promise<Fleet> {
 void t.test("an impaired region", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
-  // instants of one clock, however slowly this goes; none so old that the engine counts as silent
+  // instants of one clock, even if the test is slow; none so old that the engine counts as silent
   const now = Date.now();
   const ago = (seconds: number) => new Date(now - seconds * 1000);
   const venues = registry.venues.map(({ id }) => id);
@@ -50,7 +50,7 @@ void t.test("an impaired region", async (t) => {
     regions: ["eu-central", "ap-southeast"],
   });
 
-  await t.test("is none before", async (t) => {
+  await t.test("is not impaired before", async (t) => {
     await decideThrough(pool, ago(210), ago(200));
     const { regions, quorum } = await fleet(api);
     t.match(regions, [
@@ -61,12 +61,12 @@ void t.test("an impaired region", async (t) => {
     t.equal(quorum, 2, "two of three must agree");
   });
 
-  await t.test("is shown with what it was recognised by", async (t) => {
+  await t.test("is shown with the reason for its impairment", async (t) => {
     await decideThrough(pool, ago(198), ago(120));
     const { regions, quorum } = await fleet(api);
     const [eu, , us] = regions;
     t.match(eu, { impaired: null, impairments: [] });
-    t.equal(us!.reporting, true, "it goes on measuring");
+    t.equal(us!.reporting, true, "it continues to measure");
     const impaired = us!.impaired!;
     const most = impaired.venues.length;
     t.ok(most > venues.length / 2);
@@ -93,7 +93,7 @@ void t.test("an impaired region", async (t) => {
       regions: { compare: { impaired: boolean; state: string }[] };
     }
     const { body } = await api.ask<Detail>("/v1/targets/okx");
-    t.equal(body.state, "operational", "its trouble is not the venue's");
+    t.equal(body.state, "operational", "the region's trouble is not the venue's");
     t.match(body.regions.compare, [
       { region: "eu-central", impaired: false, state: "operational" },
       { region: "ap-southeast", impaired: false, state: "operational" },
@@ -118,16 +118,16 @@ void t.test("an impaired region", async (t) => {
     });
   });
 
-  await t.test("is not said of a silent engine", async (t) => {
+  await t.test("is not shown while the engine is silent", async (t) => {
     const silence = sql`interval '6 minutes'`;
     await pool.query(sql`update engine_clock set ticked_at = ticked_at - ${silence}`);
     const { regions } = await fleet(api);
     t.equal(regions[2]!.impaired, null);
-    t.match(regions[2]!.impairments, [{ endedAt: null }], "as recorded");
+    t.match(regions[2]!.impairments, [{ endedAt: null }], "the impairment as recorded");
     await pool.query(sql`update engine_clock set ticked_at = ticked_at + ${silence}`);
   });
 
-  await t.test("is well again, and that stays on record", async (t) => {
+  await t.test("recovers, and its impairment stays on record", async (t) => {
     await decideThrough(pool, ago(118), ago(20));
     const { regions, quorum } = await fleet(api);
     t.equal(regions[2]!.impaired, null);
@@ -138,11 +138,11 @@ void t.test("an impaired region", async (t) => {
       sql`update impairment set started_at = started_at - interval '8 days', recognised_at = recognised_at - interval '8 days', ended_at = ended_at - interval '8 days'`,
     );
     await decideThrough(pool, ago(18), ago(16));
-    t.strictSame((await fleet(api)).regions[2]!.impairments, [], "for a week");
+    t.strictSame((await fleet(api)).regions[2]!.impairments, [], "listed for a week only");
   });
 });
 
-void t.test("the probes of a region, and their own troubles", async (t) => {
+void t.test("a region lists its probes and their troubles", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   const since = new Date("2026-01-15T12:00:00Z");
@@ -192,7 +192,7 @@ void t.test("the probes of a region, and their own troubles", async (t) => {
   ]);
   const shares = (us!.probes as { venues: number }[]).map((one) => one.venues);
   t.same(shares.sort(), [7, 8], "they share its venues");
-  t.match(eu!.probes, [{ id: ofEurope.process, venues: 15 }], "the one that was alive last, where none is");
+  t.match(eu!.probes, [{ id: ofEurope.process, venues: 15 }], "the probe that was alive last, where none is alive");
   t.strictSame([ap!.probes, ap!.troubles], [[], []]);
   t.equal(ap!.probeVersion, null);
 });

@@ -1,4 +1,4 @@
-/** Our tables as LibreOffice opens them: by its own guesses, which take `=1+1` for a formula. */
+/** Our tables as LibreOffice opens them: it guesses types, and treats `=1+1` as a formula. */
 import { execFile, spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ interface Cell {
   formula: boolean;
 }
 
-void t.test("a spreadsheet", { skip: missing }, async (t) => {
+void t.test("a spreadsheet of a CSV table", { skip: missing }, async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   await measured(pool, { from: ago(600), to: ago(0) });
@@ -42,12 +42,12 @@ void t.test("a spreadsheet", { skip: missing }, async (t) => {
   }
   const [control, days, ...incidents] = await opened(t.testdir(), tables);
 
-  await t.test("runs what nobody defused: this test can fail", (t) => {
+  await t.test("executes an unescaped formula, so this test can fail", (t) => {
     t.match(control![1], [{ formula: true, text: "2" }, { formula: false }]);
     t.end();
   });
 
-  await t.test("has a row a day, and nothing for an unmeasured one", (t) => {
+  await t.test("has a row for each day, and an empty cell for an unmeasured one", (t) => {
     const [header, ...rows] = days!;
     t.equal(rows.length, 90);
     const column = header!.findIndex(({ text }) => text === "uptimePct");
@@ -57,10 +57,10 @@ void t.test("a spreadsheet", { skip: missing }, async (t) => {
     t.end();
   });
 
-  await t.test("shows a text that looks like a formula", (t) => {
+  await t.test("shows a text that looks like a formula as text", (t) => {
     for (const [nth, label] of labels.entries()) {
       const [header, ...rows] = incidents[nth]!;
-      t.equal(rows.length, 1, "line ends inside a field end no row");
+      t.equal(rows.length, 1, "a line end within a field does not end the row");
       const column = header!.findIndex(({ text }) => text === "label");
       t.equal(rows[0]![column]!.type, "string", JSON.stringify(label));
       t.notOk(rows.flat().some(({ formula }) => formula));
@@ -81,11 +81,11 @@ const labels = [
   'a "quoted", one\r\nin two lines',
 ];
 
-/** All of them at once: starting it takes longer than the work. */
+/** Converts all files in one run: starting LibreOffice takes longer than the work. */
 async function opened(directory: string, tables: string[]): Promise<Cell[][][]> {
   const paths = tables.map((_, nth) => join(directory, `${nth}.csv`));
   for (const [nth, csv] of tables.entries()) await writeFile(paths[nth]!, csv);
-  // a profile of its own: another one that runs would take the order, and not carry it out
+  // a separate profile: another running instance would accept the request and not execute it
   const profile = pathToFileURL(join(directory, "profile")).href;
   await promisify(execFile)("soffice", [
     `-env:UserInstallation=${profile}`,

@@ -18,7 +18,7 @@ const document = documentOf({
 });
 const shown = watchShown(document);
 
-/** Of each route everything that has a form of its own. Each answer is held against its schema. */
+/** Requests each route in all its forms, and checks each response against its schema. */
 async function askAll(api: Api, venues: string[]): Promise<void> {
   const paths = [
     "/v1/status",
@@ -56,10 +56,10 @@ async function answered(api: Api, path: string): Promise<void> {
   shown.note(describedPath(document, path)!, body);
 }
 
-/** The others are measured alike; two tests below ask of all. */
+/** The other venues are measured alike; two tests below request all. */
 const someVenues = ["okx", "kraken", "binance", "gemini", "deribit"];
 
-/** The board, after all routes were asked; by a server that knows nothing of the states before. */
+/** The board, after requests to all routes, from a server without cached states. */
 async function boardIn(t: Test, { pool, registry }: TestDatabase) {
   const api = await serve(t, { pool, registry });
   await askAll(api, someVenues);
@@ -72,7 +72,7 @@ interface Board {
   incidents: { slug: string; status: string }[];
 }
 
-void t.test("every answer fits its schema, in every state", async (t) => {
+void t.test("every response fits its schema, in every state", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
 
@@ -84,10 +84,10 @@ void t.test("every answer fits its schema, in every state", async (t) => {
     t.strictSame(new Set(rows.map(({ state }) => state)), new Set(["unknown"]));
   });
 
-  await t.test("when all is well", async (t) => {
+  await t.test("when everything is operational", async (t) => {
     await forget(pool);
     await measured(pool, { from: ago(150), to: ago(0) });
-    // as long as it takes for a whole hour that is published
+    // long enough for a whole published hour
     await measured(pool, {
       ...{ from: ago(2.2 * 3_600), to: ago(3_600) },
       ...{ venue: "kraken", component: "rest:ticker" },
@@ -111,7 +111,7 @@ void t.test("every answer fits its schema, in every state", async (t) => {
     t.equal(summary.activeIncidents, 0);
   });
 
-  await t.test("after a region had trouble of its own", async (t) => {
+  await t.test("after a region was impaired", async (t) => {
     await forget(pool);
     await measured(pool, { from: ago(290), to: ago(0) });
     await measured(pool, {
@@ -139,7 +139,7 @@ void t.test("every answer fits its schema, in every state", async (t) => {
     await outage.close(pool);
     const after = await boardIn(t, database);
     t.equal(after.summary.activeIncidents, 0);
-    t.match(after.incidents, [{ status: "closed" }], "news for a day");
+    t.match(after.incidents, [{ status: "closed" }], "listed on the board for a day");
   });
 
   await t.test("with an incident older than every sample", async (t) => {
@@ -150,7 +150,7 @@ void t.test("every answer fits its schema, in every state", async (t) => {
       startedAt: ago(80 * 86_400),
       minutes: 12,
     });
-    t.strictSame((await boardIn(t, database)).incidents, [], "no news");
+    t.strictSame((await boardIn(t, database)).incidents, [], "no incident is listed");
   });
 
   await t.test("when the engine fell silent, everything is unknown", async (t) => {
@@ -166,7 +166,7 @@ void t.test("every answer fits its schema, in every state", async (t) => {
     t.strictSame(
       new Set(rows.map(({ since }) => since)),
       new Set([clock!.silent_at.toISOString()]),
-      "since the fifth minute of its silence",
+      "unknown since the fifth minute of its silence",
     );
 
     interface Detail {
@@ -185,7 +185,7 @@ void t.test("every answer fits its schema, in every state", async (t) => {
   });
 });
 
-void t.test("every answer fits its schema, with all categories", async (t) => {
+void t.test("every response fits its schema, with all categories", async (t) => {
   const { pool } = await migratedDatabase(t);
   const log = makeLog("test", "warn");
   const registry = await loadRegistry(packagedFile("registry-all.json"));
@@ -201,7 +201,7 @@ void t.test("every answer fits its schema, with all categories", async (t) => {
     regions: ["us-east"],
     head: 21_000_001,
   });
-  // named a head, but not of late
+  // reported a head, but not recently
   await measured(pool, {
     ...{ from: ago(150), to: ago(100), head: 270_000_000 },
     ...{ venue: "solana", component: "rest:slot" },
@@ -213,7 +213,7 @@ void t.test("every answer fits its schema, with all categories", async (t) => {
     registry.venues.map(({ id }) => id),
   );
 
-  await t.test("each category has its venues", async (t) => {
+  await t.test("each category lists its venues", async (t) => {
     interface Counted {
       summary: {
         venues: number;
@@ -229,11 +229,11 @@ void t.test("every answer fits its schema, with all categories", async (t) => {
     t.equal(
       all.reduce((sum, { venues }) => sum + venues, 0),
       registry.venues.length,
-      "the filter does not narrow the counts of the board",
+      "the filter does not change the board's counts",
     );
   });
 
-  await t.test("lag is of a region, against the freshest head it saw", async (t) => {
+  await t.test("lag compares with the freshest head of the same region", async (t) => {
     interface Lagging {
       exchange: { symbol: string | null; quote: string | null };
       endpoints: { component: string; lag: { blocks: number } | null }[];
@@ -252,7 +252,7 @@ void t.test("every answer fits its schema, with all categories", async (t) => {
     const kraken = await api.ask<Lagging>("/v1/targets/kraken");
     t.ok(
       kraken.body.endpoints.every(({ lag }) => lag === null),
-      "an exchange reads no chain",
+      "an exchange has no chain",
     );
   });
 });
@@ -264,13 +264,13 @@ interface Timed {
   endpoints: { component: string; state: string; since: string }[];
 }
 
-void t.test("since when a state is so", async (t) => {
+void t.test("a state has the instant since when it holds", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const now = Date.now();
   const at = (seconds: number) => new Date(now - seconds * 1000);
   const iso = (seconds: number) => at(seconds).toISOString();
 
-  /** The venue on the board and on its page, which must agree; by a server that knows nothing of before. */
+  /** The venue on the board and on its page, which must agree, from a server without cached states. */
   async function seen(venue: string): Promise<Timed> {
     const api = await serve(t, { pool, registry });
     const both = async () => {
@@ -279,11 +279,11 @@ void t.test("since when a state is so", async (t) => {
       return { board, body };
     };
     let { board, body } = await both();
-    // while the engine is silent, their instant moves on every ten seconds
+    // while the engine is silent, their instant advances every ten seconds
     while (board.generatedAt !== body.generatedAt) ({ board, body } = await both());
     const row = board.venues.find(({ id }) => id === venue)!;
     t.strictSame([body.state, body.since], [row.state, row.since], venue);
-    for (const { since } of [body, ...body.endpoints]) t.ok(since <= body.generatedAt, "not in the future");
+    for (const { since } of [body, ...body.endpoints]) t.ok(since <= body.generatedAt, "no state begins in the future");
     return body;
   }
   function endpoint(page: Timed, component: string) {
@@ -300,7 +300,7 @@ void t.test("since when a state is so", async (t) => {
     t.equal(since, start < generatedAt ? start : generatedAt);
   });
 
-  await t.test("what was never measured: since the first tick", async (t) => {
+  await t.test("a component that was never measured: since the first tick", async (t) => {
     await forget(pool);
     await tickAt(120);
     await tickAt(100);
@@ -309,7 +309,7 @@ void t.test("since when a state is so", async (t) => {
     t.strictSame(endpoint(page, "rest:ticker"), ["unknown", iso(120)]);
   });
 
-  await t.test("what fell silent: since it has no verdict", async (t) => {
+  await t.test("a silent component: since it has no verdict", async (t) => {
     await forget(pool);
     await measured(pool, { from: at(280), to: at(160) });
     await measured(pool, { from: at(160), to: at(60), venue: "okx" });
@@ -318,22 +318,22 @@ void t.test("since when a state is so", async (t) => {
     t.match(okx, { state: "operational", since: iso(200) });
     const silent = await seen("kraken");
     t.equal(silent.state, "unknown");
-    // the last of its components: of five seconds, by 50 s after its newest slot; of twenty, 60 s after
+    // the last of its components: with a cadence of five seconds, 50 s after its newest slot; of twenty, 60 s after
     t.ok(silent.since >= iso(116) && silent.since < iso(95), silent.since);
   });
 
-  await t.test("while the engine is silent", async (t) => {
+  await t.test("while the engine is silent: since its silence", async (t) => {
     await pool.query(sql`update engine_clock set ticked_at = ${at(900)}; `);
     await pool.query(sql`update venue_state set since = ${at(950)} where state = 'unknown'`);
     t.match(await seen("okx"), { state: "unknown", since: iso(600) });
     t.match(
       await seen("kraken"),
       { state: "unknown", since: iso(950) },
-      "what was unknown before has been so for longer",
+      "a component that was unknown before has been so for longer",
     );
   });
 
-  await t.test("while it catches up: since it was silent", async (t) => {
+  await t.test("while the engine catches up: since its silence", async (t) => {
     await forget(pool);
     await measured(pool, { from: at(4_000), to: at(0) });
     await tickAt(3_600);
@@ -345,11 +345,11 @@ void t.test("since when a state is so", async (t) => {
     t.match(
       await seen("okx"),
       { state: "operational", since: iso(3_600) },
-      "caught up: it decided that it was well all the while",
+      "after catching up, the venue has been operational throughout",
     );
   });
 
-  await t.test("of a venue that is published again", async (t) => {
+  await t.test("a venue that is published again: since its republication", async (t) => {
     const publish = (published: boolean) =>
       pool.query(sql`update venue set published = ${published} where venue = 'okx'`);
     await publish(false);
@@ -367,7 +367,7 @@ void t.test("since when a state is so", async (t) => {
   }
 });
 
-void t.test("every answer fits its schema, after much befell", async (t) => {
+void t.test("every response fits its schema, after many events", async (t) => {
   const { pool } = await migratedDatabase(t);
   const registry = measuredStalls(await loadRegistry(packagedFile("registry-all.json")));
   await migrate(pool, registry, makeLog("test", "warn"));
@@ -387,18 +387,18 @@ void t.test("every answer fits its schema, after much befell", async (t) => {
   );
 });
 
-/** What no web program answers yet, or ever, and why it is described. */
+/** Described values that no web program returns yet, or ever, and the reason for their description. */
 const neverShown = [
-  // nothing is needed to ask
+  // requests need no credentials
   "/openapi.json.security[]",
-  // the contract allows null, and every registry names an address
+  // the contract allows null, but every registry has an address
   "IncidentDetailResponse.component.target|1",
-  // the other programs say it at ports of their own
+  // the other programs report it on their own ports
   "HealthResponse.service=core",
   "HealthResponse.service=probe",
 ];
 
-void t.test("what is described is answered, in some state", (t) => {
+void t.test("every described value is returned in some state", (t) => {
   t.strictSame(shown.missing().sort(), neverShown.sort());
   t.end();
 });

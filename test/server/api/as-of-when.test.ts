@@ -1,6 +1,6 @@
 /**
- * Every body is a function of the instant that it shows: two that show the same one have the same bytes, whichever
- * process made them, while the engine hangs and samples, heartbeats, notices and upkeep go on.
+ * Every body is a function of the instant that it shows. Two bodies of the same instant have the same bytes, even from
+ * different processes, while the engine hangs and samples, heartbeats, notices and upkeep continue.
  */
 import { appendFile, cp } from "node:fs/promises";
 import { join } from "node:path";
@@ -49,13 +49,13 @@ async function see(api: Api, path: string): Promise<Seen> {
     /"generatedAt"\s*:\s*"([^"]+)"/.exec(text) ??
     /^svc_generated_at_seconds (.+)$/m.exec(text) ??
     /^(\d{4}-[^,]+Z),/m.exec(text);
-  if (!said) throw new Error(`${path} does not say of which instant it is`);
+  if (!said) throw new Error(`${path} does not contain its instant`);
   const [, at] = said as unknown as [string, string];
   const generatedAt = new Date(at.includes("T") ? at : Number(at) * 1000).toISOString();
   return { path, generatedAt, text };
 }
 
-/** Another web program: with a pool and bodies of its own. */
+/** Another web program, with its own pool and cached bodies. */
 async function anotherWeb(
   t: Test,
   { url, registry }: Pick<Awaited<ReturnType<typeof migratedDatabase>>, "url" | "registry">,
@@ -68,7 +68,7 @@ async function anotherWeb(
   return serve(t, { pool, registry });
 }
 
-/** Of each instant that a path showed, the body. */
+/** The body of each path and instant. */
 function makeWitness(t: Test) {
   const bodies = new Map<string, string>();
   let compared = 0;
@@ -91,7 +91,7 @@ async function revisionOf(pool: Pool): Promise<number> {
   return row!.revision;
 }
 
-void t.test("the engine hangs, and all else goes on", async (t) => {
+void t.test("one instant has one body while the engine hangs and everything else continues", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
   await measured(pool, { from: ago(9_000), to: ago(0), venue: "kraken" });
@@ -127,35 +127,35 @@ void t.test("the engine hangs, and all else goes on", async (t) => {
   await arrive(pool, "kraken", ago(30), ago(0));
   await arrive(pool, "kraken", ago(8_900), ago(8_700));
   await arrive(pool, "okx", ago(500), ago(400));
-  t.strictSame(await look("samples came"), instant);
+  t.strictSame(await look("samples arrived"), instant);
 
   await pool.query(sql`update probe set unmeasured = 99, seen_at = clock_timestamp()`);
-  t.strictSame(await look("probes spoke"), instant);
+  t.strictSame(await look("probes sent heartbeats"), instant);
 
   const revision = await revisionOf(pool);
   await pool.query(sql`call upkeep.refresh_newest(clock_timestamp())`);
-  t.equal(await revisionOf(pool), revision, "no minute of these is published");
+  t.equal(await revisionOf(pool), revision, "none of these minutes is published");
   t.strictSame(await look("the newest minutes were rolled up"), instant);
 
   const changes: Record<string, () => Promise<unknown>> = {
-    "the hour that runs was rolled up": () => pool.query(sql`call upkeep.refresh_open_buckets(clock_timestamp())`),
-    "hours were kept": () => pool.query(sql`call upkeep.refresh_over_hours(${ago(10_000)}, clock_timestamp())`),
+    "the open hour was rolled up": () => pool.query(sql`call upkeep.refresh_open_buckets(clock_timestamp())`),
+    "hours were stored": () => pool.query(sql`call upkeep.refresh_over_hours(${ago(10_000)}, clock_timestamp())`),
     "late samples were rolled up": () => pool.query(sql`call upkeep.refresh_late(clock_timestamp())`),
-    "minutes were mended": () => pool.query(sql`call upkeep.mend('sample_minute', ${ago(9_000)}, ${ago(300)})`),
-    "a notice came": () => said(pool, "kraken", new Date(), [whole(notice("a", ago(60), {}))]),
-    "an incident was taken back": () =>
+    "minutes were repaired": () => pool.query(sql`call upkeep.mend('sample_minute', ${ago(9_000)}, ${ago(300)})`),
+    "a notice arrived": () => said(pool, "kraken", new Date(), [whole(notice("a", ago(60), {}))]),
+    "an incident was retracted": () =>
       pool.file("retract", ["kraken-none", "a test"]).then(async () => {
         const [open] = await pool.query<{ slug: string }>(
           sql`select slug from incident where retracted_at is null limit 1`,
         );
         await pool.file("retract", [open!.slug, "a test"]);
       }),
-    "a venue has another name": () => migrate(pool, withVenue(database.registry, "okx", { name: "OK" }), quiet),
-    "a venue is gone": () => migrate(pool, without(database.registry, "gemini"), quiet),
-    "and comes back": () => migrate(pool, database.registry, quiet),
-    "views are made again": async () => {
+    "a venue was renamed": () => migrate(pool, withVenue(database.registry, "okx", { name: "OK" }), quiet),
+    "a venue was removed": () => migrate(pool, without(database.registry, "gemini"), quiet),
+    "the venue returned": () => migrate(pool, database.registry, quiet),
+    "views were replaced": async () => {
       const folder = await otherDefinitions(t);
-      // both have a history, so it ends before the registry is synced
+      // both databases have a history, so it ends before the registry is synced
       const merging = withVenue(without(database.registry, "gemini"), "okx", {
         formerIds: ["gemini"],
       });
@@ -172,9 +172,9 @@ void t.test("the engine hangs, and all else goes on", async (t) => {
     t.ok(seen[0]! > instants.at(-1)!, `${when}: another instant`);
     instants.push(seen[0]!);
   }
-  t.ok(Date.parse(instants.at(-1)!) - Date.parse(first!) < 2_000, "which is still that of the tick");
+  t.ok(Date.parse(instants.at(-1)!) - Date.parse(first!) < 2_000, "still the instant of the tick");
 
-  // by two programs at once, while all of it goes on
+  // from two programs at the same time, while everything continues
   const end = Date.now() + 4_000;
   const webs = [await anotherWeb(t, database), await anotherWeb(t, database)];
   await Promise.all([
@@ -195,14 +195,14 @@ void t.test("the engine hangs, and all else goes on", async (t) => {
   t.ok(next! > instants.at(-1)!);
   await pool.query(sql`update engine_clock set ticked_at = ticked_at - interval '10 minutes'`);
   for (const when of ["silent", "silent, and samples come"]) {
-    // with a witness of its own: the tick has moved to the past, and a silent engine shows seconds that it showed
-    // before
+    // with a separate record of bodies: the tick has moved to the past, and a silent engine shows seconds that it
+    // showed before
     const of = await look(when, some, ofSilence.note);
     await arrive(pool, "kraken", ago(3), ago(0));
     await look(`${when}, again`, some, ofSilence.note);
     t.ok([...of].every((at) => Date.parse(at) <= Date.now() - 1_000));
   }
-  t.ok(compared() > 50, `${compared()} bodies were compared with another`);
+  t.ok(compared() > 50, `${compared()} bodies were compared with an earlier one`);
 });
 
 function withVenue({ venues, ...rest }: Registry, id: string, has: Partial<Venue>): Registry {
@@ -216,7 +216,7 @@ function without({ venues, ...rest }: Registry, id: string): Registry {
   return { ...rest, venues: venues.filter((venue) => venue.id !== id) };
 }
 
-/** Ours, as far as they define anything; by their checksum they are others. */
+/** Our own definitions, but with another checksum. */
 async function otherDefinitions(t: Test): Promise<URL> {
   const folder = t.testdir();
   await cp(sqlFolder, folder, { recursive: true });
@@ -224,7 +224,7 @@ async function otherDefinitions(t: Test): Promise<URL> {
   return pathToFileURL(`${folder}/`);
 }
 
-/** Good and bad samples in slots of their own, which come in now. */
+/** Good and bad samples in separate slots, which arrive now. */
 async function arrive(pool: Pool, venue: string, from: Date, to: Date): Promise<void> {
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
@@ -244,7 +244,7 @@ async function arrive(pool: Pool, venue: string, from: Date, to: Date): Promise<
   `);
 }
 
-void t.test("what came late is shown from the next tick on", async (t) => {
+void t.test("late samples appear from the next tick on", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
   await measured(pool, { from: ago(400), to: ago(0), venue: "kraken" });
@@ -265,9 +265,9 @@ void t.test("what came late is shown from the next tick on", async (t) => {
   const before = await page();
   await arrive(pool, "kraken", ago(300), ago(290));
   await arrive(pool, "kraken", ago(4), ago(0));
-  t.strictSame(await page(), before, "not by the tick that did not know it");
+  t.strictSame(await page(), before, "the tick that did not know them does not show them");
   for (const { newestAt } of [...before.endpoints, ...before.regions.compare])
-    t.ok(newestAt <= before.generatedAt, "nothing is from later");
+    t.ok(newestAt <= before.generatedAt, "no shown time is later than the instant");
 
   await pool.query(sql`select pg_sleep(2.5)`);
   accepted(await tick(pool, new Date()));
@@ -276,10 +276,10 @@ void t.test("what came late is shown from the next tick on", async (t) => {
   for (const [i, samples] of after.regions.entries()) t.ok(samples > counted(before).regions[i]!);
 });
 
-void t.test("regions are compared over exactly the range", async (t) => {
+void t.test("regions are compared over exactly the requested range", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
-  // every kind of component, with what is shown when it fails to be good
+  // every kind of component, with its values when a sample is bad
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
     select
@@ -342,13 +342,13 @@ void t.test("regions are compared over exactly the range", async (t) => {
     }
   }
   accepted(await tick(pool, new Date()));
-  await areThoseOfRaw("all of it raw");
+  await areThoseOfRaw("entirely from raw samples");
   await pool.query(sql`call upkeep.refresh_over_hours(now() - upkeep.late_window(), now())`);
   accepted(await tick(pool, new Date()));
-  await areThoseOfRaw("of hours that are kept, and what is beside them");
+  await areThoseOfRaw("from stored hours and the samples around them");
 });
 
-void t.test("of too few answers there is no percentile", async (t) => {
+void t.test("too few answers give no percentile", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
   const [floors] = await pool.query(
@@ -362,7 +362,7 @@ void t.test("of too few answers there is no percentile", async (t) => {
   t.strictSame(
     floors,
     Object.fromEntries(figureRules.map(({ name, value }) => [name, value])),
-    "SQL has the numbers that are published",
+    "SQL uses the published numbers",
   );
   interface Shown {
     answers: number;
@@ -414,7 +414,7 @@ void t.test("of too few answers there is no percentile", async (t) => {
   }
 });
 
-void t.test("what is typical says as of when it is", async (t) => {
+void t.test("typical latencies have the instant as of which they hold", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
   const typical = async () => {
@@ -447,7 +447,7 @@ void t.test("what is typical says as of when it is", async (t) => {
 
   await measured(pool, { from: ago(900), to: ago(0), latencyMs: 120 });
   accepted(await tick(pool, new Date()));
-  t.strictSame((await typical()).summary, first.summary, "as it was counted, however many ticks ago");
+  t.strictSame((await typical()).summary, first.summary, "unchanged over any number of ticks");
   await pool.query(sql`call upkeep.refresh_late(clock_timestamp())`);
   accepted(await tick(pool, new Date()));
   const second = await typical();
@@ -455,7 +455,7 @@ void t.test("what is typical says as of when it is", async (t) => {
   t.ok(second.summary.medianLatencyAsOf! > first.summary.medianLatencyAsOf!);
 });
 
-void t.test("a probe that speaks after the instant", async (t) => {
+void t.test("a probe's heartbeat after the instant is not shown", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
   const seen = async () => {
@@ -476,9 +476,9 @@ void t.test("a probe that speaks after the instant", async (t) => {
     accepted(await tick(pool, at, { now: null }));
   };
   await decidedLater(new Date());
-  t.strictSame((await seen()).probes, [], "was not there by then");
+  t.strictSame((await seen()).probes, [], "the probe did not exist at the instant");
 
-  // as often as the engine ticks, and always between the instant and its decision
+  // at every tick, and always between the instant and its decision
   let before = new Date();
   await decidedLater(before);
   for (let round = 0; round < 3; round += 1) {
@@ -487,16 +487,16 @@ void t.test("a probe that speaks after the instant", async (t) => {
     const { generatedAt, probes } = await seen();
     t.equal(generatedAt, at.toISOString());
     t.equal(probes.length, 1);
-    t.ok(probes[0]!.seenAt >= before.toISOString(), "is shown as it spoke before the instant, and no earlier");
+    t.ok(probes[0]!.seenAt >= before.toISOString(), "the last heartbeat before the instant is shown");
     before = at;
   }
   const [kept] = await pool.query<{ n: number }>(sql`select count(*)::int as n from shown_probe`);
-  t.equal(kept!.n, 2, "that, and what is to be shown next");
+  t.equal(kept!.n, 2, "the shown heartbeat and the next one are stored");
   const at = new Date();
   await pool.query(sql`select pg_sleep(0.02)`);
   await probe.leave();
   accepted(await tick(pool, at, { now: null }));
-  t.equal((await seen()).probes.length, 1, "it says goodbye after that");
+  t.equal((await seen()).probes.length, 1, "the probe says goodbye only after the instant");
 });
 
 void t.test("the published instant never goes back", async (t) => {
@@ -532,7 +532,7 @@ void t.test("the published instant never goes back", async (t) => {
       accepted(await tick(pool, new Date(+since + seconds * 1_000), { now: null }));
       told.push(await published());
     }
-    t.strictSame(told, [...new Set(told)].sort(), "each is after the others");
+    t.strictSame(told, [...new Set(told)].sort(), "every instant is later than the previous ones");
     t.ok(told.every((at) => at <= new Date().toISOString()));
   });
 
@@ -561,7 +561,7 @@ void t.test("the published instant never goes back", async (t) => {
     });
   });
 
-  await t.test("nor when silence goes on for ten seconds", async (t) => {
+  await t.test("after ten more seconds of silence", async (t) => {
     const since = ago(90_000);
     await pool.query(sql`update engine_clock set ticked_at = ${since}, revision = 0`);
     const { note, compared } = makeWitness(t);
@@ -577,18 +577,19 @@ void t.test("the published instant never goes back", async (t) => {
         const instants: string[] = [];
         while (Date.now() < end) {
           const seen = await see(web, "/v1/status");
-          note(seen, "by two programs");
+          note(seen, "from two programs");
           instants.push(seen.generatedAt);
         }
         return instants;
       }),
     ]);
-    for (const instants of told) t.strictSame(instants, instants.toSorted(), "none is before another");
+    for (const instants of told)
+      t.strictSame(instants, instants.toSorted(), "no instant is earlier than the previous one");
     t.ok(compared() > 0, `${compared()} bodies were compared`);
   });
 
-  await t.test("nor by a change that takes its time", async (t) => {
-    // whenever it is made, and whenever within half a minute it is committed
+  await t.test("after a change that is committed late", async (t) => {
+    // made at any time, and committed at any time within half a minute
     const [row] = await pool.query(sql`
       with made as (
         select

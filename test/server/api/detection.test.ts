@@ -1,4 +1,4 @@
-/** `/v1/detection` and `/v1/notify`: what they say while no notice is read and nothing is delivered. */
+/** `/v1/detection` and `/v1/notify` while no notice is read and nothing is delivered. */
 import t from "tap";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
@@ -18,7 +18,7 @@ interface Compared {
   venues: { id: string; detection: Detection }[];
 }
 
-void t.test("our incidents against notices", async (t) => {
+void t.test("detection compares our incidents with notices", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   await forget(pool);
   for (const [venue, daysAgo] of [
@@ -61,7 +61,7 @@ void t.test("our incidents against notices", async (t) => {
     },
   );
 
-  await t.test("it is the same object as on the venue's page", async (t) => {
+  await t.test("the object is the same as on the venue's page", async (t) => {
     const { venues } = await compared();
     for (const { id, detection } of venues) {
       const { body } = await api.ask<{ detection: Detection }>(`/v1/targets/${id}`);
@@ -69,7 +69,7 @@ void t.test("our incidents against notices", async (t) => {
     }
   });
 
-  await t.test("on an incident's page it is of that one alone", async (t) => {
+  await t.test("an incident's page has the comparison of that incident alone", async (t) => {
     interface Listed {
       incidents: { slug: string }[];
     }

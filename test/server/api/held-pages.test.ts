@@ -1,4 +1,4 @@
-/** A dear page is held for half a minute, and no longer than until something moves. */
+/** An expensive page is held for half a minute, or until a state or an incident changes. */
 import t from "tap";
 import { retractIncident } from "../../../server/engine/retract.js";
 import { serve } from "../../support/api.js";
@@ -11,7 +11,7 @@ interface Page {
   incidents: { slug: string; status: string }[];
 }
 
-void t.test("a page over seven days", async (t) => {
+void t.test("a page over seven days is held while nothing changes", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   const page = async () => (await api.ask<Page>("/v1/targets/okx?range=7d")).body;
@@ -23,10 +23,10 @@ void t.test("a page over seven days", async (t) => {
   t.equal(first.state, "operational");
 
   await decide(pool, after(2));
-  // a first state is a move at its own instant
+  // a first state is a change at its own instant
   const held = await page();
   await decide(pool, after(4));
-  t.strictSame(await page(), held, "is held while nothing moves");
+  t.strictSame(await page(), held, "the page is held while nothing changes");
 
   await measured(pool, {
     ...{ venue: "okx", component: "rest:ticker" },
@@ -34,7 +34,7 @@ void t.test("a page over seven days", async (t) => {
   });
   await decide(pool, after(22));
   const failing = await page();
-  t.equal(failing.generatedAt, after(22).toISOString(), "not when a state did");
+  t.equal(failing.generatedAt, after(22).toISOString(), "the page is made again after a state changed");
   t.equal(failing.state, "degraded");
   const [incident] = failing.incidents;
   t.match(incident, { status: "open" });
@@ -43,5 +43,5 @@ void t.test("a page over seven days", async (t) => {
   await page();
   await retractIncident(pool, incident!.slug, "a drill");
   await decide(pool, after(26));
-  t.strictSame((await page()).incidents, [], "nor what was taken back");
+  t.strictSame((await page()).incidents, [], "the page is made again after a retraction");
 });

@@ -1,4 +1,4 @@
-/** The pages of incidents that the engine itself has found, one of each kind of trouble. */
+/** Pages of incidents that the engine itself has opened, one of each kind of trouble. */
 import t from "tap";
 import { sql, type Db } from "../../../shared/database/pool.js";
 import { serve } from "../../support/api.js";
@@ -69,7 +69,7 @@ interface Page {
 
 const regions = ["eu-central", "ap-southeast", "us-east"];
 
-/** Each for a minute, all at once, at six venues; over and closed when they are looked at. */
+/** Each for a minute, all at the same time, at six venues; closed when their pages are read. */
 async function befall(db: Db): Promise<void> {
   const [from, to] = [ago(480), ago(420)];
   const all = { from: ago(900), to: ago(200) };
@@ -101,7 +101,7 @@ async function befall(db: Db): Promise<void> {
     regions: ["eu-central", "ap-southeast"],
     fault: "http",
   });
-  // as good as new when it fails
+  // on a fresh database when it fails
   const bitget = { venue: "bitget", component: "rest:ticker" };
   await unmeasured(db, { from: all.from, to: ago(490), ...bitget });
   await measured(db, { from, to, ...bitget, fault: "http" });
@@ -117,7 +117,7 @@ async function makeTypical(db: Db, venue: string, component: string, ms: number)
   `);
 }
 
-void t.test("pages of incidents that the engine found", async (t) => {
+void t.test("the page of an incident that the engine opened", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   await befall(pool);
@@ -129,7 +129,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
     return (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
   }
 
-  await t.test("a timeline of its own columns", async (t) => {
+  await t.test("has a timeline from the incident's times", async (t) => {
     const { incident, events, evidence } = await pageOf("kraken");
     t.match(incident, {
       severity: "outage",
@@ -152,7 +152,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
     t.equal(evidence.closing.at, incident.closedAt);
   });
 
-  await t.test("votes at every turn, the dissenting one too", async (t) => {
+  await t.test("has the votes at each decision, including the dissenting one", async (t) => {
     const { evidence } = await pageOf("kraken");
     const votes = (of: Votes) => Object.fromEntries(of.votes.map(({ region, vote }) => [region, vote]));
     t.strictSame(votes(evidence.opening), {
@@ -175,7 +175,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
     });
   });
 
-  await t.test("a vote's median is of three answers or more", async (t) => {
+  await t.test("has a vote's median only from three answers or more", async (t) => {
     const page = await pageOf("bitget");
     const [vote] = page.evidence.opening.votes;
     t.ok(vote!.answers > 0 && vote!.answers < 3, `${vote!.answers} answers`);
@@ -184,12 +184,12 @@ void t.test("pages of incidents that the engine found", async (t) => {
       select p50_ms as ms from analytics.votes
       where slug = ${page.incident.slug} and decision = 'opening' and region = ${vote!.region}
     `);
-    t.equal(kept!.ms, 80, "what the engine noted is kept");
+    t.equal(kept!.ms, 80, "the engine's evidence is unchanged");
     const { evidence } = await pageOf("kraken");
     t.match(evidence.opening.votes[0], { answers: 9, p50Ms: 80 });
   });
 
-  await t.test("errors, without the recovery that followed", async (t) => {
+  await t.test("counts errors without the following recovery", async (t) => {
     const { incident, errors } = await pageOf("kraken");
     t.equal(errors.from, incident.startedAt);
     t.equal(errors.to, incident.lastBadAt);
@@ -200,7 +200,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
     t.equal(bad["eu-central"]! + bad["us-east"]!, errors.bad);
   });
 
-  await t.test("a slow one has no errors, and a latency", async (t) => {
+  await t.test("has a latency and no errors for slowness", async (t) => {
     const { incident, events, evidence, errors, latency } = await pageOf("okx");
     t.match(incident, { peakSeverity: "degraded", escalatedAt: null });
     t.strictSame(
@@ -220,10 +220,10 @@ void t.test("pages of incidents that the engine found", async (t) => {
       bucketMs: 60_000,
       before: { p50Ms: 80 },
     });
-    // it lasted a minute, which may lie across two
-    t.ok(latency!.during.slowestMs! > 1_000, "slow while it lasted");
-    t.ok(latency!.during.answers >= 18, "so many answers were good");
-    t.equal(latency!.during.p95Ms, null, "six a minute are too few for a 95th percentile");
+    // it lasted a minute, which may span two
+    t.ok(latency!.during.slowestMs! > 1_000, "slow during the incident");
+    t.ok(latency!.during.answers >= 18, "this many answers were good");
+    t.equal(latency!.during.p95Ms, null, "six answers a minute are too few for a 95th percentile");
     t.strictSame(
       latency!.regions.map(({ region }) => region),
       regions,
@@ -234,7 +234,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
     }
   });
 
-  await t.test("a stalled stream has the latency of REST", async (t) => {
+  await t.test("has the REST latency for a stalled stream", async (t) => {
     const { incident, errors, latency } = await pageOf("bybit");
     t.match(incident, { component: "ws:trades", kind: "ws" });
     t.match(errors.faults, [{ fault: "stall" }]);
@@ -246,7 +246,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
     });
   });
 
-  await t.test("a dead socket is one incident", async (t) => {
+  await t.test("is one for a dead socket and its streams", async (t) => {
     const { incident, errors, evidence } = await pageOf("deribit");
     t.match(incident, { component: "ws:conn" });
     t.match(errors.faults, [{ fault: "closed" }]);
@@ -255,7 +255,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
     });
   });
 
-  await t.test("a region that measured nothing is said so", async (t) => {
+  await t.test("names a region that measured nothing", async (t) => {
     const { incident, evidence, errors, latency } = await pageOf("gemini");
     t.match(incident, {
       reporting: 2,
@@ -275,7 +275,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
     });
   });
 
-  await t.test("a slow region that fails makes nothing quicker", async (t) => {
+  await t.test("does not look faster because a slow region fails", async (t) => {
     const component = "rest:book";
     const startedAt = new Date(Math.floor(+ago(600) / 60_000) * 60_000);
     const before = { from: ago(900), to: startedAt };
@@ -292,14 +292,14 @@ void t.test("pages of incidents that the engine found", async (t) => {
     await decideThrough(pool, ago(242), ago(240));
     const { latency } = (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
     t.match(latency, {
-      // one answer a minute is no minute's median
+      // one answer a minute gives no median of a minute
       before: { p50Ms: 80, slowestMs: null },
       during: { p50Ms: 80 },
       regions: [{ beforeP50Ms: 900, p50Ms: null }],
     });
   });
 
-  await t.test("where nobody answered there is no latency", async (t) => {
+  await t.test("has no latency without answers", async (t) => {
     const always = { from: ago(1_000), to: ago(200), venue: "gate" };
     await measured(pool, { ...always, fault: "connect" });
     const slug = await pastIncident(pool, {
@@ -314,7 +314,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
     t.equal(errors.bad, errors.samples);
   });
 
-  await t.test("what is no longer kept is null, not zero", async (t) => {
+  await t.test("has null, not zero, where data are no longer kept", async (t) => {
     const slug = await pastIncident(pool, {
       venue: "bitstamp",
       component: "rest:ticker",
@@ -326,7 +326,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
     t.match(errors, { samples: null, bad: null, faults: [], regions: [] });
   });
 
-  await t.test("one of days has its latency by hours", async (t) => {
+  await t.test("has its latency by hours if it lasted for days", async (t) => {
     const slug = await pastIncident(pool, {
       venue: "bitfinex",
       component: "rest:ticker",
@@ -347,7 +347,7 @@ void t.test("pages of incidents that the engine found", async (t) => {
   });
 });
 
-void t.test("related incidents", async (t) => {
+void t.test("an incident's page lists related incidents", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   const hour = 3_600;
@@ -368,7 +368,7 @@ void t.test("related incidents", async (t) => {
     await past("okx", "rest:ticker", at + 500),
     await past("gate", "ws:conn", at - 500),
   ];
-  // too far away, or nobody's business
+  // too far away in time, or not public
   await past("kraken", "rest:book", at + 7 * hour);
   await past("kraken", "ws:trades", at - 2 * day);
   await past("kraken", "rest:ticker", at + 100 * day);
@@ -381,12 +381,12 @@ void t.test("related incidents", async (t) => {
   t.strictSame(
     related.map((one) => one.slug).sort(),
     near.sort(),
-    "same venue and time, same component, and elsewhere at once",
+    "same venue and time, same component, and other venues at the same time",
   );
   t.notOk(near.includes(slug));
 
   for (let nth = 1; nth <= 15; nth++) await past("kraken", "ws:trades", at - nth);
   await decideThrough(pool, ago(1), ago(0));
   const crowded = (await api.ask<Page>(`/v1/incidents/${slug}`)).body.related;
-  t.equal(crowded.length, 14, "ten of the venue, two of other venues, two of its component");
+  t.equal(crowded.length, 14, "at most ten of the venue, two of other venues and two of its component");
 });

@@ -1,4 +1,4 @@
-/** What recurs at a venue, as its page tells it. */
+/** Recurring incidents on a venue's page. */
 import t from "tap";
 import { type Api, serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
@@ -34,27 +34,27 @@ async function patternsOf(api: Api, venue: string): Promise<Pattern[]> {
 
 const dayMs = 86_400_000;
 
-/** So many weeks before this one, at a UTC time of a day of the week; Monday is 1. */
+/** This many weeks before the current one, at a UTC time of a day of the week; Monday is 1. */
 function weeksAgo(weeks: number, weekday: number, hour: number, minute = 0) {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   const monday = today - ((new Date(today).getUTCDay() + 6) % 7) * dayMs;
   return new Date(monday - (7 * weeks - (weekday - 1)) * dayMs + (hour * 60 + minute) * 60_000);
 }
 
-/** So many days before today, at a UTC time. */
+/** This many days before today, at a UTC time. */
 function daysAgo(days: number, hour: number, minute = 0): Date {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   return new Date(today - days * dayMs + (hour * 60 + minute) * 60_000);
 }
 
-void t.test("patterns of incidents", async (t) => {
+void t.test("a venue's page shows patterns of incidents", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   const past = (venue: string, component: string, startedAt: Date) =>
     pastIncident(pool, { venue, component, startedAt, minutes: 5 });
   await decide(pool);
 
-  await t.test("an hour of a weekday stands out", async (t) => {
+  await t.test("an hour of a weekday is a pattern", async (t) => {
     for (const weeks of [1, 2, 3, 5, 8]) await past("okx", "rest:ticker", weeksAgo(weeks, 2, 14, weeks));
     await past("okx", "rest:ticker", weeksAgo(4, 5, 3));
     const [pattern] = await patternsOf(api, "okx");
@@ -77,11 +77,11 @@ void t.test("patterns of incidents", async (t) => {
           ...{ incidents: 5, days: 5, ofDays: 6 },
         },
       ],
-      "and neither its hour nor its weekday once more",
+      "neither its hour nor its weekday is another pattern",
     );
   });
 
-  await t.test("an hour of any day", async (t) => {
+  await t.test("an hour of any day is a pattern", async (t) => {
     for (const days of [3, 4, 9, 12, 30]) await past("kraken", "rest:book", daysAgo(days, 0, 10));
     await past("kraken", "rest:book", daysAgo(20, 9));
     const [pattern] = await patternsOf(api, "kraken");
@@ -93,7 +93,7 @@ void t.test("patterns of incidents", async (t) => {
     ]);
   });
 
-  await t.test("a weekday at any hour", async (t) => {
+  await t.test("a weekday at any hour is a pattern", async (t) => {
     for (const [nth, hour] of [2, 7, 11, 16, 21].entries())
       await past("gemini", "ws:trades", weeksAgo(nth + 1, 7, hour));
     await past("gemini", "ws:trades", weeksAgo(3, 4, 5));
@@ -106,18 +106,18 @@ void t.test("patterns of incidents", async (t) => {
     ]);
   });
 
-  await t.test("a bad afternoon recurs not", async (t) => {
+  await t.test("several incidents on one afternoon are no pattern", async (t) => {
     for (const minute of [0, 12, 25, 41, 50]) await past("bybit", "ws:conn", daysAgo(2, 15, minute));
     const [pattern] = await patternsOf(api, "bybit");
     t.match(pattern, { count: 5, days: 1, recurring: [] });
   });
 
-  await t.test("nor does what comes twice", async (t) => {
+  await t.test("two incidents are no pattern", async (t) => {
     for (const weeks of [1, 2]) await past("gate", "rest:ticker", weeksAgo(weeks, 3, 8));
     t.match(await patternsOf(api, "gate"), [{ count: 2, recurring: [] }]);
   });
 
-  await t.test("every incident of the window is in one", async (t) => {
+  await t.test("every incident of the window is counted once", async (t) => {
     const random = randomFrom(7);
     const wanted = [];
     for (let nth = 0; nth < 70; nth++) {
@@ -139,7 +139,7 @@ void t.test("patterns of incidents", async (t) => {
     const bySlug = (a: { slug: string }, b: { slug: string }) => a.slug.localeCompare(b.slug);
     t.strictSame(told.sort(bySlug), wanted.sort(bySlug));
     const kinds = patterns.map((one) => `${one.component} ${one.severity}`);
-    t.equal(new Set(kinds).size, kinds.length, "one pattern of each kind");
+    t.equal(new Set(kinds).size, kinds.length, "each kind appears once");
     for (const pattern of patterns) {
       const { count, byHour, byWeekday, incidents } = pattern;
       t.equal(incidents.length, count);
@@ -152,7 +152,7 @@ void t.test("patterns of incidents", async (t) => {
     t.equal(body.summary.incidents, wanted.length);
   });
 
-  await t.test("its links lead to the incidents", async (t) => {
+  await t.test("a pattern's links lead to its incidents", async (t) => {
     for (const { incidents } of await patternsOf(api, "okx"))
       for (const { path, slug } of incidents)
         t.match(await api.ask(path), {

@@ -16,7 +16,7 @@ async function scrape(api: Api): Promise<Record<string, Family>> {
   return Object.fromEntries(parseExposition(text).map((family) => [family.name, family]));
 }
 
-/** Values by labels, in the order in which they came. */
+/** Values by labels, in order of appearance. */
 function valuesOf(family: Family | undefined, where = ""): Map<string, number> {
   return new Map(
     family!.series
@@ -25,7 +25,7 @@ function valuesOf(family: Family | undefined, where = ""): Map<string, number> {
   );
 }
 
-/** Label names with their values, as they came. */
+/** Label names with their values, in order of appearance. */
 function told(labels: Series["labels"]): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}=${value}`)
@@ -46,7 +46,7 @@ function each(values: Map<string, number>): number[] {
   return [...new Set(values.values())];
 }
 
-/** Exactly the states, regions and severities of every component, however little is known. */
+/** Every component has exactly its states, regions and severities, however little is known. */
 function isWhole(t: Test, seen: Record<string, Family>, registry: Registry) {
   const components = componentsOf(registry);
   const regions = registry.regions.map(({ id }) => id);
@@ -71,7 +71,7 @@ void t.test("/metrics", async (t) => {
     t.strictSame(each(valuesOf(seen["svc_component_state"])), [3]);
     t.strictSame(each(valuesOf(seen["svc_component_state_region"])), [3]);
     t.strictSame(each(valuesOf(seen["svc_incident_open"])), [0]);
-    t.strictSame(seen["svc_latency_seconds"]!.series, [], "and no latency");
+    t.strictSame(seen["svc_latency_seconds"]!.series, [], "no latency yet");
     t.strictSame(each(valuesOf(seen["svc_latency_samples"])), [0]);
   });
 
@@ -92,7 +92,7 @@ void t.test("/metrics", async (t) => {
           ["svc_latency_samples", "gauge"],
           ["svc_incident_open", "gauge"],
         ],
-        "no _sum and no _count",
+        "gauges have no _sum and no _count",
       );
       const [clock] = await pool.query<{ at: number }>(
         sql`select extract(epoch from generated_at)::float8 as at from api.clock`,
@@ -114,7 +114,7 @@ void t.test("/metrics", async (t) => {
             ),
           )
           .sort(),
-        "REST endpoints alone, each region by itself, where there are answers enough",
+        "only REST endpoints, each region separately, where there are enough answers",
       );
       t.strictSame(
         Object.fromEntries(valuesOf(seen["svc_latency_samples"])),
@@ -128,7 +128,7 @@ void t.test("/metrics", async (t) => {
             ),
           ),
         ),
-        "how many there were stands beside them",
+        "the number of answers is exposed, too",
       );
       t.strictSame(each(valuesOf(seen["svc_latency_seconds"])), [0.08]);
     },
@@ -143,7 +143,7 @@ void t.test("/metrics", async (t) => {
     t.strictSame(
       [...valuesOf(seen["svc_component_state"])].filter(([, v]) => v > 0 && v < 3),
       [[ticker, states.outage]],
-      "and nothing else; slow cadences have too few samples yet",
+      "nothing else changed; slow cadences have too few samples yet",
     );
     t.strictSame(
       [...valuesOf(seen["svc_component_state_region"], ticker)],
@@ -152,7 +152,7 @@ void t.test("/metrics", async (t) => {
         [`${ticker} region=ap-southeast`, states.operational],
         [`${ticker} region=us-east`, states.outage],
       ],
-      "before the quorum",
+      "each region's own view, before the quorum",
     );
     const open = valuesOf(seen["svc_incident_open"]);
     t.equal(open.get(`${ticker} severity=outage`), 1);
@@ -163,7 +163,7 @@ void t.test("/metrics", async (t) => {
     t.strictSame(each(valuesOf((await scrape(api))["svc_incident_open"])), [0]);
   });
 
-  await t.test("incidents by their severity of now", async (t) => {
+  await t.test("open incidents by their present severity", async (t) => {
     await forget(pool);
     await measured(pool, { from: ago(200), to: ago(0) });
     const startedAt = ago(100);
@@ -186,17 +186,17 @@ void t.test("/metrics", async (t) => {
       venue: "okx",
       component: "rest:book",
     });
-    // past any tick: the engine would rightly close it
+    // bypassing the engine, which would rightly close it
     await decide(pool, ago(90));
     const seen = valuesOf((await scrape(api))["svc_incident_open"]);
     t.strictSame(
       [...seen].filter(([, value]) => value === 1),
       [["venue=okx component=ws:trades severity=degraded", 1]],
-      "a closed and a retracted one read 0",
+      "a closed and a retracted incident read 0",
     );
   });
 
-  await t.test("latency is of the newest complete minute", async (t) => {
+  await t.test("latency is that of the newest complete minute", async (t) => {
     await forget(pool);
     const minuteMs = 60_000;
     const settledMs = 15_000;
@@ -215,7 +215,7 @@ void t.test("/metrics", async (t) => {
       });
     await measured(pool, { from: at(-60_001), to: at(0), ...ticker, regions: ["ap-southeast"], fault: "http" });
     await measured(pool, { from: at(-1), to: at(30_000), ...ticker, latencyMs: 999 });
-    // a refusal may be quick, and complete
+    // a refusal may be quick and complete
     await pool.query(sql`update sample set latency_us = 5000 where not good`);
     const latencies = async () => [...valuesOf((await scrape(api))["svc_latency_seconds"])];
     const labels = (region: string, percentile: number) =>
@@ -228,7 +228,7 @@ void t.test("/metrics", async (t) => {
         [labels(region, 50), 0.04],
         [labels(region, 95), 0.04],
       ]),
-      "while answers of the last minute may be on their way: the one before",
+      "the previous minute while answers of the last one may be in flight",
     );
     await decide(pool, at(settledMs));
     t.strictSame(
@@ -240,11 +240,11 @@ void t.test("/metrics", async (t) => {
         [labels("us-east", 50), 0.065],
         [labels("us-east", 95), 0.1145],
       ],
-      "regions apart; none where nothing good was measured",
+      "regions are separate; none where no good answer was measured",
     );
   });
 
-  await t.test("what has no evidence reads 3, beside the rest", async (t) => {
+  await t.test("a component without evidence reads 3, next to the others", async (t) => {
     await forget(pool);
     await measured(pool, { from: ago(200), to: ago(0) });
     const gone = { venue: "okx", component: "rest:ticker" };
@@ -288,10 +288,10 @@ void t.test("/metrics", async (t) => {
     isWhole(t, seen, registry);
     t.strictSame(each(valuesOf(seen["svc_component_state"])), [3]);
     t.strictSame(each(valuesOf(seen["svc_component_state_region"])), [3]);
-    t.ok(seen["svc_latency_seconds"]!.series.length > 0, "what probes measure is measured without it");
+    t.ok(seen["svc_latency_seconds"]!.series.length > 0, "latency does not depend on the engine");
   });
 
-  await t.test("the engine hangs: latency stays that of its last tick, which is said", async (t) => {
+  await t.test("the engine hangs: latency stays that of its last tick, whose time is exposed", async (t) => {
     await forget(pool);
     await measured(pool, { from: ago(290), to: ago(0) });
     const tickedAt = ago(200);
@@ -305,9 +305,9 @@ void t.test("/metrics", async (t) => {
     t.strictSame(each(valuesOf(seen["svc_generated_at_seconds"])), [+tickedAt / 1000]);
   });
 
-  await t.test("its answer is cached as the others are", async (t) => {
+  await t.test("the response is cached like the others", async (t) => {
     await forget(pool);
-    // two whole minutes: another one may begin in between
+    // two whole minutes: another may begin in between
     await measured(pool, { from: ago(200), to: ago(0) });
     await decide(pool, ago(3));
     const first = await api.ask("/metrics");
@@ -325,7 +325,7 @@ void t.test("/metrics", async (t) => {
     t.equal(first.headers["access-control-allow-origin"], "*");
   });
 
-  await t.test("and counts for the limit", async (t) => {
+  await t.test("a scrape counts for the rate limit", async (t) => {
     const limited = await serve(t, { pool, registry, rateLimit: 2 });
     for (const left of ["remaining=1", "remaining=0"]) t.match((await limited.ask("/metrics")).headers.ratelimit, left);
     const { status, headers } = await limited.ask("/metrics");
@@ -333,7 +333,7 @@ void t.test("/metrics", async (t) => {
     t.ok(headers["retry-after"]);
   });
 
-  await t.test("what left the registry is left out", async (t) => {
+  await t.test("a component removed from the registry is not exposed", async (t) => {
     await pool.query(sql`update venue set published = false where venue = 'kraken'`);
     await pool.query(sql`update region set published = false where region = 'us-east'`);
     await decide(pool, ago(2));
@@ -344,7 +344,7 @@ void t.test("/metrics", async (t) => {
     await pool.query(sql`update region set published = true`);
   });
 
-  await t.test("whatever a venue is called, labels hold it", async (t) => {
+  await t.test("labels can hold any venue name", async (t) => {
     const name = 'a"b\\c\nd\\n{e="f",} é𝄞';
     await pool.query(sql`update venue set venue = ${name} where venue = 'kraken'`);
     await pool.query(sql`update region set region = ${name} where region = 'us-east'`);

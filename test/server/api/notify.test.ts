@@ -1,4 +1,4 @@
-/** `/v1/notify`: which deliveries count, and how long they are said to have taken. */
+/** `/v1/notify`: which deliveries count, and how long they took. */
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { deliveryRules } from "../../../server/alerts/delivery/rules.js";
@@ -19,7 +19,7 @@ interface Notify {
   p95Ms: number | null;
 }
 
-/** How a reader reckons it. */
+/** Computes the figures as a reader would. */
 const documented = /```sql\n(select count[^`]*percentile_cont[^`]*)```/.exec(
   readFileSync(packagedFile("docs/methodology.md"), "utf8"),
 )![1]!;
@@ -29,25 +29,25 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** `happened` begins an incident so long before its first event. */
+/** `happened` starts an incident this long before its first event. */
 const detectionMs = 10_000;
 
-/** What an opening is said to have taken that was delivered so long after it. */
+/** The reported time of an opening that was delivered this long after it. */
 const one = (afterMs: number) => ({
   deliveries: 1,
   p50Ms: detectionMs + afterMs,
   p95Ms: detectionMs + afterMs,
 });
 
-void t.test("which deliveries count", async (t) => {
+void t.test("the figures count the right deliveries", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   const start = ago(3 * 3600);
   const after = (ms: number) => new Date(+start + ms);
-  /** As the API says, and as docs/methodology.md does. */
+  /** The API's answer, checked against docs/methodology.md. */
   const notify = async () => {
     const answer = await asked(pool);
-    t.match(answer, await fromTheLog(pool), "and as docs/methodology.md says");
+    t.match(answer, await fromTheLog(pool), "the figures agree with docs/methodology.md");
     return answer;
   };
 
@@ -57,15 +57,15 @@ void t.test("which deliveries count", async (t) => {
     await addChannel(pool);
     await happened(pool, { venue: "okx", at: start });
     await expand(pool, start);
-    t.match(await notify(), none, "it stands in line");
+    t.match(await notify(), none, "a queued delivery does not count");
     const opened = await claim(pool, after(100));
-    t.match(await notify(), none, "it is on its way");
+    t.match(await notify(), none, "a delivery in flight does not count");
     await settle(pool, after(2_500), opened, "delivered");
     t.match(await notify(), one(2_500));
     const { body } = await api.ask<Notify>("/v1/notify");
-    t.match(body, { days: 30, ...one(2_500) }, "and so says the API");
+    t.match(body, { days: 30, ...one(2_500) }, "the delivered opening counts");
 
-    await t.test("no escalation, no closing", async (t) => {
+    await t.test("escalations and closings do not count", async (t) => {
       await forget(pool);
       await addChannel(pool);
       await happened(pool, {
@@ -79,7 +79,7 @@ void t.test("which deliveries count", async (t) => {
       t.match(await notify(), one(1_000));
     });
 
-    await t.test("nothing of what is retracted afterwards", async (t) => {
+    await t.test("alerts of an incident that is retracted later do not count", async (t) => {
       await forget(pool);
       await addChannel(pool);
       for (const venue of ["okx", "gate"]) await happened(pool, { venue, at: start });
@@ -90,7 +90,7 @@ void t.test("which deliveries count", async (t) => {
       t.match(await notify(), one(1_000));
     });
 
-    await t.test("nothing that failed, whenever", async (t) => {
+    await t.test("a failed delivery does not count", async (t) => {
       await forget(pool);
       await addChannel(pool);
       await happened(pool, { at: start });
@@ -103,7 +103,7 @@ void t.test("which deliveries count", async (t) => {
       t.match(await notify(), none);
     });
 
-    await t.test("what is delivered at last counts in full", async (t) => {
+    await t.test("a delivery that succeeds after retries counts with its full time", async (t) => {
       await forget(pool);
       await addChannel(pool);
       await happened(pool, { at: start });
@@ -114,7 +114,7 @@ void t.test("which deliveries count", async (t) => {
       t.match(await notify(), one(minute));
     });
 
-    await t.test("to the millisecond, and never less than 0", async (t) => {
+    await t.test("times are exact to the millisecond, and never negative", async (t) => {
       await forget(pool);
       await addChannel(pool);
       for (const venue of ["okx", "gate"]) await happened(pool, { venue, at: start });
@@ -137,10 +137,10 @@ void t.test("which deliveries count", async (t) => {
       await expand(pool, before);
       await settle(pool, before, await claim(pool, before), "delivered");
       const none = one(-detectionMs);
-      t.match(await notify(), none, "the clock of its probe was ahead");
+      t.match(await notify(), none, "its probe's clock was ahead");
     });
 
-    await t.test("nothing that was skipped or dropped", async (t) => {
+    await t.test("skipped and dropped deliveries do not count", async (t) => {
       await forget(pool);
       const off = await addChannel(pool);
       await addChannel(pool);
@@ -155,7 +155,7 @@ void t.test("which deliveries count", async (t) => {
       t.match(await notify(), one(0));
     });
 
-    await t.test("nothing that an operator asked for", async (t) => {
+    await t.test("deliveries that an operator requested do not count", async (t) => {
       await forget(pool);
       const channel = await addChannel(pool, { after: 1 });
       // none of it would be a backfill
@@ -174,7 +174,7 @@ void t.test("which deliveries count", async (t) => {
         await pool.file("settle_deliveries", [null, JSON.stringify([sent]), JSON.stringify(deliveryRules)]);
       }
       await pool.file("channel_queue_open", [channel]);
-      // it was put in line just now
+      // it was queued just now
       const now = new Date(Date.now() + minute);
       await settle(pool, now, await claim(pool, now), "delivered");
       await pool.query(sql`
@@ -196,9 +196,9 @@ void t.test("which deliveries count", async (t) => {
     };
     t.match(await claimedAfter(hour), one(hour));
     t.match(await claimedAfter(hour + 1), none);
-    t.strictSame(await states(pool), ["event delivered"], "it is in the log");
+    t.strictSame(await states(pool), ["event delivered"], "the log has the delivery");
 
-    await t.test("by its first claim, of whichever channel", async (t) => {
+    await t.test("the first claim for any channel decides about a backfill", async (t) => {
       for (const [firstMs, counts] of [
         [hour - 1, true],
         [hour + 1, false],
@@ -217,7 +217,7 @@ void t.test("which deliveries count", async (t) => {
       }
     });
 
-    await t.test("also by that of one that was asked for anew", async (t) => {
+    await t.test("a claim of a requested delivery decides about a backfill, too", async (t) => {
       await forget(pool);
       const [failed] = [await addChannel(pool), await addChannel(pool)];
       await happened(pool, { at: start });
@@ -232,10 +232,10 @@ void t.test("which deliveries count", async (t) => {
       const now = new Date(Date.now() + minute);
       await settle(pool, now, await claim(pool, now), "delivered");
       t.strictSame(await states(pool), ["event delivered", "open delivered"]);
-      t.match(await notify(), one(hour + 20_000), "and none itself");
+      t.match(await notify(), one(hour + 20_000), "the requested delivery does not count");
     });
 
-    await t.test("what waits for its receiver is none", async (t) => {
+    await t.test("an event that waits for its receiver is no backfill", async (t) => {
       await forget(pool);
       await addChannel(pool);
       await happened(pool, { at: start });
@@ -247,7 +247,7 @@ void t.test("which deliveries count", async (t) => {
     });
   });
 
-  await t.test("30 UTC days, today included", async (t) => {
+  await t.test("the window is 30 UTC days including today", async (t) => {
     const { generatedAt } = await notify();
     const today = Date.parse(`${generatedAt.slice(0, 10)}T00:00:00Z`);
     const deliveredAt = async (ms: number) => {
@@ -261,7 +261,7 @@ void t.test("which deliveries count", async (t) => {
     };
     t.match(await deliveredAt(today - 29 * day), one(0));
     t.match(await deliveredAt(today - 29 * day - 1), none);
-    t.match(await deliveredAt(Date.now() + minute), none, "nor anything after the instant that the answer tells of");
+    t.match(await deliveredAt(Date.now() + minute), none, "a delivery after the response's instant does not count");
   });
 });
 
@@ -278,7 +278,7 @@ void t.test(
       const channels = 2 + round;
       for (let i = 0; i < channels; i++) await addChannel(pool);
       const end = Date.now() - 3 * hour;
-      // some were recorded an hour before they are claimed, or longer
+      // some were recorded an hour or more before they are claimed
       for (let i = 0; i < 20; i++)
         await happened(pool, {
           venue: pick("okx", "kraken", "gate", "bybit"),
@@ -313,13 +313,13 @@ void t.test(
         },
         JSON.stringify(reckoned),
       );
-      t.match(answer, await fromTheLog(pool), "and as docs/methodology.md says");
+      t.match(answer, await fromTheLog(pool), "the figures agree with docs/methodology.md");
     }
     t.ok(backfills > 0);
   },
 );
 
-/** The contract's rules in plain words, over what the log has. */
+/** The contract's rules, applied to the log. */
 async function reckon(pool: Pool) {
   const rows = await pool.query<{
     event: number;
@@ -348,7 +348,7 @@ async function reckon(pool: Pool) {
     .filter((row) => !isBackfill(row))
     .map(({ began, ended }) => +ended! - +began)
     .sort((a, b) => a - b);
-  /** Between the two neighbours of its place. */
+  /** Interpolates between the two neighbours of its place. */
   const percentile = (share: number) => {
     const place = share * (tookMs.length - 1);
     const below = tookMs[Math.floor(place)]!;
@@ -364,7 +364,7 @@ async function reckon(pool: Pool) {
   };
 }
 
-/** As docs/methodology.md reckons it; where it has numbers between two, they are rounded as the API rounds them. */
+/** Computed as in docs/methodology.md; interpolated numbers are rounded as in the API. */
 async function fromTheLog(pool: Pool): Promise<Omit<Notify, "generatedAt" | "days">> {
   const [row] = await pool.text<{
     count: number;

@@ -1,4 +1,4 @@
-/** The description of the API: that it is OpenAPI, that it is true, and that a stranger can work by it alone. */
+/** The API's description is valid OpenAPI, is correct, and is sufficient for a client that knows nothing else. */
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import type {
   ExampleObject,
@@ -26,7 +26,7 @@ import { describedColumns } from "../../support/table.js";
 
 type Described = [path: string, operation: OperationObject];
 
-/** The address that the document's own examples make, but for these names. */
+/** The URL from the document's own examples, without these parameters. */
 function addressOf([path, operation]: Described, names: Record<string, string>): string {
   const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(names[name] ?? String(exampleOf(operation, name))),
@@ -46,7 +46,7 @@ function exampleOf(operation: OperationObject, name: string): unknown {
   return all.find((parameter) => parameter.name === name)!.example;
 }
 
-/** What is described of an answer, references followed. */
+/** The description of a response, with references resolved. */
 function answerOf(
   document: OpenAPIObject,
   operation: OperationObject,
@@ -61,7 +61,7 @@ function answerOf(
 }
 
 /**
- * Headers that every answer has, whoever sends it: HTTP's own, of the connection and the body, and what browsers need.
+ * Headers of every response from any server: HTTP's own, of the connection and the body, and those that browsers need.
  */
 const everywhere = new Set([
   ...["connection", "content-length", "content-type", "date"],
@@ -81,7 +81,7 @@ function describedHeaders({ headers = {} }: ResponseObject): string[] {
     .sort();
 }
 
-/** What is described and has another form than a real one; what varies, digits and tags, is left out. */
+/** Described headers whose form differs from a real one; digits and tags, which vary, are left out. */
 function falseExamples(document: OpenAPIObject, described: ResponseObject, { headers }: Answer<unknown>): string[] {
   const form = (text: string) =>
     text
@@ -106,7 +106,7 @@ function headerObject(document: OpenAPIObject, part: HeaderObject | ReferenceObj
   return document.components!.headers![name] as HeaderObject;
 }
 
-void t.test("the description of the API", async (t) => {
+void t.test("the API's description is valid, correct and sufficient", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   await forget(pool);
   await outage.open(pool);
@@ -116,7 +116,7 @@ void t.test("the description of the API", async (t) => {
   const { body: listed } = await api.ask<{ incidents: { slug: string }[] }>("/v1/incidents");
   const names = { slug: listed.incidents[0]!.slug };
 
-  await t.test("a public linter has nothing to say", async (t) => {
+  await t.test("a public linter finds no fault", async (t) => {
     const config = await createConfig({
       extends: ["recommended-strict"],
     });
@@ -138,7 +138,7 @@ void t.test("the description of the API", async (t) => {
     t.equal(document.info.license?.identifier, "Apache-2.0");
     t.strictSame(document.servers, [{ url: "https://api.example.org" }]);
     t.equal(headers["cache-control"], "public, max-age=300");
-    t.notOk(headers.ratelimit, "and it does not count against the limit");
+    t.notOk(headers.ratelimit, "the request does not count against the rate limit");
     const again = await api.ask("/openapi.json", {
       headers: { "if-none-match": headers.etag! },
     });
@@ -148,7 +148,7 @@ void t.test("the description of the API", async (t) => {
     t.strictSame(new Set(others.map(({ text }) => text)), new Set([JSON.stringify(document)]), "made once");
   });
 
-  await t.test("it describes every route, and no other", (t) => {
+  await t.test("every route is described, and no other", (t) => {
     const log = makeLog("test", "error");
     const away = openPool("postgres://127.0.0.1:1/none", {
       applicationName: "test",
@@ -171,13 +171,13 @@ void t.test("the description of the API", async (t) => {
     const routes = stack
       .flatMap(({ route }) => route?.path ?? [])
       .map((path) => path.replace(/:(\w+)/g, "{$1}"))
-      // for whoever runs the service, or for people to read, and outside of this API
+      // for operators or for people to read, and not part of this API
       .filter((path) => !/^\/(readyz|methodology|rulebook|checking|comparing|receiving|changelog)$/.test(path));
     t.strictSame(Object.keys(document.paths!).sort(), routes.sort());
     t.end();
   });
 
-  await t.test("every parameter and answer says what it is", (t) => {
+  await t.test("every parameter and response has a description", (t) => {
     for (const [path, operation] of operations) {
       t.ok(operation.summary, path);
       t.ok(operation.operationId);
@@ -197,7 +197,7 @@ void t.test("the description of the API", async (t) => {
     t.end();
   });
 
-  await t.test("a client that knows nothing else gets what is described", async (t) => {
+  await t.test("a client that knows only the description gets the described responses", async (t) => {
     for (const [path, operation] of operations) {
       const address = addressOf([path, operation], names);
       const inPath = parametersOf(operation, "path");
@@ -216,7 +216,7 @@ void t.test("the description of the API", async (t) => {
       if (described.content!["text/csv"]) {
         const table = await api.ask(address.replace("format=json", "format=csv"));
         t.match(table.headers["content-type"], /^text\/csv;/, path);
-        // made anew for each who asks, so that it has no ETag, and in one form
+        // made for each request, so it has no ETag and only one encoding
         t.strictSame(
           headersOf(table),
           headers.filter((name) => !["etag", "vary"].includes(name)),
@@ -250,7 +250,7 @@ void t.test("the description of the API", async (t) => {
     }
   });
 
-  await t.test("what is compressed has what is described", async (t) => {
+  await t.test("compressed responses have the described headers", async (t) => {
     for (const [path, operation] of operations)
       for (const encoding of ["br", "gzip"]) {
         const described = answerOf(document, operation, 200)!;
@@ -267,7 +267,7 @@ void t.test("the description of the API", async (t) => {
       }
   });
 
-  await t.test("400 and 404 exactly where they are described", async (t) => {
+  await t.test("400 and 404 occur exactly where they are described", async (t) => {
     for (const [path, operation] of operations) {
       const filled = path.replace("{slug}", names.slug).replace("{venue}", "okx");
       const query = parametersOf(operation, "query");
@@ -292,7 +292,7 @@ void t.test("the description of the API", async (t) => {
     }
   });
 
-  await t.test("503 exactly where it is described", async (t) => {
+  await t.test("503 occurs exactly where it is described", async (t) => {
     const away = openPool("postgres://127.0.0.1:1/none", {
       applicationName: "test",
       log: makeLog("test", "error"),
@@ -322,7 +322,7 @@ void t.test("the description of the API", async (t) => {
     }
   });
 
-  await t.test("405 as it is described, everywhere", async (t) => {
+  await t.test("405 occurs everywhere, as described", async (t) => {
     for (const [path, operation] of operations) {
       const answer = await api.ask(addressOf([path, operation], names), {
         method: "POST",
@@ -334,7 +334,7 @@ void t.test("the description of the API", async (t) => {
     }
   });
 
-  await t.test("what befalls any request is described, too", async (t) => {
+  await t.test("errors that any request can get are described, too", async (t) => {
     const broken = { ...pool, file: () => Promise.reject(new Error("broken")) };
     const failing = await serve(t, { pool: broken, registry, rateLimit: 1000 });
     for (const [path, operation] of operations) {
@@ -359,7 +359,7 @@ void t.test("the description of the API", async (t) => {
     }
   });
 
-  await t.test("examples of errors are true", async (t) => {
+  await t.test("examples of errors equal real ones", async (t) => {
     for (const [name, { body }] of [
       ["Answer400", await api.ask("/v1/reliability?days=91")],
       ["Answer404", await api.ask("/v1/targets/mtgox")],
@@ -368,7 +368,7 @@ void t.test("the description of the API", async (t) => {
       t.strictSame(problemExample(document, name), body);
   });
 
-  await t.test("every 200 has an example that fits", async (t) => {
+  await t.test("every 200 has an example that fits its schema", async (t) => {
     const held = answersHeldAgainst(document);
     for (const [path, operation] of operations) {
       const { content } = answerOf(document, operation, 200)!;
@@ -406,7 +406,7 @@ void t.test("the description of the API", async (t) => {
     }
   });
 
-  await t.test("without a venue of the examples, they are of one that is there", (t) => {
+  await t.test("examples use an existing venue if their own is missing", (t) => {
     const venues = registry.venues.filter(({ id }) => id !== "kraken");
     const smaller = documentOf({ registry: { ...registry, venues } });
     const { get } = smaller.paths!["/v1/targets/{venue}"]!;
@@ -416,7 +416,7 @@ void t.test("the description of the API", async (t) => {
     t.end();
   });
 
-  await t.test("strangers are sent to pages, not to files of ours", (t) => {
+  await t.test("the description links to pages, not to our files", (t) => {
     const words = JSON.stringify(documentOf({ registry, siteUrl: "https://example.org/status" }));
     t.notMatch(words, /\w+\.md\b/);
     for (const page of ["methodology", "rulebook", "receiving", "changelog"])
@@ -425,7 +425,7 @@ void t.test("the description of the API", async (t) => {
   });
 });
 
-/** In place, or where it is referred to. */
+/** Inline, or through a reference. */
 function bodyExample(document: OpenAPIObject, { example, examples }: MediaTypeObject): unknown {
   if (!examples) return example;
   const { $ref } = Object.values(examples)[0] as ReferenceObject;
@@ -438,7 +438,7 @@ function problemExample(document: OpenAPIObject, name: string): unknown {
   return (answer as ResponseObject).content!["application/problem+json"]!.example as unknown;
 }
 
-void t.test("no two constants of a generated client have one name", async (t) => {
+void t.test("no two constants of a generated client have the same name", async (t) => {
   const document = documentOf({
     registry: await loadRegistry(packagedFile("registry.json")),
   });

@@ -2,7 +2,7 @@ import t from "tap";
 import { queued, QueueTimeout } from "../../../server/api/query-queue.js";
 import type { RowStream } from "../../../shared/database/row-stream.js";
 
-/** A pool that notes what begins, and ends nothing before it is told to. */
+/** A pool that records the statements that begin, and ends each only on demand. */
 function waitingPool() {
   const begun: string[] = [];
   const endings: ((error?: Error) => void)[] = [];
@@ -14,7 +14,7 @@ function waitingPool() {
   }
   return {
     begun,
-    /** Ends the statement that began as the `index`-th, and lets what follows from it begin. */
+    /** Ends the statement that began as the `index`-th, and lets the following one begin. */
     async end(index: number, error?: Error) {
       endings[index]!(error);
       await settled();
@@ -26,7 +26,7 @@ function waitingPool() {
 
 const settled = () => new Promise(setImmediate);
 
-void t.test("one at a time, in the order asked; others pass", async (t) => {
+void t.test("expensive statements run one at a time in order, and others do not wait", async (t) => {
   const pool = waitingPool();
   const turns = queued(pool, new Set(["year", "year_csv"]));
   const year = turns.file("year");
@@ -42,7 +42,7 @@ void t.test("one at a time, in the order asked; others pass", async (t) => {
   const failing = t.rejects(year, { message: "too slow" });
   await pool.end(0, new Error("too slow"));
   await failing;
-  t.strictSame(pool.begun.slice(2), ["year_csv"], "one that fails has its turn, and no more");
+  t.strictSame(pool.begun.slice(2), ["year_csv"], "a failed statement is not repeated");
   await pool.end(2);
   t.ok(await table);
   t.strictSame(pool.begun.slice(3), ["year"]);
@@ -50,7 +50,7 @@ void t.test("one at a time, in the order asked; others pass", async (t) => {
   t.strictSame(await another, ["year"]);
 });
 
-void t.test("a turn that does not come is given up", async (t) => {
+void t.test("a statement that waits too long in the queue is given up", async (t) => {
   const pool = waitingPool();
   const turns = queued(pool, new Set(["year"]), 20);
   const hanging = turns.file("year");
@@ -59,10 +59,10 @@ void t.test("a turn that does not come is given up", async (t) => {
     message: "year was still queued after 20 ms",
   });
   await pool.end(0);
-  t.strictSame(await hanging, ["year"], "who has begun may take longer");
+  t.strictSame(await hanging, ["year"], "a statement that has begun may take longer");
   const next = turns.file("year");
   await settled();
-  t.equal(pool.begun.length, 2, "what was given up is not asked any more");
+  t.equal(pool.begun.length, 2, "a statement that was given up never runs");
   await pool.end(1);
   t.strictSame(await next, ["year"]);
 });

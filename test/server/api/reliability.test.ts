@@ -1,4 +1,4 @@
-/** `/v1/reliability`: how venues compare, and how it agrees with their own pages. */
+/** `/v1/reliability` compares venues, and agrees with their own pages. */
 import t from "tap";
 import { sql, type Pool } from "../../../shared/database/pool.js";
 import { migrate } from "../../../server/database/migrate.js";
@@ -10,7 +10,7 @@ import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, forget, measured, pastIncident } from "../../support/fleet.js";
 import { compared, type Row, rowOf } from "../../support/reliability.js";
 
-/** So many hours before `until`, each with these latencies at its start, of one endpoint from one region. */
+/** This many hours before `until`, each with these latencies at its start, of one endpoint from one region. */
 async function hours(pool: Pool, venue: string, latenciesMs: number[], count: number, until: Date): Promise<void> {
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, latency_us)
@@ -29,7 +29,7 @@ async function hours(pool: Pool, venue: string, latenciesMs: number[], count: nu
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-void t.test("just after midnight", async (t) => {
+void t.test("just after midnight, windows and incident counts agree", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const midnight = Math.floor(Date.now() / dayMs) * dayMs - dayMs;
   const at = new Date(midnight + 90_000);
@@ -61,18 +61,18 @@ void t.test("just after midnight", async (t) => {
     const { body } = await api.ask<Table>(path);
     t.equal(body.length, incidents, `${days} days`);
     const row = rowOf(await compared(api, `?days=${days}`), "okx");
-    t.equal(row.incidents, incidents, "as many as are counted");
+    t.equal(row.incidents, incidents, "as many incidents as are counted");
     const { windowFrom, windowTo, windowMeasuredMinutes } = body[0]!;
-    t.equal(windowFrom, new Date(midnight - (days - 1) * dayMs).toISOString(), "from a midnight");
+    t.equal(windowFrom, new Date(midnight - (days - 1) * dayMs).toISOString(), "the window begins at midnight");
     t.equal(windowTo, at.toISOString());
     t.equal(windowMeasuredMinutes, String(minutes));
     t.equal(row.measuredMinutes, minutes);
     const windowMs = Date.parse(windowTo!) - Date.parse(windowFrom!);
-    t.ok(minutes <= Math.ceil(windowMs / 60_000), "minutes that the window has");
+    t.ok(minutes <= Math.ceil(windowMs / 60_000), "no more minutes than the window has");
   }
 });
 
-void t.test("venues compared", async (t) => {
+void t.test("the comparison of venues", async (t) => {
   const { pool } = await migratedDatabase(t);
   const registry = await loadRegistry(packagedFile("registry-all.json"));
   await migrate(pool, registry, makeLog("test", "warn"));
@@ -107,7 +107,7 @@ void t.test("venues compared", async (t) => {
       typicalP50Ms: null,
       meanIncidentSeconds: null,
     });
-    t.equal(unmeasured.fleet.uptimePct, null, "not measured is not up");
+    t.equal(unmeasured.fleet.uptimePct, null, "an unmeasured venue has no uptime");
   });
 
   await t.test("spec: fleet describes only the rows returned, after the category filter", async (t) => {
@@ -147,7 +147,7 @@ void t.test("venues compared", async (t) => {
     t.strictSame(
       uptimes,
       uptimes.toSorted((a, b) => b - a),
-      "the most available first",
+      "the most available venue first",
     );
   });
 
@@ -162,26 +162,29 @@ void t.test("venues compared", async (t) => {
     }
   });
 
-  await t.test("typical latencies are medians of hours, and the one is never above the other", async (t) => {
-    await forget(pool);
-    // 20 samples an hour, so that the 95th percentile is of the last two
-    const even = Array.from({ length: 20 }, () => 100);
-    // an hour that is over, also where the clock passes a full one meanwhile
-    const until = ago(3600);
-    await hours(pool, "okx", [...even.slice(2), 500, 500], 9, until);
-    await hours(pool, "kraken", even, 3, until);
-    await pool.query(sql`call upkeep.refresh('sample_hour', now() - interval '2 days', now() + interval '1 hour')`);
-    await decide(pool);
-    const api = await fresh();
-    const all = await compared(api, "?days=2");
-    t.match(rowOf(all, "okx"), {
-      ...{ typicalP50Ms: 100, typicalP95Ms: 500, typicalHours: 9 },
-    });
-    t.match(rowOf(all, "kraken"), { typicalP50Ms: 100, typicalP95Ms: 100 });
-    t.match(all.fleet, { typicalP50Ms: 100, typicalP95Ms: 500 }, "nine of twelve hours: no mean of the rows");
-  });
+  await t.test(
+    "typical latencies are medians of hours, and the median never exceeds the 95th percentile",
+    async (t) => {
+      await forget(pool);
+      // 20 samples an hour, so that the 95th percentile comes from the last two
+      const even = Array.from({ length: 20 }, () => 100);
+      // a closed hour, even if the clock passes a full hour meanwhile
+      const until = ago(3600);
+      await hours(pool, "okx", [...even.slice(2), 500, 500], 9, until);
+      await hours(pool, "kraken", even, 3, until);
+      await pool.query(sql`call upkeep.refresh('sample_hour', now() - interval '2 days', now() + interval '1 hour')`);
+      await decide(pool);
+      const api = await fresh();
+      const all = await compared(api, "?days=2");
+      t.match(rowOf(all, "okx"), {
+        ...{ typicalP50Ms: 100, typicalP95Ms: 500, typicalHours: 9 },
+      });
+      t.match(rowOf(all, "kraken"), { typicalP50Ms: 100, typicalP95Ms: 100 });
+      t.match(all.fleet, { typicalP50Ms: 100, typicalP95Ms: 500 }, "from nine of twelve hours, not a mean of the rows");
+    },
+  );
 
-  await t.test("a window is of whole UTC days, in every column", async (t) => {
+  await t.test("a window has whole UTC days, in every column", async (t) => {
     await forget(pool);
     const today = new Date(new Date().toISOString().slice(0, 10));
     const yesterday = new Date(+today - 1000);
@@ -214,12 +217,12 @@ void t.test("venues compared", async (t) => {
         t.equal(
           body.incidents.filter(({ venue }) => venue === id).length,
           incidents,
-          `${days} days of ${id}: what is counted is listed`,
+          `${days} days of ${id}: every counted incident is listed`,
         );
     }
   });
 
-  await t.test("an outage that goes on is the longest", async (t) => {
+  await t.test("a continuing outage counts as the longest", async (t) => {
     await forget(pool);
     const startedAt = ago(3 * 86_400);
     for (const [component, minutes] of [
@@ -233,7 +236,7 @@ void t.test("venues compared", async (t) => {
     await decide(pool);
     const all = await compared(await fresh());
     const row = rowOf(all, "okx");
-    t.equal(row.meanIncidentSeconds, 120, "of those that are over");
+    t.equal(row.meanIncidentSeconds, 120, "the mean of closed incidents");
     const lasted = (Date.parse(all.generatedAt) - +startedAt) / 1000;
     t.ok(Math.abs(row.longestIncidentSeconds! - lasted) <= 1, "until now");
   });

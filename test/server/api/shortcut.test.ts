@@ -1,4 +1,4 @@
-/** Boards at their usual addresses are answered without Express. Nobody may see a difference. */
+/** Boards at their usual URLs are served without Express. Clients must see no difference. */
 import { createServer, request, type IncomingHttpHeaders } from "node:http";
 import t, { type Test } from "tap";
 import type { AnsweredRequest } from "../../../server/api/request-log.js";
@@ -38,7 +38,7 @@ function ask(port: number, path: string, headers: Record<string, string> = {}, m
   });
 }
 
-void t.test("the shortcut", async (t) => {
+void t.test("the shortcut past Express", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   await measured(pool, { from: ago(90), to: ago(0) });
   await decide(pool);
@@ -66,12 +66,12 @@ void t.test("the shortcut", async (t) => {
     return web.port;
   };
   const port = await serve(10_000);
-  /** Spelled so that only Express knows it. */
+  /** A spelling that only Express handles. */
   const long = (path: string) => `${path}${path.includes("?") ? "&" : "?"}x=1`;
   const same = (t: Test, short: Raw, full: Raw, what: string) => {
     t.equal(short.status, full.status, `${what}: status`);
-    t.strictSame(short.names, full.names, `${what}: names of the headers`);
-    // one request later, and perhaps a second
+    t.strictSame(short.names, full.names, `${what}: the same header names`);
+    // one request later, and perhaps one second later
     for (const one of [short, full]) for (const name of ["date", "ratelimit"]) delete one.headers[name];
     t.strictSame(short.headers, full.headers, `${what}: headers`);
     t.equal(short.text, full.text, `${what}: body`);
@@ -85,7 +85,7 @@ void t.test("the shortcut", async (t) => {
     "/v1/regions",
     "/v1/notify",
   ];
-  await t.test("answers as the app does", async (t) => {
+  await t.test("responds as the app does", async (t) => {
     for (const path of paths)
       for (const encoding of ["identity", "gzip", "br"]) {
         const accept = { "accept-encoding": encoding };
@@ -102,7 +102,7 @@ void t.test("the shortcut", async (t) => {
       }
   });
 
-  await t.test("whatever else a client sends", async (t) => {
+  await t.test("responds as the app does to other headers of a client", async (t) => {
     for (const method of ["GET", "HEAD", "OPTIONS", "POST"])
       for (const headers of [
         {},
@@ -128,7 +128,7 @@ void t.test("the shortcut", async (t) => {
       }
   });
 
-  await t.test("is what these addresses are answered by", async (t) => {
+  await t.test("serves these URLs", async (t) => {
     answered.length = 0;
     for (const path of paths) await ask(port, path);
     await until(() => answered.length === paths.length);
@@ -139,11 +139,11 @@ void t.test("the shortcut", async (t) => {
         ...["/v1/targets/:venue 200", "/v1/targets/:venue 200"],
         ...["/v1/regions 200", "/v1/notify 200"],
       ],
-      "each is counted once, by its route",
+      "each request is counted once, under its route",
     );
   });
 
-  await t.test("no other address is", async (t) => {
+  await t.test("serves no other URL", async (t) => {
     const { boards, failures } = makeShared({
       pool,
       registry,
@@ -174,7 +174,7 @@ void t.test("the shortcut", async (t) => {
     }
   });
 
-  await t.test("one limit for both", async (t) => {
+  await t.test("shares the rate limit with the app", async (t) => {
     const limited = await serve(3);
     const left = async (path: string) => {
       const { status, headers } = await ask(limited, path);
@@ -190,7 +190,7 @@ void t.test("the shortcut", async (t) => {
     t.equal(await left("/v1/thresholds"), "429 remaining=0");
   });
 
-  await t.test("a client behind a proxy that is trusted", async (t) => {
+  await t.test("recognises clients behind a trusted proxy", async (t) => {
     const behind = await serve(1, ["loopback"]);
     const from = async (address: string) => (await ask(behind, "/v1/status", { "x-forwarded-for": address })).status;
     t.equal(await from("192.0.2.1"), 200);
@@ -200,14 +200,14 @@ void t.test("the shortcut", async (t) => {
     t.equal(await from("2001:db8::2"), 429, "the same /56");
   });
 
-  await t.test("without a database the app says so", async (t) => {
+  await t.test("leaves requests to the app without a database", async (t) => {
     logged.length = answered.length = 0;
     trouble = Object.assign(new Error("gone"), { code: "ECONNREFUSED" });
     const short = await ask(port, "/v1/status");
     t.equal(short.status, 503);
     same(t, short, await ask(port, long("/v1/status")), "503");
     trouble = null;
-    t.equal(logged.length, 1, "an outage begins with one line");
+    t.equal(logged.length, 1, "an outage is logged once");
     await until(() => answered.length === 2);
     t.strictSame(
       answered.map(({ route, status }) => `${route} ${status}`),
@@ -216,11 +216,11 @@ void t.test("the shortcut", async (t) => {
     const before = await ask(port, "/v1/status");
     const after = await ask(port, "/v1/status");
     const used = (one: Raw) => Number(/remaining=(\d+)/.exec(one.headers.ratelimit as string)![1]);
-    t.equal(used(before) - used(after), 1, "and no request counts twice");
+    t.equal(used(before) - used(after), 1, "no request counts twice");
   });
 });
 
-void t.test("a reading of the clock that is trusted", async (t) => {
+void t.test("a reading of the clock is reused until it expires", async (t) => {
   let at = 0;
   const pool = {
     file: () => Promise.resolve([{ generated_at: new Date(++at), moved_at: null }]),
@@ -228,14 +228,14 @@ void t.test("a reading of the clock that is trusted", async (t) => {
   const clock = makeClock(pool as never, 60_000);
   const read = async () => +(await clock.read()).generated_at;
   t.equal(await read(), 1);
-  t.equal(await read(), 1, "for as long as it may be");
+  t.equal(await read(), 1, "reused while it is fresh");
   clock.expire();
-  t.equal(await read(), 2, "but not when a later instant was seen");
+  t.equal(await read(), 2, "read again after it expired");
   const underWay = makeClock(pool as never, 60_000);
   const reading = underWay.read();
   underWay.expire();
   t.equal(+(await reading).generated_at, 3);
-  t.equal(+(await underWay.read()).generated_at, 4, "nor one begun before");
+  t.equal(+(await underWay.read()).generated_at, 4, "a reading in flight at the expiry is not reused");
   const untrusted = makeClock(pool as never);
   await untrusted.read();
   t.equal(+(await untrusted.read()).generated_at, 6);

@@ -1,7 +1,7 @@
 import t from "tap";
 import { makeSnapshots } from "../../../server/api/snapshot.js";
 
-/** A database whose clock and whose answers the test moves by hand. */
+/** A database whose clock and results the test controls. */
 function fakeDatabase() {
   const database = {
     at: new Date(0),
@@ -25,7 +25,7 @@ function fakeDatabase() {
   return database;
 }
 
-void t.test("a body is made once a tick, whoever asks", async (t) => {
+void t.test("a body is made once a tick, for all clients", async (t) => {
   const database = fakeDatabase();
   const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 });
   const ask = (venue: string) => snapshots("venue", [venue], [venue]);
@@ -54,18 +54,18 @@ void t.test("a body may be held beyond its tick", async (t) => {
     return database.asked.join();
   };
   t.equal(await askedAt(100), "week");
-  t.equal(await askedAt(130), "clock", "for as long as it is said");
-  t.equal(await askedAt(132), "clock,week", "and no longer");
+  t.equal(await askedAt(130), "clock", "held for its time");
+  t.equal(await askedAt(132), "clock,week", "made again afterwards");
   database.movedAt = new Date(130_000);
-  t.equal(await askedAt(134), "clock", "what moved before is in it");
+  t.equal(await askedAt(134), "clock", "held, as it contains earlier changes");
   database.movedAt = new Date(136_000);
-  t.equal(await askedAt(136), "clock,week", "what moves since is not");
-  t.equal(await askedAt(138), "clock,week", "nor what moved after its tick");
+  t.equal(await askedAt(136), "clock,week", "made again after a later change");
+  t.equal(await askedAt(138), "clock,week", "made again after a change that followed its tick");
   t.equal(await askedAt(140), "clock");
-  t.equal(await askedAt(120), "clock,week", "of a time to come it is never");
+  t.equal(await askedAt(120), "clock,week", "never served for an earlier instant");
 });
 
-void t.test("a statement that fails is not kept, and all who wait are told", async (t) => {
+void t.test("a failed statement is not cached, and all waiting clients get the error", async (t) => {
   const database = fakeDatabase();
   const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 });
   database.waiting = Promise.reject(new Error("gone"));
@@ -77,7 +77,7 @@ void t.test("a statement that fails is not kept, and all who wait are told", asy
   });
 });
 
-/** Keeps a database from answering until it is released, or ended with an error. */
+/** Blocks a database until it is released, or fails it with an error. */
 function keepBusy(database: ReturnType<typeof fakeDatabase>) {
   let release = () => {};
   let fail: (error: Error) => void = () => {};
@@ -91,7 +91,7 @@ function keepBusy(database: ReturnType<typeof fakeDatabase>) {
   return { release, fail };
 }
 
-void t.test("while the database is busy", async (t) => {
+void t.test("the newest body is served while the database is busy", async (t) => {
   const database = fakeDatabase();
   const held: unknown[] = [];
   const whileBusy = {
@@ -106,7 +106,7 @@ void t.test("while the database is busy", async (t) => {
   // reads the clock
   await ask("board");
 
-  /** That a page waits for the database while the newest one does not, whose patience ends later. */
+  /** Checks that a page waits for the database while the newest one, whose patience ends later, does not. */
   async function waits(page: string, newest: string, name: string) {
     const { release } = keepBusy(database);
     let answered = false;
@@ -119,26 +119,26 @@ void t.test("while the database is busy", async (t) => {
 
   const { release } = keepBusy(database);
   const both = await Promise.all([ask("board"), ask("board")]);
-  t.strictSame(both, [board, board], "the newest board is answered");
-  t.equal(await ask("board"), board, "to those who come later as well");
+  t.strictSame(both, [board, board], "the newest board is served");
+  t.equal(await ask("board"), board, "later clients get it, too");
   t.strictSame(held, [undefined, undefined]);
   release();
-  await waits("page", "board", "a page that nobody has asked for waits");
+  await waits("page", "board", "a page that is not cached waits");
 
   database.at = new Date(10_000);
   database.movedAt = new Date(5_000);
   await ask("other");
   await ask("other");
-  await waits("board", "other", "nor is answered what has moved since");
+  await waits("board", "other", "a page that has changed since waits");
 
   await ask("board");
   database.at = new Date(45_000);
   await ask("other");
   await ask("other");
-  await waits("board", "other", "nor what is too old");
+  await waits("board", "other", "a page that is too old waits");
 });
 
-void t.test("a fault after a held answer is reported to the log", async (t) => {
+void t.test("an error after a held response is logged", async (t) => {
   const database = fakeDatabase();
   let report: (error: unknown) => void;
   const reported = new Promise((resolve) => (report = resolve));
@@ -156,7 +156,7 @@ void t.test("a fault after a held answer is reported to the log", async (t) => {
   t.match(await reported, { message: "gone" });
 });
 
-void t.test("what is kept is bounded; the least recently used goes first", async (t) => {
+void t.test("the number of cached bodies is bounded, and the least recently used is dropped first", async (t) => {
   const database = fakeDatabase();
   const snapshots = makeSnapshots(database, { bodies: 2, bytes: 1e6 });
   const ask = (venue: string) => snapshots("venue", [venue], [venue]);
@@ -170,7 +170,7 @@ void t.test("what is kept is bounded; the least recently used goes first", async
   t.strictSame(database.asked, ["clock", "venue b"]);
 });
 
-void t.test("and by bytes: a few large bodies are many", async (t) => {
+void t.test("the bytes of cached bodies are bounded", async (t) => {
   const database = fakeDatabase();
   // `venue made 1` in all its forms is 24 bytes long
   const snapshots = makeSnapshots(database, { bodies: 100, bytes: 50 });
@@ -182,5 +182,5 @@ void t.test("and by bytes: a few large bodies are many", async (t) => {
   await ask("a");
   t.strictSame(database.asked, ["clock", "clock", "venue a"]);
   const none = makeSnapshots(database, { bodies: 100, bytes: 10 });
-  t.ok(await none("venue", ["a"], ["a"]), "what is too large is answered");
+  t.ok(await none("venue", ["a"], ["a"]), "a body that is too large for the cache is served");
 });

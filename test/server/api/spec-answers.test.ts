@@ -1,4 +1,4 @@
-/** Rules of the contract that no other test is about: numbers, bounds and defaults, as answers have them. */
+/** Rules of the contract that no other test covers: numbers, limits and defaults in responses. */
 import t from "tap";
 import type { ParameterObject, SchemaObject } from "openapi3-ts/oas31";
 import { sql } from "../../../shared/database/pool.js";
@@ -20,7 +20,7 @@ interface Measured {
 const dayS = 86_400;
 const categories = ["exchange", "rpc", "market-data", "oracle", "stablecoin", "bridge", "ramp"];
 
-void t.test("rules of the contract", async (t) => {
+void t.test("responses follow the contract", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   await forget(pool);
   await outage.open(pool);
@@ -56,13 +56,13 @@ void t.test("rules of the contract", async (t) => {
       const answer = await api.ask(path);
       const isJson = answer.headers["content-type"]!.includes("json");
       if (!isJson) continue;
-      // OpenAPI itself describes what stands within a description
+      // OpenAPI itself describes the content of a description
       const deepest = path === "/openapi.json" ? 0 : Infinity;
       for (const [place, text] of withMore(answer.body, deepest))
         t.throws(
           () => held(path, { ...answer, text }, "GET"),
           /does not fit its schema/,
-          `${path}: one field more in ${place} would be noticed`,
+          `${path}: an extra field in ${place} would be noticed`,
         );
     }
   });
@@ -89,7 +89,7 @@ void t.test("rules of the contract", async (t) => {
       );
       for (const { cadenceMs } of shown) cadences.add(cadenceMs);
     }
-    t.ok(cadences.size > 1, "not all are the same");
+    t.ok(cadences.size > 1, "cadences differ");
   });
 
   await t.test("spec: probeIntervalMs and bucketMs are at least 1", async (t) => {
@@ -254,7 +254,7 @@ void t.test("rules of the contract", async (t) => {
         metrics: new Set(families.flatMap(({ series }) => series.map(({ value }) => value))),
       };
     };
-    // as if so much time had gone by since the last tick
+    // as if this much time had passed since the last tick
     const silentFor = (seconds: number) =>
       pool.query(sql`update engine_clock set ticked_at = now() - ${seconds}::int * interval '1 s'`);
     await forget(pool);
@@ -275,7 +275,7 @@ void t.test("rules of the contract", async (t) => {
   });
 });
 
-/** The body once for each object within it, with a field more there; of lists, the first item stands for all. */
+/** The body once for each object within it, with an extra field there; the first item represents a list. */
 function* withMore(body: unknown, deepest: number): Generator<[place: string, text: string]> {
   for (const place of objectsIn(body)) {
     if (place.length > deepest) continue;

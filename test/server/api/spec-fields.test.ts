@@ -1,4 +1,4 @@
-/** The fields that the contract names, and what they are, against the description of the API. */
+/** The contract's fields and their types, checked against the API's description. */
 import type { ReferenceObject, ResponseObject, SchemaObject } from "openapi3-ts/oas31";
 import t from "tap";
 import { packagedFile } from "../../../shared/config/package.js";
@@ -6,7 +6,7 @@ import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { documentOf } from "../../support/api.js";
 import { closed } from "../../support/closed.js";
 
-/** As the contract's tables have them. More may be there, none of these may be missing. */
+/** From the contract's tables. There may be more fields, but none of these may be missing. */
 const contract: Record<string, Record<string, string>> = {
   "/v1/status": {
     generatedAt: "date-time",
@@ -129,7 +129,7 @@ const contract: Record<string, Record<string, string>> = {
   },
 };
 
-void t.test("the fields of the contract", async (t) => {
+void t.test("the API has the contract's fields", async (t) => {
   const registry = await loadRegistry(packagedFile("registry.json"));
   const document = documentOf({ registry });
   const resolved = (part: SchemaObject | ReferenceObject): SchemaObject => {
@@ -178,15 +178,15 @@ void t.test("the fields of the contract", async (t) => {
     t.end();
   });
 
-  await t.test("clients generated strictly outlive a field more", (t) => {
+  await t.test("strictly generated clients tolerate an extra field", (t) => {
     const text = JSON.stringify(document);
     t.notMatch(text, /"(additional|unevaluated)Properties":(false|\{"not")/);
     t.match(document.info.description, /Fields may be added to any object/);
     t.end();
   });
 
-  await t.test("what is null so far has the shape to come", (t) => {
-    // generators of types drop what can only be null, and strict clients break at the first value
+  await t.test("a field that is still always null has its future type", (t) => {
+    // type generators drop fields that can only be null, and strict clients break at the first value
     t.strictSame(
       partsOf(document).filter(([place, part]) => part.type === "null" && !/\.anyOf\.1$/.test(place)),
       [],
@@ -194,10 +194,10 @@ void t.test("the fields of the contract", async (t) => {
     t.end();
   });
 
-  await t.test("no object may have what is not described", (t) => {
+  await t.test("no object may have undescribed fields", (t) => {
     const isLoose = (part: SchemaObject) => {
       const isObject = [part.type].flat().includes("object");
-      // a record of counts has the words of a list, and they are described by one form
+      // the keys of a record of counts come from a list, and one schema describes them all
       const isRecord = part.propertyNames !== undefined && typeof part.additionalProperties === "object";
       return isObject && part.additionalProperties !== false && !isRecord;
     };
@@ -205,7 +205,7 @@ void t.test("the fields of the contract", async (t) => {
       partsOf(closed(document))
         .filter(([, part]) => isLoose(part))
         .map(([place]) => place)
-        // OpenAPI itself describes what stands in a description
+        // OpenAPI itself describes the content of a description
         .filter((place) => !place.startsWith("paths./openapi.json.")),
       [],
     );

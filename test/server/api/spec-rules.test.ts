@@ -1,4 +1,4 @@
-/** Every rule of the contract has a test that runs, and every test that is named after a rule is in the table. */
+/** Every rule of the contract has a test that runs, and every test named after a rule is in the table. */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import t from "tap";
@@ -7,17 +7,14 @@ import { packagedFile } from "../../../shared/config/package.js";
 import { rules } from "../../support/spec-rules.js";
 
 interface Named {
-  /** Of the tests that always run. */
+  /** Names of the tests that always run. */
   plain: Set<string>;
-  /** Beginnings of names that go on with a key of an object in the same file. */
+  /** Beginnings of names that end with a key of an object in the same file. */
   beginnings: string[];
   keys: Set<string>;
 }
 
-/**
- * Names of the tests that run in a file, as they are written: what is commented out, skipped, or still to be done is
- * none.
- */
+/** Names of the tests in a file that run, as written, without tests that are commented out, skipped or to be done. */
 function namesIn(text: string): Named {
   const named: Named = { plain: new Set(), beginnings: [], keys: new Set() };
   const file = ts.createSourceFile("x.ts", text, ts.ScriptTarget.Latest);
@@ -29,7 +26,7 @@ function namesIn(text: string): Named {
     if (ts.isCallExpression(node)) {
       const called = node.expression;
       const method = ts.isPropertyAccessExpression(called) && called.name.text;
-      // what stands within runs as little
+      // inner tests do not run either
       if (method === "skip" || method === "todo") return;
       if (method === "test") {
         if (!runs(node.arguments)) return;
@@ -45,7 +42,7 @@ function namesIn(text: string): Named {
   }
 }
 
-/** Also those that skip themselves on some machines do not always run. */
+/** Tests that skip themselves on some machines do not always run either. */
 function runs(given: ts.NodeArray<ts.Expression>): boolean {
   const unless = given
     .filter(ts.isObjectLiteralExpression)
@@ -68,7 +65,7 @@ const files = new Map(
     }),
 );
 
-void t.test("only a test that runs holds a rule", (t) => {
+void t.test("only a test that runs covers a rule", (t) => {
   const { plain } = namesIn(`
     void t.test("runs", (t) => {});
     await t.test("runs too", async (t) => { await t.test("within", check); });
@@ -95,28 +92,28 @@ void t.test("every rule of the contract has its test", (t) => {
   t.end();
 });
 
-/** Statuses are no limits. */
+/** HTTP statuses are no limits. */
 const statuses = ["200", "400", "404", "429"];
 
-/** In words that are no others, `24h` is the number 24. */
+/** In the rules' words, `24h` is the number 24. */
 function numbersIn(words: string): string[] {
   const numbers = words.match(/(?<![\w.])\d+(\.\d+)*/g) ?? [];
   return numbers.filter((number) => !statuses.includes(number));
 }
 
-void t.test("a number or limit has a test that is named after it", (t) => {
+void t.test("a rule with a number has a test whose name contains it", (t) => {
   for (const { id, rule, test } of rules) {
     const [, name] = test;
     const numbers = numbersIn(rule);
     const inName = numbersIn(name);
     if (numbers.length === 0 && !id.startsWith("limit-")) continue;
     t.ok(name.startsWith("spec: "), `${id}: ${name} begins with "spec: "`);
-    for (const number of numbers) t.ok(inName.includes(number), `${id}: ${name} says ${number}`);
+    for (const number of numbers) t.ok(inName.includes(number), `${id}: ${name} contains ${number}`);
   }
   t.end();
 });
 
-void t.test("an id means one rule", (t) => {
+void t.test("an id names one rule", (t) => {
   const ids = rules.map(({ id }) => id);
   t.strictSame(
     ids.filter((id, at) => ids.indexOf(id) !== at),
@@ -125,7 +122,7 @@ void t.test("an id means one rule", (t) => {
   t.end();
 });
 
-void t.test("every test that is named after a rule has one", (t) => {
+void t.test("every test named after a rule has one", (t) => {
   const listed = new Map(
     [...files.keys()].map((file) => [file, rules.filter(({ test }) => test[0] === file).map(({ test }) => test[1])]),
   );

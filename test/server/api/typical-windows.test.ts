@@ -10,7 +10,7 @@ import { roundHalfEven } from "../../support/rollup-model.js";
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-void t.test("typical latencies of every window", async (t) => {
+void t.test("typical latencies of every window agree with a computation by hand", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const now = new Date();
   await sparseHours(pool, 24, now);
@@ -22,23 +22,23 @@ void t.test("typical latencies of every window", async (t) => {
     for (const days of windows) {
       const { fleet, venues, generatedAt } = await compared(api, `?days=${days}`);
       const byHand = await usualByHand(pool, days, generatedAt);
-      t.match(fleet, byHand(null), `${days} days, all`);
+      t.match(fleet, byHand(null), `${days} days, all venues`);
       for (const row of venues) t.match(row, byHand(row.id), `${days} days, ${row.id}`);
     }
   }
 
-  await t.test("before any five days are kept", async (t) => {
-    t.equal(await keptBuckets(pool), 0, "as after a migration");
+  await t.test("agree before any bucket of five days is stored", async (t) => {
+    t.equal(await keptBuckets(pool), 0, "no bucket, as after a migration");
     await areThoseByHand(t);
   });
 
-  await t.test("with five days kept, and edges in their midst", async (t) => {
+  await t.test("agree with stored buckets of five days, and window edges within them", async (t) => {
     await pool.query(sql`call upkeep.refresh_all(now() - interval '2 days', now())`);
-    t.ok((await keptBuckets(pool)) >= 4, "from the beginning, not from what is refreshed alone");
+    t.ok((await keptBuckets(pool)) >= 4, "filled from the beginning, not only where refreshed");
     await areThoseByHand(t);
   });
 
-  await t.test("after what came late", async (t) => {
+  await t.test("agree after late samples", async (t) => {
     await insertLatencies(
       pool,
       await pool.query(sql`
@@ -58,7 +58,7 @@ void t.test("typical latencies of every window", async (t) => {
     t.same(kept!.hours, counted!.hours, "no hour is counted twice");
   });
 
-  await t.test("of what is not watched any more", async (t) => {
+  await t.test("include components that are no longer watched", async (t) => {
     const before = rowOf(await compared(await serve(t, { pool, registry })), "okx");
     await pool.script("update component set published = false where component = 'rest:book'");
     const after = rowOf(await compared(await serve(t, { pool, registry })), "okx");
@@ -68,7 +68,7 @@ void t.test("typical latencies of every window", async (t) => {
         ...before,
         components: before.components.filter(({ component }) => component !== "rest:book"),
       },
-      "history keeps its meaning; no row is left for what is not shown any more",
+      "the figures are unchanged; only the component's own row is gone",
     );
     t.equal(after.components.length, before.components.length - 1);
   });
@@ -83,9 +83,7 @@ async function keptHours(pool: Pool): Promise<{ hours: number }[]> {
   return pool.query(sql`select sum(hours) as hours from usual_hour`);
 }
 
-/**
- * From nine to twelve samples in each of some hours of these days, by three endpoints of two venues, from two regions.
- */
+/** Nine to twelve samples in each of some hours of these days, of three endpoints of two venues, from two regions. */
 async function sparseHours(pool: Pool, days: number, now: Date) {
   const random = randomFrom(5);
   const series = await pool.query<{
@@ -131,7 +129,7 @@ async function insertLatencies(
   `);
 }
 
-/** Medians of hours by sorting them, in plain TypeScript: what the answers of a window have to be. */
+/** Medians of hours, sorted in plain TypeScript: the expected figures of a window. */
 async function usualByHand(pool: Pool, days: number, at: string) {
   const hours = await pool.query<{
     hour: Date;

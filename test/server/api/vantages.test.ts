@@ -1,4 +1,4 @@
-/** From how many places is looked: what probes report of themselves, and what readers see of it. */
+/** The number of vantages: what probes report about themselves, and what readers see. */
 import t from "tap";
 import { findingsOn } from "../../../server/commands/doctor/database.js";
 import { type Pool, sql } from "../../../shared/database/pool.js";
@@ -12,7 +12,7 @@ import { forgetAt, member } from "../../support/member.js";
 const [one, other, third] = ["1".repeat(16), "2".repeat(16), "3".repeat(16)];
 const frankfurt = { name: "fra1", place: "Frankfurt", network: "AS24940" };
 
-/** Machines of a region in turn, as they are recorded. */
+/** The recorded machines of a region, in order. */
 async function machinesOf(pool: Pool, region: string) {
   const rows = await pool.query<{ machine: string | null }>(sql`
     select v.machine from region_vantage v join region g using (region_id)
@@ -21,7 +21,7 @@ async function machinesOf(pool: Pool, region: string) {
   return rows.map(({ machine }) => machine);
 }
 
-void t.test("the one machine of a region", async (t) => {
+void t.test("a region's machine is recorded while all its probes share it", async (t) => {
   const { pool } = await migratedDatabase(t);
   const region = "us-east";
   const history = async () => {
@@ -35,24 +35,24 @@ void t.test("the one machine of a region", async (t) => {
 
   await silent.renew();
   await silent.leave();
-  t.strictSame(await history(), [], "of which nothing is known has no row");
+  t.strictSame(await history(), [], "no row while no probe has reported a machine");
   await first.renew();
   await first.renew();
   await second.renew();
-  t.strictSame(await history(), [one], "is written down once");
+  t.strictSame(await history(), [one], "the machine is recorded once");
   await away.renew();
   await first.renew();
-  t.strictSame(await history(), [one, null], "is none while there are two");
+  t.strictSame(await history(), [one, null], "null while the probes run on two machines");
   await forgetAt(pool, away.process);
   await second.renew();
-  t.strictSame(await history(), [one, null, one], "is one again when the other is gone");
+  t.strictSame(await history(), [one, null, one], "the first machine again when the other probe is gone");
   await silent.renew();
-  t.strictSame((await history()).slice(3), [null], "is not known while a probe does not say where it is");
+  t.strictSame((await history()).slice(3), [null], "null while a probe does not report its machine");
   for (const each of [silent, first, second]) await each.leave();
-  t.equal((await history()).length, 4, "is not changed by a goodbye");
+  t.equal((await history()).length, 4, "a goodbye changes nothing");
   await member(pool, { region, machine: third }).renew();
-  t.strictSame((await history()).slice(4), [third], "follows a move");
-  t.strictSame(await machinesOf(pool, "eu-central"), [], "is its own");
+  t.strictSame((await history()).slice(4), [third], "a move is recorded");
+  t.strictSame(await machinesOf(pool, "eu-central"), [], "another region has its own record");
 
   const [at] = await pool.query<{ before: string | null; now: string }>(sql`
     select api.vantage_of(g.region_id, now() - interval '1 day') as before, api.vantage_of(g.region_id, now()) as now
@@ -61,7 +61,7 @@ void t.test("the one machine of a region", async (t) => {
   t.strictSame(at, { before: null, now: third });
 });
 
-void t.test("a decision finds the machines again that it saw", async (t) => {
+void t.test("a decision sees the same machines when it is repeated", async (t) => {
   const { pool } = await migratedDatabase(t);
   const machineAt = async (at: Date) => {
     const [row] = await pool.query<{ machine: string | null }>(sql`
@@ -71,12 +71,12 @@ void t.test("a decision finds the machines again that it saw", async (t) => {
   };
   const probe = member(pool, { machine: one });
   await probe.renew();
-  // a probe's word may be committed after the tick of a later instant has looked
+  // a probe's report may be committed after the tick of a later instant has read
   const first = new Date();
   t.equal(await machineAt(first), null);
   accepted(await tick(pool, first));
   t.equal(await machineAt(first), null, "as then");
-  t.equal(await machineAt(new Date(+first + 2)), one, "the next one sees it");
+  t.equal(await machineAt(new Date(+first + 2)), one, "the next tick sees it");
 
   await member(pool, { machine: other }).renew();
   await pool.query(sql`select pg_sleep(0.02)`);
@@ -84,7 +84,7 @@ void t.test("a decision finds the machines again that it saw", async (t) => {
   accepted(await tick(pool, second));
   t.equal(await machineAt(second), one);
   t.equal(await machineAt(new Date(+second + 2)), null);
-  t.equal(await machineAt(first), null, "what was before stays as it was");
+  t.equal(await machineAt(first), null, "the past is unchanged");
 });
 
 interface Fleet {
@@ -117,7 +117,7 @@ void t.test("vantages as readers see them", async (t) => {
   const [eu, ap, us] = probes;
   await measured(pool, { from: ago(60), to: ago(0), venue: "kraken" });
 
-  await t.test("of which nothing is known are as many as regions", async (t) => {
+  await t.test("are as many as regions while no machine is known", async (t) => {
     await see();
     const { fleet, board } = await shown(api);
     t.equal(fleet.vantages, 3);
@@ -127,7 +127,7 @@ void t.test("vantages as readers see them", async (t) => {
     });
   });
 
-  await t.test("that are one machine are one", async (t) => {
+  await t.test("are one for regions on one machine", async (t) => {
     for (const region of [eu!, ap!, us!]) await region.on(one, frankfurt).renew();
     await see();
     const { fleet, board } = await shown(api);
@@ -171,9 +171,9 @@ void t.test("vantages as readers see them", async (t) => {
     t.strictSame(
       inEurope!.vantage,
       { ...frankfurt, name: null, machine: one },
-      "what its probes do not agree on is left open",
+      "fields on which its probes differ are null",
     );
-    t.strictSame(inAsia!.sameMachineAs, ["eu-central"], "as it was last");
+    t.strictSame(inAsia!.sameMachineAs, ["eu-central"], "the last known machine");
     t.strictSame(inAmerica!.sameMachineAs, []);
     t.match(inAmerica!.vantage, { place: "New York", machine: other });
     t.match(await doctored(pool), {
@@ -182,7 +182,7 @@ void t.test("vantages as readers see them", async (t) => {
     });
   });
 
-  await t.test("are of those that report alone", async (t) => {
+  await t.test("count reporting regions only", async (t) => {
     await pool.query(sql`
       delete from sample where region_id = (select region_id from region where region = 'us-east')
     `);
@@ -192,21 +192,21 @@ void t.test("vantages as readers see them", async (t) => {
     t.match(board, { regions: 2, vantages: 1 });
   });
 
-  /** The next two instants: the first finds what probes said, and the second judges by it. */
+  /** Decides the next two instants: the first records what probes reported, and the second uses it. */
   async function see(): Promise<void> {
     const at = Date.now();
     for (const ms of [0, 2]) accepted(await tick(pool, new Date(at + ms)));
   }
 });
 
-void t.test("an incident's page says from where was looked", async (t) => {
+void t.test("an incident's page shows its vantages", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   const eu = (vantage: Vantage) => member(pool, { region: "eu-central", machine: one, vantage });
   const first = eu(frankfurt);
   await first.renew();
   await member(pool, { region: "us-east", machine: other }).renew();
-  // so they had said before anything was measured
+  // so they had reported before anything was measured
   await pool.query(sql`update region_vantage set holds_from = ${ago(1000)}`);
   const ticker = { venue: "kraken", component: "rest:ticker" };
   const regions = ["eu-central", "us-east"];
@@ -230,7 +230,7 @@ void t.test("an incident's page says from where was looked", async (t) => {
   };
   t.match(await evidence(), { opening: then, closing: then });
 
-  await t.test("as it was then, wherever they went since", async (t) => {
+  await t.test("as they were then, even if the probes have moved since", async (t) => {
     await first.leave();
     const moved = eu({ name: "par1", place: "Paris", network: "AS16276" });
     for (let i = 0; i < 2; i++) await moved.renew();
@@ -242,17 +242,17 @@ void t.test("an incident's page says from where was looked", async (t) => {
     t.strictSame(
       await pool.query(said),
       [{ names: ["fra1", "par1"], machine: one }],
-      "each move is noted once, also on the same machine",
+      "each move is recorded once, even on the same machine",
     );
     t.match(await evidence(), { opening: then, closing: then });
   });
 
-  await t.test("nothing is put into what the engine kept", async (t) => {
+  await t.test("without a change of the engine's stored evidence", async (t) => {
     const [kept] = await pool.query<{ text: string }>(sql`select evidence::text as text from incident`);
     t.notMatch(kept!.text, /"vantage":|"answers"/);
   });
 
-  await t.test("and nothing where its probes differ", async (t) => {
+  await t.test("with null where its probes differ", async (t) => {
     await eu({ ...frankfurt, place: "Paris" }).renew();
     const [row] = await pool.query(sql`
       select v.name, v.place, v.network from region_vantage v join region g using (region_id)

@@ -1,4 +1,6 @@
-/** A venue's page over seven days, read from hours and from samples beside them, compared with the samples alone. */
+/**
+ * A venue's page over seven days, read from stored hours and the samples around them, compared with the samples alone.
+ */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { serve } from "../../support/api.js";
@@ -31,7 +33,7 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
   const page = async (venue: string, query = "") => (await api.ask<Detail>(`/v1/targets/${venue}${query}`)).body;
 
   await measured(pool, { from: ago(100), to: ago(0) });
-  // few milliseconds, and gaps between them: percentiles often fall between two
+  // few distinct milliseconds with gaps between them, so that percentiles often fall between two
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, fault, latency_us)
     select
@@ -53,7 +55,7 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
     where venue = 'okx' and kind = 'rest' and region = 'eu-central'
     on conflict do nothing
   `);
-  // of two streams, of which one is not numbered
+  // two streams, one of them without sequence numbers
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, fault, messages, quiet_ms, sequence_gaps)
     select
@@ -70,7 +72,7 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
   await decide(pool);
   await pool.query(sql`call upkeep.refresh_over_hours(now() - upkeep.late_window(), now())`);
   const [kept] = await pool.query<{ hours: number }>(sql`select count(distinct hour)::int as hours from latency_hour`);
-  t.ok(kept!.hours >= 168, "most of it is not read raw");
+  t.ok(kept!.hours >= 168, "most of the week is not read from raw samples");
   const { generatedAt, endpoints, streams, latency } = await page("okx", "?range=7d");
   const takenFrom = (region: string, kind = "rest") => sql`
     from sample
@@ -121,7 +123,7 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
       }))
       .sort((a, b) => (a.component < b.component ? -1 : 1)),
     ofStreams,
-    "streams, from hours and what is beside them",
+    "streams, from hours and the samples around them",
   );
   const ofHours = await pool.query<{ at: Date }>(sql`
     select
@@ -141,7 +143,7 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
     where component = 'rest:ticker' and venue_id = (select venue_id from venue where venue = 'okx')
   `);
   await decide(pool);
-  // of a region that was not asked for yet: a week's page is held
+  // of a region that was not requested yet: a week's page is held
   const without = await page("okx", "?range=7d&region=us-east");
   await pool.query(sql`update component set published = true`);
   const others = await pool.query<{ at: Date; samples: number }>(sql`
@@ -156,6 +158,6 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
     others
       .map(({ at, samples }) => ({ at: at.toISOString(), samples }))
       .filter(({ at }) => middle(without).some((one) => one.at === at)),
-    "an endpoint that is not watched any more is not in the chart either",
+    "an endpoint that is no longer watched is not in the chart either",
   );
 });

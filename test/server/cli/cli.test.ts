@@ -55,13 +55,13 @@ void t.test("a word that may be a secret is not repeated", async (t) => {
   }
 });
 
-void t.test("--version says the version of the package", async (t) => {
+void t.test("--version prints the package's version", async (t) => {
   const script = runCli(t, ["--version"]);
   t.equal(await script.ended, 0);
   t.equal(script.output(), `${version}\n`);
 });
 
-void t.test("a mistake is told in a sentence, and ends with 2", async (t) => {
+void t.test("a usage error prints one sentence and exits with code 2", async (t) => {
   const mistakes: [string[], string | RegExp][] = [
     [[], /^venuewatch: a command is missing\n\nusage: /],
     [["upp"], /^venuewatch: there is no command "upp", expected one of .*up/],
@@ -87,20 +87,20 @@ void t.test("a mistake is told in a sentence, and ends with 2", async (t) => {
   }
 });
 
-void t.test("wrong settings are told all together, before anything starts", async (t) => {
+void t.test("all wrong settings are reported together, before anything starts", async (t) => {
   const script = runCli(t, ["up"], { PORT: "x", VENUEWATCH_NO: "1" });
   t.equal(await script.ended, 2);
   t.match(script.output(), "PORT: expected a port");
   t.match(script.output(), "VENUEWATCH_NO: there is no such setting");
 });
 
-void t.test("a region that the registry does not have is refused", async (t) => {
+void t.test("a region that is not in the registry is refused", async (t) => {
   const script = runCli(t, ["up"], { REGIONS: "eu-central,atlantis" });
   t.equal(await script.ended, 2);
   t.match(script.output(), /REGIONS: expected regions of the registry, .*eu-central.*, got atlantis/);
 });
 
-void t.test("an old node is told so in one sentence", async (t) => {
+void t.test("an unsupported Node version gets one sentence", async (t) => {
   for (const [old, refused] of [
     ["18.20.8", true],
     ["20.17.9", true],
@@ -115,5 +115,5 @@ void t.test("an old node is told so in one sentence", async (t) => {
     if (refused) t.match(script.output(), /^venuewatch: Node 20\.18\.1 or newer is needed, this is Node [\d.]+: .+\n$/);
   }
   const { engines } = JSON.parse(readFileSync(packagedFile("package.json"), "utf8")) as { engines: { node: string } };
-  t.equal(engines.node, ">=20.18.1", "as package.json has it");
+  t.equal(engines.node, ">=20.18.1", "the same range as in package.json");
 });

@@ -6,7 +6,7 @@ const at = (...regions: string[]) => ({
   probes: new Map(regions.map((region) => [region, `http://${region}`])),
 });
 
-void t.test("several regions on one machine are called one vantage", (t) => {
+void t.test("the welcome calls several regions on one machine one vantage", (t) => {
   const text = welcome(null, at("eu-central", "us-east"));
   t.match(text, "These 2 regions are probed from this one machine");
   t.match(text, "they are one vantage");
@@ -15,8 +15,8 @@ void t.test("several regions on one machine are called one vantage", (t) => {
   t.match(
     welcome("psql postgres://embedded", at("eu-central", "us-east")),
     "docs/moving.md",
-    "nothing elsewhere reaches the embedded database",
+    "no address outside the machine for the embedded database",
   );
-  t.notMatch(welcome(null, at("eu-central")), "vantage", "one alone is not");
+  t.notMatch(welcome(null, at("eu-central")), "vantage", "a single region is not called a vantage");
   t.end();
 });

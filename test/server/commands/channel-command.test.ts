@@ -1,4 +1,4 @@
-/** What an operator does about channels. */
+/** How an operator manages channels. */
 import { randomBytes } from "node:crypto";
 import t, { type Test } from "tap";
 import { addChannel, type Added, type NewChannel } from "../../../server/alerts/channels/add-channel.js";
@@ -19,7 +19,7 @@ import { until } from "../../support/until.js";
 const url = "https://hooks.example.org/in/hunter2hunter2-abcd";
 const routingKey = "R0hunter2hunter2hunter2hunter2xy";
 
-void t.test("venuewatch channel, as a program", async (t) => {
+void t.test("venuewatch channel on the command line", async (t) => {
   const { pool, url: databaseUrl } = await migratedDatabase(t);
   const key = randomBytes(32);
   const sealing = makeSealing(key);
@@ -31,7 +31,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
   const channel = (t: Test, args: string[], input = "", more = {}) =>
     cliWith(t, ["channel", ...args], { ...env, ...more }, input);
 
-  await t.test("before there is one", async (t) => {
+  await t.test("says that there are no channels", async (t) => {
     const list = await channel(t, ["list"]);
     t.match(list, {
       code: 0,
@@ -43,7 +43,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
     });
   });
 
-  await t.test("add shows the signing secret, once", async (t) => {
+  await t.test("add shows the signing secret once", async (t) => {
     const { code, out, err } = await channel(t, ["add", "--url", url]);
     t.equal(code, 0, err);
     const [, secret = ""] = /shown only now: (whsec_\S{44})\n/.exec(out) ?? [];
@@ -58,7 +58,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
       t.notMatch(JSON.stringify(await channel(t, args)), /hunter2|whsec/);
   });
 
-  await t.test("a key or URL is read from standard input", async (t) => {
+  await t.test("reads a key or URL from standard input", async (t) => {
     const paging = [
       ...["add", "--format", "paging", "--key", "-"],
       ...["--service-region", "eu", "--floor", "outage", "--json"],
@@ -83,7 +83,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
     t.match(none, { code: 2, err: "--key -: expected a line of standard" });
   });
 
-  await t.test("list tells how each does", async (t) => {
+  await t.test("list shows each channel's state", async (t) => {
     t.match(await channel(t, ["add", "--format=chat", "--url=-"], url), {
       code: 0,
       out: /^format +chat$/m,
@@ -109,7 +109,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
     });
   });
 
-  await t.test("rotate", async (t) => {
+  await t.test("rotate exchanges a secret or the destination", async (t) => {
     const native = await channel(t, ["rotate", "1", "--overlap", "2"]);
     const [, secret = ""] = /only now: (whsec_\S+)/.exec(native.out) ?? [];
     t.equal(sealing.open((await sealed(pool, 1))[0]!.secret!, "secret"), secret);
@@ -127,7 +127,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
     t.match(JSON.parse(out), { channel: { id: 2, to: "…aaaa" } });
   });
 
-  await t.test("remove", async (t) => {
+  await t.test("remove skips the waiting deliveries", async (t) => {
     t.match(await channel(t, ["remove", "3"]), {
       code: 0,
       out: "channel 3 is removed; waiting deliveries skipped: 0\n",
@@ -141,7 +141,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
       });
   });
 
-  await t.test("a mistake is told, and shows nothing secret", async (t) => {
+  await t.test("an error names its cause and reveals no secret", async (t) => {
     const paging = ["add", "--format=paging"];
     const mistakes: [string[], string | RegExp, Record<string, string>?][] = [
       [["add"], "channel add: --url is missing; format native requires it"],
@@ -205,13 +205,13 @@ void t.test("venuewatch channel, as a program", async (t) => {
       t.equal(code, 2, which);
       t.match(err, said, which);
       t.equal(out, "", which);
-      t.notMatch(err, /hunter2|^ +at /m, "no secret, no stack");
+      t.notMatch(err, /hunter2|^ +at /m, "no secret and no stack trace");
       if (more?.["CHANNEL_KEY"]) t.notMatch(err, more["CHANNEL_KEY"]);
     });
-    t.same(await channelsOf(pool, {}), before, "nothing was changed");
+    t.same(await channelsOf(pool, {}), before, "no channel was changed");
   });
 
-  await t.test("to this machine only where it is allowed", async (t) => {
+  await t.test("allows this machine as receiver only with ALERT_LOOPBACK", async (t) => {
     const local = ["add", "--url", "http://127.0.0.1:9/hook", "--json"];
     t.equal((await channel(t, local)).code, 2);
     const { out } = await channel(t, local, "", { ALERT_LOOPBACK: "on" });
@@ -219,7 +219,7 @@ void t.test("venuewatch channel, as a program", async (t) => {
   });
 });
 
-void t.test("channels in the database", async (t) => {
+void t.test("a channel keeps its place in the outbox, its secrets and its log", async (t) => {
   const { pool } = await migratedDatabase(t);
   const sealing = makeSealing(randomBytes(32));
   const add = (more: Partial<NewChannel> = {}) =>
@@ -257,7 +257,7 @@ void t.test("channels in the database", async (t) => {
   await event(pool, hidden, "opened", "outage");
   await pool.query(sql`update venue set published = false where venue = 'bitget'`);
 
-  await t.test("one that asks is told of what is open, by its filter", async (t) => {
+  await t.test("a new channel gets the open incidents that pass its filter, on request", async (t) => {
     const { opened, escalated } = events;
     const cases: [Partial<NewChannel>, number[]][] = [
       [{}, [opened, events.okx, escalated]],
@@ -279,7 +279,7 @@ void t.test("channels in the database", async (t) => {
     await t.rejects(add({ venues: ["bitget"] }), /there is no venue bitget/);
   });
 
-  await t.test("an event that is not committed yet is waited for", async (t) => {
+  await t.test("adding a channel waits for uncommitted events", async (t) => {
     const deribit = await at("deribit");
     for (const open of [true, false]) {
       let adding: Promise<Added> | undefined;
@@ -290,16 +290,16 @@ void t.test("channels in the database", async (t) => {
         await until(() => isWaitedFor(tx));
       });
       const { channel } = await adding!;
-      t.equal(await afterEvent(pool, channel.id), late, "it was seen");
+      t.equal(await afterEvent(pool, channel.id), late, "the new channel starts after the late event");
       t.same(await dueFor(pool, channel.id), open ? [late] : []);
     }
     const { channel } = await add({ open: true, venues: ["deribit"] });
     const next = await event(pool, deribit, "closed", "outage");
-    t.ok(next > (await afterEvent(pool, channel.id)), "what comes after it is expanded for it");
+    t.ok(next > (await afterEvent(pool, channel.id)), "later events are queued for the channel");
     await pool.query(sql`update incident set closed_at = now() where slug = ${deribit}`);
   });
 
-  await t.test("who is expanding events is waited for", async (t) => {
+  await t.test("enabling a channel waits for a dispatcher that expands events", async (t) => {
     const { channel } = await add({ venues: ["okx"] });
     let enabling: ReturnType<typeof enableChannel> | undefined;
     await pool.transaction(async (tx) => {
@@ -310,10 +310,10 @@ void t.test("channels in the database", async (t) => {
     t.match(await enabling, { queued: 1 });
   });
 
-  await t.test("nobody is waited for without end", async (t) => {
+  await t.test("the wait for a writer of events is bounded", async (t) => {
     const [row] = await pool.query<{ alone: boolean }>(sql`select is_embedded() as alone`);
-    // there who holds a lock holds the whole database
-    if (row!.alone) return t.pass("of a server only");
+    // there, a session with a lock holds the whole database
+    if (row!.alone) return t.pass("applies to a server only");
     await pool.transaction(async (tx) => {
       await tx.query(sql`lock table alert_event in row exclusive mode`);
       await t.rejects(
@@ -326,7 +326,7 @@ void t.test("channels in the database", async (t) => {
     });
   });
 
-  await t.test("switched on again, it is told of what it missed", async (t) => {
+  await t.test("a channel that is switched on again gets the alerts that it missed", async (t) => {
     const { channel } = await add({ open: true });
     const { opened, okx, escalated } = events;
     await settle(pool, channel.id, opened, "delivered");
@@ -346,7 +346,7 @@ void t.test("channels in the database", async (t) => {
     t.match(await enableChannel(pool, channel.id, true), { queued: 0 });
   });
 
-  await t.test("what the dispatcher has yet to expand is left to it", async (t) => {
+  await t.test("events not yet expanded are left to the dispatcher", async (t) => {
     const { channel } = await add({ venues: ["coinbase"] });
     const coinbase = await at("coinbase");
     await event(pool, coinbase, "opened", "outage");
@@ -354,7 +354,7 @@ void t.test("channels in the database", async (t) => {
     await pool.query(sql`update incident set closed_at = now() where slug = ${coinbase}`);
   });
 
-  await t.test("off for a reason, it keeps the reason", async (t) => {
+  await t.test("switching off a channel that is off keeps the first cause", async (t) => {
     const { channel } = await add();
     t.match(await disableChannel(pool, channel.id), {
       before: { state: "on" },
@@ -366,7 +366,7 @@ void t.test("channels in the database", async (t) => {
     });
   });
 
-  await t.test("rotation: two secrets for a while, then one", async (t) => {
+  await t.test("after a rotation two secrets are valid for a while, then one", async (t) => {
     const { channel, secret } = await add();
     const { id } = channel;
     const second = await rotateSecret(pool, sealing, id, 24);
@@ -385,7 +385,7 @@ void t.test("channels in the database", async (t) => {
     t.match(row, { former_secret: null, former_until: null });
   });
 
-  await t.test("under another key nothing is rotated by halves", async (t) => {
+  await t.test("a rotation with another key changes nothing", async (t) => {
     const { channel } = await add();
     const other = makeSealing(randomBytes(32));
     const before = await sealed(pool, channel.id);
@@ -403,10 +403,10 @@ void t.test("channels in the database", async (t) => {
     const credential = credentialOf("chat", `${url}z`, false);
     await replaceCredential(pool, other, id, credential);
     const [row] = await sealed(pool, id);
-    t.equal(other.open(row!.destination!, "destination"), `${url}z`, "a URL can be given anew when the key is lost");
+    t.equal(other.open(row!.destination!, "destination"), `${url}z`, "a new URL can be set after the key is lost");
   });
 
-  await t.test("one that is removed keeps its log, and no secret", async (t) => {
+  await t.test("a removed channel keeps its log and no secret", async (t) => {
     const { channel } = await add({ open: true });
     await settle(pool, channel.id, events.opened, "delivered");
     await rotateSecret(pool, sealing, channel.id, 24);
@@ -431,7 +431,7 @@ void t.test("channels in the database", async (t) => {
     t.notOk((await channelsOf(pool, {})).some(({ id }) => id === channel.id));
   });
 
-  await t.test("waiting and the newest attempt are told", async (t) => {
+  await t.test("a channel shows its waiting deliveries and newest attempt", async (t) => {
     const { channel } = await add({ open: true });
     await pool.query(sql`
       insert into delivery_attempt (delivery_id, channel_id, sent_by, started_at, ended_at, result, status, error, duration_ms)
@@ -451,7 +451,7 @@ void t.test("channels in the database", async (t) => {
   });
 });
 
-/** As the engine writes them. */
+/** Writes events as the engine does. */
 async function event(db: Db, slug: string, kind: string, severity: string): Promise<number> {
   const [row] = await db.query<{ event_id: number }>(sql`
     insert into alert_event (incident_id, kind, severity, at, recorded_at, late)
@@ -496,7 +496,7 @@ function sealed(db: Pool, channel: number) {
   `);
 }
 
-/** On the embedded database a transaction has the only backend, so that all others wait anyway. */
+/** On the embedded database a transaction holds the only backend, so all others wait anyway. */
 async function isWaitedFor(tx: Db): Promise<boolean> {
   const [row] = await tx.query<{ waited: boolean }>(sql`
     select is_embedded() or exists (

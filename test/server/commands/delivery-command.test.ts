@@ -1,4 +1,4 @@
-/** What an operator asks of the log of deliveries, and sends by hand. */
+/** How an operator reads the log of deliveries, and sends by hand. */
 import { createHmac, randomBytes } from "node:crypto";
 import t, { type Test } from "tap";
 import { addChannel, type Added, type NewChannel } from "../../../server/alerts/channels/add-channel.js";
@@ -22,7 +22,7 @@ import { pastIncident } from "../../support/fleet.js";
 import { until } from "../../support/until.js";
 import { type Reaction, type Receiver, startReceiver } from "../../../simulator/receiver.js";
 
-/** A database with one open incident that has opened and escalated, and a receiver that does as it is told. */
+/** A database with one incident that has opened and escalated, and a scripted receiver. */
 async function setUp(t: Test) {
   const database = await migratedDatabase(t);
   const { pool } = database;
@@ -70,11 +70,11 @@ async function setUp(t: Test) {
   };
 }
 
-void t.test("sent by hand", async (t) => {
+void t.test("an alert sent by hand", async (t) => {
   const here = await setUp(t);
   const { pool, sealing, receiver, reactions, events, byHand, add } = here;
 
-  await t.test("a test alert", async (t) => {
+  await t.test("is delivered and logged as a test", async (t) => {
     const { channel, secret } = await add();
     const { delivery } = await sendNow(byHand, channel.id, null);
     t.match(delivery, {
@@ -98,7 +98,7 @@ void t.test("sent by hand", async (t) => {
     });
   });
 
-  await t.test("during a rotation it is signed with both", async (t) => {
+  await t.test("is signed with both secrets during a rotation", async (t) => {
     const { channel, secret } = await add();
     const rotated = await rotateSecret(pool, sealing, channel.id, 1);
     await sendNow(byHand, channel.id, null);
@@ -106,7 +106,7 @@ void t.test("sent by hand", async (t) => {
     for (const one of [secret!, rotated.secret]) t.ok(isSigned(arrival!, one));
   });
 
-  await t.test("each format goes its own way", async (t) => {
+  await t.test("is sent in the channel's format", async (t) => {
     const routingKey = "R0".padEnd(32, "x");
     const paging = await add({
       ...{ format: "paging", serviceRegion: "eu" },
@@ -123,7 +123,7 @@ void t.test("sent by hand", async (t) => {
     t.match(JSON.parse(String(message!.body)), { text: String });
   });
 
-  await t.test("it is logged before it leaves", async (t) => {
+  await t.test("is logged before it is sent", async (t) => {
     const { channel } = await add();
     let seen: Promise<Delivery[]> | undefined;
     const watching: SendNowOptions = {
@@ -144,7 +144,7 @@ void t.test("sent by hand", async (t) => {
     });
   });
 
-  await t.test("what fails is logged, and moves nothing of the channel", async (t) => {
+  await t.test("is logged when it fails, and does not change the channel", async (t) => {
     const { channel } = await add();
     await disableChannel(pool, channel.id);
     const before = await channelOf(pool, channel.id);
@@ -167,11 +167,11 @@ void t.test("sent by hand", async (t) => {
     t.match(
       (await sendNow(byHand, channel.id, events[0])).delivery,
       { state: "delivered" },
-      "one that is off is sent to",
+      "a channel that is off gets it",
     );
   });
 
-  await t.test("a fault of our own is an outcome too", async (t) => {
+  await t.test("has an outcome for our own faults, too", async (t) => {
     const { channel } = await add();
     const broken: SendNowOptions = {
       ...byHand,
@@ -188,7 +188,7 @@ void t.test("sent by hand", async (t) => {
     });
   });
 
-  await t.test("with another key nothing is sent, and nothing logged", async (t) => {
+  await t.test("is neither sent nor logged with another key", async (t) => {
     const { channel } = await add({ open: false });
     const other = { ...byHand, sealing: makeSealing(randomBytes(32)) };
     const count = receiver.arrivals.length;
@@ -204,14 +204,14 @@ void t.test("sent by hand", async (t) => {
   });
 });
 
-void t.test("replays", async (t) => {
+void t.test("replays repeat earlier alerts", async (t) => {
   const here = await setUp(t);
   const { pool, receiver, reactions, okx, events, byHand, add } = here;
   const [opened, escalated] = events;
   const hourAgo = new Date(Date.now() - 3_600_000);
   const eventsOf = (replays: { event: number }[]) => replays.map(({ event }) => event);
 
-  await t.test("keep the eventId and the order, and sign afresh", async (t) => {
+  await t.test("keep the eventId and the order, and sign again", async (t) => {
     const { channel, secret } = await add();
     const [second, first] = await deliveriesOf(pool, wanted({ channel: channel.id }));
     await settled(pool, channel.id, "failed");
@@ -237,20 +237,20 @@ void t.test("replays", async (t) => {
     t.same(
       (await deliveriesOf(pool, wanted({ channel: channel.id }))).map(({ cause, state }) => `${cause} ${state}`),
       ["replay delivered", "replay delivered", "open failed", "open failed"],
-      "the ones that they repeat stay as they were",
+      "the repeated deliveries stay unchanged",
     );
   });
 
-  await t.test("of a channel: what it missed and did not get later", async (t) => {
+  await t.test("of a channel contain what it missed and did not get later", async (t) => {
     const { channel } = await add();
     const missed = async () => eventsOf(await missedBy(pool, channel.id, hourAgo));
-    t.same(await missed(), [], "what is due is on its way");
+    t.same(await missed(), [], "due deliveries will be sent anyway");
     await settled(pool, channel.id, "skipped");
     t.same(await missed(), [opened, escalated]);
     t.same(await missedBy(pool, channel.id, new Date(Date.now() + 60_000)), []);
     reactions.push({ status: 500 });
     await sendNow(byHand, channel.id, opened);
-    t.same(await missed(), [opened, escalated], "once, tried twice");
+    t.same(await missed(), [opened, escalated], "each once, although tried twice");
     await sendNow(byHand, channel.id, opened);
     t.same(await missed(), [escalated]);
     await sendNow(byHand, channel.id, null);
@@ -259,7 +259,7 @@ void t.test("replays", async (t) => {
     await t.rejects(missedBy(pool, 999, hourAgo), /there is no channel 999/);
   });
 
-  await t.test("one that fails keeps back none, but for who wants rest", async (t) => {
+  await t.test("continue after a failure, unless the receiver asks for a pause or is gone", async (t) => {
     const { channel } = await add();
     await settled(pool, channel.id, "failed");
     const replays = await missedBy(pool, channel.id, hourAgo);
@@ -273,7 +273,7 @@ void t.test("replays", async (t) => {
     t.same(await states(), ["failed", null]);
   });
 
-  await t.test("stopped, they stop", async (t) => {
+  await t.test("end when they are aborted", async (t) => {
     const { channel } = await add({
       ...{ format: "chat", floor: "outage" },
     });
@@ -290,7 +290,7 @@ void t.test("replays", async (t) => {
     t.equal(sent.length, 1);
   });
 
-  await t.test("what cannot be sent again is refused with the reason", async (t) => {
+  await t.test("are refused with the reason where an alert cannot be repeated", async (t) => {
     const { channel } = await add();
     const [delivery] = await deliveriesOf(pool, wanted({ channel: channel.id }));
     const id = delivery!.id;
@@ -332,13 +332,13 @@ void t.test("replays", async (t) => {
     await t.rejects(
       all(replayAll(byHand, replays, never)),
       /its incident was retracted, or its venue is no longer published/,
-      "at the very moment, too",
+      "refused even if it changes at that moment",
     );
     t.equal(receiver.arrivals.length, count);
   });
 });
 
-void t.test("venuewatch delivery and channel test, as programs", async (t) => {
+void t.test("venuewatch delivery and venuewatch channel test on the command line", async (t) => {
   const here = await setUp(t);
   const { pool, url, key, receiver, reactions, okx, events, add } = here;
   const env = {
@@ -353,7 +353,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
   const id = String(channel.id);
   const said: string[] = [];
 
-  await t.test("before a core has started, nothing can be linked to", async (t) => {
+  await t.test("fail before a core has started, as links need its address", async (t) => {
     const early = await cli(["channel", "test", id], {
       BASE_URL: "https://shell.example",
     });
@@ -369,7 +369,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     };
     await keepServiceAddress(pool, address, log);
     await keepServiceAddress(pool, address, log);
-    t.same(said, [], "the same again is no change");
+    t.same(said, [], "storing the same address again is no change");
     await keepServiceAddress(
       pool,
       {
@@ -381,7 +381,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     t.match(said.pop(), /all cores need the same BASE_URL .*old\.example/);
   });
 
-  await t.test("the log is empty at first", async (t) => {
+  await t.test("report an empty log", async (t) => {
     await pool.query(sql`delete from delivery`);
     t.match(await cli(["delivery", "list"]), {
       code: 0,
@@ -397,7 +397,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     });
   });
 
-  await t.test("a test alert says what came of it", async (t) => {
+  await t.test("report the result of a test alert", async (t) => {
     const good = await cli(["channel", "test", id]);
     t.equal(good.code, 0, good.err);
     t.match(good.out, /^state +delivered$/m);
@@ -414,7 +414,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     said.push(...[good, bad, shut].flatMap(({ out, err }) => [out, err]));
   });
 
-  await t.test("list and show, as text and as JSON", async (t) => {
+  await t.test("list and show deliveries as text and as JSON", async (t) => {
     await pool.query(sql`
       insert into delivery (channel_id, event_id, cause, state, created_at, due_at, ended_at, failures)
       select ${channel.id}, event_id, 'event', 'failed', now() - interval '2 hours', now(), now(), 1 from alert_event
@@ -448,7 +448,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     said.push(list.out, json.out, show.out);
   });
 
-  await t.test("replay", async (t) => {
+  await t.test("replay what a channel missed", async (t) => {
     reactions.push({ status: 200 }, { status: 500 });
     const done = await cli(["delivery", "replay", "--channel", id, "--since", "3h"]);
     t.equal(done.code, 2);
@@ -464,7 +464,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     t.match(
       JSON.parse(String(arrival!.body)),
       { permalink: `https://status.example/api/v1/incidents/${okx}` },
-      "the link is the service's, whatever this shell says",
+      "the link is the service's, and not from this shell's settings",
     );
     t.match(arrival!.headers["user-agent"], "(+https://status.example; alerts)");
     const numbered = await cli(["delivery", "replay", String(sent!.id)]);
@@ -472,7 +472,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     said.push(done.out, done.err, again.out, again.err, numbered.out);
   });
 
-  await t.test("stopped in the middle, it is noted so", async (t) => {
+  await t.test("record an attempt that was stopped", async (t) => {
     reactions.push("hang");
     const count = receiver.arrivals.length;
     const stopping = cliWith(t, ["channel", "test", id], env, "", (child) => {
@@ -486,7 +486,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     });
   });
 
-  await t.test("killed in the middle, it is known to have begun", async (t) => {
+  await t.test("record the start of an attempt that was killed", async (t) => {
     reactions.push("hang");
     const count = receiver.arrivals.length;
     await cliWith(t, ["channel", "test", id], env, "", (child) => {
@@ -500,14 +500,14 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
     const [claim] = await pool.query<{ seconds: number }>(sql`
       select extract(epoch from claimed_until - created_at) as seconds from delivery where delivery_id = ${last!.id}
     `);
-    t.equal(claim!.seconds, 30, "a dispatcher ends it then");
+    t.equal(claim!.seconds, 30, "a dispatcher ends it afterwards");
     t.match(await cli(["delivery", "show", String(last!.id)]), {
       out: "in progress, or its end is not known yet",
     });
     t.match(await channelOf(pool, channel.id), { waiting: 0 });
   });
 
-  await t.test("a mistake is told in a sentence", async (t) => {
+  await t.test("answer an error with one sentence", async (t) => {
     const mistakes: [string[], string | RegExp, Record<string, string>?][] = [
       [["list", "--channel=99"], "there is no channel 99; the channels are "],
       [["list", "--channel=x"], "expected the number of a channel"],
@@ -535,7 +535,7 @@ void t.test("venuewatch delivery and channel test, as programs", async (t) => {
   t.notMatch(
     said.join("\n"),
     new RegExp(`hunter2|${secret!.slice(6, 20)}|${env.CHANNEL_KEY.slice(0, 12)}`.replaceAll("+", "\\+")),
-    "nothing secret was ever said",
+    "no output contained a secret",
   );
 });
 
@@ -556,7 +556,7 @@ function newest({ arrivals }: Receiver, count: number): Receiver["arrivals"] {
   return arrivals.slice(-count);
 }
 
-/** Whether one of its signatures is by this secret, as the API's contract says. */
+/** Whether one of the signatures is by this secret, as in the API's contract. */
 function isSigned({ headers, body }: Receiver["arrivals"][number], secret: string): boolean {
   const [time, ...signatures] = String(headers["x-svc-signature"]).split(",");
   const hmac = createHmac("sha256", secret)
@@ -572,7 +572,7 @@ async function all<One>(many: AsyncIterable<One>): Promise<One[]> {
   return ones;
 }
 
-/** As the engine writes them. */
+/** Writes events as the engine does. */
 async function event(db: Db, slug: string, kind: string): Promise<number> {
   const [row] = await db.query<{ event_id: number }>(sql`
     insert into alert_event (incident_id, kind, severity, at, recorded_at, late)
@@ -582,7 +582,7 @@ async function event(db: Db, slug: string, kind: string): Promise<number> {
   return row!.event_id;
 }
 
-/** What a dispatcher would have made of what was due. */
+/** Settles due deliveries in place of a dispatcher. */
 async function settled(db: Db, channel: number, state: string): Promise<void> {
   await db.query(sql`
     update delivery

@@ -1,4 +1,4 @@
-/** `venuewatch demo` as a user runs it: real processes, killed, stopped and started again on one directory. */
+/** `venuewatch demo` as a user runs it: real processes, killed, stopped and restarted in one directory. */
 import { execFileSync } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,49 +13,49 @@ import { childrenOf, isAlive } from "../../support/processes.js";
 import { runCli, type Script } from "../../support/run-script.js";
 import { until } from "../../support/until.js";
 
-/** Of history: enough for a past incident, and made in seconds. */
+/** Length of the history: enough for a past incident, and made in seconds. */
 const days = 3;
 
 interface Demo {
   script: Script;
   /** Address of the web program. */
   url: string;
-  /** Of the owner. */
+  /** The owner's address of the database. */
   databaseUrl: string;
   analystUrl: string;
 }
 
 type Env = Record<string, string>;
 
-void t.test("the demo, from its first start to its second", async (t) => {
+void t.test("venuewatch demo, over two starts", async (t) => {
   const env = {
     DATA_DIR: t.testdir({}),
     PORT: String(await freePort()),
     HEALTH_PORT: "0",
     EMBEDDED_PORT: String(await freePort()),
-    // the test asks more often than a client may
+    // the test sends more requests than the limit for a client
     RATE_LIMIT: "0",
   };
-  await t.test("cut off in its first start", (t) => cutOff(t, env));
+  await t.test("discards a history that was cut off in the first start", (t) => cutOff(t, env));
   const demo = await start(t, env, "first");
-  await t.test("the board", (t) => boardIsMeasured(t, demo));
-  await t.test("the database", (t) => samplesArriveAndRollUp(t, demo));
-  await t.test("the venues' feeds", (t) => feedsAreRead(t, demo));
-  await t.test("alerts", (t) => alertsArrive(t, demo));
-  await t.test("an analyst", (t) => analystAsks(t, demo));
-  await t.test("a second demo", (t) => secondIsRefused(t, demo, env));
-  await t.test("programs that are killed", (t) => killedOnesComeBack(t, demo));
-  await t.test("SIGTERM", (t) => stopsInReverse(t, demo));
+  await t.test("fills the board", (t) => boardIsMeasured(t, demo));
+  await t.test("stores samples and rolls them up", (t) => samplesArriveAndRollUp(t, demo));
+  await t.test("reads the venues' feeds", (t) => feedsAreRead(t, demo));
+  await t.test("delivers alerts", (t) => alertsArrive(t, demo));
+  await t.test("lets an analyst query", (t) => analystAsks(t, demo));
+  await t.test("refuses a second demo on its directory", (t) => secondIsRefused(t, demo, env));
+  await t.test("restarts programs that are killed", (t) => killedOnesComeBack(t, demo));
+  await t.test("stops in reverse order on SIGTERM", (t) => stopsInReverse(t, demo));
   const again = await start(t, env, "second");
-  await t.test("metadata, again", (t) => metadataIsRead(t, again.analystUrl));
-  await t.test("the history", (t) => historyIsStillThere(t, again));
-  await t.test("the feeds, again", (t) => feedsAreRead(t, again));
-  await t.test("the channels", (t) => channelsAreStillThere(t, again, env));
+  await t.test("answers psql's metadata queries after a restart", (t) => metadataIsRead(t, again.analystUrl));
+  await t.test("keeps the history over a restart", (t) => historyIsStillThere(t, again));
+  await t.test("reads the feeds again after a restart", (t) => feedsAreRead(t, again));
+  await t.test("keeps the channels over a restart", (t) => channelsAreStillThere(t, again, env));
   again.script.kill("SIGTERM");
   t.equal(await again.script.ended, 0);
 });
 
-/** What it leaves must not pass for a finished history: the start after it makes it anew. */
+/** Its remains must not pass for a finished history: the next start makes the history again. */
 async function cutOff(t: Test, env: Env) {
   const script = startDemo(t, env);
   await script.saw("the schema is up to date");
@@ -66,7 +66,7 @@ async function cutOff(t: Test, env: Env) {
     return rows[0]!.begun;
   });
   await client.end();
-  t.notMatch(script.output(), "made the recent history", "it is in progress");
+  t.notMatch(script.output(), "made the recent history", "the history is still being made");
   script.kill("SIGTERM");
   t.equal(await script.ended, 0);
 }
@@ -106,14 +106,14 @@ async function boardIsMeasured(t: Test, { script, url }: Demo) {
   await soon(async () => isMeasured(await readBoard(url)));
   t.match(script.output(), "The history is still being filled in");
   await soon(() => script.output().includes("the history is complete"));
-  // the next tick shows it
+  // the next tick makes it visible
   await soon(async () => (await readBoard(url)).venues.every(({ measuredDays }) => measuredDays === days));
   const { summary } = await readBoard(url);
   t.match(summary, { venues: 15, regions: 3 });
   const past = await readIncidents(url);
   t.ok(
     past.some(({ status }) => status === "closed"),
-    "a past incident",
+    "the history has a past incident",
   );
   await soon(async () => {
     const { ready } = await get<{ ready: boolean }>(`${url}/readyz`);
@@ -125,7 +125,7 @@ function isMeasured({ venues }: Board): boolean {
   return venues.length === 15 && venues.every(({ state }) => state !== "unknown");
 }
 
-/** By the names that a user of psql would type. */
+/** With the names that a user of psql would type. */
 async function samplesArriveAndRollUp(t: Test, { databaseUrl }: Demo) {
   const client = new pg.Client(databaseUrl);
   await client.connect();
@@ -137,19 +137,19 @@ async function samplesArriveAndRollUp(t: Test, { databaseUrl }: Demo) {
   await soon(async () => (await newest("ts", "sample")) > before);
   for (const table of ["sample_minute", "component_minute", "venue_minute"])
     await soon(async () => +(await newest("minute", table)) > +before - 60_000);
-  // hours and days are added up once they have been over for five minutes
+  // hours and days are rolled up five minutes after they end
   const over = +before - 5 * 60_000;
   const lastBefore = (ms: number) => (Math.floor(over / ms) - 1) * ms;
   const [lastHour, lastDay] = [lastBefore(3_600_000), lastBefore(86_400_000)];
   await soon(async () => +(await newest("hour", "venue_hour")) >= lastHour);
   await soon(async () => +(await newest("day", "venue_day")) >= lastDay);
-  t.equal(+(await newest("day", "venue_day")), lastDay, "today is not over");
+  t.equal(+(await newest("day", "venue_day")), lastDay, "today is not rolled up yet");
   await client.end();
 }
 
 /**
- * Of all three states; what was posted before the demo began is compared with it, and not taken down when it is started
- * again.
+ * Feeds in all three states; notices posted before the demo began are compared with the incidents, and do not vanish
+ * after a restart.
  */
 async function feedsAreRead(t: Test, { url }: Demo) {
   interface Compared {
@@ -179,7 +179,7 @@ async function feedsAreRead(t: Test, { url }: Demo) {
   t.notOk(official.incidents.some(({ vanished }) => vanished));
 }
 
-/** Of what happens while it runs, and of nothing that it has invented. */
+/** Alerts of incidents while the demo runs, and none of its invented history. */
 async function alertsArrive(t: Test, { script, url, databaseUrl }: Demo) {
   const heard = (receiver: string, what: RegExp) =>
     script
@@ -199,7 +199,7 @@ async function alertsArrive(t: Test, { script, url, databaseUrl }: Demo) {
     notify = await get<Notify>(`${url}/v1/notify`);
     return notify.deliveries > 0;
   });
-  t.ok(notify!.p50Ms! > 0 && notify!.p50Ms! < 300_000, "since it began");
+  t.ok(notify!.p50Ms! > 0 && notify!.p50Ms! < 300_000, "measured since the event began");
   const [before] = await rowsOf<{ events: number; told: number }>(
     databaseUrl,
     `select count(distinct e.event_id)::int as events, count(d)::int as told
@@ -207,10 +207,10 @@ async function alertsArrive(t: Test, { script, url, databaseUrl }: Demo) {
     where e.event_id <= (select min(after_event_id) from channel)`,
   );
   t.ok(before!.events > 0);
-  t.equal(before!.told, 0, "nobody is told of the history");
+  t.equal(before!.told, 0, "no alert of the history is sent");
 }
 
-/** As the line that is printed, and docs/analysts.md, connect. */
+/** Connects as the printed line and docs/analysts.md do. */
 async function analystAsks(t: Test, { analystUrl }: Demo) {
   await metadataIsRead(t, analystUrl);
   const client = new pg.Client(analystUrl);
@@ -231,7 +231,7 @@ async function metadataIsRead(t: Test, analystUrl: string) {
     await psqlDescribes(t, analystUrl, ["\\d+ analytics.samples", "\\dv+ analytics.*", "\\df analytics.*"]);
 }
 
-/** One for each receiver still, and they verify what is signed by the key that was kept. */
+/** Each receiver still has its one channel, and verifies what the stored key signs. */
 async function channelsAreStillThere(t: Test, { script, databaseUrl }: Demo, env: Env) {
   const channels = await rowsOf(
     databaseUrl,
@@ -242,7 +242,7 @@ async function channelsAreStillThere(t: Test, { script, databaseUrl }: Demo, env
     [1, 2, 3].map((id) => ({ id, off: null, removed: null })),
   );
   const kept = join(env["DATA_DIR"]!, "demo", "channel.key");
-  t.equal((await stat(kept)).mode & 0o777, 0o600, "its owner alone reads it");
+  t.equal((await stat(kept)).mode & 0o777, 0o600, "only its owner can read it");
   const testing = runCli(t, ["channel", "test", "1"], {
     ...besideIt(script.output()),
     ALERT_LOOPBACK: "on",
@@ -253,8 +253,8 @@ async function channelsAreStillThere(t: Test, { script, databaseUrl }: Demo, env
 }
 
 /**
- * What the welcome has commands beside the demo set, as a shell understands it; they have nothing else from where the
- * demo was started.
+ * The settings that the welcome gives for other commands, as a shell understands them; the commands get nothing else
+ * from the demo's environment.
  */
 function besideIt(output: string): Env {
   const [, line = ""] = /other commands need +(export .*)/.exec(output)!;
@@ -289,7 +289,7 @@ async function killedOnesComeBack(t: Test, { script, url, databaseUrl }: Demo) {
     const told = new RegExp(`ended unexpectedly.* program="?${name}"? .*signal=SIGKILL`);
     const ready = new RegExp(` info ${name}: ready `);
     await soon(() => told.test(since()) && ready.test(since()));
-    t.pass(`${program} is up again`);
+    t.pass(`${program} is running again`);
   }
   const killedAt = new Date();
   await soon(async () => {
@@ -318,7 +318,7 @@ async function stopsInReverse(t: Test, { script }: Demo) {
   script.kill("SIGTERM");
   t.equal(await script.ended, 0);
   const seconds = (performance.now() - begunMs) / 1000;
-  // nine are given to its programs
+  // its programs get nine
   t.ok(seconds < 20, `stopped within ${seconds.toFixed(1)} s`);
   const stopping = script
     .output()
@@ -327,13 +327,17 @@ async function stopsInReverse(t: Test, { script }: Demo) {
   const order = [...stopping].map(([, program]) => program);
   t.equal(order.shift(), "demo");
   t.same(order.splice(-2), ["world", "database"]);
-  t.same(order.sort(), ["core", "probe", "probe", "probe", "web"], "which do not stand on each other");
+  t.same(
+    order.sort(),
+    ["core", "probe", "probe", "probe", "web"],
+    "programs that do not depend on each other stop in any order",
+  );
   t.same(pids.filter(isAlive), [], "no process is left");
 }
 
 async function historyIsStillThere(t: Test, { script, url }: Demo) {
   t.match(script.output(), "the history already exists");
-  t.notMatch(script.output(), "the history is complete", "it was before");
+  t.notMatch(script.output(), "the history is complete", "the history was complete before");
   await soon(async () => isMeasured(await readBoard(url)));
   for (const { id, measuredDays } of (await readBoard(url)).venues) t.equal(measuredDays, days, id);
   t.ok((await readIncidents(url)).length > 0);
@@ -347,7 +351,7 @@ async function rowsOf<Row>(url: string, query: string): Promise<Row[]> {
   return rows as Row[];
 }
 
-/** Process ids of the demo's children; `""` for all of them. */
+/** Process ids of the demo's children; `""` selects all. */
 function programsOf({ pid }: Script, command: string): number[] {
   const cli = packagedFile("dist/server/cli.js");
   return childrenOf(pid)
@@ -355,10 +359,7 @@ function programsOf({ pid }: Script, command: string): number[] {
     .map((child) => child.pid);
 }
 
-/**
- * A page may be refused meanwhile: the database has all of its upkeep to do when it is started, and does one thing at a
- * time.
- */
+/** A page may be refused meanwhile: after a start the database does all of its upkeep, one statement at a time. */
 function soon(condition: () => boolean | Promise<boolean>): Promise<void> {
   return until(
     async () => {

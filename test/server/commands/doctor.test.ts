@@ -1,4 +1,4 @@
-/** `venuewatch doctor` as an operator runs it: where all is well, and where something is not, which it names. */
+/** `venuewatch doctor` as an operator runs it, in good order and with faults that it must name. */
 import { createServer } from "node:https";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ import { startWorld } from "../../../simulator/world.js";
 
 const log = makeLog("test", "error");
 
-void t.test("a line of Node that is over, or that nobody tested", (t) => {
+void t.test("the doctor warns about a Node line that has ended or is untested", (t) => {
   const before = new Date("2026-04-30T23:59:59Z");
   const after = new Date("2026-05-01T00:00:00Z");
   t.match(nodeFound(before, "20.20.2"), { grade: "ok", advice: null });
@@ -59,7 +59,7 @@ interface Examined {
   failed: string[];
 }
 
-void t.test("the doctor", async (t) => {
+void t.test("venuewatch doctor", async (t) => {
   const { pool, url, registry: real } = await migratedDatabase(t);
   const few = real.venues.filter(({ id }) => ["kraken", "okx", "bitstamp", "binance-futures"].includes(id));
   const world = await startWorld({ registry: { ...real, venues: few } });
@@ -69,12 +69,12 @@ void t.test("the doctor", async (t) => {
   await tick(pool, new Date());
   const env = await environment(t, registry, { DATABASE_URL: url });
 
-  await t.test("finds all well where it is", async (t) => {
+  await t.test("finds no fault in a healthy service", async (t) => {
     const before = await everySample();
     const seen = await examined(t, env);
     t.equal(seen.code, 0);
     const [node, ...others] = seen.findings;
-    t.strictSame(node, nodeFound(new Date()), "this Node may be an old one");
+    t.strictSame(node, nodeFound(new Date()), "this Node's line may have ended");
     t.strictSame(
       others.filter(({ grade }) => grade !== "ok"),
       [],
@@ -83,12 +83,12 @@ void t.test("the doctor", async (t) => {
     t.match(seen.of("clock")!.found, /this clock is -?\d+ ± \d+ ms ahead/);
     t.match(seen.of("venue kraken")!.found, /^6 of 6 are good/);
     t.match(seen.of("venue binance-futures")!.found, /^7 of 7 are good/);
-    t.equal(world.openSockets(), 0, "and leaves no socket open");
-    t.strictSame(await everySample(), before, "and no sample");
+    t.equal(world.openSockets(), 0, "no socket is left open");
+    t.strictSame(await everySample(), before, "no sample is stored");
   });
 
   for (const role of ["vw_probe", "vw_core", "vw_web"])
-    await t.test(`finds all well as ${role}`, async (t) => {
+    await t.test(`finds no fault as ${role}`, async (t) => {
       const acting = openPool(url, { applicationName: "test", log, max: 1 });
       t.teardown(() => acting.close());
       await acting.script(becoming(role));
@@ -101,14 +101,14 @@ void t.test("the doctor", async (t) => {
       t.ok(findings.some(({ check }) => check === "engine"));
     });
 
-  await t.test("says it in words, too", async (t) => {
+  await t.test("prints its findings as text, too", async (t) => {
     const script = runCli(t, ["doctor"], env);
     t.equal(await script.ended, 0);
     t.match(script.output(), /^(ok {6}|WARNING )versions +venuewatch \d/m);
     t.match(script.output(), /^ok {6}venue okx +5 of 5 are good/m);
   });
 
-  await t.test("names what is wrong with venues, and what to do", async (t) => {
+  await t.test("names faults of venues and advises what to do", async (t) => {
     world.fault({ venue: "kraken", kind: "refused" });
     world.fault({
       ...{ venue: "okx", component: "rest:ticker" },
@@ -159,7 +159,7 @@ void t.test("the doctor", async (t) => {
     });
   });
 
-  await t.test("works where the database is away", async (t) => {
+  await t.test("works while the database is away", async (t) => {
     const away = `postgres://user:secret@127.0.0.1:${await freePort()}/db`;
     const seen = await examined(t, { ...env, DATABASE_URL: away });
     t.equal(seen.code, 2);
@@ -175,12 +175,12 @@ void t.test("the doctor", async (t) => {
     t.match(settings.of("settings")!.found, "PORT: expected");
     const missing = await examined(t, { ...env, REGISTRY: "/nowhere.json" });
     t.strictSame(missing.failed, ["registry"]);
-    t.equal(missing.of("database")!.grade, "ok", "and looks at the rest");
+    t.equal(missing.of("database")!.grade, "ok", "the remaining checks run");
     const mars = await examined(t, { ...env, REGION: "mars" });
     t.match(mars.of("registry")!.found, "but not REGION=mars");
   });
 
-  await t.test("sees that nobody measures and nobody decides", async (t) => {
+  await t.test("notices that no probe measures and no engine decides", async (t) => {
     const gone = member(pool);
     await gone.renew();
     await gone.leave();
@@ -198,7 +198,7 @@ void t.test("the doctor", async (t) => {
     await pool.query(sql`update engine_clock set ticked_at = now()`);
   });
 
-  await t.test("says what a user may not do, and looks on", async (t) => {
+  await t.test("names a missing permission and continues", async (t) => {
     const nobody = openPool(url, { applicationName: "test", log, max: 1 });
     t.teardown(() => nobody.close());
     await nobody.script(becoming("vw_analyst"));
@@ -211,7 +211,7 @@ void t.test("the doctor", async (t) => {
     t.match(failed[0]!.found, "permission denied for schema venuewatch");
   });
 
-  await t.test("names ports, a data directory and other builds", async (t) => {
+  await t.test("names ports in use, a bad data directory and other builds", async (t) => {
     const server = createServer();
     const taken = await listen(server, 0, "127.0.0.1", "PORT");
     t.teardown(() => server.close());
@@ -246,7 +246,7 @@ void t.test("the doctor", async (t) => {
   }
 });
 
-void t.test("samples that wait are counted", async (t) => {
+void t.test("the doctor counts waiting samples", async (t) => {
   const dataDir = await spoolDirectory(t);
   const spool = await someSpool(t, {
     directory: join(dataDir, "spool", "us-east"),
@@ -265,7 +265,7 @@ void t.test("samples that wait are counted", async (t) => {
   t.match(
     await spoolFinding(),
     { grade: "failure", found: /ENOTDIR/ },
-    "and what cannot be looked at leaves the other findings as they are",
+    "an unreadable spool does not affect the other findings",
   );
 
   async function spoolFinding() {
@@ -274,7 +274,7 @@ void t.test("samples that wait are counted", async (t) => {
   }
 });
 
-void t.test("too few open files are told with how many are needed", async (t) => {
+void t.test("the doctor reports too few open files with the number needed", async (t) => {
   const registry = await loadRegistry("registry-all.json");
   t.match(filesFound(registry, 256), {
     grade: "failure",

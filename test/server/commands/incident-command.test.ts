@@ -1,4 +1,4 @@
-/** What an operator does about a false incident. */
+/** How an operator retracts a false incident. */
 import t, { type Test } from "tap";
 import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
 import { type Retraction, retractIncident } from "../../../server/engine/retract.js";
@@ -35,7 +35,7 @@ void t.test("venuewatch incident retract", async (t) => {
     t.same(others, []);
     return only!;
   }
-  /** These, and no others. */
+  /** Replaces all channels with these. */
   async function channels(count: number): Promise<number[]> {
     await pool.query(sql`truncate channel, delivery, delivery_attempt`);
     const ids: number[] = [];
@@ -46,7 +46,7 @@ void t.test("venuewatch incident retract", async (t) => {
     return cli(t, url, ["incident", "retract", slug, ...more]);
   }
 
-  await t.test("an open one is gone, and opens not again", async (t) => {
+  await t.test("removes an open incident, which does not open again", async (t) => {
     const slug = await begin();
     const { code, output } = await retract(t, slug, "--reason", " our proof of a good answer was wrong ");
     t.equal(code, 0, output);
@@ -67,7 +67,7 @@ void t.test("venuewatch incident retract", async (t) => {
     });
 
     await decideThrough(pool, ago(198), ago(170));
-    t.strictSame(await slugs(pool), [slug], "it is bad still, and that is all");
+    t.strictSame(await slugs(pool), [slug], "no new incident opens while the component stays bad");
     const gone = await api.ask<Gone>(`/v1/incidents/${slug}`);
     t.equal(gone.headers["content-type"], "application/problem+json; charset=utf-8");
     t.equal(gone.headers["cache-control"], "public, max-age=300");
@@ -82,7 +82,7 @@ void t.test("venuewatch incident retract", async (t) => {
     );
     const never = await api.ask(`/v1/incidents/${slug}-2`);
     t.equal(never.headers["cache-control"], "no-store");
-    t.notMatch(never.text, "retracted", "of one that never was nothing is said");
+    t.notMatch(never.text, "retracted", "an unknown slug is not called retracted");
     for (const path of [
       "/v1/status",
       "/v1/incidents",
@@ -107,14 +107,14 @@ void t.test("venuewatch incident retract", async (t) => {
     t.equal(waiting!.n, 0);
   });
 
-  await t.test("what is bad after it was well is a new one", async (t) => {
+  await t.test("lets a new incident open after the component was well", async (t) => {
     const before = await slugs(pool);
     await failing(ago(60), ago(0));
     await decideThrough(pool, ago(168), ago(30));
     t.strictSame(await slugs(pool), [...before, `${before[0]}-2`]);
   });
 
-  await t.test("a closed one, too", async (t) => {
+  await t.test("removes a closed incident, too", async (t) => {
     const slug = await begin();
     await decideThrough(pool, ago(198), ago(20));
     t.match((await api.ask(`/v1/incidents/${slug}`)).body, {
@@ -140,15 +140,15 @@ void t.test("venuewatch incident retract", async (t) => {
     const [kept] = await pool.query(sql`select retraction_reason as reason from incident`);
     t.match(kept, { reason: "a drill" });
 
-    // as the migration does with those that were given before they were public
+    // as the migration does with reasons that were given before reasons were public
     await pool.query(sql`insert into retracted_in_confidence select incident_id from incident`);
     const { body, text } = await api.ask<Gone>(`/v1/incidents/${slug}`);
     t.match(body, { slug, reason: null });
-    t.notMatch(text, "a drill", "what was said in confidence stays so");
+    t.notMatch(text, "a drill", "a confidential reason is not published");
     await pool.query(sql`truncate retracted_in_confidence`);
   });
 
-  await t.test("a tick that is under way is waited for", async (t) => {
+  await t.test("waits for a tick in flight", async (t) => {
     const slug = await begin();
     let retracting: Promise<Retraction> | undefined;
     await pool.transaction(async (tx) => {
@@ -169,7 +169,7 @@ void t.test("venuewatch incident retract", async (t) => {
     ]);
   });
 
-  await t.test("alerts by what became of them for each channel", async (t) => {
+  await t.test("reports the incident's alerts by their state for each channel", async (t) => {
     const slug = await begin();
     const opened = { state: "delivered" };
     const [first, second, busy, lost] = await channels(4);
@@ -178,7 +178,7 @@ void t.test("venuewatch incident retract", async (t) => {
     await became(pool, second!, "opened", opened);
     await became(pool, first!, "escalated", opened);
     await became(pool, busy!, "opened", { claimedForS: 60 });
-    // whoever sent it was killed
+    // its dispatcher was killed
     await became(pool, lost!, "opened", { claimedForS: -1 });
     const { code, output } = await retract(t, slug, "--reason", "a drill");
     t.equal(code, 0, output);
@@ -203,12 +203,12 @@ void t.test("venuewatch incident retract", async (t) => {
         null,
       ]),
     ]);
-    // as a dispatcher does that takes it over
+    // as a dispatcher that takes it over does
     await pool.file("claim_deliveries", [null, "us", 60_000, 10, "{}", Buffer.alloc(0)]);
     t.match((await deliveriesOf(pool))[3], [...["opened", lost, "dropped", "its incident was retracted", "lost"]]);
   });
 
-  await t.test("what is put in line at that moment is dropped", async (t) => {
+  await t.test("drops alerts that are queued at that moment", async (t) => {
     const slug = await begin();
     const [channel] = await channels(1);
     let retracting: Promise<Retraction> | undefined;
@@ -227,7 +227,7 @@ void t.test("venuewatch incident retract", async (t) => {
     ]);
   });
 
-  await t.test("a mistake is told in a sentence", async (t) => {
+  await t.test("answers an error with one sentence", async (t) => {
     const slug = await begin();
     const mistakes: [string[], RegExp][] = [
       [
@@ -256,16 +256,16 @@ void t.test("venuewatch incident retract", async (t) => {
       t.notMatch(output, /^ +at /m, "no stack");
     }
     const [left] = await pool.query<{ n: number }>(sql`select count(*) as n from incident where retracted_at is null`);
-    t.equal(left!.n, 1, "nothing was retracted");
+    t.equal(left!.n, 1, "no error retracted an incident");
   });
 });
 
-/** As a dispatcher does. */
+/** Expands the outbox, as a dispatcher does. */
 async function expandAll(db: Db): Promise<void> {
   await db.file("expand_alerts", [null, 100]);
 }
 
-/** Of what is in line for a channel: it was delivered, or somebody has begun to send it. */
+/** A queued delivery was delivered, or an attempt has begun. */
 async function became(
   db: Db,
   channel: number,
@@ -300,7 +300,7 @@ async function deliveriesOf(db: Db): Promise<unknown[][]> {
   return rows.map(({ row }) => row);
 }
 
-/** On the embedded database a transaction has the only backend, so that all others wait anyway. */
+/** On the embedded database a transaction holds the only backend, so all others wait anyway. */
 async function isWaitedFor(tx: Db): Promise<boolean> {
   const [row] = await tx.query<{ waited: boolean }>(sql`
     select is_embedded() or exists (

@@ -1,4 +1,4 @@
-/** Logins: that each has the rights and limits of its role, and that its password is nowhere but in its file. */
+/** Each login has the rights and limits of its role, and its password is stored only in its file. */
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,10 +14,10 @@ const onServer = process.env.DATABASE_URL !== undefined;
 const withoutSuperuser = await superuserMissing();
 const password = "hunter2hunter2hunter2";
 
-void t.test("logins", async (t) => {
+void t.test("logins have their role's rights and limits, and hide their passwords", async (t) => {
   const { pool, url } = await migratedDatabase(t);
 
-  await t.test("the server knows the password by what it is given", { skip: withoutSuperuser }, async (t) => {
+  await t.test("the server accepts the password by its verifier", { skip: withoutSuperuser }, async (t) => {
     const name = newLogin(t, pool);
     await pool.script(`create role ${name} login password '${password}'`);
     const [row] = await pool.query<{ kept: string }>(
@@ -25,7 +25,7 @@ void t.test("logins", async (t) => {
     );
     const [, salt = ""] = /^SCRAM-SHA-256\$4096:([^$]+)\$/.exec(row!.kept) ?? [];
     t.equal(scramVerifier(password, Buffer.from(salt, "base64")), row!.kept);
-    t.not(scramVerifier(password), scramVerifier(password), "salted anew");
+    t.not(scramVerifier(password), scramVerifier(password), "each verifier has a new salt");
   });
 
   await t.test("a login has its role's rights and limits", async (t) => {
@@ -34,7 +34,7 @@ void t.test("logins", async (t) => {
     const keep = (kind: string, connections: number | null = null) =>
       pool.file("keep_login", [name, kind, verifier, connections]);
 
-    /** The setting that takes a superuser. */
+    /** The setting that needs a superuser. */
     const files = (limit: string) =>
       withoutSuperuser
         ? {
@@ -59,7 +59,7 @@ void t.test("logins", async (t) => {
     };
     t.same(await seen(pool, name), analyst);
     await keep("analyst");
-    t.same(await seen(pool, name), analyst, "the same again");
+    t.same(await seen(pool, name), analyst, "repeating it changes nothing");
 
     t.same(await keep("probe", 7), [{ connections: 7, leftToSuperuser: files("100MB").left }]);
     t.same(
@@ -70,7 +70,7 @@ void t.test("logins", async (t) => {
         connections: 7,
         settings: ["idle_in_transaction_session_timeout=1min", "statement_timeout=1min", ...files("100MB").settings],
       },
-      "and of its new role, with nothing left of the old one",
+      "a login that changes its role keeps nothing of the old one",
     );
 
     if (withoutSuperuser) {
@@ -86,7 +86,7 @@ void t.test("logins", async (t) => {
     await t.rejects(keep("web"), { code: "42939", message: /attributes that a login must not have: replication/ });
   });
 
-  await t.test("nobody else is made a login of ours", async (t) => {
+  await t.test("roles that are not ours are never changed", async (t) => {
     const name = newLogin(t, pool);
     const power = withoutSuperuser ? "createdb" : "superuser";
     await pool.script(`create role ${name} ${power}`);
@@ -101,17 +101,17 @@ void t.test("logins", async (t) => {
     });
   });
 
-  await t.test("all roles together fit into a server's connections", async (t) => {
+  await t.test("the connections of all roles fit into a server's limit", async (t) => {
     const [row] = await pool.query<{ all: number }>(sql`
     select sum(logins.connections_of(kind)) as all
     from unnest(array['probe', 'core', 'web', 'analyst']) kind
   `);
-    // docs/production.md has the sum. Three of the hundred are a superuser's, and those that replicate are counted
-    // apart
+    // docs/production.md has the sum. Three of the hundred are reserved for a superuser, and replication is counted
+    // separately
     t.equal(row!.all, 89);
   });
 
-  await t.test("venuewatch login refuses what is not to be", async (t) => {
+  await t.test("venuewatch login refuses wrong roles, names and password files", async (t) => {
     const dir = t.testdir({
       good: `${password}\n`,
       short: "short\n",
@@ -143,7 +143,7 @@ void t.test("logins", async (t) => {
   });
 
   await t.test(
-    "a login signs in with what is in its file, and nothing else shows it",
+    "a login signs in with the password in its file, which nothing else reveals",
     { skip: onServer ? false : "the embedded database has no logins" },
     async (t) => {
       const name = newLogin(t, pool);
@@ -194,7 +194,7 @@ void t.test("logins", async (t) => {
   );
 });
 
-/** A name of its own, as logins belong to the whole server. Gone when the test ends. */
+/** A unique name, as logins belong to the whole server. Dropped when the test ends. */
 function newLogin(t: Test, pool: Pool): string {
   const name = `login_${randomBytes(6).toString("hex")}`;
   t.teardown(() => pool.script(`drop role if exists ${name}`));

@@ -1,4 +1,4 @@
-/** What keeps `venuewatch up` from starting, and what its user can put right, is its last message. */
+/** A problem that keeps `venuewatch up` from starting and that its user can fix is its last message. */
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
@@ -10,16 +10,16 @@ import { freePort } from "../../support/free-port.js";
 import { runCli } from "../../support/run-script.js";
 import { loopbackRegistry } from "../../../simulator/loopback.js";
 
-void t.test("ports in use", async (t) => {
+void t.test("up names a port that is in use", async (t) => {
   const taken = await takenPort(t);
   for (const setting of ["EMBEDDED_PORT", "HEALTH_PORT", "PORT"] as const) {
     const env = await settings(t, { [setting]: taken });
     await refuses(t, setting, env, [`port ${taken} is in use by another program`, "to a free port", setting]);
-    t.notOk(existsSync(env["DATA_DIR"]!), `${setting}: before anything is made`);
+    t.notOk(existsSync(env["DATA_DIR"]!), `${setting}: refused before the data directory is created`);
   }
 });
 
-void t.test("a data directory that is none", async (t) => {
+void t.test("up names a data directory that is a file", async (t) => {
   const env = await settings(t, {});
   const path = `${dirname(env["REGISTRY"]!)}/file/data`;
   await refuses(t, "DATA_DIR", { ...env, DATA_DIR: path }, [
@@ -29,15 +29,15 @@ void t.test("a data directory that is none", async (t) => {
 });
 
 void t.test(
-  "a data directory that cannot be written",
-  { skip: process.platform !== "linux" && "root may write everywhere else" },
+  "up names a data directory that cannot be written",
+  { skip: process.platform !== "linux" && "root may write everywhere on other systems" },
   async (t) => {
     const env = await settings(t, { DATA_DIR: "/proc/self" });
     await refuses(t, "DATA_DIR", env, ["data directory /proc/self cannot be", "DATA_DIR"]);
   },
 );
 
-void t.test("a database that is not there", async (t) => {
+void t.test("up names a database that it cannot reach", async (t) => {
   const url = `postgres://user:secret@127.0.0.1:${await freePort()}/db`;
   const output = await refuses(t, "DATABASE_URL", await settings(t, { DATABASE_URL: url }), [
     "the database 127.0.0.1:",
@@ -51,8 +51,8 @@ async function refuses(t: Test, what: string, env: Record<string, string>, sente
   const script = runCli(t, ["up"], env);
   const ended = await script.ended;
   t.equal(ended, 2, what);
-  // Several problems are a list, indented: `up` counts upwards from HEALTH_PORT, and the ports above may be another
-  // test's.
+  // Several problems form an indented list: `up` counts upwards from HEALTH_PORT, and another test may use the ports
+  // above.
   const last =
     script
       .output()
@@ -61,13 +61,13 @@ async function refuses(t: Test, what: string, env: Record<string, string>, sente
       .at(-1) ?? "";
   t.match(last, /^venuewatch: /, `${what}: the last message`);
   for (const part of sentence) t.match(last, new RegExp(part), what);
-  t.notMatch(script.output(), /^ +at /m, `${what}: no stack`);
+  t.notMatch(script.output(), /^ +at /m, `${what}: no stack trace`);
   return script.output();
 }
 
 /**
- * Should it start after all, its probes must call nobody: every venue is at a port of this machine where nothing
- * listens.
+ * Should it start after all, its probes must not reach real venues: each venue is at a port of this machine where
+ * nothing listens.
  */
 async function settings(t: Test, changes: Record<string, string | number>): Promise<Record<string, string>> {
   const real = await loadRegistry(packagedFile("registry.json"));

@@ -19,45 +19,45 @@ import { notice, said, whole } from "../../support/said.js";
 const log = makeLog("test", "warn");
 const registry = await loadRegistry(packagedFile("registry.json"));
 
-void t.test("an empty database, with racing migrators", async (t) => {
+void t.test("concurrent migrators apply each file once to an empty database", async (t) => {
   const url = await emptyDatabase(t);
   const pools = Array.from({ length: 5 }, () => poolOn(t, url));
   const [pool] = pools as [Pool];
   const files = await schemaNames(sqlFolder);
 
-  // the embedded database is migrated by its superuser alone
+  // only its superuser migrates the embedded database
   if (process.env.DATABASE_URL !== undefined) await refusedWithoutRights(t, url);
-  t.strictSame(await schemaState(pool), { missing: files, unknown: [] }, "before, every schema file is missing");
+  t.strictSame(await schemaState(pool), { missing: files, unknown: [] }, "every schema file is missing before");
   t.strictSame(
     await pool.query(sql`select to_regnamespace('venuewatch') as schema`),
     [{ schema: null }],
-    "whoever may not migrate has changed nothing",
+    "a role that may not migrate has changed nothing",
   );
 
   const told: string[] = [];
   const telling = makeLog("test", "info", (line) => told.push(line));
   const toldOf = (what: string) => told.filter((line) => line.includes(what)).length;
   await Promise.all(pools.map((one) => migrate(one, registry, telling)));
-  t.equal(toldOf("applied schema file"), files.length, "five migrators at once apply each file once");
-  t.equal(toldOf("made views and functions"), 1, "and define once");
+  t.equal(toldOf("applied schema file"), files.length, "five concurrent migrators apply each file once");
+  t.equal(toldOf("made views and functions"), 1, "the definitions are made once");
   t.strictSame(await schemaState(pool), { missing: [], unknown: [] });
   t.strictSame(await counts(pool), { venues: 15, regions: 3 });
 
   const before = await appliedAt(pool);
   told.length = 0;
   await migrate(pool, registry, telling);
-  t.strictSame(await appliedAt(pool), before, "once more applies nothing");
-  t.strictSame(told, [], "and defines nothing");
+  t.strictSame(await appliedAt(pool), before, "another migration applies no file");
+  t.strictSame(told, [], "another migration makes no definition");
 });
 
-void t.test("two migrators on an empty database", async (t) => {
+void t.test("two migrators can share an empty database", async (t) => {
   const url = await emptyDatabase(t);
   const pools = [poolOn(t, url), poolOn(t, url)] as const;
   await Promise.all(pools.map((one) => migrate(one, registry, log)));
   t.strictSame(await schemaState(pools[0]), { missing: [], unknown: [] });
 });
 
-void t.test("what a migration refuses", async (t) => {
+void t.test("a migration refuses", async (t) => {
   const { pool } = await migratedDatabase(t);
   const [first = ""] = await schemaNames(sqlFolder);
 
@@ -68,7 +68,7 @@ void t.test("what a migration refuses", async (t) => {
       name: "UserError",
       message: new RegExp(`^A schema file must never change once applied, but ${first} differs`),
     });
-    t.ok(await definitionsStand(pool), "the definitions are left as they were");
+    t.ok(await definitionsStand(pool), "the definitions are unchanged");
   });
 
   await t.test("a schema file that fails", async (t) => {
@@ -80,9 +80,9 @@ void t.test("what a migration refuses", async (t) => {
     const [row] = await pool.query<{ here: boolean }>(
       sql`select to_regclass('venuewatch.half_done') is not null as here`,
     );
-    t.notOk(row!.here, "nothing of it is left behind");
+    t.notOk(row!.here, "the failed file is rolled back");
     t.strictSame(await schemaState(pool), { missing: [], unknown: [] });
-    t.ok(await definitionsStand(pool), "the definitions are left as they were");
+    t.ok(await definitionsStand(pool), "the definitions are unchanged");
   });
 
   await t.test("a broken definition", async (t) => {
@@ -91,10 +91,10 @@ void t.test("what a migration refuses", async (t) => {
     await t.rejects(migrate(pool, registry, log, folder), {
       message: /no_such_function/,
     });
-    t.ok(await definitionsStand(pool), "the old ones stand");
+    t.ok(await definitionsStand(pool), "the old definitions remain");
   });
 
-  await t.test("a database that is newer than the code", async (t) => {
+  await t.test("a database newer than the code", async (t) => {
     const newer = await sqlCopy(t);
     await append(newer, "schema/901-later.sql", "create table later ();\n");
     await migrate(pool, registry, log, newer);
@@ -106,11 +106,11 @@ void t.test("what a migration refuses", async (t) => {
       name: "UserError",
       message: /^The database was migrated by a newer build: it has 901-later.sql/,
     });
-    t.ok(await definitionsStand(pool), "the newer definitions stand");
+    t.ok(await definitionsStand(pool), "the newer definitions remain");
   });
 });
 
-void t.test("definitions are made anew, whatever they were", async (t) => {
+void t.test("a migration replaces all definitions", async (t) => {
   const { pool } = await migratedDatabase(t);
   await pool.script(`
     drop schema api cascade;
@@ -123,10 +123,10 @@ void t.test("definitions are made anew, whatever they were", async (t) => {
   await migrate(pool, registry, log);
   t.ok(await definitionsStand(pool));
   const [row] = await pool.query<{ left: boolean }>(sql`select to_regclass('api.left_over') is not null as left`);
-  t.notOk(row!.left, "what this build does not define is gone");
+  t.notOk(row!.left, "views that this build does not define are dropped");
 });
 
-void t.test("a history from before 008", async (t) => {
+void t.test("a history from before migration 008 is upgraded", async (t) => {
   const { pool } = await migratedDatabase(t);
   await measured(pool, { from: ago(120), to: ago(0), venue: "okx" });
   const daysAgo = (days: number) => ago(days * 86_400);
@@ -159,17 +159,17 @@ void t.test("a history from before 008", async (t) => {
   t.strictSame(
     { ...incident, at: incident!.at.toISOString() },
     { at: startedAt, left: 0 },
-    "an incident begins when it was always written that it did",
+    "an incident keeps its recorded start",
   );
   await t.rejects(
     pool.script("update incident set started_at = started_at - interval '1 s'"),
     /cannot be changed/,
-    "and history is not rewritten again",
+    "history is not rewritten a second time",
   );
   await pool.query(sql`call upkeep.refresh_late(now())`);
   const [days] = usual;
   t.ok(days!.hours > 0 && days!.minutes > 0);
-  t.strictSame(await counted(pool), usual, "the first refresh counts all of it, not the last days alone");
+  t.strictSame(await counted(pool), usual, "the first refresh counts the whole history, and not only the last days");
 });
 
 async function counted(pool: Pool) {
@@ -187,12 +187,16 @@ void t.test("the tables follow the registry", async (t) => {
   `);
 
   await migrate(pool, without(registry, "kraken"), log);
-  t.strictSame(await publishedOf(pool, "kraken"), [false], "a venue that leaves is unpublished, and not deleted");
+  t.strictSame(
+    await publishedOf(pool, "kraken"),
+    [false],
+    "a venue removed from the registry is unpublished, and not deleted",
+  );
   await migrate(pool, registry, log);
-  t.strictSame(await publishedOf(pool, "kraken"), [true], "it comes back");
-  t.strictSame((await idsOf(pool, "kraken"))[0], kraken, "as what it was");
+  t.strictSame(await publishedOf(pool, "kraken"), [true], "the venue returns");
+  t.strictSame((await idsOf(pool, "kraken"))[0], kraken, "under its former id");
   const [history] = await pool.query<{ samples: number }>(sql`select count(*) as samples from sample`);
-  t.ok(history!.samples > 0, "with its history");
+  t.ok(history!.samples > 0, "the venue keeps its history");
 
   const changed = structuredClone(registry);
   const venue = changed.venues.find(({ id }) => id === "kraken")!;
@@ -201,21 +205,21 @@ void t.test("the tables follow the registry", async (t) => {
   changed.regions.splice(1, 1);
   await migrate(pool, changed, log);
   const names = await pool.query<{ name: string }>(sql`select name from venue where venue = 'kraken'`);
-  t.strictSame(names, [{ name: "Kraken Pro" }], "a renamed venue is renamed");
+  t.strictSame(names, [{ name: "Kraken Pro" }], "a venue's new name is stored");
   const components = await pool.query<{ component: string }>(sql`
     select component from component where venue_id = ${kraken!.venueId} and not published
   `);
-  t.strictSame(components, [{ component: `rest:${gone.name}` }], "a component that leaves is unpublished");
+  t.strictSame(components, [{ component: `rest:${gone.name}` }], "a removed component is unpublished");
   const regions = await pool.query<{ region: string }>(sql`
     select region from region where published order by position
   `);
   t.strictSame(
     regions.map(({ region }) => region),
     changed.regions.map(({ id }) => id),
-    "a region that leaves is unpublished",
+    "a removed region is unpublished",
   );
 
-  await t.test("no start draws ids that it does not need", async (t) => {
+  await t.test("repeated starts use up no ids", async (t) => {
     const drawn = () =>
       pool.query(sql`
         select sequencename, last_value from pg_sequences where schemaname = 'venuewatch' order by 1
@@ -226,7 +230,7 @@ void t.test("the tables follow the registry", async (t) => {
     t.strictSame(await drawn(), before);
   });
 
-  await t.test("a feed that moves stays itself", async (t) => {
+  await t.test("a feed whose address changes keeps its notices", async (t) => {
     const sources = () =>
       pool.query<{ venue: string; source_id: number; api: string }>(sql`
         select v.venue, source_id, s.api
@@ -254,7 +258,7 @@ void t.test("the tables follow the registry", async (t) => {
     await said(pool, "kraken", at(1), [whole(one)]);
     t.strictSame(await kept(), [{ vanished: false, listed: true }]);
     const [changes] = await pool.query<{ count: number }>(sql`select count(*) from official_change`);
-    t.equal(changes!.count, 1, "nothing was told");
+    t.equal(changes!.count, 1, "no change is recorded");
 
     const other = structuredClone(moved);
     for (const { official } of other.venues) if (official?.api === api) official.kind = "betterstack";

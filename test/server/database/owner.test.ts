@@ -1,4 +1,4 @@
-/** A migration and logins by the owner of a database who is no superuser, as managed services have them. */
+/** Migration and logins by a database's owner who is no superuser, as on managed services. */
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,19 +19,19 @@ const roles = ["vw_probe", "vw_core", "vw_web", "vw_analyst", "vw_definer"];
 const registry = await loadRegistry(packagedFile("registry.json"));
 
 void t.test(
-  "an owner who is no superuser",
+  "a database owner who is no superuser",
   {
-    skip: process.env.DATABASE_URL ? await superuserMissing() : "the embedded one has no owner",
+    skip: process.env.DATABASE_URL ? await superuserMissing() : "the embedded database has no separate owner",
   },
   async (t) => {
     const { admin, owner, name, url } = await ownedDatabase(t);
 
-    await t.test("gets the roles, or is asked for them", async (t) => {
+    await t.test("creates the roles, or is told which to ask for", async (t) => {
       for (const role of roles)
         await admin.script(
           `do $$ begin create role ${role} nologin; exception when duplicate_object or unique_violation then null; end $$`,
         );
-      // before, who may create roles may join any
+      // in earlier versions, a role that may create roles may join any
       if ((await versionOf(admin)) >= 160_000)
         await t.rejects(migrate(owner, registry, log), {
           name: "UserError",
@@ -42,8 +42,8 @@ void t.test(
       await admin.script(`grant ${roles.join(", ")} to ${name} with admin option`);
     });
 
-    await t.test("makes roles of which it is a member", async (t) => {
-      // the server's own are there already, so the prelude makes others here
+    await t.test("creates roles of which it is a member", async (t) => {
+      // the server already has the usual roles, so the prelude creates others here
       const prefix = `${name}_`;
       const prelude = (await readScript("prelude.sql")).replaceAll("vw_", prefix);
       const inheriting = (await versionOf(admin)) >= 160_000 ? "set local createrole_self_grant = 'inherit';" : "";
@@ -54,7 +54,7 @@ void t.test(
       );
     });
 
-    await t.test("is told who migrated the database before", async (t) => {
+    await t.test("learns which role migrated the database before", async (t) => {
       await admin.script("create schema venuewatch");
       await t.rejects(migrate(owner, registry, log), {
         name: "UserError",
@@ -63,7 +63,7 @@ void t.test(
       await admin.script("drop schema venuewatch");
     });
 
-    await t.test("migrates, twice, and nobody else does", async (t) => {
+    await t.test("migrates twice, and no other role may", async (t) => {
       await migrate(owner, registry, log);
       await migrate(owner, registry, log);
       await t.rejects(
@@ -72,7 +72,7 @@ void t.test(
           name: "UserError",
           message: new RegExp(`^${name} migrated this database before and owns the schema`),
         },
-        "a superuser would leave schemas that the owner may not change",
+        "a superuser would create schemas that the owner may not change",
       );
     });
 
@@ -86,7 +86,7 @@ void t.test(
     };
     t.testdir({});
 
-    await t.test("makes logins, and learns what is left to a superuser", async (t) => {
+    await t.test("creates logins, and learns which settings need a superuser", async (t) => {
       const core = await login("core");
       t.match(core, { code: 0 });
       t.match(core.out, `alter role ${core.of} set temp_file_limit = '10GB';`);
@@ -99,7 +99,7 @@ void t.test(
         (await login("replica")).err,
         `Ask an administrator for: alter role ${replica.of} login replication connection limit 5`,
       );
-      // what the owner has put in the way of the administrator
+      // a trap that the owner has set for the administrator
       await owner.script(`
           create schema trap;
           create function trap.to_regrole(text) returns regrole language plpgsql as 'begin raise exception $$trap$$; end';
@@ -108,10 +108,10 @@ void t.test(
       await admin.script(`set search_path = trap, pg_catalog; ${await readScript("superuser.sql")}`);
       await owner.script("drop schema trap cascade; delete from definition");
       await migrate(owner, registry, log);
-      t.equal((await login("core")).out.split("\n").length, 2, "nothing is left after sql/superuser.sql");
+      t.equal((await login("core")).out.split("\n").length, 2, "sql/superuser.sql leaves nothing to do");
     });
 
-    await t.test("changes a login, whoever gave it its role", async (t) => {
+    await t.test("changes a login that another role created", async (t) => {
       const of = `${name}_changed`;
       t.teardown(() => admin.script(`drop role if exists ${of}`));
       const keep = async (by: Pool, kind: string) => {
@@ -148,7 +148,7 @@ void t.test(
       ]);
     });
 
-    await t.test("core keeps up the history with its own rights", async (t) => {
+    await t.test("lets core maintain the history with core's own rights", async (t) => {
       const core = poolOn(t, url, `${name}_core`);
       const now = new Date();
       const old = new Date(+now - 2 * 86_400_000);
@@ -163,10 +163,10 @@ void t.test(
       const [retained] = await core.query<{ dropped: number }>(
         sql`call upkeep.retain(${new Date(+now + 30 * 86_400_000)})`,
       );
-      t.ok(retained!.dropped > 0, "and drops what is too old");
+      t.ok(retained!.dropped > 0, "core drops old chunks");
     });
 
-    await t.test("moves its history into a database of its own", async (t) => {
+    await t.test("moves its history into another database", async (t) => {
       const into = await ownedBy(t, name);
       const moved = await cliWith(t, ["move", "--to", "-"], { DATABASE_URL: url }, `${into}\n`);
       t.match(moved, { code: 0, out: /both sides agree/ });
@@ -178,7 +178,7 @@ void t.test(
       await migrate(target, registry, log);
     });
 
-    await t.test("web reads, and writes nothing", async (t) => {
+    await t.test("lets web read, and write nothing", async (t) => {
       t.equal((await login("web")).code, 0);
       const web = poolOn(t, url, `${name}_web`);
       await web.query(sql`select count(*) from sample`);
@@ -190,7 +190,7 @@ void t.test(
 interface OwnedDatabase {
   admin: Pool;
   owner: Pool;
-  /** Of the owner. */
+  /** The owner's role. */
   name: string;
   url: string;
 }
@@ -202,7 +202,7 @@ async function versionOf(pool: Pool): Promise<number> {
   return server!.version;
 }
 
-/** As an administrator makes it. @returns its address for the owner */
+/** Creates the database as an administrator would. @returns its address for the owner */
 async function ownedBy(t: Test, name: string, given?: string): Promise<string> {
   const url = new URL(given ?? (await emptyDatabase(t)));
   const admin = openPool(url.href, { applicationName: "test", log });
@@ -221,7 +221,7 @@ async function ownedDatabase(t: Test): Promise<OwnedDatabase> {
   await admin.script(`create role ${name} login createrole password 'hunter2hunter2hunter2'`);
   const url = await ownedBy(t, name, given);
   t.teardown(async () => {
-    // the database goes before, with what the role owns in it
+    // the database is dropped first, with everything that the role owns in it
     const [other] = await admin.query<{ owner: string }>(sql`select current_user as owner`);
     await admin.script(`reassign owned by ${name} to ${other!.owner}; drop owned by ${name}; drop role ${name}`);
   });

@@ -9,7 +9,7 @@ import { madeSample } from "../../support/made-sample.js";
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-void t.test("a batch of samples", async (t) => {
+void t.test("a batch of samples is stored once, and each sample's outcome is reported", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = Date.now();
   const batch = [
@@ -47,17 +47,17 @@ void t.test("a batch of samples", async (t) => {
     return recorded;
   };
 
-  t.strictSame(await record(batch), { stored: 4, duplicates: 0, refused: 0, unknown: [] }, "is stored");
+  t.strictSame(await record(batch), { stored: 4, duplicates: 0, refused: 0, unknown: [] }, "a batch is stored");
   t.strictSame(
     await record(batch),
     { stored: 0, duplicates: 4, refused: 0, unknown: [] },
-    "sent again, is not stored again",
+    "a repeated batch is not stored again",
   );
   const again = madeSample({ slotAt: new Date(now - 500) });
   t.strictSame(
     await record([again, again, batch[0]!]),
     { stored: 1, duplicates: 2, refused: 0, unknown: [] },
-    "one that holds a sample twice stores it once",
+    "a duplicate within a batch is stored once",
   );
   t.strictSame(await record([]), {
     stored: 0,
@@ -74,7 +74,7 @@ void t.test("a batch of samples", async (t) => {
   t.strictSame(
     await record([madeSample({ slotAt: new Date(now - 300) }), unheard, { ...nowhere, slotAt: tooOld }, nowhere]),
     { stored: 1, duplicates: 0, refused: 1, unknown: [unheard, nowhere] },
-    "is handed back what is of an unknown component, and will not be too old",
+    "samples of unknown components are returned unless they are too old",
   );
   t.strictSame(
     await record([
@@ -84,7 +84,7 @@ void t.test("a batch of samples", async (t) => {
       madeSample({ slotAt: new Date(now + minuteMs / 2) }),
     ]),
     { stored: 2, duplicates: 0, refused: 2, unknown: [] },
-    "is refused what is older than seven days, or ahead by more than a minute",
+    "samples older than seven days or more than a minute ahead are refused",
   );
   const refused = {
     slotAt: new Date(now - 400),
@@ -99,12 +99,12 @@ void t.test("a batch of samples", async (t) => {
       select refusal from sample where ts = ${refused.slotAt}
     `),
     [{ refusal: refused.refusal.slice(0, 200) }],
-    "keeps how the venue put its refusal, within bounds",
+    "the venue's words of refusal are stored, truncated",
   );
   await t.rejects(
     recordSamples(pool, "atlantis", batch),
     /knows the region atlantis, this one does not: run `venuewatch migrate`/,
-    "of an unknown region is not lost",
+    "a batch of an unknown region is an error, so that it is not lost",
   );
 
   const stored = await pool.query(sql`
@@ -169,7 +169,7 @@ void t.test("a batch of samples", async (t) => {
         unserved: null,
       },
     ],
-    "every field is where it belongs",
+    "every field is stored in its column",
   );
 });
 
@@ -184,7 +184,7 @@ void t.test("a sample is good exactly when it has no fault", async (t) => {
   await t.resolves(insert(false, "timeout"));
 });
 
-void t.test("three regions insert while roll-ups are refreshed", async (t) => {
+void t.test("three regions can insert while roll-ups are refreshed", async (t) => {
   const { pool, url, registry } = await migratedDatabase(t);
   const log = makeLog("test", "warn");
   const refresher = openPool(url, { applicationName: "refresher", log });
@@ -219,5 +219,5 @@ void t.test("three regions insert while roll-ups are refreshed", async (t) => {
 
   await pool.query(sql`call upkeep.refresh_newest(now())`);
   const [rolledUp] = await pool.query<{ samples: number }>(sql`select sum(samples) as samples from sample_minute`);
-  t.equal(rolledUp!.samples, 900, "and the next refresh has rolled up all");
+  t.equal(rolledUp!.samples, 900, "the next refresh rolls up all samples");
 });

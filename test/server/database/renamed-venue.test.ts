@@ -1,4 +1,4 @@
-/** A venue that gets another id keeps its history, and its former id is still accepted. */
+/** A venue with a new id keeps its history, and its former id is still accepted. */
 import t from "tap";
 import { type Pool, sql } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
@@ -15,7 +15,7 @@ import { someSpool, spoolDirectory, deliverRest } from "../../support/spool.js";
 
 const log = makeLog("test", "error");
 
-/** The registry with another id for one venue. */
+/** The registry with a new id for one venue. */
 function renamed({ venues, ...rest }: Registry, id: string, to: string, formerIds?: string[]): Registry {
   return {
     ...rest,
@@ -57,13 +57,13 @@ void t.test("a renamed venue", async (t) => {
   await migrate(pool, newer, log);
   const api = await serve(t, { pool, registry: newer });
 
-  await t.test("is the same row", async (t) => {
+  await t.test("keeps its row", async (t) => {
     t.strictSame(await rowsOf(pool, "kraken", "kraken-pro"), [{ ...row!, venue: "kraken-pro" }]);
     await migrate(pool, newer, log);
-    t.equal((await rowsOf(pool, "kraken", "kraken-pro")).length, 1, "twice");
+    t.equal((await rowsOf(pool, "kraken", "kraken-pro")).length, 1, "also after a second migration");
   });
 
-  await t.test("is answered under all its ids", async (t) => {
+  await t.test("is found under all its ids", async (t) => {
     const present = await api.ask<{ venue: string }>("/v1/targets/kraken-pro");
     t.equal(present.status, 200);
     for (const path of ["/v1/targets/kraken", "/v1/exchanges/kraken", "/v1/targets/payward"])
@@ -73,7 +73,7 @@ void t.test("a renamed venue", async (t) => {
     t.match(days.headers["content-disposition"], "kraken-pro-days-90");
   });
 
-  await t.test("keeps its incidents under their names", async (t) => {
+  await t.test("keeps its incidents under their slugs", async (t) => {
     for (const id of ["kraken", "kraken-pro"]) {
       const { body } = await api.ask<{ incidents: object[] }>(`/v1/incidents?venue=${id}`);
       t.match(
@@ -94,7 +94,7 @@ void t.test("a renamed venue", async (t) => {
     t.match(wrong.text, "kraken-pro");
   });
 
-  await t.test("is followed by what is stored by ids", async (t) => {
+  await t.test("is renamed wherever its id is stored", async (t) => {
     const [filter] = await pool.query<{ venues: string[] }>(
       sql`select venues from channel where channel_id = ${channel}`,
     );
@@ -103,7 +103,7 @@ void t.test("a renamed venue", async (t) => {
     t.strictSame(impairment!.venues, ["kraken-pro", "okx"]);
   });
 
-  await t.test("takes what a spool has of before", async (t) => {
+  await t.test("accepts spooled samples with its former id", async (t) => {
     await deliverRest(directory, pool, "us-east");
     const [kept] = await pool.query<{ n: number }>(sql`
       select count(*) as n from sample
@@ -119,11 +119,11 @@ void t.test("a renamed venue", async (t) => {
     });
   });
 
-  await t.test("is measured on by probes that started before", async (t) => {
+  await t.test("is still measured by probes that started before", async (t) => {
     const ids = registry.venues.map(({ id }) => id);
     const older = member(pool, { known: ids });
     await older.renew();
-    t.same(older.venues.sort(), [...ids].sort(), "by the id that they know");
+    t.same(older.venues.sort(), [...ids].sort(), "under the id that they know");
     await older.renew();
     t.same(older.venues.sort(), [...ids].sort());
     await older.leave();
@@ -133,17 +133,17 @@ void t.test("a renamed venue", async (t) => {
     t.same(newProbe.venues.sort(), [...present].sort());
   });
 
-  await t.test("may be renamed once more", async (t) => {
+  await t.test("can be renamed again", async (t) => {
     const next = renamed(newer, "kraken-pro", "payward-one", ["kraken-pro", "kraken"]);
     await migrate(pool, next, log);
     t.strictSame(await rowsOf(pool, "kraken", "kraken-pro", "payward-one"), [{ ...row!, venue: "payward-one" }]);
     const again = await serve(t, { pool, registry: next });
     t.equal((await again.ask("/v1/targets/kraken")).status, 200);
-    t.equal((await again.ask("/v1/targets/payward")).status, 404, "an id that the registry names no more is none");
+    t.equal((await again.ask("/v1/targets/payward")).status, 404, "an id that the registry no longer lists is unknown");
   });
 });
 
-void t.test("a venue that was renamed without formerIds", async (t) => {
+void t.test("a rename without formerIds is refused", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const bare = renamed(registry, "okx", "okx-global");
   await migrate(pool, bare, log);
@@ -160,11 +160,11 @@ void t.test("a venue that was renamed without formerIds", async (t) => {
   t.match(
     await rowsOf(pool, "okx", "okx-global"),
     [{ published: false }, { published: true }],
-    "and nothing has changed",
+    "the refused migration changed nothing",
   );
 });
 
-void t.test("a venue that is removed, and comes back", async (t) => {
+void t.test("a removed venue is hidden until it returns", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const slug = await pastIncident(pool, {
     ...{ venue: "okx", component: "rest:ticker" },
@@ -182,7 +182,7 @@ void t.test("a venue that is removed, and comes back", async (t) => {
   const api = await serve(t, { pool, registry: without });
   for (const path of ["/v1/targets/okx", `/v1/incidents/${slug}`]) t.equal((await api.ask(path)).status, 404, path);
   const { body } = await api.ask<object>(`/v1/incidents/${gone}`);
-  t.notMatch(body, { retractedAt: String }, "nothing is said of it any more");
+  t.notMatch(body, { retractedAt: String }, "the response does not mention its incident");
   await migrate(pool, registry, log);
   const back = await serve(t, { pool, registry });
   t.equal((await back.ask(`/v1/incidents/${slug}`)).status, 200);
@@ -191,7 +191,7 @@ void t.test("a venue that is removed, and comes back", async (t) => {
   });
 });
 
-void t.test("the time in which it was removed", async (t) => {
+void t.test("the time in which a venue was removed does not count", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const dayMs = 86_400_000;
   const midnight = Math.floor(Date.now() / dayMs) * dayMs;
@@ -214,7 +214,7 @@ void t.test("the time in which it was removed", async (t) => {
     ),
   });
   const gone = book({ ...registry, venues: registry.venues.filter(({ id }) => id !== "okx") }, false);
-  // as if it had been removed six days ago, and for three days
+  // as if it had been removed six days ago, for three days
   await migrate(pool, gone, log);
   for (const table of ["venue", "component"])
     await pool.text(`update ${table} set unwatched = tstzmultirange(tstzrange($1, null)) where unwatched <> '{}'`, [
@@ -240,7 +240,7 @@ void t.test("the time in which it was removed", async (t) => {
   t.strictSame(
     kraken!.components.filter((minutes) => minutes !== whole),
     [back],
-    "one component was gone",
+    "one component was removed",
   );
   const [squares] = await pool.query(sql`
     select

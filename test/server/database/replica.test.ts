@@ -1,4 +1,4 @@
-/** What a web program says of the replica from which it reads. How real replicas lag is in topology.test.ts. */
+/** What a web program reports about its replica. topology.test.ts tests the lag of real replicas. */
 import t from "tap";
 import { replicaFound } from "../../../server/commands/doctor/replica.js";
 import { makeReplicaMetrics } from "../../../server/api/replica-metrics.js";
@@ -25,7 +25,7 @@ void t.test("a replica is good while it lags for half a minute", (t) => {
   for (const [state, ok, detail] of [
     [{}, true, "0.0 s behind"],
     [{ behind_seconds: 1.26, behind_bytes: 320 }, true, "1.3 s behind; 320 bytes are not replayed yet"],
-    // nobody writes: that is no lag, however long it lasts
+    // a primary without writes is no lag, for any length of time
     [{ behind_seconds: 4.2, silent_seconds: 3_600.5 }, true, "4.2 s behind; nothing was written for 3600 s"],
     [{ receiving: false, behind_seconds: 30 }, true, "30.0 s behind; it receives nothing from its primary"],
     [
@@ -49,7 +49,7 @@ void t.test("a replica is good while it lags for half a minute", (t) => {
   t.end();
 });
 
-void t.test("own metrics tell of replicas alone", async (t) => {
+void t.test("only a web program that reads from a replica has its metrics", async (t) => {
   const shown = async (state: ReplicaState | null) => {
     const own = makeOwnMetrics("web");
     makeReplicaMetrics(own, () => Promise.resolve(state));
@@ -70,7 +70,7 @@ void t.test("own metrics tell of replicas alone", async (t) => {
   t.same(await shown(null), []);
 });
 
-void t.test("a primary in a replica's place is read as it is", async (t) => {
+void t.test("a primary in a replica's place is accepted", async (t) => {
   const { pool, registry, url } = await migratedDatabase(t);
   t.match(await replicaState(pool), { is_replica: false });
   const found = (databaseReadUrl: string) => replicaFound({ ...readSettings({}), databaseReadUrl }, log);

@@ -26,11 +26,11 @@ const log = makeLog("test", "warn");
 const dayMs = 24 * 3_600_000;
 const onServer = process.env.DATABASE_URL !== undefined;
 
-void t.test("roles of least rights", async (t) => {
+void t.test("each role has only the rights that it needs", async (t) => {
   const { pool, url, registry } = await migratedDatabase(t);
   const now = Date.now();
 
-  await t.test("vw_probe delivers samples, and reads none", async (t) => {
+  await t.test("vw_probe delivers samples and reads none", async (t) => {
     const probe = await actingAs(t, url, "vw_probe");
     const old = madeSample({ slotAt: new Date(now - 3 * dayMs) });
     t.match(await deliver(probe, [old, madeSample({ slotAt: new Date(now) })]), {
@@ -40,7 +40,11 @@ void t.test("roles of least rights", async (t) => {
       sql`select compress_chunk(c) from show_chunks('sample', older_than => now() - interval '1 day') c`,
     );
     const late = madeSample({ slotAt: new Date(+old.slotAt + 1_000) });
-    t.match(await deliver(probe, [late, old]), { stored: 1, duplicates: 1 }, "into compressed chunks too");
+    t.match(
+      await deliver(probe, [late, old]),
+      { stored: 1, duplicates: 1 },
+      "late samples go into compressed chunks, too",
+    );
     await refused(t, probe, "vw_probe", [
       "select * from sample",
       "select * from sample_minute",
@@ -70,7 +74,7 @@ void t.test("roles of least rights", async (t) => {
     ]);
   });
 
-  await t.test("vw_probe takes, shares and leaves venues", async (t) => {
+  await t.test("vw_probe takes, shares and releases venues", async (t) => {
     const probe = await actingAs(t, url, "vw_probe");
     t.strictSame(await schemaState(probe), { missing: [], unknown: [] });
     const [first, second, third] = [1, 2, 3].map(() => member(probe, { machine: "0123456789abcdef" })) as [
@@ -85,15 +89,15 @@ void t.test("roles of least rights", async (t) => {
     t.ok(second.venues.length >= Math.floor(all / 2), "its share");
     await forgetAt(pool, first.process);
     await second.renew();
-    t.equal(second.venues.length, all, "the dead one's too");
+    t.equal(second.venues.length, all, "it takes over the dead probe's venues");
     await second.leave();
     await third.renew();
-    t.equal(third.venues.length, all, "what was left");
+    t.equal(third.venues.length, all, "it takes the released venues");
     const [vantage] = await probe.query<{ machine: string }>(sql`select machine from region_vantage`);
-    t.match(vantage, { machine: "0123456789abcdef" }, "and says where it is");
+    t.match(vantage, { machine: "0123456789abcdef" }, "it reports its machine");
   });
 
-  await t.test("vw_core ticks and keeps the history up", async (t) => {
+  await t.test("vw_core ticks and maintains the history", async (t) => {
     const core = await actingAs(t, url, "vw_core");
     t.strictSame(await schemaState(core), { missing: [], unknown: [] });
     t.ok(await core.file("lead", ["engine", "core of a test", 1_000, null]));
@@ -104,14 +108,14 @@ void t.test("roles of least rights", async (t) => {
     await core.script("call upkeep.refresh_open_buckets(now())");
     await core.script("call upkeep.refresh_late(now())");
     const [row] = await core.query<{ chunk: string | null }>(sql`select upkeep.compress_next(now()) as chunk`);
-    t.ok(row!.chunk, "compresses what a roll-up holds");
+    t.ok(row!.chunk, "it compresses a roll-up's chunk");
     await core.script("call upkeep.retain(now() + interval '7 days')");
     await core.script("vacuum region_state");
     await core.script("analyze sample");
     const [left] = await pool.query<{ old: number }>(
       sql`select count(*) as old from sample where ts < now() - interval '1 day'`,
     );
-    t.equal(left!.old, 0, "drops what is too old");
+    t.equal(left!.old, 0, "it drops old samples");
     await refused(t, core, "vw_core", [
       "update venue set published = false",
       "insert into region (region, name, position) values ('x', 'x', 9)",
@@ -124,7 +128,7 @@ void t.test("roles of least rights", async (t) => {
     ]);
   });
 
-  await t.test("vw_core keeps the channels", async (t) => {
+  await t.test("vw_core manages the channels", async (t) => {
     const core = await actingAs(t, url, "vw_core");
     const address = {
       baseUrl: "https://a.example",
@@ -132,7 +136,7 @@ void t.test("roles of least rights", async (t) => {
     };
     for (const baseUrl of ["https://c.example", address.baseUrl])
       await keepServiceAddress(core, { ...address, baseUrl }, makeLog("test", "error"));
-    t.same(await serviceAddress(core), address, "and where links lead");
+    t.same(await serviceAddress(core), address, "it stores the address for links");
     const sealing = makeSealing(randomBytes(32));
     const { channel } = await addChannel(core, sealing, {
       format: "native",
@@ -151,7 +155,7 @@ void t.test("roles of least rights", async (t) => {
     t.match(await removeChannel(core, channel.id), { skipped: 0 });
   });
 
-  await t.test("vw_web reads, and writes nothing", async (t) => {
+  await t.test("vw_web reads and writes nothing", async (t) => {
     const web = await actingAs(t, url, "vw_web");
     for (const relation of await readable(pool))
       await t.resolves(web.text(`select * from ${relation} limit 1`, []), relation);
@@ -191,10 +195,10 @@ void t.test("roles of least rights", async (t) => {
       days: 1,
       now: new Date(now),
     });
-    t.equal(reports.length, 48, "one a stream");
+    t.equal(reports.length, 48, "one report for each stream");
   });
 
-  await t.test("vw_web answers every question of the API", async (t) => {
+  await t.test("vw_web can answer every request of the API", async (t) => {
     const slug = await pastIncident(pool, {
       ...{ venue: "kraken", component: "ws:trades" },
       ...{ startedAt: new Date(now - 3_600_000), minutes: 5 },
@@ -225,12 +229,16 @@ void t.test("a migration writes to core's tables as core", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   t.ok(await tick(pool, new Date()));
   await pool.script("alter table engine_clock add check (current_user = 'vw_core') not valid");
-  await t.rejects(pool.script("call upkeep.published_past_changed()"), { code: "23514" }, "a check runs as who writes");
+  await t.rejects(
+    pool.script("call upkeep.published_past_changed()"),
+    { code: "23514" },
+    "the check runs as the writing role",
+  );
   await pool.script("delete from definition");
   await migrate(pool, registry, log);
 });
 
-void t.test("two databases of one server, migrated at once", async (t) => {
+void t.test("two databases of one server can be migrated at the same time", async (t) => {
   const { registry } = await migratedDatabase(t);
   const urls = await Promise.all([emptyDatabase(t), emptyDatabase(t)]);
   const pools = urls.map((url) => openPool(url, { applicationName: "test", log }));
@@ -255,7 +263,7 @@ const answers: Record<string, number> = {
   "/metrics": 200,
 };
 
-/** One connection that acts as the role; a member's login would have the same rights. */
+/** One connection with the role set; a member's login would have the same rights. */
 async function actingAs(t: Test, url: string, role: string): Promise<Pool> {
   const pool = openPool(url, { applicationName: "test", log, max: 1 });
   t.teardown(() => pool.close());

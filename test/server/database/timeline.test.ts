@@ -1,6 +1,6 @@
 /**
- * What a database does on a new timeline, that a failover has left without its last transactions. They are taken away
- * by hand here; see failover.test.ts for a real one.
+ * A database on a new timeline, after a failover that lost its last transactions. Here the test removes them by hand;
+ * failover.test.ts has a real failover.
  */
 import t, { type Test } from "tap";
 import { makeRecentlySent } from "../../../server/alerts/delivery/recently-sent.js";
@@ -19,7 +19,7 @@ interface Claimed {
   incident: Record<string, unknown>;
 }
 
-void t.test("on a new timeline", async (t) => {
+void t.test("on a new timeline after a failover", async (t) => {
   const { pool } = await migratedDatabase(t);
   const channels = [await addChannel(pool), await addChannel(pool)];
   const sent = makeRecentlySent();
@@ -32,7 +32,7 @@ void t.test("on a new timeline", async (t) => {
     claimed.map((one) => one.channel_id),
     channels,
   );
-  // one channel has it; the other core, which sent it to the other one, is gone
+  // one channel has it; the other core, which sent it to the other channel, is gone
   sent.leaves(claimed[0]!);
   sent.delivered(claimed[0]!);
   const sentByOther = makeRecentlySent();
@@ -41,16 +41,16 @@ void t.test("on a new timeline", async (t) => {
   const { event, incident } = claimed[0]!;
 
   const term = await makeLease(pool, "engine", "test", 60_000).take();
-  await t.test("nothing is decided at first", async (t) => {
+  await t.test("the engine decides nothing at first", async (t) => {
     await fallBehind(pool);
     const at = ago(255);
     const decided = await tick(pool, at, { term });
     t.same(decided, { refused: "new timeline" });
-    t.same(await tick(pool, at, { term }), decided, "nor a moment later");
+    t.same(await tick(pool, at, { term }), decided, "no decision a moment later either");
     t.same(await pool.file("adopt_timeline"), [{ adopted: false }]);
   });
 
-  await t.test("no number is given again", async (t) => {
+  await t.test("no sequence number is used twice", async (t) => {
     const skipped = await pool.query<{ id: number; sequence: string }>(sql`
       select s.last_value as id, s.sequencename as sequence
       from pg_sequences s
@@ -61,7 +61,7 @@ void t.test("on a new timeline", async (t) => {
     for (const { id, sequence } of skipped) t.ok(id > 100_000 && id < 100_100, `${sequence}: ${id}`);
   });
 
-  await t.test("what was sent is restored, by its numbers", async (t) => {
+  await t.test("incidents whose alerts were sent are restored with their numbers", async (t) => {
     const none = { restored: [], closed: [], skipped: [] };
     t.same(await sent.restore(pool), { ...none, restored: [slug] });
     t.same(await sent.restore(pool), none, "once");
@@ -73,7 +73,7 @@ void t.test("on a new timeline", async (t) => {
     t.same(row!.e, { ...event, dispatched_at: null });
   });
 
-  await t.test("a channel that has it is not sent it again", async (t) => {
+  await t.test("a channel that received the alert does not get it again", async (t) => {
     t.same(await pool.file("alerts_due"), [{ waiting: false, due_in_ms: null, timeline: await timelineOf(pool) }]);
     await pool.script("update timeline set adopted_at = '-infinity'");
     t.match(await pool.file("alerts_due"), [{ waiting: true }]);
@@ -84,7 +84,7 @@ void t.test("on a new timeline", async (t) => {
     ]);
   });
 
-  await t.test("nothing is claimed before all is restored", async (t) => {
+  await t.test("no delivery is claimed before everything is restored", async (t) => {
     await pool.script("update timeline set adopted_at = clock_timestamp()");
     t.same(await claim(pool), []);
     t.match(await pool.file("alerts_due"), [{ waiting: false, due_in_ms: null }]);
@@ -92,7 +92,7 @@ void t.test("on a new timeline", async (t) => {
     t.match(await pool.file("alerts_due"), [{ due_in_ms: 0 }]);
   });
 
-  await t.test("nor is one sent again that another core sent", async (t) => {
+  await t.test("an alert that another core sent is not sent again", async (t) => {
     const none = { restored: [], closed: [], skipped: [] };
     t.same(await sentByOther.restore(pool), none);
     t.same(
@@ -104,10 +104,10 @@ void t.test("on a new timeline", async (t) => {
     t.same(await claim(pool), []);
   });
 
-  await t.test("the engine goes on with it, and closes it", async (t) => {
+  await t.test("the engine continues the restored incident, and closes it", async (t) => {
     const decide = async (seconds: number) => accepted(await tick(pool, ago(seconds), { term }));
-    // the component has long been well, by what was known before the failover
-    t.match(await decide(155), { closed: [] }, "before it opened");
+    // according to the data before the failover, the component has long been well
+    t.match(await decide(155), { closed: [] }, "an instant before it opened");
     t.match(await decide(145), { closed: [] });
     t.match(await decide(20), { closed: [slug] });
     await pool.file("expand_alerts", [null, 100]);
@@ -119,7 +119,7 @@ void t.test("on a new timeline", async (t) => {
     );
   });
 
-  await t.test("one whose component opened again is closed", (t) => tooLate(t, pool));
+  await t.test("a restored incident is closed if its component has opened another", (t) => tooLate(t, pool));
 });
 
 async function tooLate(t: Test, pool: Pool): Promise<void> {
@@ -173,8 +173,8 @@ function claim(db: Db): Promise<Claimed[]> {
 }
 
 /**
- * As if the open incidents had not been replicated, but all that came before them. Sequences stay ahead: PostgreSQL
- * logs them by 32.
+ * As if everything but the open incidents had been replicated. Sequences stay ahead: PostgreSQL logs them in steps of
+ * 32.
  */
 async function fallBehind(db: Db): Promise<void> {
   await db.script(`

@@ -1,4 +1,4 @@
-/** TimescaleDB may change what it does not publish in any release, and an upgrade of it drops and remakes its views. */
+/** TimescaleDB may change its internals in any release, and an upgrade drops and recreates its views. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -7,10 +7,10 @@ import { packagedFile } from "../../../shared/config/package.js";
 import { advice, isTested, tested } from "../../../server/database/require-extension.js";
 import { migratedDatabase } from "../../support/database.js";
 
-void t.test("nothing of ours keeps the extension from replacing its relations", async (t) => {
+void t.test("no object of ours prevents the extension from replacing its relations", async (t) => {
   const { pool } = await migratedDatabase(t);
-  // What the parser has seen depends on each relation and function that it names: a view by its rule, and a function
-  // whose body is not a string. Chunks, and what is beneath roll-ups, are no members of the extension.
+  // Parsed objects depend on each relation and function that they name: a view by its rule, and a function whose body
+  // is not a string. Chunks and the tables beneath roll-ups are not members of the extension.
   const used = await pool.query<{ ours: string; theirs: string }>(sql`
       with members as (
         select d.classid, d.objid
@@ -43,7 +43,7 @@ void t.test("nothing of ours keeps the extension from replacing its relations", 
   );
 });
 
-void t.test("no source names what TimescaleDB keeps to itself", (t) => {
+void t.test("no source names TimescaleDB's internals", (t) => {
   const folders = ["sql", "server", "probe", "bench", "production", "docs"];
   const files = folders.flatMap((folder) =>
     readdirSync(packagedFile(folder), { recursive: true, encoding: "utf8" })
@@ -54,17 +54,17 @@ void t.test("no source names what TimescaleDB keeps to itself", (t) => {
   const naming = files.filter((path) =>
     /_timescaledb_|timescaledb_experimental/.test(readFileSync(packagedFile(path), "utf8")),
   );
-  // it was applied, so it stays; the indexes that it drops are ours
+  // an applied file must not change; the indexes that it drops are ours
   t.same(naming, ["sql/schema/013-shorter-chunks.sql"]);
   t.end();
 });
 
-void t.test("versions beyond what was tested are known as such", (t) => {
+void t.test("untested versions are recognised", (t) => {
   const { oldest, newest } = tested.timescaledb;
   const of = (timescaledb: string, postgres: number) => isTested({ timescaledb, postgres: `${postgres}.3` });
   t.ok(of(`${oldest}.0-dev`, tested.postgres.newest));
   t.ok(of(`${newest}.99`, tested.postgres.oldest));
-  t.notOk(of("2.9.3", tested.postgres.newest), "older, though it sorts after");
+  t.notOk(of("2.9.3", tested.postgres.newest), "an older version, although it sorts later as text");
   t.notOk(of("2.130.0", tested.postgres.newest));
   t.notOk(of("3.0.0", tested.postgres.newest));
   t.notOk(of(`${newest}.0`, tested.postgres.oldest - 1));

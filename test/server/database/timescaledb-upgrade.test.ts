@@ -1,6 +1,6 @@
 /**
- * `alter extension timescaledb update`, as docs/production.md has it, from the oldest tested version to the newest that
- * the server has.
+ * `alter extension timescaledb update`, as in docs/production.md, from the oldest tested version to the newest that the
+ * server has.
  */
 import pg from "pg";
 import t from "tap";
@@ -24,7 +24,7 @@ const versions = await versionsOn(process.env.DATABASE_URL);
 const [oldest = "", newest = ""] = [versions[0], versions.at(-1)];
 
 void t.test(
-  "a history survives an upgrade of TimescaleDB, and upkeep goes on",
+  "a history survives an upgrade of TimescaleDB, and upkeep continues",
   {
     skip:
       (await superuserMissing()) ||
@@ -34,9 +34,9 @@ void t.test(
     const url = await emptyDatabase(t);
     t.comment(`from ${oldest} to ${newest}`);
 
-    // a new database has it where template1 has
+    // a new database has the extension if template1 has it
     await inFreshSession(url, "drop extension if exists timescaledb");
-    // the first statement of a session, as the loader wants it
+    // the loader requires it to be a session's first statement
     await inFreshSession(url, `create extension timescaledb version '${oldest}'`);
     const now = new Date();
     const before = await onPool(url, async (pool) => {
@@ -49,25 +49,25 @@ void t.test(
 
     await inFreshSession(url, "alter extension timescaledb update");
     await onPool(url, async (pool) => {
-      t.same(await historyOf(pool), before, "nothing is lost");
+      t.same(await historyOf(pool), before, "no history is lost");
       t.match(await definitionsMade(pool), { intact: true });
       await migrate(pool, registry, log);
       await measured(pool, new Date(+now - dayMs));
       await pool.query(sql`call upkeep.refresh_late(${now})`);
       const after = await historyOf(pool);
-      t.ok(after.minutes > before.minutes, "what comes later is rolled up");
-      t.ok((await compressAll(pool, now)) > 0, "and compressed");
+      t.ok(after.minutes > before.minutes, "later samples are rolled up");
+      t.ok((await compressAll(pool, now)) > 0, "later chunks are compressed");
       t.same(await historyOf(pool), after);
       accepted(await tick(pool, now));
       const [retained] = await pool.query<{ dropped: number }>(sql`call upkeep.retain(${new Date(+now + 20 * dayMs)})`);
-      t.ok(retained!.dropped > 0, "what is too old is dropped");
+      t.ok(retained!.dropped > 0, "old samples are dropped");
     });
   },
 );
 
-/** Tested ones, oldest first. */
+/** The tested versions, oldest first. */
 async function versionsOn(url: string | undefined): Promise<string[]> {
-  // the embedded one has one
+  // the embedded database has one version
   if (!url) return [];
   const client = new pg.Client(url);
   await client.connect();
@@ -90,7 +90,7 @@ async function inFreshSession(url: string, statement: string): Promise<void> {
   await client.end();
 }
 
-/** Connections of before an upgrade keep the library of before. */
+/** Connections from before an upgrade keep the old library. */
 async function onPool<Result>(url: string, work: (pool: Pool) => Promise<Result>): Promise<Result> {
   const pool = openPool(url, { applicationName: "test", log });
   try {

@@ -1,7 +1,7 @@
 /**
  * Upgrades while others read and write: from the first schema with a history to the newest, killed on the way, and of
- * definitions alone. `UPGRADE_STEP_S` makes the history denser (its raw samples lie so many seconds apart), and kills
- * at each of the steps.
+ * definitions alone. `UPGRADE_STEP_S` makes the history denser (the seconds between raw samples), and kills at each
+ * step.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -30,25 +30,28 @@ const { UPGRADE_STEP_S } = process.env;
 const past = UPGRADE_STEP_S
   ? { everyDays: 7, recentDays: 8, stepS: Number(UPGRADE_STEP_S) }
   : { everyDays: 115, recentDays: 3, stepS: 1800 };
-/** How many runs are killed, and what each has committed by then, the ground included that the first lays again. */
+/**
+ * How many runs are killed, and how much each has committed by then, including the base that the first run creates
+ * again.
+ */
 const killed = UPGRADE_STEP_S ? { runs: Infinity, commits: 2 } : { runs: 1, commits: 5 };
-/** In the short form a machine that is busy with other tests may take its time even for what is done under a lock. */
+/** In the short form, a machine busy with other tests may be slow even under a lock. */
 const longestWaitMs = UPGRADE_STEP_S ? 1_000 : 5_000;
-const skipEmbedded = !server && "on the embedded database a transaction is alone";
+const skipEmbedded = !server && "the embedded database runs one transaction at a time";
 const quiet = makeLog("test", "error");
 const registry = await loadRegistry(packagedFile("registry.json"));
 
-/** The releases before this one were migrated by a superuser. */
+/** Earlier releases were migrated by a superuser. */
 const skipOwner = await superuserMissing();
 
-void t.test("a database of the first release", { skip: skipOwner }, async (t) => {
+void t.test("a database of the first release is upgraded while it is in use", { skip: skipOwner }, async (t) => {
   const url = await emptyDatabase(t);
   const pool = poolOn(t, url);
   await firstRelease(pool, past);
   const before = await rollUps(pool);
   t.ok(before.venue_day!.rows > 9 && before.sample_hour!.rows > 9);
   const oldDays = await daysWithoutMinutes(pool);
-  t.ok(oldDays.length > 4, "of most days there are no minutes any more");
+  t.ok(oldDays.length > 4, "most days have no minutes any more");
 
   const waits = server ? watchLockWaits(url) : null;
   const writer = repeated(() => writeBatch(pool));
@@ -62,30 +65,29 @@ void t.test("a database of the first release", { skip: skipOwner }, async (t) =>
   await migrate(migratorOn(t, url), registry, quiet);
 
   const written = await writer.stop();
-  t.ok(written.times > 0, `${written.times} batches were written meanwhile`);
+  t.ok(written.times > 0, `${written.times} batches were written during the upgrade`);
   t.strictSame(written.codes, [], "no writer failed");
-  for (const reader of readers) t.strictSame((await reader.stop()).codes, [], "no reader of a table did");
+  for (const reader of readers) t.strictSame((await reader.stop()).codes, [], "no reader of a table failed");
   const { codes } = await viewer.stop();
   t.strictSame(
     codes.filter((code) => !["42P01", "3F000"].includes(code)),
     [],
-    "one of a view did only while that was away",
+    "a reader of a view failed only while the view was missing",
   );
   await waits?.stop();
-  if (waits)
-    t.ok(waits.longestMs() < longestWaitMs, `nobody waited for a lock for longer than ${waits.longestMs()} ms`);
+  if (waits) t.ok(waits.longestMs() < longestWaitMs, `the longest wait for a lock was ${waits.longestMs()} ms`);
 
   t.strictSame(await schemaState(pool), { missing: [], unknown: [] });
   t.equal(await definitionsFault(pool), null);
   const replaced = ["component_minute", "venue_minute", "venue_day"];
   const after = await rollUps(pool);
   for (const rollup of firstLevels.filter((level) => ![...replaced, "latency_day"].includes(level)))
-    t.strictSame(after[rollup], before[rollup], `${rollup} is what it was`);
+    t.strictSame(after[rollup], before[rollup], `${rollup} is unchanged`);
   await daysAreKept(t, pool, before["venue_day"]!.rows);
   const [kept] = await pool.query<{ samples: number }>(
     sql`select count(*) as samples from sample where latency_us = ${writtenUs}`,
   );
-  t.equal(kept!.samples, written.times * batchSize, "nothing is lost");
+  t.equal(kept!.samples, written.times * batchSize, "no written sample is lost");
   t.strictSame(
     await pool.query(sql`
       select count(*) as incidents, count(*) filter (where closed_at is not null) as closed from api.incident
@@ -94,11 +96,11 @@ void t.test("a database of the first release", { skip: skipOwner }, async (t) =>
   );
 
   const fresh = await migratedDatabase(t);
-  t.strictSame(await shapes(pool), await shapes(fresh.pool), "tables are those of a database that never was another");
+  t.strictSame(await shapes(pool), await shapes(fresh.pool), "the tables equal those of a new database");
 
   await pool.query(sql`call upkeep.refresh_late(now())`);
   await madeAgain(t, pool);
-  t.strictSame(await daysWithoutMinutes(pool), oldDays, "what cannot be made again stays what it was");
+  t.strictSame(await daysWithoutMinutes(pool), oldDays, "days that cannot be recomputed are unchanged");
   const [filled] = await pool.query<Record<string, number>>(sql`
     select
       (select sum(minutes) from venue_latency_day) as "venueMinutes",
@@ -112,13 +114,13 @@ void t.test("a database of the first release", { skip: skipOwner }, async (t) =>
       ) as hours
   `);
   t.ok(filled!.minutes! > 0 && filled!.hours! > 0);
-  t.equal(filled!.venueMinutes, filled!.minutes, "new levels are filled");
-  t.equal(filled!.usualHours, filled!.hours, "from the beginning of history");
+  t.equal(filled!.venueMinutes, filled!.minutes, "new roll-ups are filled");
+  t.equal(filled!.usualHours, filled!.hours, "filled from the beginning of the history");
 
-  await t.test("definitions that change while all is in use", (t) => changing(t, fresh));
+  await t.test("definitions change while all are in use", (t) => changing(t, fresh));
 });
 
-/** As a reader has them, whichever release counted them. */
+/** As a reader sees them, from either release. */
 async function daysWithoutMinutes(db: Db) {
   return db.query(sql`
     select venue_id, day, measured_minutes, down_minutes, degraded_minutes
@@ -128,7 +130,7 @@ async function daysWithoutMinutes(db: Db) {
   `);
 }
 
-/** Right after the migration every day has the figures of the release before. */
+/** Right after the migration every day has the previous release's figures. */
 async function daysAreKept(t: Test, pool: Pool, rows: number): Promise<void> {
   const [kept] = await pool.query<{ rows: number; minutes: number }>(
     sql`select count(*) as rows, sum(measured_minutes) as minutes from api.venue_day`,
@@ -137,7 +139,7 @@ async function daysAreKept(t: Test, pool: Pool, rows: number): Promise<void> {
   t.ok(kept!.minutes > 0);
 }
 
-/** A run that is stopped goes on where it was; in the end all minutes that are kept are made by the present rules. */
+/** An interrupted run continues where it stopped; in the end all kept minutes follow the present rules. */
 async function madeAgain(t: Test, pool: Pool): Promise<void> {
   await pool.query(sql`call upkeep.add_up(now())`);
   let pieces = 0;
@@ -150,10 +152,10 @@ async function madeAgain(t: Test, pool: Pool): Promise<void> {
   }
   t.ok(pieces > 48, `in ${pieces} pieces`);
   const measuredDays = past.recentDays + 1 + 365 / past.everyDays;
-  t.ok(pieces < 24 * measuredDays, "hours and days that nobody measured are passed over");
+  t.ok(pieces < 24 * measuredDays, "hours and days without measurements are skipped");
   t.ok(
     made.every((at, i) => i === 0 || at <= made[i - 1]!),
-    "the newest first",
+    "the newest are recomputed first",
   );
   const [row] = await pool.query<Record<string, number>>(sql`
     with by_hand as (
@@ -188,7 +190,7 @@ async function madeAgain(t: Test, pool: Pool): Promise<void> {
       ) as "otherDays"
   `);
   t.ok(row!["minutes"]! > 0 && row!["days"]! > 0);
-  t.match(row, { otherMinutes: 0, otherDays: 0 }, "as the minutes of regions say");
+  t.match(row, { otherMinutes: 0, otherDays: 0 }, "figures agree with the regions' minutes");
 }
 
 async function changing(t: Test, { pool, url }: TestDatabase): Promise<void> {
@@ -206,20 +208,20 @@ async function changing(t: Test, { pool, url }: TestDatabase): Promise<void> {
   for (const user of users) {
     const { times, codes } = await user.stop();
     t.ok(times > 0);
-    t.strictSame(codes, [], "nobody finds them missing");
+    t.strictSame(codes, [], "no user finds a definition missing");
   }
   await waits?.stop();
-  if (waits) t.ok(waits.longestMs() < longestWaitMs, `nor waited for longer than ${waits.longestMs()} ms`);
-  t.strictSame(await former(pool), [], "the former definitions are gone");
+  if (waits) t.ok(waits.longestMs() < longestWaitMs, `the longest wait for a lock was ${waits.longestMs()} ms`);
+  t.strictSame(await former(pool), [], "the former definitions are dropped");
 
   const { schema } = (await readiness(pool)).checks;
-  t.notOk(schema!.ok, "a program of another build knows");
+  t.notOk(schema!.ok, "a program of another build notices");
   t.match(schema!.detail, /^has the views and functions of another build/);
   await migrate(pool, registry, quiet);
-  t.equal(await definitionsFault(pool), null, "and can make its own");
+  t.equal(await definitionsFault(pool), null, "the other build can make its own definitions");
 }
 
-void t.test("what views of 0.8 read", { skip: skipOwner }, async (t) => {
+void t.test("tables that views of 0.8 read remain until the new views exist", { skip: skipOwner }, async (t) => {
   const pool = poolOn(t, await emptyDatabase(t));
   await pool.script("create extension if not exists timescaledb");
   const prelude = await readFile(new URL("prelude.sql", sqlFolder), "utf8");
@@ -243,12 +245,12 @@ void t.test("what views of 0.8 read", { skip: skipOwner }, async (t) => {
     registry,
     makeLog("test", "warn", (line) => told.push(line)),
   );
-  t.strictSame(told, [], "stands until others are made");
-  t.strictSame(await former(pool), [], "and no longer");
+  t.strictSame(told, [], "no warning is logged");
+  t.strictSame(await former(pool), [], "they are dropped afterwards");
 });
 
-void t.test("who reads on in one transaction", async (t) => {
-  await t.test("is not waited for", { skip: skipEmbedded }, async (t) => {
+void t.test("a reader in a long transaction", async (t) => {
+  await t.test("does not delay a migration", { skip: skipEmbedded }, async (t) => {
     const { pool, url } = await migratedDatabase(t);
     const folder = await sqlCopy(t);
     await append(folder, "upkeep.sql", "-- changed\n");
@@ -265,12 +267,12 @@ void t.test("who reads on in one transaction", async (t) => {
 
     await append(folder, "upkeep.sql", "-- and again\n");
     await migrate(migrator, registry, quiet, folder);
-    t.strictSame(await former(pool), [], "which drops it");
+    t.strictSame(await former(pool), [], "the next migration drops the former definitions");
   });
 });
 
-void t.test("who keeps a lock", async (t) => {
-  await t.test("is named, and no reader waits behind", { skip: skipEmbedded }, async (t) => {
+void t.test("a session that holds a lock", async (t) => {
+  await t.test("is named in the log, and no reader queues behind the migration", { skip: skipEmbedded }, async (t) => {
     const { pool, url } = await migratedDatabase(t);
     const folder = await sqlCopy(t);
     await append(folder, "schema/900-later.sql", "alter table sample add column later int;\n");
@@ -293,9 +295,9 @@ void t.test("who keeps a lock", async (t) => {
       });
       t.match(told.join(""), `got no lock; retrying`);
       await waits.stop();
-      t.ok(waits.longestMs() > 0, "they do wait, for as long as it tries");
-      t.ok(waits.longestMs() < longestWaitMs, `which was ${waits.longestMs()} ms at the most`);
-      // the analyst's transaction goes on, and still they come through
+      t.ok(waits.longestMs() > 0, "readers wait while the migration tries");
+      t.ok(waits.longestMs() < longestWaitMs, `the longest wait was ${waits.longestMs()} ms`);
+      // the analyst's transaction continues, and readers still get through
       for (const user of [reader, writer]) {
         const { times, codes } = await user.stop();
         t.ok(times > 2);
@@ -307,7 +309,7 @@ void t.test("who keeps a lock", async (t) => {
   });
 });
 
-/** Runs the migration again and again, and kills it a few steps on each time. Resolves with how often. */
+/** Runs the migration repeatedly, and kills it a few steps further each time. Resolves to the number of kills. */
 async function killedOnTheWay(url: string): Promise<number> {
   const program = packagedFile("dist/test/support/migrating-process.js");
   const options = JSON.stringify({ commits: killed.commits });
@@ -326,7 +328,7 @@ async function killedOnTheWay(url: string): Promise<number> {
 }
 
 interface Repeated {
-  /** @returns how often it went well, and the SQLSTATEs of what did not */
+  /** @returns the number of successes, and the SQLSTATEs of the failures */
   stop: () => Promise<{ times: number; codes: string[] }>;
 }
 
@@ -358,7 +360,7 @@ function repeated(work: () => Promise<unknown>): Repeated {
 const batchSize = 6;
 const writtenUs = 123_456;
 
-/** As a probe of the first release inserts: of columns that there have always been. */
+/** Inserts as a probe of the first release does: only columns that have always existed. */
 async function writeBatch(db: Db): Promise<void> {
   await db.query(sql`
     insert into sample (ts, component_id, region_id, good, latency_us)
@@ -367,7 +369,7 @@ async function writeBatch(db: Db): Promise<void> {
   `);
 }
 
-/** How many rows each level of the first release has, and what all of them say. */
+/** The number of rows in each level of the first release, and a summary of their content. */
 async function rollUps(db: Db) {
   const found: Record<string, { rows: number; said: string }> = {};
   for (const rollup of firstLevels) {
@@ -379,7 +381,7 @@ async function rollUps(db: Db) {
   return found;
 }
 
-/** Columns, checks, keys and indexes of every table and roll-up, and whose they are. */
+/** Columns, checks, keys, indexes and owner of every table and roll-up. */
 async function shapes(db: Db) {
   return db.query(sql`
     select
@@ -411,7 +413,7 @@ function poolOn(t: Test, url: string, applicationName = "test"): Pool {
   return pool;
 }
 
-/** By whose name its waits are known. */
+/** The application name that identifies its waits. */
 function migratorOn(t: Test, url: string): Pool {
   return poolOn(t, url, "migrate");
 }

@@ -35,13 +35,13 @@ async function killed(host: Host): Promise<void> {
 async function connected(host: Host): Promise<Client> {
   const client = new Client(host.url);
   client.on("error", () => {
-    // The host is killed under it.
+    // The test kills its host.
   });
   await client.connect();
   return client;
 }
 
-/** Inserts one batch after the other until the host dies, and notes each that was acknowledged. */
+/** Inserts batches in turn until the host dies, and records each acknowledged one. */
 async function insertUntilKilled(client: Client, acknowledged: Set<number>, onAcknowledged: () => void): Promise<void> {
   for (let batch = acknowledged.size * 2; ; batch++) {
     try {
@@ -58,7 +58,7 @@ async function insertUntilKilled(client: Client, acknowledged: Set<number>, onAc
   }
 }
 
-void t.test("SIGKILL amid inserts loses no acknowledged row", async (t) => {
+void t.test("SIGKILL during inserts loses no acknowledged row", async (t) => {
   let host = await startHost();
   t.teardown(() => killed(host));
   t.comment(`a new directory is served after ${host.tookMs} ms`);
@@ -69,7 +69,7 @@ void t.test("SIGKILL amid inserts loses no acknowledged row", async (t) => {
   const acknowledged = new Set<number>();
   for (let round = 1; round <= kills; round++) {
     const goal = acknowledged.size + 20 * round;
-    // Not awaited: the next insert is under way when the signal comes.
+    // Not awaited: the next insert is in flight when the signal arrives.
     let death: Promise<void> | undefined;
     await insertUntilKilled(client, acknowledged, () => {
       if (acknowledged.size === goal) death = killed(host);
@@ -83,9 +83,9 @@ void t.test("SIGKILL amid inserts loses no acknowledged row", async (t) => {
     );
     const found = new Map(rows.map(({ batch, n }) => [batch, n]));
     const lost = [...acknowledged].filter((batch) => !found.has(batch));
-    t.same(lost, [], `all ${acknowledged.size} batches are there`);
+    t.same(lost, [], `all ${acknowledged.size} batches are stored`);
     const partial = rows.filter(({ n }) => n !== rowsPerBatch);
-    t.same(partial, [], "and whole, as is any that was not acknowledged");
+    t.same(partial, [], "every batch is whole, acknowledged or not");
   }
   await client.end();
 });
@@ -107,7 +107,7 @@ void t.test("a second process on the directory is refused", async (t) => {
   await client.end();
 });
 
-void t.test("a host that is asked to end ends cleanly", async (t) => {
+void t.test("SIGTERM shuts the host down cleanly", async (t) => {
   const host = await startHost();
   const client = await connected(host);
   await client.query("begin; create table never_committed (a int)");

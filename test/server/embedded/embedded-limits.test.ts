@@ -13,7 +13,7 @@ const dataDir = t.testdir();
 const logged: string[] = [];
 const log = makeLog("database", "warn", (line) => logged.push(line));
 
-void t.test("who keeps the database and does nothing", async (t) => {
+void t.test("an idle client that holds the database is rolled back and disconnected", async (t) => {
   const embedded = await startEmbedded({
     dataDir,
     port: 0,
@@ -28,7 +28,7 @@ void t.test("who keeps the database and does nothing", async (t) => {
   await next.query("create table note (name text)");
   const knocking = await connectWire(embedded.url);
   await knocking.until("Z");
-  // oftener than the limit: that others come must not prolong it
+  // more often than the limit: requests of others must not extend it
   const knocks = setInterval(() => knocking.send(wire.sync()), 50);
 
   for (const [name, bytes] of [
@@ -41,8 +41,8 @@ void t.test("who keeps the database and does nothing", async (t) => {
     idle.send(bytes);
     const told = idle.until("E");
     const { rows } = await next.query("select * from note");
-    t.same(rows, [], `${name}, is rolled back`);
-    t.match((await told).at(-1)!.body.toString(), "C25P03", "and told why");
+    t.same(rows, [], `idle ${name}: rolled back`);
+    t.match((await told).at(-1)!.body.toString(), "C25P03", "the client gets the reason");
     if (!idle.socket.closed) await once(idle.socket, "close");
   }
 
@@ -51,13 +51,13 @@ void t.test("who keeps the database and does nothing", async (t) => {
   await third.until("Z");
   const fourth = await connectWire(embedded.url);
   const refused = await fourth.until("E");
-  t.match(refused[0]!.body.toString(), "C53300", "one too many is refused");
+  t.match(refused[0]!.body.toString(), "C53300", "a client beyond the limit is refused");
   t.match(logged.at(-1), /refused a client.*connections beyond the limit/);
   knocking.socket.destroy();
   third.socket.destroy();
 });
 
-void t.test("who has the database for too long", async (t) => {
+void t.test("a statement that runs too long is cancelled", async (t) => {
   const logins = ["guest"];
   const embedded = await startEmbedded({
     ...{ dataDir, port: 0, log, logins },
@@ -78,7 +78,7 @@ void t.test("who has the database for too long", async (t) => {
     }),
   )) as [Client, Client, Client];
   const loop = "do $$ begin loop perform 1; end loop; end $$";
-  await t.rejects(guest.query(loop), { code: "42501" }, "no functions");
+  await t.rejects(guest.query(loop), { code: "42501" }, "a guest may not run functions");
   await owner.query("grant usage on language plpgsql to guest");
   for (const [name, text] of [
     ["a loop", "do $$ begin loop perform 1; end loop; end $$"],
@@ -96,23 +96,27 @@ void t.test("who has the database for too long", async (t) => {
   }
   await t.rejects(owner.query("select pg_sleep(1e9)"), { code: "57014" });
   await owner.query("set statement_timeout = '1h'");
-  await t.rejects(owner.query("select pg_sleep(1e9)"), { code: "57014" }, "whatever the session has set");
+  await t.rejects(
+    owner.query("select pg_sleep(1e9)"),
+    { code: "57014" },
+    "the limit applies whatever the session has set",
+  );
   await guest.query("begin");
   await t.rejects(guest.query("do $$ begin loop perform 1; end loop; end $$"), {
     code: "57014",
   });
   await other.query("select 1");
-  await t.rejects(guest.query("select 1"), Error, "its transaction has ended it");
+  await t.rejects(guest.query("select 1"), Error, "the end of its transaction has ended the session");
 });
 
-void t.test("who does not log in for too long", async (t) => {
+void t.test("a client that does not log in in time is refused", async (t) => {
   const embedded = await startEmbedded({
     ...{ dataDir, port: 0, log, loginLimitMs: 1_000 },
   });
   t.teardown(() => embedded.close());
   const complaint = async (client: WireClient) => (await client.until("E")).at(-1)!.body.toString();
 
-  // a database that has just started is busy with itself
+  // a newly started database is busy
   const busy = new Client(embedded.url);
   await busy.connect();
   t.teardown(() => busy.end());
@@ -121,11 +125,15 @@ void t.test("who does not log in for too long", async (t) => {
   t.match(await complaint(silent), /C08P01.*expected the proof of a password within 1000 ms/s);
   const sleeping = busy.query("select pg_sleep(2.5)");
   const waiting = await connectWire(embedded.url);
-  t.match(await complaint(waiting), /C57P03.*busy with others for 1000 ms/s, "is no fault of one who waits for others");
+  t.match(
+    await complaint(waiting),
+    /C57P03.*busy with others for 1000 ms/s,
+    "a client that waited for others gets another reason",
+  );
   await sleeping;
 });
 
-void t.test("an old directory", async (t) => {
+void t.test("an existing directory answers metadata queries", async (t) => {
   const embedded = await startEmbedded({ dataDir, port: 0, log });
   t.teardown(() => embedded.close());
   const client = new Client(embedded.url);
@@ -134,7 +142,7 @@ void t.test("an old directory", async (t) => {
   await client.end();
 });
 
-void t.test("what cannot be cancelled is a crash that all learn of", async (t) => {
+void t.test("a statement that cannot be cancelled ends the database, and all clients learn of it", async (t) => {
   const embedded = await startEmbedded({
     ...{ dataDir, port: 0, log, statementLimitMs: 500 },
   });
@@ -153,18 +161,18 @@ void t.test("what cannot be cancelled is a crash that all learn of", async (t) =
 
   const again = await startEmbedded({ dataDir, port: 0, log });
   t.teardown(() => again.close());
-  t.pass("the directory is free for a new start");
+  t.pass("the directory can be started again");
 });
 
-void t.test("a trap", async (t) => {
+void t.test("a WebAssembly trap ends the database with its cause", async (t) => {
   const embedded = await startEmbedded({ dataDir, port: 0, log });
   const client = new Client(embedded.url);
   client.on("error", () => {});
   await client.connect();
-  // its library is missing in the build
+  // the build lacks its library
   const trap = "create conversion c for 'UTF8' to 'LATIN1' from pg_catalog.utf8_to_iso8859_1";
   const told = t.rejects(client.query(trap), { code: "57P02" });
-  await t.rejects(embedded.failed, /^PostgreSQL crashed: (?!.*stack depth)/s, "names its own cause");
+  await t.rejects(embedded.failed, /^PostgreSQL crashed: (?!.*stack depth)/s, "the error names the trap's own cause");
   await told;
   await embedded.close();
 });

@@ -1,6 +1,6 @@
 /**
- * Statements that once ended the embedded database or left it without memory: each gets an ordinary error, and nobody
- * else notices.
+ * Statements that once ended the embedded database or exhausted its memory: each gets an ordinary error, and no other
+ * client notices.
  */
 import { once } from "node:events";
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
@@ -39,12 +39,12 @@ async function connected(t: Test, { url }: Embedded, user: "guest" | "owner"): P
   return client;
 }
 
-/** Wants memory and looks up what deep statements have overwritten before. */
+/** Needs memory, and reads what deep statements used to overwrite. */
 const sound = "select length(repeat('x', 33554432)), count(*) from pg_proc";
 const sumOf = (terms: number) => `select ${Array(terms).fill("1").join(" + ")}`;
 const nested = (opening: string, closing: string, depth: number) => `${opening.repeat(depth)}1${closing.repeat(depth)}`;
 
-/** Undefined: it is answered. */
+/** Undefined: the statement succeeds. */
 const statements: [what: string, text: string, code?: string][] = [
   ["a sum of 300 terms", sumOf(300)],
   ["a sum of 3,000 terms", sumOf(3_000)],
@@ -62,13 +62,13 @@ const statements: [what: string, text: string, code?: string][] = [
   ["encoding", "select convert_to('é', 'LATIN1')", "42883"],
   ["decoding", "select convert_from('\\x41', 'LATIN1')", "42883"],
   [
-    "a conversion of one's own",
+    "a user-defined conversion",
     "create conversion pg_temp.c for 'UTF8' to 'LATIN1' from pg_catalog.utf8_to_iso8859_1",
     "42501",
   ],
 ];
 
-void t.test("what goes too deep or is too large", async (t) => {
+void t.test("a statement that is too deep or too large gets an ordinary error", async (t) => {
   const embedded = await started(t);
   const guest = await connected(t, embedded, "guest");
   const owner = await connected(t, embedded, "owner");
@@ -91,7 +91,7 @@ void t.test("what goes too deep or is too large", async (t) => {
   await owner.query(
     "create function endless(i int) returns int language plpgsql as 'begin return endless(i + 1); end'",
   );
-  await t.rejects(owner.query("select endless(1)"), { code: "54001" }, "a function without end");
+  await t.rejects(owner.query("select endless(1)"), { code: "54001" }, "endless recursion");
   await t.resolves(owner.query(sound));
 });
 
@@ -100,10 +100,10 @@ void t.test("a client in another encoding is refused", async (t) => {
   const client = await connectWire(url, false, { client_encoding: "LATIN1" });
   const refusal = (await client.until("E")).at(-1)!.body.toString();
   t.match(refusal, /FATAL.*invalid value for parameter "client_encoding"/);
-  await t.resolves((await connectWire(url)).until("Z"), "others get in");
+  await t.resolves((await connectWire(url)).until("Z"), "other clients can connect");
 });
 
-void t.test("settings that the host reads with a client's rights", async (t) => {
+void t.test("the host reads a client's settings with the client's rights only", async (t) => {
   const embedded = await started(t);
   const owner = await connected(t, embedded, "owner");
   const guest = await connected(t, embedded, "guest");
@@ -116,7 +116,7 @@ void t.test("settings that the host reads with a client's rights", async (t) => 
   await guest.query("set statement_timeout = '3s'");
   await owner.query("select 1");
   const { rows } = await guest.query("show statement_timeout");
-  t.same(rows, [{ statement_timeout: "3s" }], "operators of others are not called");
+  t.same(rows, [{ statement_timeout: "3s" }], "the host does not call a user's operators");
 
   await owner.query("revoke select on pg_catalog.pg_settings from public");
   const [[expelled]] = await Promise.all([
@@ -129,16 +129,16 @@ void t.test("settings that the host reads with a client's rights", async (t) => 
       code: "42501",
       message: /terminating connection: its settings could not be read: permission denied for view pg_settings/,
     },
-    "the client whose settings they are",
+    "only the client with these settings gets the error",
   );
   t.match(logged.at(-1), /a client was disconnected.*could not be read/);
-  await t.resolves(owner.query("select 1"), "others do not notice");
+  await t.resolves(owner.query("select 1"), "other clients do not notice");
   await owner.query("grant select on pg_catalog.pg_settings to public");
   const again = await connected(t, embedded, "guest");
   await t.resolves(again.query("set timezone = 'Asia/Tokyo'"));
 });
 
-void t.test("files that others could read", async (t) => {
+void t.test("password files are made private", async (t) => {
   const embedded = await started(t);
   await embedded.close();
   const files = ["pgdata", "database.password", "guest.pgpass"];
@@ -152,6 +152,6 @@ void t.test("files that others could read", async (t) => {
     const { mode } = await stat(join(dataDir, name));
     t.equal(mode & 0o077, 0, name);
   }
-  t.equal(await readFile(guest, "utf8"), password, "the password stays");
+  t.equal(await readFile(guest, "utf8"), password, "the password is unchanged");
   t.match(logged.join(""), /could read[^]*database\.password[^]*guest\.pgpass/);
 });

@@ -14,7 +14,7 @@ import { metadataIsAnswered, psqlDescribes, psqlMissing } from "../../support/me
 import { bind, closePortal, connectWire, execute, flush } from "../../support/wire-client.js";
 
 const dataDir = t.testdir();
-/** Those who may not log in are logged. */
+/** Rejected logins are logged. */
 const logged: string[] = [];
 const embedded = await startEmbedded({
   ...{ dataDir, port: 0, logins: ["guest"] },
@@ -38,7 +38,7 @@ async function value(client: Client, sql: string): Promise<unknown> {
   return rows[0]?.[0];
 }
 
-/** Who reads and does nothing else, by the password that its file has. */
+/** A read-only user, with the password from its file. */
 async function guestUrl(): Promise<string> {
   const line = await readFile(join(dataDir, "guest.pgpass"), "utf8");
   return urlOf("guest", line.trim().split(":").at(-1)!);
@@ -55,7 +55,7 @@ async function connectedGuest(t: Tap): Promise<Client> {
   return connected(t, { connectionString: await guestUrl() });
 }
 
-void t.test("psql logs in by the password files, and by nothing else", { skip: psqlMissing }, async (t) => {
+void t.test("psql logs in with the password files, and with nothing else", { skip: psqlMissing }, async (t) => {
   const ask = (user: string, env: Record<string, string>) =>
     promisify(execFile)(
       "psql",
@@ -84,7 +84,7 @@ void t.test("psql logs in by the password files, and by nothing else", { skip: p
   t.notMatch(lines, PGPASSWORD, "no password is logged");
 });
 
-void t.test("nothing is served before the password is shown", async (t) => {
+void t.test("no statement is served before the password is proved", async (t) => {
   for (const [name, bytes] of [
     ["a statement instead of a proof", wire.query("select 1")],
     ["a password in clear", Buffer.from("p\0\0\0\x08abc\0")],
@@ -97,23 +97,23 @@ void t.test("nothing is served before the password is shown", async (t) => {
 });
 
 void t.test("the server proves that it knows the password", async (t) => {
-  // pg checks the server's signature, and refuses to go on with a wrong one
+  // pg checks the server's signature, and stops at a wrong one
   const guest = await connectedGuest(t);
   t.equal(await value(guest, "select session_user::text"), "guest");
 });
 
-void t.test("metadata of a new directory", async (t) => {
+void t.test("a new directory answers metadata queries", async (t) => {
   const guest = await connectedGuest(t);
   await metadataIsAnswered(t, guest);
 });
 
-void t.test("psql's commands on a new directory", { skip: psqlMissing }, async (t) => {
+void t.test("psql's commands work on a new directory", { skip: psqlMissing }, async (t) => {
   const owner = await connected(t);
   await owner.query("create table described (a int primary key); grant select on described to guest");
   await psqlDescribes(t, await guestUrl(), ["\\d+ described"]);
 });
 
-void t.test("eight connections at once keep their transactions apart", async (t) => {
+void t.test("eight concurrent connections keep their transactions separate", async (t) => {
   const pool = new Pool({ connectionString: embedded.url, max: 8 });
   t.teardown(() => pool.end());
   await pool.query("create table account (id int primary key, held int)");
@@ -142,16 +142,16 @@ void t.test("eight connections at once keep their transactions apart", async (t)
   t.same(
     held.rows.map((row) => row.held),
     [10, 10, 10, 0, 10, 10, 10, 0],
-    "committed work is there, rolled back work is not",
+    "committed work is stored, and rolled-back work is not",
   );
   t.same(
     echoed.sort((a, b) => Number(a) - Number(b)),
     Array.from({ length: 80 }, (_, i) => i + 1),
-    "every query has had its own answer",
+    "every query got its own answer",
   );
 });
 
-void t.test("waiting clients are served in the order they came", async (t) => {
+void t.test("waiting clients are served in order of arrival", async (t) => {
   const holder = await connected(t);
   const waiting = [];
   for (let i = 0; i < 5; i++) waiting.push(await connected(t));
@@ -159,7 +159,7 @@ void t.test("waiting clients are served in the order they came", async (t) => {
   const served: number[] = [];
   const answers = waiting.map((client, i) => client.query("select 1").then(() => served.push(i)));
   await holder.query("select 1");
-  t.same(served, [], "nobody comes in between in a transaction");
+  t.same(served, [], "no other client is served within a transaction");
   await holder.query("commit");
   await Promise.all(answers);
   t.same(served, [0, 1, 2, 3, 4]);
@@ -177,7 +177,7 @@ void t.test("a client that dies in a transaction is rolled back", async (t) => {
   t.equal(await count, "0");
 });
 
-void t.test("a client that dies amid an exchange leaves nothing", async (t) => {
+void t.test("a client that dies in mid-exchange leaves nothing behind", async (t) => {
   const next = await connected(t);
   for (const [name, bytes] of [
     ["without Sync", wire.parse("select 1")],
@@ -197,7 +197,7 @@ void t.test("a client that dies amid an exchange leaves nothing", async (t) => {
   }
 });
 
-void t.test("a portal is read piece by piece, as pg-cursor does", async (t) => {
+void t.test("a portal can be read in parts, as pg-cursor does", async (t) => {
   const client = await connectWire(embedded.url);
   t.teardown(() => client.socket.destroy());
   await client.until("Z");
@@ -214,7 +214,7 @@ void t.test("a portal is read piece by piece, as pg-cursor does", async (t) => {
   t.match(await client.until("Z"), [{ type: "3" }, { type: "Z" }]);
 });
 
-void t.test("what would crash or mislead is refused, and all live on", async (t) => {
+void t.test("unsupported statements are refused, and the clients continue", async (t) => {
   const client = await connected(t);
   await client.query("create table filled (a int)");
   const refused = { code: "0A000" };
@@ -253,7 +253,7 @@ void t.test("settings stay with the client that made them", async (t) => {
   await one.query("select 1");
   t.equal(await value(other, "show timezone"), "UTC");
   t.equal(await value(other, "select current_user::text"), "postgres");
-  t.equal(await value(one, "show timezone"), "Asia/Tokyo", "they come back");
+  t.equal(await value(one, "show timezone"), "Asia/Tokyo", "the settings are restored");
   t.equal(await value(one, "select current_user::text"), "reader");
   await one.query("reset role; reset timezone");
   t.equal(await value(one, "show timezone"), "UTC");
@@ -269,7 +269,7 @@ void t.test("temporary tables and locks do not reach the next client", async (t)
   t.equal(await value(other, locks), "0");
 });
 
-void t.test("programs of the service keep their own settings when they take turns", async (t) => {
+void t.test("the service's programs keep their own settings when they take turns", async (t) => {
   const settings = "application_name timezone statement_timeout work_mem";
   const valuesOf = async (client: Client) => {
     const shown = settings.split(" ").map((name) => `current_setting('${name}')`);
@@ -288,7 +288,7 @@ void t.test("programs of the service keep their own settings when they take turn
   await web.query("set timezone = 'Europe/Paris'");
   for (let turn = 0; turn < 3; turn++) {
     t.equal(await valuesOf(core), "venuewatch core Asia/Tokyo 5s 16MB");
-    t.equal(await valuesOf(probe), "venuewatch probe UTC 0 16MB", "nothing is left of another's settings");
+    t.equal(await valuesOf(probe), "venuewatch probe UTC 0 16MB", "no setting of another program is left");
     t.equal(await valuesOf(web), "venuewatch web Europe/Paris 5s 16MB");
   }
   await web.query("set work_mem = '9MB'");
@@ -296,14 +296,14 @@ void t.test("programs of the service keep their own settings when they take turn
   t.equal(await valuesOf(web), "venuewatch web Europe/Paris 5s 9MB");
   t.equal(await valuesOf(person), "psql UTC 20s 16MB");
   await probe.query("set role pg_read_all_data");
-  t.equal(await value(core, "select current_user"), "postgres", "nor of another's role");
+  t.equal(await value(core, "select current_user"), "postgres", "no role of another program is left");
   t.equal(await value(probe, "select current_user"), "pg_read_all_data");
   await web.query("reset timezone");
   t.equal(await valuesOf(core), "venuewatch core Asia/Tokyo 5s 16MB");
   t.equal(await valuesOf(web), "venuewatch web UTC 5s 9MB");
 });
 
-void t.test("start-up parameters are honoured, wrong ones refused", async (t) => {
+void t.test("start-up parameters are honoured, and wrong ones refused", async (t) => {
   const client = await connected(t, {
     application_name: "tester",
     options: "-c timezone=Asia/Tokyo --statement-timeout=5s",
@@ -320,7 +320,7 @@ void t.test("start-up parameters are honoured, wrong ones refused", async (t) =>
   await t.rejects(wrong.connect(), { code: "42704", severity: "FATAL" });
 });
 
-void t.test("a login has its role's rights, and no way to others", async (t) => {
+void t.test("a login has its role's rights, and cannot gain others", async (t) => {
   const owner = await connected(t);
   await owner.query("create table secret (a int); create role other; grant usage on language plpgsql, sql to guest");
   const guest = await connectedGuest(t);
@@ -368,10 +368,10 @@ void t.test("a login has its role's rights, and no way to others", async (t) => 
   t.equal(await value(guest, who), "guest guest off", "settings are undone");
 });
 
-void t.test("what a login leaves is not done with others' rights", async (t) => {
+void t.test("code that a login leaves behind never runs with another's rights", async (t) => {
   const owner = await connected(t);
   const guest = await connectedGuest(t);
-  // what the host asks when it puts a session aside: neither that nor a later client may run what the guest has made
+  // the host queries the session when it puts it aside: neither that query nor a later client may run the guest's code
   await guest.query(`
     create function pg_temp.leak() returns text language plpgsql as $$
       begin
@@ -387,7 +387,7 @@ void t.test("what a login leaves is not done with others' rights", async (t) => 
   t.equal(await value(guest, "select current_user::text"), "guest");
 });
 
-void t.test("turns of several users do not mix", async (t) => {
+void t.test("statements of several users do not mix", async (t) => {
   const clients = [...[await connectedGuest(t), await connected(t)], ...[await connectedGuest(t), await connected(t)]];
   const seen = await Promise.all(
     Array.from({ length: 40 }, (_, i) => value(clients[i % 4]!, "select current_user::text")),
@@ -398,7 +398,7 @@ void t.test("turns of several users do not mix", async (t) => {
   );
 });
 
-void t.test("continuous aggregates are made and refreshed", async (t) => {
+void t.test("continuous aggregates can be created and refreshed", async (t) => {
   const client = await connected(t);
   await client.query(`
     create table reading (at timestamptz not null, v int);
@@ -411,7 +411,7 @@ void t.test("continuous aggregates are made and refreshed", async (t) => {
   t.equal(await value(client, "select string_agg(n::text, ',') from reading_minute"), "60,60");
 });
 
-void t.test("large answers and large statements pass", async (t) => {
+void t.test("large answers and large statements work", async (t) => {
   const client = await connected(t);
   const { rows } = await client.query("select repeat('x', 1000) as x from generate_series(1, 3000)");
   t.equal(rows.length, 3000);
@@ -420,7 +420,7 @@ void t.test("large answers and large statements pass", async (t) => {
   t.equal(answer.rows[0]!.n, long.length);
 });
 
-void t.test("messages may end anywhere in the backend's buffer", async (t) => {
+void t.test("a message may end at any place in the backend's buffer", async (t) => {
   const client = await connected(t);
   // the buffer has 8192 bytes; in one of these each message of the exchange ends with it
   for (const length of [2 * 8192, 8192].flatMap(shortOf)) {
@@ -432,14 +432,14 @@ void t.test("messages may end anywhere in the backend's buffer", async (t) => {
     const { rows } = await client.query<{ n: number }>(text, [length]);
     if (rows[0]!.n !== length) t.equal(rows[0]!.n, length);
   }
-  t.pass("all were answered");
+  t.pass("all statements were answered");
 });
 
 function shortOf(size: number): number[] {
   return Array.from({ length: 150 }, (_, less) => size - less);
 }
 
-void t.test("a statement is cancelled by who knows its secret", async (t) => {
+void t.test("a client with the secret can cancel a statement", async (t) => {
   const client = await connected(t);
   const { processID, secretKey } = client as unknown as {
     processID: number;
@@ -451,14 +451,14 @@ void t.test("a statement is cancelled by who knows its secret", async (t) => {
     let ended = false;
     void running.then(() => (ended = true));
     await cancel(processID, secretKey ^ 1);
-    // again and again, as it may not have begun
+    // repeatedly, as it may not have begun
     while (!ended) {
       await cancel(processID, secretKey);
       await sleep(20);
     }
     await running;
   }
-  t.equal(await value(client, "select 1"), 1, "and the client is served on");
+  t.equal(await value(client, "select 1"), 1, "the client is still served");
 });
 
 async function cancel(client: number, secret: number): Promise<void> {
@@ -473,17 +473,21 @@ async function cancel(client: number, secret: number): Promise<void> {
   await once(socket, "close");
 }
 
-void t.test("the owner has a statement_timeout where none is named", async (t) => {
+void t.test("the owner has a statement_timeout by default", async (t) => {
   const timeoutOf = async (options: Parameters<typeof connected>[1]) =>
     value(await connected(t, options), "show statement_timeout");
   t.equal(await timeoutOf({}), "20s");
   t.equal(await timeoutOf({ application_name: "psql" }), "20s");
   t.equal(await timeoutOf({ options: "-c statement_timeout=0" }), "0");
   t.equal(await timeoutOf({ statement_timeout: 7_000 }), "7s");
-  t.equal(await timeoutOf({ application_name: "venuewatch migrate" }), "0", "the service's programs bound themselves");
+  t.equal(
+    await timeoutOf({ application_name: "venuewatch migrate" }),
+    "0",
+    "the service's programs set their own limits",
+  );
 });
 
-void t.test("statement_timeout holds, however it was set", async (t) => {
+void t.test("statement_timeout applies, however it was set", async (t) => {
   const endless = "do $$ begin loop perform 1; end loop; end $$";
   const late = { code: "57014", message: /statement timeout/ };
   const started = await connected(t, { options: "-c statement_timeout=50ms" });
@@ -505,10 +509,10 @@ void t.test("statement_timeout holds, however it was set", async (t) => {
   t.equal(await value(client, "show statement_timeout"), "600ms");
   await t.resolves(client.query("select pg_sleep(0.03)"), "rolled back");
   await started.query("reset all");
-  await t.rejects(started.query(endless), late, "after a reset, that of the start-up");
+  await t.rejects(started.query(endless), late, "after a reset, the start-up value applies");
 });
 
-void t.test("protocol options are named, and are no settings", async (t) => {
+void t.test("protocol options are reported, and are no settings", async (t) => {
   const client = await connectWire(embedded.url, false, {
     "_pq_.unknown": "1",
   });

@@ -1,4 +1,4 @@
-/** A build of PostgreSQL that is not the one whose addresses are known is refused, and not damaged. */
+/** A build of PostgreSQL with other addresses than the known ones is refused, and not damaged. */
 import t from "tap";
 import { enlargeStack, type Stacked } from "../../../server/embedded/stack.js";
 
@@ -15,8 +15,8 @@ function build(block: number, base = 0): Stacked {
   };
 }
 
-void t.test("the stack is moved", async (t) => {
-  // the allocator promises eight bytes, and the compiled code needs sixteen
+void t.test("the stack is moved to a larger block", async (t) => {
+  // the allocator aligns to eight bytes, and the compiled code needs sixteen
   const module = build(8 * 1024 * 1024 + 8);
   let baseWhileAsked = 0;
   await enlargeStack(module, () => {
@@ -26,10 +26,10 @@ void t.test("the stack is moved", async (t) => {
   const top = module.___stack_pointer.value;
   t.equal(top, 12 * 1024 * 1024);
   t.equal(module.HEAP32[baseAddress >> 2], top);
-  t.ok(baseWhileAsked > top + 2 * 1024 * 1024, "as if it were used up");
+  t.ok(baseWhileAsked > top + 2 * 1024 * 1024, "during the check the stack looks exhausted");
 });
 
-void t.test("no memory", async (t) => {
+void t.test("missing memory is an error", async (t) => {
   const module = build(0);
   await t.rejects(
     enlargeStack(module, () => Promise.resolve(true)),
@@ -38,16 +38,16 @@ void t.test("no memory", async (t) => {
   t.equal(module.HEAP32[baseAddress >> 2], 0);
 });
 
-void t.test("something else at the address of the base", async (t) => {
+void t.test("an unexpected value at the base's address is an error", async (t) => {
   const module = build(8 * 1024 * 1024, 7);
   await t.rejects(
     enlargeStack(module, () => Promise.reject(new Error("a statement is run"))),
     /expected 0 at 2540524, .* got 7: this is a different build of PostgreSQL/,
   );
-  t.equal(module.HEAP32[baseAddress >> 2], 7, "is left there");
+  t.equal(module.HEAP32[baseAddress >> 2], 7, "the value is left unchanged");
 });
 
-void t.test("no check of the depth", async (t) => {
+void t.test("a build that does not check the stack depth is an error", async (t) => {
   const module = build(8 * 1024 * 1024);
   await t.rejects(
     enlargeStack(module, () => Promise.resolve(false)),

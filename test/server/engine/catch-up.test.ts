@@ -1,4 +1,4 @@
-/** The engine was away: what it decides afterwards, what it tells of it, and what readers see meanwhile. */
+/** After the engine was away: what it decides, which alerts it writes, and what readers see meanwhile. */
 import t from "tap";
 import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { startCore } from "../../../server/engine/core.js";
@@ -13,17 +13,14 @@ import { until } from "../../support/until.js";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** As the rules are, with fewer instants. */
+/** The present rules, with fewer instants. */
 const quick = { ...rulesRow, step_ms: 10_000 };
 const ticker = { venue: "kraken", component: "rest:ticker" };
 
-/**
- * Worlds in which much meets the pauses, in the first of them instants that are left out; GAPPED_WORLDS names how many
- * more.
- */
+/** Worlds in which much happens around the pauses; the first has skipped instants. GAPPED_WORLDS sets how many more. */
 const seeds = [7, ...Array.from({ length: Number(process.env.GAPPED_WORLDS ?? 0) }, (_, i) => 26 + i)];
 
-void t.test("an engine that was away decides as if it had not", async (t) => {
+void t.test("an engine that was away decides as if it had not been", async (t) => {
   const { pool } = await migratedDatabase(t);
   for (const seed of seeds) {
     const world = makeGappedWorld(seed, 2.5);
@@ -33,12 +30,12 @@ void t.test("an engine that was away decides as if it had not", async (t) => {
     const expected = await everythingDecided(pool);
     await forgetDecisions(pool);
     const some = await decideWithPauses(pool, world);
-    t.strictSame(await everythingDecided(pool), expected, `world ${seed}, by ${some} of ${all} instants`);
-    if (seed === seeds[0]) t.ok(some < all, "some instants of it were left out");
+    t.strictSame(await everythingDecided(pool), expected, `world ${seed}, with ${some} of ${all} instants decided`);
+    if (seed === seeds[0]) t.ok(some < all, "some of its instants were skipped");
   }
 });
 
-void t.test("a pause", async (t) => {
+void t.test("a pause of the engine", async (t) => {
   const { pool } = await migratedDatabase(t);
   await watchFew(pool);
   const now = Math.floor(Date.now() / minuteMs) * minuteMs;
@@ -48,7 +45,7 @@ void t.test("a pause", async (t) => {
     await pool.script("truncate sample");
   });
 
-  await t.test("without samples is gone over quickly", async (t) => {
+  await t.test("without samples is caught up quickly", async (t) => {
     await measured(pool, {
       ...ticker,
       from: ago(9 * hourMs),
@@ -63,11 +60,11 @@ void t.test("a pause", async (t) => {
     t.strictSame(
       await tickers(pool),
       [{ state: "unknown", since: ago(8 * hourMs - 50_000) }],
-      "unknown since too few samples were left of the last minute",
+      "unknown since the last minute had too few samples",
     );
   });
 
-  await t.test("holds what happens long after the last sample", async (t) => {
+  await t.test("includes what happens long after the last sample", async (t) => {
     const world = { startMs: +ago(130 * minuteMs), endMs: +ago(80 * minuteMs) };
     const steps = { ...rulesRow, step_ms: 20_000 };
     const of = { from: ago(130 * minuteMs), to: ago(120 * minuteMs) };
@@ -90,14 +87,14 @@ void t.test("a pause", async (t) => {
       regions: ["eu-central", "us-east"],
       fault: "timeout",
     });
-    // what a spool held back of us-east: every second answer was good
+    // samples that a spool of us-east held back: every second answer was good
     await pool.query(sql`
       update sample s set received_after_s = 560, good = true, fault = null, latency_us = 80000
       from region g
       where g.region_id = s.region_id and g.region = 'us-east' and s.ts > ${ago(122 * minuteMs)}
         and extract(epoch from s.ts)::bigint / 5 % 2 = 0
     `);
-    await isTheSame("a retraction by samples that come after that");
+    await isTheSame("a retraction by samples that arrive later");
     t.match(await incidents(pool), [{ retracted_at: Date }]);
 
     const slow = { venue: "okx", component: "rest:ticker", ...of };
@@ -107,7 +104,7 @@ void t.test("a pause", async (t) => {
     await pool.query(sql`update component set cadence_ms = 5000 where component = 'rest:ticker'`);
   });
 
-  await t.test("that is too long is not caught up", async (t) => {
+  await t.test("that is longer than the limit is not caught up", async (t) => {
     const rules = { ...quick, catch_up_ms: 10 * minuteMs };
     await measured(pool, { ...ticker, from: ago(hourMs), to: ago(0) });
     await measured(pool, {
@@ -122,22 +119,22 @@ void t.test("a pause", async (t) => {
 
     const walk = decideUpTo(pool, ago(0), { rules });
     const first = accepted((await walk.next()).value!);
-    t.strictSame(new Date(first.at), ago(10 * minuteMs), "nothing before that");
-    t.strictSame(await tickers(pool), [{ state: "operational", since: ago(10 * minuteMs) }], "states begin anew");
+    t.strictSame(new Date(first.at), ago(10 * minuteMs), "no earlier instant is decided");
+    t.strictSame(await tickers(pool), [{ state: "operational", since: ago(10 * minuteMs) }], "states start again");
     for await (const one of walk) accepted(one);
     t.match(
       await incidents(pool),
       [{ closed_at: ago(9 * minuteMs) }],
-      "an open incident goes on, and closes after its hold",
+      "an open incident continues, and closes after its hold",
     );
     t.equal(
       (await dueInstants(pool, new Date(now + 10_000), rules)).filter(({ anew }) => anew).length,
       0,
-      "and all is as ever",
+      "the engine then decides as usual",
     );
   });
 
-  await t.test("reads unknown until it is nearly over", async (t) => {
+  await t.test("reads as unknown until it is nearly caught up", async (t) => {
     const seen = () =>
       pool.query(sql`
       select s.state from api.component_state s join component c using (component_id) join venue v on v.venue_id = c.venue_id
@@ -153,14 +150,14 @@ void t.test("a pause", async (t) => {
     t.strictSame(
       await pool.query(silence),
       [{ silent_since: ago(14 * minuteMs) }],
-      "since the end of the five minutes after which it was silent",
+      "silent since five minutes after its last decision",
     );
     for await (const one of decideUpTo(pool, ago(2 * minuteMs), asCore)) accepted(one);
     t.strictSame(await seen(), [{ state: "operational" }], "two minutes behind");
   });
 });
 
-void t.test("a core catches up", async (t) => {
+void t.test("a core catches up on what it missed", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await watchFew(pool);
   const [clock] = await pool.query<{ now: Date; boundary: Date }>(
@@ -175,7 +172,7 @@ void t.test("a core catches up", async (t) => {
     to: ago(pauseMs + hourMs),
   });
   await tick(pool, ago(pauseMs), { rules: quick });
-  // a fault that nobody noticed, and one that begins
+  // a fault that was missed, and one that begins
   await measured(pool, {
     ...ticker,
     from: ago(125 * minuteMs),
@@ -205,7 +202,7 @@ void t.test("a core catches up", async (t) => {
   t.teardown(() => corePool.close());
   const leasePool = openPool(url, { applicationName: "core lease", log });
   t.teardown(() => leasePool.close());
-  // what begins is noticed soon, by the time that a busy machine takes to go over hours
+  // a new fault is noticed soon, compared with the time that a busy machine takes for hours
   const rules = { ...quick, late_alert_ms: 30 * minuteMs };
   const core = startCore({ pool: corePool, leasePool, log, rules });
   t.teardown(() => core.close());
@@ -219,7 +216,7 @@ void t.test("a core catches up", async (t) => {
       { kind: "closed", late: true },
       { kind: "opened", late: false },
     ],
-    "what was missed is told as late, and what goes on is not",
+    "events of the missed time are marked late, and those of a present fault are not",
   );
   t.match(lines.join("\n"), /engine catching up .*engine caught up/s);
   t.equal(lines.filter((line) => line.includes(" error ")).length, 0);
@@ -229,11 +226,11 @@ void t.test("a core catches up", async (t) => {
   t.strictSame(
     typical,
     [{ boundary: clock!.boundary, hoursOfBefore: true, p50_us: 80_000 }],
-    "typical latencies are made of hours that nobody had rolled up",
+    "typical latencies include hours that were not rolled up yet",
   );
 });
 
-/** Those that anything is measured of: an instant takes half as long as with all. */
+/** Only venues with samples: an instant takes half as long as with all. */
 async function watchFew(pool: Pool) {
   await pool.query(sql`update venue set published = venue in ('kraken', 'okx')`);
 }

@@ -8,30 +8,30 @@ import { migratedDatabase } from "../../support/database.js";
 import { until } from "../../support/until.js";
 
 const quickRules = { ...rulesRow, step_ms: 50 };
-/** For what stands behind the other chores of upkeep, which take the embedded database some seconds. */
+/** For work that waits behind the other chores of upkeep, which take the embedded database some seconds. */
 const patientMs = 60_000;
 const quickPace = { ...usualPace, settleMs: 20, leaseMs: 800 };
 
-void t.test("cores on one database", async (t) => {
+void t.test("several cores on one database", async (t) => {
   const { pool, url } = await migratedDatabase(t);
 
-  await t.test("one leads, and hands over when it is closed", async (t) => {
+  await t.test("have one leader, which hands over when it closes", async (t) => {
     const first = coreOn(t, url, { ...quickPace, leaseMs: 60_000 });
     await leaderIs(pool, first.holder);
     const second = coreOn(t, url);
     await ticks(pool, 3);
-    t.equal(await leader(pool), first.holder, "the other one only watches");
+    t.equal(await leader(pool), first.holder, "the other core only waits");
     t.equal(second.told("became the leader"), 0);
 
     await first.close();
     await leaderIs(pool, second.holder);
-    t.pass("which need not wait for the lease to run out");
+    t.pass("the other core leads before the lease expires");
     await ticks(pool, 2);
     t.equal(second.told(" error "), 0);
     await second.close();
   });
 
-  await t.test("one that dies is replaced", async (t) => {
+  await t.test("replace a dead leader", async (t) => {
     const dying = coreOn(t, url);
     await leaderIs(pool, dying.holder);
     const heir = coreOn(t, url);
@@ -45,7 +45,7 @@ void t.test("cores on one database", async (t) => {
     await heir.close();
   });
 
-  await t.test("a refresh that fails does not stop ticks", async (t) => {
+  await t.test("continue to tick when a refresh fails", async (t) => {
     const core = coreOn(t, url, { ...quickPace, newestMs: 50 });
     await whileRefreshing(pool, "raise exception 'out of order'", async () => {
       await until(() => core.told("the newest minutes failed") > 0, patientMs);
@@ -58,30 +58,30 @@ void t.test("cores on one database", async (t) => {
     `);
     const rolledUp = () => pool.query(sql`select from sample_minute`);
     await until(async () => (await rolledUp()).length === 1, patientMs);
-    t.pass("and goes on when it works again");
+    t.pass("refreshes resume when they work again");
     await core.close();
   });
 
-  await t.test("a refresh of another core is waited for", async (t) => {
+  await t.test("wait for another core's refresh", async (t) => {
     await whileRefreshing(
       pool,
       `raise exception 'a concurrent refresh' using errcode = 'lock_not_available'`,
       async () => {
         const core = coreOn(t, url);
         await until(() => core.told("is waiting for another core") > 0, patientMs);
-        t.equal(core.told(" error "), 0, "that is no error");
+        t.equal(core.told(" error "), 0, "waiting is no error");
         await core.close();
       },
     );
   });
 
-  await t.test("a long refresh costs nobody the office", async (t) => {
+  await t.test("keep their leader during a long refresh", async (t) => {
     await pool.script("create sequence long_refresh");
     const longer = { ...quickPace, leaseMs: 400, newestMs: 50 };
     await whileRefreshing(pool, `perform nextval('long_refresh'), pg_sleep(0.9)`, async () => {
       const leading = coreOn(t, url, longer);
       await leaderIs(pool, leading.holder);
-      // it asks more often, so that it is mostly the first to be answered after a refresh
+      // it asks more often, so that it is usually the first to be answered after a refresh
       const other = coreOn(t, url, { ...longer, leaseMs: 100 });
       const refreshes = async () =>
         (await pool.query<{ n: number }>(sql`select last_value as n from long_refresh`))[0]!.n;
@@ -92,17 +92,17 @@ void t.test("cores on one database", async (t) => {
     });
   });
 
-  await t.test("one that rests closes at once", async (t) => {
+  await t.test("close at once between two ticks", async (t) => {
     const hourly = { ...rulesRow, step_ms: 3_600_000 };
     const core = coreOn(t, url, usualPace, hourly);
     await leaderIs(pool, core.holder);
     const closingAtMs = performance.now();
     await core.close();
     t.ok(performance.now() - closingAtMs < 60_000, "long before its next tick");
-    t.equal(await leader(pool), undefined, "and leads no more");
+    t.equal(await leader(pool), undefined, "it has released the lease");
   });
 
-  await t.test("an engine ahead of the clock says so", async (t) => {
+  await t.test("log an engine that is ahead of the clock", async (t) => {
     await tick(pool, new Date(Date.now() + 3_600_000));
     const core = coreOn(t, url);
     await until(() => core.told("tick skipped") > 0);
@@ -117,7 +117,7 @@ function coreOn(t: Test, url: string, pace: CorePace = quickPace, rules: typeof 
   const leasePool = openPool(url, { applicationName: "core lease", log });
   const core = startCore({ pool, leasePool, log, rules, pace });
   let alive = true;
-  /** From now on it reaches no database, as one that died. */
+  /** From now on it reaches no database, like a dead one. */
   async function die() {
     if (!alive) return;
     alive = false;
@@ -132,7 +132,7 @@ function coreOn(t: Test, url: string, pace: CorePace = quickPace, rules: typeof 
   return { holder: core.holder, close, die, told };
 }
 
-/** Refreshing the newest minutes does this instead. */
+/** Replaces the refresh of the newest minutes by this. */
 async function whileRefreshing(pool: Pool, body: string, work: () => Promise<void>): Promise<void> {
   await pool.script(`
     alter procedure upkeep.refresh_newest(timestamptz) rename to hidden;
@@ -160,7 +160,7 @@ async function leaderIs(pool: Pool, holder: string): Promise<void> {
   await until(async () => (await leader(pool)) === holder, patientMs);
 }
 
-/** Waits until the engine has ticked so many times more. */
+/** Waits until the engine has ticked this many more times. */
 async function ticks(pool: Pool, times: number): Promise<void> {
   const seen = new Set<number>();
   await until(async () => {

@@ -8,12 +8,12 @@ import { everyMutant, inTurn, whichMutants } from "../../support/mutants-in-turn
 import { goesAsExpected, play } from "../../support/scenario-play.js";
 import { readScenarios, type Scenario } from "../../support/scenario.js";
 
-void t.test("no clause of the rule book can be taken out", async (t) => {
+void t.test("a scenario fails if any clause of the rule book is removed", async (t) => {
   const { pool } = await migratedDatabase(t);
   const scenarios = await readScenarios();
   const before = await definitions(pool);
 
-  // before any is played: whoever changes the engine is told at once
+  // before any scenario runs, so that a change of the engine is reported at once
   const originals = new Map<Mutant, string>();
   for (const mutant of mutants) originals.set(mutant, await definitionOf(mutant));
 
@@ -31,13 +31,13 @@ void t.test("no clause of the rule book can be taken out", async (t) => {
     await pool.script(definition);
   }
 
-  t.strictSame(await definitions(pool), before, "all is as it was");
+  t.strictSame(await definitions(pool), before, "the definitions are restored");
 });
 
-/** The function in which a mutant stands, as it is in the file. */
+/** The function that contains a mutant, as in the file. */
 async function definitionOf({ breaks, file, found }: Mutant): Promise<string> {
   const text = await readFile(packagedFile(`sql/${file}`), "utf8");
-  // between definitions there are empty lines, and within one none that the left margin follows
+  // definitions are separated by empty lines, and no empty line within one precedes unindented text
   const definition = text.split(/\n\n(?=\S)/).find((one) => one.includes(found) && /^create function/m.test(one));
   const times = text.split(found).length - 1;
   if (!definition || times !== 1)

@@ -7,7 +7,7 @@ import { inTurn, whichMutants } from "../../support/mutants-in-turn.js";
 import { goesAsExpected } from "../../support/scenario-play.js";
 import { readScenarios } from "../../support/scenario.js";
 
-/** To what each number is changed: one less and one more than it is. */
+/** The changed values of each number: one less and one more. */
 const others: RulesRow extends infer Row ? { [Name in keyof Row]: [number, number] } : never = {
   step_ms: [1_000, 5_000],
   window_ms: [50_000, 70_000],
@@ -43,7 +43,7 @@ const others: RulesRow extends infer Row ? { [Name in keyof Row]: [number, numbe
   silent_after_ms: [200_000, 400_000],
 };
 
-void t.test("no number of the rule book is idle", async (t) => {
+void t.test("a scenario fails if any number of the rule book changes", async (t) => {
   const { pool } = await migratedDatabase(t);
   const scenarios = await readScenarios();
 
@@ -65,12 +65,12 @@ void t.test("no number of the rule book is idle", async (t) => {
         red = true;
         noticed.add(scenario.file);
       }
-      t.ok(red, `${name} ${other} instead of ${value} goes otherwise`);
+      t.ok(red, `a scenario changes with ${name} ${other} instead of ${value}`);
     }
-    for (const { file } of resting) t.ok(noticed.has(file), `${file} rests on ${name}, as it says`);
+    for (const { file } of resting) t.ok(noticed.has(file), `${file} depends on ${name}, as it says`);
   }
 
-  await t.test("silent_after_ms, which the views go by", async (t) => {
+  await t.test("silent_after_ms decides in the views", async (t) => {
     t.strictSame(await freshAfter(pool, rulesRow), [true, false]);
     const [sooner, later] = others.silent_after_ms;
     for (const silent_after_ms of [sooner, later])
@@ -78,7 +78,7 @@ void t.test("no number of the rule book is idle", async (t) => {
   });
 });
 
-/** Is an engine taken for alive that decided its last instant 250 s ago, and 350 s ago? */
+/** Whether an engine counts as alive 250 s and 350 s after its last instant. */
 async function freshAfter(db: Db, rules: RulesRow): Promise<boolean[]> {
   const fresh = [];
   for (const agoMs of [250_000, 350_000]) {

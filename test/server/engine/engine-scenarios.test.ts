@@ -2,9 +2,9 @@ import t from "tap";
 import { playScenarios } from "../../support/play-scenarios.js";
 import { parseScenario } from "../../support/scenario.js";
 
-void t.test("states, scenario by scenario", (t) => playScenarios(t, (chapter) => chapter < 6));
+void t.test("the engine decides states as each scenario says", (t) => playScenarios(t, (chapter) => chapter < 6));
 
-void t.test("what a scenario cannot say is told by file and line", (t) => {
+void t.test("an invalid line of a scenario is reported with file and line", (t) => {
   const refused = (line: string, message: string) =>
     t.throws(
       () =>

@@ -14,11 +14,11 @@ const log = makeLog("test", "warn");
 const startsAt = new Date("2026-01-15T12:00:00Z");
 const afterS = (seconds: number) => new Date(+startsAt + seconds * 1000);
 
-void t.test("the engine, where a scenario cannot show it", async (t) => {
+void t.test("the engine, in what scenarios cannot show", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
 
-  await t.test("SQL knows every rule of TypeScript, and no other", async (t) => {
+  await t.test("has the same rules in SQL as in TypeScript", async (t) => {
     const fields = await pool.query<{ name: string }>(sql`
       select attname::text as name from pg_attribute
       where attrelid = 'engine.rules'::regclass and attnum > 0
@@ -26,10 +26,10 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     t.strictSame(fields.map(({ name }) => name).sort(), rules.map(({ name }) => name).sort());
   });
 
-  await t.test("evidence says who voted what, and who did not", async (t) => {
+  await t.test("stores each region's vote, or its absence, as evidence", async (t) => {
     await playText(
       pool,
-      // known only after what is played, so that the tick below opens it
+      // known only after the played instants, so that the tick below opens the incident
       `eu-central .*12 x*3@15
        ap-southeast .*12 x*3@15
        us-east    .*6 _*9`,
@@ -105,7 +105,7 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     });
   });
 
-  await t.test("evidence says what limits the votes", async (t) => {
+  await t.test("notes in evidence what limits the votes", async (t) => {
     const notes = async () => {
       const [row] = await pool.query<{ notes: string[] }>(sql`
         select evidence #> '{opening,notes}' as notes from incident
@@ -123,13 +123,13 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     t.strictSame(await notes(), ["The registry publishes one region: nobody else can confirm what it sees."]);
   });
 
-  await t.test("evidence says what failed in part, unserved or not", async (t) => {
+  await t.test("stores partial failures as evidence, unserved slots included", async (t) => {
     const body = `.*12 ${"x . . u . . ".repeat(7)}`;
     await playText(pool, `eu-central ${body}\nus-east ${body}`);
     const [row] = await pool.query<{ vote: object }>(sql`
       select evidence #> '{opening,votes,0}' as vote from incident
     `);
-    // the last minute, and the three of them together
+    // the last minute, and the three minutes together
     t.match(row!.vote, {
       samples: 12,
       bad: 4,
@@ -139,7 +139,7 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     });
   });
 
-  await t.test("an incident says why it closed", async (t) => {
+  await t.test("stores why an incident closed", async (t) => {
     await playText(pool, "eu-central .*12 x*5 .*30\nus-east .*12 x*5 .*30");
     const [row] = await pool.query(sql`
       select evidence ->> 'closedBecause' as because from incident
@@ -149,8 +149,8 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     });
   });
 
-  await t.test("what an earlier version decided by, it decides by", async (t) => {
-    // as `rules_in_force` has them of before there were these numbers
+  await t.test("decides by the rules in force at the instant", async (t) => {
+    // as in `rules_in_force` from before these numbers existed
     const since = ["quorum_min_regions", "partial_windows", "slow_untypical_ms", "unmeasured_close_ms"];
     const earlier = Object.fromEntries(Object.entries(rulesRow).filter(([name]) => !since.includes(name)));
     const seen = async (text: string) => {
@@ -166,18 +166,18 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
         "+40s opened okx-2026-01-15-rest-degraded",
         "+40s alert opened okx-2026-01-15-rest-degraded, degraded",
       ],
-      "one region that reports is enough",
+      "one reporting region is enough",
     );
     t.strictSame(
       await seen(`${okx}\neu-central 5000ms*4\nus-east 5000ms*4\nap-southeast 5000ms*4`),
       ["+10s rest:ticker operational, 3 report, quorum 2"],
-      "nothing is slow before it is typical",
+      "nothing is slow without a typical latency",
     );
     const part = `.*12 ${"x . . ".repeat(15)}`;
     t.strictSame(
       await seen(`${okx}\neu-central ${part}\nus-east ${part}`),
       ["+10s rest:ticker operational, 2 report, quorum 2", "+90s rest:ticker degraded, 2 report, quorum 2"],
-      "nothing opens without a run",
+      "no incident opens without a run",
     );
     const gone = ".*6 x*6 _*310";
     t.strictSame(
@@ -188,22 +188,22 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
         )
       ).at(-1),
       "+4200s rest:ticker unknown, 0 report, quorum 1",
-      "silence closes nothing, however long",
+      "silence of any length closes no incident",
     );
   });
 
-  await t.test("an instant is decided once, and time goes forward", async (t) => {
+  await t.test("decides an instant once, and only in order", async (t) => {
     await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12");
     const before = await everything(pool);
     const refused = { refused: "decided before" };
     t.strictSame(await tick(pool, afterS(118)), refused, "the same instant");
-    t.strictSame(await tick(pool, afterS(30)), refused, "an earlier one");
+    t.strictSame(await tick(pool, afterS(30)), refused, "an earlier instant");
     t.strictSame(await everything(pool), before, "nothing has changed");
     const [clock] = await pool.query(sql`select ticked_at, version from engine_clock`);
     t.strictSame(clock, { ticked_at: afterS(118), version });
   });
 
-  await t.test("the same samples make the same incidents", async (t) => {
+  await t.test("makes the same incidents from the same samples", async (t) => {
     const text = `eu-central .*12 x*12 .*24 x*5 .*20
                   us-east    .*12 x*12 .*24 x*5 .*20
 
@@ -217,7 +217,7 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     t.strictSame(await incidentsOf(pool), incidents);
   });
 
-  await t.test("two ticks at once open one incident", async (t) => {
+  await t.test("opens one incident in two concurrent ticks", async (t) => {
     const other = openPool(database.url, { applicationName: "test", log });
     t.teardown(() => other.close());
     await playText(pool, "eu-central .*12 x*2\nus-east .*12 x*2");
@@ -232,11 +232,11 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
         select 'another', component_id, severity, peak_severity, started_at, opened_at, last_bad_at, '{}' from incident
       `),
       { code: "23505" },
-      "the table itself holds no second open one",
+      "the table refuses a second open incident",
     );
   });
 
-  await t.test("what was noted of an incident stays", async (t) => {
+  await t.test("never changes what is recorded of an incident", async (t) => {
     const refused = async (change: string, message: RegExp) =>
       t.rejects(pool.text(`update incident set ${change}`, []), { message });
     await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12");
@@ -259,8 +259,8 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     await refused("closed_at = null", /was closed at/);
   });
 
-  await t.test("a region is impaired once, however often", async (t) => {
-    // in hindsight the second one begins before the first one ends
+  await t.test("lists a region once if its impairments overlap", async (t) => {
+    // in hindsight the second begins before the first ends
     await pool.query(sql`
       insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured)
       select region_id, ${afterS(0)}::timestamptz, ${afterS(10)}::timestamptz, ${afterS(60)}::timestamptz, '{okx}'::text[], 4
@@ -273,17 +273,17 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     await pool.script("truncate impairment");
   });
 
-  await t.test("what is no longer watched", async (t) => {
+  await t.test("closes incidents of what is no longer watched", async (t) => {
     await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12");
     await migrate(pool, withoutTicker(database), log);
     const decided = accepted(await tick(pool, afterS(120)));
-    t.strictSame(decided.closed, ["kraken-2026-01-15-rest-degraded"], "has no open incident");
+    t.strictSame(decided.closed, ["kraken-2026-01-15-rest-degraded"], "the open incident is closed");
     const [incident] = await pool.query(sql`
       select closed_at, last_bad_at, evidence -> 'closing' ->> 'reason' as reason from incident
     `);
     t.strictSame(incident, {
       closed_at: afterS(120),
-      // the slot of the newest bad sample, not the instant at which it was still in the window
+      // the slot of the newest bad sample, not an instant at which it was still in the window
       last_bad_at: afterS(115),
       reason: "the component is no longer watched",
     });
@@ -291,11 +291,11 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
       select component from component_state join component using (component_id)
       where venue_id = (select venue_id from venue where venue = 'kraken') and component = 'rest:ticker'
     `);
-    t.strictSame(states, [], "and no state");
+    t.strictSame(states, [], "the component has no state");
     await migrate(pool, database.registry, log);
   });
 
-  await t.test("a witness that leaves retracts nothing", async (t) => {
+  await t.test("retracts no incident because a witness leaves", async (t) => {
     await playText(pool, "eu-central .*12 x*12\nus-east .*12 x*12\nap-southeast .*24");
     const left = structuredClone(database.registry);
     left.regions = left.regions.filter(({ id }) => id !== "us-east");
@@ -304,14 +304,14 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
       t.strictSame(
         accepted(await tick(pool, afterS(seconds))).retracted,
         [],
-        "its votes were good when they were counted",
+        "its votes were valid when they were counted",
       );
     const [row] = await pool.query(sql`select retracted_at from incident where opened_at < ${afterS(120)}`);
     t.strictSame(row, { retracted_at: null });
     await migrate(pool, database.registry, log);
   });
 
-  await t.test("a region that leaves has no vote from then on", async (t) => {
+  await t.test("gives a region that leaves no more votes", async (t) => {
     await playText(pool, "eu-central .*24\nus-east .*12 x*12");
     const left = structuredClone(database.registry);
     left.regions = left.regions.filter(({ id }) => id !== "us-east");
@@ -324,12 +324,12 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
     t.strictSame(
       ticker,
       { state: "unknown", reporting: 1 },
-      "and the one that is left is no quorum of the two that are published",
+      "the remaining region is no quorum of the two published ones",
     );
     await migrate(pool, database.registry, log);
   });
 
-  await t.test("a venue is what its known components are", async (t) => {
+  await t.test("derives a venue's state from its known components", async (t) => {
     const good = "eu-central .*24\nus-east .*24";
     const bad = "eu-central .*12 x*12\nus-east .*12 x*12";
     const of = async (...components: [string, string][]) => {
@@ -341,9 +341,9 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
       );
       return row!.state;
     };
-    t.equal(await of(["rest:ticker", good]), "operational", "the only known");
-    t.equal(await of(["rest:ticker", bad], ["rest:book", good]), "outage", "half of those that are known");
-    t.equal(await of(["rest:ticker", good], ["rest:book", good], ["ws:trades", bad]), "outage", "all of its streams");
+    t.equal(await of(["rest:ticker", good]), "operational", "the only known component");
+    t.equal(await of(["rest:ticker", bad], ["rest:book", good]), "outage", "half of the known components");
+    t.equal(await of(["rest:ticker", good], ["rest:book", good], ["ws:trades", bad]), "outage", "all streams");
     t.equal(
       await of(["rest:ticker", bad], ["rest:book", good], ["rest:time", good], ["ws:trades", good]),
       "degraded",
@@ -353,7 +353,7 @@ void t.test("the engine, where a scenario cannot show it", async (t) => {
   });
 });
 
-/** Kraken's samples every five seconds, as in a scenario, ticked through. */
+/** Plays Kraken's samples, one every five seconds, as in a scenario. */
 function playText(pool: Pool, body: string, component = "rest:ticker") {
   const head = `venue kraken, ${component}, every 5s, from ${startsAt.toISOString()}`;
   return play(pool, parseScenario(`${head}\n${body}`));

@@ -1,6 +1,6 @@
 /**
- * Normal jitter opens nothing; a component that fails a quarter of its requests in all regions has an incident within
- * minutes.
+ * Normal jitter opens no incident; a component that fails a quarter of its requests in all regions has an incident
+ * within minutes.
  */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
@@ -21,11 +21,11 @@ import { secondOpinion } from "../../support/second-opinion.js";
 import type { Sample, World } from "../../second-opinion/world.js";
 
 const slotMs = 5_000;
-/** An instant of the engine at which typical latencies have begun to hold. */
+/** An instant of the engine from which typical latencies apply. */
 const noonMs = Date.UTC(2026, 0, 15, 12);
 const firstSlotMs = noonMs + 20 * 60_000;
 
-void t.test("normal jitter opens nothing", (t) => {
+void t.test("normal jitter opens no incident", (t) => {
   const random = randomFrom(1);
   const days = 50;
   for (let day = 0; day < days; day += 1) {
@@ -46,12 +46,12 @@ void t.test("partial failures open an incident within minutes", (t) => {
       const seen = regions.map(() => randomSlots(random, 300, { errorShare, timeoutShare: 0 }, 60));
       const openedS = firstOpeningS(seen, i % 2, rulesOfTheBook);
       const isSoon = openedS !== null && openedS - 300 <= withinS;
-      t.ok(isSoon, `${errorShare} of all fails: ${openedS ?? "no"} s`);
+      t.ok(isSoon, `with a share of ${errorShare} failed, an incident opens after ${openedS ?? "no"} s`);
     }
   t.end();
 });
 
-void t.test("it goes by the rule book, and as the engine does", async (t) => {
+void t.test("the model of jitter decides as the engine does", async (t) => {
   const { pool } = await migratedDatabase(t);
   const random = randomFrom(3);
   let opened = 0;
@@ -81,10 +81,10 @@ void t.test("it goes by the rule book, and as the engine does", async (t) => {
       [expected],
     );
   }
-  t.equal(opened, 3, "the engine was asked");
+  t.equal(opened, 3, "three worlds were compared with the engine");
 });
 
-/** A component that is measured as these slots say, and nothing else. */
+/** One component with the measurements of these slots, and nothing else. */
 function worldOf(seen: readonly Slots[], phaseS: number): World {
   const of = { venue: "jittery", component: "rest:ticker" };
   const slots = seen[0]!.failed.length;

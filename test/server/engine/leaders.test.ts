@@ -1,5 +1,5 @@
 /**
- * Several cores on one database, of which any may die or sleep at any time: one decides, and what it decides is the
+ * Several cores on one database, any of which may die or freeze at any time: one decides, and its decisions are the
  * same.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +14,7 @@ import { cadenceMs, makeWorld, measure, quickPace, quickRules, stepMs } from "..
 import { randomFrom } from "../../support/random-samples.js";
 import { until } from "../../support/until.js";
 
-void t.test("three cores, whose leader is killed or frozen", async (t) => {
+void t.test("three cores decide every instant once while their leaders are killed or frozen", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await noteTicks(pool);
   await pool.query(sql`update component set cadence_ms = ${cadenceMs}`);
@@ -42,7 +42,7 @@ void t.test("three cores, whose leader is killed or frozen", async (t) => {
   t.strictSame(
     decided.map(({ at }) => +at),
     decided.map((_, i) => +decided[0]!.at + i * stepMs),
-    "every instant is decided once, in order, without a hole",
+    "every instant is decided once, in order, without a gap",
   );
 
   t.strictSame(
@@ -57,7 +57,7 @@ void t.test("three cores, whose leader is killed or frozen", async (t) => {
         started_at: new Date(fromMs),
         over: true,
       })),
-    "every fault that a quorum sees is one incident",
+    "every fault that a quorum sees makes one incident",
   );
 
   const live = await everythingDecided(pool);
@@ -66,10 +66,14 @@ void t.test("three cores, whose leader is killed or frozen", async (t) => {
   accepted(await tick(pool, decided[0]!.at, { rules: quickRules }));
   const again = decideUpTo(pool, decided.at(-1)!.at, { rules: quickRules });
   for await (const one of again) accepted(one);
-  t.strictSame(live, await everythingDecided(pool), "the same as if one core had decided all of it in one piece");
+  t.strictSame(
+    live,
+    await everythingDecided(pool),
+    "the same as if one core had decided everything without interruption",
+  );
 });
 
-void t.test("a leader that dies at the usual pace", async (t) => {
+void t.test("a leader that dies at the usual pace is replaced", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await noteTicks(pool);
   const cores = [0, 1].map(() => startKillable(t, "core-process", url, {}));
@@ -83,12 +87,12 @@ void t.test("a leader that dies at the usual pace", async (t) => {
   const byAnother = async () => (await ticks(pool)).find((one) => one.pid !== pid && one.decidedAt > killedAt);
   await until(async () => (await byAnother()) !== undefined, 20_000);
   const tookMs = +(await byAnother())!.decidedAt - +killedAt;
-  t.comment(`the next instant was decided ${tookMs} ms after it died`);
+  t.comment(`the next instant was decided ${tookMs} ms after the leader died`);
   const decided = await ticks(pool);
   t.strictSame(
     decided.map(({ at }) => +at),
     decided.map((_, i) => +decided[0]!.at + i * rulesRow.step_ms),
-    "is replaced by one that leaves no instant out",
+    "the new leader skips no instant",
   );
 });
 
@@ -97,7 +101,7 @@ interface Act {
   at: Date;
 }
 
-/** Kills or freezes, mostly the one that leads, until a time. In the end all live. */
+/** Kills or freezes cores, mostly the leader, until a time. In the end all are alive. */
 async function disturb(pool: Pool, random: () => number, cores: Killable[], untilMs: number): Promise<Act[]> {
   const acts: Act[] = [];
   const recoveries: Promise<void>[] = [];
@@ -119,7 +123,7 @@ async function disturb(pool: Pool, random: () => number, cores: Killable[], unti
   return acts;
 }
 
-/** Keeps when each instant was decided, by which core. */
+/** Records when each instant was decided, and by which core. */
 async function noteTicks(pool: Pool): Promise<void> {
   await pool.script(`
     create table noted_tick (
@@ -145,7 +149,7 @@ interface Tick {
   pid: number;
 }
 
-/** In the order in which they were done. */
+/** In order of execution. */
 async function ticks(pool: Pool): Promise<Tick[]> {
   return pool.query<Tick>(sql`
     select at, decided_at as "decidedAt", holder, split_part(holder, ':', 2)::int as pid from noted_tick order by n

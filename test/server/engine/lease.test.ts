@@ -10,42 +10,42 @@ const startsAt = new Date("2026-01-15T12:00:00Z");
 const afterS = (seconds: number) => new Date(+startsAt + seconds * 1000);
 const refused = { refused: "not the leader" };
 
-void t.test("an office has one holder at a time", async (t) => {
+void t.test("a lease has one holder at a time", async (t) => {
   const { pool } = await migratedDatabase(t);
   const leaseOf = (holder: string, lastsMs: number) => makeLease(pool, "engine", holder, lastsMs);
 
-  await t.test("for as long as its lease lasts", async (t) => {
+  await t.test("until it expires or is handed over", async (t) => {
     const first = leaseOf("first", 60_000);
     const second = leaseOf("second", 60_000);
     t.strictSame(await first.take(), { holder: "first", fence: 1 });
     t.equal(await second.take(), null);
-    t.equal(await second.take(), null, "ask as it may");
+    t.equal(await second.take(), null, "repeated requests do not help");
     t.strictSame(await first.take(), { holder: "first", fence: 1 }, "renewed");
     await second.release();
-    t.equal(await second.take(), null, "nobody hands over what is another's");
+    t.equal(await second.take(), null, "only the holder can hand over");
 
     await first.release();
     t.strictSame(await second.take(), { holder: "second", fence: 2 }, "handed over at once");
     await second.release();
   });
 
-  await t.test("one that lives is left its office", async (t) => {
-    // over as soon as they are taken, as after a while in which the database did nothing for anybody
+  await t.test("even if it expires while the holder lives", async (t) => {
+    // leases expire as soon as they are taken, as after a time in which the database served no client
     const leading = leaseOf("leading", 0);
     const waiting = leaseOf("waiting", 0);
     const { fence } = (await leading.take())!;
-    t.equal(await waiting.take(), null, "whoever is the first to ask then");
+    t.equal(await waiting.take(), null, "the first to ask does not get it");
     await leading.take();
-    t.equal(await waiting.take(), null, "since the other renewed meanwhile");
+    t.equal(await waiting.take(), null, "the holder has renewed meanwhile");
     t.strictSame(
       await waiting.take(),
       { holder: "waiting", fence: fence + 1 },
-      "one that did nothing between two questions is gone",
+      "a holder that did nothing between two requests counts as gone",
     );
     await waiting.release();
   });
 
-  await t.test("when several want it at once", async (t) => {
+  await t.test("if several request it at the same time", async (t) => {
     await leaseOf("gone", 0).take();
     const all = ["a", "b", "c", "d"].map((holder) => leaseOf(holder, 60_000));
     const take = () => Promise.all(all.map((lease) => lease.take()));
@@ -54,49 +54,49 @@ void t.test("an office has one holder at a time", async (t) => {
   });
 });
 
-void t.test("one that lost the office decides nothing", async (t) => {
+void t.test("a former leader decides nothing", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await insertFault(pool);
 
-  await t.test("neither does one that never had it", async (t) => {
+  await t.test("a core that never led decides nothing", async (t) => {
     const before = await everything(pool);
     const stranger = { holder: "stranger", fence: 1 };
     t.strictSame(await tick(pool, startsAt, { term: stranger }), refused);
     t.strictSame(await everything(pool), before);
   });
 
-  await t.test("however far it had come", async (t) => {
+  await t.test("an interrupted walk of a former leader decides nothing", async (t) => {
     const former = await takeOver(pool, "former");
     accepted(await tick(pool, startsAt, { term: former }));
     const walk = decideUpTo(pool, afterS(120), { term: former });
     // the incident is about to open
     for (let at = 2; at < 16; at += 2) await walk.next();
 
-    // here it is frozen, and another one goes on
+    // here the leader is frozen, and another core takes over
     const next = await takeOver(pool, "next");
     t.equal(next.fence, former.fence + 1);
     const before = await everything(pool);
     t.strictSame(await walk.next(), { value: refused, done: false });
-    t.match(await walk.next(), { done: true }, "the walk is at its end");
+    t.match(await walk.next(), { done: true }, "the walk ends");
     t.strictSame(await everything(pool), before, "nothing has changed");
 
     const opened = [];
     for await (const one of decideUpTo(pool, afterS(120), { term: next })) opened.push(...accepted(one).opened);
-    t.equal(opened.length, 1, "the incident is opened by the other one");
+    t.equal(opened.length, 1, "the other core opens the incident");
     t.strictSame(await tick(pool, afterS(122), { term: former }), refused);
     t.strictSame(
       await tick(pool, afterS(122), { term: { ...former, fence: next.fence } }),
       refused,
-      "it cannot guess its way in",
+      "a wrong fence is refused",
     );
     t.strictSame(
       await tick(pool, afterS(122), { term: { ...next, fence: former.fence } }),
       refused,
-      "an earlier term of the same holder is over, too",
+      "an earlier term of the same holder is refused, too",
     );
   });
 
-  await t.test("a takeover waits for a tick under way", async (t) => {
+  await t.test("a takeover waits for a tick in flight", async (t) => {
     const other = openPool(url, {
       applicationName: "test",
       log: makeLog("test", "warn"),
@@ -105,7 +105,7 @@ void t.test("one that lost the office decides nothing", async (t) => {
     await takeOver(pool, "ticking");
     const ticking = await makeLease(pool, "engine", "ticking", 0).take();
     const eager = makeLease(other, "engine", "eager", 60_000);
-    t.equal(await eager.take(), null, "its lease is over, and it ticks still");
+    t.equal(await eager.take(), null, "the lease has expired, but its holder still ticks");
 
     const order: string[] = [];
     let taking: Promise<void> | undefined;
@@ -120,7 +120,7 @@ void t.test("one that lost the office decides nothing", async (t) => {
   });
 });
 
-/** As if the one that has it now had been silent for long. */
+/** As if the present holder had been silent for long. */
 async function takeOver(pool: Pool, holder: string): Promise<LeaseTerm> {
   await pool.query(sql`update leader set expires_at = '-infinity'`);
   return (await makeLease(pool, "engine", holder, 60_000).take())!;

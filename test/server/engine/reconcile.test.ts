@@ -17,10 +17,10 @@ import { insertRaw, randomFrom, samplesWithin } from "../../support/random-sampl
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** `RECONCILE_BATCHES`: that come while it looks. */
+/** `RECONCILE_BATCHES`: batches that arrive during reconciliation. */
 const lateBatches = Number(process.env["RECONCILE_BATCHES"] ?? 12);
 const rollups = [...rollupsOfHours, ...rollupsOfDays];
-/** Two at a time that do not stand on each other, the lower one first. */
+/** Two independent levels at a time, the lower one first. */
 const pairs = [
   ["sample_minute", "sample_hour"],
   ["component_minute", "latency_day"],
@@ -33,14 +33,14 @@ const pairs = [
 ];
 const places = Object.fromEntries(rollups.map((rollup, i) => [rollup, i]));
 
-/** A whole bucket of five days, the newest that is over: TimescaleDB counts them from a Monday. */
+/** The newest closed bucket of five days: TimescaleDB counts them from a Monday. */
 const firstMs = Date.UTC(2000, 0, 3);
 const bucketMs = firstMs + Math.floor((Date.now() - hourMs - firstMs) / (5 * dayMs) - 1) * 5 * dayMs;
-/** Soon after it: what is reconciled then begins up to eight days before. */
+/** Soon after it: reconciliation then begins up to eight days earlier. */
 const at = new Date(bucketMs + 5 * dayMs + 30 * minuteMs);
 const measuredHours = [2, 26, 71].map((hours) => bucketMs + hours * hourMs);
 
-void t.test("roll-ups are reckoned anew from samples", async (t) => {
+void t.test("damaged roll-ups are recomputed from samples", async (t) => {
   const { pool } = await migratedDatabase(t);
   await makePast(pool);
   await damagesAreFound(t, pool);
@@ -53,10 +53,10 @@ void t.test("roll-ups are reckoned anew from samples", async (t) => {
 async function damagesAreFound(t: Test, pool: Pool): Promise<void> {
   const whole = await held(pool);
   const window = await fiveDaysOf(pool, 1);
-  t.strictSame((await watched(pool, window)).told, [], "nothing is said of what was never damaged");
+  t.strictSame((await watched(pool, window)).told, [], "an undamaged roll-up is not reported");
 
   for (const pair of pairs) {
-    // what is noted to be due is made anew by any refresh, and would mend some of what is to be found
+    // any refresh recomputes what is recorded as due, and would repair some of the damage
     await pool.query(sql`call upkeep.refresh_all(${window.from}, ${window.to})`);
     for (const rollup of pair) await damage(pool, rollup);
     const damaged = await held(pool);
@@ -65,21 +65,21 @@ async function damagesAreFound(t: Test, pool: Pool): Promise<void> {
     for (const one of told) rows.set(one.rollup, (rows.get(one.rollup) ?? 0) + one.rows);
     for (const rollup of pair) {
       t.not(damaged[rollup], whole[rollup], `${rollup} is damaged`);
-      // its rows are of three days: with one that is made anew TimescaleDB notes that the next is due, and an ordinary
-      // refresh mends that
+      // its rows are of three days: when one is recomputed TimescaleDB records that the next is due, and an ordinary
+      // refresh repairs it
       const own = rollup === "venue_day" ? [2, 3] : [3];
-      t.ok(own.includes(rows.get(rollup)!), "one row is missing, one is surplus, and one has another value");
+      t.ok(own.includes(rows.get(rollup)!), "one row is missing, one is surplus, and one has a wrong value");
       t.match(logged, new RegExp(`differs from its samples.*${rollup}`));
       t.ok(compared.includes(rollup));
     }
     t.ok(
       [...rows.keys()].every((one) => places[one]! >= places[pair[0]!]!),
-      "what was made of it meanwhile is told too, and nothing below",
+      "levels computed from it meanwhile are reported too, and no lower level",
     );
-    t.strictSame(await held(pool), whole, `${pair.join(", ")} are mended`);
+    t.strictSame(await held(pool), whole, `${pair.join(", ")} are repaired`);
   }
 
-  await t.test("all levels at once", async (t) => {
+  await t.test("all levels are repaired at the same time", async (t) => {
     for (const rollup of rollups) await damage(pool, rollup);
     const { told } = await watched(pool, window);
     t.ok(told.length >= rollupsOfHours.length);
@@ -91,20 +91,20 @@ async function damagesAreFound(t: Test, pool: Pool): Promise<void> {
 async function nothingElseIsTold(t: Test, pool: Pool): Promise<void> {
   const window = await fiveDaysOf(pool, 1);
 
-  await t.test("late samples that are not rolled up yet", async (t) => {
+  await t.test("late samples that are not rolled up yet are no damage", async (t) => {
     await insertLate(pool, 1);
     const { told, compared } = await watched(pool, window);
     t.strictSame(told, []);
     t.strictSame([...new Set(compared)].sort(), [...rollups].sort());
   });
 
-  await t.test("samples that come while it looks", async (t) => {
+  await t.test("samples that arrive meanwhile are no damage", async (t) => {
     let writing = true;
     let batches = 1;
     const writers = (async () => {
       while (writing) {
         await insertLate(pool, ++batches);
-        // as another core, which led before, may
+        // as another core that led before may do
         if (batches % 5 === 0)
           await pool.query(sql`call upkeep.refresh_all(${window.from}, ${window.to})`).catch((error: unknown) => {
             if (!underWayElsewhere(error)) throw error;
@@ -120,44 +120,44 @@ async function nothingElseIsTold(t: Test, pool: Pool): Promise<void> {
     t.strictSame((await watched(pool, window)).told, []);
   });
 
-  await t.test("roll-ups whose samples are gone", async (t) => {
+  await t.test("roll-ups without samples are kept", async (t) => {
     await pool.query(sql`select drop_chunks('sample', older_than => ${new Date(bucketMs + dayMs)}::timestamptz)`);
     const before = await held(pool);
     const left = await fiveDaysOf(pool, 1);
     t.ok(left.hours.every((hour) => +hour >= bucketMs + dayMs));
     t.notOk(
       left.sums.some(({ from }) => Date.parse(from) <= bucketMs),
-      "its day and its five cannot be added up any more",
+      "its day and its five days can no longer be added up",
     );
     t.strictSame((await watched(pool, left)).told, []);
     t.strictSame(
       (await watched(pool, { ...left, hours: window.hours })).told,
       [],
-      "nor are they when it was chosen before",
+      "they are kept even if the hour was chosen before",
     );
     t.strictSame(await held(pool), before);
 
     await insertLate(pool, 1000, measuredHours.slice(0, 1));
-    t.strictSame((await fiveDaysOf(pool, 1)).hours, left.hours, "nor when a few samples of them came late");
+    t.strictSame((await fiveDaysOf(pool, 1)).hours, left.hours, "they are kept even if a few late samples arrive");
     t.strictSame((await watched(pool, window)).told, []);
     t.strictSame(await held(pool), before);
   });
 }
 
 async function lostSamplesAreTold(t: Test, pool: Pool): Promise<void> {
-  await t.test("samples that were deleted by hand", async (t) => {
+  await t.test("roll-ups of samples deleted by hand are reported and kept", async (t) => {
     const window = await fiveDaysOf(pool, 1);
     const whole = await held(pool);
-    // not most of them: in a chunk that is younger than its time, as here all are, that would be one that was dropped
+    // not most of them: a chunk younger than its retention, as all here are, would then count as dropped
     const to = new Date(measuredHours[1]! + minuteMs);
     const where = sql`where ts >= ${new Date(measuredHours[1]!)} and ts < ${to}`;
     await pool.query(sql`create table deleted as select * from sample ${where}`);
     await pool.query(sql`delete from sample ${where}`);
     const { told, logged } = await watched(pool, window);
     t.match(told, [{ rollup: "sample", from: String }]);
-    t.equal(told.length, 1, "they are told, once");
+    t.equal(told.length, 1, "reported once");
     t.match(logged, /raw samples are missing/);
-    t.strictSame(await held(pool), whole, "roll-ups are left as they are");
+    t.strictSame(await held(pool), whole, "the roll-ups are unchanged");
     await pool.query(sql`insert into sample select * from deleted`);
     t.strictSame((await watched(pool, window)).told, []);
     await pool.query(sql`call upkeep.refresh_all(${window.from}, ${window.to})`);
@@ -165,7 +165,7 @@ async function lostSamplesAreTold(t: Test, pool: Pool): Promise<void> {
 }
 
 async function noHourIsHungAt(t: Test, pool: Pool): Promise<void> {
-  await t.test("an hour that cannot be mended", async (t) => {
+  await t.test("an hour that cannot be repaired is skipped", async (t) => {
     const windows = await pool.file<ReconciledWindow>("reconcile_window", [at, null]);
     const place = windows.findIndex(({ venue_id, from }) => venue_id === 1 && +from === bucketMs);
     const { hours } = windows[place]!;
@@ -182,11 +182,11 @@ async function noHourIsHungAt(t: Test, pool: Pool): Promise<void> {
     let failures = 0;
     for (let step = 0; step < hours.length + 2; step++) await reconciler.step(at).catch(() => failures++);
     const perWindow = told.filter(({ rollup }) => rollup === "sample_minute");
-    // choosing it, the hours before, and two tries: then it is chosen again
+    // choosing it, the hours before, and two attempts: then it is chosen again
     const takes = 1 + hours.findIndex((one) => +one === measuredHours[0]) + 2;
     const times = Math.floor((hours.length + 2) / takes);
-    t.equal(failures, 2 * times, "is tried twice, and given up");
-    t.equal(perWindow.length, times, "and is counted once");
+    t.equal(failures, 2 * times, "attempted twice, and given up");
+    t.equal(perWindow.length, times, "counted once");
     await pool.script("alter procedure upkeep.hidden rename to mend");
     const window = await fiveDaysOf(pool, 1);
     await watched(pool, window);
@@ -195,7 +195,7 @@ async function noHourIsHungAt(t: Test, pool: Pool): Promise<void> {
   });
 }
 
-/** Hour by hour. */
+/** Reconciles hour by hour. */
 async function everyWindowHasItsTurn(t: Test, pool: Pool): Promise<void> {
   const whole = await held(pool);
   await damage(pool, "component_minute");
@@ -239,7 +239,7 @@ async function componentsOfTwo(pool: Pool): Promise<number[]> {
   return rows.map(({ component_id }) => component_id);
 }
 
-/** Samples at instants of their own in every measured hour. */
+/** Samples at separate instants in every measured hour. */
 async function insertLate(pool: Pool, batch: number, hours: number[] = measuredHours): Promise<void> {
   const ids = await componentsOfTwo(pool);
   const random = randomFrom(batch);
@@ -254,7 +254,7 @@ async function windowsOf(pool: Pool, venueId: number): Promise<ReconciledWindow[
   return windows.filter(({ venue_id }) => venue_id === venueId);
 }
 
-/** Of its hours those that were measured: to look at more takes long on a server, where chunks are of a day. */
+/** Only its measured hours: more would take long on a server, where chunks span a day. */
 async function fiveDaysOf(pool: Pool, venueId: number): Promise<ReconciledWindow> {
   const windows = largest(await windowsOf(pool, venueId));
   const window = windows.find(({ from, to }) => +to - +from === 5 * dayMs)!;
@@ -266,7 +266,7 @@ function silent() {
   return makeLog("test", "error", () => {});
 }
 
-/** What one look at a window tells. */
+/** The reports of one look at a window. */
 async function watched(pool: Pool, window: ReconciledWindow) {
   const told: RollupDifference[] = [];
   const compared: string[] = [];
@@ -306,7 +306,7 @@ const counted: Record<string, string> = {
   usual_hour: "hours",
 };
 
-/** Of the first venue's rows one is deleted, one is altered, and one is there twice, where TimescaleDB keeps them. */
+/** Deletes one of the first venue's rows, alters one, and duplicates one, in TimescaleDB's own tables. */
 async function damage(pool: Pool, rollup: string): Promise<void> {
   const [kept] = await pool.query<{ kept: string }>(sql`
     select format('%I.%I', materialization_hypertable_schema, materialization_hypertable_name) as kept
@@ -316,7 +316,7 @@ async function damage(pool: Pool, rollup: string): Promise<void> {
   const isByVenue = rollup.startsWith("venue") || ["usual_hour", "rest_hour"].includes(rollup);
   const own = isByVenue ? "venue_id = 1" : "component_id in (select component_id from component where venue_id = 1)";
   const rows = await pool.text<{ row: object }>(
-    // of hours other ones than of minutes: what both have seen is taken for true
+    // other hours than minutes: damage that both levels share would count as true
     `select to_jsonb(r) as row from ${rollup} r where ${own} order by r::text ${rollup === "sample_hour" ? "desc" : ""} limit 3`,
     [],
   );

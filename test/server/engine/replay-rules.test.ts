@@ -1,4 +1,4 @@
-/** What a replay by other rules says, reckoned by hand; and what it refuses. */
+/** The report of a replay with other rules, computed by hand; and what a replay refuses. */
 import { readdirSync, readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 import { type Pool, sql } from "../../../shared/database/pool.js";
@@ -23,8 +23,8 @@ function bad(venue: string, fromS: number, toS: number): Trouble {
 }
 
 /**
- * By the present rules a minute of failures from +60 s on opens at +70, is an outage at +85, operational at +165, and
- * over at +225. One of two samples opens nothing.
+ * With the present rules a minute of failures from +60 s on opens at +70, is an outage at +85, operational at +165, and
+ * closed at +225. Every second sample bad opens nothing.
  */
 const world: World = {
   startsAt: new Date("2026-01-15T12:00:00Z"),
@@ -44,12 +44,12 @@ const world: World = {
   stepS: 5,
 };
 
-/** As it was decided. */
+/** As decided live. */
 const stepped = { step_ms: 5_000 };
-/** None flaps here, and the hold of those that do is how long a replay warms up: half of its time. */
+/** No component flaps here. The hold of flapping ones sets the warm-up of a replay, which is half of its time. */
 const quick = { ...stepped, flap_hold_ms: 60_000 };
 
-void t.test("a replay by other rules", async (t) => {
+void t.test("a replay with other rules", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await fill(pool, world);
   await live(pool, world, 0, world.lastsS);
@@ -60,7 +60,7 @@ void t.test("a replay by other rules", async (t) => {
   const lines = async (rules: Partial<RulesRow>) =>
     linesOf(await replayed(pool, { ...whole, rules: { ...quick, ...rules } }));
 
-  await t.test("that open sooner", async (t) => {
+  await t.test("reports incidents that open sooner", async (t) => {
     t.strictSame(await lines({ opening_bad_run: 2, degraded_bad_share: 0.1 }), [
       "binance-2026-01-15-rest-degraded  rest:ticker  opened 5 s earlier, closed 5 s later",
       "gate-2026-01-15-rest-degraded  rest:ticker  only in the replay: degraded, open for 1 min 55 s",
@@ -70,7 +70,7 @@ void t.test("a replay by other rules", async (t) => {
     ]);
   });
 
-  await t.test("that look at less", async (t) => {
+  await t.test("reports incidents with a shorter window", async (t) => {
     // 30 s after the last bad sample; with one of six bad it fails in part until then
     const sooner = "not escalated in the replay, closed 20 s earlier, opened as outage instead of degraded";
     t.strictSame(await lines({ window_ms: 30_000 }), [
@@ -81,7 +81,7 @@ void t.test("a replay by other rules", async (t) => {
     ]);
   });
 
-  await t.test("that open later, or never", async (t) => {
+  await t.test("reports incidents that open later, or never", async (t) => {
     t.strictSame(await lines({ opening_bad_run: 13 }), [
       "binance-2026-01-15-rest-degraded  rest:ticker  only recorded: not opened by these rules",
       // it fails again before three minutes are over, so that it fails in part
@@ -91,7 +91,7 @@ void t.test("a replay by other rules", async (t) => {
     ]);
   });
 
-  await t.test("that close later", async (t) => {
+  await t.test("reports incidents that close later", async (t) => {
     t.strictSame(await lines({ recovery_hold_ms: 120_000 }), [
       "binance-2026-01-15-rest-degraded  rest:ticker  not closed in the replay",
       "kraken-2026-01-15-rest-degraded  rest:ticker  not closed in the replay",
@@ -100,7 +100,7 @@ void t.test("a replay by other rules", async (t) => {
     ]);
   });
 
-  await t.test("and leave alone what had opened before, unless something new is learnt of it", async (t) => {
+  await t.test("leaves out incidents that had opened before, unless their course changes", async (t) => {
     const { lines } = await replayed(pool, {
       ...whole,
       from: after(world, 100),
@@ -110,7 +110,7 @@ void t.test("a replay by other rules", async (t) => {
     t.match(lines[0], { verdict: "same", differences: [] });
   });
 
-  await t.test("sums it up", async (t) => {
+  await t.test("prints a summary", async (t) => {
     const text = replayText(
       await replayed(pool, {
         ...whole,
@@ -127,7 +127,7 @@ void t.test("a replay by other rules", async (t) => {
     t.match(text, "0 same, 1 different, 3 only recorded, 0 only in the replay\n");
   });
 
-  await t.test("knows what operators retracted later", async (t) => {
+  await t.test("marks incidents that operators retracted later", async (t) => {
     await pool.query(sql`
       update incident set retracted_at = closed_at + interval '1 day', retraction_reason = 'it was us' where slug ~ 'okx'
     `);
@@ -135,7 +135,7 @@ void t.test("a replay by other rules", async (t) => {
     t.equal(okx, "okx-2026-01-15-rest-degraded  rest:ticker  same; retracted by hand: it was us");
   });
 
-  await t.test("leaves out what is not watched any more", async (t) => {
+  await t.test("leaves out components that are no longer watched", async (t) => {
     await pool.query(sql`update venue set published = false where venue = 'kraken'`);
     const done = await replayed(pool, whole);
     await pool.query(sql`update venue set published = true where venue = 'kraken'`);
@@ -147,7 +147,7 @@ void t.test("a replay by other rules", async (t) => {
     );
   });
 
-  await t.test("ends when it is told to, and leaves nothing", async (t) => {
+  await t.test("ends on an abort, and leaves nothing behind", async (t) => {
     const stopping = new AbortController();
     const shares: number[] = [];
     const done = await replay(pool, {
@@ -163,7 +163,7 @@ void t.test("a replay by other rules", async (t) => {
     t.strictSame(await scratchSchemas(pool), []);
   });
 
-  await t.test("drops what a killed one has left, and nothing else", async (t) => {
+  await t.test("drops the remains of a killed replay, and nothing else", async (t) => {
     const schemas = ["venuewatch_replay_00000000000a", "venuewatch_replay_00000000000b", "venuewatch_replay_mine"];
     for (const schema of schemas) {
       await pool.query(sql`create schema ${sql.ident(schema)}`);
@@ -176,7 +176,7 @@ void t.test("a replay by other rules", async (t) => {
     for (const schema of schemas.slice(1)) await pool.query(sql`drop schema ${sql.ident(schema)} cascade`);
   });
 
-  await t.test("whose tables are gone does not write elsewhere", async (t) => {
+  await t.test("does not write elsewhere if its tables are dropped", async (t) => {
     const before = await states(pool);
     let isDropped = false;
     const replaying = replay(pool, {
@@ -226,11 +226,11 @@ void t.test("a replay by other rules", async (t) => {
     t.match(message, /^--from \S+: samples are kept since /);
     await pool.query(sql`update engine_clock set ticked_at = ${at(10 * 86_400)}`);
     const dropped = await tooEarly(t, pool, 60_000);
-    t.ok(dropped.from > from, "of what is partly dropped, a part");
+    t.ok(dropped.from > from, "a partly dropped period is replayed in part");
     await pool.query(sql`update engine_clock set ticked_at = ${at(world.lastsS)}`);
   });
 
-  await t.test("to beyond what is decided is cut", async (t) => {
+  await t.test("ends at the last decided instant", async (t) => {
     const done = await replayed(pool, {
       ...whole,
       from: after(world, 410),
@@ -241,7 +241,7 @@ void t.test("a replay by other rules", async (t) => {
     t.match(replayText(done), "The replay ends there: the engine has not decided later instants\n");
   });
 
-  await t.test("is a command", async (t) => {
+  await t.test("runs as a command", async (t) => {
     const folder = t.testdir({
       "rules.json": '{ "openingBadRun": 13 }',
       "thresholds.json": '{ "version": "1", "rules": [{ "name": "openingBadRun", "value": 13, "unit": "samples" }] }',
@@ -251,7 +251,7 @@ void t.test("a replay by other rules", async (t) => {
         DATABASE_URL: url,
       });
     const text = cli("--rules", `${folder}/rules.json`, "--venue", "okx");
-    t.equal(await text.ended, 0, "whatever differs");
+    t.equal(await text.ended, 0, "differences do not change the exit code");
     t.match(text.output(), /^Replay of .*, okx\nRules changed:\n {2}openingBadRun 13/);
 
     const json = cli("--rules", `${folder}/thresholds.json`, "--venue", "okx", "--json");
@@ -280,13 +280,13 @@ void t.test("a replay by other rules", async (t) => {
     while (!ended && (await scratchSchemas(pool)).length === 0);
     cut.kill("SIGINT");
     t.equal(await cut.ended, 130);
-    t.strictSame(await scratchSchemas(pool), [], "Ctrl-C leaves nothing");
+    t.strictSame(await scratchSchemas(pool), [], "Ctrl-C leaves no schema behind");
   });
 });
 
-void t.test("a replay of what earlier rules decided", async (t) => {
+void t.test("a replay of decisions by earlier rules", async (t) => {
   const { pool } = await migratedDatabase(t);
-  // as they are in force where one region was a quorum, if it alone reported
+  // as in force when one region was a quorum if it alone reported
   const { quorum_min_regions, ...earlier } = { ...rulesRow, ...stepped };
   t.equal(quorum_min_regions, 2);
   const okx = { venue: "okx", component: "rest:ticker", regions: ["us-east"] };
@@ -302,7 +302,7 @@ void t.test("a replay of what earlier rules decided", async (t) => {
   t.strictSame(
     linesOf(await replayed(pool, { ...whole, rules: quick })),
     ["okx-2026-01-15-rest-degraded  rest:ticker  only recorded: not opened by these rules"],
-    "shows what the rules of now change",
+    "shows what the present rules change",
   );
   t.strictSame(
     linesOf(
@@ -312,11 +312,11 @@ void t.test("a replay of what earlier rules decided", async (t) => {
       }),
     ),
     ["okx-2026-01-15-rest-degraded  rest:ticker  same"],
-    "and what they do not",
+    "shows what they do not change",
   );
 });
 
-void t.test("a replay that is asked for wrongly", async (t) => {
+void t.test("a replay with invalid options is refused", async (t) => {
   const folder = t.testdir({
     "wrong.json":
       '{ "openingBadRun": "2", "opening_bad_run": -1, "outageBadShare": 1.5, "stepMs": 0, "minSamples": 2.5, "speed": 1 }',
@@ -362,7 +362,7 @@ void t.test("a replay that is asked for wrongly", async (t) => {
   }
 });
 
-void t.test("a replay has a table of its own for each that the engine writes", (t) => {
+void t.test("a replay has its own copy of each table that the engine writes", (t) => {
   const folder = packagedFile("sql/engine");
   const texts = readdirSync(folder)
     .filter((name) => name.endsWith(".sql"))
@@ -374,7 +374,7 @@ void t.test("a replay has a table of its own for each that the engine writes", (
   t.ok(written.includes("incident") && written.includes("engine_clock"));
   t.strictSame(
     written.filter((table) => !made.includes(table)),
-    // the live engine alone comes to a new one
+    // only the live engine reaches a new one
     ["timeline"],
   );
   t.end();
@@ -384,7 +384,7 @@ async function replayed(pool: Pool, options: ReplayOptions) {
   return (await replay(pool, options))!;
 }
 
-/** As they are printed, without their times. */
+/** As printed, without times. */
 function linesOf(done: Parameters<typeof replayText>[0]): string[] {
   return replayText(done)
     .split("\n")
@@ -414,7 +414,7 @@ async function states(pool: Pool): Promise<unknown> {
   );
 }
 
-/** Begins where the oldest samples do, or before. @returns when it can begin, which then works */
+/** Begins at the oldest samples, or earlier. @returns the earliest possible start, from which the replay then works */
 async function tooEarly(t: Test, pool: Pool, afterMs = -60_000) {
   const [chunk] = await pool.query<{ at: Date }>(sql`
     select min(range_start) as at from timescaledb_information.chunks where hypertable_name = 'sample'

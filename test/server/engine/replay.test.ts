@@ -1,4 +1,4 @@
-/** By the same rules over the same samples a replay gives what was recorded, wherever it begins. */
+/** With the same rules and samples, a replay from any start reproduces what was recorded. */
 import t, { type Test } from "tap";
 import { type Pool, sql } from "../../../shared/database/pool.js";
 import { replay, type Replay } from "../../../server/engine/replay.js";
@@ -25,7 +25,7 @@ const troubles: Trouble[] = [
     toS: 240,
     as: "timeout",
   },
-  // a second one of its name on this day, and two more after midnight
+  // a second incident of its name on this day, and two more after midnight
   {
     venue: "binance",
     component: "rest:book",
@@ -79,7 +79,7 @@ const troubles: Trouble[] = [
     toS: 660,
     as: "silent",
   },
-  // a region of its own, venue after venue; what one other region saw with it is taken back
+  // a single region, venue after venue; what one other region saw with it is retracted
   {
     venue: "gate",
     component: "rest:book",
@@ -105,7 +105,7 @@ const troubles: Trouble[] = [
     as: "connect",
   },
   { regions: ["us-east"], fromS: 760, toS: 900, as: "connect" },
-  // both witnesses fall silent, and come back much later
+  // both witnesses fall silent, and return much later
   {
     venue: "kraken",
     component: "ws:conn",
@@ -138,10 +138,12 @@ const troubles: Trouble[] = [
   },
 ];
 
-/** When an operator retracts what is open of Bybit's socket. It goes on, and no other one opens. */
+/**
+ * When an operator retracts the open incident of Bybit's socket. The trouble continues, and no other incident opens.
+ */
 const byHandS = 1150;
 const endS = 1500;
-/** Two fifths of the instants that the rules have, to save time. */
+/** Two fifths of the rules' instants, to save time. */
 const stepS = 10;
 
 const world: World = {
@@ -154,17 +156,17 @@ const world: World = {
   stepS,
 };
 
-void t.test("a replay by the same rules", async (t) => {
+void t.test("a replay with the same rules", async (t) => {
   const { pool } = await migratedDatabase(t);
   await fill(pool, world);
   await live(pool, world, 0, byHandS);
   await retractByHand(pool, "bybit", "ws:conn");
-  // an engine that was away decides what it missed, and the same
+  // an engine that was away decides what it missed, with the same result
   await live(pool, world, byHandS + 200, endS);
   const before = await everything(pool);
   const whole = await replayed(pool, 0, endS);
 
-  await t.test("of everything gives what was recorded", (t) => {
+  await t.test("of everything reproduces what was recorded", (t) => {
     assertSame(t, whole);
     t.equal(whole.instants, endS / stepS + 1);
     const incidents = whole.lines.map(({ recorded }) => recorded!);
@@ -172,7 +174,7 @@ void t.test("a replay by the same rules", async (t) => {
       t.ok(incidents.some(test), `the world has ${what}`);
     some("an escalation", (one) => one.escalatedAt);
     some("flapping", (one) => one.flapping);
-    some("a retraction by what came late", (one) => one.venue === "bybit" && one.retractedAt && !one.byHand);
+    some("a retraction by late samples", (one) => one.venue === "bybit" && one.retractedAt && !one.byHand);
     some("a retraction by an impairment", (one) => one.retractionReason?.includes("impaired: us-east"));
     some("a retraction by hand", (one) => one.byHand === "a test of ours");
     some("a third name of a day", (one) => one.slug.endsWith("-2"));
@@ -181,8 +183,8 @@ void t.test("a replay by the same rules", async (t) => {
   });
 
   for (const [fromS, toS, what] of [
-    [300, 420, "in the midst of a recovery hold"],
-    [560, 800, "where openings are to be taken back"],
+    [300, 420, "in the middle of a recovery hold"],
+    [560, 800, "where openings will be retracted"],
     [820, 960, "within an impairment"],
     [1001, 1101, "when witnesses have long been silent, between two instants"],
     [1100, 1250, "before a retraction by hand"],
@@ -194,21 +196,21 @@ void t.test("a replay by the same rules", async (t) => {
       t.ok(part.lines.length > 0);
     });
 
-  await t.test("of one venue is that part of the whole", async (t) => {
+  await t.test("of one venue gives that part of the whole", async (t) => {
     const { lines } = await replayed(pool, 0, endS, "gate");
     const ofGate = whole.lines.filter(({ recorded }) => recorded!.venue === "gate");
     t.ok(ofGate.length > 0);
-    // of what is new, ids are of no meaning
+    // ids of new rows have no meaning
     t.strictSame(lines.map(withoutIds), ofGate.map(withoutIds));
     assertSame(t, await replayed(pool, 820, 960, "gate"));
   });
 
-  await t.test("touches nothing, and leaves nothing", async (t) => {
+  await t.test("changes nothing, and leaves nothing behind", async (t) => {
     t.strictSame(await everything(pool), before);
   });
 });
 
-void t.test("a replay long after retractions by hand", async (t) => {
+void t.test("a replay long after retractions by hand respects them", async (t) => {
   const { pool } = await migratedDatabase(t);
   const component = "rest:ticker";
   const [lasting, ended] = [
@@ -221,7 +223,7 @@ void t.test("a replay long after retractions by hand", async (t) => {
     components: [component],
     troubles: [
       { ...lasting, fromS: 60, toS: 1_300, as: "closed" },
-      // well in between, and then degraded for long without a run that would open anything
+      // well in between, and then degraded for long without a run that would open an incident
       { ...ended, fromS: 60, toS: 120, as: "closed" },
       { ...ended, fromS: 430, toS: 1_315, as: "scattered" },
       { ...ended, fromS: 1_315, toS: 1_400, as: "closed" },
@@ -239,7 +241,7 @@ void t.test("a replay long after retractions by hand", async (t) => {
   t.match(
     late.lines.map(({ recorded }) => recorded!.venue),
     [ended.venue],
-    "what an operator's word keeps from opening opens here neither; where it has ended, the next one does",
+    "a retraction suppresses openings in the replay too, until it ends",
   );
   const early = await replayed(pool, 0, 200);
   assertSame(t, early);
@@ -263,7 +265,7 @@ function assertSame(t: Test, { lines }: Replay): void {
   t.strictSame(
     lines.map(({ replayed }) => replayed?.slug),
     lines.map(({ recorded }) => recorded?.slug),
-    "the names too",
+    "the slugs agree, too",
   );
 }
 
@@ -282,7 +284,7 @@ async function retractByHand(pool: Pool, venue: string, component: string): Prom
   `);
 }
 
-/** A digest of each table that is ours, of each sequence, and which schemas there are. */
+/** A digest of each of our tables and sequences, and the list of schemas. */
 async function everything(pool: Pool): Promise<unknown> {
   const tables = await pool.query<{ name: string }>(sql`
     select c.relname as name

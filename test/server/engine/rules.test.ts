@@ -1,4 +1,4 @@
-/** Whoever relies on the engine's rules must be able to see when they changed. */
+/** Anyone who relies on the engine's rules must be able to see when they changed. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import t from "tap";
@@ -6,8 +6,8 @@ import { rules } from "../../../server/engine/rules.js";
 import { packagedFile, version } from "../../../shared/config/package.js";
 
 /**
- * Which version brought which rules. Append only: when a rule changes, raise the version in package.json, tell it in
- * CHANGELOG.md under that version by a line that begins with "Rules, <date>:", and add the hash that this test prints.
+ * The rules of each version. Append only: when a rule changes, raise the version in package.json, describe it in
+ * CHANGELOG.md under that version in a line that begins with "Rules, <date>:", and add the hash that this test prints.
  */
 const rulesSince = [
   ["0.1.0", "519f8de082f0"],
@@ -21,12 +21,12 @@ const hash = createHash("sha256")
   .digest("hex")
   .slice(0, 12);
 
-void t.test("a change of the rules is dated", async (t) => {
+void t.test("a change of the rules has a version and a date", async (t) => {
   const [newest, known] = rulesSince.at(-1)!;
-  t.equal(hash, known, "the rules are those of the newest version here; if not, see above");
+  t.equal(hash, known, "the rules equal those of the newest version in this file; if not, see its comment");
   t.ok(version.localeCompare(newest, "en", { numeric: true }) >= 0, `version ${version} is not older than ${newest}`);
   const hashes = rulesSince.map(([, hash]) => hash);
-  t.equal(new Set(hashes).size, hashes.length, "each version has its own");
+  t.equal(new Set(hashes).size, hashes.length, "each version has its own rules");
   const changelog = await readFile(packagedFile("CHANGELOG.md"), "utf8");
   for (const [version] of rulesSince) {
     const [, section] = changelog.split(new RegExp(`^## ${version.replaceAll(".", "\\.")}\\b.*$`, "m"));
@@ -38,10 +38,10 @@ void t.test("a change of the rules is dated", async (t) => {
   }
 });
 
-void t.test("each rule has its reason, once", (t) => {
+void t.test("each rule has a unique name and a reason", (t) => {
   const names = rules.map(({ name }) => name);
-  t.equal(new Set(names).size, names.length, "no name twice");
-  for (const { name, reason } of rules) t.match(reason, /^[A-Z].{40,}[.]$/, `${name} says why`);
+  t.equal(new Set(names).size, names.length, "no name is used twice");
+  for (const { name, reason } of rules) t.match(reason, /^[A-Z].{40,}[.]$/, `${name} has a reason`);
   t.end();
 });
 

@@ -1,4 +1,4 @@
-/** The second opinion itself, on worlds small enough to reckon by hand from the rule book. */
+/** The second opinion itself, on worlds small enough to compute by hand from the rule book. */
 import t from "tap";
 import { secondOpinion } from "../../support/second-opinion.js";
 import type { Rules } from "../../second-opinion/world.js";
@@ -64,7 +64,7 @@ function statesOf(judged: Judged, what: "components" | "venues") {
   return changes;
 }
 
-/** What happened to incidents, in seconds since noon. */
+/** The course of incidents, in seconds since noon. */
 function lives(judged: Judged) {
   const s = (at: number | null) => (at === null ? null : (at - noon) / 1000);
   return judged.incidents.map((one) => ({
@@ -90,12 +90,12 @@ void t.test("a sample is unknown until the database has it", (t) => {
   );
   t.match(viewAt(judged, 70), { samples: 9, failed: 0 });
   t.match(viewAt(judged, 85), { samples: 9, failed: 0, badRun: 0 });
-  // the failed one of +60s came at +90s, and good ones of +75s to +85s before it
+  // the failed sample of +60s arrived at +90s, and the good ones of +75s to +85s before it
   t.match(viewAt(judged, 90), { samples: 9, failed: 1, badRun: 0 });
   t.end();
 });
 
-void t.test("a typical latency holds from ten minutes after noon", (t) => {
+void t.test("a typical latency applies from ten minutes after noon", (t) => {
   const judged = judge(
     200,
     "eu us",
@@ -109,11 +109,11 @@ void t.test("a typical latency holds from ten minutes after noon", (t) => {
   t.match(viewAt(judged, 595, "eu"), { slow: 12, state: "degraded" });
   t.match(viewAt(judged, 600, "eu"), { slow: 0, state: "operational" });
   t.match(viewAt(judged, 595, "us"), { slow: 12, state: "degraded" });
-  t.match(viewAt(judged, 600, "us"), { slow: 0 }, "there is none for noon");
+  t.match(viewAt(judged, 600, "us"), { slow: 0 }, "no typical latency exists for noon");
   t.end();
 });
 
-void t.test("what a region sees", (t) => {
+void t.test("a region's view follows from its recent samples", (t) => {
   const last = (slots: string, more = "") => {
     const judged = judge(40, "eu", `okx rest:ticker, every 5s\n${more}\neu ${slots}`);
     return (seconds: number) => viewAt(judged, seconds);
@@ -153,7 +153,7 @@ void t.test("what a region sees", (t) => {
   t.end();
 });
 
-void t.test("slots that the venue prevented", (t) => {
+void t.test("unserved slots count as bad", (t) => {
   const judged = (component: string, slots: string) => judge(40, "eu", `okx ${component}, every 5s\neu ${slots}`);
 
   const paused = judged("rest:ticker", ".*12 u*12 .*16");
@@ -176,7 +176,7 @@ void t.test("slots that the venue prevented", (t) => {
     confirms: false,
   });
   t.match(viewAt(streamOfDeadSocket, 85), { failed: 6, state: "outage" });
-  t.strictSame(lives(streamOfDeadSocket), [], "that is the socket's incident");
+  t.strictSame(lives(streamOfDeadSocket), [], "it is the socket's incident");
   t.match(lives(judged("ws:conn", ".*12 x*12 .*16")), [{ opened: 70 }]);
 
   const stalledBefore = judged("ws:trades", ".*12 x*2 u*3 x .*22");
@@ -186,7 +186,7 @@ void t.test("slots that the venue prevented", (t) => {
   t.end();
 });
 
-void t.test("an endpoint that fails in part", (t) => {
+void t.test("an endpoint that fails in part is degraded", (t) => {
   // three windows at +60s: three of twelve, three of twelve, two of twelve
   const inPart = "x .*3 x .*3 x .*3 x .*3 x .*3 x .*3 x .*5 x .*5";
   const judged = judge(
@@ -216,9 +216,9 @@ void t.test("an endpoint that fails in part", (t) => {
      eu from -115s x*2 .*10 .*12 x*2 . x*2 . x*2 .*4 .*12`,
   );
   t.match(viewAt(spared, 60), { failed: 6, failsInPart: false });
-  t.strictSame(lives(spared), [], "the window in the midst has no failure");
+  t.strictSame(lives(spared), [], "the middle window has no failure");
 
-  // nine of thirty; in the midst one of ten, or of eleven
+  // nine of thirty; in the middle one of ten, or of eleven
   const hardly = (midst: string) =>
     judge(
       3,
@@ -260,13 +260,13 @@ void t.test("windows and ages grow with the cadence", (t) => {
   );
   t.match(viewAt(judged, 0), { samples: 6, failed: 3, state: "outage" });
   t.match(viewAt(judged, 60), { samples: 5, failed: 2, state: "degraded" });
-  // the newest is of -60s, and two cadences are its time
+  // the newest is of -60s, and is valid for two cadences
   t.match(viewAt(judged, 55, "us"), { reporting: true, state: "operational" });
   t.match(viewAt(judged, 60, "us"), { reporting: false, state: "unknown" });
   t.end();
 });
 
-void t.test("bad since the first of an unbroken sequence", (t) => {
+void t.test("a region is bad since the first of an unbroken sequence", (t) => {
   const judged = judge(30, "eu", `okx rest:ticker, every 5s\neu .*8 x*2 .*14`);
   // two of ten are a fifth; two of eleven are not
   t.match(viewAt(judged, 45), { state: "degraded", badSince: after(45) });
@@ -274,7 +274,7 @@ void t.test("bad since the first of an unbroken sequence", (t) => {
   t.end();
 });
 
-void t.test("a region turns bad on most of four venues", (t) => {
+void t.test("a region is impaired once it is bad on most of four venues", (t) => {
   const four = (eu: string[]) =>
     eu
       .map(
@@ -311,7 +311,7 @@ void t.test("a region turns bad on most of four venues", (t) => {
     { counted: 1, quorum: 2, state: "unknown" },
     "one region alone confirms nothing",
   );
-  // Its own trouble is no failure in part, so less than a fifth will do: v0 has two bad samples of twelve left at
+  // Its own trouble is no failure in part, so less than a fifth is enough: v0 has two bad samples of twelve left at
   // +205s, the others at +210s.
   t.equal(impaired.impairments[0]!.endedAt, after(210));
   t.strictSame(impaired.incidents, []);
@@ -319,16 +319,16 @@ void t.test("a region turns bad on most of four venues", (t) => {
   const half = judge(60, "eu us", four([bad, bad, good, good]));
   t.strictSame(half.impairments, [], "half is not most");
   const three = judge(60, "eu us", four([bad, bad, bad]));
-  t.strictSame(three.impairments, [], "three venues are too few to tell");
+  t.strictSame(three.impairments, [], "three venues are too few");
   const elsewhere = judge(60, "eu us", four([bad, bad, bad, good]).replaceAll("us .*60", "us .*12 x*20 .*28"));
   t.strictSame(elsewhere.impairments, [], "the venues are bad, not a region");
   const alone = judge(60, "eu", four([bad, bad, bad, good]).replace(/us .*/g, ""));
-  t.equal(alone.impairments.length, 1, "there is no other region");
-  t.match(momentAt(alone, 70).components[0], { counted: 0, quorum: 1, state: "unknown" }, "and nobody to ask then");
+  t.equal(alone.impairments.length, 1, "no other region exists");
+  t.match(momentAt(alone, 70).components[0], { counted: 0, quorum: 1, state: "unknown" }, "no region has a vote then");
   t.end();
 });
 
-void t.test("the quorum", (t) => {
+void t.test("the quorum is a majority of the reporting regions", (t) => {
   const of = (slots: string[]) => {
     const regions = slots.map((_, i) => `r${i}`);
     const judged = judge(
@@ -350,28 +350,28 @@ void t.test("the quorum", (t) => {
   t.equal(of([outage, outage, degraded, good]), "degraded 4 3");
   t.equal(of([outage, degraded, good]), "degraded 3 2");
   t.equal(of([outage, outage, good]), "outage 3 2");
-  t.equal(of([outage, "_"]), "unknown 1 2", "one alone confirms nothing");
-  t.equal(of([good, "_", "_"]), "unknown 1 2", "nor that all is well");
-  t.equal(of([outage, outage, "_"]), "outage 2 2", "who is silent is not asked");
-  t.equal(of([good, ".", "."]), "unknown 3 2", "one knows, of two");
-  t.equal(of([outage, degraded, ".", "."]), "unknown 4 3", "nobody sees it well");
+  t.equal(of([outage, "_"]), "unknown 1 2", "one region alone confirms nothing");
+  t.equal(of([good, "_", "_"]), "unknown 1 2", "one region alone does not confirm that all is well");
+  t.equal(of([outage, outage, "_"]), "outage 2 2", "a silent region is not counted");
+  t.equal(of([good, ".", "."]), "unknown 3 2", "one region of two knows");
+  t.equal(of([outage, degraded, ".", "."]), "unknown 4 3", "no region sees it well");
   t.end();
 });
 
-void t.test("a venue is what its known components are", (t) => {
+void t.test("a venue's state follows from its known components", (t) => {
   const of = (...slots: string[]) => {
     const components = slots.map((one, i) => `okx rest:${"abc"[i]}, every 5s\neu ${one}`);
     return momentAt(judge(20, "eu", components.join("\n")), 20).venues[0]!.state;
   };
   t.equal(of("x*5", ".*5"), "outage", "half");
-  t.equal(of("x*5", ".*5", "_"), "outage", "half of those known");
+  t.equal(of("x*5", ".*5", "_"), "outage", "half of the known components");
   t.equal(of("x*5", ".*5", ".*5"), "degraded");
   t.equal(of("x*2 .*3", ".*5"), "degraded");
   t.equal(of("_", "_"), "unknown");
   t.end();
 });
 
-void t.test("an incident from its opening to its closing", (t) => {
+void t.test("an incident opens, escalates and closes", (t) => {
   const judged = judge(
     80,
     "eu us ap",
@@ -396,7 +396,7 @@ void t.test("an incident from its opening to its closing", (t) => {
       started: 80,
       opened: 90,
       escalated: 105,
-      // eu goes on for two more slots
+      // eu continues for two more slots
       lastBad: 165,
       closed: 280,
       closedFor: "witnessed",
@@ -412,7 +412,7 @@ void t.test("an incident from its opening to its closing", (t) => {
   t.end();
 });
 
-void t.test("a long run of one region does not predate it", (t) => {
+void t.test("a long run of one region does not date an incident back", (t) => {
   const judged = judge(
     20,
     "eu us",
@@ -436,12 +436,12 @@ void t.test("a run does not reach back over a silence", (t) => {
   t.strictSame(
     began("ws:trades", "x*2 u*12 x*3"),
     [{ started: 70, opened: 80 }],
-    "what is left out is as not measured",
+    "an excluded slot counts as not measured",
   );
   t.end();
 });
 
-void t.test("blocked for good in the one region that is left", (t) => {
+void t.test("an incident closes although the remaining region is blocked for good", (t) => {
   const judged = judge(
     100,
     "eu us ap",
@@ -452,7 +452,7 @@ void t.test("blocked for good in the one region that is left", (t) => {
   );
   t.strictSame(statesOf(judged, "components"), [
     "+0s operational",
-    // eu is no vote any more, and ap has two samples left
+    // eu has no vote any more, and ap has two samples left
     "+170s unknown",
     // ap has three again
     "+285s operational",
@@ -461,7 +461,7 @@ void t.test("blocked for good in the one region that is left", (t) => {
   t.end();
 });
 
-void t.test("the end that no witness can see takes the longer hold", (t) => {
+void t.test("an end that no witness can see takes the longer hold", (t) => {
   const judged = judge(
     151,
     "eu us ap sa",
@@ -479,7 +479,7 @@ void t.test("the end that no witness can see takes the longer hold", (t) => {
     // two more report, and know nothing yet
     "+90s unknown",
     "+100s operational",
-    // those that saw it bad have two samples left, and none that is a vote
+    // those that saw it bad have two samples left, and no vote
     "+135s unknown",
     "+145s operational",
   ]);
@@ -496,7 +496,7 @@ void t.test("the end that no witness can see takes the longer hold", (t) => {
   t.end();
 });
 
-void t.test("silence closes nothing until it has lasted", (t) => {
+void t.test("silence closes no incident until it has lasted", (t) => {
   const of = (rules: string) =>
     judge(
       40,
@@ -509,7 +509,7 @@ void t.test("silence closes nothing until it has lasted", (t) => {
   const lasting = of("rules unmeasured_close_ms=60000");
   t.match(statesOf(lasting, "components").at(-1), "+125s unknown");
   t.match(lives(lasting), [{ opened: 70, lastBad: 75, closed: 185, closedFor: "unmeasured" }]);
-  // when the good ones have left the window, most of what is left failed
+  // when the good samples have left the window, most of the rest failed
   t.match(lasting.alerts.at(-1), { kind: "closed", severity: "outage" });
   t.match(lives(of("")), [{ opened: 70, lastBad: 75, closed: null }]);
 
@@ -526,7 +526,7 @@ void t.test("silence closes nothing until it has lasted", (t) => {
   t.end();
 });
 
-void t.test("the quorum's newest bad sample", (t) => {
+void t.test("an incident's last bad sample is the newest that a quorum shares", (t) => {
   const judged = judge(
     40,
     "eu us",
@@ -534,7 +534,7 @@ void t.test("the quorum's newest bad sample", (t) => {
      eu .*12 x*3
      us .*16 x*3 .*21`,
   );
-  // eu has been silent since +70s, and is a vote until +130s
+  // eu has been silent since +70s, and has a vote until +130s
   t.match(lives(judged), [{ started: 80, opened: 90, lastBad: 80 }], "not before the start");
   t.end();
 });
@@ -548,7 +548,7 @@ function endpoints(venues: Record<string, string>[]) {
     .join("\n");
 }
 
-void t.test("a machine that is two regions loses its network", (t) => {
+void t.test("a machine that probes two regions is impaired as one vantage", (t) => {
   const bad = ".*12 x*12 .*36";
   const good = ".*60";
   const cut = endpoints([
@@ -576,25 +576,29 @@ void t.test("a machine that is two regions loses its network", (t) => {
   t.equal(judged.impairments[1]!.endedAt, after(165));
 
   const opens = (vantages: string, world = cut) => judge(60, "eu us ap", `${vantages}\n${world}`).incidents.length;
-  t.equal(opens(""), 3, "two places agree");
+  t.equal(opens(""), 3, "two vantages agree");
   t.equal(opens("eu runs on m1 from -60s\nus runs on m1 from 71s"), 3);
   t.equal(opens("eu runs on m1 from -60s\nus runs on m1 from 70s"), 0);
   t.equal(opens(`${oneMachine}\nus runs on m2 from 70s`), 3);
   t.equal(opens(`${oneMachine}\nus runs on several from 70s`), 3);
   t.equal(opens("eu runs on several from -60s\nus runs on several from -60s"), 3);
   const elsewhere = cut.replaceAll(`ap ${good}`, `ap ${bad}`);
-  t.equal(opens(oneMachine, elsewhere), 3, "two are bad elsewhere too, so it is not the machine that fails the third");
+  t.equal(
+    opens(oneMachine, elsewhere),
+    3,
+    "two venues are bad elsewhere too, so the machine is not at fault for the third",
+  );
 
   const allOnOne = `${oneMachine}\nap runs on m1 from -60s`;
   t.equal(opens(allOnOne), 3, "one of the machine's regions sees it well");
-  t.equal(opens(allOnOne, elsewhere), 0, "all places are one");
+  t.equal(opens(allOnOne, elsewhere), 0, "all regions are one vantage");
   t.end();
 });
 
-/** On three venues eu loses its network from +60s to +155s, which is recognised at +70s and over at +205s. */
+/** On three venues eu loses its network from +60s to +155s; this is recognised at +70s and ends at +205s. */
 const eusNetwork = endpoints(["", "", ""].map(() => ({ eu: ".*12 x*20 .*28", us: ".*60" })));
 
-void t.test("what a region's own trouble did is left out", (t) => {
+void t.test("samples of a region's own trouble are excluded", (t) => {
   const judged = (slots: string, phaseMs: number) =>
     judge(
       60,
@@ -621,8 +625,8 @@ void t.test("what a region's own trouble did is left out", (t) => {
   ]);
   t.match(v3At(within, 200), { samples: 6, failed: 5, state: "outage" });
   t.match(v3At(within, 205), { samples: 6, failed: 5, state: "outage" });
-  t.match(stateAt(within, 205), { counted: 1, state: "unknown" }, "no vote when it ends");
-  // the bad ones of +60s to +180s were its network's; of +210s there is a good one
+  t.match(stateAt(within, 205), { counted: 1, state: "unknown" }, "no vote when the impairment ends");
+  // the bad ones of +60s to +180s were its network's; +210s has a good one
   t.match(v3At(within, 210), { samples: 1, failed: 0, badRun: 0 });
   t.match(stateAt(within, 210), { counted: 2 });
 
@@ -630,7 +634,7 @@ void t.test("what a region's own trouble did is left out", (t) => {
   t.match(v3At(over, 205), { samples: 6, failed: 3, state: "outage" });
   t.match(v3At(over, 210), { samples: 3, failed: 0, state: "operational" });
 
-  // of +55s to +205s: the first came before, and the last when it was over
+  // of +55s to +205s: the first precedes the impairment, and the last follows its end
   const around = judged(".*7 x*6 .*3", 25_000);
   t.match(v3At(around, 205), { samples: 6, failed: 6, badRun: 6 });
   t.match(v3At(around, 210), {
@@ -644,14 +648,14 @@ void t.test("what a region's own trouble did is left out", (t) => {
   t.end();
 });
 
-void t.test("others see the same after all", (t) => {
+void t.test("samples count again if other regions see the same", (t) => {
   const judged = judge(
     60,
     "eu us",
     endpoints([
       ...["", "", ""].map(() => ({
         eu: ".*12 x*20 .*28",
-        // they are well at the same instant: the last one would look alone
+        // both regions recover at the same instant: otherwise the last one would look bad alone
         us: ".*17 x*15 .*28",
       })),
       { eu: ".*60", us: ".*60" },
@@ -667,14 +671,14 @@ void t.test("others see the same after all", (t) => {
     },
   ]);
   t.match(momentAt(judged, 90).components[0], { counted: 1, state: "unknown" });
-  t.match(momentAt(judged, 95).components[0], { counted: 2, state: "degraded" }, "it votes at once");
-  t.match(viewAt(judged, 100), { failed: 9 }, "and nothing is left out");
+  t.match(momentAt(judged, 95).components[0], { counted: 2, state: "degraded" }, "the region votes at once");
+  t.match(viewAt(judged, 100), { failed: 9 }, "no sample is excluded");
   const once = { started: 85, opened: 95, retracted: null };
   t.match(lives(judged), [once, once, once]);
   t.end();
 });
 
-void t.test("an impairment starts with what was bad first", (t) => {
+void t.test("an impairment starts with the first bad venue", (t) => {
   const startOf = (first: string) =>
     judge(
       60,
@@ -686,13 +690,13 @@ void t.test("an impairment starts with what was bad first", (t) => {
         { eu: ".*60", us: ".*60" },
       ]),
     ).impairments.map(({ startedAt, recognisedAt }) => [(startedAt - noon) / 1000, (recognisedAt - noon) / 1000]);
-  t.strictSame(startOf(".*16 x*20 .*24"), [[80, 90]], "with the run");
+  t.strictSame(startOf(".*16 x*20 .*24"), [[80, 90]], "from the run's start");
   t.strictSame(startOf(".*12 x*3 . x*19 .*25"), [[70, 90]], "bad since +70s, and the present run began at +80s");
   t.strictSame(startOf(".*12 x*2 . x*19 .*26"), [[75, 90]], "bad since +75s");
   t.end();
 });
 
-void t.test("an outlier", (t) => {
+void t.test("a region that alone is bad for long is an outlier", (t) => {
   const rules = "rules outlier_after_ms=120000 impaired_within_ms=60000";
   const judged = (regions: string, slots: string[], instants = 100) =>
     judge(
@@ -729,9 +733,9 @@ void t.test("an outlier", (t) => {
   const well = three("x*40 .*60", ".*100");
   t.strictSame(outliersOf(well), ["eu from +130s to +250s"]);
   const silent = three("x*40 _*30 x*30", ".*100");
-  t.strictSame(outliersOf(silent), ["eu from +130s on"], "silence ends nothing");
+  t.strictSame(outliersOf(silent), ["eu from +130s on"], "silence does not end an outlier");
   t.match(momentAt(silent, 400).components[0], { counted: 2 });
-  t.strictSame(outliersOf(three("x*40 _*30 .*2", ".*100")), ["eu from +130s on"], "two good answers are no state");
+  t.strictSame(outliersOf(three("x*40 _*30 .*2", ".*100")), ["eu from +130s on"], "two good answers make no state");
 
   /*
    * us makes a quorum with eu from +110s, and they open. It is well at +195s, the incident closes at +255s, and is
@@ -741,12 +745,16 @@ void t.test("an outlier", (t) => {
   t.match(lives(agreed), [{ opened: 110, closed: 255 }]);
   t.strictSame(outliersOf(agreed), ["eu from +260s on"]);
 
-  t.strictSame(outliersOf(judged("eu us ap", ["x*100", "x*100", ".*100"])), [], "a quorum is lasting");
+  t.strictSame(
+    outliersOf(judged("eu us ap", ["x*100", "x*100", ".*100"])),
+    [],
+    "lasting trouble of a quorum makes no outlier",
+  );
   const twoOfFour = judged("eu us ap sa", ["x*100", "x*100", ".*100", ".*100"]);
   t.strictSame(outliersOf(twoOfFour), ["eu from +130s on", "us from +130s on"]);
   t.match(momentAt(twoOfFour, 130).components[0], { counted: 2, quorum: 2 });
 
-  // of two regions one is left, and the outlier's is the second state, until two of its samples are left
+  // one of two regions is left, and the outlier gives the second state until only two of its samples are left
   const ofTwo = judged("eu us", ["x*40", ".*100"]);
   t.match(momentAt(ofTwo, 130).components[0], { counted: 1, quorum: 2 });
   t.strictSame(statesOf(ofTwo, "components"), ["+0s unknown", "+10s operational", "+245s unknown"]);
@@ -754,12 +762,12 @@ void t.test("an outlier", (t) => {
     statesOf(judged("eu us", ["x*60", ".*40"]), "components").slice(0, 3),
     // us has two samples left
     ["+0s unknown", "+10s operational", "+245s unknown"],
-    "it is well nowhere",
+    "no region sees it well",
   );
   t.end();
 });
 
-void t.test("an outlier does not come of its own network", (t) => {
+void t.test("a region's own network makes no outlier", (t) => {
   const judged = judge(
     60,
     "eu us",
@@ -775,7 +783,7 @@ void t.test("an outlier does not come of its own network", (t) => {
   t.end();
 });
 
-void t.test("impaired by itself and with its machine", (t) => {
+void t.test("a region is impaired alone or with its machine", (t) => {
   const bad = ".*12 x*12 .*36";
   const impaired = (fourth: Record<string, string>) =>
     judge(
@@ -787,14 +795,14 @@ void t.test("impaired by itself and with its machine", (t) => {
     ).impairments.map(({ region, group, recognisedAt }) =>
       [region, "with", ...group, `+${(recognisedAt - noon) / 1000}s`].join(" "),
     );
-  // each by itself measures fewer than four venues
-  // and us, which sees none of these venues bad, is not impaired with its machine
+  // each alone measures fewer than four venues; us, which sees none of these venues bad, is not impaired with its
+  // machine
   t.strictSame(impaired({ us: ".*60" }), ["eu with eu us +70s"]);
   t.strictSame(impaired({ eu: ".*60" }), ["eu with eu +70s"]);
   t.end();
 });
 
-void t.test("suspect trouble waits", (t) => {
+void t.test("suspect trouble opens no incident until it has lasted", (t) => {
   const bad = ".*12 x*48";
   const good = ".*60";
   // one endpoint of three: no venue is bad
@@ -828,12 +836,12 @@ void t.test("suspect trouble waits", (t) => {
     ["v0 +70s, from +60s", "v1 +70s, from +60s"],
     "half is not most",
   );
-  t.equal(opened(turning([bad, bad, bad])).length, 3, "too few venues to tell");
+  t.equal(opened(turning([bad, bad, bad])).length, 3, "too few venues for suspicion");
   t.match(opened(turning([bad, bad, bad]))[0], /\+70s/);
   t.match(
     opened(turning([bad, bad, bad, good], `ap ${good}`))[0],
     /\+190s/,
-    "a region elsewhere sees it well: the machine's two are no quorum before",
+    "a region elsewhere sees it well: the machine's two regions are no quorum before",
   );
   t.match(
     opened(turning([bad, bad, bad, good], `ap ${bad}`))[0],
@@ -843,7 +851,7 @@ void t.test("suspect trouble waits", (t) => {
   t.end();
 });
 
-void t.test("the third within an hour is flapping", (t) => {
+void t.test("the third opening within an hour is flapping", (t) => {
   const judged = judge(
     300,
     "eu",
@@ -868,7 +876,7 @@ void t.test("the third within an hour is flapping", (t) => {
     {
       slug: "okx-2026-01-15-rest-degraded-3",
       opened: 400,
-      // the fourth time
+      // the fourth opening
       lastBad: 565,
       closed: 1215,
       flapping: true,
@@ -877,7 +885,7 @@ void t.test("the third within an hour is flapping", (t) => {
   t.end();
 });
 
-void t.test("several of one instant are named in order", (t) => {
+void t.test("incidents of one instant are named in order", (t) => {
   const judged = judge(
     20,
     "eu",
@@ -900,7 +908,7 @@ void t.test("several of one instant are named in order", (t) => {
   t.end();
 });
 
-void t.test("late samples retract what they contradict", (t) => {
+void t.test("late samples retract an incident that they contradict", (t) => {
   const held = ".*3 .*30@100 .*27";
   const judged = judge(
     60,
@@ -911,7 +919,7 @@ void t.test("late samples retract what they contradict", (t) => {
      us from -60s ${held}
      sa from -60s ${held}`,
   );
-  // when eu and ap turn bad, the others have been silent; by +120s their good samples up to +20s have come
+  // when eu and ap turn bad, the others have been silent; by +120s their good samples up to +20s have arrived
   t.match(lives(judged), [
     {
       started: 20,
@@ -929,7 +937,7 @@ void t.test("late samples retract what they contradict", (t) => {
   t.end();
 });
 
-void t.test("late samples retract what had not failed in part", (t) => {
+void t.test("late samples retract an incident that was no failure in part", (t) => {
   const inPart = "x .*3 x .*3 x .*3";
   const judged = (midst: string) =>
     judge(
@@ -947,7 +955,7 @@ void t.test("late samples retract what had not failed in part", (t) => {
   t.end();
 });
 
-void t.test("an impairment in hindsight retracts what it explains", (t) => {
+void t.test("an impairment in hindsight retracts the incident that it explains", (t) => {
   // eu and ap are one machine; they open an incident of v0 before their other venues turn bad
   const both = (slots: string) => `eu from -60s ${slots}\nap from -60s ${slots}`;
   const judged = judge(
@@ -978,13 +986,13 @@ void t.test("an impairment in hindsight retracts what it explains", (t) => {
     })),
   );
   t.match(lives(judged), [
-    // at +120s us might still come to see the same
+    // at +120s us may still see the same
     { started: 5, opened: 15, retracted: 180 },
   ]);
   t.end();
 });
 
-void t.test("what an operator retracts opens again when it gets worse", (t) => {
+void t.test("an incident that an operator retracted opens again when it gets worse", (t) => {
   const judged = judge(
     24,
     "eu",

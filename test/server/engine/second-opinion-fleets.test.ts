@@ -1,6 +1,6 @@
 /**
- * The engine and the second opinion on random fleets whose regions are impaired, and however the engine comes to see
- * them.
+ * The engine and the second opinion on random fleets with impaired regions, however the engine gets to see their
+ * samples.
  */
 import t from "tap";
 import { agree } from "../../support/agreement.js";
@@ -18,13 +18,13 @@ void t.test("the engine and the second opinion agree", async (t) => {
     for (const run of randomRuns(make, 1)) await agree(t, pool, run);
   });
 
-  await t.test("however time is cut", async (t) => {
+  await t.test("for any division of time", async (t) => {
     for (const make of [fewFleets, fewComponents])
       for (const run of randomRuns(make, 1))
         if (!hasPause(run)) await agree(t, pool, run, { comesBy: cutAtRandom(run) });
   });
 
-  await t.test("in any order of samples, some of which come twice", async (t) => {
+  await t.test("for any order of samples, with duplicates", async (t) => {
     for (const make of [fewFleets, fewComponents])
       for (const run of randomRuns(make, 1)) await agree(t, pool, run, { batches: inBatches(run) });
   });

@@ -12,7 +12,7 @@ const hourMs = 3_600_000;
 const boundary = Date.parse("2026-03-10T12:00:00Z");
 const rules = { ...rulesOfTheBook, typical_days: 2, typical_min_hours: 6 };
 
-void t.test("what is typical, reckoned by both", async (t) => {
+void t.test("the engine and the second opinion compute the same typical latencies", async (t) => {
   const { pool } = await migratedDatabase(t);
   const world = worldOfDays();
   const seriesOf = (component: Component, region: string) =>
@@ -43,15 +43,15 @@ void t.test("what is typical, reckoned by both", async (t) => {
     `);
   const tenMinutesMs = 600_000;
   await at(boundary + tenMinutesMs - 2_000);
-  t.strictSame(await kept(), [], "not before ten minutes after the boundary");
+  t.strictSame(await kept(), [], "none is stored before ten minutes after the boundary");
   await at(boundary + tenMinutesMs);
   await at(boundary + 6 * hourMs + tenMinutesMs);
   t.strictSame(await kept(), expected);
-  t.ok(expected.length >= 8, "most series have one");
-  t.ok(expected.length <= 15, "some have none");
+  t.ok(expected.length >= 8, "most series have a typical latency");
+  t.ok(expected.length <= 15, "some series have none");
 });
 
-/** Now and then a sample an hour, now and then some; of one region hardly any. */
+/** One or several samples in some hours; in one region hardly any. */
 function worldOfDays(): World {
   const random = randomFrom(5);
   const components = ["rest:ticker", "rest:book", "rest:trades", "ws:trades"].map((id): Component => ({
@@ -71,7 +71,7 @@ function worldOfDays(): World {
             venue: "okx",
             component: component.id,
             region,
-            // the first and the last of an hour belong to it
+            // the first and the last instant of an hour belong to it
             ts: boundary + hour * hourMs + nth * 1_199_999,
             fault: random() < 0.3 ? "http" : null,
             unserved: false,

@@ -1,6 +1,6 @@
 /**
- * The engine and the second opinion on components, hundreds of random worlds at once, and on worlds that taught
- * something.
+ * The engine and the second opinion on components of hundreds of random worlds at a time, and on worlds that once
+ * revealed a bug.
  */
 import t from "tap";
 import { agree } from "../../support/agreement.js";
@@ -17,7 +17,7 @@ void t.test("the engine and the second opinion agree", async (t) => {
     for (const run of randomRuns(make, 1)) await agree(t, pool, run);
   });
 
-  await t.test("on worlds in which they differed, or might", async (t) => {
+  await t.test("on worlds in which they once differed, or might", async (t) => {
     for (const { what, comesBy, text } of [...onceDiffering, ...rarelyMet]) {
       const world = worldOf(text, rulesOfTheBook);
       const seeing = comesBy && {
@@ -31,7 +31,7 @@ void t.test("the engine and the second opinion agree", async (t) => {
 
 const onceDiffering: { what: string; comesBy?: number[]; text: string }[] = [
   {
-    what: "a region whose impairment ends since others see the same has seen what it saw",
+    what: "samples count again when an impairment ends because others see the same",
     text: `
       from 2026-03-10T09:00:00Z, 60 instants every 5s
       regions eu us ap
@@ -69,7 +69,7 @@ const onceDiffering: { what: string; comesBy?: number[]; text: string }[] = [
       ap .*60`,
   },
   {
-    what: "a witness that has been silent since before a pause has seen nothing",
+    what: "a witness that fell silent before a pause has seen nothing",
     text: `
       from 2026-03-10T09:00:00Z, 80 instants every 5s
       rules catch_up_ms=5000 quorum_min_regions=1
@@ -80,7 +80,7 @@ const onceDiffering: { what: string; comesBy?: number[]; text: string }[] = [
       us from 130s .*60`,
   },
   {
-    what: "less than a microsecond below the limit is not slow",
+    what: "a latency less than a microsecond below the limit is not slow",
     text: `
       from 2026-03-10T09:00:00Z, 20 instants every 5s
       rules slow_multiple=2.1 slow_floor_ms=0
@@ -90,7 +90,7 @@ const onceDiffering: { what: string; comesBy?: number[]; text: string }[] = [
       eu 210.002ms*20`,
   },
   {
-    what: "those that open at once are named in the order of their components' names",
+    what: "incidents of one instant are named in the order of their components' names",
     text: `
       from 2026-03-10T09:00:00Z, 20 instants every 5s
       regions eu
@@ -101,7 +101,7 @@ const onceDiffering: { what: string; comesBy?: number[]; text: string }[] = [
   },
   {
     what: "an incident is retracted while nothing is measured, after a pause",
-    // the third sample of eu comes just in time to be a vote, those of us just in time for a retraction
+    // the third sample of eu arrives just in time for a vote, those of us just in time for a retraction
     comesBy: [...Array.from({ length: 40 }, (_, i) => i * 10), 1200],
     text: `
       from 2026-03-10T09:00:00Z, 121 instants every 10s
@@ -112,7 +112,7 @@ const onceDiffering: { what: string; comesBy?: number[]; text: string }[] = [
       us .*3@700`,
   },
   {
-    what: "states begin anew when some instants were missed for good",
+    what: "states start again when some instants were missed for good",
     comesBy: [...Array.from({ length: 13 }, (_, i) => i * 5), 300],
     text: `
       from 2026-03-10T09:00:00Z, 61 instants every 5s
@@ -155,10 +155,10 @@ const networkOfOneRegion = ["v0", "v1", "v2"]
 
 const turningBad = [".*12 x*28", ".*12 x*28", ".*12 x*28", ".*40"];
 
-/** What random worlds hardly ever come to. */
+/** Cases that random worlds hardly ever reach. */
 const rarelyMet: typeof onceDiffering = [
   {
-    what: "an opening just as long ago as makes no flapping",
+    what: "an opening just too long ago for flapping",
     text: `
       from 2026-03-10T09:00:00Z, 50 instants every 5s
       rules window_ms=20000 recovery_hold_ms=10000 flap_openings=2 flap_within_ms=120000
@@ -167,7 +167,7 @@ const rarelyMet: typeof onceDiffering = [
       eu .*12 x*3 .*21 x*3 .*11`,
   },
   {
-    what: "an opening just as long ago as is not judged anew",
+    what: "an opening just too long ago to be judged again",
     text: `
       from 2026-03-10T09:00:00Z, 40 instants every 5s
       rules retraction_every_ms=20000 retraction_ms=60000 quorum_min_regions=1
@@ -177,7 +177,7 @@ const rarelyMet: typeof onceDiffering = [
       us _*13 .@65 .@60 .@55`,
   },
   {
-    what: "a run that is longer than seven days",
+    what: "a run longer than seven days",
     text: `
       from 2026-03-10T09:00:00Z, 10 instants every 5s
       regions eu
@@ -195,7 +195,7 @@ const rarelyMet: typeof onceDiffering = [
       ap .*8 x _*6 x .*4`,
   },
   {
-    what: "an end that is seen by the one region that saw the escalation only",
+    what: "an end seen by the one region that saw only the escalation",
     text: `
       from 2026-03-10T09:00:00Z, 60 instants every 5s
       rules quorum_min_regions=1
@@ -205,7 +205,7 @@ const rarelyMet: typeof onceDiffering = [
       ap _*16 x*6 .*38`,
   },
   {
-    what: "an end that is seen by an impaired region only",
+    what: "an end seen by an impaired region only",
     text: `
       from 2026-03-10T09:00:00Z, 60 instants every 5s
       rules window_ms=20000 window_cadences=4 recovery_hold_ms=10000 quorum_min_regions=1 retraction_every_ms=600000
@@ -224,7 +224,7 @@ const rarelyMet: typeof onceDiffering = [
       us .*60`,
   },
   {
-    what: "the one region that is left is blocked for good",
+    what: "the only remaining region is blocked for good",
     text: `
       from 2026-03-10T09:00:00Z, 100 instants every 5s
       regions eu us ap
@@ -234,7 +234,7 @@ const rarelyMet: typeof onceDiffering = [
       ap from -600s .*145 _*30 .*45`,
   },
   {
-    what: "just a fifth of three windows, and just a tenth of one",
+    what: "exactly a fifth of three windows, and exactly a tenth of one",
     text: `
       from 2026-03-10T09:00:00Z, 4 instants every 5s
       regions eu
@@ -244,7 +244,7 @@ const rarelyMet: typeof onceDiffering = [
       eu from -175s x .*2 x .*2 x .*2 x .*5 x .*6 _*2 x .*2 x .*2 x .*2 x .*4`,
   },
   {
-    what: "late samples of windows before the last one show that it had not failed in part",
+    what: "late samples of earlier windows show that it had not failed in part",
     text: `
       from 2026-03-10T09:00:00Z, 20 instants every 5s
       regions eu
@@ -254,7 +254,7 @@ const rarelyMet: typeof onceDiffering = [
       eu from -175s x .*3 x .*3 x .*3 x .*2 _*9 x .*3 x .*3 x .*3 .*19`,
   },
   {
-    what: "late samples make one window fail less than a tenth",
+    what: "late samples reduce one window's failures below a tenth",
     text: `
       from 2026-03-10T09:00:00Z, 20 instants every 5s
       rules retraction_every_ms=60000
@@ -263,7 +263,7 @@ const rarelyMet: typeof onceDiffering = [
       eu from -175s x .*2 x .*2 x .*2 x .*2 x .*9 .@100 _ x .*2 x .*2 x .*2 x .*2 .*19`,
   },
   {
-    what: "a silence that is just as long as a newest sample may be old, and longer ones",
+    what: "a silence exactly as long as the newest sample may be old, and longer ones",
     text: `
       from 2026-03-10T09:00:00Z, 30 instants every 5s
       regions eu
@@ -275,7 +275,7 @@ const rarelyMet: typeof onceDiffering = [
       eu x*2 u*12 x*3`,
   },
   {
-    what: "a machine that is told of at this very instant",
+    what: "a machine that is reported at this very instant",
     text: `
       from 2026-03-10T09:00:00Z, 40 instants every 5s
       regions eu us
@@ -284,7 +284,7 @@ const rarelyMet: typeof onceDiffering = [
       ${tickers(turningBad)}`,
   },
   {
-    what: "a machine that is told of a millisecond too late",
+    what: "a machine that is reported a millisecond too late",
     text: `
       from 2026-03-10T09:00:00Z, 40 instants every 5s
       regions eu us
@@ -293,7 +293,7 @@ const rarelyMet: typeof onceDiffering = [
       ${tickers(turningBad)}`,
   },
   {
-    what: "suspect trouble that has just lasted",
+    what: "suspect trouble that has lasted exactly long enough",
     text: `
       from 2026-03-10T09:00:00Z, 60 instants every 5s
       rules impaired_within_ms=60000
@@ -304,7 +304,7 @@ const rarelyMet: typeof onceDiffering = [
       ${["book", "trades"].flatMap((name) => turningBad.map((_, i) => goodEndpoint(i, name))).join("\n")}`,
   },
   {
-    what: "a region that has been bad for just as long as makes an outlier",
+    what: "a region that has been bad exactly long enough for an outlier",
     text: `
       from 2026-03-10T09:00:00Z, 100 instants every 5s
       rules outlier_after_ms=120000 impaired_within_ms=60000
@@ -334,7 +334,7 @@ const rarelyMet: typeof onceDiffering = [
       ap .*100`,
   },
   {
-    what: "an outlier by the rule book's own numbers",
+    what: "an outlier with the rule book's own numbers",
     text: `
       from 2026-03-10T09:00:00Z, 160 instants every 5s
       regions eu us ap
@@ -344,7 +344,7 @@ const rarelyMet: typeof onceDiffering = [
       ap .*160`,
   },
   {
-    what: "bad samples of an impairment's first and last instant, and beside them",
+    what: "bad samples at an impairment's first and last instant, and next to them",
     text: `
       from 2026-03-10T09:00:00Z, 60 instants every 5s
       regions eu us
@@ -360,7 +360,7 @@ const rarelyMet: typeof onceDiffering = [
       us from -180s .*16`,
   },
   {
-    what: "others see the same after all, and one of them is well later",
+    what: "others see the same after all, and one of them recovers later",
     text: `
       from 2026-03-10T09:00:00Z, 60 instants every 5s
       rules impaired_min_venues=3
@@ -375,7 +375,7 @@ const rarelyMet: typeof onceDiffering = [
         .join("")}`,
   },
   {
-    what: "nobody knows, or only now and then, for just as long as closes an incident",
+    what: "unknown, or known only now and then, for exactly as long as closes an incident",
     text: `
       from 2026-03-10T09:00:00Z, 60 instants every 5s
       rules unmeasured_close_ms=60000
@@ -386,7 +386,7 @@ const rarelyMet: typeof onceDiffering = [
       eu .*12 x*4 _*5 .*4 x*2 _*3 .*4`,
   },
   {
-    what: "nobody knows for just as long as closes an incident, or none that saw it",
+    what: "unknown to all, or to all witnesses, for exactly as long as closes an incident",
     text: `
       from 2026-03-10T09:00:00Z, 60 instants every 5s
       rules unmeasured_close_ms=60000 flap_hold_ms=90000

@@ -1,6 +1,6 @@
 /**
- * Typical trouble that takes more than a failing venue, on the whole way with its real pieces: slow answers, a rate
- * limit, flapping, and a region whose own network fails.
+ * Typical trouble other than a failing venue, end to end with all real components: slow answers, a rate limit,
+ * flapping, and a region whose own network fails.
  */
 import t, { type Test } from "tap";
 import { sql } from "../../../shared/database/pool.js";
@@ -18,13 +18,13 @@ import { componentsOf, startWay, type Way } from "../../support/way.js";
 
 const region = "us-east";
 
-/** Three in trouble, and enough beside them for most of them to be bad in one region. */
+/** Three venues in trouble, and enough others for most to be bad in one region. */
 const venues = [...["bitget", "gate", "gemini"], ...["binance", "bybit", "coinbase", "kraken", "okx"]];
 
-void t.test("typical trouble", async (t) => {
+void t.test("typical trouble gets the right states and incidents", async (t) => {
   const way = await startWay(t, "bitget", venues);
   await soon(async () => allOperational(await readBoard(way.url)));
-  // they share the first spell of what flaps, to save time
+  // all share the first failure of the flapping component, to save time
   way.world.fault({
     kind: "slow",
     latencyMs: 450,
@@ -37,10 +37,10 @@ void t.test("typical trouble", async (t) => {
     component: "rest:*",
     regions: [region],
   });
-  await t.test("slow", (t) => slowIsDegraded(t, way));
-  await t.test("rate limit in one region", (t) => limitedIsLeftAlone(t, way));
-  await t.test("flapping", (t) => thirdOpeningFlaps(t, way));
-  await t.test("impaired region", (t) => impairedHasNoVotes(t, way));
+  await t.test("slow answers are degraded", (t) => slowIsDegraded(t, way));
+  await t.test("a rate limit in one region is respected and opens no incident", (t) => limitedIsLeftAlone(t, way));
+  await t.test("a third opening is flapping", (t) => thirdOpeningFlaps(t, way));
+  await t.test("an impaired region has no vote", (t) => impairedHasNoVotes(t, way));
 });
 
 async function slowIsDegraded(t: Test, way: Way) {
@@ -62,7 +62,8 @@ async function slowIsDegraded(t: Test, way: Way) {
 }
 
 /**
- * The probe asks no more than the venue allows: what is not served counts there, and one region alone confirms nothing.
+ * The probe sends no more requests than the venue allows: unserved slots count in that region, and one region alone
+ * confirms nothing.
  */
 async function limitedIsLeftAlone(t: Test, way: Way) {
   await soon(async () => {
@@ -74,7 +75,7 @@ async function limitedIsLeftAlone(t: Test, way: Way) {
   const asked = () => way.world.requests({ venue: "gate", component: "rest:ticker", region });
   const before = asked();
   await way.engine.ticks(4);
-  t.equal(asked(), before, "it is not asked in its pause");
+  t.equal(asked(), before, "no request is sent in its pause");
   const { venues } = await readBoard(way.url);
   t.match(
     venues.find(({ id }) => id === "gate"),
@@ -99,7 +100,7 @@ async function thirdOpeningFlaps(t: Test, way: Way) {
   t.same(
     (await open()).map(({ slug }) => slug),
     [third!.slug],
-    "a relapse extends it",
+    "a relapse extends the incident",
   );
   await world.clear();
   await soon(async () => (await open()).length === 0);
@@ -123,13 +124,13 @@ async function impairedHasNoVotes(t: Test, way: Way) {
   t.equal(one!.id, region);
   t.ok(one!.impaired!.venues.length > venues.length / 2, "recognised by most venues");
   t.same(others, []);
-  t.ok(allOperational(await readBoard(url)), "no venue is to blame");
+  t.ok(allOperational(await readBoard(url)), "no venue is at fault");
 
   await world.clear();
   await soon(async () => (await impaired()).length === 0);
   await engine.ticks(4);
   const recorded = (await readRegions(url)).filter(({ impairments }) => impairments.length > 0);
-  // venues turn well one by one, so it may end and be recognised once more meanwhile
+  // venues recover one by one, so the impairment may end and be recognised again meanwhile
   t.same(
     recorded.map(({ id }) => id),
     [region],
@@ -137,7 +138,7 @@ async function impairedHasNoVotes(t: Test, way: Way) {
   t.same(
     (await readIncidents(url)).map(({ slug }) => slug),
     before.map(({ slug }) => slug),
-    "and nothing opened",
+    "no incident opened",
   );
 }
 

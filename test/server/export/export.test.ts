@@ -29,21 +29,21 @@ const minuteMs = 60_000;
 const dayMs = 1440 * minuteMs;
 const { EXPORT_KILLS, EXPORT_ROWS } = process.env;
 const kills = Number(EXPORT_KILLS ?? 2);
-/** Of a file, apart from those of its beginning and its end. */
+/** The number of cuts in a file besides those at its beginning and end. */
 const cutsWithin = EXPORT_KILLS ? 25 : 2;
-/** Of samples; in its longer form more, over as many hours as it takes. */
+/** The number of samples; more in the long form, over as many hours as necessary. */
 const rows = Number(EXPORT_ROWS ?? 2_000);
 
 const midnight = Math.floor(Date.now() / dayMs) * dayMs;
-/** Within what every window ends. */
+/** The length within which every window ends. */
 const [from, to] = [new Date(midnight - 3 * dayMs), new Date(midnight)];
 
-void t.test("what was measured, in files", async (t) => {
+void t.test("venuewatch export writes everything that was measured", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await fill(pool);
   const folder = t.testdir();
 
-  await t.test("every row is there, in order, with its columns", async (t) => {
+  await t.test("every row is written, in order and with its columns", async (t) => {
     for (const [what, view, order] of [
       ["samples", "samples", "ts, venue, component, region"],
       ["minutes", "minutes", "minute, venue, component, region"],
@@ -62,7 +62,7 @@ void t.test("what was measured, in files", async (t) => {
     }
   });
 
-  await t.test("of a venue, half-open, and nothing taken back", async (t) => {
+  await t.test("a venue's half-open period is written, without retracted incidents", async (t) => {
     const okx = jsonOf(await text(pool, "ndjson", { what: "days", venue: "okx" }));
     t.same(new Set(okx.map(({ venue }) => venue)), new Set(["okx"]));
     const firsts = jsonOf(
@@ -77,16 +77,16 @@ void t.test("what was measured, in files", async (t) => {
     t.equal((await slugs(true)) - (await slugs(false)), 1);
   });
 
-  await t.test("a text that is a formula, or that breaks lines", async (t) => {
+  await t.test("a text with a formula or line breaks is harmless", async (t) => {
     const csv = await text(pool, "csv", { what: "incidents", retracted: true });
     t.match(csv, `"'=1+1,\r\n""so"""`);
     const [row] = jsonOf(await text(pool, "ndjson", { what: "incidents", retracted: true })).filter(
       ({ retracted_at }) => retracted_at !== null,
     );
-    t.equal(row!["retraction_reason"], '=1+1,\r\n"so"', "JSON has it as it is");
+    t.equal(row!["retraction_reason"], '=1+1,\r\n"so"', "JSON has the text unchanged");
   });
 
-  await t.test("wherever a file was cut, it becomes the same", async (t) => {
+  await t.test("a file truncated at any byte resumes to the same file", async (t) => {
     for (const [what, form] of [
       ["incidents", "csv"],
       ["incidents", "ndjson"],
@@ -96,8 +96,7 @@ void t.test("what was measured, in files", async (t) => {
       const wanted = { what, retracted: true };
       const whole = Buffer.from(await text(pool, form, wanted));
       const path = `${folder}/${what}.${form}`;
-      // its beginning byte by byte, since there the header is, and the rest at a stride that meets every place of a
-      // record
+      // the beginning with its header byte by byte, and the rest at a stride that meets every place of a record
       const cuts = [0, 7, 200, whole.length - 1, whole.length];
       for (let cut = 300; cut < whole.length; cut += Math.ceil(whole.length / cutsWithin) | 1) cuts.push(cut);
       for (const cut of cuts) {
@@ -112,7 +111,7 @@ void t.test("what was measured, in files", async (t) => {
     }
   });
 
-  await t.test("killed again and again, it becomes the same", async (t) => {
+  await t.test("an export that is killed repeatedly resumes to the same file", async (t) => {
     const whole = await text(pool, "csv", { what: "samples" });
     const path = `${folder}/killed.csv`;
     const random = randomFrom(1);
@@ -129,7 +128,7 @@ void t.test("what was measured, in files", async (t) => {
         child.once("exit", () => gone.abort());
         void killAt(child, signal, path, enough, gone.signal);
       });
-      // it was quicker
+      // it ended before the signal
       if (code === 0) await rm(path);
       else {
         killed++;
@@ -144,24 +143,24 @@ void t.test("what was measured, in files", async (t) => {
     t.equal(await readFile(path, "utf8"), whole);
   });
 
-  await t.test("a reader that is slow holds nobody up", (t) => slowReader(t, pool, url));
-  await t.test("a reader that has had enough", (t) => earlyEnd(t, url));
-  await t.test("no room where it goes", (t) => noRoom(t, url));
-  await t.test("begun with other options", (t) => otherOptions(t, pool, folder));
-  await t.test("a night in which nothing happened", (t) => quiet(t, pool));
-  await t.test("by whoever may ask as an analyst", async (t) => {
+  await t.test("a slow reader delays no other query", (t) => slowReader(t, pool, url));
+  await t.test("a reader that closes early ends the export", (t) => earlyEnd(t, url));
+  await t.test("a full disk is reported", (t) => noRoom(t, url));
+  await t.test("resuming with other options is refused", (t) => otherOptions(t, pool, folder));
+  await t.test("a quiet period gives a valid file", (t) => quiet(t, pool));
+  await t.test("an analyst's login may export", async (t) => {
     const analyst = openPool(url, { applicationName: "test", log, max: 1 });
     t.teardown(() => analyst.close());
     await analyst.script(becoming("vw_analyst"));
     for (const what of ["samples", "minutes", "days", "incidents"] as const)
       t.ok((await text(analyst, "csv", { what, venue: "okx" })).length > 0, what);
   });
-  await t.test("what cannot be written, and why", (t) => faults(t, pool, folder));
+  await t.test("an impossible export names its reason", (t) => faults(t, pool, folder));
 });
 
-/** Samples of three days, so many; roll-ups of them; and incidents, one of them with a text that is hard to write. */
+/** This many samples of three days; their roll-ups; and incidents, one with a text that is hard to write. */
 async function fill(pool: Pool): Promise<void> {
-  // some two hundred every five seconds; in stretches, so that they come in many windows
+  // about two hundred every five seconds; in stretches, so that they fall into many windows
   const stretches = 5;
   const slots = Math.ceil(rows / 200 / stretches);
   for (let i = 0; i < stretches; i++) {
@@ -189,7 +188,9 @@ async function fill(pool: Pool): Promise<void> {
   await pool.script("alter table incident enable trigger refuse_rewriting");
 }
 
-/** It is asked for nothing while the reader stands still, others are answered, and in the end all is there. */
+/**
+ * The export queries nothing while the reader stands still, other queries are answered, and in the end all rows arrive.
+ */
 async function slowReader(t: Test, pool: Pool, url: string): Promise<void> {
   const one = openPool(url, { applicationName: "test", log, max: 1 });
   t.teardown(() => one.close());
@@ -209,14 +210,14 @@ async function slowReader(t: Test, pool: Pool, url: string): Promise<void> {
       if (key <= last) t.fail(`${key} after ${last}`);
       last = key;
     }
-    // the one connection is free again while this does not read
+    // the only connection is free while this does not read
     if (turn < 5) await one.query(sql`select 1`);
     if (turn % 5 === 0) grown = Math.max(grown, usedBytes() - before);
   }
   t.equal(read, count);
-  // a page of 10,000 rows takes less than half of it
+  // a page of 10,000 rows takes less than half of this
   const most = 32 * 2 ** 20;
-  t.ok(grown < most, `${grown} bytes more for ${count} rows`);
+  t.ok(grown < most, `memory grew by ${grown} bytes for ${count} rows`);
 }
 
 /** `venuewatch export … | head` */
@@ -253,7 +254,7 @@ async function endOf(child: ChildProcess) {
   return { code, err };
 }
 
-/** Each of them alike in the records that are there already. */
+/** Each differs from the file's options, though its records so far could be the same. */
 async function otherOptions(t: Test, pool: Pool, folder: string) {
   const path = `${folder}/other.csv`;
   const before = new Date(+from - dayMs);
@@ -276,7 +277,7 @@ async function otherOptions(t: Test, pool: Pool, folder: string) {
       name: "UserError",
       message: `--resume: ${path} was started ${told}. Give the same options, or name another file`,
     });
-    t.equal(await readFile(path, "utf8"), cut, "it is as it was");
+    t.equal(await readFile(path, "utf8"), cut, "the file is unchanged");
   }
   await write(pool, "csv", begun, path);
   t.equal(await readFile(path, "utf8"), whole);
@@ -356,7 +357,7 @@ async function faults(t: Test, pool: Pool, folder: string) {
     });
 }
 
-/** As the command line would give them. */
+/** The options as from the command line. */
 function parsed(args: readonly string[]) {
   const { values } = parseArgs({ args: [...args], options });
   return values;
@@ -391,7 +392,7 @@ async function write(pool: Pool, form: ExportFormatName, given: Given, output: s
   });
 }
 
-/** By the database's own way of making JSON, times brought to our form. */
+/** The database's own JSON, with times converted to our form. */
 async function asJson(pool: Pool, view: string, order: string) {
   const [time] = order.split(",");
   const found = await pool.text<{ row: Record<string, unknown> }>(

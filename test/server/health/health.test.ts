@@ -17,7 +17,7 @@ const well = {
 };
 const ready: ReadinessCheck = () => Promise.resolve(well);
 
-void t.test("/healthz says that the program runs", async (t) => {
+void t.test("/healthz reports that the program runs", async (t) => {
   const { url } = await serve(t, ready);
   const response = await fetch(`${url}/healthz`);
   t.equal(response.status, 200);
@@ -34,12 +34,12 @@ void t.test("/healthz says that the program runs", async (t) => {
   t.ok(Number.isInteger(body["uptimeSeconds"]));
 });
 
-void t.test("/healthz answers while readiness hangs: it asks no database", async (t) => {
+void t.test("/healthz answers while readiness hangs, as it needs no database", async (t) => {
   const { url } = await serve(t, () => new Promise(() => {}));
   t.equal((await fetch(`${url}/healthz`)).status, 200);
 });
 
-void t.test("/readyz tells ready from not ready, and what is wrong", async (t) => {
+void t.test("/readyz distinguishes ready from not ready, and names the problem", async (t) => {
   const healthy = await serve(t, ready);
   const response = await fetch(`${healthy.url}/readyz`);
   t.equal(response.status, 200);
@@ -55,14 +55,14 @@ void t.test("/readyz tells ready from not ready, and what is wrong", async (t) =
   t.same(await refused.json(), ill);
 });
 
-void t.test("a check that throws is not ready, and is logged as the bug that it is", async (t) => {
+void t.test("a check that throws is not ready, and is logged as a bug", async (t) => {
   const lines: string[] = [];
   const { url } = await serve(t, () => Promise.reject(new Error("oops")), lines);
   t.equal((await fetch(`${url}/readyz`)).status, 503);
   t.match(lines.join(), /error test: readiness check failed .*oops/);
 });
 
-void t.test("a check that hangs is answered after its time", async (t) => {
+void t.test("a hanging check is answered after its timeout", async (t) => {
   const hanging: ReadinessCheck = () => new Promise(() => {});
   t.match(await readinessOf(hanging, makeLog("test"), 10), {
     ready: false,
@@ -70,7 +70,7 @@ void t.test("a check that hangs is answered after its time", async (t) => {
   });
 });
 
-void t.test("many who ask at once cost one check", async (t) => {
+void t.test("concurrent requests share one check", async (t) => {
   let checks = 0;
   const { url, port } = await serve(t, async () => {
     checks += 1;
@@ -83,7 +83,7 @@ void t.test("many who ask at once cost one check", async (t) => {
   t.equal((await text(socket)).match(/HTTP\/1.1 200/g)?.length, 20);
   t.equal(checks, 1);
   t.equal((await fetch(`${url}/readyz`)).status, 200);
-  t.equal(checks, 2, "who asks later has a new answer");
+  t.equal(checks, 2, "a later request runs a new check");
 });
 
 void t.test("other paths and methods are refused", async (t) => {
@@ -100,14 +100,14 @@ void t.test("other paths and methods are refused", async (t) => {
   t.equal(await head.text(), "");
 });
 
-void t.test("closing does not wait for those who keep their connection", async (t) => {
+void t.test("closing does not wait for kept connections", async (t) => {
   const { url, close } = await serve(t, ready);
   await (await fetch(`${url}/healthz`)).text();
   await close();
   await t.rejects(fetch(`${url}/healthz`));
 });
 
-void t.test("listens on its own address, and on few connections", async (t) => {
+void t.test("the server listens on its own address, with few connections", async (t) => {
   const { port } = await serve(t, ready);
   if (process.platform === "linux") {
     const elsewhere = connect(port, "127.0.0.2");
@@ -123,7 +123,7 @@ void t.test("listens on its own address, and on few connections", async (t) => {
     socket.resume();
   }
   await until(() => closed >= 6);
-  t.equal(closed, 6, "those beyond the bound of 64 are closed");
+  t.equal(closed, 6, "connections beyond the limit of 64 are closed");
 });
 
 async function serve(t: Test, check: ReadinessCheck, lines: string[] = []) {

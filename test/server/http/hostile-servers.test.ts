@@ -1,4 +1,4 @@
-/** Servers that answer an alert, and a reader of feeds, with whatever a server can: in bounded time and memory. */
+/** Hostile servers that answer an alert and a reader of feeds: both take bounded time and memory. */
 import type net from "node:net";
 import t, { type Test } from "tap";
 import { makePoster } from "../../../server/alerts/delivery/post.js";
@@ -7,11 +7,11 @@ import { type HostileAnswer, hostileAnswers, mebibyte } from "../../support/host
 import { serveTcp } from "../../support/tcp-server.js";
 import { until } from "../../support/until.js";
 
-/** What ends by its own must not be ended by the clock of a loaded machine. */
+/** An answer that ends must not meet the timeout on a loaded machine. */
 const patienceMs = 25_000;
 const shortMs = 1000;
 
-/** @returns its origin, and what it has sent so far */
+/** @returns the server's origin, and its sockets */
 async function serve(t: Test, { talk }: HostileAnswer) {
   const sockets: net.Socket[] = [];
   const port = await serveTcp(t, (socket) => {
@@ -21,7 +21,7 @@ async function serve(t: Test, { talk }: HostileAnswer) {
   return { origin: `http://127.0.0.1:${port}`, sockets };
 }
 
-void t.test("whatever a receiver answers, an alert ends as it should", async (t) => {
+void t.test("every hostile answer of a receiver gives the right outcome of an alert", async (t) => {
   await Promise.all(
     hostileAnswers.map(async (hostile) => {
       const { name, told } = hostile;
@@ -34,12 +34,12 @@ void t.test("whatever a receiver answers, an alert ends as it should", async (t)
       await poster.close();
       await until(() => sockets.every(({ destroyed, writableEnded }) => destroyed || writableEnded));
       const sent = sockets.reduce((bytes, { bytesWritten }) => bytes + bytesWritten, 0);
-      t.ok(sent < 16 * mebibyte, `${name}: ${sent} bytes fill the buffers between`);
+      t.ok(sent < 16 * mebibyte, `${name}: the server sent ${sent} bytes into the buffers`);
     }),
   );
 });
 
-void t.test("whatever a venue answers, a feed's problem is the right one", async (t) => {
+void t.test("every hostile answer of a venue gives the right problem of a feed", async (t) => {
   for (const hostile of hostileAnswers) {
     const { name, told } = hostile;
     const { origin } = await serve(t, hostile);

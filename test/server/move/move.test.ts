@@ -20,11 +20,11 @@ import { randomFrom } from "../../support/random-samples.js";
 import { same } from "../../support/same.js";
 
 const log = makeLog("test", "warn");
-/** They live as long as samples, by whole chunks. */
+/** Kept as long as samples, by whole chunks. */
 const weekLevels = [...["rest_hour", "stream_hour", "latency_hour"], ...["component_hour", "venue_hour"]];
 const kills = Number(process.env.MOVE_KILLS ?? 1);
 
-void t.test("a move, killed again and again", async (t) => {
+void t.test("a move that is killed repeatedly", async (t) => {
   const directory = await migratedDirectory(t);
   const host = await hostEmbedded(directory);
   const source = poolOf(t, host.url);
@@ -46,12 +46,12 @@ void t.test("a move, killed again and again", async (t) => {
     });
     if (ended.code !== null) throw new Error(ended.err || "it was not killed");
     const copied = await copiedUpTo(target);
-    t.not(copied, lastCopied, "it was killed while it copied, and goes on");
+    t.not(copied, lastCopied, "the kill interrupted the copying, and the next run continues");
     lastCopied = copied;
   }
 
-  await t.test("is finished by the next", async (t) => {
-    // the old service is stopped, and so is its database: this hosts it
+  await t.test("is finished by the next run", async (t) => {
+    // the old service and its database are stopped: the test hosts the database
     await source.close();
     await host.stop();
     const { code, out, err } = await cliWith(
@@ -71,19 +71,19 @@ void t.test("a move, killed again and again", async (t) => {
     t.match(out, /both sides agree/);
   });
 
-  await t.test("and everything is there, once, as it was", async (t) => {
+  await t.test("copies every row once, unchanged", async (t) => {
     sameButForNewHours(t, await everythingIn(target), before, "every row");
     t.ok(openHours.length > 0);
-    t.strictSame(await openHoursOf(target), openHours, "hours that run");
+    t.strictSame(await openHoursOf(target), openHours, "open hours are copied");
     t.ok(before["alert_event"]!.length > 0);
     const [held] = await target.query<{ due: string | null }>(sql`select upkeep.compress_next(${begun}) as due`);
-    t.equal(held!.due, null, "what is due is compressed");
-    t.strictSame(await oldestChunk(target), rawFrom, "no chunk reaches back");
+    t.equal(held!.due, null, "all due chunks are compressed");
+    t.strictSame(await oldestChunk(target), rawFrom, "no chunk begins earlier than in the source");
     t.ok(before["sample_minute"]!.length > before["venue_day"]!.length);
   });
 
   const again = poolOf(t, await hostOf(t, directory));
-  await t.test("a second move finds all there", async (t) => {
+  await t.test("finds everything copied when it runs again", async (t) => {
     const registry = await loadRegistry(packagedFile("registry.json"));
     const moved = await move({
       ...{ source: again, sourceIsOurs: false, target, registry, log },
@@ -92,27 +92,27 @@ void t.test("a move, killed again and again", async (t) => {
     sameButForNewHours(t, await everythingIn(target), before, "every row");
   });
 
-  await t.test("no refresh takes history for unbacked", (t) => historyStays(t, target));
-  await t.test("ids go on where they were", async (t) => {
+  await t.test("leaves history that no refresh erases", (t) => historyStays(t, target));
+  await t.test("continues the ids", async (t) => {
     const [row] = await target.query<{ next: number; newest: number }>(sql`
       select nextval(pg_get_serial_sequence('incident', 'incident_id')) as next, max(incident_id) as newest from incident
     `);
     t.ok(row!.next > row!.newest, `${row!.next} after ${row!.newest}`);
   });
-  await t.test("the engine goes on as it would have", async (t) => {
+  await t.test("lets the engine continue as in the source", async (t) => {
     await goesOn(t, again, target);
   });
-  await t.test("and so do alerts, of before and of now", async (t) => {
+  await t.test("lets alerts continue, old and new", async (t) => {
     await alertsGoOn(t, again, target);
   });
 });
 
-void t.test("what cannot be moved, or not there", async (t) => {
+void t.test("a move refuses", async (t) => {
   const { source, url: sourceUrl } = await smallSource(t);
   const registry = await loadRegistry(packagedFile("registry.json"));
   const url = await emptyDatabase(t);
   const target = poolOf(t, url);
-  /** @param until it is stopped before this step */
+  /** @param until the step before which the move is stopped */
   const moveTo = (until?: string, to = target) => {
     const stopping = new AbortController();
     return move({
@@ -124,7 +124,7 @@ void t.test("what cannot be moved, or not there", async (t) => {
     });
   };
 
-  await t.test("a service that runs", async (t) => {
+  await t.test("a running service", async (t) => {
     const probe = member(source);
     await probe.renew();
     await source.file("lead", ["engine", "core 1", 60_000, null]);
@@ -136,13 +136,13 @@ void t.test("what cannot be moved, or not there", async (t) => {
     await source.query(sql`update leader set expires_at = now()`);
   });
 
-  await t.test("the same database", (t) =>
+  await t.test("source and target that are the same database", (t) =>
     t.rejects(moveTo(undefined, source), {
       message: /this is the source database or a copy of it/,
     }),
   );
 
-  await t.test("a target with a history of its own", async (t) => {
+  await t.test("a target that has a history", async (t) => {
     await migrate(target, registry, log);
     await target.query(sql`insert into rules_in_force (holds_from, version, rules) values (now(), '1.2.3', '{}')`);
     await t.rejects(moveTo(), {
@@ -151,13 +151,13 @@ void t.test("what cannot be moved, or not there", async (t) => {
     await target.script(`delete from rules_in_force`);
   });
 
-  await t.test("rows that differ are found", async (t) => {
-    // what a migration left there is no history
-    t.equal(await moveTo("comparing"), null, "the move was told to stop");
+  await t.test("rows that differ", async (t) => {
+    // rows that a migration created are no history
+    t.equal(await moveTo("comparing"), null, "the move was stopped");
     const [lead] = await target.file<{ fence: number | null }>("lead", [...["engine", "core 2", 60_000, null]]);
-    t.equal(lead!.fence, null, "nobody leads where it goes on");
+    t.equal(lead!.fence, null, "the target has no leader while a move is unfinished");
     const [there] = await target.query<{ regions: number }>(sql`select count(*) as regions from region`);
-    t.equal(there!.regions, 0, "and nobody delivers");
+    t.equal(there!.regions, 0, "no probe can deliver to the target");
     await target.script(
       `update sample set latency_us = latency_us + 1
        where ctid = (select ctid from sample where latency_us is not null limit 1)`,
@@ -172,14 +172,14 @@ void t.test("what cannot be moved, or not there", async (t) => {
     });
   });
 
-  await t.test("a source that is written to in between", async (t) => {
+  await t.test("a source that changes between two runs", async (t) => {
     await measured(source, { venue: "okx", from: ago(15), to: ago(0) });
     await t.rejects(moveTo(), {
       message: /has changed since the move began/,
     });
   });
 
-  await t.test("an address that is none", async (t) => {
+  await t.test("an invalid address", async (t) => {
     const none = await cliWith(t, ["move", "--to", "http://x"], {});
     t.match(none, { code: 2, err: /move --to: expected postgres:/ });
     const nobody = await cliWith(t, ["move", "--to", "postgres://u:secret@127.0.0.1:1/x"], { DATABASE_URL: sourceUrl });
@@ -191,7 +191,7 @@ void t.test("what cannot be moved, or not there", async (t) => {
   });
 });
 
-/** Kills it once it has copied so many windows more. */
+/** Kills the move once it has copied this many more windows. */
 async function killAfter(windows: number, child: ChildProcess, target: Pool): Promise<void> {
   let last = await copiedUpTo(target);
   for (let left = windows; left > 0 && child.exitCode === null;) {
@@ -203,7 +203,7 @@ async function killAfter(windows: number, child: ChildProcess, target: Pool): Pr
   child.kill("SIGKILL");
 }
 
-/** What a move has noted as copied; empty before it began. */
+/** What a move has recorded as copied; empty before it began. */
 async function copiedUpTo(target: Pool): Promise<string> {
   const [begun] = await target.query<{ here: boolean }>(sql`select to_regclass('moving.done') is not null as here`);
   if (!begun!.here) return "";
@@ -213,9 +213,7 @@ async function copiedUpTo(target: Pool): Promise<string> {
   return done!.all;
 }
 
-/**
- * Neither of routine nor of the widest windows, nor when somebody calls TimescaleDB's own procedure without our care.
- */
+/** Neither a routine refresh, nor one of the widest windows, nor a direct call of TimescaleDB's own procedure. */
 async function historyStays(t: Test, target: Pool): Promise<void> {
   const before = await historyOf(target);
   const now = new Date();
@@ -224,12 +222,12 @@ async function historyStays(t: Test, target: Pool): Promise<void> {
   sameButForNewHours(t, await historyOf(target), before, "of routine");
   for (const level of ["sample_minute", "sample_hour"])
     await target.query(sql`call refresh_continuous_aggregate(${level}::regclass, null, null)`);
-  sameButForNewHours(t, await historyOf(target), before, "by TimescaleDB's own");
+  sameButForNewHours(t, await historyOf(target), before, "after TimescaleDB's own procedure");
   await target.query(sql`call upkeep.retain(${now})`);
   const left = await historyOf(target);
   await target.query(sql`call upkeep.refresh_all('-infinity', ${now})`);
-  sameButForNewHours(t, await historyOf(target), left, "after what is old was dropped");
-  same(t, lasting(left), lasting(before), "and nothing else was");
+  sameButForNewHours(t, await historyOf(target), left, "after old chunks were dropped");
+  same(t, lasting(left), lasting(before), "nothing else was dropped");
 }
 
 function lasting(history: Record<string, string[]>): Record<string, string[]> {
@@ -238,8 +236,8 @@ function lasting(history: Record<string, string[]>): Record<string, string[]> {
 }
 
 /**
- * Two to five minutes after an hour's end its rows are kept and added up by the next refresh: where that was in
- * between, those of a week are not compared.
+ * Two to five minutes after an hour's end the next refresh stores and adds up its rows: if that happened meanwhile,
+ * rows of a week are not compared.
  */
 function sameButForNewHours(
   t: Test,
@@ -252,7 +250,7 @@ function sameButForNewHours(
   else same(t, lasting(found), lasting(before), name);
 }
 
-/** New samples, late ones among them, give both the same states and the same roll-ups. */
+/** New samples, including late ones, give both databases the same states and roll-ups. */
 async function goesOn(t: Test, source: Pool, target: Pool): Promise<void> {
   const [late, from, at] = [ago(2 * 86_400), ago(19), ago(0)];
   for (const db of [source, target]) {
@@ -273,18 +271,18 @@ async function goesOn(t: Test, source: Pool, target: Pool): Promise<void> {
     accepted(await tick(db, at));
   }
   t.strictSame(await everythingDecided(target), await everythingDecided(source));
-  // of a week's hours as much has been dropped as chunks and the hour of the day allowed
-  same(t, lasting(await historyOf(target)), lasting(await historyOf(source)), "and the same roll-ups");
+  // how many hours of a week have been dropped depends on chunks and on the time of day
+  same(t, lasting(await historyOf(target)), lasting(await historyOf(source)), "both have the same roll-ups");
 }
 
-/** Until none waits; whoever sends them dies once in between. */
+/** Sends until no alert waits; the dispatcher dies once meanwhile. */
 async function alertsGoOn(t: Test, source: Pool, target: Pool): Promise<void> {
   const nowMs = Date.now();
   const told: string[][] = [];
   for (const db of [source, target]) {
     await expand(db, at(0));
     const left = await claim(db, at(0));
-    t.equal(left.length, 1, "one at a time");
+    t.equal(left.length, 1, "one alert at a time");
     for (let minute = 5; ; minute += 5) {
       const attempts = await claim(db, at(minute));
       if (attempts.length === 0) break;
@@ -304,7 +302,7 @@ async function alertsGoOn(t: Test, source: Pool, target: Pool): Promise<void> {
   }
 }
 
-/** A line an attempt, in their order: what became of it, and of what it is. */
+/** One line for each attempt, in order: its result and its event. */
 async function toldIn(db: Pool): Promise<string[]> {
   const rows = await db.query<{ line: string }>(sql`
     select concat_ws(' ', i.slug, e.kind, d.state, a.result) as line
@@ -324,14 +322,14 @@ async function smallSource(t: Test) {
   return { source, url };
 }
 
-/** The newest count of each hour that runs. */
+/** The newest count of each open hour. */
 function openHoursOf(pool: Pool): Promise<unknown[]> {
   return pool.query(sql`
     select distinct on (hour, venue_id) hour, venue_id, answers, p50_us from open_hour order by hour, venue_id, holds_from desc
   `);
 }
 
-/** When the oldest chunk of samples begins, before which upkeep takes nothing for backed by them. */
+/** When the oldest chunk of samples begins; upkeep treats nothing earlier as backed by samples. */
 async function oldestChunk(pool: Pool): Promise<Date> {
   const [row] = await pool.query<{ at: Date }>(sql`
     select min(range_start) as at from timescaledb_information.chunks where hypertable_name = 'sample'

@@ -1,4 +1,4 @@
-/** What is known of the venues' own feeds. */
+/** The state of the venues' own status feeds. */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import type { NoticeList } from "../../../server/notices/feed.js";
@@ -8,7 +8,7 @@ import { ago, decide, measured } from "../../support/fleet.js";
 import { feedOf, forgetSaid, notice, noticesOf, said, sourceOf, whole } from "../../support/said.js";
 
 const now = Date.now();
-/** The instant so many minutes before this test began. */
+/** The instant this many minutes before the test began. */
 const at = (minutesAgo: number) => new Date(now - minutesAgo * 60_000);
 
 const nothing: NoticeList[] = [whole()];
@@ -18,21 +18,21 @@ void t.test("the state of a feed", async (t) => {
   await measured(pool, { from: ago(150), to: ago(0) });
   await decide(pool);
 
-  await t.test("none, where a venue has no feed", async (t) => {
+  await t.test("is absent where a venue has no feed", async (t) => {
     for (const venue of ["gate", "bitget"])
       t.strictSame(await feedOf(pool, venue), {
         ...{ state: "none", problem: null, since: null, read_at: null },
       });
   });
 
-  await t.test("unreadable, before anybody has read it", async (t) => {
+  await t.test("is unreadable before its first reading", async (t) => {
     await forgetSaid(pool);
     const feed = await feedOf(pool, "kraken");
     t.match(feed, { state: "unreadable", problem: "not read yet" });
     t.ok(feed.since instanceof Date);
   });
 
-  await t.test("since when, over readings that went alike", async (t) => {
+  await t.test("has its start, over readings with the same result", async (t) => {
     await forgetSaid(pool);
     const readings: [number, string | null][] = [
       [9, null],
@@ -58,10 +58,10 @@ void t.test("the state of a feed", async (t) => {
       read_at: at(5),
     });
     const [runs] = await pool.query<{ runs: number }>(sql`select count(*)::int as runs from official_reading`);
-    t.equal(runs!.runs, 3, "a row for each run, not for each reading");
+    t.equal(runs!.runs, 3, "one row for each run, not for each reading");
   });
 
-  await t.test("what nobody read for a quarter of an hour is not readable", async (t) => {
+  await t.test("is unreadable after a quarter of an hour without a reading", async (t) => {
     await forgetSaid(pool);
     await said(pool, "kraken", at(30), nothing);
     await said(pool, "kraken", at(16), nothing);
@@ -78,7 +78,7 @@ void t.test("the state of a feed", async (t) => {
     });
   });
 
-  await t.test("a reading with a problem keeps what was understood, and makes nothing vanish", async (t) => {
+  await t.test("a reading with a problem stores what was understood, and lets no notice vanish", async (t) => {
     await forgetSaid(pool);
     await said(pool, "kraken", at(9), [whole(notice("a", at(50)))]);
     await said(pool, "kraken", at(8), [whole(notice("b", at(40)))], {
@@ -96,7 +96,7 @@ void t.test("the state of a feed", async (t) => {
     t.equal((await feedOf(pool, "kraken")).state, "unreadable");
   });
 
-  await t.test("a reading of what has not changed keeps all in the feed", async (t) => {
+  await t.test("a reading of an unchanged feed keeps all its notices", async (t) => {
     await forgetSaid(pool);
     await said(pool, "kraken", at(9), [whole(notice("a", at(50)))]);
     await said(pool, "kraken", at(3), nothing, { unchanged: true });
@@ -106,7 +106,7 @@ void t.test("the state of a feed", async (t) => {
     });
   });
 
-  await t.test("what of the past a run has seen", async (t) => {
+  await t.test("a run records how far back its readings reach", async (t) => {
     const runOf = async (...readings: [at: Date, lists: NoticeList[], problem?: string][]) => {
       await forgetSaid(pool);
       for (const [when, lists, problem = null] of readings) await said(pool, "kraken", when, lists, { problem });
@@ -133,16 +133,16 @@ void t.test("the state of a feed", async (t) => {
     t.match(
       await runOf([at(9), [from(50), from(20, "maintenances")]]),
       { covers_from: at(50) },
-      "how far maintenance reaches back says nothing of incidents",
+      "the reach of maintenances does not count for incidents",
     );
     t.match(
       await runOf([at(9), [from(50)]], [at(10), [from(50)]]),
       { until_at: at(9) },
-      "a reading that comes late takes nothing back",
+      "a late reading does not move the run's end back",
     );
   });
 
-  await t.test("a clock that was wrong does no harm for long", async (t) => {
+  await t.test("a wrong clock does no lasting harm", async (t) => {
     await forgetSaid(pool);
     await said(pool, "kraken", at(-1440), nothing);
     t.match(await feedOf(pool, "kraken"), { state: "unreadable" });
@@ -153,26 +153,29 @@ void t.test("the state of a feed", async (t) => {
     });
   });
 
-  await t.test("that all of several are gone at once is a fault, that one or two are is news", async (t) => {
-    const many = (count: number) => whole(...Array.from({ length: count }, (_, n) => notice(`n${n}`, at(50))));
-    for (const [count, state] of [
-      [2, "readable"],
-      [3, "unreadable"],
-    ] as const) {
+  await t.test(
+    "a feed that loses three or more notices at once is unreadable, one that loses two is not",
+    async (t) => {
+      const many = (count: number) => whole(...Array.from({ length: count }, (_, n) => notice(`n${n}`, at(50))));
+      for (const [count, state] of [
+        [2, "readable"],
+        [3, "unreadable"],
+      ] as const) {
+        await forgetSaid(pool);
+        await said(pool, "kraken", at(3), [many(count)]);
+        await said(pool, "kraken", at(2), nothing);
+        t.equal((await feedOf(pool, "kraken")).state, state, `${count}`);
+      }
+      // a feed that stays empty for a day is believed
       await forgetSaid(pool);
-      await said(pool, "kraken", at(3), [many(count)]);
-      await said(pool, "kraken", at(2), nothing);
-      t.equal((await feedOf(pool, "kraken")).state, state, `${count}`);
-    }
-    // and what stays so for a day is so
-    await forgetSaid(pool);
-    await said(pool, "kraken", at(1460), [many(3)]);
-    for (let minutesAgo = 1455; minutesAgo > 0; minutesAgo -= 10) await said(pool, "kraken", at(minutesAgo), nothing);
-    t.equal((await feedOf(pool, "kraken")).state, "readable");
-    t.ok((await noticesOf(pool, "kraken")).every((row) => row.vanished));
-  });
+      await said(pool, "kraken", at(1460), [many(3)]);
+      for (let minutesAgo = 1455; minutesAgo > 0; minutesAgo -= 10) await said(pool, "kraken", at(minutesAgo), nothing);
+      t.equal((await feedOf(pool, "kraken")).state, "readable");
+      t.ok((await noticesOf(pool, "kraken")).every((row) => row.vanished));
+    },
+  );
 
-  await t.test("as of when a feed says that it is goes forward", async (t) => {
+  await t.test("a feed's own time only moves forward", async (t) => {
     await forgetSaid(pool);
     const feedAt = async () => {
       const [row] = await pool.query<{ feed_at: Date | null }>(sql`
@@ -186,12 +189,12 @@ void t.test("the state of a feed", async (t) => {
     await said(pool, "kraken", at(7), nothing, {
       ...{ feedAt: at(1), problem: "lost fields" },
     });
-    t.strictSame(await feedAt(), at(20), "of what was not understood nothing");
+    t.strictSame(await feedAt(), at(20), "a reading with a problem does not move the feed's time");
     await said(pool, "kraken", at(6), nothing, { feedAt: at(10) });
     t.strictSame(await feedAt(), at(10));
   });
 
-  await t.test("it never moves the venue's own state, and is said on its page", async (t) => {
+  await t.test("a feed never changes the venue's state, and appears on its page", async (t) => {
     await forgetSaid(pool);
     const api = await serve(t, { pool, registry });
     interface Page {
@@ -212,7 +215,7 @@ void t.test("the state of a feed", async (t) => {
     await said(pool, "kraken", at(1), [], { problem: "answered 503" });
     await decide(pool);
     const { state, official } = await page();
-    t.equal(state, "operational", "a critical notice and an unreadable feed");
+    t.equal(state, "operational", "neither a critical notice nor an unreadable feed changes the state");
     t.match(official, {
       source: "statuspage",
       observed: true,

@@ -1,4 +1,4 @@
-/** Which feed is read next, and by whom. */
+/** Which feed is read next, and by which core. */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { feedKinds } from "../../../server/notices/feed-kinds.js";
@@ -7,12 +7,12 @@ import { migratedDatabase } from "../../support/database.js";
 import { forgetSaid, said, sourceOf, whole } from "../../support/said.js";
 
 const now = Date.now();
-/** The instant so many minutes before this test began. */
+/** The instant this many minutes before the test began. */
 const at = (minutesAgo: number) => new Date(now - minutesAgo * 60_000);
 
 const nothing: NoticeList[] = [whole()];
 
-void t.test("which feed is read next", async (t) => {
+void t.test("the next feed is a due one that no core is reading", async (t) => {
   const { pool } = await migratedDatabase(t);
   interface Claimed {
     source_id: number | null;
@@ -26,7 +26,7 @@ void t.test("which feed is read next", async (t) => {
   const claim = async (minutesAgo: number, known = kinds) =>
     (await pool.file<Claimed>("claim_source", [at(minutesAgo), patienceMs, known]))[0]!;
 
-  await t.test("each that is due once, and a shared one once for both venues", async (t) => {
+  await t.test("each due feed is claimed once, and a shared feed once for both venues", async (t) => {
     await forgetSaid(pool);
     const claimed: (number | null)[] = [];
     for (let one = await claim(40); one.source_id; one = await claim(40)) claimed.push(one.source_id);
@@ -45,15 +45,15 @@ void t.test("which feed is read next", async (t) => {
     });
   });
 
-  await t.test("again when it was to be asked again, and when whoever asked it died", async (t) => {
+  await t.test("a feed is claimed again when it is due, or when its claim has expired", async (t) => {
     await forgetSaid(pool);
     await pool.query(sql`update official_source set due_at = ${at(-30)}`);
     const kraken = await sourceOf(pool, "kraken");
     await pool.query(sql`update official_source set due_at = ${at(40)} where source_id = ${kraken}`);
     t.equal((await claim(41)).source_id, null);
     t.match(await claim(40), { source_id: kraken, read_at: null });
-    t.equal((await claim(35)).source_id, null, "somebody is at it");
-    t.equal((await claim(30)).source_id, kraken, "nobody is any more");
+    t.equal((await claim(35)).source_id, null, "another core is reading it");
+    t.equal((await claim(30)).source_id, kraken, "the claim has expired");
     await said(pool, "kraken", at(30), nothing);
     t.equal((await claim(29)).source_id, null);
     t.match(await claim(28), {
@@ -70,13 +70,13 @@ void t.test("which feed is read next", async (t) => {
     });
   });
 
-  await t.test("three who ask at once get three", async (t) => {
+  await t.test("three concurrent claims get three feeds", async (t) => {
     await forgetSaid(pool);
     const claimed = await Promise.all([claim(40), claim(40), claim(40)]);
     t.equal(new Set(claimed.map((one) => one.source_id)).size, 3);
   });
 
-  await t.test("the one that is due longest", async (t) => {
+  await t.test("the feed that has been due longest is next", async (t) => {
     await forgetSaid(pool);
     const kucoin = await sourceOf(pool, "kucoin");
     await pool.query(sql`
@@ -86,20 +86,20 @@ void t.test("which feed is read next", async (t) => {
     t.equal((await claim(30)).source_id, kucoin);
   });
 
-  await t.test("what was put off by a clock that was wrong", async (t) => {
+  await t.test("a feed postponed by a wrong clock is claimed", async (t) => {
     await forgetSaid(pool);
     await pool.query(sql`update official_source set due_at = ${at(-1440)}::timestamptz`);
     t.ok((await claim(40)).source_id);
   });
 
-  await t.test("none of a kind that this build cannot read", async (t) => {
+  await t.test("a feed of a kind that this build cannot read is not claimed", async (t) => {
     await forgetSaid(pool);
     const claimed = await claim(40, ["okx-system-status"]);
     t.equal(claimed.source_id, await sourceOf(pool, "okx"));
     t.match(await claim(40, ["okx-system-status"]), { source_id: null });
   });
 
-  await t.test("none that the registry no longer names", async (t) => {
+  await t.test("a feed that the registry no longer names is not claimed", async (t) => {
     await forgetSaid(pool);
     await pool.query(sql`update official_source set published = false`);
     t.match(await claim(40), { source_id: null, due_at: null });

@@ -1,4 +1,4 @@
-/** How venues' feeds are asked: on real servers that answer as venues do, and as nobody should. */
+/** How venues' feeds are requested, from real servers that answer as venues do, and as no server should. */
 import { execFile } from "node:child_process";
 import { getEventListeners } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -18,7 +18,7 @@ const mebibyte = 1024 * 1024;
 const at = new Date("2026-09-04T12:00:00Z");
 const never = new AbortController().signal;
 
-/** A venue's server: what it was asked, and its own address. */
+/** A venue's server: the requests that it received, and its address. */
 interface Venue {
   origin: string;
   asked: { url: string; headers: IncomingMessage["headers"] }[];
@@ -58,7 +58,7 @@ function statuspageAt({ origin }: { origin: string }, more: Partial<FeedSource> 
   };
 }
 
-/** Feeds of one document are the simplest to ask. */
+/** Feeds of one document are the simplest to request. */
 function binanceAt({ origin }: { origin: string }): FeedSource {
   return {
     kind: "binance-system-status",
@@ -71,20 +71,20 @@ function binanceAt({ origin }: { origin: string }): FeedSource {
 
 const normal = JSON.stringify({ status: 0, msg: "normal" });
 
-/** Reads a feed of one document from a server of its own. */
+/** Reads a feed of one document from a separate server. */
 async function readFrom(t: Test, respond: Respond, more: Partial<FeedReaderOptions> = {}): Promise<FeedPoll> {
   const venue = await serve(t, respond);
   return readerFor(t, more).read(binanceAt(venue), at, never);
 }
 
-/** A problem without the server's address, and with nothing of the query. */
+/** A problem without the server's address, and without the query. */
 function problemOf({ problem }: FeedPoll): string | undefined {
   return problem?.replace(/127\.0\.0\.1:\d+/, "venue");
 }
 
 const itsName = "venue/sapi/v1/system/status";
 
-// --- A Statuspage, as this file needs it
+// --- A Statuspage for this file
 
 const updated_at = "2026-09-04T11:58:00.000Z";
 
@@ -112,7 +112,7 @@ function incidents(count: number, everyHours: number, bytes = 0) {
 const json = (response: ServerResponse, body: unknown) =>
   response.setHeader("content-type", "application/json").end(JSON.stringify(body));
 
-/** Answers for both lists of a Statuspage, the second one empty. */
+/** Answers for both lists of a Statuspage; the second is empty. */
 function statuspage(
   venue: () => Venue,
   pageOfIncidents: (page: number, response: ServerResponse) => unknown[] | null,
@@ -134,7 +134,7 @@ async function serveStatuspage(t: Test, pageOfIncidents: Parameters<typeof statu
 
 const pathsOf = ({ asked }: Venue) => asked.map(({ url }) => url.replace("/api/v2/", ""));
 
-// --- Asking
+// --- Requests
 
 void t.test("a feed is read over HTTP", async (t) => {
   const venue = await serveStatuspage(t, () => incidents(2, 1));
@@ -158,7 +158,7 @@ void t.test("a feed is read over HTTP", async (t) => {
   t.equal(venue.asked[0]!.headers["if-none-match"], undefined);
 });
 
-void t.test("compressed answers are understood", async (t) => {
+void t.test("compressed answers are decoded", async (t) => {
   const encodings = {
     gzip: gzipSync(normal),
     "x-gzip": gzipSync(normal),
@@ -178,7 +178,7 @@ void t.test("compressed answers are understood", async (t) => {
     t.equal(
       await broken(encoding, body),
       `${itsName}: expected gzip, br or no content-encoding, got "${encoding}"`,
-      "what was not asked for is not decoded",
+      "an unrequested encoding is not decoded",
     );
   for (const [encoding, body] of [
     ["gzip", Buffer.from(normal)],
@@ -188,7 +188,7 @@ void t.test("compressed answers are understood", async (t) => {
     t.match(await broken(encoding, body), /: expected a body that can be decompressed, got [A-Z_0-9]+$/);
 });
 
-void t.test("an unchanged feed is not sent again, and gives the same lists", async (t) => {
+void t.test("an unchanged feed is not transferred again, and gives the same lists", async (t) => {
   let etag = '"one"';
   const venue: Venue = await serve(t, (url, response, request) => {
     const isIncidents = url.pathname.endsWith("/incidents.json");
@@ -216,10 +216,10 @@ void t.test("an unchanged feed is not sent again, and gives the same lists", asy
   const fourth = await reader.read(source, at, never);
   t.equal(fourth.lists[0]!.notices.length, 3);
   const newer = { ...source, feedAt: new Date("2026-09-05T00:00:00Z") };
-  t.same((await reader.read(newer, at, never)).problem, null, "what has not changed has not gone back in time");
+  t.same((await reader.read(newer, at, never)).problem, null, "an unchanged feed has not gone back in time");
 });
 
-void t.test("what is unchanged was kept by the reading before", async (t) => {
+void t.test("a reading is unchanged only where the previous one was stored", async (t) => {
   const marks = { incidents: '"a"', "scheduled-maintenances": '"b"' };
   let fails = false;
   const venue: Venue = await serve(t, (url, response, request) => {
@@ -244,24 +244,24 @@ void t.test("what is unchanged was kept by the reading before", async (t) => {
     if (problem === null) t.equal(lists[0]!.notices.length, 2);
     return unchanged;
   };
-  t.equal(await unchanged(0, null), false, "nobody had it before");
+  t.equal(await unchanged(0, null), false, "no earlier reading exists");
   t.equal(await unchanged(1, minute(0)), true);
   t.equal(await unchanged(2, minute(1)), true);
-  t.equal(await unchanged(3, minute(1)), false, "the one before was not kept");
-  t.equal(await unchanged(4, null), false, "none was");
-  t.equal(await unchanged(5, minute(4.5)), false, "somebody else's was");
+  t.equal(await unchanged(3, minute(1)), false, "the previous reading was not stored");
+  t.equal(await unchanged(4, null), false, "no reading was stored");
+  t.equal(await unchanged(5, minute(4.5)), false, "another core's reading was stored");
   t.equal(await unchanged(6, minute(5)), true);
   fails = true;
   t.match(await reading(7, minute(6)), { problem: /500/, unchanged: false });
   fails = false;
-  t.equal(await unchanged(8, minute(6)), false, "the one before was not good");
+  t.equal(await unchanged(8, minute(6)), false, "the previous reading had a problem");
   t.equal(await unchanged(9, minute(8)), true);
   marks.incidents = '"c"';
-  t.equal(await unchanged(10, minute(9)), false, "one of two has changed");
+  t.equal(await unchanged(10, minute(9)), false, "one of two documents has changed");
   t.equal(await unchanged(11, minute(10)), true);
 });
 
-void t.test("a maintenance comes to its end while its feed is unchanged", async (t) => {
+void t.test("a maintenance ends while its feed is unchanged", async (t) => {
   const ends_at = "2026-09-04T13:00:00Z";
   const venue = await serve(t, (_url, response, request) => {
     response.setHeader("etag", '"mark"');
@@ -317,7 +317,7 @@ void t.test("a maintenance comes to its end while its feed is unchanged", async 
   });
 });
 
-void t.test("what is not asked for during an hour is forgotten", async (t) => {
+void t.test("a document that is not requested for an hour is forgotten", async (t) => {
   const venue = await serve(t, (_url, response) => response.setHeader("etag", '"mark"').end(normal));
   const reader = readerFor(t);
   const markAskedBy = async (api: string, minutes: number) => {
@@ -333,7 +333,7 @@ void t.test("what is not asked for during an hour is forgotten", async (t) => {
   t.equal(await markAskedBy(one, 62), '"mark"');
 });
 
-void t.test("what had a problem is not asked for by its mark", async (t) => {
+void t.test("a document with a problem is requested again in full", async (t) => {
   let broken = true;
   const venue = await serveStatuspage(t, (_page, response) => {
     response.setHeader("etag", '"mark"');
@@ -345,7 +345,7 @@ void t.test("what had a problem is not asked for by its mark", async (t) => {
   const first = await reader.read(source, at, never);
   t.match(first.problem, "incidents[1].created_at: expected a time, got null");
   t.equal(first.lists[0]!.notices.length, 1);
-  t.equal(first.lists.length, 2, "the other document is read all the same");
+  t.equal(first.lists.length, 2, "the other document is read nevertheless");
   broken = false;
   t.equal((await reader.read(source, at, never)).problem, null);
   t.equal(venue.asked[2]!.headers["if-none-match"], undefined);
@@ -353,7 +353,7 @@ void t.test("what had a problem is not asked for by its mark", async (t) => {
   t.equal(venue.asked[4]!.headers["if-none-match"], '"mark"');
 });
 
-void t.test("304 to who has nothing is a problem", async (t) => {
+void t.test("304 without an earlier answer is a problem", async (t) => {
   const reading = await readFrom(t, (_url, response) => response.writeHead(304).end());
   t.equal(problemOf(reading), `${itsName}: answered 304, not modified, to a request without validators`);
   t.same(reading.lists, []);
@@ -366,11 +366,11 @@ void t.test("304 to who has nothing is a problem", async (t) => {
   t.match(
     (await reader.read(binanceAt(venue), at, never)).problem,
     /: answered 304/,
-    "nor has who was given no mark to ask by",
+    "304 is a problem where the server gave no validator",
   );
 });
 
-void t.test("a feed is of as long ago as its oldest document", async (t) => {
+void t.test("a feed is as old as its oldest document", async (t) => {
   const venue: Venue = await serve(t, (url, response) => {
     const isIncidents = url.pathname.endsWith("/incidents.json");
     const page = {
@@ -383,14 +383,14 @@ void t.test("a feed is of as long ago as its oldest document", async (t) => {
   t.same(reading.feedAt, new Date("2026-09-04T10:00:00Z"));
 });
 
-void t.test("a signal that lasts is left as it was", async (t) => {
+void t.test("a reading leaves no listener on a lasting signal", async (t) => {
   const lasting = new AbortController().signal;
   const venue = await serveStatuspage(t, () => []);
   await readerFor(t).read(statuspageAt(venue), at, lasting);
   t.equal(getEventListeners(lasting, "abort").length, 0);
 });
 
-void t.test("marks that cannot be sent back are not kept", async (t) => {
+void t.test("validators that cannot be sent back are not stored", async (t) => {
   const venue = await serve(t, (_url, response) =>
     response
       .setHeader("etag", `"${"x".repeat(600)}"`)
@@ -415,7 +415,7 @@ void t.test("a redirect on the same host is followed", async (t) => {
   t.equal(venue.asked[1]!.headers["user-agent"], userAgent);
 });
 
-void t.test("a redirect waits for the host's turn", async (t) => {
+void t.test("a redirect observes the host's pause", async (t) => {
   const askedAtMs: number[] = [];
   const venue = await serve(t, (url, response) => {
     askedAtMs.push(performance.now());
@@ -425,11 +425,11 @@ void t.test("a redirect waits for the host's turn", async (t) => {
   const reader = readerFor(t, { pauseMs: 2000, deadlineMs: 1500 });
   const begunMs = performance.now();
   const { problem } = await reader.read(binanceAt(venue), at, never);
-  t.equal(problem, null, "waiting is not the server's time");
-  t.ok(askedAtMs[1]! - begunMs > 1975, "a pause, but for what timers round");
+  t.equal(problem, null, "the pause does not count against the server's deadline");
+  t.ok(askedAtMs[1]! - begunMs > 1975, "one pause, less the rounding of timers");
 });
 
-void t.test("a redirect to what only looks like the same place", async (t) => {
+void t.test("a redirect to an address that only looks like the same host is not followed", async (t) => {
   const venue: Venue = await serve(t, (_url, response) =>
     response.writeHead(301, { location: `blob:${venue.origin}/x` }).end(),
   );
@@ -437,7 +437,7 @@ void t.test("a redirect to what only looks like the same place", async (t) => {
   t.equal(problemOf(reading), `${itsName}: redirects to blob:, which is another origin`);
 });
 
-void t.test("redirects that are not followed", async (t) => {
+void t.test("redirects to another host, without end or without an address are not followed", async (t) => {
   const problem = async (status: number, location?: string) =>
     problemOf(await readFrom(t, (_url, response) => response.writeHead(status, location ? { location } : {}).end("x")));
   t.equal(
@@ -451,7 +451,7 @@ void t.test("redirects that are not followed", async (t) => {
   t.equal(await problem(300, "/x"), `${itsName}: answered 300`);
 });
 
-void t.test("a page that has moved to HTML is said to be HTML", async (t) => {
+void t.test("a feed that redirects to HTML is reported as HTML", async (t) => {
   const html = "<!doctype html><title>All Systems Operational</title>";
   for (const type of ["text/html; charset=utf-8", "application/json"]) {
     const venue = await serve(t, (url, response) => {
@@ -494,7 +494,7 @@ void t.test("Retry-After is honoured, in seconds and as a date", async (t) => {
   t.match(await answered(500, "60"), { retryAfterMs: 0, asked: 2 });
 });
 
-void t.test("a document that fails leaves the others", async (t) => {
+void t.test("a failed document does not affect the others", async (t) => {
   const venue: Venue = await serve(t, (url, response) => {
     if (url.pathname.endsWith("/incidents.json")) return response.writeHead(500).end("oops");
     json(response, { page: pageOf(venue), scheduled_maintenances: [] });
@@ -504,7 +504,7 @@ void t.test("a document that fails leaves the others", async (t) => {
   t.same(
     reading.lists.map(({ scope }) => scope),
     ["maintenances"],
-    "and its list is absent, not empty",
+    "the failed document's list is absent, not empty",
   );
 });
 
@@ -551,7 +551,7 @@ void t.test("OKX's documents make one list", async (t) => {
 
 // --- Bounds
 
-void t.test("answers that never end are given up", async (t) => {
+void t.test("endless answers are given up", async (t) => {
   const drip = (response: ServerResponse) => {
     const timer = setInterval(() => response.write(" "), 10);
     response.on("close", () => clearInterval(timer));
@@ -576,12 +576,12 @@ void t.test("answers that never end are given up", async (t) => {
   }
 });
 
-/** What hangs is ended with the test. */
+/** Hanging requests end with the test. */
 function hang(_url: URL, response: ServerResponse) {
   response.on("error", () => {});
 }
 
-void t.test("a reading has a deadline of its own", async (t) => {
+void t.test("a whole reading has a deadline", async (t) => {
   const late = async (options: Partial<FeedReaderOptions>) => {
     const venue: Venue = await serve(t, (url, response, request) => {
       if (!url.pathname.endsWith("/incidents.json")) return hang(url, response);
@@ -598,7 +598,7 @@ void t.test("a reading has a deadline of its own", async (t) => {
     t.same(
       reading.lists.map(({ scope, notices }) => [scope, notices.length]),
       [["incidents", 50]],
-      "what was understood is kept",
+      "the lists read so far are kept",
     );
     return pathsOf(venue);
   };
@@ -613,7 +613,7 @@ void t.test("a reading has a deadline of its own", async (t) => {
   t.same(reading.lists, []);
 });
 
-void t.test("who ends a reading is not late", async (t) => {
+void t.test("an aborted reading is not reported as late", async (t) => {
   const venue = await serve(t, hang);
   const reader = readerFor(t, { readingMs: 60_000 });
   const ending = new AbortController();
@@ -645,10 +645,10 @@ void t.test("bodies are read up to a limit, after decompression", async (t) => {
   const small = await readFrom(t, (_url, response) => response.end(normal), {
     maxBodyBytes: normal.length,
   });
-  t.equal(small.problem, null, "the limit itself is within");
+  t.equal(small.problem, null, "a body of exactly the limit is read");
 });
 
-void t.test("10,000 incidents take bounded time and memory, in a process of its own", async (t) => {
+void t.test("10,000 incidents take bounded time and memory, in a separate process", async (t) => {
   const all = incidents(10_000, 1, 1300);
   const venue = await serveStatuspage(t, () => all);
   const bytes = Buffer.byteLength(JSON.stringify(all));
@@ -660,9 +660,9 @@ void t.test("10,000 incidents take bounded time and memory, in a process of its 
   );
   const load = JSON.parse(stdout) as Load;
   t.match(load, { problem: null, notices: 1000 });
-  t.ok(load.cpuMs < 10_000, `${load.cpuMs} ms of the processor`);
-  t.ok(load.peakBytes < 350 * mebibyte, `${load.peakBytes} bytes at most`);
-  t.ok(load.heldBytes < 10 * mebibyte, `${load.heldBytes} bytes are held`);
+  t.ok(load.cpuMs < 10_000, `${load.cpuMs} ms of processor time`);
+  t.ok(load.peakBytes < 350 * mebibyte, `${load.peakBytes} bytes at the peak`);
+  t.ok(load.heldBytes < 10 * mebibyte, `${load.heldBytes} bytes are retained`);
 });
 
 void t.test("of 10,000 incidents the newest 1,000 are taken", async (t) => {
@@ -678,7 +678,7 @@ void t.test("of 10,000 incidents the newest 1,000 are taken", async (t) => {
 
 // --- Connections
 
-/** What comes of bytes that no HTTP server would send, after which the connection is ended. */
+/** The problem after bytes that no HTTP server would send and the end of the connection. */
 async function problemOfBytes(t: Test, bytes: string): Promise<string | undefined> {
   const server = net.createServer((socket) => {
     socket.on("error", () => {});
@@ -693,7 +693,7 @@ async function problemOfBytes(t: Test, bytes: string): Promise<string | undefine
   return problemOf(await reader.read(binanceAt(venue), at, never));
 }
 
-void t.test("answers that HTTP servers do not give", async (t) => {
+void t.test("answers that no HTTP server gives are problems", async (t) => {
   const ok = "HTTP/1.1 200 OK\r\n";
   const answers: [bytes: string, expected: RegExp | string][] = [
     ["HTTP/1.1 999 Huh\r\ncontent-length: 0\r\n\r\n", "answered 999"],
@@ -716,11 +716,11 @@ void t.test("answers that HTTP servers do not give", async (t) => {
   t.equal(
     await problemOfBytes(t, `HTTP/1.1 103 Hints\r\nlink: </>\r\n\r\n${ok}\r\n\xef\xbb\xbf${normal}`),
     undefined,
-    "hints before an answer, and a mark of the byte order in it",
+    "early hints and a byte order mark are accepted",
   );
 });
 
-void t.test("a server that is not there", async (t) => {
+void t.test("a server that does not listen is reported without its query", async (t) => {
   const gone = net.createServer().listen(0, "127.0.0.1");
   await new Promise((listening) => gone.once("listening", listening));
   const { port } = gone.address() as AddressInfo;
@@ -730,7 +730,7 @@ void t.test("a server that is not there", async (t) => {
   t.equal(
     problemOf(reading),
     `${itsName}: expected an answer, got a refused connection (ECONNREFUSED)`,
-    "without what may be secret",
+    "the problem contains nothing that may be secret",
   );
   t.same(reading, {
     problem: reading.problem,
@@ -742,7 +742,7 @@ void t.test("a server that is not there", async (t) => {
   });
 });
 
-void t.test("strangers' words in a problem are bounded, on one line", async (t) => {
+void t.test("a server's words in a problem are bounded and on one line", async (t) => {
   const body = JSON.stringify({
     code: -1,
     msg: `\u001b[31m first\nsecond \u202e${"x".repeat(10_000)}`,
@@ -759,7 +759,7 @@ void t.test("strangers' words in a problem are bounded, on one line", async (t) 
 
 // --- Ours
 
-void t.test("who ends a reading gets no problem of the venue's", async (t) => {
+void t.test("an aborted reading is no problem of the venue", async (t) => {
   const venue = await serve(t, () => {});
   const reader = readerFor(t);
   const ending = new AbortController();
@@ -772,7 +772,7 @@ void t.test("who ends a reading gets no problem of the venue's", async (t) => {
   t.equal(venue.asked.length, 1);
 });
 
-void t.test("the pause between two documents can be ended", async (t) => {
+void t.test("the pause between two documents can be aborted", async (t) => {
   const venue = await serveStatuspage(t, () => []);
   const reader = readerFor(t, { pauseMs: 600_000 });
   const ending = new AbortController();
@@ -783,7 +783,7 @@ void t.test("the pause between two documents can be ended", async (t) => {
   t.same(pathsOf(venue), ["incidents.json"]);
 });
 
-void t.test("a fault of ours is loud", async (t) => {
+void t.test("a bug of our own is thrown", async (t) => {
   const venue = await serve(t, (_url, response) => response.end(normal));
   const reader = readerFor(t, { userAgent: "two\nlines" });
   await t.rejects(reader.read(binanceAt(venue), at, never), /header/);
@@ -792,7 +792,7 @@ void t.test("a fault of ours is loud", async (t) => {
   await t.rejects(closed.read(binanceAt(venue), at, never), /destroyed/);
 });
 
-void t.test("turns of a host keep their distance, other hosts do not wait", async (t) => {
+void t.test("requests to one host keep their pause, other hosts do not wait", async (t) => {
   const pace = makePace();
   const begunMs = performance.now();
   const order: string[] = [];
@@ -804,7 +804,7 @@ void t.test("turns of a host keep their distance, other hosts do not wait", asyn
   const turns = [turn("a1", "a"), turn("a2", "a"), turn("a3", "a"), turn("b1", "b")];
   const [, , thirdMs] = await Promise.all(turns);
   t.same(order, ["a1", "b1", "a2", "a3"]);
-  t.ok(thirdMs! > 75, "two pauses, but for what timers round");
+  t.ok(thirdMs! > 75, "two pauses, less the rounding of timers");
 });
 
 // --- Pages
@@ -832,10 +832,10 @@ void t.test("the first reading goes back page by page", async (t) => {
   venue.asked.length = 0;
   const longAgo = new Date(+at - 60 * 3_600_000);
   await reader.read(statuspageAt(venue, { readAt: longAgo }), at, never);
-  t.equal(venue.asked.length, 3, "after a long absence one does not");
+  t.equal(venue.asked.length, 3, "after a long absence one page is not enough");
 });
 
-void t.test("a server that ignores pages is asked for one too many, once", async (t) => {
+void t.test("a server that ignores page numbers gets one extra request", async (t) => {
   const venue = await serveStatuspage(t, () => incidents(50, 1));
   const reader = readerFor(t);
   const reading = await reader.read(statuspageAt(venue), at, never);
@@ -848,7 +848,7 @@ void t.test("a server that ignores pages is asked for one too many, once", async
   t.equal(venue.asked.length, 2);
 });
 
-void t.test("a hundred days are far enough, and 1,000 notices enough", async (t) => {
+void t.test("reading back ends at a hundred days or 1,000 notices", async (t) => {
   const pagesOf = (all: unknown[]) => (page: number) => all.slice((page - 1) * 50, page * 50);
   const daily = await serveStatuspage(t, pagesOf(incidents(500, 24)));
   const reading = await readerFor(t).read(statuspageAt(daily), at, never);
@@ -861,7 +861,7 @@ void t.test("a hundred days are far enough, and 1,000 notices enough", async (t)
   t.equal(hourly.asked.length, 21);
 });
 
-void t.test("further pages that fail", async (t) => {
+void t.test("later pages that fail keep the first", async (t) => {
   const pages = async (status: number) => {
     const venue = await serveStatuspage(t, (page, response) => {
       if (page === 1) return incidents(50, 1);
@@ -872,15 +872,15 @@ void t.test("further pages that fail", async (t) => {
   };
   for (const status of [400, 404]) {
     const reading = await pages(status);
-    t.equal(reading.problem, null, "there need be none");
+    t.equal(reading.problem, null, "a missing second page is no problem");
     t.same(reading.lists[0]!.listedFrom, new Date(+at - 49 * 3_600_000));
   }
   const broken = await pages(500);
   t.match(broken.problem, /incidents\.json: answered 500$/);
-  t.equal(broken.lists[0]!.notices.length, 50, "the first one is kept");
+  t.equal(broken.lists[0]!.notices.length, 50, "the first page is kept");
 });
 
-void t.test("a notice that moved to the next page meanwhile is there once", async (t) => {
+void t.test("a notice that moved to the next page meanwhile appears once", async (t) => {
   const all = incidents(70, 1);
   const venue = await serveStatuspage(t, (page) => (page === 1 ? all.slice(0, 50) : all.slice(49)));
   const reading = await readerFor(t).read(statuspageAt(venue), at, never);
@@ -890,7 +890,7 @@ void t.test("a notice that moved to the next page meanwhile is there once", asyn
   );
 });
 
-void t.test("a feed too slow to be read back to its beginning is read all the same", async (t) => {
+void t.test("a feed too slow to read back to its beginning is read as far as possible", async (t) => {
   const all = incidents(300, 1);
   const hoursAgo = (hours: number) => new Date(+at - hours * 3_600_000);
   const read = async (readAt: Date | null) => {
@@ -922,7 +922,7 @@ void t.test("a feed too slow to be read back to its beginning is read all the sa
         { scope: "incidents", count: 100, listedFrom: hoursAgo(99) },
         { scope: "maintenances", count: 0, listedFrom: new Date(0) },
       ],
-      "and says how far back it goes",
+      "the list records how far back it goes",
     );
   };
   const anAbsence = hoursAgo(200);

@@ -1,7 +1,4 @@
-/**
- * What is made of venues' status feeds, one kind after the other, and of all that may be wrong with them. Nothing is
- * fetched.
- */
+/** How each kind of status feed is parsed, with all that may be wrong in it. Nothing is fetched. */
 import t, { type Test } from "tap";
 import type { Taken } from "../../../server/notices/feed-kind.js";
 import { feedKinds } from "../../../server/notices/feed-kinds.js";
@@ -33,7 +30,7 @@ function sourceOf(kind: FeedSource["kind"], more: Partial<FeedSource> = {}): Fee
   };
 }
 
-/** What is made of a body that has come as JSON. */
+/** Parses a body that was received as JSON. */
 function taken(source: FeedSource, body: unknown, document = 0): Taken {
   const json: unknown = JSON.parse(JSON.stringify(body));
   const documents = feedKinds[source.kind].documents(source);
@@ -46,7 +43,7 @@ function only({ list }: Taken): Notice {
   return list!.notices[0]!;
 }
 
-/** That nothing is taken of a body, and why. */
+/** Asserts that nothing is read from a body, and the reason. */
 function unreadable(t: Test, taken: Taken, problem: string, name?: string) {
   t.same(taken, { problem, list: null, more: false, feedAt: null }, name ?? problem);
 }
@@ -102,7 +99,7 @@ const kraken = sourceOf("statuspage", { page: "https://status.kraken.com" });
 
 const incidentsBody = (...incidents: unknown[]) => ({ page, incidents });
 
-/** Full pages, which may go on. */
+/** Full pages, which may have a next page. */
 function many(count: number, of: (index: number) => object = () => ({})) {
   return Array.from({ length: count }, (_, index) => ({
     ...incident,
@@ -112,13 +109,13 @@ function many(count: number, of: (index: number) => object = () => ({})) {
   }));
 }
 
-void t.test("an incident of a Statuspage", (t) => {
+void t.test("an incident of a Statuspage is read in full", (t) => {
   const one = taken(kraken, incidentsBody(incident));
   t.equal(one.problem, null);
   t.equal(one.more, false);
   t.same(one.feedAt, new Date(page.updated_at));
   t.equal(one.list!.scope, "incidents");
-  t.same(one.list!.listedFrom, new Date(0), "a page that is not full is whole");
+  t.same(one.list!.listedFrom, new Date(0), "a page that is not full is complete");
   const { raw, ...notice } = only(one);
   t.same(notice, {
     id: "p31zjtct2jer",
@@ -133,7 +130,7 @@ void t.test("an incident of a Statuspage", (t) => {
     over: true,
     subjects: ["Derivatives", "WebSocket"],
   });
-  t.same(JSON.parse(raw), incident, "with all that it said");
+  t.same(JSON.parse(raw), incident, "the raw entry is kept whole");
   t.end();
 });
 
@@ -160,7 +157,7 @@ void t.test("a maintenance of a Statuspage starts when it is due", (t) => {
   t.end();
 });
 
-void t.test("which words of a Statuspage mean that it is over", (t) => {
+void t.test("certain words of a Statuspage mean that an incident is over", (t) => {
   for (const [status, over] of Object.entries({
     investigating: false,
     identified: false,
@@ -180,7 +177,7 @@ void t.test("which words of a Statuspage mean that it is over", (t) => {
   t.end();
 });
 
-void t.test("a Statuspage's indicator is not asked", (t) => {
+void t.test("a Statuspage's indicator is ignored", (t) => {
   const open = {
     ...incident,
     status: "investigating",
@@ -195,7 +192,7 @@ void t.test("a Statuspage's indicator is not asked", (t) => {
   t.end();
 });
 
-void t.test("an incident of a Statuspage without a link of its own", (t) => {
+void t.test("an incident of a Statuspage without a link gets the page's", (t) => {
   for (const shortlink of [null, "", "javascript:alert(1)", "stspg.io/x"])
     t.equal(
       only(taken(kraken, incidentsBody({ ...incident, shortlink }))).url,
@@ -207,7 +204,7 @@ void t.test("an incident of a Statuspage without a link of its own", (t) => {
   t.end();
 });
 
-void t.test("a field that is lost costs its entry, and is named", (t) => {
+void t.test("an entry with a missing field is skipped, and the field is named", (t) => {
   const lost: [string, unknown, string][] = [
     ["id", undefined, "an id of 1 to 200 plain characters, got nothing"],
     ["id", "", 'an id of 1 to 200 plain characters, got ""'],
@@ -234,9 +231,9 @@ void t.test("a field that is lost costs its entry, and is named", (t) => {
     t.same(
       one.list!.notices.map(({ id }) => id),
       [incident.id],
-      "the others are kept",
+      "the other entries are kept",
     );
-    t.equal(one.list!.listedFrom, null, "and the list is known to lack one, of whatever time");
+    t.equal(one.list!.listedFrom, null, "the list is known to be incomplete, from an unknown time");
   }
   const nameless = { ...incident, components: [{ id: "c1" }] };
   t.equal(
@@ -254,7 +251,7 @@ void t.test("bad entries are counted", (t) => {
   t.end();
 });
 
-void t.test("what is no Statuspage, or another one, is not read", (t) => {
+void t.test("a body that is no Statuspage, or another venue's, is not read", (t) => {
   const problem = (body: unknown, name: string) => unreadable(t, taken(kraken, body), name);
   const whole = incidentsBody(incident);
   problem(null, "the answer: expected an object with page and incidents, got null");
@@ -289,7 +286,7 @@ void t.test("what is no Statuspage, or another one, is not read", (t) => {
   t.end();
 });
 
-void t.test("a page may call itself as its people's address or its API's", (t) => {
+void t.test("a page may name its public address or its API's", (t) => {
   const source = sourceOf("statuspage", {
     api: "https://deribit.statuspage.io/api/v2/incidents.json",
     page: "https://status.deribit.com",
@@ -320,12 +317,12 @@ void t.test("a page that goes back in time is not used", (t) => {
     t,
     ahead("2126-09-04T11:58:00Z"),
     "its time is 2126-09-04T11:58:00.000Z, which is in the future",
-    "nor is one from the future, after which all the others would be old",
+    "a page from the future is not used: all later ones would seem old",
   );
   t.end();
 });
 
-void t.test("how far back a list goes", (t) => {
+void t.test("a list records how far back it goes", (t) => {
   const from = (incidents: unknown[]) => taken(kraken, incidentsBody(...incidents));
   t.same(from([]).list, {
     scope: "incidents",
@@ -338,11 +335,11 @@ void t.test("how far back a list goes", (t) => {
   t.same(full.list!.listedFrom, new Date(+at - 49 * 3_600_000));
   const shuffled = many(50);
   shuffled.push(shuffled.shift()!);
-  t.equal(from(shuffled).list!.listedFrom, null, "not known where a list that was cut is in another order");
+  t.equal(from(shuffled).list!.listedFrom, null, "unknown where a truncated list is in another order");
   t.end();
 });
 
-void t.test("10,000 incidents are looked at, and the newest 1,000 taken", (t) => {
+void t.test("of 10,000 incidents, all are examined and the newest 1,000 taken", (t) => {
   const { list, problem } = taken(kraken, incidentsBody(...many(10_000)));
   t.equal(problem, null);
   t.equal(list!.notices.length, 10_000);
@@ -350,11 +347,11 @@ void t.test("10,000 incidents are looked at, and the newest 1,000 taken", (t) =>
   t.equal(cut!.notices.length, 1000);
   t.equal(cut!.notices[0]!.id, "i0");
   t.equal(cut!.notices.at(-1)!.id, "i999");
-  t.same(cut!.listedFrom, new Date(+at - 1000 * 3_600_000 + 1), "just after the newest that was left out");
+  t.same(cut!.listedFrom, new Date(+at - 1000 * 3_600_000 + 1), "just after the newest omitted notice");
   t.end();
 });
 
-void t.test("of a list without end, the beginning is looked at", (t) => {
+void t.test("only the beginning of an oversized list is read", (t) => {
   const endless = [incident, ...Array<null>(20_000).fill(null)];
   const { list, problem } = taken(kraken, incidentsBody(...endless));
   t.equal(problem, "incidents: expected at most 20000 entries, got 20001");
@@ -363,7 +360,7 @@ void t.test("of a list without end, the beginning is looked at", (t) => {
   t.end();
 });
 
-void t.test("texts are cut and cleaned, and links are of the web", (t) => {
+void t.test("texts are truncated and cleaned, and only web links are kept", (t) => {
   const long = {
     ...incident,
     name: `Line one\nline\u0000 two\u202e ${"😀".repeat(400)}`,
@@ -378,7 +375,7 @@ void t.test("texts are cut and cleaned, and links are of the web", (t) => {
   const one = only(taken(kraken, incidentsBody(long)));
   t.equal(one.title.slice(0, 18), "Line one line two ");
   t.ok(one.title.length <= 500);
-  t.equal(Buffer.from(one.title).toString(), one.title, "no half characters");
+  t.equal(Buffer.from(one.title).toString(), one.title, "no character is cut in half");
   t.equal(one.status.length, 100);
   t.equal(one.impact!.length, 100);
   t.equal(one.url, "https://status.kraken.com/incidents/p31zjtct2jer");
@@ -388,17 +385,17 @@ void t.test("texts are cut and cleaned, and links are of the web", (t) => {
   t.end();
 });
 
-void t.test("strangers' texts", (t) => {
+void t.test("foreign texts are cleaned of control and direction characters", (t) => {
   t.equal(plainText(" a\t\r\n b\u2028c ", 99), "a b c");
   t.equal(plainText("\u001b[31mred\u0007\u0085", 99), "[31mred");
   t.equal(plainText("abc\u202egnp.exe\u2066\u200b\ufeff", 99), "abcgnp.exe");
-  t.equal(plainText("👩‍🚒", 99), "👩‍🚒", "joiners of emoji stay");
-  t.equal(plainText("ab😀", 3), "ab", "no half characters");
+  t.equal(plainText("👩‍🚒", 99), "👩‍🚒", "joiners within emoji stay");
+  t.equal(plainText("ab😀", 3), "ab", "no character is cut in half");
   t.equal(plainText("a\ud800b", 9), "a\ufffdb");
   t.equal(plainText("ab cd", 3), "ab");
   t.equal(plainText("plain  text ", 99), "plain text");
   const late = `${" ".repeat(9000)}x`;
-  for (const most of [41, 100, 500]) t.equal(plainText(late, most), "x", "empty at one length, empty at all");
+  for (const most of [41, 100, 500]) t.equal(plainText(late, most), "x", "the same at every length");
   t.equal(webAddress("https://a.example/b c"), "https://a.example/b%20c");
   for (const none of [
     null,
@@ -414,7 +411,7 @@ void t.test("strangers' texts", (t) => {
   t.end();
 });
 
-void t.test("instants of venues", (t) => {
+void t.test("the venues' forms of an instant are read", (t) => {
   for (const good of [
     "2026-08-11T09:00:00Z",
     "2026-08-11T09:00:00.123-07:00",
@@ -445,7 +442,7 @@ void t.test("instants of venues", (t) => {
 
 // --- JSON
 
-void t.test("what is no JSON, or too much of it", (t) => {
+void t.test("invalid or oversized JSON is reported", (t) => {
   const problem = (text: string, expected: string) => t.same(parsedJson(text), { problem: expected }, expected);
   problem("<!doctype html><html>", "answered HTML instead of JSON");
   problem("\n  <html>", "answered HTML instead of JSON");
@@ -459,14 +456,14 @@ void t.test("what is no JSON, or too much of it", (t) => {
   const nested = "[".repeat(64) + "]".repeat(64);
   t.ok("value" in parsedJson(nested));
   const quoted = JSON.stringify(["[".repeat(1000), '\\"[{'.repeat(1000)]);
-  t.ok("value" in parsedJson(quoted), "brackets in texts are none");
+  t.ok("value" in parsedJson(quoted), "brackets in strings do not count");
   const commas = JSON.stringify(['",'.repeat(400_001)]);
-  t.ok("value" in parsedJson(commas), "nor are commas");
+  t.ok("value" in parsedJson(commas), "commas in strings do not count");
   t.ok("value" in parsedJson(JSON.stringify("a".repeat(16_000_000))));
   t.end();
 });
 
-void t.test("keys of prototypes are keys like others", (t) => {
+void t.test("keys such as __proto__ are ordinary keys", (t) => {
   const text = JSON.stringify(incidentsBody(incident)).replace(
     '"impact"',
     '"__proto__":{"over":true},"constructor":1,"impact"',
@@ -486,7 +483,7 @@ void t.test("keys of prototypes are keys like others", (t) => {
 
 // --- Binance
 
-void t.test("Binance tells of maintenance, and of nothing else", (t) => {
+void t.test("Binance's feed reports maintenance only", (t) => {
   const binance = sourceOf("binance-system-status");
   const normal = taken(binance, { status: 0, msg: "normal" });
   const now: NoticeList = { scope: "now", notices: [], listedFrom: null };
@@ -523,7 +520,7 @@ void t.test("Binance tells of maintenance, and of nothing else", (t) => {
 
 // --- KuCoin
 
-void t.test("KuCoin tells what holds now", (t) => {
+void t.test("KuCoin's feed reports the current status only", (t) => {
   const kucoin = sourceOf("kucoin-service-status");
   const body = (status: string, msg: string | null) => ({
     code: "200000",
@@ -573,7 +570,7 @@ const okxEntry = {
 
 const okxBody = (...data: unknown[]) => ({ code: "0", msg: "", data });
 
-void t.test("OKX is asked for what is to come, and for what has ended", (t) => {
+void t.test("OKX's feed is requested for coming, current and ended notices", (t) => {
   const kind = feedKinds["okx-system-status"];
   t.same(
     kind.documents(okx).map(({ url }) => url),
@@ -583,7 +580,7 @@ void t.test("OKX is asked for what is to come, and for what has ended", (t) => {
   t.end();
 });
 
-void t.test("a notice of OKX", (t) => {
+void t.test("a notice of OKX is read in full", (t) => {
   const one = taken(okx, okxBody(okxEntry));
   t.equal(one.problem, null);
   t.match(one.list, { scope: "notices", listedFrom: null });
@@ -622,7 +619,7 @@ void t.test("a notice of OKX", (t) => {
   t.end();
 });
 
-void t.test("OKX's notices that are alike are told apart, in whatever document", (t) => {
+void t.test("similar notices of OKX are distinguished, across documents", (t) => {
   const alike = ["b", "a", "c"].map((title) => ({ ...okxEntry, title }));
   const ids = (entries: object[], document = 0) =>
     taken(okx, okxBody(...entries), document).list!.notices.map(({ id }) => id);
@@ -631,14 +628,14 @@ void t.test("OKX's notices that are alike are told apart, in whatever document",
   t.same(
     alike.flatMap((entry, document) => ids([entry], document)),
     together,
-    "each is named without the others",
+    "each notice's id does not depend on the others",
   );
   const twice = taken(okx, okxBody(alike[0], { ...alike[0], end: "" }));
-  t.equal(joined([twice.list!]).notices.length, 1, "what is one stays one");
+  t.equal(joined([twice.list!]).notices.length, 1, "the same notice in two documents is one");
   t.end();
 });
 
-void t.test("OKX's answers that cannot be read", (t) => {
+void t.test("unreadable answers of OKX are reported", (t) => {
   for (const [wrong, problem] of [
     [{ code: "50011", msg: "Too Many Requests", data: [] }, 'answered an error: code "50011", "Too Many Requests"'],
     [{ code: "0", msg: "" }, "data: expected a list of notices, got nothing"],
@@ -711,7 +708,7 @@ const bybitBody = (...list: unknown[]) => ({
   time: +at,
 });
 
-void t.test("a notice of Bybit", (t) => {
+void t.test("a notice of Bybit is read in full", (t) => {
   const one = taken(bybit, bybitBody(bybitEntry));
   t.equal(one.problem, null);
   t.same(one.feedAt, at);
@@ -741,7 +738,7 @@ void t.test("a notice of Bybit", (t) => {
   t.end();
 });
 
-void t.test("Bybit's answers that cannot be read", (t) => {
+void t.test("unreadable answers of Bybit are reported", (t) => {
   for (const [wrong, problem] of [
     [
       { retCode: 10006, retMsg: "Too many visits!", result: {}, time: +at },
@@ -769,10 +766,10 @@ void t.test("Bybit's answers that cannot be read", (t) => {
   t.end();
 });
 
-/** Names that every object of JavaScript has. */
+/** Property names that every JavaScript object has. */
 const inherited = ["__proto__", "constructor", "toString"];
 
-void t.test("a service that nobody knows is told by its number", (t) => {
+void t.test("an unknown service is shown by its number", (t) => {
   for (const code of [...inherited, 77, "7".repeat(1_000_000)]) {
     const { subjects } = only(taken(okx, okxBody({ ...okxEntry, serviceType: code })));
     t.same(subjects, [`serviceType ${code}`.slice(0, 200)]);
@@ -838,7 +835,7 @@ const betterstackBody = (...included: unknown[]) => ({
   ],
 });
 
-void t.test("a report of Better Stack", (t) => {
+void t.test("a report of Better Stack is read in full", (t) => {
   const one = taken(
     betterstack,
     betterstackBody(report, update("2026-09-04T09:30:00Z"), update("2026-09-04T09:10:00Z")),
@@ -883,7 +880,7 @@ void t.test("a report of Better Stack", (t) => {
   t.end();
 });
 
-void t.test("a report of Better Stack that was taken apart before", (t) => {
+void t.test("a report of Better Stack can be read twice", (t) => {
   const [document] = feedKinds.betterstack.documents(betterstack);
   const ends_at = "2026-09-04T13:00:00.000Z";
   const planned = { ...report.attributes, ends_at };
@@ -897,7 +894,7 @@ void t.test("a report of Better Stack that was taken apart before", (t) => {
   t.end();
 });
 
-void t.test("a resource of Better Stack that many reports are about", (t) => {
+void t.test("a resource that many reports of Better Stack share is cleaned once", (t) => {
   const long = `\u200b ${"Ethereum\n".repeat(2000)}`;
   const resource = {
     id: "1",
@@ -924,7 +921,7 @@ void t.test("a resource of Better Stack that many reports are about", (t) => {
   t.end();
 });
 
-void t.test("Better Stack's answers that cannot be read", (t) => {
+void t.test("unreadable answers of Better Stack are reported", (t) => {
   const body = betterstackBody();
   const withPage = (attributes: object) => ({
     ...body,
@@ -956,7 +953,7 @@ void t.test("Better Stack's answers that cannot be read", (t) => {
     t,
     taken(betterstack, withPage({ subdomain: "status", custom_domain: null })),
     "data.attributes.custom_domain: expected status.drpc.org, whose feed this should be, got null",
-    "a name at the vendor's is no domain",
+    "a subdomain of the vendor is no custom domain",
   );
   const capital = withPage({ custom_domain: "Status.dRPC.org" });
   t.equal(taken(betterstack, capital).problem, null);
@@ -975,7 +972,7 @@ void t.test("Better Stack's answers that cannot be read", (t) => {
 
 // --- Lists
 
-void t.test("of a notice that comes twice, the first holds", (t) => {
+void t.test("the first of duplicate notices counts", (t) => {
   const first = taken(kraken, incidentsBody(incident)).list!;
   const second = taken(kraken, incidentsBody({ ...incident, name: "Later" }, { ...incident, id: "other" })).list!;
   const list = joined([first, { ...second, listedFrom: at }]);
@@ -991,7 +988,7 @@ void t.test("of a notice that comes twice, the first holds", (t) => {
   t.end();
 });
 
-void t.test("what is left out of several lists is the oldest of all", (t) => {
+void t.test("the oldest notices of all lists are omitted", (t) => {
   const listed = (scope: NoticeList["scope"], days: number[]): NoticeList => ({
     scope,
     listedFrom: new Date(0),
@@ -1011,6 +1008,6 @@ void t.test("what is left out of several lists is the oldest of all", (t) => {
   t.same(maintenances!.notices.length, 2);
   t.same(maintenances!.listedFrom, new Date(Date.UTC(2026, 0, 2) + 1));
   const [whole] = newest([listed("incidents", [1])], 4);
-  t.same(whole!.listedFrom, new Date(0), "a list that is taken whole stays so");
+  t.same(whole!.listedFrom, new Date(0), "a list that is taken whole stays complete");
   t.end();
 });

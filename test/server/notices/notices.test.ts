@@ -1,4 +1,4 @@
-/** What is kept of the venues' own notices. */
+/** How the venues' own notices are stored. */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import type { NoticeList } from "../../../server/notices/feed.js";
@@ -6,15 +6,15 @@ import { migratedDatabase } from "../../support/database.js";
 import { changesOf, feedOf, forgetSaid, notice, noticesOf, said, whole } from "../../support/said.js";
 
 const now = Date.now();
-/** The instant so many minutes before this test began. */
+/** The instant this many minutes before the test began. */
 const at = (minutesAgo: number) => new Date(now - minutesAgo * 60_000);
 
 const nothing: NoticeList[] = [whole()];
 
-void t.test("a notice, from its first day to its last", async (t) => {
+void t.test("notices and their changes are stored", async (t) => {
   const { pool } = await migratedDatabase(t);
 
-  await t.test("changes are kept, and what stays is not written again", async (t) => {
+  await t.test("changes are stored, and an unchanged notice is not written again", async (t) => {
     await forgetSaid(pool);
     const first = notice("a", at(50), { title: "Errors", impact: "minor" });
     const worse = { ...first, status: "identified", impact: "critical" };
@@ -48,7 +48,7 @@ void t.test("a notice, from its first day to its last", async (t) => {
     );
   });
 
-  await t.test("one that is taken down stays, marked, and may come back", async (t) => {
+  await t.test("a notice that is taken down is marked as vanished, and may return", async (t) => {
     await forgetSaid(pool);
     const one = notice("a", at(50));
     await said(pool, "kraken", at(40), [whole(one)]);
@@ -68,7 +68,7 @@ void t.test("a notice, from its first day to its last", async (t) => {
     );
   });
 
-  await t.test("one that falls off the end of a list did not vanish", async (t) => {
+  await t.test("a notice that falls off the end of a list has not vanished", async (t) => {
     await forgetSaid(pool);
     const [old, young] = [notice("old", at(5000)), notice("young", at(50))];
     const cut = (minutesAgo: number, ...notices: (typeof old)[]) => [
@@ -81,10 +81,10 @@ void t.test("a notice, from its first day to its last", async (t) => {
       { external_id: "old", vanished: false, left_at: at(39) },
       { external_id: "young", vanished: true, left_at: at(38) },
     ]);
-    t.equal((await changesOf(pool, "old")).length, 1, "nothing was told");
+    t.equal((await changesOf(pool, "old")).length, 1, "no change is recorded");
   });
 
-  await t.test("where nobody knows how far a list reaches, only what was not over vanishes", async (t) => {
+  await t.test("where a list's reach is unknown, only notices that were not over vanish", async (t) => {
     await forgetSaid(pool);
     const list = (...notices: ReturnType<typeof notice>[]): NoticeList[] => [
       { scope: "notices", notices, listedFrom: null },
@@ -98,7 +98,7 @@ void t.test("a notice, from its first day to its last", async (t) => {
     ]);
   });
 
-  await t.test("a feed that tells only what holds now", async (t) => {
+  await t.test("a feed that shows only the current status gives notices with a start and an end", async (t) => {
     await forgetSaid(pool);
     const list = (...notices: ReturnType<typeof notice>[]): NoticeList[] => [
       { scope: "now", notices, listedFrom: null },
@@ -114,12 +114,12 @@ void t.test("a notice, from its first day to its last", async (t) => {
       {
         ...{ status: "close", title: "longer", over: true, vanished: false },
         ...{ started_at: at(40), resolved_at: at(38), last_seen_at: at(39) },
-        // it may have stood there for long
+        // the feed may have shown it for long
         posted_at: null,
       },
       {
         ...{ status: "cancelonly", over: true, started_at: at(38) },
-        // after the reading before, which had it not
+        // after the previous reading, which did not have it
         ...{ posted_at: at(39), resolved_at: at(37) },
       },
       {
@@ -131,21 +131,21 @@ void t.test("a notice, from its first day to its last", async (t) => {
     t.strictSame(
       (await changesOf(pool, rows[0]!.external_id)).map(({ title }) => title),
       ["upgrade", "longer", "longer"],
-      "its end is told, too",
+      "its end is recorded, too",
     );
   });
 
-  await t.test("when it was published is not moved in hindsight, when it began may be", async (t) => {
+  await t.test("the time of publication does not change in hindsight, the start may", async (t) => {
     await forgetSaid(pool);
     const one = notice("a", at(50), { postedAt: at(45) });
     await said(pool, "kraken", at(40), [whole(one)]);
     const moved = { ...one, startedAt: at(90), postedAt: at(90) };
     await said(pool, "kraken", at(39), [whole(moved)]);
     t.match(await noticesOf(pool, "kraken"), [{ started_at: at(90), posted_at: at(45) }]);
-    t.equal((await changesOf(pool, "a")).length, 2, "and that it was is kept");
+    t.equal((await changesOf(pool, "a")).length, 2, "the change of the start is recorded");
   });
 
-  await t.test("a date of publication that cannot be true is put right", async (t) => {
+  await t.test("an impossible time of publication is corrected", async (t) => {
     await forgetSaid(pool);
     const one = notice("a", at(50), { postedAt: new Date(0) });
     await said(pool, "kraken", at(40), [whole(one)]);
@@ -153,7 +153,7 @@ void t.test("a notice, from its first day to its last", async (t) => {
     t.match(await noticesOf(pool, "kraken"), [{ posted_at: at(48), doubtful: false }]);
   });
 
-  await t.test("one that was gone after an hour of trouble was seen before it", async (t) => {
+  await t.test("a notice that is gone after an hour of trouble was last seen before it", async (t) => {
     await forgetSaid(pool);
     await said(pool, "kraken", at(100), [whole(notice("a", at(200)))]);
     for (const minutesAgo of [95, 85, 75, 65, 55, 45])
@@ -164,7 +164,7 @@ void t.test("a notice, from its first day to its last", async (t) => {
     t.match(await noticesOf(pool, "kraken"), [{ left_at: at(40), last_seen_at: at(100) }]);
   });
 
-  await t.test("times that cannot be true are kept, and flagged", async (t) => {
+  await t.test("impossible times are stored, and flagged", async (t) => {
     await forgetSaid(pool);
     const maintenance = (id: string, startedAt: Date) =>
       notice(id, startedAt, { kind: "maintenance", postedAt: at(50) });
@@ -200,7 +200,7 @@ void t.test("a notice, from its first day to its last", async (t) => {
     });
   });
 
-  await t.test("half a character, and the character 0, lose nothing", async (t) => {
+  await t.test("half a character and the character NUL lose no notice", async (t) => {
     await forgetSaid(pool);
     const title = "half \ud83d of \0 it";
     await said(pool, "kraken", at(40), [whole(notice("a", at(50), { title }))]);
@@ -208,7 +208,7 @@ void t.test("a notice, from its first day to its last", async (t) => {
     t.equal(row!.title, "half \ufffd of  it");
   });
 
-  await t.test("an id that comes twice in a list is one notice", async (t) => {
+  await t.test("a duplicate id in a list is one notice", async (t) => {
     await forgetSaid(pool);
     const kept = await said(pool, "kraken", at(40), [whole(notice("a", at(50)), notice("a", at(60)))]);
     t.equal(kept.added, 1);
@@ -235,7 +235,7 @@ void t.test("a notice, from its first day to its last", async (t) => {
     t.equal(dayLater.added, 100);
   });
 
-  await t.test("of too many that are new the newest are kept", async (t) => {
+  await t.test("of too many new notices the newest are stored", async (t) => {
     await forgetSaid(pool);
     await said(pool, "kraken", at(40), nothing);
     await said(pool, "kraken", at(39), [whole(notice("first", at(39)))]);
@@ -246,10 +246,10 @@ void t.test("a notice, from its first day to its last", async (t) => {
     const newest = await pool.query<{ id: string }>(sql`
       select external_id as id from official_incident where external_id like 'n%' order by started_at
     `);
-    t.equal(newest[0]!.id, "n298", "the oldest of all are not");
+    t.equal(newest[0]!.id, "n298", "the oldest notices are not stored");
   });
 
-  await t.test("one that changes with every reading ends to be news", async (t) => {
+  await t.test("a notice that changes with every reading soon gets no more change records", async (t) => {
     await forgetSaid(pool);
     await said(pool, "kraken", at(2000), [whole(notice("a", at(2000)))]);
     await pool.query(sql`
@@ -262,7 +262,7 @@ void t.test("a notice, from its first day to its last", async (t) => {
     t.match(await noticesOf(pool, "kraken"), [{ status: "new" }]);
   });
 
-  await t.test("what tells nothing is written once an hour", async (t) => {
+  await t.test("a change of the raw text alone is written once an hour", async (t) => {
     await forgetSaid(pool);
     const one = notice("a", at(200));
     const raw = (text: string) => [whole({ ...one, raw: text })];
@@ -274,7 +274,7 @@ void t.test("a notice, from its first day to its last", async (t) => {
     t.equal((await changesOf(pool, "a")).length, 1);
   });
 
-  await t.test("that an outage is called maintenance afterwards is kept", async (t) => {
+  await t.test("a change from incident to maintenance is recorded", async (t) => {
     await forgetSaid(pool);
     const one = notice("a", at(50));
     await said(pool, "kraken", at(40), [whole(one)]);
@@ -288,7 +288,7 @@ void t.test("a notice, from its first day to its last", async (t) => {
     ]);
   });
 
-  await t.test("when it was published is known only where the reading before had it not", async (t) => {
+  await t.test("the time of publication is known only where the previous reading lacked the notice", async (t) => {
     const list = (...notices: ReturnType<typeof notice>[]): NoticeList[] => [
       { scope: "notices", notices, listedFrom: null },
     ];

@@ -1,4 +1,4 @@
-/** Feeds of the simulated venues, read as core reads them, and kept. */
+/** Feeds of the simulated venues, read and stored as core does it. */
 import t, { type Test } from "tap";
 import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { startCore } from "../../../server/engine/core.js";
@@ -18,7 +18,7 @@ import { startWorld, type World } from "../../../simulator/world.js";
 const registry = await loadRegistry(packagedFile("registry.json"));
 const minuteMs = 60_000;
 const begin = Math.floor(Date.now() / minuteMs) * minuteMs - 120 * minuteMs;
-/** So many minutes after the world began, two hours ago. */
+/** This many minutes after the world began, two hours ago. */
 const at = (minute: number) => new Date(begin + minute * minuteMs);
 
 const posts: ScriptedPost[] = [
@@ -75,7 +75,7 @@ const posts: ScriptedPost[] = [
   },
 ];
 
-/** A core's polling of a world, by a clock that both share. */
+/** A core's polling of a world, on a shared clock. */
 async function openPolling(t: Test, pool: Pool, random = 0.5) {
   let now = at(0);
   const world = await startWorld({ registry, posts, now: () => now });
@@ -100,7 +100,7 @@ async function openPolling(t: Test, pool: Pool, random = 0.5) {
     world,
     log,
     polling,
-    /** Reads all that is due at that minute. Resolves with milliseconds until something is again. */
+    /** Reads all feeds due at that minute. Resolves to the milliseconds until the next is due. */
     readAll: async (minute: number): Promise<number> => {
       now = at(minute);
       for (;;) {
@@ -151,10 +151,10 @@ async function noticesOf(pool: Pool, venue: string) {
 
 const requests = (world: World, venue?: string) => world.requests({ component: "official", ...(venue && { venue }) });
 
-void t.test("the feeds of the world", async (t) => {
+void t.test("core reads the feeds of the simulated world", async (t) => {
   const { pool } = await migratedDatabase(t);
 
-  await t.test("each kind is read, and an incident kept from its first day to its last", async (t) => {
+  await t.test("each kind is read, and an incident is stored from its start to its end", async (t) => {
     const { readAll, world, log } = await openPolling(t, pool);
     await readAll(0);
     const [runs] = await pool.query<{ readable: number; all: number }>(sql`
@@ -194,7 +194,7 @@ void t.test("the feeds of the world", async (t) => {
     ] as const)
       t.match(
         await noticesOf(pool, venue),
-        // not told by the feed: the reading before, which had it not
+        // not from the feed: the time of the previous reading, which did not have it
         [{ kind, posted_at: at(0), over: true }],
         venue,
       );
@@ -203,7 +203,7 @@ void t.test("the feeds of the world", async (t) => {
     t.ok(asked > 0 && requests(world) > asked);
   });
 
-  await t.test("a feed in trouble is unreadable, the others go on, and what was kept stays", async (t) => {
+  await t.test("a feed in trouble is unreadable, the others continue, and stored notices stay", async (t) => {
     const troubles: [ScriptedFault["kind"], Partial<ScriptedFault>, RegExp][] = [
       ["status", { status: 503 }, /503/],
       ["status", { status: 301, location: "http://elsewhere.example/" }, /elsewhere\.example/],
@@ -228,20 +228,20 @@ void t.test("the feeds of the world", async (t) => {
       await readAll(minute);
       const run = await newestRun(pool, "deribit");
       t.match(run.problem, expected, kind);
-      t.strictSame(run.from_at, at(14), "since the first of the troubles");
+      t.strictSame(run.from_at, at(14), "since the first trouble");
       t.equal((await newestRun(pool, "bybit")).problem, null);
       t.strictSame(await noticesOf(pool, "deribit"), before, kind);
       await world.clear();
       minute += 2;
     }
-    t.equal(log.filter((line) => line.includes("cannot be read")).length, 1, "told once");
+    t.equal(log.filter((line) => line.includes("cannot be read")).length, 1, "logged once");
     await readAll(minute + 10);
     t.strictSame((await newestRun(pool, "deribit")).problem, null);
     t.equal(log.filter((line) => line.includes("can be read again")).length, 1);
     t.match(await noticesOf(pool, "deribit"), [{ over: true }, {}]);
   });
 
-  await t.test("a list of several that is empty all at once is unreadable, and nothing vanished", async (t) => {
+  await t.test("a list of several notices that is suddenly empty is unreadable, and no notice vanishes", async (t) => {
     const { world, readAll, log } = await openPolling(t, pool);
     await readAll(12);
     t.equal((await noticesOf(pool, "bitstamp")).length, 3);
@@ -259,7 +259,7 @@ void t.test("the feeds of the world", async (t) => {
     t.ok(log.some((line) => line.includes("got none")));
   });
 
-  await t.test("a reading of what has not changed keeps the run, and writes no change", async (t) => {
+  await t.test("a reading of an unchanged feed extends the run, and writes no change", async (t) => {
     const { world, readAll } = await openPolling(t, pool);
     await readAll(12);
     const first = requests(world, "deribit");
@@ -277,40 +277,37 @@ void t.test("the feeds of the world", async (t) => {
     t.equal(changes!.count, 0);
   });
 
-  await t.test(
-    "each in its cadence; more seldom while it stays unreadable; later where a venue asks for it",
-    async (t) => {
-      const { world, readAll } = await openPolling(t, pool);
-      const dueIn = async (venue: string, minute: number) =>
-        Math.round((+(await newestRun(pool, venue)).due_at - +at(minute)) / 1000);
-      t.equal(await readAll(0), 30_000, "nothing is due for longer than it rests");
-      t.equal(await dueIn("deribit", 0), 90);
-      world.fault({
-        kind: "status",
-        status: 503,
-        venue: "deribit",
-        component: "official",
-      });
-      await readAll(2);
-      await readAll(4);
-      t.equal(await dueIn("deribit", 4), 90);
-      await readAll(14);
-      t.equal(await dueIn("deribit", 14), 180, "a quarter of what it has lasted");
-      await readAll(60);
-      t.equal(await dueIn("deribit", 60), 540, "and no more than nine minutes");
-      t.equal(await dueIn("bybit", 60), 90);
-      world.fault({
-        kind: "limited",
-        retryAfterS: 300,
-        venue: "bybit",
-        component: "official",
-      });
-      await readAll(62);
-      t.equal(await dueIn("bybit", 62), 300);
-    },
-  );
+  await t.test("each feed keeps its cadence, backs off while it is unreadable, and honours Retry-After", async (t) => {
+    const { world, readAll } = await openPolling(t, pool);
+    const dueIn = async (venue: string, minute: number) =>
+      Math.round((+(await newestRun(pool, venue)).due_at - +at(minute)) / 1000);
+    t.equal(await readAll(0), 30_000, "the poller rests no longer than until the next feed is due");
+    t.equal(await dueIn("deribit", 0), 90);
+    world.fault({
+      kind: "status",
+      status: 503,
+      venue: "deribit",
+      component: "official",
+    });
+    await readAll(2);
+    await readAll(4);
+    t.equal(await dueIn("deribit", 4), 90);
+    await readAll(14);
+    t.equal(await dueIn("deribit", 14), 180, "a quarter of the time that it has been unreadable");
+    await readAll(60);
+    t.equal(await dueIn("deribit", 60), 540, "at most nine minutes");
+    t.equal(await dueIn("bybit", 60), 90);
+    world.fault({
+      kind: "limited",
+      retryAfterS: 300,
+      venue: "bybit",
+      component: "official",
+    });
+    await readAll(62);
+    t.equal(await dueIn("bybit", 62), 300);
+  });
 
-  await t.test("readings are spread by a fifth", async (t) => {
+  await t.test("readings have a jitter of a fifth", async (t) => {
     for (const [random, seconds] of [
       [0, 72],
       [1, 108],
@@ -322,7 +319,7 @@ void t.test("the feeds of the world", async (t) => {
     }
   });
 
-  await t.test("whoever ends it in mid-reading keeps nothing", async (t) => {
+  await t.test("a core that stops in mid-reading stores nothing", async (t) => {
     const { world, polling } = await openPolling(t, pool);
     world.fault({ kind: "timeout", venue: "*", component: "official" });
     const ending = new AbortController();
@@ -335,11 +332,11 @@ void t.test("the feeds of the world", async (t) => {
     const [held] = await pool.query<{ count: number }>(
       sql`select count(*)::int as count from official_source where published and due_at > now()`,
     );
-    t.equal(held!.count, 0, "and gives it back");
+    t.equal(held!.count, 0, "the feed is released");
   });
 });
 
-void t.test("of two cores only the one that leads reads, three feeds at once", async (t) => {
+void t.test("of two cores only the leader reads, three feeds at a time", async (t) => {
   const { url } = await migratedDatabase(t);
   const log = makeLog("core", "error");
   const cores = [0, 1].map(() => {
@@ -374,5 +371,5 @@ void t.test("of two cores only the one that leads reads, three feeds at once", a
   t.equal(other.reads(), 0);
   await leader.close();
   await until(() => Promise.resolve(other.reads() === 3));
-  t.equal(leader.reads(), 3, "what was under way ended, and nothing began");
+  t.equal(leader.reads(), 3, "readings in flight ended, and none began");
 });

@@ -7,7 +7,7 @@ import type { Supervisor } from "../../../server/process/supervisor.js";
 
 const regions = ["eu-central", "us-east"];
 
-void t.test("programs start in the order in which they need each other", async (t) => {
+void t.test("programs start after those that they need", async (t) => {
   const { supervisor, asked } = recorder();
   const addresses = await startAll(supervisor, readSettings({}), regions);
   t.same(
@@ -22,7 +22,7 @@ void t.test("programs start in the order in which they need each other", async (
   t.same([...addresses.probes.keys()], regions);
 });
 
-void t.test("all others use the embedded database at the address that it gave", async (t) => {
+void t.test("all other programs use the embedded database at its reported address", async (t) => {
   const { supervisor, asked } = recorder();
   await startAll(supervisor, readSettings({}), regions);
   const [database, ...others] = asked;
@@ -46,7 +46,7 @@ void t.test("with DATABASE_URL no database is started", async (t) => {
   t.equal(asked[0]?.does, "run migrate");
 });
 
-void t.test("each has a health port of its own, each probe its region", async (t) => {
+void t.test("each program has its own health port, and each probe its region", async (t) => {
   const { supervisor, asked } = recorder();
   await startAll(supervisor, readSettings({ PORT: "9000" }), regions);
   const of = (does: string) => asked.find((program) => program.does === does);

@@ -5,7 +5,7 @@ import { runScript } from "../../support/run-script.js";
 const modules = ["server/process/lifecycle"];
 const runUntilStopped = "lifecycle.runUntilStopped";
 
-void t.test("SIGTERM closes in reverse order of opening, and ends with 0", async (t) => {
+void t.test("SIGTERM closes in reverse order of opening, and exits with code 0", async (t) => {
   const script = runScript(
     t,
     modules,
@@ -21,7 +21,7 @@ void t.test("SIGTERM closes in reverse order of opening, and ends with 0", async
   t.same(closedIn(script.output()), ["third", "second", "first"]);
 });
 
-void t.test("SIGINT does the same", async (t) => {
+void t.test("SIGINT closes as SIGTERM does", async (t) => {
   const script = runScript(
     t,
     modules,
@@ -50,7 +50,7 @@ void t.test("a second signal exits at once", async (t) => {
   t.equal(await script.ended, 128 + 2);
 });
 
-void t.test("a closing that fails does not keep the others open", async (t) => {
+void t.test("a failed close does not keep the others open", async (t) => {
   const script = runScript(
     t,
     modules,
@@ -62,12 +62,12 @@ void t.test("a closing that fails does not keep the others open", async (t) => {
   );
   await script.saw("ready");
   script.kill("SIGTERM");
-  t.equal(await script.ended, 1, "a failed closing is not a clean end");
+  t.equal(await script.ended, 1, "a failed close is no clean exit");
   t.same(closedIn(script.output()), ["third", "first"]);
   t.match(script.output(), /closing failed name=faulty .*door jammed/);
 });
 
-void t.test("a stuck closing is given up before the deadline of all", async (t) => {
+void t.test("a stuck close is given up before the overall deadline", async (t) => {
   const script = runScript(
     t,
     modules,
@@ -83,7 +83,7 @@ void t.test("a stuck closing is given up before the deadline of all", async (t) 
   t.match(script.output(), /closing failed name=stuck .*not closed within/);
 });
 
-void t.test("a bug that nobody caught is logged with its stack, and ends with 1", async (t) => {
+void t.test("an uncaught error is logged with its stack, and exits with code 1", async (t) => {
   for (const bug of [
     `setTimeout(function culprit() { throw new Error("oops"); });`,
     `setTimeout(async function culprit() { throw new Error("oops"); });`,
@@ -103,7 +103,7 @@ void t.test("a bug that nobody caught is logged with its stack, and ends with 1"
   }
 });
 
-void t.test("a start that fails closes what it had opened", async (t) => {
+void t.test("a failed start closes what it had opened", async (t) => {
   const script = runScript(
     t,
     modules,
@@ -117,7 +117,7 @@ void t.test("a start that fails closes what it had opened", async (t) => {
   t.same(closedIn(script.output()), ["it"]);
 });
 
-void t.test("what the user can put right is one sentence, told last, and ends with 2", async (t) => {
+void t.test("an error that the user can fix is one last sentence, with exit code 2", async (t) => {
   const script = runScript(
     t,
     [...modules, "shared/process/user-error"],
@@ -131,7 +131,7 @@ void t.test("what the user can put right is one sentence, told last, and ends wi
   t.notMatch(script.output(), "at ", "no stack");
 });
 
-void t.test("a start cut short closes what was opened, also what opens late", async (t) => {
+void t.test("an interrupted start closes what was opened, even what opens late", async (t) => {
   const script = runScript(
     t,
     modules,
@@ -153,7 +153,7 @@ void t.test("a start cut short closes what was opened, also what opens late", as
   t.same(closedIn(script.output()), ["late"]);
 });
 
-void t.test("a task exits by itself when it is done, after closing", async (t) => {
+void t.test("a task closes and exits when it is done", async (t) => {
   const script = runScript(
     t,
     modules,
@@ -167,7 +167,7 @@ void t.test("a task exits by itself when it is done, after closing", async (t) =
   t.same(closedIn(script.output()), ["it"]);
 });
 
-void t.test("a task that is cut short does not look done", async (t) => {
+void t.test("an interrupted task does not exit as done", async (t) => {
   const script = runScript(
     t,
     modules,

@@ -1,4 +1,4 @@
-/** Ports are checked before anything is started: that each is wanted once, and free. */
+/** Ports are checked before anything starts: each is used once, and free. */
 import { createServer } from "node:net";
 import t from "tap";
 import { listen } from "../../../shared/config/listen.js";
@@ -8,10 +8,10 @@ import { freePort } from "../../support/free-port.js";
 
 const regions = ["a", "b", "c"];
 
-/** None of them listens anywhere: whether a port is free is another question. */
+/** None of these ports is opened: whether a port is free is another test. */
 const anyFree = { PORT: "0", HEALTH_PORT: "0", EMBEDDED_PORT: "0" };
 
-void t.test("what `up` listens on", (t) => {
+void t.test("`up` lists the ports on which it listens", (t) => {
   const wanted = portsOfAll(readSettings({ HEALTH_HOST: "10.8.0.1" }), regions);
   t.same(
     wanted.map(({ port, host, for: what }) => [port, host, what]),
@@ -28,12 +28,12 @@ void t.test("what `up` listens on", (t) => {
   const onServer = readSettings({ DATABASE_URL: "postgres://db/venues" });
   t.notOk(
     portsOfAll(onServer, regions).some(({ setting }) => setting === "EMBEDDED_PORT"),
-    "the embedded database is not started then",
+    "the embedded database is not started with DATABASE_URL",
   );
   t.end();
 });
 
-void t.test("a port that two programs want", async (t) => {
+void t.test("a port that two programs would use is refused", async (t) => {
   const port = await freePort();
   const clash = async (env: Record<string, string>, expected: string) => {
     const settings = readSettings({ ...anyFree, ...env });
@@ -53,11 +53,11 @@ void t.test("a port that two programs want", async (t) => {
   await t.rejects(
     requirePorts(portsOf(readSettings({ PORT: `${port}`, HEALTH_PORT: `${port}` }), "web")),
     { message: /^port \d+ is wanted twice, for the public API/ },
-    "of a single program, too",
+    "a single program cannot use a port twice either",
   );
   await t.resolves(
     requirePorts(portsOfAll(readSettings(anyFree), regions)),
-    "0 is any free one, however often it is wanted",
+    "0 means any free port, and may be set repeatedly",
   );
 });
 
@@ -82,7 +82,7 @@ void t.test("all problems are listed at once", async (t) => {
   t.match(shown, "HEALTH_PORT: health of web would get port 65537, and the highest is 65535; set a lower HEALTH_PORT");
 });
 
-void t.test("a port is looked for at its own address", async (t) => {
+void t.test("a port is checked at its own address", async (t) => {
   const other = createServer();
   t.teardown(() => other.close());
   const port = await listen(other, 0, "127.0.0.1", "PORT");
@@ -93,5 +93,5 @@ void t.test("a port is looked for at its own address", async (t) => {
   await t.rejects(requirePorts([at("127.0.0.1")]), { name: "UserError" });
   await t.rejects(requirePorts([at("0.0.0.0")]), { name: "UserError" });
   if (process.platform === "linux")
-    await t.resolves(requirePorts([at("127.0.0.2")]), "there it takes nothing from anybody");
+    await t.resolves(requirePorts([at("127.0.0.2")]), "the port is free at this address");
 });

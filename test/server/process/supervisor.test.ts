@@ -3,8 +3,8 @@ import t, { type Test } from "tap";
 import { built, runScript, type Script } from "../../support/run-script.js";
 
 /**
- * The supervisor stands in a process of its own, as in life, because it is the
- * one that gets the signals. Its children are scripts of a few lines.
+ * The supervisor runs in a separate process, as in production, because it receives the signals. Its children are
+ * scripts of a few lines.
  */
 const prelude = `
   const { runUntilStopped } = lifecycle;
@@ -58,7 +58,7 @@ void t.test("programs start in order, and stop in reverse", async (t) => {
   ]);
 });
 
-void t.test("a program that dies is started again, and the log says so", async (t) => {
+void t.test("a program that dies is restarted, and the restart is logged", async (t) => {
   const script = supervise(
     t,
     `await supervise({}, async (it) => it.start(child("frail", \`
@@ -76,10 +76,10 @@ void t.test("a program that dies is started again, and the log says so", async (
     /error script: a program ended unexpectedly; restarting program=frail code=null signal=SIGKILL/,
   );
   const pids = matches(script, /frail lives \d+/g);
-  t.equal(new Set(pids).size, pids.length, "each time another process");
+  t.equal(new Set(pids).size, pids.length, "each restart is a new process");
 });
 
-void t.test("pauses before restarts grow up to their bound, with jitter", async (t) => {
+void t.test("pauses before restarts grow up to their limit, with jitter", async (t) => {
   const script = supervise(t, `await supervise({}, async (it) => it.start(child("frail", "process.exit(1)")));`);
   await waitFor(script, () => pausesIn(script).length >= 5);
   script.kill("SIGTERM");
@@ -91,7 +91,7 @@ void t.test("pauses before restarts grow up to their bound, with jitter", async 
   }
 });
 
-void t.test("a program that lived long enough starts with the small pause again", async (t) => {
+void t.test("a program that ran long enough restarts with the shortest pause again", async (t) => {
   const script = supervise(
     t,
     `const quick = { firstMs: 20, longestMs: 10_000, stableMs: 1 };
@@ -106,7 +106,7 @@ void t.test("a program that lived long enough starts with the small pause again"
   );
 });
 
-void t.test("a stubborn program is killed, and those before it still get their time", async (t) => {
+void t.test("a program that ignores SIGTERM is killed, and the earlier programs still get their time", async (t) => {
   const script = supervise(
     t,
     `await supervise({ stopWithinMs: 6000 }, async (it) => {
@@ -122,14 +122,14 @@ void t.test("a stubborn program is killed, and those before it still get their t
   const stoppedAt = performance.now();
   script.kill("SIGTERM");
   t.equal(await script.ended, 0);
-  t.ok(performance.now() - stoppedAt < 9_000, "within its limit");
+  t.ok(performance.now() - stoppedAt < 9_000, "the stop takes no longer than its limit");
   t.match(script.output(), "stubborn shrugs");
   t.match(script.output(), /did not stop in time and was killed program=stubborn/);
   t.match(script.output(), "database stops");
 });
 
 void t.test(
-  "with a program stuck in every tier, peers stop at once and the first keeps a third of the time",
+  "with a stuck program in every tier, peers stop at the same time and the first keeps a third of the time",
   async (t) => {
     const script = supervise(
       t,
@@ -148,19 +148,20 @@ void t.test(
     script.kill("SIGTERM");
     t.equal(await script.ended, 0);
     const tookMs = performance.now() - stoppedAt;
-    t.ok(tookMs < 9_000, `${tookMs} ms, and 6000 ms are given`);
+    t.ok(tookMs < 9_000, `stopped after ${tookMs} ms, 6000 ms are allowed`);
     const killed = /was killed program=(\w+) withinMs=(\d+)/g;
     const had: Record<string, number> = {};
     for (const [, name, ms] of script.output().matchAll(killed)) had[name!] = Number(ms);
-    // Less than two thousand, a thousand, a thousand and two thousand, by what a busy machine is late.
+    // The expected values are two thousand, a thousand, a thousand and two thousand, less the lateness of a busy
+    // machine.
     const given = JSON.stringify(had);
-    for (const probe of ["us", "eu", "asia"]) t.ok(had[probe]! > 1500, `${probe} has half of two thirds: ${given}`);
-    for (const program of ["web", "core"]) t.ok(had[program]! > 500, `${program} has a quarter of them: ${given}`);
-    t.ok(had["database"]! > 1000, `the first has the last third: ${given}`);
+    for (const probe of ["us", "eu", "asia"]) t.ok(had[probe]! > 1500, `${probe} gets half of two thirds: ${given}`);
+    for (const program of ["web", "core"]) t.ok(had[program]! > 500, `${program} gets a quarter of them: ${given}`);
+    t.ok(had["database"]! > 1000, `the first gets the last third: ${given}`);
   },
 );
 
-void t.test("what the user must put right stops everything, and is said last", async (t) => {
+void t.test("a problem that the user must fix stops everything, and is printed last", async (t) => {
   const script = supervise(
     t,
     `await supervise({}, async (it) => {
@@ -178,13 +179,13 @@ void t.test("what the user must put right stops everything, and is said last", a
   t.notMatch(script.output(), "started again");
 });
 
-void t.test("a refusal without a sentence names the program", async (t) => {
+void t.test("a refusal without a message names the program", async (t) => {
   const script = supervise(t, `await supervise({}, async (it) => it.start(child("web", "process.exit(2)")));`);
   t.equal(await script.ended, 2);
   t.match(script.output(), "venuewatch: web refused to start (exit code 2)");
 });
 
-void t.test("a program that once was ready is not given up for code 2", async (t) => {
+void t.test("a program that was ready once is restarted despite exit code 2", async (t) => {
   const script = supervise(
     t,
     `await supervise({}, async (it) => it.start(child("web", \`
@@ -198,7 +199,7 @@ void t.test("a program that once was ready is not given up for code 2", async (t
   t.match(script.output(), 'refused="the database is away"');
 });
 
-void t.test("a task runs once, and what follows waits for it", async (t) => {
+void t.test("a task runs once, and later programs wait for it", async (t) => {
   const script = supervise(
     t,
     `await supervise({}, async (it) => {
@@ -218,7 +219,7 @@ void t.test("a task that fails ends the start", async (t) => {
   t.match(script.output(), "migrate ended with code 1");
 });
 
-void t.test("SIGTERM in the middle of the start stops what runs", async (t) => {
+void t.test("SIGTERM during the start stops the running programs", async (t) => {
   const script = supervise(
     t,
     `await supervise({}, async (it) => {
@@ -233,7 +234,7 @@ void t.test("SIGTERM in the middle of the start stops what runs", async (t) => {
   t.notMatch(script.output(), "started again");
 });
 
-void t.test("Ctrl-C in a terminal reaches the supervisor alone, so the order is kept", async (t) => {
+void t.test("Ctrl-C in a terminal reaches only the supervisor, so the order is kept", async (t) => {
   const script = supervise(
     t,
     `await supervise({}, async (it) => {
@@ -248,7 +249,7 @@ void t.test("Ctrl-C in a terminal reaches the supervisor alone, so the order is 
   t.same(matches(script, /\w+ stops/g), ["web stops", "database stops"]);
 });
 
-void t.test("no program outlives a supervisor that is killed", async (t) => {
+void t.test("no program outlives a killed supervisor", async (t) => {
   const script = supervise(
     t,
     `await supervise({}, async (it) => {
@@ -265,7 +266,7 @@ void t.test("no program outlives a supervisor that is killed", async (t) => {
   );
   await script.saw("all up");
   script.kill("SIGKILL");
-  // They share its output: that ends only when the last of them is gone.
+  // The programs share its output, which ends only with the last of them.
   t.equal(await script.ended, "SIGKILL");
   t.match(script.output(), /warn real: stopping: the supervisor is gone/);
   t.match(script.output(), "real closes");

@@ -24,12 +24,12 @@ import { runCli } from "../../support/run-script.js";
 const packaged = packagedFile("registry.json");
 const original = readFileSync(packaged, "utf8");
 
-/** Every stall object of a registry, and nothing else. */
+/** Matches every stall object of a registry, and nothing else. */
 const stalls = /"stall":\s*\{\s*"afterMs":\s*\d+,\s*"distribution":\s*(?:null|\{[^{}]*\})\s*\}/g;
 
 const withoutStalls = (text: string) => text.replaceAll(stalls, "");
 
-void t.test("only the thresholds of a registry are rewritten", async (t) => {
+void t.test("writing thresholds changes nothing else in a registry", async (t) => {
   const registry = await loadRegistry(packaged);
   const all = registry.venues.flatMap(({ id, socket }) =>
     (socket?.streams ?? []).map(({ name }, index) => threshold(id, name, 10_000 + 1000 * index)),
@@ -37,7 +37,7 @@ void t.test("only the thresholds of a registry are rewritten", async (t) => {
   const rewritten = withThresholds(original, all, "it");
   t.equal(original.match(stalls)!.length, all.length);
   t.equal(rewritten.match(stalls)!.length, all.length);
-  t.equal(withoutStalls(rewritten), withoutStalls(original), "byte for byte");
+  t.equal(withoutStalls(rewritten), withoutStalls(original), "the rest is equal byte for byte");
   t.strictSame(
     (JSON.parse(rewritten) as typeof registry).venues.flatMap(({ id, socket }) =>
       socket!.streams.map(({ name, stall }) => ({
@@ -48,11 +48,11 @@ void t.test("only the thresholds of a registry are rewritten", async (t) => {
     ),
     all,
   );
-  t.equal(withThresholds(rewritten, all, "it"), rewritten, "and once again");
+  t.equal(withThresholds(rewritten, all, "it"), rewritten, "writing them again changes nothing");
   t.equal(withThresholds(original, [], "it"), original);
 });
 
-void t.test("a stream without a proposal is left as it is", (t) => {
+void t.test("a stream without a proposal is unchanged", (t) => {
   const one = threshold("kraken", "trades", 77_000);
   const rewritten = withThresholds(original, [one], "it");
   const [before, after] = [original, rewritten].map((text) => text.split("\n")) as [string[], string[]];
@@ -64,13 +64,13 @@ void t.test("a stream without a proposal is left as it is", (t) => {
   t.end();
 });
 
-void t.test("a registry of any other form keeps that form", (t) => {
+void t.test("a registry keeps its formatting", (t) => {
   const value = JSON.parse(original) as { venues: object[] };
   const forms: [string, string][] = [
     ["one line", JSON.stringify(value)],
     ["indented", JSON.stringify(value, null, 2)],
     [
-      "lines as on Windows, and a byte order mark",
+      "Windows line ends and a byte order mark",
       `\ufeff${JSON.stringify(value, null, "\t").replaceAll("\n", "\r\n")}\r\n`,
     ],
     ["braces and stalls in texts", original.replace("Kraken", '\\"stall\\": {')],
@@ -80,12 +80,12 @@ void t.test("a registry of any other form keeps that form", (t) => {
     const rewritten = withThresholds(text, [one], "it");
     t.not(rewritten, text);
     t.equal(withoutStalls(rewritten), withoutStalls(text), what);
-    t.equal(rewritten.match(stalls)!.filter((stall) => !text.includes(stall)).length, 1, "one is new");
+    t.equal(rewritten.match(stalls)!.filter((stall) => !text.includes(stall)).length, 1, "one stall object is new");
   }
   t.end();
 });
 
-void t.test("what is written must be a registry", (t) => {
+void t.test("an invalid registry is not written", (t) => {
   const tooLong = threshold("kraken", "trades", 86_401_000);
   t.throws(() => withThresholds(original, [tooLong], "mine.json"), {
     name: "UserError",
@@ -94,7 +94,7 @@ void t.test("what is written must be a registry", (t) => {
   t.end();
 });
 
-void t.test("the file is replaced in one step, and stays what it was", async (t) => {
+void t.test("the file is replaced atomically, and keeps its mode and link", async (t) => {
   const { folder, path } = copied(t);
   chmodSync(path, 0o640);
   symlinkSync(path, join(folder, "link.json"));
@@ -102,15 +102,15 @@ void t.test("the file is replaced in one step, and stays what it was", async (t)
   const one = threshold("kraken", "trades", 77_000);
   await writeThresholds(join(folder, "link.json"), [one]);
 
-  t.equal(readFileSync(path, "utf8"), withThresholds(original, [one], "it"), "behind a link");
+  t.equal(readFileSync(path, "utf8"), withThresholds(original, [one], "it"), "the link's target is written");
   t.ok(lstatSync(join(folder, "link.json")).isSymbolicLink());
   const after = statSync(path);
   t.equal(after.mode, before.mode);
-  t.not(after.ino, before.ino, "a new file: no reader sees half of one");
+  t.not(after.ino, before.ino, "a new file, so that no reader sees half of it");
   t.strictSame(readdirSync(folder).sort(), ["link.json", "registry.json"]);
 });
 
-void t.test("what others changed meanwhile is kept", async (t) => {
+void t.test("concurrent changes of the registry are kept", async (t) => {
   const { path } = copied(t);
   const theirs = original
     .replace('"name": "Kraken"', '"name": "Kraken Pro"')
@@ -120,17 +120,17 @@ void t.test("what others changed meanwhile is kept", async (t) => {
   const now = readFileSync(path, "utf8");
   t.match(now, '"name": "Kraken Pro"');
   t.match(now, '"afterMs": 77000');
-  t.notMatch(now, "88000", "its stream has gone");
+  t.notMatch(now, "88000", "its stream was removed");
 
   writeFileSync(path, "{");
   await t.rejects(writeThresholds(path, [threshold("kraken", "trades", 77_000)]), {
     name: "UserError",
     message: /is not JSON/,
   });
-  t.equal(readFileSync(path, "utf8"), "{", "a broken one is left alone");
+  t.equal(readFileSync(path, "utf8"), "{", "a broken registry is unchanged");
 });
 
-void t.test("a file that cannot be written is told in a sentence", async (t) => {
+void t.test("an unwritable registry is reported in one sentence", async (t) => {
   const { path } = copied(t);
   const inTheWay = `${path}.${process.pid}.new`;
   mkdirSync(inTheWay);
@@ -138,11 +138,11 @@ void t.test("a file that cannot be written is told in a sentence", async (t) => 
     name: "UserError",
     message: `The registry ${path} cannot be written (EEXIST): let this user write the file and its folder, or set REGISTRY to a writable file`,
   });
-  t.ok(existsSync(inTheWay), "what is not ours is not removed");
+  t.ok(existsSync(inTheWay), "a foreign file is not removed");
   t.equal(readFileSync(path, "utf8"), original);
 });
 
-void t.test("stalls measure, from samples to the registry", async (t) => {
+void t.test("stalls measure writes thresholds from samples into the registry", async (t) => {
   const { url, pool, registry } = await migratedDatabase(t);
   const { folder, path } = copied(t);
   const [{ id: venue, socket }] = registry.venues as [(typeof registry.venues)[number]];
@@ -186,7 +186,7 @@ void t.test("stalls measure, from samples to the registry", async (t) => {
   t.strictSame(readdirSync(folder), ["registry.json"]);
 });
 
-void t.test("a database without our tables is told in a sentence", async (t) => {
+void t.test("a database without our tables is reported in one sentence", async (t) => {
   const script = runCli(t, ["stalls", "measure"], {
     DATABASE_URL: await emptyDatabase(t),
   });

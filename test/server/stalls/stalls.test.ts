@@ -16,23 +16,23 @@ const dayMs = 24 * hourMs;
 
 /** The silences of each line of slots, in seconds; one slot ends every ten seconds. */
 const lines: [what: string, slots: string, periods: string][] = [
-  ["each slot has a silence of its own", "5 4 3 2 1", "2 3 4 5"],
-  ["one silence, however many slots it touches", "1 8 18 28 31 2 1", "2 31"],
-  ["two silences, one upon the other", "1 9 19 22 6 16 21 1 0", "1 21 22"],
-  ["equal ones are not the same one", "3 3 3 2", "3 3 3"],
-  ["one that lasts to the end was not heard whole", "1 0 10 20 30", "1"],
-  ["nor one that lasts into an unmeasured slot", "2 1 11 21 . 3 2 0", "2 2 3"],
-  ["heard again after the gap, it is whole", "2 1 11 . 31 33 2 1", "2 2 33"],
+  ["each slot has its own silence", "5 4 3 2 1", "2 3 4 5"],
+  ["one silence that spans several slots", "1 8 18 28 31 2 1", "2 31"],
+  ["two silences in succession", "1 9 19 22 6 16 21 1 0", "1 21 22"],
+  ["silences of equal length are separate", "3 3 3 2", "3 3 3"],
+  ["a silence that lasts to the end is incomplete", "1 0 10 20 30", "1"],
+  ["a silence that lasts into an unmeasured slot is incomplete", "2 1 11 21 . 3 2 0", "2 2 3"],
+  ["a silence that ends after the gap is complete", "2 1 11 . 31 33 2 1", "2 2 33"],
   ["a refused subscription is no silence", "2 1 x40 x50 3 2 1", "2 2 3"],
 ];
 
 interface Kind {
-  /** Null: the stream's own. */
+  /** Null: the stream's own component. */
   component: string | null;
   retracted?: boolean;
-  /** Of a region instead. */
+  /** An impairment of a region instead. */
   impaired?: string;
-  /** Whether it leaves periods out of a series of eu-central. */
+  /** Whether it excludes periods from a series of eu-central. */
   counts: boolean;
 }
 
@@ -45,11 +45,11 @@ const kinds: Kind[] = [
   { component: null, impaired: "us-east", counts: false },
 ];
 
-// Each test has days of its own, and the incident that stays open comes last.
-void t.test("quiet periods in a database", async (t) => {
+// Each test uses separate days, and the incident that stays open comes last.
+void t.test("quiet periods are measured from stored samples", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
 
-  await t.test("quiet periods, as they are read off the samples", async (t) => {
+  await t.test("follow from the slots' silences", async (t) => {
     for (const [index, [what, line, expected]] of lines.entries())
       await t.test(`${what}: ${line}`, async (t) => {
         const { id, socket } = registry.venues[index]!;
@@ -64,10 +64,10 @@ void t.test("quiet periods in a database", async (t) => {
         const parts = [];
         for (let at = +from - 7_000; at < +to; at += 17_000)
           parts.push(await readSilences(pool, series, piece(new Date(at), new Date(at + 17_000))));
-        t.strictSame(added(parts), silences, "the same in pieces");
+        t.strictSame(added(parts), silences, "the same when counted in parts");
       });
 
-    await t.test("of other venues, streams and regions nothing", async (t) => {
+    await t.test("do not include other venues, streams or regions", async (t) => {
       const [{ id, socket }] = registry.venues as [Registry["venues"][number]];
       const other = { ...seriesOf(id, socket!.streams[0]!), region: "us-east" };
       const from = new Date("2026-10-30T00:00:00Z");
@@ -76,7 +76,7 @@ void t.test("quiet periods in a database", async (t) => {
     });
   });
 
-  await t.test("a quiet period is a silence that was heard whole, and is counted once", async (t) => {
+  await t.test("are complete silences, each counted once", async (t) => {
     const random = randomFrom(3);
     for (const [index, meanMs] of [300, 4_000, 15_000, 60_000].entries()) {
       const { id, socket } = registry.venues[index]!;
@@ -93,7 +93,7 @@ void t.test("quiet periods in a database", async (t) => {
     }
   });
 
-  await t.test("random series agree with a plain reckoning", async (t) => {
+  await t.test("agree with a simple computation for random series", async (t) => {
     const random = randomFrom(5);
     let periods = 0;
     let days = 0;
@@ -101,7 +101,7 @@ void t.test("quiet periods in a database", async (t) => {
       for (const { id: venue, socket } of registry.venues) {
         const stream = socket!.streams[Math.floor(random() * 3)]!;
         const series = seriesOf(venue, stream);
-        // each has a day of its own: an impairment is one of all streams
+        // each has a separate day: an impairment affects all streams
         const from = new Date(+new Date("2026-08-01T23:31:17.890Z") + days * dayMs);
         days += 1;
         const slots = randomSlots(random, 300);
@@ -122,7 +122,7 @@ void t.test("quiet periods in a database", async (t) => {
     t.ok(periods > 1000, `${periods} periods`);
   });
 
-  await t.test("streams are measured, and false stalls counted", async (t) => {
+  await t.test("give a proposal and the number of false stalls for each stream", async (t) => {
     const venue = registry.venues.find(({ id }) => id === "kraken")!;
     const [ticker, trades] = venue.socket!.streams as [Stream, Stream];
     const small = { ...registry, venues: [venue] };
@@ -188,19 +188,23 @@ void t.test("quiet periods in a database", async (t) => {
       },
     ]);
 
-    t.match(second, { mostPeriods: leastPeriods - 1, proposal: null }, "one too few");
-    t.ok(second!.distribution, "is shown all the same");
-    t.match(third, { distribution: null, longestMs: null, mostPeriods: 0, proposal: null }, "nothing was heard");
+    t.match(second, { mostPeriods: leastPeriods - 1, proposal: null }, "one period too few");
+    t.ok(second!.distribution, "the distribution is shown nevertheless");
+    t.match(
+      third,
+      { distribution: null, longestMs: null, mostPeriods: 0, proposal: null },
+      "no quiet period was measured",
+    );
   });
 
-  await t.test("one may look back as far as samples are kept", async (t) => {
+  await t.test("can reach back as far as samples are kept", async (t) => {
     const [kept] = await pool.query<{ days: number }>(
       sql`select extract(epoch from upkeep.raw_kept()) / 86400 as days`,
     );
     t.equal(kept!.days, mostDays);
   });
 
-  await t.test("what lies in an incident does not teach", async (t) => {
+  await t.test("exclude the time of incidents and impairments", async (t) => {
     const from = new Date("2026-12-30T12:00:00Z");
     // slots end at 12:00:00, :10, …; the incident lasts from 12:00:50 to 12:02:50
     const slots = slotsOf("3 2 1 11 21 31 32 5 4 3 2 1 1 1 1 1 1 1 1 1 2 1 1");
@@ -231,7 +235,7 @@ void t.test("quiet periods in a database", async (t) => {
   });
 });
 
-void t.test("from a distribution to a threshold", async (t) => {
+void t.test("a threshold follows from a distribution", async (t) => {
   const stream = { cadenceMs: slotMs } as Stream;
   const days = ["2026-10-31", "2026-10-29", "2026-10-30"];
   const thousand = Array.from({ length: 1000 }, (_, index) => ({
@@ -241,7 +245,7 @@ void t.test("from a distribution to a threshold", async (t) => {
     leftOut: 7,
   }));
 
-  await t.test("percentiles by nearest rank", (t) => {
+  await t.test("percentiles use the nearest rank", (t) => {
     t.strictSame(distributionOf(thousand, days), {
       periods: 1000,
       from: "2026-10-29",
@@ -264,7 +268,7 @@ void t.test("from a distribution to a threshold", async (t) => {
     t.end();
   });
 
-  await t.test("twice the 99.9th, in whole seconds, at least 10 s", (t) => {
+  await t.test("the threshold is twice the 99.9th percentile, in whole seconds, at least 10 s", (t) => {
     const distribution = distributionOf(thousand, days)!;
     const afterMs = (p999Ms: number, cadenceMs = slotMs) =>
       thresholdFrom({ ...distribution, p999Ms }, { ...stream, cadenceMs }).afterMs;
@@ -272,12 +276,12 @@ void t.test("from a distribution to a threshold", async (t) => {
     t.equal(afterMs(10_000), 20_000);
     t.equal(afterMs(10_001), 21_000);
     t.equal(afterMs(900), 10_000);
-    t.equal(afterMs(900, 30_000), 30_000, "and never shorter than a slot");
+    t.equal(afterMs(900, 30_000), 30_000, "never shorter than a slot");
     t.end();
   });
 });
 
-void t.test("a window is cut at midnight", (t) => {
+void t.test("a window is divided at midnight", (t) => {
   const pieces = piecesOf(2, new Date("2026-10-31T06:00:00Z"));
   t.strictSame(
     pieces.map(({ day, from, to }) => [day, from.toISOString(), to.toISOString()]),
@@ -325,7 +329,7 @@ function endOf(from: Date, slots: readonly HeardSlot[]): Date {
   return new Date(+from + (slots.length - 1) * slotMs + 1);
 }
 
-/** Lengths of all that count, in seconds. */
+/** Lengths of all counted periods, in seconds. */
 function periodsOf(silences: readonly Silence[]): string {
   return silences
     .flatMap(({ quietMs, periods }) => Array<number>(periods).fill(quietMs))
@@ -337,7 +341,7 @@ function silent(seconds: number, slots: number): HeardSlot[] {
   return Array.from({ length: slots }, () => ({ quietMs: seconds * 1000 }));
 }
 
-/** Whole seconds, so that equal ones meet; now and then a silence that goes on, a gap, a refusal. */
+/** Whole seconds, so that equal lengths occur; at times a continuing silence, a gap, a refusal. */
 function randomSlots(random: () => number, length: number): HeardSlot[] {
   const slots: HeardSlot[] = [];
   let quietMs = 0;
@@ -350,7 +354,7 @@ function randomSlots(random: () => number, length: number): HeardSlot[] {
   return slots;
 }
 
-/** The same answer by walking from slot to slot. */
+/** The same result by walking from slot to slot. */
 function plainReckoning(
   slots: readonly HeardSlot[],
   firstMs: number,
@@ -375,9 +379,9 @@ function plainReckoning(
 }
 
 /**
- * What the probe's own meter says of frames that come at random, read a little late at times.
+ * Readings of the probe's own meter for frames that arrive at random, read a little late at times.
  *
- * @returns how often each silence, from frame to frame, was how long
+ * @returns how often each length of silence between frames occurred
  */
 function listen(random: () => number, meanMs: number, slotCount: number) {
   const meter = makeMeter();

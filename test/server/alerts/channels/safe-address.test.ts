@@ -1,4 +1,4 @@
-/** To which addresses and URLs alerts may go. */
+/** The addresses and URLs to which alerts may be sent. */
 import t from "tap";
 import { kindOfAddress, problemOfAddress } from "../../../../server/http/safe-address.js";
 import { problemOfUrl } from "../../../../server/alerts/channels/safe-url.js";
@@ -125,7 +125,7 @@ const kinds: [address: string, kind: string][] = [
   ["[::1]", "no address"],
 ];
 
-void t.test("every address is of a kind, and only the public may be sent to", (t) => {
+void t.test("every address has a kind, and alerts go to public ones only", (t) => {
   for (const [address, kind] of kinds) {
     t.equal(kindOfAddress(address), kind, address);
     const problem = kind === "public" ? null : `${address} is ${kind}`;
@@ -136,7 +136,7 @@ void t.test("every address is of a kind, and only the public may be sent to", (t
   t.end();
 });
 
-void t.test("a URL of a receiver", (t) => {
+void t.test("a receiver's URL is checked", (t) => {
   const good = [
     "https://example.com",
     "https://example.com:8443/alerts?key=secret#part",
@@ -171,11 +171,11 @@ void t.test("spec: HTTPS only", (t) => {
   for (const [url, problem] of bad)
     for (const allowLoopback of [false, true]) t.equal(problemOfUrl(url, allowLoopback), problem, url);
   for (const url of ["http://127.0.0.1:80/", "http://[::1]/", "http://localhost/"])
-    t.equal(problemOfUrl(url, true), null, `but here: ${url}`);
+    t.equal(problemOfUrl(url, true), null, `allowed on this machine: ${url}`);
   t.end();
 });
 
-void t.test("a URL that nothing is sent to says why, and nothing that is secret", (t) => {
+void t.test("a rejected URL is reported with its reason and without its secrets", (t) => {
   const noUrl = "expected a URL such as https://example.com/alerts, got something else";
   const bad: [url: string, problem: string][] = [
     ["", noUrl],
@@ -210,7 +210,7 @@ void t.test("a URL that nothing is sent to says why, and nothing that is secret"
   t.end();
 });
 
-void t.test("this machine is one in all its spellings", (t) => {
+void t.test("every spelling of this machine's own address is recognised", (t) => {
   const spellings: [host: string, shown: string][] = [
     ["127.0.0.1", "127.0.0.1"],
     ["127.0.0.1.", "127.0.0.1"],

@@ -5,19 +5,19 @@ import { UserError } from "../../../../shared/process/user-error.js";
 
 const text = "https://example.org/hooks/hunter2-ü";
 
-void t.test("what is sealed opens with the same key", (t) => {
+void t.test("an encrypted text decrypts with the same key", (t) => {
   const key = randomBytes(32);
   for (const one of [text, "", "x".repeat(2000)])
     t.equal(makeSealing(key).open(makeSealing(key).seal(one, "secret"), "secret"), one);
   const sealing = makeSealing(key);
   const sealed = sealing.seal(text, "secret");
   t.notOk(sealed.includes("hunter2"));
-  t.notOk(sealed.includes(key.subarray(0, 4)), "nothing of the key");
-  t.notSame(sealing.seal(text, "secret"), sealed, "never twice the same");
+  t.notOk(sealed.includes(key.subarray(0, 4)), "it contains no part of the key");
+  t.notSame(sealing.seal(text, "secret"), sealed, "no two encryptions are equal");
   t.end();
 });
 
-void t.test("with another key it is said so, and nothing is shown", (t) => {
+void t.test("decrypting with another key fails with an error that shows nothing", (t) => {
   const sealed = makeSealing(randomBytes(32)).seal(text, "destination");
   t.throws(
     () => makeSealing(randomBytes(32)).open(sealed, "destination"),
@@ -26,7 +26,7 @@ void t.test("with another key it is said so, and nothing is shown", (t) => {
   t.end();
 });
 
-void t.test("a secret does not pass for a destination", (t) => {
+void t.test("an encrypted secret does not decrypt as a destination", (t) => {
   const sealing = makeSealing(randomBytes(32));
   const sealed = sealing.seal(text, "secret");
   t.throws(() => sealing.open(sealed, "destination"), {
@@ -35,7 +35,7 @@ void t.test("a secret does not pass for a destination", (t) => {
   t.end();
 });
 
-void t.test("every byte counts", (t) => {
+void t.test("a change of any byte is detected", (t) => {
   const sealing = makeSealing(randomBytes(32));
   const sealed = sealing.seal("x", "secret");
   for (let at = 0; at < sealed.length; at++) {
@@ -47,7 +47,7 @@ void t.test("every byte counts", (t) => {
   t.end();
 });
 
-void t.test("what a newer build sealed is said to be so", (t) => {
+void t.test("a text that a newer build encrypted is reported as such", (t) => {
   const sealing = makeSealing(randomBytes(32));
   const sealed = sealing.seal(text, "secret");
   sealed[0] = 2;

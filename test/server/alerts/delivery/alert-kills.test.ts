@@ -1,8 +1,8 @@
 /**
- * Dispatchers and engines that are killed by SIGKILL at random moments, and around each of their statements and
- * requests, while incidents come and go and receivers answer, fail, hang, break off and come too late. KILLS says how
- * many are killed at least; it goes on until each fault point has killed and the engine has opened an incident, however
- * long a busy machine takes for it.
+ * Kills dispatchers and engines with SIGKILL at random moments, and around each of their statements and requests, while
+ * incidents open and close and receivers answer, fail, hang, break off and answer late. KILLS is the least number of
+ * kills; the test goes on until each fault point has killed and the engine has opened an incident, for as long as a
+ * busy machine needs.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
@@ -25,7 +25,7 @@ const deadlineMs = 300;
 const alerting: AlertingOptions = {
   channelKey: channelKey.toString("base64"),
   deadlineMs,
-  // quick, and patient: on a busy machine a good receiver may look like one that hangs
+  // quick but patient: on a busy machine a good receiver may look like one that hangs
   rules: {
     ...deliveryRules,
     attempts: 1_000,
@@ -38,10 +38,10 @@ const alerting: AlertingOptions = {
     sweep_ms: 500,
   },
 };
-/** Few instants, which take a busy machine no time. */
+/** Few instants, so that a busy machine handles them quickly. */
 const engine = { rules: { ...quickRules, step_ms: 500 }, pace: quickPace };
 
-/** At the first time that a program comes there, and at the next, by when it knows something. */
+/** At a program's first arrival there, and at its second, when it has state. */
 const faultPoints: FaultPoint[] = [
   "tick",
   "hold_outbox",
@@ -60,8 +60,8 @@ const faultPoints: FaultPoint[] = [
   .flatMap((point) => [1, 2].map((time) => ({ ...point, time })));
 
 /**
- * A program that does not come to its point in this time is killed; the point's turn comes again, with so much more of
- * it.
+ * A program that does not reach its point within this time is killed; the point is tried again later, with this much
+ * more time.
  */
 const patienceMs = 5_000;
 
@@ -86,11 +86,11 @@ void t.test(`${kills} kills lose no alert`, async (t) => {
   let engineDecided = false;
   const isOver = () => killed >= kills && turns.allWereReached() && engineDecided;
   const programs = Array.from({ length: programsAtOnce }, async (_, i) => {
-    // One of them: whoever leads anew begins with all of the upkeep.
+    // Only one: a new leader begins with all of the upkeep.
     const hasEngine = i === 0;
     for (let life = 0; !isOver(); life++) {
       killed += 1;
-      // every other one dies at a random moment
+      // every second one dies at a random moment
       if (life % 2 === 0) await dieAtFault(t, url, hasEngine, turns);
       else await dieSometime(t, url, hasEngine, random);
       engineDecided ||= await hasEngineDecided(pool);
@@ -107,9 +107,9 @@ void t.test(`${kills} kills lose no alert`, async (t) => {
 
   const events = await whatHappened(pool);
   t.comment(`${killed} kills, ${events.length} events, ${receiver.arrivals.length} requests`);
-  t.comment(`killed by itself ${turns.told()}`);
+  t.comment(`kills at fault points: ${turns.told()}`);
   t.strictSame(turns.neverReached(), [], "every fault point has killed");
-  t.strictSame(await untold(pool), [], "what the engine decided is in the outbox with it");
+  t.strictSame(await untold(pool), [], "every decision of the engine has its event in the outbox");
   for (const channel of channels) {
     const came = receiver.arrivals
       .filter(({ path }) => path === channel.path)
@@ -121,13 +121,13 @@ void t.test(`${kills} kills lose no alert`, async (t) => {
     t.strictSame(
       [...heard],
       events.filter((event) => concerns(channel, event, events)).map(idOf),
-      `${channel.path} was told everything that it should be, and nothing else`,
+      `${channel.path} received all its alerts and no others`,
     );
     const ids = came.map(({ eventId }) => eventId);
     t.strictSame(
       ids,
       ids.toSorted((a, b) => a - b),
-      "in the order in which it happened, again and again where need be",
+      "alerts arrive in order, repeated where necessary",
     );
   }
   await checkLog(t, pool, channels, receiver.arrivals);
@@ -135,9 +135,7 @@ void t.test(`${kills} kills lose no alert`, async (t) => {
 
 type Turns = ReturnType<typeof takeTurns>;
 
-/**
- * Fault points, handed to whichever program can come there: those first that have not killed yet, then round and round.
- */
+/** Hands fault points to programs that can reach them: first those that have not killed yet, then all in turn. */
 function takeTurns(points: FaultPoint[]) {
   const all = points.map((point) => ({ point, tried: 0, reached: 0 }));
   const queue = [...all];
@@ -154,7 +152,7 @@ function takeTurns(points: FaultPoint[]) {
       if (wasReached) turn.reached += 1;
       queue.push(turn);
       if (turn.reached === 0 && turn.tried >= 20)
-        throw new Error(`expected a program to come to ${tell(turn.point)}, and none of ${turn.tried} did`);
+        throw new Error(`expected a program to reach ${tell(turn.point)}, and none of ${turn.tried} did`);
     },
     allWereReached: () => never().length === 0,
     neverReached: () => never().map(({ point }) => tell(point)),
@@ -188,23 +186,23 @@ async function dieSometime(t: Test, url: string, hasEngine: boolean, random: () 
     ...(hasEngine && { engine }),
   });
   await program.says("ready");
-  // an engine leads only when the lease of the one that was killed has run out
+  // an engine leads only once the killed engine's lease has expired
   await diesWithin(program, (hasEngine ? 1_500 : 400) * random());
 }
 
-/** @returns false where it had to be killed */
+/** @returns false where the test had to kill it */
 async function diesWithin({ child, died }: Alerting, longestMs: number): Promise<boolean> {
   const over = new AbortController();
   await Promise.race([died, sleep(longestMs, undefined, { signal: over.signal }).catch(() => {})]);
   over.abort();
   child.kill("SIGKILL");
   const signal = await died;
-  if (signal !== "SIGKILL") throw new Error(`expected a program to be killed, it ended by ${signal}`);
-  // of one that is gone already, no signal is noted as sent
+  if (signal !== "SIGKILL") throw new Error(`expected SIGKILL to end the program, it ended by ${signal}`);
+  // a signal to a process that has already ended is not recorded as sent
   return !child.killed;
 }
 
-/** Up to three times a request is not answered well; which ones, chance says. */
+/** Up to three random attempts of a request get a bad answer. */
 function reactions(random: () => number) {
   const bad: Reaction[] = [
     { status: 500 },
@@ -225,12 +223,12 @@ function reactions(random: () => number) {
   };
 }
 
-/** An answer that was late may have come in time for a dispatcher that stood still meanwhile. */
+/** A late answer may have arrived in time for a dispatcher that stood still meanwhile. */
 function isTaken(reaction: Reaction): boolean {
   return typeof reaction === "object" && reaction.status < 300;
 }
 
-/** Faults come and go until it is over. */
+/** Faults begin and end until the test is over. */
 async function measureOnAndOn(pool: Pool, isOver: () => boolean): Promise<void> {
   const random = randomFrom(3);
   while (!isOver()) await measure(pool, makeWorld(random, Date.now()), isOver);
@@ -255,8 +253,8 @@ async function makeChannels(pool: Pool, origin: string): Promise<Channel[]> {
 const more = ["deribit", "binance-futures", "kraken-futures", "bitstamp"];
 
 /**
- * Events beside those of the engine, of venues that it measures nothing of: as many as are sent meanwhile, so that
- * there is something to be done, and little left in the end.
+ * Adds events of venues that the engine does not measure: as many as are sent meanwhile, so that there is always work,
+ * and little is left at the end.
  */
 async function happenMore(pool: Pool, random: () => number, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
@@ -298,7 +296,7 @@ async function hasEngineDecided(pool: Pool): Promise<boolean> {
   return row!.decided;
 }
 
-/** Incidents of which an event is missing. */
+/** Incidents without one of their events. */
 async function untold(pool: Pool): Promise<string[]> {
   const rows = await pool.query<{ slug: string }>(sql`
     select i.slug
@@ -331,7 +329,7 @@ async function whatHappened(pool: Pool): Promise<Event[]> {
   `);
 }
 
-/** By what is promised, and not by how it is done. */
+/** Judges by what is promised, and not by the implementation. */
 function concerns(channel: Channel, event: Event, events: Event[]): boolean {
   const { floor, venues } = channel;
   const isOfIt = ({ severity, venue }: Event) =>
@@ -346,7 +344,7 @@ function idOf({ event_id: id }: Event): number {
   return id;
 }
 
-/** Keeps which attempts had an answer after they were taken over: those are in the log, and count for nothing. */
+/** Records which attempts got an answer after they were taken over: those are in the log, and do not count. */
 async function noteOvertaken(pool: Pool): Promise<void> {
   await pool.script(`
     create table overtaken (attempt_id bigint primary key);
@@ -399,12 +397,12 @@ async function checkLog(
   t.same(
     log.filter(({ state, delivered, open }) => state !== "delivered" || delivered !== 1 || open > 0),
     [],
-    "the log has each as delivered, once",
+    "the log shows each alert as delivered once",
   );
   t.same(
     log.filter(({ failures, failed }) => failures !== failed),
     [],
-    "the failures that were counted are those that it shows",
+    "the counted failures are those in the log",
   );
   t.same(
     log.filter(({ channel_id, event_id, answered, attempts }) => {
@@ -412,9 +410,9 @@ async function checkLog(
       return came < answered || came > attempts;
     }),
     [],
-    "and every request that a receiver saw is an attempt in it",
+    "every request that a receiver saw is an attempt in the log",
   );
   const lost = log.reduce((sum, row) => sum + row.lost, 0);
-  t.comment(`${lost} attempts were cut off and made again`);
-  t.ok(lost > 0, "kills have met it in the middle of sending");
+  t.comment(`${lost} attempts were cut off and retried`);
+  t.ok(lost > 0, "some kills interrupted an attempt");
 }

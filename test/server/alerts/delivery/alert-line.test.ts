@@ -1,6 +1,6 @@
 /**
- * From the outbox into the line of each channel, and out of it: who is told what, in which order, how often, and until
- * when.
+ * From the outbox into each channel's queue, and out of it: which channel gets which alert, in which order, how often,
+ * and until when.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
@@ -13,10 +13,10 @@ import { migratedDatabase } from "../../../support/database.js";
 const start = new Date("2026-03-01T12:00:00Z");
 const after = (seconds: number) => new Date(+start + seconds * 1000);
 
-void t.test("who is told what", async (t) => {
+void t.test("an event is queued for the right channels", async (t) => {
   const { pool } = await migratedDatabase(t);
 
-  await t.test("one that came later hears nothing of before", async (t) => {
+  await t.test("a new channel gets no earlier events", async (t) => {
     await begin(pool);
     await happened(pool, { venue: "okx" });
     const early = await addChannel(pool);
@@ -27,7 +27,7 @@ void t.test("who is told what", async (t) => {
     t.strictSame(await lineOf(pool, late), ["kraken opened"]);
   });
 
-  await t.test("severity floor", async (t) => {
+  await t.test("a channel gets no alerts below its severity floor", async (t) => {
     await begin(pool);
     const all = await addChannel(pool);
     const worst = await addChannel(pool, { floor: "outage" });
@@ -46,11 +46,11 @@ void t.test("who is told what", async (t) => {
     t.strictSame(
       await lineOf(pool, worst),
       ["okx escalated", "okx closed"],
-      "told once it is an outage, and then of its end",
+      "alerted once it is an outage, and then of its closing",
     );
   });
 
-  await t.test("filters by venue and by category", async (t) => {
+  await t.test("a channel's filters select venues and categories", async (t) => {
     await begin(pool);
     const kraken = await addChannel(pool, { venues: ["kraken", "gate"] });
     const bridges = await addChannel(pool, { categories: ["bridges"] });
@@ -65,7 +65,7 @@ void t.test("who is told what", async (t) => {
     t.strictSame(await lineOf(pool, both), ["kraken opened"]);
   });
 
-  await t.test("an end is told to whoever was told of it", async (t) => {
+  await t.test("a closing goes to each channel that got the opening", async (t) => {
     await begin(pool);
     const early = await addChannel(pool);
     const wasOff = await addChannel(pool);
@@ -78,11 +78,11 @@ void t.test("who is told what", async (t) => {
     await closes(pool);
     await expand(pool);
     t.strictSame(await lineOf(pool, early), ["okx opened", "okx closed"]);
-    t.strictSame(await lineOf(pool, late), [], "nor heard of the beginning");
+    t.strictSame(await lineOf(pool, late), [], "a channel without the opening gets no closing");
     t.strictSame(await lineOf(pool, wasOff), ["okx opened: skipped"]);
   });
 
-  await t.test("also where a replay told of it, or was tried", async (t) => {
+  await t.test("a closing goes to a channel that got the opening by a replay, or might have", async (t) => {
     await begin(pool);
     const replayed = await addChannel(pool);
     const tried = await addChannel(pool);
@@ -101,7 +101,7 @@ void t.test("who is told what", async (t) => {
     t.strictSame(await lineOf(pool, tried), ["okx opened: skipped", "okx closed"]);
   });
 
-  await t.test("and of one that began long before", async (t) => {
+  await t.test("a closing goes out for an incident that began long before", async (t) => {
     await begin(pool);
     const channel = await addChannel(pool);
     await happened(pool, { venue: "okx", at: start });
@@ -117,15 +117,15 @@ void t.test("who is told what", async (t) => {
     t.strictSame(await lineOf(pool, channel), ["okx closed"]);
   });
 
-  await t.test("two dispatchers and a long outbox lose no end", async (t) => {
+  await t.test("two dispatchers with a long outbox lose no closing", async (t) => {
     await begin(pool);
     const channels = [await addChannel(pool), await addChannel(pool)];
     const venues = ["okx", "kraken", "gate", "bybit", "kucoin", "gemini"];
     for (const venue of venues) await happened(pool, { venue });
     await closes(pool);
-    // the first puts the beginnings in line, and has not committed when the second looks
+    // the first queues the openings, and has not committed when the second looks
     const looks = await Promise.all([lookFor(pool, channels.length * venues.length), lookFor(pool, 100)]);
-    // who did not get the outbox looks again
+    // the dispatcher that did not get the outbox looks again
     looks.push(await lookFor(pool, 100));
     t.equal(
       looks.reduce((sum, deliveries) => sum + deliveries),
@@ -138,7 +138,7 @@ void t.test("who is told what", async (t) => {
       ]);
   });
 
-  await t.test("nobody is told of what was retracted", async (t) => {
+  await t.test("no channel gets an alert of a retracted incident", async (t) => {
     await begin(pool);
     const channel = await addChannel(pool);
     await happened(pool, { venue: "okx" });
@@ -154,12 +154,12 @@ void t.test("who is told what", async (t) => {
     t.strictSame(
       await claim(pool, start),
       [{ channel, what: "gate opened", state: "dropped" }],
-      "nor once it stands in line",
+      "a queued alert is dropped when its incident is retracted",
     );
     t.strictSame(await lineOf(pool, channel), ["gate opened: dropped, its incident was retracted"]);
   });
 
-  await t.test("nor of a venue that is published no more", async (t) => {
+  await t.test("no channel gets an alert of a venue that is no longer published", async (t) => {
     await begin(pool);
     const channel = await addChannel(pool);
     await happened(pool, { venue: "okx" });
@@ -170,7 +170,7 @@ void t.test("who is told what", async (t) => {
     t.strictSame(await lineOf(pool, channel), ["okx opened: dropped, its venue is no longer published"]);
   });
 
-  await t.test("nor of the end of what they never heard of", async (t) => {
+  await t.test("an unpublished venue's closing does not go to channels without the opening", async (t) => {
     const channel = await oneInLine(pool);
     await closes(pool);
     await expand(pool);
@@ -181,7 +181,7 @@ void t.test("who is told what", async (t) => {
     t.equal((await attempts(pool)).length, 0, `channel ${channel}`);
   });
 
-  await t.test("but of the end of what they were told of", async (t) => {
+  await t.test("an unpublished venue's closing goes to channels that got the opening", async (t) => {
     const channel = await oneInLine(pool);
     await claim(pool, start);
     await settle(pool, start, channel, "delivered");
@@ -192,21 +192,21 @@ void t.test("who is told what", async (t) => {
     await pool.script("update venue set published = true where venue = 'okx'");
   });
 
-  await t.test("what is out of the outbox stays out of it", async (t) => {
+  await t.test("an event leaves the outbox only once", async (t) => {
     await begin(pool);
     await addChannel(pool);
     for (const venue of ["okx", "kraken", "gate"]) await happened(pool, { venue });
     const limited = await Promise.all([expand(pool, 2), expand(pool, 2)]);
     const events = limited.map(([n]) => n!);
-    t.equal(events[0]! + events[1]!, 3, "by two at once, each event by one");
+    t.equal(events[0]! + events[1]!, 3, "two dispatchers at the same time take each event once");
     t.strictSame(await expand(pool), [0, 0]);
   });
 });
 
-void t.test("one after the other", async (t) => {
+void t.test("a channel's deliveries are sent in order", async (t) => {
   const { pool } = await migratedDatabase(t);
 
-  await t.test("a line moves when its first has come to an end", async (t) => {
+  await t.test("a queue advances when its first delivery has ended", async (t) => {
     await begin(pool);
     const [a, b] = [await addChannel(pool), await addChannel(pool)];
     await happened(pool, { venue: "okx", kinds: ["opened", "closed"] });
@@ -216,14 +216,14 @@ void t.test("one after the other", async (t) => {
       { channel: a, what: "okx opened", state: "due" },
       { channel: b, what: "okx opened", state: "due" },
     ]);
-    t.strictSame(await claim(pool, start), [], "nobody else gets them");
+    t.strictSame(await claim(pool, start), [], "no other dispatcher gets them");
     await settle(pool, start, a, "delivered");
     t.strictSame(await claim(pool, start), [{ channel: a, what: "okx closed", state: "due" }]);
     await settle(pool, start, b, "refused");
-    t.strictSame(await claim(pool, after(1)), [], "the next one waits for it");
+    t.strictSame(await claim(pool, after(1)), [], "the next delivery waits for it");
   });
 
-  await t.test("who is gone loses what he claimed", async (t) => {
+  await t.test("a dispatcher that is gone loses its claims", async (t) => {
     await begin(pool);
     const channel = await addChannel(pool);
     await happened(pool, { venue: "okx", kinds: ["opened", "closed"] });
@@ -238,7 +238,7 @@ void t.test("one after the other", async (t) => {
     t.strictSame(
       await settle(pool, after(31), channel, "delivered", {}, "gone"),
       [],
-      "what it says afterwards is noted, and moves nothing",
+      "its late result is logged, and does not advance the queue",
     );
     t.strictSame(await attempts(pool), [
       { by: "gone", result: "delivered" },
@@ -249,7 +249,7 @@ void t.test("one after the other", async (t) => {
     t.strictSame(await lineOf(pool, channel), ["okx opened: delivered", "okx closed"]);
   });
 
-  await t.test("two who ask at once get different ones", async (t) => {
+  await t.test("two dispatchers that claim at the same time get different deliveries", async (t) => {
     await begin(pool);
     for (let i = 0; i < 12; i++) await addChannel(pool);
     await happened(pool);
@@ -260,7 +260,7 @@ void t.test("one after the other", async (t) => {
     t.equal((await claim(pool, start)).length, 12 - channels.length);
   });
 
-  await t.test("what is put in front waits for what is on its way", async (t) => {
+  await t.test("a delivery put in front waits for the one in flight", async (t) => {
     await begin(pool);
     const channel = await addChannel(pool);
     for (const venue of ["okx", "gate"]) await happened(pool, { venue });
@@ -275,7 +275,7 @@ void t.test("one after the other", async (t) => {
     t.match(await claim(pool, soon), [{ what: "okx opened" }]);
   });
 
-  await t.test("what another key encrypted is left to who has it", async (t) => {
+  await t.test("a channel encrypted with another key is left to the core with that key", async (t) => {
     const channel = await oneInLine(pool);
     const other = makeSealing(Buffer.alloc(32, 9)).head;
     const unreadable = async (head: Buffer) => {
@@ -289,7 +289,7 @@ void t.test("one after the other", async (t) => {
     t.equal((await claim(pool, start)).length, 1);
   });
 
-  await t.test("chat and paging services are given time", async (t) => {
+  await t.test("deliveries to chat and paging services are paced", async (t) => {
     await begin(pool);
     const paces = { native: 0, chat: 1_000, paging: 500 };
     t.strictSame(deliveryRules.pace_ms, paces);
@@ -305,7 +305,7 @@ void t.test("one after the other", async (t) => {
   });
 });
 
-void t.test("failures", async (t) => {
+void t.test("failed deliveries are retried, and end", async (t) => {
   const { pool } = await migratedDatabase(t);
 
   await t.test("spec: up to 5 attempts, with growing pauses", async (t) => {
@@ -322,11 +322,11 @@ void t.test("failures", async (t) => {
     const [last] = await settle(pool, at, channel, "timeout");
     t.match(last, { state: "failed", failures: 5 });
     t.strictSame(await lineOf(pool, channel), ["okx opened: failed"]);
-    t.match(await expandAfter(pool, () => closes(pool)), [1, 1], "of its end they are told all the same");
+    t.match(await expandAfter(pool, () => closes(pool)), [1, 1], "the closing is sent nevertheless");
     t.match(await claim(pool, at), [{ what: "okx closed" }]);
   });
 
-  await t.test("pauses are spread", async (t) => {
+  await t.test("pauses have jitter", async (t) => {
     const channel = await oneInLine(pool);
     await claim(pool, start);
     const [settled] = await settle(pool, start, channel, "refused", {
@@ -335,7 +335,7 @@ void t.test("failures", async (t) => {
     t.equal(+settled!.due_at - +start, 6_000);
   });
 
-  await t.test("a receiver that asks for time gets it", async (t) => {
+  await t.test("Retry-After postpones the retry", async (t) => {
     const channel = await oneInLine(pool);
     let at = start;
     for (const [askedMs, pauseMs] of [
@@ -353,7 +353,7 @@ void t.test("failures", async (t) => {
     }
   });
 
-  await t.test("and for what comes next", async (t) => {
+  await t.test("Retry-After of a failed delivery postpones the next delivery", async (t) => {
     await begin(pool);
     const channel = await addChannel(pool);
     for (const venue of ["okx", "gate"]) await happened(pool, { venue });
@@ -369,7 +369,7 @@ void t.test("failures", async (t) => {
     t.match(await claim(pool, after(60)), [{ what: "gate opened" }]);
   });
 
-  await t.test("it is, while others are reached", async (t) => {
+  await t.test("a lasting fault of our own counts as the receiver's while others are reached", async (t) => {
     await begin(pool);
     const [a, b] = [await addChannel(pool), await addChannel(pool)];
     await happened(pool, { venue: "okx" });
@@ -380,10 +380,14 @@ void t.test("failures", async (t) => {
     await claim(pool, after(30));
     t.match(await settle(pool, after(30), a, "ours"), [{ failures: 1 }]);
     await claim(pool, after(90));
-    t.match(await settle(pool, after(90), a, "ours"), [{ failures: 1 }], "not where nobody was reached for a while");
+    t.match(
+      await settle(pool, after(90), a, "ours"),
+      [{ failures: 1 }],
+      "not where no receiver was reached for a while",
+    );
   });
 
-  await t.test("a fault of our own is not the receiver's", async (t) => {
+  await t.test("a fault of our own is not counted against the receiver", async (t) => {
     const channel = await oneInLine(pool);
     let at = start;
     for (let i = 0; i < 20; i++) {
@@ -397,11 +401,15 @@ void t.test("failures", async (t) => {
     const [certain] = await settle(pool, at, channel, "ours", {
       retryAfterMs: 0,
     });
-    t.match(certain, { state: "due", due_at: at }, "at once, if it is certain");
+    t.match(certain, { state: "due", due_at: at }, "retried at once if the fault is certainly ours");
     const anHourLater = after(3600 + 1);
     await claim(pool, anHourLater);
     const [believed] = await settle(pool, anHourLater, channel, "ours");
-    t.match(believed, { state: "due", failures: 1, channel_failures: 1 }, "but not for ever");
+    t.match(
+      believed,
+      { state: "due", failures: 1, channel_failures: 1 },
+      "after an hour it counts against the receiver",
+    );
   });
 
   await t.test("spec: 10 failures in a row switch a channel off", async (t) => {
@@ -411,7 +419,7 @@ void t.test("failures", async (t) => {
     for (const venue of ["okx", "kraken", "gate", "bybit"]) await happened(pool, { venue });
     await expand(pool);
     let at = start;
-    // nine, one that is delivered, and ten
+    // nine failures, one delivery, and ten failures
     for (let i = 1; i <= 20; i++) {
       at = new Date(+at + 400_000);
       await claim(pool, at);
@@ -433,11 +441,11 @@ void t.test("failures", async (t) => {
     t.strictSame(row, { id: channel, off_cause: "failures", failures: 10 });
     t.ok(
       (await claim(pool, at)).every(({ channel }) => channel === other),
-      "the other one goes on",
+      "the other channel continues",
     );
   });
 
-  await t.test("410 switches it off at once", async (t) => {
+  await t.test("410 switches a channel off at once", async (t) => {
     await begin(pool);
     const channel = await addChannel(pool);
     for (const venue of ["okx", "kraken"]) await happened(pool, { venue });
@@ -452,17 +460,17 @@ void t.test("failures", async (t) => {
     t.strictSame(await lineOf(pool, channel), ["okx opened: failed", "kraken opened: skipped"]);
   });
 
-  await t.test("what is on its way when it is switched off", async (t) => {
+  await t.test("a delivery in flight when its channel is switched off", async (t) => {
     const channel = await oneInLine(pool);
     await claim(pool, start);
     await switchOff(pool, channel);
-    t.strictSame(await end(pool, after(1)), [], "is waited for");
+    t.strictSame(await end(pool, after(1)), [], "is not ended before its claim expires");
     t.match(await end(pool, after(31)), [{ state: "skipped" }]);
     t.strictSame(await attempts(pool), [{ by: "test", result: "lost" }]);
   });
 });
 
-void t.test("alert history", async (t) => {
+void t.test("alert history is kept as long as necessary", async (t) => {
   const { pool } = await migratedDatabase(t);
   const day = 24 * 3600;
 
@@ -489,7 +497,7 @@ void t.test("alert history", async (t) => {
     t.match(await kept(), [{ deliveries: 0, attempts: 0, events: 0, incidents: 1 }]);
   });
 
-  await t.test("what may still be asked for stays", async (t) => {
+  await t.test("history that is still needed stays", async (t) => {
     await begin(pool);
     await addChannel(pool);
     await happened(pool, { venue: "okx", at: start });
@@ -501,7 +509,7 @@ void t.test("alert history", async (t) => {
     await pool.script("update alert_event set late = true where kind = 'opened'");
     t.strictSame(await expand(pool), [3, 3]);
     await retain(pool, after(200 * day));
-    t.equal(await count(pool, "delivery"), 3, "what was never sent");
+    t.equal(await count(pool, "delivery"), 3, "deliveries that were never sent stay");
     await pool.query(sql`delete from delivery`);
     await retain(pool, after(200 * day));
     const left = await pool.query(sql`
@@ -514,7 +522,7 @@ void t.test("alert history", async (t) => {
         { venue: "okx", kind: "opened" },
         { venue: "gate", kind: "opened" },
       ],
-      "one that is open, and a late opening",
+      "events of an open incident and a late opening stay",
     );
   });
 });
@@ -523,7 +531,7 @@ async function begin(pool: Pool): Promise<void> {
   await pool.script("truncate incident, alert_event, channel, delivery, delivery_attempt restart identity");
 }
 
-/** One channel with one event in its line. */
+/** One channel with one event in its queue. */
 async function oneInLine(pool: Pool, given: ChannelGiven = {}) {
   await begin(pool);
   const channel = await addChannel(pool, {
@@ -535,19 +543,19 @@ async function oneInLine(pool: Pool, given: ChannelGiven = {}) {
   return channel;
 }
 
-/** @returns how many events, and how many deliveries they have become */
+/** @returns the number of events, and of the deliveries that they became */
 async function expand(pool: Pool, most = 100): Promise<number[]> {
   const [row] = await pool.file<{ events: number; deliveries: number }>("expand_alerts", [start, most]);
   return [row!.events, row!.deliveries];
 }
 
-/** One look of a dispatcher. @returns how many deliveries it put in line */
+/** One look of a dispatcher. @returns how many deliveries it queued */
 async function lookFor(pool: Pool, most: number): Promise<number> {
   return pool.transaction(async (tx) => {
     const [outbox] = await tx.file<{ held: boolean }>("hold_outbox");
     if (!outbox!.held) return 0;
     const [row] = await tx.file<{ deliveries: number }>("expand_alerts", [start, most]);
-    // the other one comes meanwhile, on a server
+    // the other one arrives meanwhile, on a server
     await sleep(200);
     return row!.deliveries;
   });
@@ -589,7 +597,7 @@ interface SettledRow {
   channel_failures: number;
 }
 
-/** Of the newest attempt for a channel, by `who`. */
+/** Settles the newest attempt for a channel, by `who`. */
 async function settle(
   pool: Pool,
   at: Date,
@@ -617,7 +625,7 @@ async function end(pool: Pool, at: Date) {
   return pool.file("end_deliveries", [at]);
 }
 
-/** `venue kind`, and how it ended if it did. */
+/** `venue kind`, and the outcome if the delivery ended. */
 async function lineOf(pool: Pool, channel: number): Promise<string[]> {
   const rows = await pool.query<{ line: string }>(sql`
     select v.venue || ' ' || e.kind || case
@@ -654,7 +662,7 @@ async function switchOff(pool: Pool, channel: number): Promise<void> {
   await pool.query(sql`update channel set off_at = ${start}, off_cause = 'operator' where channel_id = ${channel}`);
 }
 
-/** Whatever is open closes, and that is written into the outbox. */
+/** Closes all open incidents, with their events in the outbox. */
 async function closes(pool: Pool): Promise<void> {
   await pool.script(`
     with closed as (
@@ -667,7 +675,7 @@ async function closes(pool: Pool): Promise<void> {
   `);
 }
 
-/** As an incident is taken back whose alerts are out of the outbox, or being taken out of it. */
+/** Retracts an incident whose events have left the outbox, or are leaving it. */
 async function retractAll(pool: Pool, venue: string): Promise<void> {
   await pool.query(sql`
     update incident i set retracted_at = i.opened_at, retraction_reason = 'false'

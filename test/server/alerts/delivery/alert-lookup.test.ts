@@ -1,4 +1,4 @@
-/** How receivers' names are resolved: by real name servers, which answer as some do. */
+/** How receivers' names are resolved, against real name servers with good and bad answers. */
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -48,7 +48,7 @@ function questionIn(message: Buffer): { question: string; end: number } {
   return { question: `${type} ${labels.join(".")}`, end: at + 5 };
 }
 
-/** As RFC 1035 has it. */
+/** As in RFC 1035. */
 function reply(socket: Socket, to: RemoteInfo, question: Buffer, answer: Answer): void {
   if (answer === "silence") return;
   const addresses = "addresses" in answer ? answer.addresses : [];
@@ -56,7 +56,7 @@ function reply(socket: Socket, to: RemoteInfo, question: Buffer, answer: Answer)
   const head = Buffer.from(question);
   head.writeUInt16BE(0x8180 | code, 2);
   head.writeUInt16BE(addresses.length, 6);
-  // no more records than these: a question may have one of its own options
+  // no more records than these: a question may carry options
   head.writeUInt32BE(0, 8);
   socket.send(Buffer.concat([head, ...addresses.map(record)]), to.port, to.address);
 }
@@ -78,12 +78,12 @@ function bytesOf(address: string): Buffer {
   return Buffer.from(all.map((group) => group.padStart(4, "0")).join(""), "hex");
 }
 
-/** The same for each name, by type. */
+/** The same answer for each name, by type. */
 const answering = (four: Answer, six: Answer) => (question: string) => (question.startsWith("AAAA") ? six : four);
 
 const none: Answer = { addresses: [] };
 
-void t.test("a name's addresses of both families, IPv4 first", async (t) => {
+void t.test("a name resolves to its addresses of both families, IPv4 first", async (t) => {
   const server = await nameServer(t, answering({ addresses: ["8.8.8.8", "8.8.4.4"] }, { addresses: ["2001:db8::1"] }));
   t.strictSame(await makeLookup([server.address])("hooks.test"), [
     { address: "8.8.8.8", family: 4 },
@@ -93,11 +93,11 @@ void t.test("a name's addresses of both families, IPv4 first", async (t) => {
   t.strictSame(
     server.asked.sort(),
     ["A hooks.test", "AAAA hooks.test"],
-    "each is asked for once, in no domain of ours",
+    "each type is queried once, without a search domain",
   );
 });
 
-void t.test("one family is enough", async (t) => {
+void t.test("addresses of one family are enough", async (t) => {
   const four: Answer = { addresses: ["8.8.8.8"] };
   const six: Answer = { addresses: ["2001:db8::1"] };
   const broken: Answer = { code: "serverFailed" };
@@ -112,7 +112,7 @@ void t.test("one family is enough", async (t) => {
   t.equal(await lookup(broken, six), "2001:db8::1");
 });
 
-void t.test("what a name server says of a name without addresses", async (t) => {
+void t.test("a name without addresses gives the name server's reason", async (t) => {
   const noName: Answer = { code: "noName" };
   const cases: [four: Answer, six: Answer, code: string][] = [
     [noName, noName, "ENOTFOUND"],
@@ -134,7 +134,7 @@ void t.test("what a name server says of a name without addresses", async (t) => 
   });
 });
 
-void t.test("a name server that keeps silent is given up before a letter is", async (t) => {
+void t.test("a silent name server is given up before the delivery's deadline", async (t) => {
   const silent = await nameServer(t, () => "silence");
   const poster = makePoster({
     allowLoopback: false,
@@ -150,10 +150,10 @@ void t.test("a name server that keeps silent is given up before a letter is", as
     result: "ours",
     error: "expected an address of hooks.test, got no definite answer (ETIMEOUT)",
   });
-  t.ok(silent.asked.length > 2, "it was asked again");
+  t.ok(silent.asked.length > 2, "the question was repeated");
 });
 
-void t.test("names with silent name servers keep no others waiting", async (t) => {
+void t.test("names with silent name servers do not delay other names", async (t) => {
   const server = await nameServer(t, (question) =>
     question.endsWith("good.test") ? answering({ addresses: ["8.8.8.8"] }, none)(question) : "silence",
   );
@@ -165,7 +165,7 @@ void t.test("names with silent name servers keep no others waiting", async (t) =
   await ended;
 });
 
-void t.test("a name server that changes its mind gets nobody to ask this machine", async (t) => {
+void t.test("a name server that alternates its answers cannot direct alerts to this machine", async (t) => {
   let asked = 0;
   const port = await portOf(t, () => (asked += 1));
   let questions = 0;

@@ -1,4 +1,4 @@
-/** What core tells its operators of alerts. */
+/** Core's metrics of alerts, for operators. */
 import t, { type Test } from "tap";
 import { startDispatcher } from "../../../../server/alerts/delivery/dispatcher.js";
 import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
@@ -24,7 +24,7 @@ function alertMetrics(t: Test, url: string, lines: string[] = []) {
   return { registry, meter: makeAlertMetrics(registry, db, log, true) };
 }
 
-/** Values of one family's own series, by these labels. */
+/** Values of a family's own series, by these labels. */
 function byLabels(families: Families, name: string, ...labels: string[]) {
   return Object.fromEntries(
     families[`venuewatch_${name}`]!.series.map((one) => [
@@ -34,7 +34,7 @@ function byLabels(families: Families, name: string, ...labels: string[]) {
   );
 }
 
-void t.test("what is sent, by what became of it", async (t) => {
+void t.test("attempts are counted by their result", async (t) => {
   const { url } = await migratedDatabase(t);
   const { registry, meter } = alertMetrics(t, url);
   const results = "venuewatch_delivery_results_total";
@@ -42,8 +42,8 @@ void t.test("what is sent, by what became of it", async (t) => {
   const took = "venuewatch_delivery_seconds";
 
   const before = await told(registry);
-  t.equal(before[results]!.series.length, 3 * 6, "each is there");
-  t.equal(total(before, results), 0, "at 0, so that the first one shows");
+  t.equal(before[results]!.series.length, 3 * 6, "every series exists");
+  t.equal(total(before, results), 0, "every series starts at 0, so that the first increase shows");
   t.strictSame(byLabels(before, "channels_switched_off_total", "cause"), {
     failures: 0,
     gone: 0,
@@ -83,7 +83,7 @@ void t.test("what is sent, by what became of it", async (t) => {
   });
   t.equal(total(after, results), 6);
   t.equal(total(after, took, { format: "chat" }, "_sum"), 10.2);
-  t.equal(total(after, took, { format: "native" }, "_count"), 1, "what left");
+  t.equal(total(after, took, { format: "native" }, "_count"), 1, "only requests that left are timed");
   t.equal(total(after, off, { cause: "gone" }), 1);
   t.equal(total(after, off, { cause: "failures" }), 0);
   const first = "venuewatch_alert_first_attempt_seconds";
@@ -94,7 +94,7 @@ void t.test("what is sent, by what became of it", async (t) => {
   t.equal(total(after, delivered, {}, "_sum"), 5.4);
 });
 
-void t.test("what waits, and which channel is off", async (t) => {
+void t.test("metrics show waiting deliveries, and channels that are off", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const { registry } = alertMetrics(t, url);
   await forget(pool);
@@ -157,11 +157,11 @@ void t.test("what waits, and which channel is off", async (t) => {
   t.strictSame(
     byLabels(await told(registry), "channel_state", "channel"),
     { 1: 1, 2: 0, 3: 2 },
-    "one that was removed is not told any more",
+    "a removed channel has no series",
   );
 });
 
-void t.test("from the outbox to receivers", async (t) => {
+void t.test("attempts and delays are counted from the outbox to the receiver", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const { registry, meter } = alertMetrics(t, url);
   const receiver = await startReceiver({
@@ -174,7 +174,7 @@ void t.test("from the outbox to receivers", async (t) => {
   const gone = await addChannel(pool, {
     to: { format: "chat", url: `${receiver.origin}/gone` },
   });
-  // half of a minute ago, both of them
+  // both half a minute ago
   await happened(pool, { at: ago(30), kinds: ["opened", "closed"] });
   const dispatcher = startDispatcher({
     db: pool,
@@ -209,11 +209,11 @@ void t.test("from the outbox to receivers", async (t) => {
   t.equal(total(seen, first, { format: "native" }, "_count"), 2);
   t.equal(total(seen, first, { format: "chat" }, "_count"), 1);
   const waited = total(seen, delivered, { format: "native" }, "_sum");
-  t.ok(waited >= 58 && waited < 600, `since each was recorded: ${waited} s`);
+  t.ok(waited >= 58 && waited < 600, `measured from the recording of each event: ${waited} s`);
   t.equal(total(seen, delivered, { format: "chat" }, "_count"), 0);
 });
 
-void t.test("without its database core tells of itself still", async (t) => {
+void t.test("core still exposes its own metrics without its database", async (t) => {
   const nobody = `postgres://127.0.0.1:${await freePort()}/none`;
   const lines: string[] = [];
   const { registry, meter } = alertMetrics(t, nobody, lines);
@@ -226,8 +226,8 @@ void t.test("without its database core tells of itself still", async (t) => {
     "channel_deliveries_waiting",
     "channel_deliveries_oldest_seconds",
   ])
-    t.strictSame(seen[`venuewatch_${name}`]!.series, [], "not 0: not known");
+    t.strictSame(seen[`venuewatch_${name}`]!.series, [], "no series, rather than 0: unknown");
   t.equal(total(seen, "venuewatch_delivery_results_total"), 1);
   t.equal(total(seen, "venuewatch_channel_key_present"), 1);
-  t.equal(lines.length, 1, "one question a scrape, whoever asks");
+  t.equal(lines.length, 1, "one query a scrape");
 });

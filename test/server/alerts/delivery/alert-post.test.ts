@@ -1,4 +1,4 @@
-/** How alerts are posted, to receivers that answer as they should and in all the ways in which strangers do not. */
+/** How alerts are posted, to receivers that answer well and badly in all possible ways. */
 import { once } from "node:events";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import https from "node:https";
@@ -22,10 +22,10 @@ const authority = makeAuthority();
 const name = "hooks.test";
 const identity = authority.vouchFor({ names: [name, "other.test"] });
 
-/** What must never come out again. */
+/** Must never appear in any output. */
 const secret = "KS3CR3TK";
 
-/** All names of tests are here. */
+/** All test names resolve to this machine. */
 const here = () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]);
 
 function posterFor(t: Test, more: Partial<PosterOptions> = {}): Poster {
@@ -47,10 +47,10 @@ function letterTo(url: string, text = `{"key":"${secret}"}`): WebhookRequest {
   };
 }
 
-/** Posts to a path that is a secret, and has an eye on what is told. */
+/** Posts to a secret path, and checks that the outcome does not reveal it. */
 async function post(t: Test, poster: Poster, origin: string): Promise<DeliveryOutcome> {
   const outcome = await poster.post(letterTo(`${origin}/hook/${secret}?token=${secret}`));
-  t.notMatch(JSON.stringify(outcome), secret, "nothing secret is told");
+  t.notMatch(JSON.stringify(outcome), secret, "the outcome reveals no secret");
   t.notMatch(outcome.error ?? "", /[\r\n]/, "an error is one line");
   t.equal(outcome.error === null, outcome.result === "delivered");
   return outcome;
@@ -74,7 +74,7 @@ async function listening(t: Test, server: net.Server): Promise<string> {
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** @returns its origin */
+/** @returns the server's origin */
 async function serve(t: Test, respond: Respond): Promise<string> {
   return `http://127.0.0.1:${await listening(t, http.createServer(respond))}`;
 }
@@ -84,12 +84,12 @@ async function serveSecurely(t: Test, respond: Respond, as: Identity = identity)
   return `https://${name}:${await listening(t, server)}`;
 }
 
-/** Knows of HTTP only what it is told to say. */
+/** A TCP server without HTTP. */
 async function serveRaw(t: Test, onSocket: (socket: Socket) => void) {
   return `http://127.0.0.1:${await listening(t, net.createServer(onSocket))}`;
 }
 
-/** Says it once a request is there, and ends. */
+/** Sends this once a request has arrived, and ends. */
 function saying(...parts: string[]): (socket: Socket) => void {
   return (socket) => {
     socket.once("data", () => {
@@ -140,7 +140,7 @@ void t.test("spec: POST with content type application/json to the URL of the cha
   t.equal((request.socket as tls.TLSSocket).servername, name);
 });
 
-void t.test("2xx is delivered, anything else is not", async (t) => {
+void t.test("2xx counts as delivered, any other status does not", async (t) => {
   const origin = await serve(t, (request, response) => {
     response.statusCode = Number(request.headers["x-status"]);
     response.end(response.statusCode === 204 ? undefined : "so it is");
@@ -179,7 +179,7 @@ void t.test("spec: redirects are not followed", async (t) => {
   }
 });
 
-void t.test("a receiver that refuses says when to come again", async (t) => {
+void t.test("Retry-After of a refusal is read", async (t) => {
   const inAMinute = new Date(Date.now() + 61_000).toUTCString();
   const cases: [retryAfter: string | null, least: number | null, most: number | null][] = [
     ["3", 3000, 3000],
@@ -218,7 +218,7 @@ void t.test("spec: the receiver answers with a 2xx status within 10 seconds, any
   const poster = makePoster({ allowLoopback: true });
   t.teardown(() => poster.close());
   const asked = once(server, "asked");
-  // of timers alone: sockets are real
+  // only timers are fake: sockets are real
   mock.timers.enable({ apis: ["setTimeout"] });
   t.teardown(() => mock.timers.reset());
   let ended: DeliveryOutcome | null = null;
@@ -235,7 +235,7 @@ void t.test("spec: the receiver answers with a 2xx status within 10 seconds, any
   });
 });
 
-void t.test("what takes too long is cut, wherever it is", async (t) => {
+void t.test("a request that takes too long is cut off, at every stage", async (t) => {
   const deadlineMs = 400;
   const within = (awaited: string, host = "127.0.0.1") => `expected ${awaited} of ${host} within 0.4 s, got none`;
   const cut = async (origin: string, expected: Partial<DeliveryOutcome>) => {
@@ -274,7 +274,7 @@ void t.test("what takes too long is cut, wherever it is", async (t) => {
     });
     await cut(origin, { status: null, error: within("an answer") });
   });
-  await t.test("in a body that does not go on", async (t) => {
+  await t.test("in a body that stops", async (t) => {
     const origin = await serve(t, (_request, response) => {
       response.write("well");
     });
@@ -295,11 +295,11 @@ void t.test("what takes too long is cut, wherever it is", async (t) => {
       answer: /^x+$/ as unknown as string,
     });
   });
-  await t.test("in a TLS handshake that nobody answers", async (t) => {
+  await t.test("in an unanswered TLS handshake", async (t) => {
     const port = new URL(await serveRaw(t, (socket) => socket.resume())).port;
     await cut(`https://${name}:${port}`, { error: within("TLS", name) });
   });
-  await t.test("while the host's address is asked for, which is no fault of its own", async (t) => {
+  await t.test("in a look-up, which is no fault of the receiver", async (t) => {
     const poster = posterFor(t, {
       deadlineMs,
       lookup: () => new Promise(() => {}),
@@ -312,7 +312,7 @@ void t.test("what takes too long is cut, wherever it is", async (t) => {
   });
 });
 
-void t.test("a machine that stood still does not blame the receiver", async (t) => {
+void t.test("a standstill of this machine is no fault of the receiver", async (t) => {
   const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
   const silent = await serveRaw(t, (socket) => {
     socket.once("data", () => setImmediate(() => standStill(1300)));
@@ -320,7 +320,7 @@ void t.test("a machine that stood still does not blame the receiver", async (t) 
   const poster = posterFor(t, { deadlineMs: 100 });
   t.match(await post(t, poster, silent), {
     result: "ours",
-    // one second, and whatever the machine adds
+    // one second, plus the machine's own delay
     error: /^expected an answer of 127.0.0.1 within 0.1 s, but this machine stood still for \d+ s$/,
   });
   const answering = await serveRaw(t, (socket) => {
@@ -332,11 +332,11 @@ void t.test("a machine that stood still does not blame the receiver", async (t) 
   t.match(
     await post(t, poster, answering),
     { result: "delivered", answer: "ok" },
-    "what is there when it goes on counts",
+    "an answer that arrived during the standstill counts",
   );
 });
 
-void t.test("a body without an end costs neither memory nor time", async (t) => {
+void t.test("an endless body takes neither memory nor time", async (t) => {
   for (const [status, result] of [
     [200, "delivered"],
     [500, "refused"],
@@ -364,7 +364,7 @@ void t.test("a body without an end costs neither memory nor time", async (t) => 
     }
 });
 
-void t.test("of the answer a beginning is kept, as clean text", async (t) => {
+void t.test("the beginning of the answer is stored as clean text", async (t) => {
   const told = async (body: string | Buffer, more: string[] = []) => {
     const origin = await serve(t, (_request, response) => {
       for (const part of more) response.write(part);
@@ -386,7 +386,7 @@ void t.test("of the answer a beginning is kept, as clean text", async (t) => {
   t.equal(await told(`unknown key ${secret}`), "unknown key …");
 });
 
-void t.test("interim answers are passed over", async (t) => {
+void t.test("interim answers are skipped", async (t) => {
   const interim = (status: number) => `HTTP/1.1 ${status} Wait\r\na: b\r\n\r\n`;
   for (const statuses of [[100], [102], [103], [100, 102, 103, 103]]) {
     const origin = await serveRaw(t, saying(...statuses.map(interim), good));
@@ -404,7 +404,7 @@ void t.test("interim answers are passed over", async (t) => {
   });
 });
 
-void t.test("old and plain answers are answers", async (t) => {
+void t.test("answers of HTTP/1.0 and without a reason phrase are accepted", async (t) => {
   for (const answer of [
     "HTTP/1.0 200 OK\r\n\r\nok",
     "HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok",
@@ -419,7 +419,7 @@ void t.test("old and plain answers are answers", async (t) => {
     );
 });
 
-void t.test("a connection that is reset or closed is no answer, wherever it is", async (t) => {
+void t.test("a reset or closed connection is no answer, at any stage", async (t) => {
   const ends: [string, (socket: Socket) => void][] = [
     ["reset", (socket) => socket.resetAndDestroy()],
     ["closed", (socket) => socket.end()],
@@ -430,7 +430,7 @@ void t.test("a connection that is reset or closed is no answer, wherever it is",
     await expectBroken(
       await serveRaw(t, end),
       null,
-      // a reset may come before it is known here that the connection stands
+      // a reset may arrive before this side knows that the connection is open
       /^expected an? (connection|answer) of 127\.0\.0\.1, got a broken connection/,
     );
     const atAccept = await serveRaw(t, end);
@@ -460,7 +460,7 @@ void t.test("a connection that is reset or closed is no answer, wherever it is",
   }
 });
 
-void t.test("who does not listen is not reached", async (t) => {
+void t.test("an address where nothing listens is unreachable", async (t) => {
   const server = net.createServer();
   const port = await listening(t, server);
   server.close();
@@ -472,7 +472,7 @@ void t.test("who does not listen is not reached", async (t) => {
   });
 });
 
-void t.test("a certificate has to be good, for this name and now", async (t) => {
+void t.test("a certificate must be valid for this name, now", async (t) => {
   const day = 86_400_000;
   const days = (count: number) => new Date(Date.now() + count * day);
   const names = [name];
@@ -510,12 +510,12 @@ void t.test("a certificate has to be good, for this name and now", async (t) => 
   t.match(
     await post(t, posterFor(t, { ca: undefined }), origin),
     { result: "unreachable", error: /got a certificate/ },
-    "the usual authorities do not know it",
+    "the usual authorities did not sign it",
   );
-  t.equal(asked, 0, "none of them has seen a letter");
+  t.equal(asked, 0, "none of these servers received a request");
 });
 
-void t.test("TLS as it is on no server that should be trusted", async (t) => {
+void t.test("obsolete TLS versions are refused", async (t) => {
   const plain = new URL(await serve(t, (_request, response) => response.end())).port;
   t.match(await post(t, posterFor(t), `https://${name}:${plain}`), {
     result: "unreachable",
@@ -533,7 +533,7 @@ void t.test("TLS as it is on no server that should be trusted", async (t) => {
   });
 });
 
-void t.test("an address is a host too", async (t) => {
+void t.test("an IP address works as a host", async (t) => {
   const as = authority.vouchFor({ names: ["127.0.0.1"] });
   const origin = await serveSecurely(t, (_request, response) => response.end(), as);
   const lookup = () => Promise.reject(new Error("asked for the address of an address"));
@@ -547,14 +547,14 @@ void t.test("an address is a host too", async (t) => {
   });
 });
 
-void t.test("localhost is this machine, whatever a name server says", async (t) => {
+void t.test("localhost is this machine, and is never looked up", async (t) => {
   const origin = await serve(t, (_request, response) => response.end());
   const lookup = () => Promise.reject(new Error("asked for localhost"));
   const { port } = new URL(origin);
   t.match(await post(t, posterFor(t, { lookup }), `http://localhost:${port}`), { result: "delivered" });
 });
 
-void t.test("nothing is sent to what is not safe", async (t) => {
+void t.test("no alert is sent to an unsafe address", async (t) => {
   let asked = 0;
   const origin = await serveSecurely(t, (_request, response) => {
     asked += 1;
@@ -602,7 +602,7 @@ void t.test("nothing is sent to what is not safe", async (t) => {
   t.equal(asked, 0);
 });
 
-void t.test("a name is asked for once, and what it meant then is connected to", async (t) => {
+void t.test("the name is resolved once, and the checked address is the one connected to", async (t) => {
   const origin = await serveSecurely(t, (_request, response) => {
     response.setHeader("connection", "close").end();
   });
@@ -616,12 +616,12 @@ void t.test("a name is asked for once, and what it meant then is connected to", 
   t.match(
     await post(t, poster, origin),
     { result: "unsafe", error: /10\.0\.0\.7 is private/ },
-    "it is asked for again, and checked, for a new connection",
+    "a new connection resolves and checks the name again",
   );
   t.equal(asked, 2);
 });
 
-void t.test("of two addresses one that works is enough", async (t) => {
+void t.test("one working address of two is enough", async (t) => {
   const origin = await serveSecurely(t, (_request, response) => response.end());
   for (const addresses of [
     ["127.0.0.2", "127.0.0.1"],
@@ -635,7 +635,7 @@ void t.test("of two addresses one that works is enough", async (t) => {
   }
 });
 
-void t.test("a name without an address", async (t) => {
+void t.test("a name without an address is reported with its reason", async (t) => {
   const failing = (code: string) =>
     posterFor(t, {
       lookup: () => Promise.reject(Object.assign(new Error(secret), { code })),
@@ -660,7 +660,7 @@ void t.test("a name without an address", async (t) => {
   });
 });
 
-void t.test("a connection is kept for the next letter, to the same name alone", async (t) => {
+void t.test("a connection is reused for the next alert to the same name only", async (t) => {
   const seen: { name: unknown; socket: Socket }[] = [];
   const origin = await serveSecurely(t, (request, response) => {
     const socket = request.socket as tls.TLSSocket;
@@ -685,10 +685,10 @@ void t.test("a connection is kept for the next letter, to the same name alone", 
   await turn();
   process.off("warning", warn);
   t.equal(seen.at(-1)!.socket, first(name));
-  t.strictSame(warned, [], "it gathers no listeners");
+  t.strictSame(warned, [], "listeners do not accumulate");
 });
 
-void t.test("a kept connection that the receiver ends is no fault of its own, and nothing is sent twice", async (t) => {
+void t.test("a reused connection that the receiver closes is no fault of it, and no alert is sent twice", async (t) => {
   for (const end of ["resetAndDestroy", "end"] as const) {
     let letters = 0;
     const origin = await serveRaw(t, (socket) => {
@@ -709,12 +709,12 @@ void t.test("a kept connection that the receiver ends is no fault of its own, an
       error: "expected an answer of 127.0.0.1, got a broken connection (ECONNRESET), on one that was kept",
     });
     t.equal(letters, 2);
-    t.match(await post(t, poster, origin), { result: "delivered" }, "on a new one");
+    t.match(await post(t, poster, origin), { result: "delivered" }, "the next uses a new connection");
     t.equal(letters, 3);
   }
 });
 
-void t.test("receivers that hang delay no others, not even of the same origin", async (t) => {
+void t.test("receivers that hang do not delay others, not even of the same origin", async (t) => {
   let hanging = 0;
   const origin = await serve(t, (request, response) => {
     if (request.url === "/good") response.end();
@@ -734,10 +734,10 @@ void t.test("receivers that hang delay no others, not even of the same origin", 
       status: null,
       error: "expected to run until the answer came, was told to stop",
     });
-  t.match(await poster.post(letterTo(origin)), { result: "ours" }, "nor later");
+  t.match(await poster.post(letterTo(origin)), { result: "ours" }, "nothing is sent after the stop");
 });
 
-void t.test("a receiver that does not read is done with when it has answered", async (t) => {
+void t.test("a request ends with its answer, even if the receiver has not read all of it", async (t) => {
   let read = 0;
   const sockets: Socket[] = [];
   const origin = await serveRaw(t, (socket) => {
@@ -757,10 +757,10 @@ void t.test("a receiver that does not read is done with when it has answered", a
   const closed = once(sockets[0]!, "close");
   sockets[0]!.resume();
   await closed;
-  t.ok(read < letter.body.length, `${read} bytes were on their way`);
+  t.ok(read < letter.body.length, `only ${read} bytes were sent`);
 });
 
-void t.test("bugs are thrown, not told as a receiver's", async (t) => {
+void t.test("our own bugs are thrown, and not reported as the receiver's fault", async (t) => {
   const origin = await serve(t, (_request, response) => response.end());
   const poster = posterFor(t);
   const letter = letterTo(origin);

@@ -1,4 +1,4 @@
-/** Dispatchers whose database is really away for a while, again and again: connections are cut, new ones refused. */
+/** Dispatchers lose their database for a while, repeatedly: connections are cut, new ones refused. */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import type { Alert } from "../../../../server/alerts/formats/alert.js";
@@ -30,11 +30,11 @@ const rules = {
   sweep_ms: 50,
 };
 
-void t.test("a database that is away for longer than the lease", async (t) => {
+void t.test("no alert is lost while the database is away for longer than the lease", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const gate = await makeGate(t, url);
   const random = randomFrom(11);
-  // slow enough that something is on its way whenever the database goes away
+  // slow enough that a request is in flight whenever the database goes away
   const receiver = await startReceiver({
     react: () => ({
       status: random() < 0.1 ? 500 : 200,
@@ -82,7 +82,7 @@ void t.test("a database that is away for longer than the lease", async (t) => {
     for (let i = 0; i < 8; i++) await happen();
     const before = arrivals();
     await until(() => arrivals() > before + 5 * random(), 60_000);
-    // at whatever they are about; then also what was on its way to the database, and what was to come from it
+    // interrupts any operation, including statements in flight to the database and results in flight from it
     if (absence % 2 === 1) gate.cutAtNextStatement();
     await sleep(20 * random());
     await gate.shut();
@@ -92,10 +92,10 @@ void t.test("a database that is away for longer than the lease", async (t) => {
   }
   await until(() => isAllDone(pool), 120_000, 20);
 
-  t.ok(lines.filter((line) => line.includes("the database is away")).length >= 1, "they met it");
+  t.ok(lines.filter((line) => line.includes("the database is away")).length >= 1, "the dispatchers met the outage");
   t.notOk(
     lines.some((line) => line.includes("a turn of the dispatcher failed")),
-    "and logged no failure by itself",
+    "no dispatcher logged a separate failure",
   );
   t.strictSame(await pool.query(sql`select state, count(*) as deliveries from delivery group by state`), [
     { state: "delivered", deliveries: events * paths.length },
@@ -106,12 +106,12 @@ void t.test("a database that is away for longer than the lease", async (t) => {
     t.strictSame(
       [...new Set(ids)],
       Array.from({ length: events }, (_, i) => i + 1),
-      `${path} has each`,
+      `${path} received every event`,
     );
     t.strictSame(
       ids,
       ids.toSorted((a, b) => a - b),
-      "in order, again where need be",
+      "events arrive in order, repeated where necessary",
     );
     t.comment(`${path}: ${ids.length} requests for ${events} events`);
   }

@@ -1,4 +1,7 @@
-/** Dispatchers with real receivers: a storm, a slow one among good ones, several at once, and their own trouble. */
+/**
+ * Dispatchers with real receivers: a storm, a slow receiver among good ones, several dispatchers, and their own
+ * trouble.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import type { Alert } from "../../../../server/alerts/formats/alert.js";
@@ -34,27 +37,27 @@ void t.test("a storm of incidents starves no channel", async (t) => {
   for (let i = 0; i < storm.incidents; i++) await happened(pool, { kinds: ["opened", "closed"] });
   const each = 2 * storm.incidents;
 
-  // it hangs for as long as the storm lasts, however slow this machine is
+  // it hangs for as long as the storm lasts, even on a slow machine
   start(t, pool, {
     deadlineMs: 600_000,
     rules: { ...quick, lease_ms: 900_000 },
   });
   await until(() => receiver.arrivals.length >= storm.channels * each, 120_000, 20);
-  t.equal(hung.arrivals.length, 1, "one that hangs is still at its first when the others have everything");
+  t.equal(hung.arrivals.length, 1, "a hanging receiver is still at its first alert when the others have all");
   const byPath = groupedBy(receiver.arrivals, ({ path }) => path);
   t.strictSame(
     [...byPath.values()].map((arrivals) => arrivals.map(eventOf)),
     Array.from({ length: storm.channels }, () => Array.from({ length: each }, (_, i) => i + 1)),
-    "each has each event once, in order",
+    "each receiver gets each event once, in order",
   );
   const halfWay = receiver.arrivals.slice(0, receiver.arrivals.length / 2);
   const served = groupedBy(halfWay, ({ path }) => path);
   t.equal(served.size, storm.channels);
   const fewest = Math.min(...[...served.values()].map((own) => own.length));
-  t.ok(fewest > each / 4, `half way through the last of them has ${fewest} of ${each}`);
+  t.ok(fewest > each / 4, `halfway through, the last receiver has ${fewest} of ${each}`);
 });
 
-void t.test("several dispatchers send nothing twice", async (t) => {
+void t.test("several dispatchers send no alert twice", async (t) => {
   const { pool } = await migratedDatabase(t);
   const receiver = await receiverOf(t);
   for (let i = 0; i < 6; i++) await addChannel(pool, { to: native(`${receiver.origin}/${i}`) });
@@ -70,7 +73,7 @@ void t.test("several dispatchers send nothing twice", async (t) => {
   t.strictSame(await states(pool), [{ state: "delivered", deliveries: 120 }]);
 });
 
-void t.test("what was not dispatched is sent however old it is", async (t) => {
+void t.test("an event not yet dispatched is sent at any age", async (t) => {
   const { pool } = await migratedDatabase(t);
   const receiver = await receiverOf(t);
   await addChannel(pool, { to: native(`${receiver.origin}/`) });
@@ -80,7 +83,7 @@ void t.test("what was not dispatched is sent however old it is", async (t) => {
   t.equal(eventOf(receiver.arrivals[0]!), 1);
 });
 
-void t.test("closing waits for what is on its way, and notes it", async (t) => {
+void t.test("closing waits for attempts in flight, and records them", async (t) => {
   const { pool } = await migratedDatabase(t);
   const receiver = await receiverOf(t, () => ({ status: 200, afterMs: 300 }));
   await addChannel(pool, { to: native(`${receiver.origin}/`) });
@@ -92,10 +95,10 @@ void t.test("closing waits for what is on its way, and notes it", async (t) => {
     { state: "delivered", deliveries: 1 },
     { state: "due", deliveries: 1 },
   ]);
-  t.strictSame(await results(pool), ["delivered"], "and nothing new is begun");
+  t.strictSame(await results(pool), ["delivered"], "no new attempt begins");
 });
 
-void t.test("a database that is away for a while loses nothing", async (t) => {
+void t.test("a database outage loses no alert", async (t) => {
   const { pool } = await migratedDatabase(t);
   const receiver = await receiverOf(t);
   await addChannel(pool, { to: native(`${receiver.origin}/`) });
@@ -126,11 +129,15 @@ void t.test("a database that is away for a while loses nothing", async (t) => {
   await until(() => receiver.arrivals.length === 2, 30_000);
   await until(async () => (await states(pool)).length === 1);
   t.strictSame(await states(pool), [{ state: "delivered", deliveries: 2 }]);
-  t.strictSame(receiver.arrivals.map(eventOf), [1, 2], "what was answered is kept until it can be noted");
+  t.strictSame(
+    receiver.arrivals.map(eventOf),
+    [1, 2],
+    "an answered attempt is not repeated: its result waits until it can be recorded",
+  );
   t.equal(lines.filter((line) => line.includes("no connection")).length, 4);
 });
 
-void t.test("what was claimed too long ago is not sent any more", async (t) => {
+void t.test("a delivery claimed too long ago is not sent", async (t) => {
   const { pool } = await migratedDatabase(t);
   const receiver = await receiverOf(t);
   await addChannel(pool, { to: native(`${receiver.origin}/`) });
@@ -147,17 +154,17 @@ void t.test("what was claimed too long ago is not sent any more", async (t) => {
   const frozen = start(t, pool, { db: paused, rules });
   await until(async () => (await results(pool))[0] === "ours");
   await frozen.close();
-  t.equal(receiver.arrivals.length, 0, "another may have sent it, and more");
+  t.equal(receiver.arrivals.length, 0, "another dispatcher may have sent it, and later ones");
 });
 
-void t.test("without its key it keeps everything in line", async (t) => {
+void t.test("without its key a dispatcher leaves all deliveries queued", async (t) => {
   const { pool } = await migratedDatabase(t);
   const receiver = await receiverOf(t);
   await addChannel(pool, { to: native(`${receiver.origin}/`) });
   await happened(pool);
   const lines: string[] = [];
   const log = makeLog("test", "error", (one) => lines.push(one));
-  // what has waited for a lease is told of
+  // deliveries that waited for a lease are reported
   const impatient = { ...quick, lease_ms: 100 };
   const says = (words: string) => () => lines.join("").includes(words);
   const keyless = start(t, pool, { sealing: null, log, rules: impatient });
@@ -173,12 +180,12 @@ void t.test("without its key it keeps everything in line", async (t) => {
   await wrong.close();
   t.equal(lines.length, 2, "said once");
   t.strictSame(await states(pool), [{ state: "due", deliveries: 1 }]);
-  t.strictSame(await results(pool), [], "and nobody else is blamed for it");
+  t.strictSame(await results(pool), [], "no attempt is recorded");
   start(t, pool);
   await until(() => receiver.arrivals.length === 1);
 });
 
-void t.test("the log says what was not sent, and gives nothing away", async (t) => {
+void t.test("the log names unsent alerts and reveals no secrets", async (t) => {
   const { pool } = await migratedDatabase(t);
   const gone = await receiverOf(t, () => ({ status: 410 }));
   const good = await receiverOf(t);
@@ -189,7 +196,7 @@ void t.test("the log says what was not sent, and gives nothing away", async (t) 
   await happened(pool, { venue: "gate" });
   const lines: string[] = [];
   const log = makeLog("test", "debug", (one) => lines.push(one));
-  // in line, and retracted before it is claimed
+  // queued, and retracted before it is claimed
   const keyless = start(t, pool, { sealing: null, log });
   await until(async () => (await states(pool)).length > 0);
   await keyless.close();

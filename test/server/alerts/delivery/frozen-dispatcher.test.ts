@@ -1,6 +1,6 @@
 /**
- * A dispatcher that stands still, as a virtual machine that is moved, while another takes over and goes on.
- * Once it runs again, nothing old of it may arrive after what is newer.
+ * A dispatcher stands still, like a virtual machine that is migrated, while another takes over. Once it runs again,
+ * none of its old alerts may arrive after newer ones.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
@@ -33,7 +33,7 @@ const points: FaultPoint[] = ["claim_deliveries", "post", "settle_deliveries"].f
   (["before", "after"] as const).map((when) => ({ step, when, time: 1 })),
 );
 
-void t.test("a dispatcher that is frozen", async (t) => {
+void t.test("a dispatcher sends no old alert after a freeze", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   for (const [i, point] of points.entries())
     await t.test(`${point.when} ${point.step}`, async (t) => {
@@ -59,19 +59,19 @@ void t.test("a dispatcher that is frozen", async (t) => {
       await until(notedAll, 60_000, 20);
       await other.end();
       const before = came();
-      // as long as it may take it for running on
+      // as long as it may need to continue
       await sleep(alerting.rules.lease_ms / 2);
 
       frozen.child.kill("SIGCONT");
       await happened(pool, { venue: "okx" });
       await until(() => came().includes(3), 60_000, 20);
-      // it waits for what it has under way
+      // it waits for its attempts in flight
       await frozen.end();
-      t.ok(before.includes(1) && before.includes(2), "another took over");
+      t.ok(before.includes(1) && before.includes(2), "another dispatcher took over");
       const after = came().slice(before.length);
       t.ok(
         after.every((id) => id === 3),
-        `it goes on with what is new: ${before.join(" ")}, then ${after.join(" ")}`,
+        `only newer alerts follow: ${before.join(" ")}, then ${after.join(" ")}`,
       );
       t.strictSame(
         came(),

@@ -1,4 +1,4 @@
-/** What a dispatcher does for channels of every format alike, as their receivers see it. */
+/** What a dispatcher does for channels of every format, as their receivers see it. */
 import t, { type Test } from "tap";
 import { deliveriesOf } from "../../../../server/alerts/delivery/deliveries.js";
 import type { Delivery } from "../../../../server/alerts/delivery/delivery.js";
@@ -15,7 +15,7 @@ import { ago } from "../../../support/fleet.js";
 import { until } from "../../../support/until.js";
 import { type Receiver, startReceiver } from "../../../../simulator/receiver.js";
 
-/** The contract's numbers, and pauses of a five hundredth. */
+/** The contract's numbers, with pauses shortened to a five hundredth. */
 const rules = {
   ...deliveryRules,
   backoff_ms: deliveryRules.backoff_ms / 500,
@@ -23,7 +23,7 @@ const rules = {
   look_ms: 20,
 };
 
-/** One to each format that it can have; the paging service is one for all keys of a service region. */
+/** One channel of each format; all keys of a service region share one paging service. */
 function destinations(receiver: Receiver, path: string): Destination[] {
   return [
     native(`${receiver.origin}/native/${path}`),
@@ -81,7 +81,7 @@ void t.test("spec: retry policy, delivery log and severity floor apply to all 3 
     react: ({ path, body }) => {
       const to = path + (/"routing_key":"(\w+)"/.exec(String(body))?.[1] ?? "");
       if (to.includes("failing")) return { status: 500 };
-      // well again at the third attempt
+      // recovers at the third attempt
       const times = (failed.get(to) ?? 0) + 1;
       failed.set(to, times);
       return { status: times <= 2 ? 503 : 202 };
@@ -109,7 +109,7 @@ void t.test("spec: retry policy, delivery log and severity floor apply to all 3 
   await until(() => isAllDone(pool), 60_000, 20);
 
   for (const [format, channel] of floored)
-    await t.test(`${format}: the floor, and what is tried again`, async (t) => {
+    await t.test(`${format}: the severity floor, and retries`, async (t) => {
       const log = await logOf(pool, channel);
       t.strictSame(
         log.map(({ kind, state, attempts }) => [kind, state, attempts.map(({ status }) => status)]),
@@ -117,7 +117,7 @@ void t.test("spec: retry policy, delivery log and severity floor apply to all 3 
           ["escalated", "delivered", [503, 503, 202]],
           ["closed", "delivered", [202]],
         ],
-        "not that it was degraded",
+        "no alert while it was only degraded",
       );
       t.match(log[0]!.attempts[0], {
         result: "refused",
@@ -129,7 +129,7 @@ void t.test("spec: retry policy, delivery log and severity floor apply to all 3 
     });
 
   for (const [format, channel] of failing)
-    await t.test(`${format}: up to the end`, async (t) => {
+    await t.test(`${format}: retries until the channel is switched off`, async (t) => {
       const log = await logOf(pool, channel);
       t.strictSame(
         log.map(({ kind, state, attempts, failures }) => [
@@ -146,12 +146,12 @@ void t.test("spec: retry policy, delivery log and severity floor apply to all 3 
         for (const [i, { endedAt }] of attempts.slice(0, -1).entries()) {
           const pausedMs = Date.parse(attempts[i + 1]!.startedAt) - Date.parse(endedAt!);
           const leastMs = rules.backoff_ms * rules.backoff_factor ** i;
-          t.ok(pausedMs >= leastMs - 1, `${pausedMs} ms, of ${leastMs} ms`);
+          t.ok(pausedMs >= leastMs - 1, `paused for ${pausedMs} ms, at least ${leastMs} ms`);
         }
       const [row] = await pool.query(sql`select off_cause, failures from channel where channel_id = ${channel}`);
       t.strictSame(row, { off_cause: "failures", failures: 10 });
     });
-  t.equal(receiver.arrivals.length, 4 * (4 + 10), "and no more than that");
+  t.equal(receiver.arrivals.length, 4 * (4 + 10), "no more requests than that");
 });
 
 void t.test("spec: an event that was not dispatched yet is sent however old it is", async (t) => {

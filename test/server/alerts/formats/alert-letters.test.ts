@@ -1,4 +1,4 @@
-/** What holds of alerts in every format. */
+/** Properties of alerts in every format. */
 import t from "tap";
 import { type Destination } from "../../../../server/alerts/formats/webhook-request.js";
 import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
@@ -50,13 +50,13 @@ void t.test(
         const { headers, body } = formatAlert(to, alert, sent);
         const signed = Object.keys(headers).filter((name) => /signature|^webhook-/.test(name));
         t.equal(signed.length, to.format === "native" ? 4 : 0);
-        t.notMatch(body.toString(), secret.slice(6), "no secret is sent");
+        t.notMatch(body.toString(), secret.slice(6), "the body contains no secret");
       }
     t.end();
   },
 );
 
-void t.test("each says when the incident started, and of what kind it is", (t) => {
+void t.test("an alert in each format has the incident's start and the alert's kind", (t) => {
   for (const to of destinations) {
     const bodies = alerts.slice(0, 3).map((alert) => formatAlert(to, alert, sent).body.toString());
     t.equal(new Set(bodies).size, 3);

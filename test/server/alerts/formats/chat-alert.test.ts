@@ -1,4 +1,4 @@
-/** Alerts as an incoming webhook of a chat takes them: within its limits and harmless, whatever venues write. */
+/** Alerts for a chat's incoming webhook: within its limits and harmless, whatever venues write. */
 import t from "tap";
 import type { Alert } from "../../../../server/alerts/formats/alert.js";
 import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
@@ -35,7 +35,7 @@ function textsOf({ blocks }: Message): Text[] {
   return blocks.flatMap(({ text, fields = [], elements = [] }) => [...(text ? [text] : []), ...fields, ...elements]);
 }
 
-/** All that is shown, with a line for each text. */
+/** All visible text, one line for each. */
 function shown(alert: Alert): string {
   const message = chat(alert);
   return textsOf(message)
@@ -43,7 +43,7 @@ function shown(alert: Alert): string {
     .join("\n");
 }
 
-void t.test("an opening says what, where, since when and why", (t) => {
+void t.test("an opening names the incident, its place, start and reason", (t) => {
   const { text, unfurl_links } = chat(openedAlert());
   t.equal(text, "Incident opened: outage at Kraken, Ticker (rest:ticker). Started 2026-01-31 11:41:06 UTC.");
   t.equal(unfurl_links, false);
@@ -69,7 +69,7 @@ event 8123`,
   t.end();
 });
 
-void t.test("an escalation and a closing say so, and how long it was", (t) => {
+void t.test("an escalation and a closing name their kind, and the closing its duration", (t) => {
   const escalated = shown({ ...openedAlert(), kind: "escalated" });
   t.match(escalated, "*Incident escalated: outage at Kraken");
   t.match(escalated, /\*Escalated\*\n<!date/);
@@ -81,7 +81,7 @@ void t.test("an escalation and a closing say so, and how long it was", (t) => {
   t.end();
 });
 
-void t.test("durations are told in two units", (t) => {
+void t.test("durations have two units", (t) => {
   for (const [durationSeconds, words] of [
     [0, "0 s"],
     [59, "59 s"],
@@ -97,20 +97,20 @@ void t.test("durations are told in two units", (t) => {
   t.end();
 });
 
-void t.test("an opening that waited says that it is over", (t) => {
+void t.test("an opening sent after the incident's end says that it is over", (t) => {
   const { incident } = closedAlert();
   t.match(shown({ ...openedAlert(), incident }), /\*Closed since\*\n<!date\^1769860800/);
   t.end();
 });
 
-void t.test("a test says that it is one", (t) => {
+void t.test("a test alert says that it is a test", (t) => {
   const alert = testAlert(new Date());
   t.match(chat(alert).text, /^Test alert, nothing happened\. /);
   t.match(shown(alert), /^\*Test alert, nothing happened\. /);
   t.end();
 });
 
-void t.test("what is not known is left out", (t) => {
+void t.test("unknown facts are left out", (t) => {
   const { incident } = openedAlert();
   const alert = {
     ...openedAlert(),
@@ -122,29 +122,29 @@ void t.test("what is not known is left out", (t) => {
 });
 
 const hostile = {
-  "one that calls everybody": "<!channel> <!here> <@U1> & <https://x.y|ok>",
-  "one that ends ours": "*>|`_~ https://x.y/a|b>c",
-  "one of many lines": "a\n> *Incident closed*\r\n\u2028b\u0000",
-  "one that turns the line around": "a\u202egnp.exe\u2066",
-  "a long one": "long ".repeat(5_000),
-  "a long one that grows by escaping": "<".repeat(20_000),
-  "a long one of pairs": "🐙".repeat(20_000),
-  "an empty one": "",
+  "a text that mentions everybody": "<!channel> <!here> <@U1> & <https://x.y|ok>",
+  "a text that ends our markup": "*>|`_~ https://x.y/a|b>c",
+  "a text of many lines": "a\n> *Incident closed*\r\n\u2028b\u0000",
+  "a text with a direction override": "a\u202egnp.exe\u2066",
+  "a long text": "long ".repeat(5_000),
+  "a long text that grows by escaping": "<".repeat(20_000),
+  "a long text of surrogate pairs": "🐙".repeat(20_000),
+  "an empty text": "",
   "an address": `https://x.y/${"z".repeat(3_000)}`,
-  "an address of a program": "javascript:alert(1)",
+  "an address with the scheme javascript:": "javascript:alert(1)",
 };
 
 const halfOfPair = /[\ud800-\udbff](?![\udc00-\udfff])/;
 
 for (const [what, text] of Object.entries(hostile))
-  void t.test(`whatever venues write, it is within the limits: ${what}`, (t) => {
+  void t.test(`an alert is within the limits with any text of venues: ${what}`, (t) => {
     for (const alert of [openedAlert(), closedAlert()]) {
       const message = chat(alertSaying(text, alert));
       const texts = textsOf(message);
       t.ok(message.text.length > 0 && message.text.length < 4_000);
       t.ok(message.blocks.length <= 50);
       const whole = texts.reduce((sum, one) => sum + one.text.length, 0);
-      t.ok(whole < 8_000, `${whole} characters in all`);
+      t.ok(whole < 8_000, `${whole} characters in total`);
       for (const { type, text, fields, elements } of message.blocks) {
         t.ok(["section", "context"].includes(type));
         t.ok((fields ?? []).length <= 10);
@@ -154,33 +154,33 @@ for (const [what, text] of Object.entries(hostile))
       }
       for (const { type, text, verbatim } of texts) {
         t.strictSame([type, verbatim], ["mrkdwn", true]);
-        // all that has a meaning is ours: what is left without it has none
+        // all markup is ours: the rest has none
         const rest = text
           .replace(/<!date\^\d+\^\{date_short_pretty\} \{time_secs\}\|[^<>|]*>/g, "")
           .replace(/<https?:\/\/[^<>|\s]+\|[^<>]*>/g, "");
         t.notMatch(rest, /[<>]/);
-        t.notMatch(rest, /&(?!(amp|lt|gt);)/, "no escape is cut");
-        t.notMatch(rest, halfOfPair, "no pair is cut");
+        t.notMatch(rest, /&(?!(amp|lt|gt);)/, "no escape is cut apart");
+        t.notMatch(rest, halfOfPair, "no surrogate pair is cut apart");
         t.notMatch(text.replaceAll("\n", ""), /[\p{Cc}\u2028\u202e\u2066]/u);
       }
     }
     t.end();
   });
 
-void t.test("texts are escaped as they are to be, and no further", (t) => {
+void t.test("texts are escaped as required, and no further", (t) => {
   const text = `a & b < c > d "e" 'f' &amp;`;
   const message = shown(alertSaying(text, openedAlert()));
   t.match(message, `*Venue*\na &amp; b &lt; c &gt; d "e" 'f' &amp;amp;\n`);
   t.end();
 });
 
-void t.test("an address in a notice stays one", (t) => {
+void t.test("an address in a notice stays an address", (t) => {
   const { incident } = openedAlert();
   for (const [url, title, line] of [
     ["https://x.y/?a=1&b=2|3", "t", "<https://x.y/?a=1&amp;b=2%7C3|t>"],
     ["https://x.y/<b>", "a > b", "<https://x.y/%3Cb%3E|a &gt; b>"],
     ["ftp://x.y/", "t", "t"],
-    // cut, it would lead elsewhere
+    // a truncated address would lead elsewhere
     [`https://x.y/${"z".repeat(3_000)}`, "t", "t"],
     ["not one", "t", "t"],
     [null, "", "untitled"],

@@ -1,4 +1,4 @@
-/** Alerts as receivers of the native format get them: what is in them, and that their signatures can be verified. */
+/** Alerts in the native format: their content, and the verification of their signatures. */
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import type {
@@ -49,7 +49,7 @@ void t.test("the body is the alert with its permalink, in the documented order",
   t.match(await misfitOf({ ...parsed, kind: "begun" }), /allowed values/);
 });
 
-void t.test("it is an object, sent as its bytes, in any language", (t) => {
+void t.test("the body is JSON in UTF-8, with any language", (t) => {
   const opened = openedAlert();
   const name = 'Krakén 取引所 🐙 </script> "\u2028';
   const { body } = native({ ...opened, venue: { ...opened.venue, name } });
@@ -68,17 +68,17 @@ void t.test("spec: a native alert carries x-svc-signature: t=<unix seconds>,v1=<
   t.end();
 });
 
-void t.test("while a secret is exchanged, both sign", (t) => {
+void t.test("while a secret is rotated, both secrets sign", (t) => {
   const { headers } = native(openedAlert(), [secret, former]);
   const [time, ...signatures] = headers["x-svc-signature"]!.split(",");
   const alone = (one: string) => native(openedAlert(), [one]).headers["x-svc-signature"]!.split(",");
-  t.strictSame(alone(secret), [time, signatures[0]], "the new one first");
+  t.strictSame(alone(secret), [time, signatures[0]], "the new secret signs first");
   t.strictSame(alone(former), [time, signatures[1]]);
   t.equal(signatures.length, 2);
   t.end();
 });
 
-void t.test("a public library verifies it", (t) => {
+void t.test("a public library verifies the signature", (t) => {
   t.intercept(Date, "now", { value: () => sent.at.getTime() });
   const { headers, body } = native(openedAlert());
   t.match(new Webhook(secret).verify(body, headers), { eventId: 8123 });
@@ -94,12 +94,12 @@ void t.test("a public library verifies it", (t) => {
   t.equal(
     native(openedAlert(), [secret]).headers["webhook-signature"],
     new Webhook(secret).sign("evt_8123", sent.at, body),
-    "and would sign it so",
+    "the library signs it identically",
   );
   t.end();
 });
 
-void t.test("a secret is 32 random bytes, as those libraries take it", (t) => {
+void t.test("a secret is 32 random bytes, in the form that those libraries accept", (t) => {
   const made = Array.from({ length: 50 }, makeSigningSecret);
   t.equal(new Set(made).size, 50);
   for (const one of made) {
@@ -120,7 +120,7 @@ void t.test(
       t.equal((JSON.parse(body.toString()) as Alert).eventId, 8123);
       t.equal(headers["webhook-id"], "evt_8123");
     }
-    t.not(first.headers["x-svc-signature"], retry.headers["x-svc-signature"], "signed anew");
+    t.not(first.headers["x-svc-signature"], retry.headers["x-svc-signature"], "each attempt has a new signature");
     t.equal(first.headers["webhook-timestamp"], "1769859681");
     t.equal(retry.headers["webhook-timestamp"], "1769859686");
     t.end();
@@ -132,10 +132,10 @@ void t.test("spec: a test alert carries eventId 0 and test true", async (t) => {
   const { headers, body } = native(testAlert(at));
   const parsed = JSON.parse(body.toString()) as Alert;
   t.match(parsed, { eventId: 0, test: true, at: at.toISOString() });
-  t.equal(headers["webhook-id"], "test_77", "no two tests are one");
+  t.equal(headers["webhook-id"], "test_77", "every test alert has its own id");
   t.equal(await misfitOf(parsed), null);
   t.match(parsed.incident.slug, slugPattern);
-  t.equal(parsed.incident.slug, "example-2026-01-31-rest-outage", "of the day on which it started");
+  t.equal(parsed.incident.slug, "example-2026-01-31-rest-outage", "the slug has the day on which it started");
   t.end();
 });
 
@@ -154,7 +154,7 @@ void t.test(
       kinds.add(parsed.kind);
       t.match(parsed.incident.startedAt, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
       t.equal(parsed.incident.startedAt, opened.incident.startedAt);
-      t.equal(await misfitOf(parsed), null, "and is what the API describes");
+      t.equal(await misfitOf(parsed), null, "the alert fits the API's description");
     }
     t.strictSame([...kinds], ["opened", "escalated", "closed"]);
     t.match(closed.incident, { status: "closed" });
@@ -175,10 +175,10 @@ void t.test("spec: the incident of an alert is the same object that /v1/incident
     items: ReferenceObject;
   };
   const { $ref } = Alert!.properties!["incident"] as ReferenceObject;
-  t.equal($ref, items.$ref, "and described as one");
+  t.equal($ref, items.$ref, "both refer to the same schema");
 });
 
-void t.test("its headers are those that are described", async (t) => {
+void t.test("the alert's headers are the documented ones", async (t) => {
   const registry = await loadRegistry(packagedFile("registry.json"));
   const { webhooks } = documentOf({ registry });
   const { post } = webhooks!["alert"] as PathItemObject;
@@ -186,7 +186,7 @@ void t.test("its headers are those that are described", async (t) => {
   for (const alert of [openedAlert(), testAlert(sent.at)])
     for (const secrets of [[secret], [secret, former]]) {
       const { headers } = native(alert, secrets);
-      // what any request has
+      // headers that every request has
       const names = Object.keys(headers).filter((name) => !["content-type", "user-agent"].includes(name));
       t.strictSame(
         names,
@@ -202,10 +202,10 @@ void t.test("its headers are those that are described", async (t) => {
   t.strictSame(Object.keys(content), ["application/json"]);
 });
 
-void t.test("the type of an alert is that of the API's description", async (t) => {
+void t.test("the type of an alert equals that of the API's description", async (t) => {
   type Described = TypeOf<typeof alert>;
   type Native = Alert & { permalink: string };
-  // the compiler holds them together, both ways
+  // the compiler checks both directions
   const describe = (one: Native): Described => one;
   const make = (one: Widened<Described>): Widened<Native> => one;
   const one = { ...closedAlert(), permalink: "https://api.example.org/" };
@@ -213,14 +213,14 @@ void t.test("the type of an alert is that of the API's description", async (t) =
   t.equal(await misfitOf(one), null);
 });
 
-/** The same, with any text where it has one of some words: the types of schemas do not all know theirs. */
+/** The same, with any text in place of enumerated words: not all types of schemas have them. */
 type Widened<Value> = Value extends string
   ? string
   : Value extends object
     ? { [Name in keyof Value]: Widened<Value[Name]> }
     : Value;
 
-/** An alert of the only incident there is, with the incident as the API has it. */
+/** An alert of the only incident, with the incident as in the API. */
 async function alertOf(db: Db, kind: "opened" | "closed"): Promise<Alert> {
   const [row] = await db.query<{ body: Alert }>(sql`
     select a.body from api.alert a join alert_event e using (event_id) where e.kind = ${kind}

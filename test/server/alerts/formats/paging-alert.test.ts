@@ -1,4 +1,4 @@
-/** Alerts as a paging service's Events API v2 takes them. */
+/** Alerts for a paging service's Events API v2. */
 import t from "tap";
 import type { Alert } from "../../../../server/alerts/formats/alert.js";
 import { type Sent } from "../../../../server/alerts/formats/webhook-request.js";
@@ -29,7 +29,7 @@ function paging(alert: Alert, serviceRegion: "us" | "eu" = "us", how = sent) {
   return { url, headers, event: JSON.parse(body.toString()) as Event };
 }
 
-void t.test("an opening triggers, with all that a responder needs", (t) => {
+void t.test("an opening triggers a page with all that a responder needs", (t) => {
   const { event } = paging(openedAlert());
   t.strictSame(event, {
     routing_key: routingKey,
@@ -77,7 +77,7 @@ void t.test("an opening triggers, with all that a responder needs", (t) => {
   t.end();
 });
 
-void t.test("one key an incident: what triggers is resolved", (t) => {
+void t.test("one key for each incident: its closing resolves what its opening triggered", (t) => {
   const opened = { ...openedAlert(), severity: "degraded" } as const;
   const escalated = { ...openedAlert(), kind: "escalated" } as const;
   const events = [opened, escalated, closedAlert()].map((one) => paging(one).event);
@@ -99,23 +99,23 @@ void t.test("one key an incident: what triggers is resolved", (t) => {
   t.not(
     paging({ ...openedAlert(), incident: other }).event.dedup_key,
     events[0]!.dedup_key,
-    "another incident has another",
+    "another incident has another key",
   );
   t.end();
 });
 
-void t.test("each test pages, as information", (t) => {
+void t.test("each test alert pages, with severity info", (t) => {
   const alert = testAlert(new Date("2026-01-31T12:00:00Z"));
   const first = paging(alert).event;
   t.equal(first.event_action, "trigger");
   t.equal(first.payload.severity, "info");
   t.match(first.payload.summary, /^Test alert, nothing happened\. /);
   const second = paging(alert, "us", { ...sent, deliveryId: 78 }).event;
-  t.not(first.dedup_key, second.dedup_key, "the first may still be open");
+  t.not(first.dedup_key, second.dedup_key, "the first test alert may still be open");
   t.end();
 });
 
-void t.test("a key is of its service region alone", (t) => {
+void t.test("a key is used in its service region only", (t) => {
   const urls = (how: Sent) => (["us", "eu"] as const).map((region) => paging(openedAlert(), region, how).url.href);
   t.strictSame(urls(sent), ["https://events.pagerduty.com/v2/enqueue", "https://events.eu.pagerduty.com/v2/enqueue"]);
   const pagingEndpoints = {
@@ -126,7 +126,7 @@ void t.test("a key is of its service region alone", (t) => {
   t.end();
 });
 
-void t.test("whatever venues write, it is within the limits", (t) => {
+void t.test("an alert is within the limits with any text of venues", (t) => {
   for (const text of ["long ".repeat(5_000), "\u202e🐙\n".repeat(5_000), ""]) {
     const { event } = paging(alertSaying(text, openedAlert()));
     const { summary, source, component } = event.payload;
@@ -138,7 +138,7 @@ void t.test("whatever venues write, it is within the limits", (t) => {
   t.end();
 });
 
-void t.test("a key that would be too long is shorter, and as stable", (t) => {
+void t.test("a key that would be too long is shortened, and stays stable", (t) => {
   const { incident } = openedAlert();
   const slug = "a".repeat(300);
   const keys = [slug, slug, `${slug}-2`].map((slug) => {
