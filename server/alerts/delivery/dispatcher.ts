@@ -193,7 +193,7 @@ export function startDispatcher({
         await tx.file("adopt_timeline");
         return recentlySent.restore(tx);
       });
-      log.warn("the database was failed over", {
+      log.warn("the database failed over", {
         before: timeline,
         timeline: current,
         ...(restored.length > 0 && { restored }),
