@@ -50,15 +50,6 @@ where t.holds_from = (
   select max(w.holds_from) from typical_week w where w.holds_from <= (select k.generated_at from api.clock k)
 );
 
--- For web of 0.7, which runs until it is restarted after an upgrade; to be removed in 0.9.
-create function api.typical(window_days integer, venue_ids smallint[]) returns table (venue_id smallint, p50_ms integer)
-language sql stable
-begin atomic
-  select t.venue_id, t.p50_ms
-  from api.typical t
-  where t.venue_id = any (venue_ids) or t.venue_id is null and t.category is null;
-end;
-
 -- REST latency in a usual hour: the medians of the exact hourly medians and 95th percentiles. An hour has some hundreds
 -- of samples, a minute only about twelve. Counts published hours with enough answers for a 95th percentile; both
 -- figures come from the same hours, so the median is never above the percentile, and `hours` is their number. One row

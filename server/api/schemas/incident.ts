@@ -96,7 +96,7 @@ const incidentObject = object("An incident, the same object everywhere.", {
   },
   officialObserved: orNull(
     flag(
-      "Whether the venue's feed was read around its start, so that a missing notice means something; null if the venue has no feed.",
+      "Whether we know what the venue's feed said when the incident started: a reading without problems covers that time, or ended at most 15 minutes before it. Only then does a missing notice mean something. Null if the venue has no feed.",
       true,
     ),
   ),
