@@ -1,9 +1,9 @@
 import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
+import { applyEdits, findNodeAtLocation, type JSONPath, parseTree } from "jsonc-parser";
 import { type Registry, type StallThreshold } from "../../shared/registry/registry.js";
 import { loadRegistry, parseRegistry } from "../../shared/registry/load-registry.js";
 import { UserError } from "../../shared/process/user-error.js";
-import { jsonSpans } from "./json-spans.js";
 
 export interface Threshold {
   /** Registry id. */
@@ -52,29 +52,27 @@ export function withThresholds(text: string, thresholds: readonly Threshold[], n
 }
 
 /** @returns the thresholds that were set, by their path in the registry */
-function putInto({ venues }: Registry, thresholds: readonly Threshold[]): Map<string, StallThreshold> {
-  const put = new Map<string, StallThreshold>();
+function putInto({ venues }: Registry, thresholds: readonly Threshold[]): Map<JSONPath, StallThreshold> {
+  const put = new Map<JSONPath, StallThreshold>();
   for (const { venue: id, stream: name, stall } of thresholds) {
     const v = venues.findIndex((venue) => venue.id === id);
     const streams = venues[v]?.socket?.streams ?? [];
     const s = streams.findIndex((stream) => stream.name === name);
     if (!streams[s]) continue;
     streams[s].stall = stall;
-    put.set(`venues.${v}.socket.streams.${s}.stall`, stall);
+    put.set(["venues", v, "socket", "streams", s, "stall"], stall);
   }
   return put;
 }
 
-function replaced(text: string, values: Map<string, unknown>): string {
-  let copiedTo = 0;
-  const pieces = jsonSpans(text)
-    .filter(({ path }) => values.has(path))
-    .map(({ path, start, end }) => {
-      const before = text.slice(copiedTo, start);
-      copiedTo = end;
-      return before + oneLine(values.get(path));
-    });
-  return pieces.join("") + text.slice(copiedTo);
+/** Everything else stays as people wrote it. */
+function replaced(text: string, values: Map<JSONPath, unknown>): string {
+  const root = parseTree(text)!;
+  const edits = [...values].map(([path, value]) => {
+    const { offset, length } = findNodeAtLocation(root, path)!;
+    return { offset, length, content: oneLine(value) };
+  });
+  return applyEdits(text, edits);
 }
 
 function parsed(text: string): unknown {

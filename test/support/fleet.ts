@@ -138,9 +138,7 @@ export async function forget(db: Db): Promise<void> {
   `);
 }
 
-/**
- * One outage of Kraken's ticker that two regions saw, within the last minutes. `open` leaves it open, `close` closes it.
- */
+/** One outage of Kraken's ticker that two regions saw, in the last minutes. `open` leaves it open, `close` closes it. */
 export const outage = {
   async open(db: Db): Promise<void> {
     await measured(db, { from: ago(290), to: ago(0) });

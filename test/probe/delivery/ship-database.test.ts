@@ -112,7 +112,7 @@ void t.test("samples of unknown components wait in quarantine and do not delay t
   add(1, "rest:ticker");
   add(2, "rest:ticker");
   await until(() => lines.length > 0);
-  t.match(lines[0], /tried again.*does not: run `venuewatch migrate`/);
+  t.match(lines[0], /will retry.*does not: run `venuewatch migrate`/);
   t.match(ship.status(), { shipped: 0, waiting: 2, refused: 0 });
 
   newer.regions.push({ id: "mars", name: "Mars" });

@@ -137,7 +137,7 @@ void t.test("a frame that triggers a bug closes only its socket, and is logged",
   sockets[0]!.send(`{"event":"error"}`);
   await until(() => down !== undefined);
   t.same(down!.cause, { unmeasured: "broken" });
-  t.match(lines.join(""), /error test: .*bug of ours.*a bug/);
+  t.match(lines.join(""), /error test: .*bug of the probe.*a bug/);
 });
 
 async function serve(t: Test) {
