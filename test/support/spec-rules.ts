@@ -38,7 +38,7 @@ export const rules: Rule[] = [
     "all-category-empty-incidents",
     "an allowed category without measured venues is 200 with an empty list of incidents",
     "api-incidents",
-    "filters",
+    "applies filters",
   ),
   rule("all-category-400", "a category outside the set is 400", "spec-answers", "spec: the 7 categories, and no other"),
   rule("all-categories", "7 categories", "spec-answers", "spec: the 7 categories, and no other"),
@@ -339,7 +339,7 @@ export const rules: Rule[] = [
     "spec-answers",
     "spec: incidents go back 90 days unless days says otherwise, up to 365",
   ),
-  rule("incidents-filters", "venue, category, status", "api-incidents", "filters"),
+  rule("incidents-filters", "venue, category, status", "api-incidents", "applies filters"),
   rule(
     "incidents-defaults",
     "status all by default",

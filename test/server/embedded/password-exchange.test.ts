@@ -30,7 +30,7 @@ void t.test("malformed first messages are refused", (t) => {
     ["a nonce that cannot be printed", "n,,n=,r=a\u0001"],
     ["nothing", ""],
   ] as const)
-    t.throws(() => exchangeOf("guest").challenge(message), /client-first-message of SCRAM-SHA-256 was expected/, what);
+    t.throws(() => exchangeOf("guest").challenge(message), /^expected a client-first-message of SCRAM-SHA-256/, what);
   t.end();
 });
 
