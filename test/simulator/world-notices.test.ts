@@ -634,7 +634,7 @@ void t.test("faults that no feed can have are refused", (t) => {
   const bad: [ScriptedFault, RegExp][] = [
     [{ kind: "reset", venue: "gate", component: "official" }, /gate has no component official/],
     [{ kind: "reset", venue: "kraken-futures", component: "official" }, /no component official/],
-    [{ kind: "reset", ...official, regions: ["us-east"] }, /names no region/],
+    [{ kind: "reset", ...official, regions: ["us-east"] }, /name no region/],
     [{ kind: "silent", ...official }, /silent acts on stream only, not on official/],
     [{ kind: "lost-fields", venue: "deribit" }, /lost-fields acts on official only: name it/],
     [{ kind: "empty-list", venue: "deribit", component: "rest:*" }, /acts on official only, not on rest/],
