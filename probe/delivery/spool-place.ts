@@ -6,7 +6,8 @@ import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DirectoryInUse, type DirectoryLock, lockDirectory } from "../../shared/process/directory-lock.js";
 import type { Log } from "../../shared/log/log.js";
-import { type Backlog, emptySegment, openBacklog, segmentsIn } from "./backlog.js";
+import { type Backlog, openBacklog } from "./backlog.js";
+import { emptySegment, segmentsIn } from "./spool-segment.js";
 
 export interface SpoolPlace {
   directory: string;

@@ -14,9 +14,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
-import { type Batch, emptySegment, type Segment } from "./backlog.js";
+import type { Batch } from "./backlog.js";
 import { adoptPlaces, identityIn, type SpoolPlace, takePlace } from "./spool-place.js";
 import { lineOf } from "./spool-record.js";
+import { emptySegment, type Segment } from "./spool-segment.js";
 
 export interface SpoolOptions {
   /** The region's directory; each of its probes has a subdirectory. */
