@@ -32,19 +32,6 @@ export interface RecordedCounts {
   refused: number;
 }
 
-export interface Recorder {
-  /** Maximum size of the next batch. */
-  size: () => number;
-  /**
-   * Rejects if the database did not answer, or failed for another reason than the values of the samples.
-   *
-   * @param isAgain the batch was acknowledged and counted before a failover
-   * @returns false if nothing waits
-   */
-  record: (batch: Batch | null, isAgain?: boolean) => Promise<boolean>;
-  counts: () => RecordedCounts;
-}
-
 /**
  * A statement costs as much as some hundred rows. Batches of 500 reach 0.65 of a plain insert's rate, batches of 1000
  * reach 0.77.
@@ -52,17 +39,34 @@ export interface Recorder {
 export const batchSize = 1000;
 
 /** @param aside gets the samples whose components the database does not know */
-export function makeRecorder(
-  recordSamples: RecordSamples,
-  acknowledged: Acknowledged,
-  aside: Quarantine,
-  log: Log,
-): Recorder {
-  const counts = { shipped: 0, duplicates: 0, restored: 0, refused: 0 };
+export function makeRecorder(recordSamples: RecordSamples, acknowledged: Acknowledged, aside: Quarantine, log: Log) {
+  const counts: RecordedCounts = { shipped: 0, duplicates: 0, restored: 0, refused: 0 };
   /** Halved to find samples that make their batch fail, and doubled again after each success. */
   let size = batchSize;
 
-  async function record({ samples, done }: Batch, isAgain: boolean): Promise<void> {
+  return {
+    counts: (): Readonly<RecordedCounts> => counts,
+    /** Maximum size of the next batch. */
+    size: () => size,
+    /**
+     * Rejects if the database did not answer, or failed for another reason than the values of the samples.
+     *
+     * @param isAgain the batch was acknowledged and counted before a failover
+     * @returns false if nothing waits
+     */
+    async record(batch: Batch | null, isAgain = false): Promise<boolean> {
+      if (!batch) return false;
+      try {
+        await recordBatch(batch, isAgain);
+      } catch (error) {
+        if (!isDataError(error)) throw error;
+        narrowDown(batch, error);
+      }
+      return true;
+    },
+  };
+
+  async function recordBatch({ samples, done }: Batch, isAgain: boolean): Promise<void> {
     const { stored, duplicates, refused, unknown = [], timeline } = await recordSamples(samples);
     size = Math.min(size * 2, batchSize);
     if (isAgain) {
@@ -73,19 +77,15 @@ export function makeRecorder(
       counts.duplicates += duplicates;
       counts.refused += refused;
     }
-    if (timeline !== undefined) remember(samples, timeline);
-    if (refused > 0) log.warn("samples refused by the database", { refused });
-    if (unknown.length > 0) await aside.put(unknown, done);
-    else done();
-  }
-
-  function remember(samples: readonly Sample[], timeline: string): void {
-    const again = acknowledged.add(samples, timeline);
+    const again = timeline === undefined ? 0 : acknowledged.add(samples, timeline);
     if (again > 0)
       log.warn("the database failed over: sending again the samples that it acknowledged recently", {
         timeline,
         samples: again,
       });
+    if (refused > 0) log.warn("samples refused by the database", { refused });
+    if (unknown.length > 0) await aside.put(unknown, done);
+    else done();
   }
 
   /** Retrying such a batch unchanged would block all others forever. */
@@ -98,21 +98,6 @@ export function makeRecorder(
     counts.refused += 1;
     log.error("the database cannot hold a sample; this is a bug of the probe", { sample: samples[0], error });
   }
-
-  return {
-    size: () => size,
-    async record(batch, isAgain = false) {
-      if (!batch) return false;
-      try {
-        await record(batch, isAgain);
-      } catch (error) {
-        if (!isDataError(error)) throw error;
-        narrowDown(batch, error);
-      }
-      return true;
-    },
-    counts: () => counts,
-  };
 }
 
 /** SQLSTATE class 22 (such as a value out of its type's range) or 23 (a violated constraint). */

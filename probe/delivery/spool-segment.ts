@@ -27,15 +27,8 @@ const chunkBytes = 128 * 1024;
 const namePattern = /^(\d{12})\.samples$/;
 
 export function emptySegment(directory: string, number: number): Segment {
-  return {
-    number,
-    path: join(directory, `${String(number).padStart(12, "0")}.samples`),
-    bytes: 0,
-    samples: 0,
-    readTo: 0,
-    read: [],
-    reading: null,
-  };
+  const path = join(directory, `${String(number).padStart(12, "0")}.samples`);
+  return { number, path, bytes: 0, samples: 0, readTo: 0, read: [], reading: null };
 }
 
 /** Numbers of the segments in a directory, oldest first. */
