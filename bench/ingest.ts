@@ -2,7 +2,7 @@
  * Measures how quickly samples are recorded, against the quickest plain batched insert of the same columns into the
  * same table.
  */
-import { batchSize } from "../probe/delivery/ship.js";
+import { batchSize } from "../probe/delivery/recorder.js";
 import { type Pool, sql } from "../shared/database/pool.js";
 import { recordSamples } from "../server/database/record-samples.js";
 import { componentsOf } from "../shared/registry/registry.js";

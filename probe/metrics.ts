@@ -3,7 +3,7 @@ import type { OwnMetrics } from "../shared/log/own-metrics.js";
 import { addGauge, addLabelledGauge } from "../shared/log/read-gauge.js";
 import { troubleKinds } from "../shared/measurement/trouble.js";
 import type { ProbeStatus } from "./probe.js";
-import type { RecordSamples } from "./delivery/ship.js";
+import type { RecordSamples } from "./delivery/recorder.js";
 
 export interface ProbeMetrics {
   /** @param lateMs from the scheduled instant of a slot to its turn */

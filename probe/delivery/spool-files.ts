@@ -1,0 +1,124 @@
+/** The files that this process writes: it appends to the newest segment, and drops the oldest when space runs out. */
+import { randomUUID } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import type { Log } from "../../shared/log/log.js";
+import type { Batch } from "./backlog.js";
+import { identityIn, type SpoolPlace, takePlace } from "./spool-place.js";
+import { emptySegment, type Segment } from "./spool-segment.js";
+
+/** Its methods that change files are called one at a time; `next` may run besides. */
+export type SpoolFiles = ReturnType<typeof makeSpoolFiles>;
+
+/**
+ * @param root the region's directory
+ * @param onDropped gets the number of samples that were dropped
+ */
+export function makeSpoolFiles(
+  root: string,
+  log: Log,
+  { maxBytes, segmentBytes }: { maxBytes: number; segmentBytes: number },
+  onDropped: (samples: number) => void,
+) {
+  /** Null until a directory is taken. */
+  let place: SpoolPlace | null = null;
+  let settling: Promise<SpoolPlace> | null = null;
+  let process: string = randomUUID();
+  let current: { segment: Segment; file: FileHandle } | null = null;
+  let nextNumber = 1;
+
+  return {
+    settleIn,
+    place: () => place,
+    directory: () => place?.directory ?? root,
+    /** This probe's identity. */
+    process: () => process,
+    /** As in a backlog. */
+    next: async (size: number): Promise<Batch | null> =>
+      (await place?.backlog.next(size, () => current?.segment)) ?? null,
+    append,
+    dropOldest,
+    truncateDelivered,
+    /** Closes the file that is being written, and deletes it if it is empty. */
+    async close(): Promise<void> {
+      const isEmpty = current?.segment.bytes === 0;
+      if (current) await seal();
+      if (isEmpty) await place!.backlog.next(1);
+    },
+  };
+
+  /** One at a time: a concurrent second call would take another directory. */
+  function settleIn(): Promise<SpoolPlace> {
+    return (settling ??= takeOne().finally(() => (settling = null)));
+  }
+
+  async function takeOne(): Promise<SpoolPlace> {
+    const taken = await takePlace(root, log);
+    nextNumber = taken.backlog.newest() + 1;
+    process = await identityIn(taken.directory, log, process);
+    return (place = taken);
+  }
+
+  async function append(lines: Buffer, samples: number): Promise<void> {
+    const { directory, backlog } = place ?? (await settleIn());
+    while (backlog.bytes() + lines.length > maxBytes && (await dropOldest()));
+    if (current && isOver(current.segment)) await seal();
+    const { segment, file } = current ?? (await begin(directory));
+    try {
+      for (let done = 0; done < lines.length;) {
+        const { bytesWritten } = await file.write(lines, done, lines.length - done, segment.bytes + done);
+        done += bytesWritten;
+      }
+    } catch (error) {
+      // cut off a partial line, which would spoil the next one; a file that cannot be truncated is not written to again
+      await file.truncate(segment.bytes).catch(seal);
+      throw error;
+    }
+    segment.bytes += lines.length;
+    segment.samples += samples;
+  }
+
+  function isOver(segment: Segment): boolean {
+    // a segment that could not be read, and was skipped, is no longer listed
+    return segment.bytes >= segmentBytes || !place!.backlog.segments.includes(segment);
+  }
+
+  async function begin(directory: string) {
+    const segment = emptySegment(directory, nextNumber++);
+    const file = await open(segment.path, "wx");
+    place!.backlog.segments.push(segment);
+    return (current = { segment, file });
+  }
+
+  async function seal(): Promise<void> {
+    const { file } = current!;
+    current = null;
+    await file.close().catch((error: unknown) => {
+      log.warn("cannot close a file of the spool", { error });
+    });
+  }
+
+  /**
+   * Truncates the file once all of it is delivered: nothing is delivered twice, and the kernel need not write it out.
+   */
+  async function truncateDelivered(): Promise<void> {
+    if (!place || !current || current.segment.bytes === 0) return;
+    const { segment, file } = current;
+    if (place.backlog.samples() > 0 || place.backlog.segments[0] !== segment) return;
+    try {
+      await file.truncate(0);
+      segment.bytes = segment.readTo = 0;
+    } catch (error) {
+      log.warn("cannot truncate a file of the spool: a new file replaces it", { error });
+      await seal();
+    }
+  }
+
+  /** Resolves to false if there is nothing to drop. */
+  async function dropOldest(): Promise<boolean> {
+    const oldest = await place?.backlog.drop();
+    if (!oldest) return false;
+    if (oldest.segment === current?.segment) await seal();
+    onDropped(oldest.samples);
+    return true;
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * A segment of the spool: a file of lines (spool-record.ts) that is read from the front. It is deleted only when all of
+ * it has been delivered.
+ */
+import { type FileHandle, open, readdir, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { Log } from "../../shared/log/log.js";
+import type { Sample } from "../../shared/measurement/sample.js";
+import { newline, sampleOf } from "./spool-record.js";
+
+export interface Segment {
+  number: number;
+  path: string;
+  /** Length of the whole lines of the file. Nothing beyond is read. */
+  bytes: number;
+  /** Samples that are not delivered yet. */
+  samples: number;
+  readTo: number;
+  /** Samples that are read but not delivered. */
+  read: Sample[];
+  reading: FileHandle | null;
+}
+
+/** Holds most of a batch, and takes two milliseconds to read and parse. */
+const chunkBytes = 128 * 1024;
+
+const namePattern = /^(\d{12})\.samples$/;
+
+export function emptySegment(directory: string, number: number): Segment {
+  const path = join(directory, `${String(number).padStart(12, "0")}.samples`);
+  return { number, path, bytes: 0, samples: 0, readTo: 0, read: [], reading: null };
+}
+
+/** Numbers of the segments in a directory, oldest first. */
+export async function segmentsIn(directory: string): Promise<number[]> {
+  const names = await readdir(directory);
+  return names
+    .flatMap((name) => namePattern.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/** Counts whole lines. A partial line at the end was being written when its process died, and is ignored. */
+export async function measureSegment(segment: Segment, log: Log): Promise<void> {
+  const file = await open(segment.path);
+  try {
+    const chunk = Buffer.allocUnsafe(chunkBytes);
+    let at = 0;
+    for (;;) {
+      const { bytesRead } = await file.read(chunk, 0, chunkBytes, at);
+      if (bytesRead === 0) break;
+      const lines = chunk.subarray(0, bytesRead);
+      for (let i = lines.indexOf(newline); i >= 0;) {
+        segment.samples += 1;
+        segment.bytes = at + i + 1;
+        i = lines.indexOf(newline, i + 1);
+      }
+      at += bytesRead;
+    }
+    if (segment.bytes < at)
+      log.info("ignored a partial line at the end of a file of the spool", {
+        file: segment.path,
+        bytes: at - segment.bytes,
+      });
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Reads the next chunk, until `size` samples are read but not delivered.
+ *
+ * @returns how many lines it skipped because they are corrupt
+ */
+export async function readSegment(segment: Segment, size: number, log: Log): Promise<number> {
+  const chunk = await nextChunk(segment);
+  let from = 0;
+  let broken = 0;
+  while (segment.read.length < size) {
+    const end = chunk.indexOf(newline, from);
+    if (end < 0) break;
+    const sample = sampleOf(chunk.subarray(from, end));
+    if (sample) segment.read.push(sample);
+    else broken += 1;
+    from = end + 1;
+  }
+  // no valid line is as long as a chunk: such a chunk is skipped, and the rest of its line counts as one broken line
+  segment.readTo += from === 0 ? chunk.length : from;
+  segment.samples -= broken;
+  if (broken > 0)
+    log.error("skipped corrupt lines in a file of the spool", {
+      file: segment.path,
+      before: segment.readTo,
+      lines: broken,
+    });
+  return broken;
+}
+
+async function nextChunk(segment: Segment): Promise<Buffer> {
+  segment.reading ??= await open(segment.path);
+  const from = segment.readTo;
+  const length = Math.min(chunkBytes, segment.bytes - from);
+  // dropped meanwhile
+  if (length <= 0) return Buffer.alloc(0);
+  const chunk = Buffer.allocUnsafe(length);
+  const { bytesRead } = await segment.reading.read(chunk, 0, length, from);
+  if (segment.bytes < from + length) return Buffer.alloc(0);
+  if (bytesRead < length)
+    throw new Error(`expected ${length} bytes at ${from}, got ${bytesRead}: another program has truncated the file`);
+  return chunk;
+}
+
+export async function closeReading(segment: Segment): Promise<void> {
+  const { reading } = segment;
+  segment.reading = null;
+  await reading?.close();
+}
+
+export async function deleteSegment(segment: Segment, log: Log): Promise<void> {
+  await closeReading(segment);
+  await unlink(segment.path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT")
+      log.warn("cannot delete a file of the spool: its samples may be delivered again after a restart", {
+        file: segment.path,
+        error,
+      });
+  });
+}

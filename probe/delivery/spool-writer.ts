@@ -1,0 +1,125 @@
+/** Moves samples from memory to the spool's files, and keeps trying while the disk takes no writes. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../../shared/log/log.js";
+import type { SpoolFiles } from "./spool-files.js";
+import type { SpoolMemory } from "./spool-memory.js";
+import { lineOf } from "./spool-record.js";
+
+/** Maximum number of samples in one write; formatting so many lines takes a millisecond. */
+const writeAtOnce = 500;
+const retryEveryMs = 1_000;
+
+/**
+ * @param answersWithinMs a disk that does not answer within this time counts as broken
+ * @param onWritten called after each write, also after a failed one
+ */
+export function makeSpoolWriter(
+  memory: SpoolMemory,
+  files: SpoolFiles,
+  log: Log,
+  { writeEveryMs, answersWithinMs }: { writeEveryMs: number; answersWithinMs: number },
+  onWritten: () => void,
+) {
+  /** When the running write began. */
+  let writingSinceMs: number | null = null;
+  /** The last error of the disk, while it takes no writes. */
+  let broken: Error | null = null;
+  /** Serializes all operations on this spool's own files. */
+  let line: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  return {
+    /** Takes a directory. Also resolves when the disk fails or does not answer. */
+    async start(): Promise<void> {
+      // a hanging disk must not keep the probe from measuring
+      await Promise.race([files.settleIn(), silence(answersWithinMs)]).catch(failed);
+    },
+    /** Call it after a sample was added to memory. */
+    writeSoon(): void {
+      if (stopped) return;
+      if (broken) arm(retryEveryMs);
+      else if (memory.samples() >= writeAtOnce && writingSinceMs === null) void write();
+      else arm(writeEveryMs);
+    },
+    write,
+    truncateDelivered,
+    /** The disk has failed, or does not answer. */
+    takesNothing: () => broken !== null || silentMs() > answersWithinMs,
+    /** What is wrong with the disk, as a sentence for operators; null if nothing is. */
+    trouble(): string | null {
+      if (broken)
+        return `cannot write samples to ${files.directory()} (${broken.message}): they wait in memory; repair the disk`;
+      if (silentMs() > answersWithinMs)
+        return `the disk of ${files.directory()} has not answered for ${Math.round(silentMs() / 1000)} s: samples wait in memory; repair the disk`;
+      return null;
+    },
+    /** Writes all samples in memory for the last time. */
+    async stop(): Promise<void> {
+      stopped = true;
+      await write();
+      await truncateDelivered();
+    },
+  };
+
+  function arm(afterMs: number): void {
+    timer ??= setTimeout(() => void write(), afterMs);
+  }
+
+  /** Writes all samples in memory. Also resolves when the disk does not take them. */
+  function write(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    return (line = line.then(writeAll));
+  }
+
+  function truncateDelivered(): Promise<void> {
+    return (line = line.then(files.truncateDelivered));
+  }
+
+  async function writeAll(): Promise<void> {
+    while (memory.samples() > 0) {
+      const { samples, done } = memory.hold("writer", writeAtOnce);
+      writingSinceMs = performance.now();
+      try {
+        await files.append(Buffer.from(samples.map(lineOf).join("")), samples.length);
+        if (broken) log.info("writing samples to the disk again");
+        broken = null;
+        done();
+      } catch (error) {
+        if (!(await makeRoom(error))) return failed(error);
+      } finally {
+        memory.release("writer");
+        writingSinceMs = null;
+      }
+      onWritten();
+    }
+  }
+
+  /** On a full disk, drops the oldest samples once memory is half full as well. */
+  async function makeRoom(error: unknown): Promise<boolean> {
+    const { code } = error as NodeJS.ErrnoException;
+    const isFull = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code ?? "");
+    return isFull && memory.isHalfFull() && files.dropOldest();
+  }
+
+  function failed(error: unknown): void {
+    if (!broken)
+      log.error("cannot write samples to the disk: they wait in memory until the disk works again", {
+        directory: files.directory(),
+        error,
+      });
+    broken = error as Error;
+    if (!stopped) arm(retryEveryMs);
+    onWritten();
+  }
+
+  function silentMs(): number {
+    return writingSinceMs === null ? 0 : performance.now() - writingSinceMs;
+  }
+}
+
+async function silence(forMs: number): Promise<never> {
+  await sleep(forMs, undefined, { ref: false });
+  throw new Error(`the disk has not answered for ${forMs / 1000} s`);
+}
