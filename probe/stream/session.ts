@@ -4,8 +4,10 @@ import { compileConditions, type ChannelNumbers } from "../rest/checks.js";
 import type { Subscription, SubscriptionError } from "./subscription.js";
 import { compileFrameMatch, parsedFrame } from "./frame-match.js";
 import { startKeepAlive } from "./keepalive.js";
+import type { Arrival, Flow } from "./inflow.js";
 import type { Resolver } from "../network/resolver.js";
-import { openSocket, type Arrival, type Down, type Flow, type VenueSocket } from "./socket.js";
+import { openSocket, type VenueSocket } from "./socket.js";
+import type { Down } from "./socket-ending.js";
 import {
   betweenMessagesMs,
   makeSocketSubscriptions,
