@@ -118,11 +118,7 @@ async function sizes(pool: Pool): Promise<Figure[]> {
   for (const level of smallLevels) {
     const { rows, bytes } = await uncompressedSize(pool, level);
     if (rows === 0) continue;
-    figures.push({
-      what: `${level}, a row`,
-      value: bytes / rows,
-      unit: "bytes",
-    });
+    figures.push({ what: `${level}, a row`, value: bytes / rows, unit: "bytes" });
   }
   return figures;
 }
@@ -240,33 +236,16 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
   const { venue, components } = venues[0]!;
   const meanSeries = venues.reduce((sum, { series }) => sum + series, 0) / venues.length;
   return [
-    {
-      what: "latency_hour, compressed, a row",
-      value: bytes.latency_hour,
-      unit: "bytes",
-    },
-    {
-      what: "sample_hour, compressed, a row",
-      value: later.sample_hour,
-      unit: "bytes",
-    },
-    {
-      what: "latency_day, compressed, a row",
-      value: later.latency_day,
-      unit: "bytes",
-    },
+    { what: "latency_hour, compressed, a row", value: bytes.latency_hour, unit: "bytes" },
+    { what: "sample_hour, compressed, a row", value: later.sample_hour, unit: "bytes" },
+    { what: "latency_day, compressed, a row", value: later.latency_day, unit: "bytes" },
     {
       what: `a venue's roll-ups of ${keptDays} days, the mean of ${venues.length}, computed`,
       value: mean,
       unit: "MB",
       floor,
     },
-    {
-      what: `of ${venue}, ${components} components`,
-      value: all[0]!,
-      unit: "MB",
-      floor,
-    },
+    { what: `of ${venue}, ${components} components`, value: all[0]!, unit: "MB", floor },
     {
       what: "additional for the mean venue, for minutes not compressed yet, at most",
       value: (1440 * meanSeries * openMinutes.days * (openMinutes.bytes - bytes.sample_minute)) / 1e6,
@@ -308,10 +287,7 @@ async function reading({ pool, registry }: Stage): Promise<Figure[]> {
   const pages = [
     { path: "/v1/status", mostMs: promised.boardMs },
     { path: `/v1/targets/${registry.venues[0]!.id}`, mostMs: null },
-    {
-      path: `/v1/targets/${registry.venues[0]!.id}?range=7d`,
-      mostMs: promised.weekMs,
-    },
+    { path: `/v1/targets/${registry.venues[0]!.id}?range=7d`, mostMs: promised.weekMs },
   ];
   try {
     for (const { path, mostMs } of pages) {
@@ -355,11 +331,7 @@ async function refreshing(pool: Pool): Promise<Figure[]> {
       unit: "ms",
       floor: { value: promised.refreshMs, what: "promised" },
     },
-    {
-      what: "refresh of the current hour and day, p50",
-      value: spreadOf(openMs).p50,
-      unit: "ms",
-    },
+    { what: "refresh of the current hour and day, p50", value: spreadOf(openMs).p50, unit: "ms" },
   ];
 }
 

@@ -96,25 +96,16 @@ export function startProbe(options: ProbeOptions): Probe {
     const counterparts = counterpartsOf(venue);
     const verdictOn = (endpoint: RestEndpoint) =>
       makeAnswerVerdict({
-        venue,
-        endpoint,
+        ...{ venue, endpoint, heads, log },
         clock: clockWatch,
-        heads,
         counterpart: counterparts.get(endpoint.name) ?? null,
-        log,
       });
     const streams =
       venue.socket &&
       startStreams({
-        venue,
+        ...{ venue, openAfterMs, userAgent, resolver, watch, counterparts, log },
         socket: venue.socket,
-        openAfterMs,
-        userAgent,
-        resolver,
         clock: clockWatch,
-        watch,
-        counterparts,
-        log,
       });
     const endTasks = schedule.begin(
       [...restTasks(venue, rest, watch, verdictOn), ...(streams?.tasks.map(slotWatched(watch)) ?? [])].map(

@@ -93,13 +93,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   await applyFaults();
   return {
     registry: loopbackRegistry(registry, portOf, timeScale),
-    fault,
-    post,
-    clear,
-    requests,
-    openSockets,
-    violations,
-    close,
+    ...{ fault, post, clear, requests, openSockets, violations, close },
   };
 
   async function open(venue: Venue): Promise<Standing> {

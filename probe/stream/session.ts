@@ -79,24 +79,16 @@ export function startSession(options: SessionOptions): StreamSession {
   let hasSpoken = false;
 
   const socket = openSocket({
-    url,
-    userAgent,
-    resolver,
+    ...{ url, userAgent, resolver, onOpen, onHeard, onMessage },
     ...(ca !== undefined && { ca }),
     ...(flow && { flow }),
-    onOpen,
-    onHeard,
-    onMessage,
     onDown(down) {
       stop();
       options.onDown(session, down);
     },
   });
   const subscriptions = makeSocketSubscriptions({
-    feeds,
-    socket,
-    timers,
-    patience,
+    ...{ feeds, socket, timers, patience },
     onServed: (feed) => options.onServed(session, feed),
     onTrouble: (feed, trouble) => options.onTrouble(session, feed, trouble),
   });
@@ -105,10 +97,7 @@ export function startSession(options: SessionOptions): StreamSession {
     opened: () => socket.opened,
     isOpen: () => socket.opened !== null && !socket.isEnded(),
     hasSpoken: () => hasSpoken,
-    mustSpeak,
-    served,
-    heard,
-    troubles,
+    ...{ mustSpeak, served, heard, troubles },
     close() {
       stop();
       socket.close();

@@ -21,11 +21,7 @@ const told: Record<SubscriptionError["kind"], string> = {
 export function makeSocketLog(log: Log, url: string): SocketLog {
   const falls = makeOutage(
     log,
-    {
-      begun: "socket down",
-      lasts: "socket still closes, or does not open",
-      over: "socket stays open again",
-    },
+    { begun: "socket down", lasts: "socket still closes, or does not open", over: "socket stays open again" },
     { level: "warn", of: { url } },
   );
   /** The socket closed because of probe trouble, which is logged once for all sockets. */

@@ -1,9 +1,8 @@
 import { WebSocket } from "ws";
-import type { Cause } from "../rest/cause.js";
 import { openConnection, type Connection } from "../rest/connection.js";
 import type { Resolver } from "../network/resolver.js";
 import { makeInflow, type Arrival, type Flow } from "./inflow.js";
-import { goodbyeMs, watchEnding, type Down } from "./socket-ending.js";
+import { goodbyeMs, watchEnding, type Down, type SocketEnding } from "./socket-ending.js";
 
 export interface SocketOptions {
   url: string;
@@ -21,21 +20,13 @@ export interface SocketOptions {
   flow?: Flow;
 }
 
-export interface VenueSocket {
+export interface VenueSocket extends Pick<SocketEnding, "giveUp" | "close"> {
   /** Null until the socket is open. */
-  opened: null | {
-    atMs: number;
-    latencyUs: number;
-    connection: Connection;
-  };
+  opened: null | { atMs: number; latencyUs: number; connection: Connection };
   send: (text: string) => void;
   ping: () => void;
   /** Whether it has ended; `onDown` follows when the cause is known. */
   isEnded: () => boolean;
-  /** Ends a dead connection; `onDown` follows. */
-  giveUp(cause: Cause, detail: string): void;
-  /** Ends it at our own request: no callback is called any more. */
-  close(): void;
 }
 
 /** Order books of a thousand levels are below 1 MiB; a frame above the limit ends the socket. */
