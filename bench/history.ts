@@ -10,6 +10,7 @@ import { startWeb } from "../server/api/web.js";
 import { tick } from "../server/engine/tick.js";
 import { packagedFile } from "../shared/config/package.js";
 import { type Figure, spreadOf, timesMs } from "./figure.js";
+import { bytesOfRow, compressedSize, openDaysOf, runningSize, tableOf, uncompressedSize } from "./level-size.js";
 import { log, openStage, type Stage } from "./stage.js";
 import { withoutClock } from "./web.js";
 
@@ -94,77 +95,6 @@ async function compressed(pool: Pool, at: Date): Promise<boolean> {
   return row!.chunk !== null;
 }
 
-interface Size {
-  rows: number;
-  bytes: number;
-}
-
-/** Returns the size on disk of whole chunks, with their indexes. */
-async function compressedSize(pool: Pool, level: string): Promise<Size> {
-  const time = sql.ident(level === "sample" ? "ts" : level.split("_").pop()!);
-  const [size] = await pool.query<Size>(sql`
-    select sum(held.rows)::bigint as rows, sum(on_disk.total_bytes)::bigint as bytes
-    from timescaledb_information.chunks c
-    left join timescaledb_information.continuous_aggregates a
-      on a.materialization_hypertable_schema = c.hypertable_schema and a.materialization_hypertable_name = c.hypertable_name
-    join chunks_detailed_size(format('%I.%I', c.hypertable_schema, c.hypertable_name)::regclass) on_disk using (chunk_schema, chunk_name)
-    cross join lateral (
-      select count(*) as rows
-      from ${sql.ident(level)}
-      where ${time} >= c.range_start and ${time} < c.range_end
-    ) held
-    where coalesce(a.view_name, c.hypertable_name) = ${level} and c.is_compressed
-  `);
-  if (!size || size.rows === 0) throw new Error(`expected compressed chunks of ${level}, found none`);
-  return size;
-}
-
-/** Returns the size of the rows of a table that are not compressed yet; its time is in the column of this name. */
-async function runningSize(pool: Pool, level: string, time: string): Promise<Size> {
-  const [size] = await pool.query<Size>(sql`
-    select
-      sum(pg_total_relation_size(format('%I.%I', c.chunk_schema, c.chunk_name)::regclass))::bigint as bytes,
-      (select count(*) from ${sql.ident(level)} where ${sql.ident(time)} >= min(c.range_start)) as rows
-    from timescaledb_information.chunks c
-    left join timescaledb_information.continuous_aggregates a
-      on a.materialization_hypertable_schema = c.hypertable_schema and a.materialization_hypertable_name = c.hypertable_name
-    where coalesce(a.view_name, c.hypertable_name) = ${level} and not c.is_compressed
-  `);
-  return size!;
-}
-
-/**
- * Returns the most days that remain uncompressed: the length of a chunk plus the time that upkeep waits after its end.
- */
-async function openDaysOf(pool: Pool, level: string): Promise<number> {
-  const [open] = await pool.query<{ days: number }>(sql`
-    select extract(epoch from d.time_interval + upkeep.compressed_after())::float / 86400 as days
-    from timescaledb_information.dimensions d
-    join timescaledb_information.continuous_aggregates a
-      on a.materialization_hypertable_schema = d.hypertable_schema and a.materialization_hypertable_name = d.hypertable_name
-    where a.view_schema = 'venuewatch' and a.view_name = ${level}
-  `);
-  return open!.days;
-}
-
-async function uncompressedSize(pool: Pool, level: string): Promise<Size> {
-  const table = await tableOf(pool, level);
-  const [size] = await pool.query<Size>(sql`
-    select (select count(*) from ${sql.ident(level)}) as rows, hypertable_size(${table.name}::regclass)::bigint as bytes
-  `);
-  return size!;
-}
-
-async function tableOf(pool: Pool, level: string) {
-  const [table] = await pool.query<{ schema: string; table: string }>(sql`
-    select materialization_hypertable_schema as schema, materialization_hypertable_name as table
-    from timescaledb_information.continuous_aggregates
-    where view_schema = 'venuewatch' and view_name = ${level}
-  `);
-  const { schema, table: name } = table!;
-  return { name: `${schema}.${name}`, ident: sql.ident(schema, name) };
-}
-
 async function sizes(pool: Pool): Promise<Figure[]> {
   const figures: Figure[] = [];
   const levels = [
@@ -188,11 +118,7 @@ async function sizes(pool: Pool): Promise<Figure[]> {
   for (const level of smallLevels) {
     const { rows, bytes } = await uncompressedSize(pool, level);
     if (rows === 0) continue;
-    figures.push({
-      what: `${level}, a row`,
-      value: bytes / rows,
-      unit: "bytes",
-    });
+    figures.push({ what: `${level}, a row`, value: bytes / rows, unit: "bytes" });
   }
   return figures;
 }
@@ -310,33 +236,16 @@ async function ofAVenue(pool: Pool): Promise<Figure[]> {
   const { venue, components } = venues[0]!;
   const meanSeries = venues.reduce((sum, { series }) => sum + series, 0) / venues.length;
   return [
-    {
-      what: "latency_hour, compressed, a row",
-      value: bytes.latency_hour,
-      unit: "bytes",
-    },
-    {
-      what: "sample_hour, compressed, a row",
-      value: later.sample_hour,
-      unit: "bytes",
-    },
-    {
-      what: "latency_day, compressed, a row",
-      value: later.latency_day,
-      unit: "bytes",
-    },
+    { what: "latency_hour, compressed, a row", value: bytes.latency_hour, unit: "bytes" },
+    { what: "sample_hour, compressed, a row", value: later.sample_hour, unit: "bytes" },
+    { what: "latency_day, compressed, a row", value: later.latency_day, unit: "bytes" },
     {
       what: `a venue's roll-ups of ${keptDays} days, the mean of ${venues.length}, computed`,
       value: mean,
       unit: "MB",
       floor,
     },
-    {
-      what: `of ${venue}, ${components} components`,
-      value: all[0]!,
-      unit: "MB",
-      floor,
-    },
+    { what: `of ${venue}, ${components} components`, value: all[0]!, unit: "MB", floor },
     {
       what: "additional for the mean venue, for minutes not compressed yet, at most",
       value: (1440 * meanSeries * openMinutes.days * (openMinutes.bytes - bytes.sample_minute)) / 1e6,
@@ -356,11 +265,6 @@ interface VenueRows {
   milliseconds: number;
   /** Rows of stream_hour per day. */
   streamHours: number;
-}
-
-async function bytesOfRow(size: Promise<Size>): Promise<number> {
-  const { rows, bytes } = await size;
-  return rows === 0 ? 0 : bytes / rows;
 }
 
 async function reading({ pool, registry }: Stage): Promise<Figure[]> {
@@ -383,10 +287,7 @@ async function reading({ pool, registry }: Stage): Promise<Figure[]> {
   const pages = [
     { path: "/v1/status", mostMs: promised.boardMs },
     { path: `/v1/targets/${registry.venues[0]!.id}`, mostMs: null },
-    {
-      path: `/v1/targets/${registry.venues[0]!.id}?range=7d`,
-      mostMs: promised.weekMs,
-    },
+    { path: `/v1/targets/${registry.venues[0]!.id}?range=7d`, mostMs: promised.weekMs },
   ];
   try {
     for (const { path, mostMs } of pages) {
@@ -430,11 +331,7 @@ async function refreshing(pool: Pool): Promise<Figure[]> {
       unit: "ms",
       floor: { value: promised.refreshMs, what: "promised" },
     },
-    {
-      what: "refresh of the current hour and day, p50",
-      value: spreadOf(openMs).p50,
-      unit: "ms",
-    },
+    { what: "refresh of the current hour and day, p50", value: spreadOf(openMs).p50, unit: "ms" },
   ];
 }
 

@@ -12,6 +12,23 @@ export interface ProbeMetrics {
   timed: (record: RecordSamples) => RecordSamples;
 }
 
+type CountedKey = "taken" | "shipped" | "duplicates" | "restored" | "refused" | "dropped" | "corrupt";
+
+/** Counters of samples, which follow the status. */
+const sampleCounts: [name: string, help: string, key: CountedKey][] = [
+  ["taken", "Samples measured, including bad ones.", "taken"],
+  ["delivered", "Samples delivered to the database, including duplicates.", "shipped"],
+  ["duplicate", "Samples delivered that the database already had.", "duplicates"],
+  [
+    "restored",
+    "Samples that the database had acknowledged, then lost in a failover, and stored when they were sent again.",
+    "restored",
+  ],
+  ["refused", "Samples that the database refused for good.", "refused"],
+  ["lost", "Samples dropped, oldest first, because the spool was full.", "dropped"],
+  ["corrupt", "Samples found corrupt in the spool.", "corrupt"],
+];
+
 /**
  * Metrics of what a probe measures and delivers, for its operators.
  *
@@ -36,20 +53,7 @@ export function makeProbeMetrics(
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
     registers,
   });
-  const counts: [name: string, help: string, key: CountedKey][] = [
-    ["taken", "Samples measured, including bad ones.", "taken"],
-    ["delivered", "Samples delivered to the database, including duplicates.", "shipped"],
-    ["duplicate", "Samples delivered that the database already had.", "duplicates"],
-    [
-      "restored",
-      "Samples that the database had acknowledged, then lost in a failover, and stored when they were sent again.",
-      "restored",
-    ],
-    ["refused", "Samples that the database refused for good.", "refused"],
-    ["lost", "Samples dropped, oldest first, because the spool was full.", "dropped"],
-    ["corrupt", "Samples found corrupt in the spool.", "corrupt"],
-  ];
-  for (const [name, help, key] of counts)
+  for (const [name, help, key] of sampleCounts)
     new Counter({
       name: `venuewatch_probe_samples_${name}_total`,
       help,
@@ -138,5 +142,3 @@ export function makeProbeMetrics(
     },
   };
 }
-
-type CountedKey = "taken" | "shipped" | "duplicates" | "restored" | "refused" | "dropped" | "corrupt";

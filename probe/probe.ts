@@ -20,6 +20,7 @@ import type { Spool } from "./delivery/spool.js";
 import { startStreams } from "./stream/stream.js";
 import { startSlotCounters, type SlotCounts } from "./schedule/slot-counters.js";
 import { isBeyondBearing, makeTroubles } from "./network/troubles.js";
+import { makeWatchedVenues, type WatchedVenue } from "./schedule/watched-venues.js";
 
 export interface ProbeOptions {
   registry: Registry;
@@ -57,15 +58,6 @@ export interface Probe {
   close: () => Promise<void>;
 }
 
-/** Fifteen simultaneous handshakes would distort each other's measurement. */
-const betweenVenuesMs = 200;
-
-/** One venue while it is being measured. */
-interface Watched {
-  socketsOpen: () => number;
-  end(): Promise<void>;
-}
-
 /** Measures venues of the registry from one region. It survives every fault of a venue or of the database. */
 export function startProbe(options: ProbeOptions): Probe {
   const { registry, region, version, siteUrl, spool, record, log } = options;
@@ -98,59 +90,23 @@ export function startProbe(options: ProbeOptions): Probe {
     },
     ...(options.onTurn && { onTurn: options.onTurn }),
   });
-  const watched = new Map<string, Watched>();
-  /** Venues that were let go, but whose last measurements still run. */
-  const ending = new Map<string, Promise<void>>();
-  let wanted: ReadonlySet<string> = new Set();
-  watchOnly(options.venues ?? registry.venues.map(({ id }) => id));
+  const venues = makeWatchedVenues(registry.venues, begin);
+  venues.watchOnly(options.venues ?? registry.venues.map(({ id }) => id));
 
-  function watchOnly(venues: readonly string[]) {
-    wanted = new Set(venues);
-    for (const [id, venue] of watched) {
-      if (wanted.has(id)) continue;
-      watched.delete(id);
-      const ended = venue.end().then(() => {
-        ending.delete(id);
-        beginWanted();
-      });
-      ending.set(id, ended);
-    }
-    beginWanted();
-  }
-
-  /**
-   * A venue that was just let go begins again only after its last measurement has ended, so that a component never has
-   * two measurements at once.
-   */
-  function beginWanted() {
-    registry.venues
-      .filter(({ id }) => wanted.has(id) && !watched.has(id) && !ending.has(id))
-      .forEach((venue, place) => watched.set(venue.id, begin(venue, place * betweenVenuesMs)));
-  }
-
-  function begin(venue: Venue, openAfterMs: number): Watched {
+  function begin(venue: Venue, openAfterMs: number): WatchedVenue {
     const counterparts = counterpartsOf(venue);
     const verdictOn = (endpoint: RestEndpoint) =>
       makeAnswerVerdict({
-        venue,
-        endpoint,
+        ...{ venue, endpoint, heads, log },
         clock: clockWatch,
-        heads,
         counterpart: counterparts.get(endpoint.name) ?? null,
-        log,
       });
     const streams =
       venue.socket &&
       startStreams({
-        venue,
+        ...{ venue, openAfterMs, userAgent, resolver, watch, counterparts, log },
         socket: venue.socket,
-        openAfterMs,
-        userAgent,
-        resolver,
         clock: clockWatch,
-        watch,
-        counterparts,
-        log,
       });
     const endTasks = schedule.begin(
       [...restTasks(venue, rest, watch, verdictOn), ...(streams?.tasks.map(slotWatched(watch)) ?? [])].map(
@@ -166,25 +122,20 @@ export function startProbe(options: ProbeOptions): Probe {
     };
   }
 
-  function endAll(): Promise<void[]> {
-    watchOnly([]);
-    return Promise.all(ending.values());
-  }
-
   return {
     status: () => ({
       ...tally.status(),
       ...ship.status(),
-      socketsOpen: [...watched.values()].reduce((sum, { socketsOpen }) => sum + socketsOpen(), 0),
-      watching: [...watched.keys()],
+      socketsOpen: [...venues.watched.values()].reduce((sum, { socketsOpen }) => sum + socketsOpen(), 0),
+      watching: [...venues.watched.keys()],
       troubles: troubles.read(),
       clock: clockWatch.read(),
-      certificates: certificates.all().filter(({ venue }) => watched.has(venue)),
+      certificates: certificates.all().filter(({ venue }) => venues.watched.has(venue)),
     }),
-    watch: watchOnly,
+    watch: venues.watchOnly,
     async close() {
       await schedule.close();
-      await endAll();
+      await venues.endAll();
       await rest.close();
       watch.close();
       await ship.close();

@@ -2,26 +2,21 @@
  * One client's socket at one venue: control frames, data at the registry's rate, and deadlines on the venue's clock.
  */
 import type { RawData, WebSocket } from "ws";
-import type { Conversation, FrameMaker, VenueSession, Timer } from "./player.js";
+import type { Conversation, FrameMaker, VenueSession } from "./player.js";
 import type { Stage } from "./stage.js";
+import { makeVenueTimers } from "./venue-timers.js";
 
 /** A client that does not read receives nothing more until it does. */
 const maxBufferedBytes = 1_048_576;
 
-/**
- * The longest time that setTimeout accepts. The world ignores rules of a venue that would apply later than in 24 days.
- */
-const longestTimerMs = 2 ** 31 - 1;
-
 /** Runs the venue's player with the client until the socket ends. */
-export function startSession(stage: Stage, ws: WebSocket, region: string | null): void {
+export function playVenue(stage: Stage, ws: WebSocket, region: string | null): void {
   const { market, timeScale, venue, player } = stage;
   const rules = player.socket;
   if (!rules) throw new Error(`the world has no socket player for ${venue.id}`);
-  const timers = new Set<NodeJS.Timeout>();
+  const { after, every, later, stop } = makeVenueTimers(timeScale);
   const pushListeners: (() => void)[] = [];
   const playing = new Set<string>();
-  let isStopped = false;
   const ageMs = stage.latencyMs(region);
   const session: VenueSession = {
     ws,
@@ -60,7 +55,7 @@ export function startSession(stage: Stage, ws: WebSocket, region: string | null)
     stage.count(`ws:${name}`, region);
     let place = session.tick().id;
     if (first) push(name, first, place);
-    const gapMs = gapOf(name, stage) / timeScale;
+    const gapMs = gapOf(name, stage);
     next();
 
     function next() {
@@ -108,55 +103,6 @@ export function startSession(stage: Stage, ws: WebSocket, region: string | null)
   function limitLifetime() {
     const lifetimeMs = venue.socket?.maxConnectionMs;
     if (lifetimeMs) after(lifetimeMs, () => drop(`a connection older than ${lifetimeMs} ms`, 1000));
-  }
-
-  function after(ms: number, run: () => void): Timer {
-    let judging: NodeJS.Immediate | undefined;
-    // read what has arrived by now first: this machine may have been busy, rather than the client late
-    const timer = later(ms / timeScale, () => {
-      judging = setImmediate(() => {
-        if (!isStopped) run();
-      });
-    });
-    return { refresh, cancel };
-
-    function refresh() {
-      clearImmediate(judging);
-      timers.add(timer);
-      timer.refresh();
-    }
-
-    function cancel() {
-      clearImmediate(judging);
-      forget(timer);
-    }
-  }
-
-  function every(ms: number, run: () => void) {
-    timers.add(setInterval(run, ms / timeScale));
-  }
-
-  function later(ms: number, run: () => void) {
-    const timer = setTimeout(
-      () => {
-        timers.delete(timer);
-        run();
-      },
-      Math.min(ms, longestTimerMs),
-    );
-    timers.add(timer);
-    return timer;
-  }
-
-  function forget(timer: NodeJS.Timeout) {
-    clearTimeout(timer);
-    timers.delete(timer);
-  }
-
-  function stop() {
-    isStopped = true;
-    for (const timer of timers) clearTimeout(timer);
-    timers.clear();
   }
 }
 

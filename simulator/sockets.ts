@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { WebSocketServer, type WebSocket } from "ws";
 import type { ScriptedFault } from "./faults.js";
 import { worldPath } from "./loopback.js";
-import { startSession } from "./session.js";
+import { playVenue } from "./session.js";
 import { regionOf, type Stage } from "./stage.js";
 
 export interface Sockets {
@@ -49,7 +49,7 @@ export function serveSockets(stage: Stage): Sockets {
   function opened(ws: WebSocket, raw: Socket, region: string | null) {
     live.set(ws, { raw, region });
     ws.once("close", () => live.delete(ws));
-    startSession(stage, ws, region);
+    playVenue(stage, ws, region);
     befall(ws, raw, region);
   }
 

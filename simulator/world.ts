@@ -11,12 +11,13 @@ import { makeFreeze } from "./frozen.js";
 import { latencyMs, type Latency } from "./latency.js";
 import { startListener, type Listener } from "./listener.js";
 import { loopbackRegistry } from "./loopback.js";
-import { makeMarket, type Market } from "./market.js";
+import { makeMarket } from "./market.js";
 import { serveFeed, type SimulatedFeed } from "./notices/feed.js";
 import { feedServer } from "./notices/feed-server.js";
 import { checkPosts } from "./notices/post-check.js";
 import type { ScriptedPost } from "./notices/posts.js";
 import { isPlayed } from "./notices/words.js";
+import { makeObservations, type Observations, type Observed } from "./observations.js";
 import type { VenuePlayer } from "./player.js";
 import { playerOf } from "./players.js";
 import { serveRest } from "./rest.js";
@@ -47,7 +48,7 @@ export interface WorldOptions {
   latency?: Latency;
 }
 
-export interface World {
+export interface World extends Pick<Observations, "requests" | "violations"> {
   /** The registry that leads to this world: loopback addresses, keep-alive times divided by the time scale. */
   registry: Registry;
   /** Adds a fault to the script; without `from`, it begins at once. Throws when the world cannot play it. */
@@ -56,31 +57,8 @@ export interface World {
   post(post: ScriptedPost): void;
   /** Ends every fault; resolves when all venues listen again. Posts remain. */
   clear(): Promise<void>;
-  /**
-   * Counts REST requests, upgrades (`ws:conn`) and subscriptions (`ws:<name>`) so far. Requests for status feeds
-   * (`official`) count only where they are asked for, because they measure no venue.
-   */
-  requests(of?: Partial<Observed>): number;
   openSockets(of?: Partial<Pick<Observed, "venue" | "region">>): number;
-  /** Keep-alive rules that clients broke; the newest thousand. */
-  violations: readonly Violation[];
   close: () => Promise<void>;
-}
-
-export interface Observed {
-  venue: string;
-  component: string;
-  region: string | null;
-}
-
-export interface Violation {
-  at: Date;
-  venue: string;
-  region: string | null;
-  /** What the client omitted or did wrong. */
-  missed: string;
-  /** Whether the venue closed the socket because of it. */
-  dropped: boolean;
 }
 
 /** A venue that is being played: its listener and its sockets. */
@@ -102,8 +80,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   if (Array.isArray(given)) checkPosts(given, registry);
   const market = makeMarket(now);
   const freeze = makeFreeze();
-  const counts = new Map<string, Observed & { count: number }>();
-  const violations: Violation[] = [];
+  const { count, requests, violated, violations } = makeObservations();
   const standing: Standing[] = [];
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -116,36 +93,23 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   await applyFaults();
   return {
     registry: loopbackRegistry(registry, portOf, timeScale),
-    fault,
-    post,
-    clear,
-    requests,
-    openSockets,
-    violations,
-    close,
+    ...{ fault, post, clear, requests, openSockets, violations, close },
   };
 
   async function open(venue: Venue): Promise<Standing> {
-    const stage = stageOf(venue, market);
+    const stage = stageOf(venue);
     const sockets = serveSockets(stage);
     const server = createServer(
       // Longer than any cadence, so that a probe may reuse its connections.
       { keepAliveTimeout: 330_000 },
-      serveRest(stage, feedOf(stage)),
+      serveRest(stage, feedOf(stage, registry.venues)),
     );
     server.on("upgrade", sockets.onUpgrade);
     const listener = await startListener(server, ports[venue.id] ?? 0);
     return { id: venue.id, listener, sockets };
   }
 
-  function feedOf(stage: Stage): SimulatedFeed | null {
-    const { venue } = stage;
-    if (feedServer(venue, registry.venues) !== venue) return null;
-    const { kind, api, page } = venue.official!;
-    return isPlayed(kind) ? serveFeed({ kind, api: api!, page }, stage) : null;
-  }
-
-  function stageOf(venue: Venue, market: Market): Stage {
+  function stageOf(venue: Venue): Stage {
     return {
       venue,
       player: players[venue.id] ?? playerOf(venue),
@@ -199,30 +163,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     return faultOf(faults, target, at, ["refused"]) !== undefined;
   }
 
-  function count(observed: Observed) {
-    const key = Object.values(observed).join(" ");
-    const known = counts.get(key);
-    if (known) known.count += 1;
-    else counts.set(key, { ...observed, count: 1 });
-  }
-
-  function requests({ venue, component, region }: Partial<Observed> = {}) {
-    return [...counts.values()]
-      .filter((one) => venue === undefined || one.venue === venue)
-      .filter((one) => (component === undefined ? one.component !== "official" : one.component === component))
-      .filter((one) => region === undefined || one.region === region)
-      .reduce((sum, one) => sum + one.count, 0);
-  }
-
   function openSockets({ venue, region }: Partial<Observed> = {}) {
     return standing
       .filter(({ id }) => venue === undefined || id === venue)
       .reduce((sum, { sockets }) => sum + sockets.open(region), 0);
-  }
-
-  function violated(violation: Violation) {
-    violations.push(violation);
-    if (violations.length > 1000) violations.shift();
   }
 
   function portOf(venue: string): number {
@@ -234,4 +178,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     clearTimeout(timer);
     await Promise.all(standing.map(({ listener }) => listener.close()));
   }
+}
+
+/** Null if the venue has no feed that the world plays, or another venue serves it. */
+function feedOf(stage: Stage, venues: readonly Venue[]): SimulatedFeed | null {
+  const { venue } = stage;
+  if (feedServer(venue, venues) !== venue) return null;
+  const { kind, api, page } = venue.official!;
+  return isPlayed(kind) ? serveFeed({ kind, api: api!, page }, stage) : null;
 }

@@ -2,7 +2,7 @@ import { limits } from "../../shared/measurement/probe-rules.js";
 import type { Stream } from "../../shared/registry/registry.js";
 import { compileTime } from "../rest/answer-time.js";
 import { eventAge } from "../rest/checks.js";
-import type { Arrival } from "./socket.js";
+import type { Arrival } from "./inflow.js";
 
 /** Event ages of a slot, by our uncorrected clock; all null if no frame had a credible time. */
 export interface EventAges {

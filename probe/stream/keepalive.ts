@@ -1,4 +1,5 @@
 import type { KeepAlive } from "../../shared/registry/registry.js";
+import { compileMatch, type ChannelNumbers } from "../rest/checks.js";
 
 /** The actions of a keep-alive rule on a socket. */
 export interface KeepAliveActions {
@@ -10,13 +11,16 @@ export interface KeepAliveActions {
 
 /** Runs a venue's keep-alive rule on one open socket. */
 export function startKeepAlive(
-  { send, replyWithinMs, deadAfterMs }: KeepAlive,
+  { send, respond, replyWithinMs, deadAfterMs }: KeepAlive,
   actions: KeepAliveActions,
 ): {
   /** Must be called for every received frame, including pings and pongs, with `performance.now()`. */
   heard(atMs: number): void;
+  /** Answers a frame that is no stream's data, if the venue demands an answer to it. */
+  answer(frame: unknown, channels: ChannelNumbers): void;
   stop(): void;
 } {
+  const mustAnswer = respond ? compileMatch(respond.when) : () => false;
   let heardMs = performance.now();
   let stopped = false;
   let pinger: NodeJS.Timeout | undefined;
@@ -65,6 +69,9 @@ export function startKeepAlive(
   return {
     heard(atMs) {
       heardMs = atMs;
+    },
+    answer(frame, channels) {
+      if (respond && mustAnswer(frame, channels)) actions.send(messageText(respond.message));
     },
     stop() {
       stopped = true;

@@ -1,5 +1,5 @@
 import { noAges, type EventAges, type FrameTimes } from "./frame-times.js";
-import type { Arrival } from "./socket.js";
+import type { Arrival } from "./inflow.js";
 
 /** The behaviour of a stream within one slot. */
 export interface StreamMeasurement {

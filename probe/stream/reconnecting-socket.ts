@@ -1,13 +1,15 @@
 import type { Log } from "../../shared/log/log.js";
-import { makeOutage } from "../../shared/log/outage.js";
 import type { Condition, KeepAlive } from "../../shared/registry/registry.js";
-import { makeBackoff } from "./backoff.js";
 import type { Cause } from "../rest/cause.js";
+import { startConnectTimer } from "./connect-timer.js";
+import type { Arrival, Flow } from "./inflow.js";
 import type { Subscription, SubscriptionError } from "./subscription.js";
 import { isUnmeasured } from "../rest/measurement.js";
 import type { Resolver } from "../network/resolver.js";
 import { startSession, type Patience, type StreamSession } from "./session.js";
-import type { Arrival, Down, Flow, VenueSocket } from "./socket.js";
+import type { VenueSocket } from "./socket.js";
+import type { Down } from "./socket-ending.js";
+import { makeSocketLog } from "./socket-log.js";
 
 export interface ReconnectingSocketOptions {
   url: string;
@@ -37,9 +39,6 @@ export interface ReconnectingSocket {
   close(): void;
 }
 
-/** After a socket was open for this long, the backoff starts again at its shortest delay. */
-const stableMs = 30_000;
-
 export interface Overlap {
   /**
    * How long a new socket waits for data of all its streams after its first frame, until it replaces the old one
@@ -56,13 +55,11 @@ const usualOverlapMs = 15_000;
  */
 const settleMs = 350;
 
-/** Timers of Node are limited to 2^31 ms (24.8 days) and fire at once beyond; Bitstamp's 90 days exceed that. */
-const longestMs = 20 * 24 * 60 * 60_000;
-
 export function startReconnectingSocket(options: ReconnectingSocketOptions): ReconnectingSocket {
-  const { url, feeds, log } = options;
+  const { feeds, maxConnectionMs } = options;
   const { overlapMs = usualOverlapMs } = options.patience ?? {};
-  const backoff = makeBackoff();
+  const log = makeSocketLog(options.log, options.url);
+  const connectTimer = startConnectTimer(connect, options.openAfterMs);
   let current: StreamSession | null = null;
   let next: StreamSession | null = null;
   let down: Cause | null = null;
@@ -72,29 +69,15 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
    * arrives.
    */
   let fellSilent = false;
-  const falls = makeOutage(
-    log,
-    {
-      begun: "socket down",
-      lasts: "socket still closes, or does not open",
-      over: "socket stays open again",
-    },
-    { level: "warn", of: { url } },
-  );
-  /** The socket closed because of probe trouble, which is logged once for all sockets. */
-  let isOurs = false;
-  /** The last log line about each stream's subscription. */
-  const saidOf = new Map<Subscription, string>();
-  let connectTimer = setTimeout(connect, options.openAfterMs);
   let overlapTimer: NodeJS.Timeout | undefined;
 
   return {
     opened: () => (current?.isOpen() ? current.opened() : null),
     down: () => down,
     close() {
-      clearTimeout(connectTimer);
+      connectTimer.stop();
       clearTimeout(overlapTimer);
-      falls.close();
+      log.close();
       current?.close();
       next?.close();
       current = next = null;
@@ -103,15 +86,7 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
 
   function connect() {
     isSettling = false;
-    next = startSession({
-      ...options,
-      onOpen,
-      onSpoke,
-      onServed,
-      onData,
-      onTrouble,
-      onDown,
-    });
+    next = startSession({ ...options, onOpen, onSpoke, onServed, onData, onTrouble, onDown });
   }
 
   function onOpen(session: StreamSession) {
@@ -141,47 +116,16 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
     current = next;
     next = null;
     down = null;
-    for (const feed of feeds) handOver(feed);
-    tellOpen();
-    scheduleRenewal();
-  }
-
-  function tellOpen() {
-    if (falls.isOn()) falls.succeeded();
-    else log[isOurs ? "debug" : "info"]("socket open", { url });
-    isOurs = false;
-  }
-
-  function scheduleRenewal() {
-    const { maxConnectionMs } = options;
-    if (maxConnectionMs === null) return;
-    // Random, so that sockets that were opened together are not renewed together.
-    const share = 0.7 + Math.random() / 10;
-    const delayMs = Math.min(maxConnectionMs * share, longestMs);
-    connectTimer = setTimeout(connect, delayMs);
-  }
-
-  /** A stream that the new socket does not carry yet is lost until it does. Sequence numbers begin again. */
-  function handOver(feed: Subscription) {
-    if (!current?.served.has(feed)) feed.meter.lost();
-    else hear(feed);
-    feed.trouble = current?.troubles.get(feed) ?? null;
-    feed.sequence?.restart();
+    for (const feed of feeds) handOver(feed, current);
+    log.opened();
+    connectTimer.renew(maxConnectionMs);
   }
 
   function onServed(session: StreamSession, feed: Subscription) {
-    saidOf.delete(feed);
+    log.served(feed);
     if (session !== current) return;
     feed.trouble = null;
     hear(feed);
-  }
-
-  /**
-   * If the socket in use had closed before, the time between the two sockets is not counted as silence: the stream
-   * starts as a new subscription.
-   */
-  function hear({ meter }: Subscription) {
-    if (!meter.isSubscribed()) meter.subscribed(performance.now());
   }
 
   function onData(session: StreamSession, feed: Subscription, frame: unknown, arrival: Arrival) {
@@ -193,68 +137,61 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
   }
 
   function onTrouble(session: StreamSession, feed: Subscription, trouble: SubscriptionError) {
-    const { kind, words } = trouble;
-    const said = words === null ? {} : { words };
-    // the subscription is retried every twenty seconds, usually with the same result
-    const line = `${told[kind]} ${words}`;
-    if (saidOf.get(feed) !== line) log.warn(told[kind], { url, stream: feed.stream.name, ...said });
-    saidOf.set(feed, line);
+    log.trouble(feed, trouble);
     if (session !== current) return;
     feed.meter.lost();
     feed.trouble = trouble;
   }
 
   function onDown(session: StreamSession, { cause, detail, retryAfterMs }: Down) {
-    tellDown(cause, detail);
+    log.down(cause, detail);
     if (session === current) return onCurrentDown(session, cause, retryAfterMs);
     next = null;
     clearTimeout(overlapTimer);
-    noteSilence(session, cause);
+    if (isSilence(session, cause)) fellSilent = true;
     if (!current) fall(cause);
-    reconnect(retryAfterMs);
-  }
-
-  function tellDown(cause: Cause, detail: string) {
-    isOurs = isUnmeasured(cause);
-    if (isOurs) log.debug("socket down", { url, ...cause, detail });
-    else falls.failed("attempts", { ...cause, detail });
+    connectTimer.retry(retryAfterMs);
   }
 
   function onCurrentDown(session: StreamSession, cause: Cause, retryAfterMs: number) {
-    const openedMs = session.opened()?.atMs ?? Infinity;
-    if (performance.now() - openedMs >= stableMs) backoff.reset();
+    connectTimer.ended(performance.now() - (session.opened()?.atMs ?? Infinity));
     current = null;
     for (const feed of feeds) feed.meter.lost();
     // If the newer socket has sent a frame, it is not mute.
-    if (!next?.hasSpoken()) noteSilence(session, cause);
+    if (!next?.hasSpoken() && isSilence(session, cause)) fellSilent = true;
     if (next?.isOpen() && !fellSilent) return takeOver();
     fall(cause);
     for (const feed of feeds) feed.trouble = null;
-    if (!next) reconnect(retryAfterMs);
+    if (!next) connectTimer.retry(retryAfterMs);
   }
 
   function fall(cause: Cause) {
     down = cause;
     for (const feed of feeds) feed.fall = cause;
   }
-
-  /** A socket that never opened says nothing about the next one, and neither does probe trouble. */
-  function noteSilence(session: StreamSession, cause: Cause) {
-    if (session.opened() === null || isUnmeasured(cause)) return;
-    if (cause.fault === "timeout" || !session.hasSpoken()) fellSilent = true;
-  }
-
-  function reconnect(notBeforeMs: number) {
-    clearTimeout(connectTimer);
-    const waitMs = Math.max(backoff.nextMs(), notBeforeMs);
-    connectTimer = setTimeout(connect, waitMs);
-  }
 }
 
-const told: Record<SubscriptionError["kind"], string> = {
-  refused: "subscription refused",
-  unanswered: "subscription not acknowledged, and no data received, in time",
-};
+/** A socket that never opened says nothing about the next one, and neither does probe trouble. */
+function isSilence(session: StreamSession, cause: Cause): boolean {
+  if (session.opened() === null || isUnmeasured(cause)) return false;
+  return cause.fault === "timeout" || !session.hasSpoken();
+}
+
+/** A stream that the new socket does not carry yet is lost until it does. Sequence numbers begin again. */
+function handOver(feed: Subscription, to: StreamSession | null) {
+  if (!to?.served.has(feed)) feed.meter.lost();
+  else hear(feed);
+  feed.trouble = to?.troubles.get(feed) ?? null;
+  feed.sequence?.restart();
+}
+
+/**
+ * If the socket in use had closed before, the time between the two sockets is not counted as silence: the stream starts
+ * as a new subscription.
+ */
+function hear({ meter }: Subscription) {
+  if (!meter.isSubscribed()) meter.subscribed(performance.now());
+}
 
 function count({ meter, sequence }: Subscription, frame: unknown, arrival: Arrival) {
   meter.frame(frame, arrival, sequence?.isGap(frame));

@@ -7,7 +7,7 @@ import { refusedFeed } from "../../../probe/stream/refusal.js";
 import { refusalWords } from "../../../probe/stream/refusal-words.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
 import { startSession } from "../../../probe/stream/session.js";
-import type { Down } from "../../../probe/stream/socket.js";
+import type { Down } from "../../../probe/stream/socket-ending.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { listeningLog } from "../../support/listening-log.js";
 import { until } from "../../support/until.js";

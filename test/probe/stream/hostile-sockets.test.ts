@@ -5,7 +5,9 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import t, { type Test } from "tap";
 import type { Cause } from "../../../probe/rest/cause.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
-import { openSocket, type Down, type Flow } from "../../../probe/stream/socket.js";
+import type { Flow } from "../../../probe/stream/inflow.js";
+import { openSocket } from "../../../probe/stream/socket.js";
+import type { Down } from "../../../probe/stream/socket-ending.js";
 import { until } from "../../support/until.js";
 
 const text = 0x81;

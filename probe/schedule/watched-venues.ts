@@ -1,0 +1,63 @@
+import type { Venue } from "../../shared/registry/registry.js";
+
+/** One venue while it is being measured. */
+export interface WatchedVenue {
+  socketsOpen: () => number;
+  /** Resolves when its last measurement has ended. */
+  end(): Promise<void>;
+}
+
+export interface WatchedVenues {
+  /** Measures only these venues from now on; ignores ids that are not in the registry. */
+  watchOnly: (ids: readonly string[]) => void;
+  /** The venues that are being measured, by id. */
+  watched: ReadonlyMap<string, WatchedVenue>;
+  endAll(): Promise<void>;
+}
+
+/** Fifteen simultaneous handshakes would distort each other's measurement. */
+const betweenVenuesMs = 200;
+
+/** Begins and ends venues of the registry, so that those that are wanted are measured. */
+export function makeWatchedVenues(
+  venues: readonly Venue[],
+  begin: (venue: Venue, openAfterMs: number) => WatchedVenue,
+): WatchedVenues {
+  const watched = new Map<string, WatchedVenue>();
+  /** Venues that were let go, but whose last measurements still run. */
+  const ending = new Map<string, Promise<void>>();
+  let wanted: ReadonlySet<string> = new Set();
+
+  function watchOnly(ids: readonly string[]) {
+    wanted = new Set(ids);
+    for (const [id, venue] of watched) {
+      if (wanted.has(id)) continue;
+      watched.delete(id);
+      const ended = venue.end().then(() => {
+        ending.delete(id);
+        beginWanted();
+      });
+      ending.set(id, ended);
+    }
+    beginWanted();
+  }
+
+  /**
+   * A venue that was just let go begins again only after its last measurement has ended, so that a component never has
+   * two measurements at once.
+   */
+  function beginWanted() {
+    venues
+      .filter(({ id }) => wanted.has(id) && !watched.has(id) && !ending.has(id))
+      .forEach((venue, place) => watched.set(venue.id, begin(venue, place * betweenVenuesMs)));
+  }
+
+  return {
+    watchOnly,
+    watched,
+    async endAll() {
+      watchOnly([]);
+      await Promise.all(ending.values());
+    },
+  };
+}

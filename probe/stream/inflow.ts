@@ -1,0 +1,75 @@
+import { makeBucket, type Allowance } from "./bucket.js";
+
+/** Arrival time of frames. All frames of one chunk share the same object, and other frames have another. */
+export interface Arrival {
+  /** `performance.now()` */
+  readonly atMs: number;
+  /** By the wall clock, milliseconds since 1970. */
+  readonly unixMs: number;
+}
+
+/** Limits of what a peer may send. Beyond them the socket is ended, no matter what was sent. */
+export type Flow = Record<"frames" | "bytes", Allowance>;
+
+/** What arrives on one socket: when, and whether it is too much. */
+export interface Inflow {
+  opened: (atMs: number) => void;
+  /** Must be called for each chunk, before its frames are parsed. Limits bytes, because fragments emit no events. */
+  onChunk: (chunk: Buffer) => void;
+  /** Must be called for frames of any kind. */
+  onFrame: () => Arrival;
+  /** When the newest frame arrived; without one, when the socket opened; until then `begunMs`. */
+  heardMs: () => number;
+}
+
+export interface InflowOptions {
+  flow?: Flow | undefined;
+  /** Start of the connection, by `performance.now()`. */
+  begunMs: number;
+  /** Called for frames of any kind; once for all that arrived in one chunk. */
+  onHeard: (arrival: Arrival) => void;
+  /** Called with words about the limit that is exceeded. */
+  onFlood: (detail: string) => void;
+}
+
+/**
+ * The busiest socket of the registry usually receives some fifty frames a second. At peak times it may be a hundred
+ * times as many, which is no fault. Frames up to this limit cost a core a fifteenth of its time. Bytes are limited more
+ * tightly: they may arrive as fragments of two bytes, whose cost is far out of proportion to their size.
+ */
+const usualFlow: Flow = {
+  frames: { burst: 100_000, perSecond: 20_000 },
+  bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
+};
+
+export function makeInflow({ flow = usualFlow, begunMs, onHeard, onFlood }: InflowOptions): Inflow {
+  const framesLeft = makeBucket(flow.frames);
+  const bytesLeft = makeBucket(flow.bytes);
+  // Read once per chunk: its frames arrived together, and reading clocks costs more than handling small frames.
+  let arrival: Arrival = { atMs: begunMs, unixMs: Date.now() };
+  let heard = arrival;
+
+  function flooded(what: keyof Flow) {
+    const { burst, perSecond } = flow[what];
+    onFlood(`the peer sends too much: more than ${burst} ${what} at once, or ${perSecond} a second`);
+  }
+
+  return {
+    opened(atMs) {
+      heard = { atMs, unixMs: Date.now() };
+    },
+    onChunk({ length }) {
+      arrival = { atMs: performance.now(), unixMs: Date.now() };
+      if (!bytesLeft.take(length, arrival.atMs)) flooded("bytes");
+    },
+    onFrame() {
+      if (!framesLeft.take(1, arrival.atMs)) flooded("frames");
+      else if (arrival !== heard) {
+        heard = arrival;
+        onHeard(arrival);
+      }
+      return arrival;
+    },
+    heardMs: () => heard.atMs,
+  };
+}

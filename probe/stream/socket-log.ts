@@ -1,0 +1,55 @@
+import type { Log } from "../../shared/log/log.js";
+import { makeOutage } from "../../shared/log/outage.js";
+import type { Cause } from "../rest/cause.js";
+import { isUnmeasured } from "../rest/measurement.js";
+import type { Subscription, SubscriptionError } from "./subscription.js";
+
+/** The log lines about the sockets of one address, and about their subscriptions. */
+export interface SocketLog {
+  opened(): void;
+  down(cause: Cause, detail: string): void;
+  served(feed: Subscription): void;
+  trouble(feed: Subscription, trouble: SubscriptionError): void;
+  close(): void;
+}
+
+const told: Record<SubscriptionError["kind"], string> = {
+  refused: "subscription refused",
+  unanswered: "subscription not acknowledged, and no data received, in time",
+};
+
+export function makeSocketLog(log: Log, url: string): SocketLog {
+  const falls = makeOutage(
+    log,
+    { begun: "socket down", lasts: "socket still closes, or does not open", over: "socket stays open again" },
+    { level: "warn", of: { url } },
+  );
+  /** The socket closed because of probe trouble, which is logged once for all sockets. */
+  let isOurs = false;
+  /** The last log line about each stream's subscription. */
+  const saidOf = new Map<Subscription, string>();
+
+  return {
+    opened() {
+      if (falls.isOn()) falls.succeeded();
+      else log[isOurs ? "debug" : "info"]("socket open", { url });
+      isOurs = false;
+    },
+    down(cause, detail) {
+      isOurs = isUnmeasured(cause);
+      if (isOurs) log.debug("socket down", { url, ...cause, detail });
+      else falls.failed("attempts", { ...cause, detail });
+    },
+    served(feed) {
+      saidOf.delete(feed);
+    },
+    trouble(feed, { kind, words }) {
+      const said = words === null ? {} : { words };
+      // the subscription is retried every twenty seconds, usually with the same result
+      const line = `${told[kind]} ${words}`;
+      if (saidOf.get(feed) !== line) log.warn(told[kind], { url, stream: feed.stream.name, ...said });
+      saidOf.set(feed, line);
+    },
+    close: () => falls.close(),
+  };
+}
