@@ -67,6 +67,7 @@ const perTick = { cache: [dataCache], asksDatabase: true, limited: true };
 const fixed = { cache: [longCache], asksDatabase: false };
 
 /** @param siteUrl base address of the documentation, without a slash at the end */
+// Longer than 120 lines: a flat table, one entry for each operation.
 export function operations(registry: Registry, siteUrl: string): Operation[] {
   const venue = { ...venueId, enum: [...presentIds(registry).keys()] };
   const venuePage = {

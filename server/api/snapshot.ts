@@ -53,8 +53,7 @@ export function makeSnapshots(
   clock: DatabaseClock = makeClock(pool),
   { heldMs, patienceMs, onHeld }: WhileBusy = neverHeld,
 ) {
-  const cached = new Map<string, Snapshot>();
-  let cachedBytes = 0;
+  const cached = makeCache(bounds);
   const pending = new Map<string, Pending>();
 
   function start(key: string, make: () => Promise<Snapshot | null>): Pending {
@@ -103,7 +102,7 @@ export function makeSnapshots(
   ): Promise<Snapshot | null> {
     const before = cached.get(key);
     if (before && isCurrent(before, await clock.read(), holdMs)) {
-      keep(key, before);
+      cached.keep(key, before);
       return before;
     }
     const [row] = await pool.file<SnapshotRow>(file, values);
@@ -111,7 +110,7 @@ export function makeSnapshots(
     clock.expire();
     const { generated_at: generatedAt, body, closed = false } = row;
     const fresh = { generatedAt, body: makeBody(body), closed };
-    keep(key, fresh);
+    cached.keep(key, fresh);
     return fresh;
   }
 
@@ -123,24 +122,8 @@ export function makeSnapshots(
     const before = cached.get(key);
     const now = clock.trusted();
     if (!before || !now || !isCurrent(before, now, holdMs)) return null;
-    // the most recently used is last
-    cached.delete(key);
-    cached.set(key, before);
+    cached.use(key, before);
     return before;
-  }
-
-  function keep(key: string, snapshot: Snapshot): void {
-    forget(key);
-    cached.set(key, snapshot);
-    cachedBytes += weightOf(snapshot);
-    while (cached.size > bounds.bodies || cachedBytes > bounds.bytes) forget(cached.keys().next().value!);
-  }
-
-  function forget(key: string): void {
-    const old = cached.get(key);
-    if (!old) return;
-    cached.delete(key);
-    cachedBytes -= weightOf(old);
   }
 
   /**
@@ -183,6 +166,36 @@ function isCurrent(snapshot: Snapshot, now: ClockRow, holdMs: number): boolean {
 /** Whether anything has changed since the instant of the body. */
 function hasMoved({ generatedAt }: Snapshot, now: ClockRow): boolean {
   return now.moved_at !== null && now.moved_at >= generatedAt;
+}
+
+/** Cached bodies by key, within their bounds. */
+function makeCache(bounds: Bounds) {
+  /** The most recently used is last. */
+  const cached = new Map<string, Snapshot>();
+  let bytes = 0;
+
+  function forget(key: string): void {
+    const old = cached.get(key);
+    if (!old) return;
+    cached.delete(key);
+    bytes -= weightOf(old);
+  }
+
+  return {
+    get: (key: string) => cached.get(key),
+    /** Marks a cached body as used. */
+    use(key: string, snapshot: Snapshot): void {
+      cached.delete(key);
+      cached.set(key, snapshot);
+    },
+    /** Adds or replaces a body, and evicts the least recently used ones beyond the bounds. */
+    keep(key: string, snapshot: Snapshot): void {
+      forget(key);
+      cached.set(key, snapshot);
+      bytes += weightOf(snapshot);
+      while (cached.size > bounds.bodies || bytes > bounds.bytes) forget(cached.keys().next().value!);
+    },
+  };
 }
 
 /** Both compressed forms of JSON together are smaller than the plain one. */

@@ -3,7 +3,8 @@ import { hostname } from "node:os";
 import { countsAsAway } from "../../shared/database/away.js";
 import type { Pool } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
-import { evaluateDue } from "./evaluation-loop.js";
+import { clockIsBehind, evaluateDue } from "./evaluation-loop.js";
+import { startFeedReaders } from "./feed-readers.js";
 import { makeLease, type LeaseTerm } from "./lease.js";
 import { startLoop } from "../../shared/process/loop.js";
 import { makeOutage } from "../../shared/log/outage.js";
@@ -54,12 +55,6 @@ export interface Core {
   close: () => Promise<void>;
 }
 
-/** Concurrent feed readers: one feed that hangs does not delay the others, and few bodies are held in memory. */
-const readersAtOnce = 3;
-
-/** Delay after a reading failed because of a fault of this service. */
-const readAgainMs = 5_000;
-
 /** A core's state while it is the leader. */
 interface Leadership {
   term: LeaseTerm;
@@ -87,14 +82,8 @@ export function startCore({
   const renewEveryMs = pace.leaseMs / renewalsALease;
   let leadership: Leadership | null = null;
   let closing = false;
-  const ending = new AbortController();
   metrics?.leads(false);
-  const ahead = makeOutage(log, {
-    begun:
-      "tick skipped: the newest decided instant is later than the database's clock; if this persists, that clock was set back",
-    lasts: "ticks still skipped: the database's clock is behind the newest decided instant",
-    over: "ticks resumed: the database's clock has caught up",
-  });
+  const ahead = makeOutage(log, clockIsBehind);
 
   const renewing = startLoop(async () => {
     try {
@@ -104,9 +93,7 @@ export function startCore({
     } catch (error) {
       // this core may still be the leader; the fence shows it once the database responds
       if (!countsAsAway(log, "lease renewals", error))
-        log.error("renewing the engine lease failed; retrying", {
-          stack: stackOf(error),
-        });
+        log.error("renewing the engine lease failed; retrying", { stack: stackOf(error) });
     }
     return renewEveryMs;
   });
@@ -118,25 +105,13 @@ export function startCore({
     const { term } = current;
     const stillLeads = () => leadership === current && !closing;
     try {
-      const next = await evaluateDue({
-        pool,
-        log,
-        rules,
-        settleMs,
-        term,
-        stillLeads,
-        metrics,
-        onAlert,
-        ahead,
-      });
+      const next = await evaluateDue({ pool, log, rules, settleMs, term, stillLeads, metrics, onAlert, ahead });
       if (next?.upToDate) allowUpkeep(current);
       if (next) return next.inMs;
       if (leadership === current) follow();
     } catch (error) {
       if (!countsAsAway(log, "decisions", error))
-        log.error("tick failed; retrying at the next one", {
-          stack: stackOf(error),
-        });
+        log.error("tick failed; retrying at the next one", { stack: stackOf(error) });
       // a failing engine must not block upkeep
       allowUpkeep(current);
     }
@@ -155,24 +130,7 @@ export function startCore({
     return current.upkeep.doWhatIsDue(() => leadership === current && !closing);
   });
 
-  /**
-   * A core that loses the lease still completes its current reading, since no other core reads that feed until it is
-   * due again. Closing aborts the reading.
-   */
-  const reading = Array.from({ length: readNextFeed ? readersAtOnce : 0 }, () =>
-    startLoop(async () => {
-      if (!leadership) return rules.step_ms;
-      try {
-        return await readNextFeed!(ending.signal);
-      } catch (error) {
-        if (!closing && !countsAsAway(log, "readings of feeds", error))
-          log.error("reading a venue feed failed; retrying later", {
-            stack: stackOf(error),
-          });
-        return readAgainMs;
-      }
-    }),
-  );
+  const feedReaders = readNextFeed && startFeedReaders(readNextFeed, () => leadership !== null, rules.step_ms, log);
 
   function lead(term: LeaseTerm): void {
     log.info("became the leader", { ...term });
@@ -202,10 +160,10 @@ export function startCore({
     holder,
     async close() {
       closing = true;
-      ending.abort();
+      const feedsRead = feedReaders?.close();
       // released first, so that another core need not wait for the work in progress here
       const handedOver = renewing.end().then(handOver);
-      await Promise.all([handedOver, ...[deciding, keepingUp, ...reading].map((loop) => loop.end())]);
+      await Promise.all([handedOver, deciding.end(), keepingUp.end(), feedsRead]);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { countsAsAway } from "../../shared/database/away.js";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
-import type { Outage } from "../../shared/log/outage.js";
+import type { Outage, OutageWords } from "../../shared/log/outage.js";
 import { stackOf } from "../../shared/process/user-error.js";
 import type { LeaseTerm } from "./lease.js";
 import type { EngineMetrics } from "./metrics.js";
@@ -13,6 +13,14 @@ import { underWayElsewhere } from "./under-way.js";
 const pauseMs = 5 * 60_000;
 
 const notYet = { inMs: 500, upToDate: false };
+
+/** For ticks that are skipped because the newest decided instant is ahead of the database's clock. */
+export const clockIsBehind: OutageWords = {
+  begun:
+    "tick skipped: the newest decided instant is later than the database's clock; if this persists, that clock was set back",
+  lasts: "ticks still skipped: the database's clock is behind the newest decided instant",
+  over: "ticks resumed: the database's clock has caught up",
+};
 
 interface Deciding {
   pool: Pool;
@@ -26,7 +34,7 @@ interface Deciding {
   metrics: EngineMetrics | undefined;
   /** Called when an alert was written into the outbox. */
   onAlert: () => void;
-  /** The database's clock is behind the newest decided instant. */
+  /** Logs in the words of `clockIsBehind`. */
   ahead: Outage;
 }
 
