@@ -49,7 +49,7 @@ export async function readSchema(folder: URL): Promise<SchemaFile[]> {
 export async function readDefinitions(folder: URL): Promise<Definitions> {
   const files = [
     "make-way.sql",
-    "upkeep.sql",
+    ...(await sqlFiles(folder, "upkeep")).map((name) => `upkeep/${name}`),
     ...(await sqlFiles(folder, "kept-plans")).map((name) => `kept-plans/${name}`),
     ...(await sqlFiles(folder, "engine")).map((name) => `engine/${name}`),
     ...(await sqlFiles(folder, "views")).map((name) => `views/${name}`),

@@ -50,6 +50,8 @@ return (ours @> ts and (not good or latency_us >= slow_from_us)) is not true;
 -- `of_components`: only these, each read closely; null: all, which is never in hindsight. `since`: no component is
 -- judged by anything before it. Passed as a plain value, it saves planning the chunks that cannot hold anything, some
 -- two hundred on the embedded database; that halves the tick there.
+--
+-- Longer than 150 lines: every step needs most parameters of a series, so that separate functions would take ten each.
 create function engine.region_verdicts(
   of_components integer[],
   since timestamptz,

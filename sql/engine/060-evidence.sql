@@ -1,3 +1,13 @@
+-- Why a region's vote is not counted, in words for readers of the evidence.
+create function engine.why_not_counted(impaired boolean, outlier boolean, newest_at timestamptz) returns text
+language sql immutable parallel safe
+return case
+  when impaired then 'impaired: most venues turned bad there at once, and in no other region whose own network worked'
+  when outlier then 'outlier: it has seen this bad for long, and no quorum with it'
+  when newest_at is null then 'no samples within the last hour'
+  else 'newest sample too old'
+end;
+
 -- The evidence for a component's state: every region's vote at an instant, and which regions were not counted and why.
 --
 -- Computed only from samples, impairments and typical latencies, by what was known at `known_at`: anyone who may read
@@ -57,9 +67,7 @@ as $$
       g.region,
       g.position,
       v.*,
-      d.p50_ms,
-      f.faults,
-      d.refusal,
+      d.p50_ms, d.refusal, f.faults,
       coalesce(v.newest_at, silent.newest_at) as known_newest_at,
       p.version as probe_version,
       l.vantage,
@@ -125,13 +133,7 @@ as $$
       jsonb_agg(
         jsonb_build_object(
           'region', e.region,
-          'reason', case
-            when e.impaired
-              then 'impaired: most venues turned bad there at once, and in no other region whose own network worked'
-            when e.outlier then 'outlier: it has seen this bad for long, and no quorum with it'
-            when e.known_newest_at is null then 'no samples within the last hour'
-            else 'newest sample too old'
-          end,
+          'reason', engine.why_not_counted(e.impaired, e.outlier, e.known_newest_at),
           'newestAt', api.iso(e.known_newest_at),
           'machine', e.machine
         )

@@ -232,3 +232,30 @@ begin
   );
 end;
 $$;
+
+-- The object `official` of a page: the venue's feed, whether its content between two instants is known, and the 50
+-- newest notices that started between them, starting with those that are about what we measure and have plausible
+-- times.
+create function api.official(of_venue smallint, from_at timestamptz, to_at timestamptz) returns json
+language sql stable
+begin atomic
+  select json_build_object(
+    'source', v.official_kind,
+    'page', v.official_page,
+    'observed', exists (select from api.feed_coverage(array[v.source_id], from_at, to_at)),
+    'feed', api.feed_body(f),
+    'incidents', (
+      select coalesce(json_agg(t.body order by t.started_at desc, t.notice_id desc), '[]')
+      from (
+        select n.notice_id, n.started_at, api.notice_body(n, null) as body
+        from api.notice n
+        where n.venue_id = of_venue and n.started_at between from_at and to_at
+        order by n.doubtful or n.kind = 'other', n.started_at desc, n.notice_id desc
+        limit 50
+      ) t
+    )
+  )
+  from venue v
+  join api.feed f using (venue_id)
+  where v.venue_id = of_venue;
+end;

@@ -1,32 +1,26 @@
 -- A point of a sparkline; a row type, as api.uptime is.
 create type api.sparkline_point as ("at" text, "p50Ms" integer, "samples" bigint);
 
--- The live board: every published venue with its ninety days and its last day of latency, and the fleet as a whole. One
--- row.
---
--- plpgsql, because its plan is cached for the life of the connection: it reads so much that planning took a quarter of
--- the time. A generic plan for all categories: with the values of each call it would be no better, and planned each
--- time.
-create function api.board(only_category text, all_categories text[], cadence_ms integer)
-returns table (generated_at timestamptz, body text)
-language plpgsql stable
-set plan_cache_mode = force_generic_plan
+-- The uptime of each published venue over ninety days, with its days, and its part in that of the fleet.
+create function api.board_uptimes()
+returns table (
+  venue_id           smallint,
+  measured_days      integer,
+  scheduled          bigint,
+  measured           bigint,
+  down               bigint,
+  days               json,
+  "uptimePct"        numeric,
+  "measuredMinutes"  bigint,
+  "scheduledMinutes" bigint,
+  "coveragePct"      numeric,
+  "uptimePctLow"     numeric,
+  "uptimePctHigh"    numeric,
+  part               api.fleet_part
+)
+language sql stable
 as $$
-begin
-  return query
-  with snapshot as materialized (
-    select k.generated_at, k.published_to from api.clock k
-  ),
-  rows as materialized (
-    select v.* from api.venue v where only_category is null or v.category = only_category
-  ),
-  open_incidents as materialized (
-    select i.venue_id, i.category, count(*)::int as n
-    from api.incident i
-    where i.closed_at is null
-    group by i.venue_id, i.category
-  ),
-  bars as (
+  with bars as (
     select
       d.venue_id,
       count(d.measured_minutes)::int as measured_days,
@@ -44,17 +38,24 @@ begin
       ) as days
     from api.days(90) d
     group by d.venue_id
-  ),
-  uptimes as (
-    select b.venue_id, u.*, api.fleet_part(c.counted, u) as part
-    from bars b
-    cross join lateral (
-      select row(
-        b.scheduled, b.measured, b.down, b.half_hour_squares, b.three_hour_squares, b.day_squares, b.day_products,
-        b.scheduled_squares
-      )::api.counted as counted
-    ) c
-    cross join lateral api.uptime_basis(c.counted) u
+  )
+  select b.venue_id, b.measured_days, b.scheduled, b.measured, b.down, b.days, u.*, api.fleet_part(c.counted, u)
+  from bars b
+  cross join lateral (
+    select row(
+      b.scheduled, b.measured, b.down, b.half_hour_squares, b.three_hour_squares, b.day_squares, b.day_products,
+      b.scheduled_squares
+    )::api.counted as counted
+  ) c
+  cross join lateral api.uptime_basis(c.counted) u
+$$;
+
+-- The last day of latency of each published venue, by hour: REST answers seen from all regions.
+create function api.sparklines(only_category text) returns table (venue_id smallint, points json)
+language sql stable
+as $$
+  with snapshot as materialized (
+    select k.generated_at, k.published_to from api.clock k
   ),
   -- The text of each hour is formatted once, not per venue: 340 more calls took a fifth of the board's time on the
   -- embedded database.
@@ -88,17 +89,43 @@ begin
       where o.hour >= time_bucket('1 hour', s.published_to) and o.holds_from <= s.generated_at
       order by o.venue_id, o.hour, o.holds_from desc
     )
+  )
+  select
+    v.venue_id,
+    json_agg(
+      row(h.at, api.p50_ms(l.p50_us, l.answers::bigint), coalesce(l.answers, 0))::api.sparkline_point order by h.hour
+    ) as points
+  from venue v
+  cross join hours h
+  left join latency_hours l using (venue_id, hour)
+  where v.published and (only_category is null or v.category = only_category)
+  group by v.venue_id
+$$;
+
+-- The live board: every published venue with its ninety days and its last day of latency, and the fleet as a whole. One
+-- row.
+--
+-- plpgsql, because its plan is cached for the life of the connection: it reads so much that planning took a quarter of
+-- the time. A generic plan for all categories: with the values of each call it would be no better, and planned each
+-- time.
+create function api.board(only_category text, all_categories text[], cadence_ms integer)
+returns table (generated_at timestamptz, body text)
+language plpgsql stable
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return query
+  with snapshot as materialized (
+    select k.generated_at, k.published_to from api.clock k
   ),
-  sparklines as (
-    select
-      r.venue_id,
-      json_agg(
-        row(h.at, api.p50_ms(l.p50_us, l.answers::bigint), coalesce(l.answers, 0))::api.sparkline_point order by h.hour
-      ) as points
-    from rows r
-    cross join hours h
-    left join latency_hours l using (venue_id, hour)
-    group by r.venue_id
+  rows as materialized (
+    select v.* from api.venue v where only_category is null or v.category = only_category
+  ),
+  open_incidents as materialized (
+    select i.venue_id, i.category, count(*)::int as n
+    from api.incident i
+    where i.closed_at is null
+    group by i.venue_id, i.category
   ),
   typical as materialized (
     select t.* from api.typical t
@@ -116,7 +143,7 @@ begin
             'state', r.state,
             'since', api.iso(r.since),
             'uptimePct90d', u."uptimePct",
-            'measuredDays', b.measured_days,
+            'measuredDays', u.measured_days,
             'measuredMinutes', u."measuredMinutes",
             'scheduledMinutes', u."scheduledMinutes",
             'coveragePct', u."coveragePct",
@@ -126,7 +153,7 @@ begin
             'typicalMinutes', coalesce(t.minutes, 0),
             'typicalAsOf', api.iso(t.holds_from),
             'activeIncidents', coalesce(i.n, 0),
-            'days', b.days,
+            'days', u.days,
             'sparkline', s.points
           )
           order by r.position
@@ -137,15 +164,14 @@ begin
       count(*) filter (where r.state <> 'unknown') as known,
       count(*) filter (where r.state = 'outage') as outage,
       count(*) filter (where r.state in ('degraded', 'outage')) as bad,
-      sum(b.scheduled)::bigint as scheduled,
-      sum(b.measured)::bigint as measured,
-      sum(b.down)::bigint as down,
+      sum(u.scheduled)::bigint as scheduled,
+      sum(u.measured)::bigint as measured,
+      sum(u.down)::bigint as down,
       row(sum((u.part).scheduled), sum((u.part).up), sum((u.part).below), sum((u.part).above))::api.fleet_part as part,
       coalesce(sum(i.n), 0) as active_incidents
     from rows r
-    left join bars b using (venue_id)
-    left join uptimes u using (venue_id)
-    left join sparklines s using (venue_id)
+    left join api.board_uptimes() u using (venue_id)
+    left join api.sparklines(only_category) s using (venue_id)
     left join typical t using (venue_id)
     left join open_incidents i using (venue_id)
   ),

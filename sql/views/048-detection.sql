@@ -126,9 +126,6 @@ begin atomic
   ),
   pairs as materialized (
     select c.* from candidates c where c.nearest_of_ours = 1 and c.nearest_of_theirs = 1
-  ),
-  published_late as (
-    select e.incident_id from alert_event e where e.kind = 'opened' and e.late
   )
   select
     i.venue_id,
@@ -141,7 +138,7 @@ begin atomic
     case when p.theirs is not null then 'incident' end,
     p.theirs is not null,
     -- as api.ahead_seconds, which would query for each row
-    case when i.incident_id not in (select l.incident_id from published_late l)
+    case when i.incident_id not in (select e.incident_id from alert_event e where e.kind = 'opened' and e.late)
       then round(extract(epoch from p.posted_at - p.opened_at))::int end
   from incidents i
   left join pairs p on p.ours = i.no
@@ -421,31 +418,4 @@ begin atomic
     case when o.compared then o.ahead_seconds end
   )::api.detection_counts)
   from feed f, own o, near n, kinds k;
-end;
-
--- The object `official` of a page: the venue's feed, whether its content between two instants is known, and the 50
--- newest notices that started between them, starting with those that are about what we measure and have plausible
--- times.
-create function api.official(of_venue smallint, from_at timestamptz, to_at timestamptz) returns json
-language sql stable
-begin atomic
-  select json_build_object(
-    'source', v.official_kind,
-    'page', v.official_page,
-    'observed', exists (select from api.feed_coverage(array[v.source_id], from_at, to_at)),
-    'feed', api.feed_body(f),
-    'incidents', (
-      select coalesce(json_agg(t.body order by t.started_at desc, t.notice_id desc), '[]')
-      from (
-        select n.notice_id, n.started_at, api.notice_body(n, null) as body
-        from api.notice n
-        where n.venue_id = of_venue and n.started_at between from_at and to_at
-        order by n.doubtful or n.kind = 'other', n.started_at desc, n.notice_id desc
-        limit 50
-      ) t
-    )
-  )
-  from venue v
-  join api.feed f using (venue_id)
-  where v.venue_id = of_venue;
 end;

@@ -390,7 +390,7 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "an impaired region determines when an incident began",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `    and s.reporting
     and s.region_id <> all (array(select engine.impaired_regions(at, at)))
     and not exists (
@@ -708,21 +708,21 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "where there is new evidence, a change of the registry retracts, too",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: " and was.confirmed",
     becomes: "",
     noticedBy: ["6-registry-change-retracts-nothing"],
   },
   {
     breaks: "late samples are not new evidence",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: "            limit 1\n          ) late",
     becomes: "            limit 0\n          ) late",
     noticedBy: ["6-opens-anew-after-retraction"],
   },
   {
     breaks: "an impairment recognised since is not new evidence",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: "where m.recognised_at > i.opened_at and",
     becomes: "where false and",
     noticedBy: ["4-impaired-in-hindsight"],
@@ -736,7 +736,7 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "late samples from before the last window are not new evidence",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: "i.opened_at - engine.looked_at_span(c.cadence_ms, r)",
     becomes: "i.opened_at - engine.judged_span(c.cadence_ms, r)",
     noticedBy: ["6-fails-in-part-retracted"],
@@ -750,28 +750,28 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "openings are judged again at every instant",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: "date_bin(engine.ms(r.retraction_every_ms), at, 'epoch') <> at",
     becomes: "false",
     noticedBy: ["6-late-samples-retract"],
   },
   {
     breaks: "closed incidents are not retracted",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: "and i.opened_at = j.opened_at and i.retracted_at is null",
     becomes: "and i.opened_at = j.opened_at and i.retracted_at is null and i.closed_at is null",
     noticedBy: ["6-retraction-has-an-end"],
   },
   {
     breaks: "alerts of a retracted incident are not dropped",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: "where e.incident_id = u.incident_id and e.dispatched_at is null",
     becomes: "where false",
     noticedBy: ["6-opens-anew-after-retraction"],
   },
   {
     breaks: "alerts that are already dispatched are dropped",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: "where e.incident_id = u.incident_id and e.dispatched_at is null",
     becomes: "where e.incident_id = u.incident_id",
     noticedBy: ["6-alert-that-has-left"],
@@ -900,14 +900,14 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "an incident is over only when the last region sees its end",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "where n.place = c.quorum",
     becomes: "where n.place = 1",
     noticedBy: ["6-recovery-of-the-majority"],
   },
   {
     breaks: "a quorum is counted from the region that saw the end first",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "order by s.newest_bad_at desc",
     becomes: "order by s.newest_bad_at",
     noticedBy: ["6-end-not-before-the-start"],
@@ -949,14 +949,14 @@ export const mutants: Mutant[] = [
   // 6. Opening
   {
     breaks: "an incident starts with the first region's trouble",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "where p.place = p.quorum",
     becomes: "where p.place = 1",
     noticedBy: ["6-old-local-trouble", "6-each-has-its-run"],
   },
   {
     breaks: "regions without a run confirm",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `  where engine.is_bad(s.state)
     and (s.bad_run >= r.opening_bad_run or s.in_part)`,
     becomes: "  where engine.is_bad(s.state)",
@@ -964,14 +964,14 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "a partial failure confirms nothing",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "    and (s.bad_run >= r.opening_bad_run or s.in_part)",
     becomes: "    and s.bad_run >= r.opening_bad_run",
     noticedBy: ["6-fails-in-part"],
   },
   {
     breaks: "a region that sees the component well confirms by its run",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `  where engine.is_bad(s.state)
     and (s.bad_run`,
     becomes: "  where (s.bad_run",
@@ -979,14 +979,14 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "a partial failure began within the window",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "else at - engine.partial_span(c.cadence_ms, r)",
     becomes: "else at - engine.judged_span(c.cadence_ms, r)",
     noticedBy: ["6-fails-in-part"],
   },
   {
     breaks: "a partial failure begins with a good sample",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `        and (s.in_a_row or not b.good)
 `,
     becomes: "",
@@ -994,7 +994,7 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "a region with a partial failure has no run",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `s.bad_run >= r.opening_bad_run
   from engine.counted_states`,
     becomes: `s.bad_run >= r.opening_bad_run and not s.in_part
@@ -1003,21 +1003,21 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "a run spans a silence",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "where n.after > u.max_age and n.ts > u.ts",
     becomes: "where false",
     noticedBy: ["6-run-does-not-reach-over-silence"],
   },
   {
     breaks: "a gap of exactly a vote's greatest age is a silence",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "where n.after > u.max_age and",
     becomes: "where n.after >= u.max_age and",
     noticedBy: ["6-run-reaches-over-a-gap"],
   },
   {
     breaks: "a silence cuts a partial failure",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `        where u.in_a_row
           and b.component_id`,
     becomes: "        where b.component_id",
@@ -1025,7 +1025,7 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "unserved slots begin a stream's run",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `        and not (l.streams and b.unserved is true)
 `,
     becomes: "",
@@ -1033,7 +1033,7 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "unserved slots fill a stream's silence",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `          and not (u.streams and b.unserved is true)
 `,
     becomes: "",
@@ -1166,7 +1166,7 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "a suspect vantage never confirms trouble that it has long seen",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "    where k.bad_since <= at - engine.ms(r.impaired_within_ms)\n      or g.vantage not in",
     becomes: "    where g.vantage not in",
     noticedBy: ["6-long-bad-in-a-suspect-region"],
@@ -1180,7 +1180,7 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "a suspect network confirms trouble that is also seen elsewhere",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "or g.vantage not in (select engine.suspect_vantages(at, r))",
     becomes:
       "or g.vantage not in (select engine.suspect_vantages(at, r)) or exists (select from region_state e where e.component_id = c.component_id and e.region_id <> s.region_id and e.bad_run > 1)",
@@ -1188,14 +1188,14 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "an incident starts within the window",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "when s.in_a_row then coalesce(last_well.ts, at - interval '7 days')",
     becomes: "when s.in_a_row then greatest(last_well.ts, at - engine.ms(r.window_ms))",
     noticedBy: ["6-suspect-waits"],
   },
   {
     breaks: "samples that are not known yet determine when an incident began",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "        and g.ts <= at - g.received_after_s * interval '1 second'\n",
     becomes: "",
     noticedBy: ["6-opens-anew-after-retraction"],
@@ -1210,21 +1210,21 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "an incident that an operator retracted opens again",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: "i.closed_at is null and i.dismissed_until is null\n$$",
     becomes: "false\n$$",
     noticedBy: ["6-operator-retracts"],
   },
   {
     breaks: "an incident that an operator retracted never opens again",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: "i.incident_id = d.incident_id and s.state = 'operational'",
     becomes: "false",
     noticedBy: ["6-operator-retracts"],
   },
   {
     breaks: "silence ends an operator's retraction",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: "i.incident_id = d.incident_id and s.state = 'operational'",
     becomes: "i.incident_id = d.incident_id and not engine.is_bad(s.state)",
     noticedBy: ["6-operator-retracts-and-nobody-measures"],
@@ -1375,7 +1375,7 @@ export const mutants: Mutant[] = [
   },
   {
     breaks: "an incident starts with samples of a region's own trouble",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "and engine.counts(b.ts, b.good, b.latency_us, l.slow_from_us, o.spans)",
     becomes: "",
     noticedBy: ["4-run-after-an-impairment"],
@@ -1545,7 +1545,7 @@ $$;`,
   },
   {
     breaks: "an outlier confirms",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `and not exists (
       select from engine.outliers(at) o where o.component_id = s.component_id and o.region_id = s.region_id
     )`,

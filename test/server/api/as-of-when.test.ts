@@ -220,7 +220,7 @@ function without({ venues, ...rest }: Registry, id: string): Registry {
 async function otherDefinitions(t: Test): Promise<URL> {
   const folder = t.testdir();
   await cp(sqlFolder, folder, { recursive: true });
-  await appendFile(join(folder, "upkeep.sql"), "-- another build\n");
+  await appendFile(join(folder, "upkeep/100-retain.sql"), "-- another build\n");
   return pathToFileURL(`${folder}/`);
 }
 

@@ -87,7 +87,7 @@ void t.test("a migration refuses", async (t) => {
 
   await t.test("a broken definition", async (t) => {
     const folder = await sqlCopy(t);
-    await append(folder, "upkeep.sql", "select no_such_function();\n");
+    await append(folder, "upkeep/100-retain.sql", "select no_such_function();\n");
     await t.rejects(migrate(pool, registry, log, folder), {
       message: /no_such_function/,
     });

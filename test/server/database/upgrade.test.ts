@@ -202,7 +202,7 @@ async function changing(t: Test, { pool, url }: TestDatabase): Promise<void> {
     repeated(() => pool.query(sql`call upkeep.refresh_newest(now())`)),
   ];
   for (const change of ["-- once\n", "-- twice\n"]) {
-    await append(folder, "upkeep.sql", change);
+    await append(folder, "upkeep/100-retain.sql", change);
     await migrate(migratorOn(t, url), registry, quiet, folder);
   }
   for (const user of users) {
@@ -253,7 +253,7 @@ void t.test("a reader in a long transaction", async (t) => {
   await t.test("does not delay a migration", { skip: skipEmbedded }, async (t) => {
     const { pool, url } = await migratedDatabase(t);
     const folder = await sqlCopy(t);
-    await append(folder, "upkeep.sql", "-- changed\n");
+    await append(folder, "upkeep/100-retain.sql", "-- changed\n");
     const migrator = migratorOn(t, url);
     const told: string[] = [];
     const telling = makeLog("test", "warn", (line) => told.push(line));
@@ -265,7 +265,7 @@ void t.test("a reader in a long transaction", async (t) => {
     t.match(told.join(""), "the former definitions are left to the next migration");
     t.ok((await former(pool)).length > 0);
 
-    await append(folder, "upkeep.sql", "-- and again\n");
+    await append(folder, "upkeep/100-retain.sql", "-- and again\n");
     await migrate(migrator, registry, quiet, folder);
     t.strictSame(await former(pool), [], "the next migration drops the former definitions");
   });

@@ -1,0 +1,265 @@
+-- Refreshing the roll-ups.
+
+-- Refreshes one roll-up over the buckets that lie wholly within the window, but never where the source is gone.
+-- `from_at` null: from the beginning, for roll-ups whose source is never dropped. `force`: also where no change is
+-- known; rewrites the rows of the window. `unasked`: without checking that the source exists, because the catalogue is
+-- slow with hundreds of chunks; for frequent refreshes that reach back a day at most, where only an operator could have
+-- dropped anything.
+--
+-- `remaking`: also roll-ups that a schema file has replaced and upkeep has not yet rebuilt. Other calls leave these
+-- alone: all at once would take minutes.
+--
+-- A window that reaches back to data that may expire meanwhile blocks dropping: what was found to exist must exist to
+-- the end.
+create procedure upkeep.refresh(
+  rollup name,
+  from_at timestamptz,
+  to_at timestamptz,
+  force boolean default false,
+  unasked boolean default false,
+  remaking boolean default false
+)
+language plpgsql
+as $$
+declare
+  source_kept interval := case
+    when rollup in ('sample_minute', 'sample_hour', 'rest_hour', 'stream_hour', 'latency_hour') then upkeep.raw_kept()
+    else upkeep.minutes_kept()
+  end;
+  holds  boolean := from_at < clock_timestamp() - source_kept + upkeep.longest_refresh();
+  fence_here bigint;
+  span   tstzrange;
+begin
+  if from_at is not null and not unasked and not remaking and refresh.rollup = any (upkeep.remade()) then
+    -- whole buckets: a window without one is refused
+    from_at := greatest(
+      from_at,
+      (
+        select time_bucket(
+          upkeep.bucket_width(refresh.rollup),
+          m.made_from + upkeep.bucket_width(refresh.rollup) - interval '1 microsecond'
+        )
+        from rollups_made m
+      )
+    );
+    if from_at >= to_at then
+      return;
+    end if;
+  end if;
+  if holds then
+    perform pg_advisory_xact_lock(upkeep.retention_lock());
+    insert into leader as l (office, holder, fence, expires_at)
+    values ('refresh of ' || rollup, 'upkeep', 1, clock_timestamp() + upkeep.longest_refresh())
+    on conflict (office) do update set fence = l.fence + 1, expires_at = excluded.expires_at
+    returning fence into fence_here;
+    commit;
+  end if;
+  foreach span in array
+    case
+      when from_at is null or unasked then array[tstzrange(from_at, to_at)]
+      else array(select unnest(upkeep.backed(rollup, from_at, to_at)))
+    end
+  loop
+    -- for the trigger that records the change; as text, where '' means from the beginning
+    perform set_config('venuewatch.refreshed_from', coalesce(lower(span)::text, ''), false);
+    -- in one go: newer releases commit every ten buckets by default, which makes a wide window twenty times slower
+    call refresh_continuous_aggregate(
+      format('venuewatch.%I', rollup)::regclass,
+      lower(span),
+      upper(span),
+      force => force,
+      options => '{"buckets_per_batch": 0}'
+    );
+    -- TimescaleDB 2.23 records these changes for the level above only at the commit: without it that level stays
+    -- unchanged until the next refresh. A refresh ends its own transaction, so this update cannot be part of it: from
+    -- here on, published history has a new instant.
+    if not unasked then
+      update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at);
+    end if;
+    commit;
+  end loop;
+  if rollup = 'venue_latency_day' then
+    call upkeep.keep_typical();
+    commit;
+  elsif rollup = 'sample_hour' then
+    call upkeep.keep_open_hours();
+    commit;
+  end if;
+  if holds then
+    update leader set expires_at = '-infinity' where office = 'refresh of ' || rollup and fence = fence_here;
+    commit;
+  end if;
+end;
+$$;
+
+-- Every twenty seconds: the current minute and the few before it, whose last samples arrive up to a deadline late. None
+-- of them is published yet (api.clock), unless this takes more than a minute.
+create procedure upkeep.refresh_newest(at timestamptz)
+language plpgsql
+as $$
+declare
+  to_at   timestamptz := time_bucket('1 minute', at) + interval '1 minute';
+  from_at timestamptz := to_at - interval '4 minutes';
+begin
+  call upkeep.refresh('sample_minute', from_at, to_at, unasked => true);
+  call upkeep.refresh('component_minute', from_at, to_at, unasked => true);
+  call upkeep.refresh('venue_minute', from_at, to_at, unasked => true);
+end;
+$$;
+
+-- Whether the current hour is recomputed in this minute: in its first minutes, then every five. It is recomputed
+-- completely, which takes the embedded database 0.7 s at its end with the registry's venues, and until it is over it is
+-- one point of the sparkline.
+create function upkeep.current_hour_is_due(at timestamptz) returns boolean
+language sql immutable
+return extract(minute from at) < 5 or extract(minute from at)::int % 5 = 0;
+
+-- Every minute: the hour before the current one, whose last minutes still change, and the current one if it is due,
+-- recomputed completely; and, once they are over, the hours and days that are added up from minutes.
+create procedure upkeep.refresh_open_buckets(at timestamptz, with_current_hour boolean default true)
+language plpgsql
+as $$
+declare
+  current_hour timestamptz := time_bucket('1 hour', at);
+begin
+  call upkeep.refresh(
+    'sample_hour',
+    current_hour - interval '1 hour',
+    current_hour + case when with_current_hour then interval '1 hour' else interval '0' end,
+    unasked => true
+  );
+  call upkeep.add_up(at);
+end;
+$$;
+
+-- Before typical latencies are computed from them: all hours that may count, including late samples.
+create procedure upkeep.refresh_hours(at timestamptz)
+language plpgsql
+as $$
+begin
+  call upkeep.refresh(
+    'sample_hour', time_bucket('1 hour', at - upkeep.late_window()), time_bucket('1 hour', at) + interval '1 hour'
+  );
+end;
+$$;
+
+-- Every ten minutes: late samples, at every level. A window without changes costs a few milliseconds.
+create procedure upkeep.refresh_late(at timestamptz)
+language plpgsql
+as $$
+begin
+  call upkeep.refresh_all(at - upkeep.late_window(), at);
+end;
+$$;
+
+-- Every level, from the lowest up, over a window of any width.
+create procedure upkeep.refresh_all(from_at timestamptz, to_at timestamptz)
+language plpgsql
+as $$
+declare
+  minute_end timestamptz := time_bucket('1 minute', to_at) + interval '1 minute';
+begin
+  call upkeep.refresh('sample_minute', time_bucket('1 minute', from_at), minute_end);
+  call upkeep.refresh('sample_hour', time_bucket('1 hour', from_at), time_bucket('1 hour', to_at) + interval '1 hour');
+  call upkeep.refresh('component_minute', time_bucket('1 minute', from_at), minute_end);
+  call upkeep.refresh('venue_minute', time_bucket('1 minute', from_at), minute_end);
+  call upkeep.refresh_days(from_at, to_at);
+  -- at the time when the last hour of the window is kept
+  call upkeep.refresh_over_hours(from_at, to_at + upkeep.kept_after());
+end;
+$$;
+
+-- The oldest hour of the last week that is over and not yet kept: one at a time, so that other work can run in between.
+-- After the migration that adds them, these are all hours.
+create function upkeep.hour_to_keep(at timestamptz) returns table (from_at timestamptz, kept_at timestamptz)
+language sql stable
+begin atomic
+  select n.hour, n.hour + interval '1 hour' + upkeep.kept_after()
+  from (select time_bucket('1 hour', upkeep.oldest_source_at('latency_hour')) as hour) oldest
+  cross join lateral (
+    select greatest(
+      oldest.hour,
+      time_bucket('1 hour', hour_to_keep.at - upkeep.late_window()),
+      (select k.kept_to from hours_kept k)
+    ) as hour
+  ) n
+  where oldest.hour is not null
+    and n.hour + interval '1 hour' + upkeep.kept_after() <= hour_to_keep.at;
+end;
+
+-- The roll-ups of a venue's week: only hours that are kept at an instant, because for the current hour every refresh
+-- would rewrite all its rows. Leaves no gap before them, whichever hours are requested.
+create procedure upkeep.refresh_over_hours(from_at timestamptz, at timestamptz)
+language plpgsql
+as $$
+declare
+  oldest timestamptz := time_bucket('1 hour', upkeep.oldest_source_at('latency_hour'));
+  first  timestamptz := least(time_bucket('1 hour', from_at), coalesce((select k.kept_to from hours_kept k), oldest));
+  last   timestamptz := time_bucket('1 hour', least(at, now()) - upkeep.kept_after());
+begin
+  first := greatest(first, oldest);
+  if oldest is not null and first < last then
+    -- counts of endpoints are read from it
+    call upkeep.refresh('sample_hour', first, last);
+    call upkeep.refresh('rest_hour', first, last);
+    call upkeep.refresh('stream_hour', first, last);
+    call upkeep.refresh('latency_hour', first, last);
+    insert into hours_kept as k (kept_to) values (last)
+    on conflict (only_row) do update set kept_to = greatest(k.kept_to, excluded.kept_to);
+    call upkeep.published_past_changed(first);
+    commit;
+  end if;
+end;
+$$;
+
+-- Adds up what has ended since the last call. Published figures come from these hours before `hours_to` and days before
+-- `days_to`, and from minutes after them; so these advance only when everything before them exists.
+create procedure upkeep.add_up(at timestamptz)
+language plpgsql
+as $$
+declare
+  over       timestamptz := least(at, clock_timestamp()) - upkeep.added_up_after();
+  hours_over timestamptz := time_bucket('1 hour', over);
+  days_over  timestamptz := time_bucket('1 day', over);
+  before     rollups_made;
+  hours_from timestamptz;
+begin
+  select m.* into before from rollups_made m;
+  if hours_over > before.hours_to then
+    -- the hours of a complete day are read only while publication lags behind
+    hours_from := greatest(before.hours_to, days_over - interval '1 day');
+    call upkeep.refresh('component_hour', hours_from, hours_over);
+    call upkeep.refresh('venue_hour', hours_from, hours_over);
+    if days_over > before.days_to then
+      call upkeep.refresh('component_day', before.days_to, days_over);
+      call upkeep.refresh('venue_day', before.days_to, days_over);
+    end if;
+    update rollups_made m set hours_to = greatest(m.hours_to, hours_over), days_to = greatest(m.days_to, days_over);
+    commit;
+  end if;
+end;
+$$;
+
+-- Everything that is added up from minutes and hours.
+create procedure upkeep.refresh_days(from_at timestamptz, to_at timestamptz)
+language plpgsql
+as $$
+declare
+  day_start  timestamptz := time_bucket('1 day', from_at);
+  day_end    timestamptz := time_bucket('1 day', to_at) + interval '1 day';
+  made       rollups_made;
+begin
+  call upkeep.add_up(to_at);
+  select m.* into made from rollups_made m;
+  call upkeep.refresh('component_hour', time_bucket('1 hour', from_at), least(day_end, made.hours_to));
+  call upkeep.refresh('venue_hour', time_bucket('1 hour', from_at), least(day_end, made.hours_to));
+  call upkeep.refresh('component_day', day_start, least(day_end, made.days_to));
+  call upkeep.refresh('venue_day', day_start, least(day_end, made.days_to));
+  call upkeep.refresh('latency_day', day_start, day_end);
+  -- from the beginning, because a migration created it on a database with a history; unchanged parts are skipped
+  call upkeep.refresh('venue_latency_day', null, day_end);
+  -- Refresh closed buckets only: refreshing the open one rewrites all its rows, and its hours are quick to read.
+  -- Readers take everything before its newest bucket for complete.
+  call upkeep.refresh('usual_hour', null, time_bucket('5 days', least(to_at, now() - upkeep.kept_after())));
+end;
+$$;
