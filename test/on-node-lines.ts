@@ -21,7 +21,7 @@ const core = [
   ...["rest", "deadlines", "stream", "socket-endings", "socket-certificate"],
   ...["hostile-answers", "hostile-sockets", "frame-match", "spool", "ship"],
   ...["api-caching", "api-faults", "api-limits", "openapi", "engine-tick"],
-  ...["alert-post", "alert-lookup", "native-alert", "sealing", "receiving"],
+  ...["alert-post", "alert-connections", "alert-lookup", "native-alert", "sealing", "receiving"],
 ];
 
 const asked = process.argv.slice(2);

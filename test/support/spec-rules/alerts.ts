@@ -117,13 +117,13 @@ export const rulesOfAlerts: Rule[] = [
   rule(
     "webhook-attempts",
     "failures are retried with exponential backoff, up to 5 attempts",
-    "alert-line",
+    "alert-retries",
     "spec: up to 5 attempts, with growing pauses",
   ),
   rule(
     "webhook-switch-off",
     "10 failures in a row switch a channel off",
-    "alert-line",
+    "alert-retries",
     "spec: 10 failures in a row switch a channel off",
   ),
   rule(
@@ -169,5 +169,5 @@ export const rulesOfAlerts: Rule[] = [
     "channel-command",
     "add shows the signing secret once",
   ),
-  rule("alert-retention", "alert history is kept for 90 days", "alert-line", "spec: it is kept for 90 days"),
+  rule("alert-retention", "alert history is kept for 90 days", "alert-retries", "spec: it is kept for 90 days"),
 ];
