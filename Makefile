@@ -55,7 +55,7 @@ proofs: build ## run the longer forms of the tests with kills and bursts
 	QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/stream/quiet-gaps.test.js
 	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/lease/heartbeat.test.js
 	RECONCILE_BATCHES=400 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/reconcile.test.js
-	UPKEEP_REFRESHES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/sql/upkeep.test.js
+	UPKEEP_REFRESHES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/sql/upkeep-retention.test.js
 	UPGRADE_STEP_S=30 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/database/upgrade.test.js
 	KILLS=2000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/alerts/delivery/alert-kills.test.js
 	KILLS=1000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/probe-kills.test.js

@@ -44,11 +44,13 @@ const long = [
     "engine-scenarios",
     "incident-scenarios",
     "as-of-when",
+    "figures-as-of",
     "typical-windows",
     "week-page",
     "reconcile",
     "measured-minutes",
     "upkeep",
+    "upkeep-retention",
   ],
   // processes that are killed, frozen or disconnected
   ...["alert-kills", "probe-kills", "frozen-probe", "frozen-dispatcher", "database-away", "database-gone", "leaders"],
