@@ -56,7 +56,7 @@ const long = [
   ...["alert-kills", "probe-kills", "frozen-probe", "frozen-dispatcher", "database-away", "database-gone", "leaders"],
   ...["embedded-durability", "embedded-traps", "embedded-limits", "writable-host", "own-troubles", "edges"],
   // everything at once
-  ...["whole-way", "crowd-of-faults", "demo-day", "move", "comparing", "row-stream", "api-fuzz"],
+  ...["whole-way", "crowd-of-faults", "demo-day", "move", "comparing", "pairing", "row-stream", "api-fuzz"],
   // servers, which most machines lack
   ...["topology", "backup-drill", "failover", "timescaledb-upgrade", "patroni-loss"],
 ];

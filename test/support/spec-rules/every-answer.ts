@@ -145,7 +145,7 @@ export const rulesOfEveryAnswer: Rule[] = [
   rule(
     "limit-pairing",
     "detection pairing window: plus or minus 6 hours",
-    "comparing",
+    "pairing",
     "spec: pairs begin within 6 hours of each other, either way, on the same venue",
   ),
 

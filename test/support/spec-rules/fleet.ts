@@ -87,13 +87,13 @@ export const rulesOfFleet: Rule[] = [
   rule(
     "detection-window",
     "pairs begin within 6 hours of each other, either way, on the same venue",
-    "comparing",
+    "pairing",
     "spec: pairs begin within 6 hours of each other, either way, on the same venue",
   ),
   rule(
     "detection-medians",
     "the fleet row carries no median",
-    "comparing",
+    "pairing",
     "spec: the fleet row carries no median, and a venue's is of 5 leads or more",
   ),
   rule(
