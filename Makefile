@@ -47,7 +47,7 @@ test-node-lines: build ## run a core of the tests on every supported line of Nod
 # single backend. So the tests of the delivery queue are included, although they have no longer form. Only on a server
 # can analysts' limits be reached in full, which takes minutes.
 proofs: build ## run the longer forms of the tests with kills and bursts
-	$(BIN)/tap --disable-coverage dist/test/server/alerts/delivery/alert-line.test.js dist/test/server/alerts/delivery/frozen-dispatcher.test.js dist/test/server/alerts/delivery/database-away.test.js
+	$(BIN)/tap --disable-coverage dist/test/server/alerts/delivery/alert-line.test.js dist/test/server/alerts/delivery/alert-retries.test.js dist/test/server/alerts/delivery/frozen-dispatcher.test.js dist/test/server/alerts/delivery/database-away.test.js
 	STORM_INCIDENTS=500 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/alerts/delivery/dispatcher.test.js
 	RANDOM_WORLDS_RUNS=10 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/second-opinion.test.js dist/test/server/engine/second-opinion-fleets.test.js
 	MUTANTS=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/engine-mutants.test.js dist/test/server/engine/engine-numbers.test.js
@@ -55,7 +55,7 @@ proofs: build ## run the longer forms of the tests with kills and bursts
 	QUIET_GAPS_SLOTS=240 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/stream/quiet-gaps.test.js
 	WATCH_RUNS=50 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/lease/heartbeat.test.js
 	RECONCILE_BATCHES=400 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/engine/reconcile.test.js
-	UPKEEP_REFRESHES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/sql/upkeep.test.js
+	UPKEEP_REFRESHES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/sql/upkeep-retention.test.js
 	UPGRADE_STEP_S=30 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/database/upgrade.test.js
 	KILLS=2000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/alerts/delivery/alert-kills.test.js
 	KILLS=1000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/probe/probe-kills.test.js

@@ -44,17 +44,19 @@ const long = [
     "engine-scenarios",
     "incident-scenarios",
     "as-of-when",
+    "figures-as-of",
     "typical-windows",
     "week-page",
     "reconcile",
     "measured-minutes",
     "upkeep",
+    "upkeep-retention",
   ],
   // processes that are killed, frozen or disconnected
   ...["alert-kills", "probe-kills", "frozen-probe", "frozen-dispatcher", "database-away", "database-gone", "leaders"],
   ...["embedded-durability", "embedded-traps", "embedded-limits", "writable-host", "own-troubles", "edges"],
   // everything at once
-  ...["whole-way", "crowd-of-faults", "demo-day", "move", "comparing", "row-stream", "api-fuzz"],
+  ...["whole-way", "crowd-of-faults", "demo-day", "move", "comparing", "pairing", "row-stream", "api-fuzz"],
   // servers, which most machines lack
   ...["topology", "backup-drill", "failover", "timescaledb-upgrade", "patroni-loss"],
 ];

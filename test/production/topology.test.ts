@@ -3,27 +3,33 @@
  * logins with the passwords of `make secrets`, each program with its settings and the image's content, and HAProxy in
  * front of two web programs. Then parts of it fail. All steps share one setup, because it takes a while.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import pg from "pg";
 import t, { type Test } from "tap";
-import { makeLog } from "../../shared/log/log.js";
-import { openPool, type Pool, sql } from "../../shared/database/pool.js";
+import { openPool, sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { replicaState } from "../../server/database/replica.js";
 import { serve } from "../support/api.js";
-import { type Cluster, makeCluster, serverBinaries, serverUser } from "../support/cluster.js";
+import { serverBinaries, serverUser } from "../support/cluster.js";
 import { compose } from "../support/compose.js";
 import { pastIncident } from "../support/fleet.js";
-import { type Gate, makeGate } from "../support/gate.js";
 import { freePort } from "../support/free-port.js";
-import { assembleImage } from "../support/image.js";
 import { until } from "../support/until.js";
-import { startWorld } from "../../simulator/world.js";
+import {
+  answers,
+  asked,
+  asTest,
+  becomesReady,
+  board,
+  type Board,
+  get,
+  onReplica,
+  ready,
+  setStage,
+  type ProductionStage,
+} from "../support/production-stage.js";
 
 const binaries = serverBinaries();
 const skip =
@@ -35,25 +41,6 @@ const skip =
 const noProxy = spawnSync("haproxy", ["-v"]).error !== undefined;
 
 const regions = ["eu-central", "ap-southeast"];
-const asTest = { applicationName: "test", log: makeLog("test", "error") };
-
-/** A few venues, because the test is not about them. */
-const venues = ["binance", "okx", "kraken", "bybit"];
-
-interface Ready {
-  ready: boolean;
-  checks: Record<string, { ok: boolean; detail: string }>;
-}
-
-interface Program {
-  name: string;
-  /** Addresses of the public API, and of the program's own port. */
-  url: string;
-  own: string;
-  output: () => string;
-  stop: () => Promise<number | NodeJS.Signals>;
-  start: () => void;
-}
 
 // most of this is waiting for lags of half a minute
 t.setTimeout(900_000);
@@ -87,125 +74,7 @@ void t.test("production, as plain processes", { skip }, async (t) => {
   }
 });
 
-interface Stage extends Cluster {
-  secret: (name: string) => string;
-  /** Returns the program of a service of compose.yaml, not yet started. */
-  program: (service: string) => Promise<Program>;
-  programs: Record<string, Program>;
-  /** Runs a service that exits. */
-  run: (service: string) => { status: number | null; output: string };
-  /** Runs until the end of the whole test, not of a step. */
-  longRunning: (launch: () => ChildProcess) => ReturnType<typeof longRunning>;
-  ownerUrl: (server: "primary" | "replica") => string;
-  /** The gate between the primary and the replica. */
-  gate: Gate;
-  /** Address of the proxy; null without one. */
-  proxy: string | null;
-  /** Returns the servers of a proxy backend that receive requests. */
-  serving: (backend: string) => Promise<string[]>;
-  dir: string;
-  outputs: () => string;
-}
-
-async function setStage(t: Test, bin: string): Promise<Stage> {
-  const dir = mkdtempSync(join(tmpdir(), "venuewatch-topology-"));
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  // the servers run as another user, who must be able to read their files in it
-  execFileSync("chmod", ["755", dir]);
-  execFileSync("make", ["-s", "-f", packagedFile("Makefile"), "secrets"], {
-    cwd: dir,
-    stdio: "ignore",
-  });
-  const secrets = join(dir, "secrets");
-  const commands = assembleImage(dir);
-
-  const real = await loadRegistry(packagedFile("registry.json"));
-  const world = await startWorld({
-    registry: {
-      ...real,
-      venues: real.venues.filter(({ id }) => venues.includes(id)),
-    },
-    messagesPerMinuteCap: 120,
-  });
-  t.teardown(() => world.close());
-  const registry = join(dir, "registry.json");
-  writeFileSync(registry, JSON.stringify(world.registry));
-
-  const initdbArgs = compose.services["database"]!.environment!["POSTGRES_INITDB_ARGS"]!;
-  const cluster = await makeCluster(t, bin, dir, secrets, initdbArgs.split(" "));
-  const { primary, replica } = cluster;
-  const secret = (name: string) => readFileSync(join(secrets, name), "utf8").trim();
-  const here = (text: string) =>
-    text
-      .replaceAll("/run/secrets", secrets)
-      .replace("@database/", `@127.0.0.1:${primary.port}/`)
-      .replace("@replica/", `@127.0.0.1:${replica.port}/`);
-  const environmentOf = (service: string) => ({
-    ...Object.fromEntries(
-      Object.entries(compose.services[service]!.environment!).map(([name, value]) => [name, here(value)]),
-    ),
-    PATH: `${commands}:${process.env["PATH"]}`,
-    REGISTRY: registry,
-    // stands in for the subnet of network `edge`
-    TRUST_PROXY: "loopback",
-  });
-
-  const programs: Record<string, Program> = {};
-  const stage: Stage = {
-    ...cluster,
-    dir,
-    secret,
-    programs,
-    gate: await makeGate(t, `postgres://127.0.0.1:${primary.port}/`),
-    proxy: null,
-    serving: () => Promise.reject(new Error("there is no proxy yet")),
-    longRunning: (launch) => longRunning(t, launch),
-    ownerUrl: (server) =>
-      `postgres://postgres:${secret("owner_password")}@127.0.0.1:${cluster[server].port}/venuewatch`,
-    run(service) {
-      const { entrypoint = ["venuewatch"], command = [] } = compose.services[service]!;
-      const [file, ...args] = [...entrypoint, ...command].map(here);
-      const { status, stdout, stderr } = spawnSync(file!, args, {
-        env: environmentOf(service),
-        encoding: "utf8",
-      });
-      return { status, output: stdout + stderr };
-    },
-    async program(service) {
-      const [port, own] = [await freePort(), await freePort()];
-      const data = join(dir, `data-${service}`);
-      mkdirSync(data);
-      const env = {
-        ...environmentOf(service),
-        ...{ PORT: String(port), HEALTH_PORT: String(own), DATA_DIR: data },
-      };
-      const { command } = compose.services[service]!;
-      const started = longRunning(t, () =>
-        spawn("venuewatch", command!, {
-          env,
-          stdio: ["ignore", "pipe", "pipe"],
-        }),
-      );
-      return (programs[service] = {
-        name: service,
-        url: `http://127.0.0.1:${port}`,
-        own: `http://127.0.0.1:${own}`,
-        ...started,
-      });
-    },
-    outputs: () =>
-      [
-        ...Object.values(programs).map(({ name, output }) => [name, output()]),
-        ["primary", primary.output()],
-        ["replica", replica.output()],
-      ]
-        .map(([name, text]) => `--- ${name}\n${text!.slice(-4_000)}`)
-        .join("\n"),
-  };
-  return stage;
-}
-
-async function migrateAndLogIn(t: Test, stage: Stage) {
+async function migrateAndLogIn(t: Test, stage: ProductionStage) {
   await answers(stage.ownerUrl("primary"));
   for (const step of ["migrate", "logins", "migrate", "logins"]) {
     const { status, output } = stage.run(step);
@@ -213,7 +82,7 @@ async function migrateAndLogIn(t: Test, stage: Stage) {
   }
 }
 
-async function keepsOut(t: Test, stage: Stage) {
+async function keepsOut(t: Test, stage: ProductionStage) {
   const { port } = stage.primary;
   const at = (userinfo: string, database = "venuewatch") => `postgres://${userinfo}@127.0.0.1:${port}/${database}`;
   const web = `web:${stage.secret("web_password")}`;
@@ -244,7 +113,7 @@ async function keepsOut(t: Test, stage: Stage) {
   t.equal(kept!.kept.match(/SCRAM-SHA-256\$/g)!.length, 6);
 }
 
-async function startsOnPrimary(t: Test, stage: Stage) {
+async function startsOnPrimary(t: Test, stage: ProductionStage) {
   for (const service of ["core-1", "core-2", "web", ...regions.map((id) => `probe-${id}`)])
     (await stage.program(service)).start();
   for (const program of Object.values(stage.programs)) await becomesReady(t, program);
@@ -258,7 +127,7 @@ async function startsOnPrimary(t: Test, stage: Stage) {
   t.same((await ready(web!)).checks.replica, undefined, "it reads from no replica");
 }
 
-async function startsReplica(t: Test, stage: Stage) {
+async function startsReplica(t: Test, stage: ProductionStage) {
   const { replica, gate } = stage;
   stage.upstream.port = Number(new URL(gate.url).port);
   // the remains of an interrupted base backup
@@ -309,7 +178,7 @@ async function startsReplica(t: Test, stage: Stage) {
     }
 }
 
-async function startsProxy(t: Test, stage: Stage) {
+async function startsProxy(t: Test, stage: ProductionStage) {
   const [port, operators] = [await freePort(), await freePort()];
   const config = Object.entries(stage.programs)
     .filter(([, { url }]) => url)
@@ -359,7 +228,7 @@ async function startsProxy(t: Test, stage: Stage) {
   t.equal(through.status, 200);
 }
 
-async function idleIsNoLag(t: Test, stage: Stage) {
+async function idleIsNoLag(t: Test, stage: ProductionStage) {
   const writers = Object.values(stage.programs).filter(({ name }) => !name.startsWith("web"));
   for (const { name, stop } of writers) t.equal(await stop(), 0, `${name} shuts down on the signal`);
   const web = stage.programs["web-1"]!;
@@ -384,7 +253,7 @@ async function idleIsNoLag(t: Test, stage: Stage) {
 }
 
 /** Five minutes after the replica's newest tick, by its own clock, all states are unknown. */
-async function saysUnknownInTime(t: Test, stage: Stage) {
+async function saysUnknownInTime(t: Test, stage: ProductionStage) {
   const web = stage.programs["web-1"]!;
   const primary = stage.ownerUrl("primary");
   const ticked = async (shift: string) =>
@@ -410,7 +279,7 @@ async function saysUnknownInTime(t: Test, stage: Stage) {
 }
 
 /** The replica still has its connection, but receives nothing over it. */
-async function linkIsCut(t: Test, stage: Stage) {
+async function linkIsCut(t: Test, stage: ProductionStage) {
   const { gate, programs } = stage;
   const patience = (value: string) =>
     onReplica(stage, async (pool) => {
@@ -432,7 +301,7 @@ async function linkIsCut(t: Test, stage: Stage) {
   );
 }
 
-async function replayPaused(t: Test, stage: Stage) {
+async function replayPaused(t: Test, stage: ProductionStage) {
   const { programs, proxy } = stage;
   await asked(stage.ownerUrl("replica"), "select pg_wal_replay_pause()");
   const of = () => ready(programs["web-1"]!);
@@ -458,7 +327,7 @@ async function replayPaused(t: Test, stage: Stage) {
   t.ok(ageMs(await board(programs["web-1"]!.url)) < 30_000, "it has caught up");
 }
 
-async function conflictIs503(t: Test, stage: Stage) {
+async function conflictIs503(t: Test, stage: ProductionStage) {
   const reading = openPool(stage.ownerUrl("replica"), { ...asTest, max: 1 });
   t.teardown(() => reading.close());
   await asked(stage.ownerUrl("primary"), "create table public.gone (a int)");
@@ -491,7 +360,7 @@ async function conflictIs503(t: Test, stage: Stage) {
   t.match(headers, { "retry-after": "5" });
 }
 
-async function replicaDies(t: Test, stage: Stage) {
+async function replicaDies(t: Test, stage: ProductionStage) {
   const { programs, proxy, replica } = stage;
   await replica.stop("SIGKILL");
   const web = programs["web-1"]!;
@@ -509,7 +378,7 @@ async function replicaDies(t: Test, stage: Stage) {
   t.equal(replica.output().match(/takes a base backup/g)!.length, 1, "it continues where it was");
 }
 
-async function primaryRestarts(t: Test, stage: Stage) {
+async function primaryRestarts(t: Test, stage: ProductionStage) {
   const { programs, primary } = stage;
   await primary.stop("SIGINT");
   const web = programs["web-1"]!;
@@ -532,7 +401,7 @@ async function primaryRestarts(t: Test, stage: Stage) {
   t.equal(held!.lost, 0);
 }
 
-function noPasswordIsTold(t: Test, stage: Stage): Promise<void> {
+function noPasswordIsTold(t: Test, stage: ProductionStage): Promise<void> {
   const told = [
     ...Object.values(stage.programs).map(({ output }) => output()),
     stage.primary.output(),
@@ -542,17 +411,8 @@ function noPasswordIsTold(t: Test, stage: Stage): Promise<void> {
   return Promise.resolve();
 }
 
-async function onReplica<Result>(stage: Stage, work: (pool: Pool) => Promise<Result>): Promise<Result> {
-  const pool = openPool(stage.ownerUrl("replica"), { ...asTest, max: 1 });
-  try {
-    return await work(pool);
-  } finally {
-    await pool.close();
-  }
-}
-
 /** Returns an incident that was open for a while and has closed. */
-async function incidentOf(stage: Stage): Promise<string> {
+async function incidentOf(stage: ProductionStage): Promise<string> {
   const pool = openPool(stage.ownerUrl("primary"), { ...asTest, max: 1 });
   try {
     return await pastIncident(pool, {
@@ -564,86 +424,6 @@ async function incidentOf(stage: Stage): Promise<string> {
   }
 }
 
-interface Board {
-  generatedAt: string;
-  venues: { id: string; state: string }[];
-}
-
-function board(url: string): Promise<Board> {
-  return get<Board>(`${url}/v1/status`);
-}
-
 function ageMs({ generatedAt }: Board): number {
   return Date.now() - Date.parse(generatedAt);
-}
-
-async function get<Body>(url: string): Promise<Body> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-  return (await response.json()) as Body;
-}
-
-async function ready({ name, url, own }: Program): Promise<Ready> {
-  const response = await fetch(`${name.startsWith("web") ? url : own}/readyz`);
-  return (await response.json()) as Ready;
-}
-
-async function becomesReady(t: Test, program: Program): Promise<void> {
-  await until(
-    () =>
-      ready(program).then(
-        ({ ready }) => ready,
-        () => false,
-      ),
-    90_000,
-    100,
-  );
-  t.pass(`${program.name} is ready`);
-}
-
-async function answers(url: string): Promise<void> {
-  await until(
-    () =>
-      asked(url, "select 1").then(
-        () => true,
-        () => false,
-      ),
-    60_000,
-    100,
-  );
-}
-
-async function asked<Row>(url: string, statement: string): Promise<Row[]> {
-  const client = new pg.Client(url);
-  client.on("error", () => {});
-  await client.connect();
-  try {
-    return (await client.query(statement)).rows as Row[];
-  } finally {
-    await client.end();
-  }
-}
-
-function longRunning(t: Test, launch: () => ChildProcess): Pick<Program, "output" | "stop" | "start"> {
-  let output = "";
-  let child: ChildProcess | undefined;
-  async function stop(signal: NodeJS.Signals = "SIGTERM") {
-    if (!child) throw new Error("was not started");
-    if (child.exitCode === null && child.signalCode === null) {
-      const gone = once(child, "exit");
-      child.kill(signal);
-      await gone;
-    }
-    return (child.exitCode ?? child.signalCode)!;
-  }
-  t.teardown(() => child && stop("SIGKILL"));
-  return {
-    output: () => output,
-    stop: () => stop(),
-    start() {
-      child = launch();
-      for (const stream of [child.stdout!, child.stderr!])
-        stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    },
-  };
 }

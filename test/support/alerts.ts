@@ -141,3 +141,13 @@ export async function happened(
   `);
   return slug;
 }
+
+/** Writes an event as the engine does. @returns its number */
+export async function writeEvent(db: Db, slug: string, kind: Kind, severity = "outage"): Promise<number> {
+  const [row] = await db.query<{ event_id: number }>(sql`
+    insert into alert_event (incident_id, kind, severity, at, recorded_at, late)
+    select incident_id, ${kind}, ${severity}::state, now(), now(), false from incident where slug = ${slug}
+    returning event_id
+  `);
+  return row!.event_id;
+}

@@ -29,10 +29,12 @@ export interface Circumstances {
   /** The number of regions that the registry publishes. */
   regions: number;
   /** Minutes of impaired regions. */
-  excluded?: readonly { region_id: number; minute: Date }[];
+  excluded?: Excluded;
   /** Hours and days that end by then are added up; all of them where it is absent. */
   addedUpTo?: Date;
 }
+
+type Excluded = readonly { region_id: number; minute: Date }[];
 
 /** Returns rows by the name of the roll-up. */
 export function rollUp(
@@ -40,10 +42,31 @@ export function rollUp(
   components: readonly Component[],
   { regions, excluded = [], addedUpTo }: Circumstances = { regions: 3 },
 ) {
-  const left = new Set(excluded.map(({ region_id, minute }) => `${+minute} ${region_id}`));
-  const isOver = (start: Date, widthMs: number) => !addedUpTo || +start + widthMs <= floor(addedUpTo, widthMs);
-  const venueOf = new Map(components.map(({ component_id, venue_id }) => [component_id, venue_id]));
-  const sampleMinute = bySeries(samples, minuteMs).map((bucket) => ({
+  const isOver = (widthMs: number) => (row: { start: Date }) =>
+    !addedUpTo || +row.start + widthMs <= floor(addedUpTo, widthMs);
+  const sampleMinute = sampleMinutes(samples);
+  const componentMinute = componentMinutes(sampleMinute, regions, excluded);
+  const measuredMinute = componentMinute.filter(({ measured }) => measured);
+  const venueMinute = venueMinutes(measuredMinute, components);
+  const componentSums = (widthMs: number) => sumsOfComponents(measuredMinute, widthMs).filter(isOver(widthMs));
+  const venueSums = (widthMs: number) => sumsOfVenues(venueMinute, widthMs).filter(isOver(widthMs));
+  const latencyDay = latencyDays(sampleMinute);
+  return {
+    sample_minute: sampleMinute,
+    sample_hour: bySeries(samples, hourMs).map((bucket) => ({ hour: bucket.start, ...ofSeries(bucket.rows) })),
+    component_minute: componentMinute,
+    venue_minute: venueMinute,
+    component_hour: componentSums(hourMs).map(ofAnHour),
+    venue_hour: venueSums(hourMs).map(ofAnHour),
+    component_day: componentSums(dayMs).map(ofADay),
+    venue_day: venueSums(dayMs).map(ofADay),
+    latency_day: latencyDay,
+    venue_latency_day: venueLatencyDays(latencyDay, components),
+  };
+}
+
+function sampleMinutes(samples: readonly RawSample[]) {
+  return bySeries(samples, minuteMs).map((bucket) => ({
     minute: bucket.start,
     ...ofSeries(bucket.rows),
     head: largest(bucket.rows.map(({ head }) => head)),
@@ -57,12 +80,11 @@ export function rollUp(
         .map((name) => [name, bucket.rows.filter(({ fault }) => fault === name).length]),
     ),
   }));
-  const sampleHour = bySeries(samples, hourMs).map((bucket) => ({
-    hour: bucket.start,
-    ...ofSeries(bucket.rows),
-  }));
+}
 
-  const componentMinute = groups(
+function componentMinutes(sampleMinute: ReturnType<typeof sampleMinutes>, regions: number, excluded: Excluded) {
+  const left = new Set(excluded.map(({ region_id, minute }) => `${+minute} ${region_id}`));
+  return groups(
     sampleMinute.filter(({ minute, region_id }) => !left.has(`${+minute} ${region_id}`)),
     ({ minute, component_id }) => `${+minute} ${component_id}`,
   ).map((rows) => {
@@ -81,13 +103,12 @@ export function rollUp(
       bad: measured && bad > rows.length / 2,
     };
   });
-  const measuredMinute = componentMinute.filter(({ measured }) => measured);
-  const kindOf = new Map(components.map(({ component_id, kind }) => [component_id, kind]));
+}
 
-  const venueMinute = groups(
-    measuredMinute,
-    ({ minute, component_id }) => `${+minute} ${venueOf.get(component_id)}`,
-  ).map((rows) => {
+function venueMinutes(measuredMinute: ReturnType<typeof componentMinutes>, components: readonly Component[]) {
+  const venueOf = new Map(components.map(({ component_id, venue_id }) => [component_id, venue_id]));
+  const kindOf = new Map(components.map(({ component_id, kind }) => [component_id, kind]));
+  return groups(measuredMinute, ({ minute, component_id }) => `${+minute} ${venueOf.get(component_id)}`).map((rows) => {
     const { minute, component_id } = rows[0]!;
     const rest = rows.filter((row) => kindOf.get(row.component_id) === "rest");
     const restDown = rest.filter((row) => row.down).length;
@@ -107,51 +128,53 @@ export function rollUp(
       bad: bad > 0,
     };
   });
+}
 
-  const componentSums = (widthMs: number) =>
-    groups(measuredMinute, ({ minute, component_id }) => `${floor(minute, widthMs)} ${component_id}`)
-      .map((rows) => ({
-        start: new Date(floor(rows[0]!.minute, widthMs)),
-        component_id: rows[0]!.component_id,
-        ...counted(rows),
-      }))
-      .filter(({ start }) => isOver(start, widthMs));
+function sumsOfComponents(measuredMinute: ReturnType<typeof componentMinutes>, widthMs: number) {
+  return groups(measuredMinute, ({ minute, component_id }) => `${floor(minute, widthMs)} ${component_id}`).map(
+    (rows) => ({
+      start: new Date(floor(rows[0]!.minute, widthMs)),
+      component_id: rows[0]!.component_id,
+      ...counted(rows),
+    }),
+  );
+}
 
-  const venueSums = (widthMs: number) =>
-    groups(venueMinute, ({ minute, venue_id }) => `${floor(minute, widthMs)} ${venue_id}`)
-      .map((rows) => {
-        const rest = counted(
-          rows
-            .filter((row) => row.rest_components > 0)
-            .map((row) => ({
-              ...row,
-              down: row.rest_down >= row.rest_components / 2,
-            })),
-        );
-        const streams = counted(
-          rows
-            .map((row) => ({
-              ...row,
-              streams: row.components - row.rest_components,
-              streamsDown: row.components_down - row.rest_down,
-            }))
-            .filter((row) => row.streams > 0)
-            .map((row) => ({
-              ...row,
-              down: row.streamsDown >= row.streams / 2,
-            })),
-        );
-        return {
-          start: new Date(floor(rows[0]!.minute, widthMs)),
-          venue_id: rows[0]!.venue_id,
-          ...counted(rows),
-          ...partly("rest", rest),
-          ...partly("stream", streams),
-        };
-      })
-      .filter(({ start }) => isOver(start, widthMs));
+function sumsOfVenues(venueMinute: ReturnType<typeof venueMinutes>, widthMs: number) {
+  return groups(venueMinute, ({ minute, venue_id }) => `${floor(minute, widthMs)} ${venue_id}`).map((rows) => {
+    const rest = counted(
+      rows
+        .filter((row) => row.rest_components > 0)
+        .map((row) => ({
+          ...row,
+          down: row.rest_down >= row.rest_components / 2,
+        })),
+    );
+    const streams = counted(
+      rows
+        .map((row) => ({
+          ...row,
+          streams: row.components - row.rest_components,
+          streamsDown: row.components_down - row.rest_down,
+        }))
+        .filter((row) => row.streams > 0)
+        .map((row) => ({
+          ...row,
+          down: row.streamsDown >= row.streams / 2,
+        })),
+    );
+    return {
+      start: new Date(floor(rows[0]!.minute, widthMs)),
+      venue_id: rows[0]!.venue_id,
+      ...counted(rows),
+      ...partly("rest", rest),
+      ...partly("stream", streams),
+    };
+  });
+}
 
-  const latencyDay = groups(
+function latencyDays(sampleMinute: ReturnType<typeof sampleMinutes>) {
+  return groups(
     sampleMinute
       .filter(({ p50_us }) => p50_us !== null)
       .map((row) => ({
@@ -162,9 +185,11 @@ export function rollUp(
       })),
     (row) => JSON.stringify(row),
   ).map((rows) => ({ ...rows[0]!, minutes: rows.length }));
+}
 
+function venueLatencyDays(latencyDay: ReturnType<typeof latencyDays>, components: readonly Component[]) {
   const restOf = venueOfRest(components);
-  const venueLatencyDay = groups(
+  return groups(
     latencyDay.flatMap(({ day, component_id, p50_ms, minutes }) => {
       const venue_id = restOf.get(component_id);
       return venue_id === undefined ? [] : [{ day, venue_id, p50_ms, minutes }];
@@ -174,19 +199,6 @@ export function rollUp(
     ...rows[0]!,
     minutes: rows.reduce((sum, { minutes }) => sum + minutes, 0),
   }));
-
-  return {
-    sample_minute: sampleMinute,
-    sample_hour: sampleHour,
-    component_minute: componentMinute,
-    venue_minute: venueMinute,
-    component_hour: componentSums(hourMs).map(ofAnHour),
-    venue_hour: venueSums(hourMs).map(ofAnHour),
-    component_day: componentSums(dayMs).map(ofADay),
-    venue_day: venueSums(dayMs).map(ofADay),
-    latency_day: latencyDay,
-    venue_latency_day: venueLatencyDay,
-  };
 }
 
 /**

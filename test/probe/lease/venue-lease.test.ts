@@ -19,6 +19,7 @@ const watched = ["kraken", "okx", "gate", "bybit"];
 const patienceMs = 60_000;
 const lookEveryMs = 50;
 
+// Longer than 120 lines: one story of two probes, in which each step begins where the last one ended.
 void t.test("two probes of one region take over from each other, and lose no sample", async (t) => {
   const { pool, url, registry: all } = await migratedDatabase(t);
   const few = structuredClone(all);

@@ -1,20 +1,9 @@
 /** The API's description is valid OpenAPI, is correct, and is sufficient for a client that knows nothing else. */
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import type {
-  ExampleObject,
-  HeaderObject,
-  MediaTypeObject,
-  OpenAPIObject,
-  OperationObject,
-  ParameterObject,
-  ReferenceObject,
-  ResponseObject,
-  SchemaObject,
-} from "openapi3-ts/oas31";
+import type { HeaderObject, OpenAPIObject, SchemaObject } from "openapi3-ts/oas31";
 import t from "tap";
 import { request } from "undici";
 import { makeApp } from "../../../server/api/app.js";
-import { publicHeaders } from "../../../server/api/public-headers.js";
 import { openPool } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile, version } from "../../../shared/config/package.js";
@@ -23,88 +12,18 @@ import { type Answer, answersHeldAgainst, documentOf, serve } from "../../suppor
 import { migratedDatabase } from "../../support/database.js";
 import { forget, outage } from "../../support/fleet.js";
 import { describedColumns } from "../../support/table.js";
-
-type Described = [path: string, operation: OperationObject];
-
-/** The URL from the document's own examples, without these parameters. */
-function addressOf([path, operation]: Described, names: Record<string, string>): string {
-  const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) =>
-    encodeURIComponent(names[name] ?? String(exampleOf(operation, name))),
-  );
-  const query = new URLSearchParams();
-  for (const { name, example } of parametersOf(operation, "query")) query.set(name, String(example as unknown));
-  return `${filled}?${query.toString()}`;
-}
-
-function parametersOf(operation: OperationObject, place: "query" | "path") {
-  const all = (operation.parameters ?? []) as ParameterObject[];
-  return all.filter((parameter) => parameter.in === place);
-}
-
-function exampleOf(operation: OperationObject, name: string): unknown {
-  const all = parametersOf(operation, "path");
-  return all.find((parameter) => parameter.name === name)!.example;
-}
-
-/** The description of a response, with references resolved. */
-function answerOf(
-  document: OpenAPIObject,
-  operation: OperationObject,
-  status: number | "default",
-): ResponseObject | undefined {
-  const answers = operation.responses as Record<string, ResponseObject | ReferenceObject>;
-  const answer = answers[String(status)];
-  const reference = (answer as ReferenceObject | undefined)?.$ref;
-  if (reference === undefined) return answer as ResponseObject | undefined;
-  const name = reference.split("/").at(-1)!;
-  return document.components!.responses![name] as ResponseObject;
-}
-
-/**
- * Headers of every response from any server: HTTP's own, of the connection and the body, and those that browsers need.
- */
-const everywhere = new Set([
-  ...["connection", "content-length", "content-type", "date"],
-  ...["keep-alive", "transfer-encoding"],
-  ...Object.keys(publicHeaders).map((name) => name.toLowerCase()),
-]);
-
-function headersOf({ headers }: Answer<unknown>): string[] {
-  return Object.keys(headers)
-    .filter((name) => !everywhere.has(name))
-    .sort();
-}
-
-function describedHeaders({ headers = {} }: ResponseObject): string[] {
-  return Object.keys(headers)
-    .map((name) => name.toLowerCase())
-    .sort();
-}
-
-/** Described headers whose form differs from a real one; digits and tags, which vary, are left out. */
-function falseExamples(document: OpenAPIObject, described: ResponseObject, { headers }: Answer<unknown>): string[] {
-  const form = (text: string) =>
-    text
-      .replace(/^"[\w-]{27}(-br|-gzip)?"$/, "a tag")
-      .replace(/\d{4}-\d\d-\d\d/g, "a day")
-      .replace(/\d+/g, "a number");
-  return Object.entries(described.headers ?? {}).flatMap(([name, one]) => {
-    const got = headers[name.toLowerCase()];
-    if (got === undefined) return [];
-    const header = headerObject(document, one);
-    const words = (header.schema as SchemaObject).enum as unknown[] | undefined;
-    const shown = String(header.example as unknown);
-    if (words?.includes(got) && words.includes(shown)) return [];
-    const same = form(String(got)) === form(shown);
-    return same ? [] : [`${name}: ${shown}; got ${String(got)}`];
-  });
-}
-
-function headerObject(document: OpenAPIObject, part: HeaderObject | ReferenceObject): HeaderObject {
-  if (part.$ref === undefined) return part as HeaderObject;
-  const name = part.$ref.split("/").at(-1)!;
-  return document.components!.headers![name] as HeaderObject;
-}
+import {
+  addressOf,
+  answerOf,
+  bodyExample,
+  type Described,
+  describedHeaders,
+  exampleOf,
+  falseExamples,
+  headersOf,
+  parametersOf,
+  problemExample,
+} from "../../support/described.js";
 
 void t.test("the API's description is valid, correct and sufficient", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
@@ -424,19 +343,6 @@ void t.test("the API's description is valid, correct and sufficient", async (t) 
     t.end();
   });
 });
-
-/** Inline, or through a reference. */
-function bodyExample(document: OpenAPIObject, { example, examples }: MediaTypeObject): unknown {
-  if (!examples) return example;
-  const { $ref } = Object.values(examples)[0] as ReferenceObject;
-  const one = document.components!.examples![$ref.split("/").at(-1)!];
-  return (one as ExampleObject).value;
-}
-
-function problemExample(document: OpenAPIObject, name: string): unknown {
-  const answer = document.components!.responses![name];
-  return (answer as ResponseObject).content!["application/problem+json"]!.example as unknown;
-}
 
 void t.test("no two constants of a generated client have the same name", async (t) => {
   const document = documentOf({

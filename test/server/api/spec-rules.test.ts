@@ -129,12 +129,12 @@ void t.test("every test named after a rule has one", (t) => {
   for (const [file, { plain, beginnings }] of files) {
     const names = listed.get(file)!;
     for (const name of plain)
-      if (name.startsWith("spec: ")) t.ok(names.includes(name), `${file}: ${name} is in spec-rules.ts`);
+      if (name.startsWith("spec: ")) t.ok(names.includes(name), `${file}: ${name} is in spec-rules/`);
     for (const begin of beginnings)
       if (begin.startsWith("spec: "))
         t.ok(
           names.some((name) => name.startsWith(begin)),
-          `${file}: ${begin}… is in spec-rules.ts`,
+          `${file}: ${begin}… is in spec-rules/`,
         );
   }
   t.end();

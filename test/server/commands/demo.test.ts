@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import t, { type Test } from "tap";
 import { packagedFile } from "../../../shared/config/package.js";
-import { askAll } from "../../support/analysts.js";
+import { askAll } from "../../support/analysts/asked.js";
 import { get, NotOk, readBoard, readIncidents, type Board } from "../../support/board.js";
 import { freePort } from "../../support/free-port.js";
 import { metadataIsAnswered, psqlDescribes, psqlMissing } from "../../support/metadata.js";

@@ -9,6 +9,7 @@ import { madeSample } from "../../support/made-sample.js";
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
+// Longer than 120 lines: a list of batches, each with its outcome, and the rows that are left.
 void t.test("a batch of samples is stored once, and each sample's outcome is reported", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = Date.now();

@@ -1,3 +1,4 @@
+// Longer than 450 lines: all tests share one embedded database, because starting one takes long.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";

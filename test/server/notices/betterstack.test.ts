@@ -1,0 +1,184 @@
+/** How a status page of Better Stack is parsed, with all that may be wrong in it. */
+import t from "tap";
+import { feedKinds } from "../../../server/notices/feed-kinds.js";
+import { at, only, sourceOf, taken, unreadable } from "../../support/taken-feed.js";
+
+const betterstack = sourceOf("betterstack");
+
+const report = {
+  id: "456",
+  type: "status_report",
+  attributes: {
+    title: "Delayed block heads",
+    report_type: "manual",
+    starts_at: "2026-09-04T09:00:00.000Z",
+    ends_at: null as string | null,
+    status_page_id: 165,
+    affected_resources: [{ status_page_resource_id: "789", status: "degraded" }],
+    aggregate_state: "degraded",
+  },
+};
+
+const update = (published_at: string) => ({
+  id: "1",
+  type: "status_update",
+  attributes: { message: "m", published_at, status_report_id: 456 },
+});
+
+const betterstackBody = (...included: unknown[]) => ({
+  data: {
+    id: "165",
+    type: "status_page",
+    attributes: {
+      company_name: "dRPC",
+      subdomain: "drpc",
+      custom_domain: "status.drpc.org" as string | null,
+      aggregate_state: "operational",
+      updated_at: "2026-09-04T11:00:00.000Z",
+    },
+  },
+  included: [
+    {
+      id: "789",
+      type: "status_page_resource",
+      attributes: { public_name: "Ethereum" },
+    },
+    { id: "1", type: "status_page_section", attributes: {} },
+    ...included,
+  ],
+});
+
+void t.test("a report of Better Stack is read in full", (t) => {
+  const one = taken(
+    betterstack,
+    betterstackBody(report, update("2026-09-04T09:30:00Z"), update("2026-09-04T09:10:00Z")),
+  );
+  t.equal(one.problem, null);
+  t.same(one.feedAt, new Date("2026-09-04T11:00:00Z"));
+  t.match(one.list, { scope: "notices", listedFrom: null });
+  t.match(only(one), {
+    id: "456",
+    kind: "incident",
+    title: "Delayed block heads",
+    status: "degraded",
+    startedAt: new Date("2026-09-04T09:00:00Z"),
+    postedAt: new Date("2026-09-04T09:10:00Z"),
+    resolvedAt: null,
+    over: false,
+    subjects: ["Ethereum"],
+  });
+  const as = (attributes: object) =>
+    only(
+      taken(
+        betterstack,
+        betterstackBody({
+          ...report,
+          attributes: { ...report.attributes, ...attributes },
+        }),
+      ),
+    );
+  t.match(as({ ends_at: "2026-09-04T11:00:00Z" }), {
+    over: true,
+    resolvedAt: new Date("2026-09-04T11:00:00Z"),
+    postedAt: null,
+  });
+  t.match(as({ ends_at: "2026-09-04T13:00:00Z", report_type: "maintenance" }), {
+    kind: "maintenance",
+    over: false,
+    resolvedAt: null,
+  });
+  t.match(as({ aggregate_state: "Resolved" }), { over: true });
+  t.match(as({ aggregate_state: null }), { status: "manual", over: false });
+  t.equal(as({ aggregate_state: " ", report_type: `\u202e a\nb${"c".repeat(200)}` }).status, `a b${"c".repeat(97)}`);
+  t.end();
+});
+
+void t.test("a report of Better Stack can be read twice", (t) => {
+  const [document] = feedKinds.betterstack.documents(betterstack);
+  const ends_at = "2026-09-04T13:00:00.000Z";
+  const planned = { ...report.attributes, ends_at };
+  const body = betterstackBody({ ...report, attributes: planned });
+  const { list } = document!.takeApart(body, at);
+  const asOf = (time: string) => document!.asOf!(list!, new Date(time)).notices[0];
+  t.match(asOf("2026-09-04T12:59:59.999Z"), { over: false, resolvedAt: null });
+  const ended = { over: true, resolvedAt: new Date(ends_at) };
+  t.match(asOf(ends_at), ended);
+  t.match(asOf("2026-09-04T12:00:00Z"), { over: false, resolvedAt: null });
+  t.end();
+});
+
+void t.test("a resource that many reports of Better Stack share is cleaned once", (t) => {
+  const long = `\u200b ${"Ethereum\n".repeat(2000)}`;
+  const resource = {
+    id: "1",
+    type: "status_page_resource",
+    attributes: { public_name: long },
+  };
+  const affected_resources = Array.from({ length: 100 }, () => ({
+    status_page_resource_id: 1,
+  }));
+  const attributes = { ...report.attributes, affected_resources };
+  const reports = Array.from({ length: 1500 }, (_, index) => ({
+    ...report,
+    id: String(index),
+    attributes,
+  }));
+  const body = betterstackBody(resource, ...reports);
+  const before = process.cpuUsage();
+  const { list } = taken(betterstack, body);
+  const { user } = process.cpuUsage(before);
+  t.ok(user < 3_000_000, `the name is cleaned once: ${user} µs`);
+  t.equal(list!.notices.length, 1500);
+  const names = new Set(list!.notices.flatMap(({ subjects }) => subjects));
+  t.same([...names], ["Ethereum ".repeat(23).slice(0, 200).trim()]);
+  t.end();
+});
+
+void t.test("unreadable answers of Better Stack are reported", (t) => {
+  const body = betterstackBody();
+  const withPage = (attributes: object) => ({
+    ...body,
+    data: {
+      ...body.data,
+      attributes: { ...body.data.attributes, ...attributes },
+    },
+  });
+  for (const [wrong, problem] of [
+    [{ data: body.data }, "included: expected a list of reports, updates and resources, got nothing"],
+    [{ ...body, data: { ...body.data, type: "monitor" } }, 'data.type: expected status_page, got "monitor"'],
+    [
+      withPage({ custom_domain: "status.other.example" }),
+      'data.attributes.custom_domain: expected status.drpc.org, whose feed this should be, got "status.other.example"',
+    ],
+    [withPage({ updated_at: "" }), 'data.attributes.updated_at: expected a time, got ""'],
+  ] as const)
+    unreadable(t, taken(betterstack, wrong), problem);
+  const hosted = sourceOf("betterstack", {
+    api: "https://drpc.betteruptime.com/index.json",
+  });
+  t.equal(taken(hosted, withPage({ custom_domain: null })).problem, null);
+  unreadable(
+    t,
+    taken(hosted, withPage({ subdomain: "other" })),
+    'data.attributes.subdomain: expected drpc, whose feed this should be, got "other"',
+  );
+  unreadable(
+    t,
+    taken(betterstack, withPage({ subdomain: "status", custom_domain: null })),
+    "data.attributes.custom_domain: expected status.drpc.org, whose feed this should be, got null",
+    "a subdomain of the vendor is no custom domain",
+  );
+  const capital = withPage({ custom_domain: "Status.dRPC.org" });
+  t.equal(taken(betterstack, capital).problem, null);
+  const untitled = { ...report.attributes, title: undefined };
+  t.equal(
+    taken(betterstack, betterstackBody({ ...report, attributes: untitled }, 7)).problem,
+    "included[2].attributes.title: expected a text that is not empty, got nothing; and 1 more",
+  );
+  unreadable(
+    t,
+    taken({ ...betterstack, feedAt: at }, body),
+    "went back in time: its time is 2026-09-04T11:00:00.000Z, and was 2026-09-04T12:00:00.000Z before",
+  );
+  t.end();
+});

@@ -1,0 +1,99 @@
+/** Receivers of alerts on this machine, and posters that reach them. */
+import { once } from "node:events";
+import http, { type IncomingMessage, type ServerResponse } from "node:http";
+import https from "node:https";
+import net, { type AddressInfo, type Socket } from "node:net";
+import type { Test } from "tap";
+import type { WebhookRequest } from "../../server/alerts/formats/webhook-request.js";
+import { makePoster, type Poster, type PosterOptions } from "../../server/alerts/delivery/post.js";
+import type { DeliveryOutcome } from "../../server/alerts/delivery/outcome.js";
+import { makeAuthority, type Identity } from "./certificates.js";
+
+export const authority = makeAuthority();
+export const hostName = "hooks.test";
+export const identity = authority.vouchFor({ names: [hostName, "other.test"] });
+
+/** Must never appear in any output. */
+export const secret = "KS3CR3TK";
+
+/** All test names resolve to this machine. */
+const here = () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]);
+
+export function posterFor(t: Test, more: Partial<PosterOptions> = {}): Poster {
+  const poster = makePoster({
+    allowLoopback: true,
+    ca: authority.cert,
+    lookup: here,
+    ...more,
+  });
+  t.teardown(() => poster.close());
+  return poster;
+}
+
+export function letterTo(url: string, text = `{"key":"${secret}"}`): WebhookRequest {
+  return {
+    url: new URL(url),
+    headers: { "content-type": "application/json", "x-signature": secret },
+    body: Buffer.from(text),
+  };
+}
+
+/** Posts to a secret path, and checks that the outcome does not reveal it. */
+export async function post(t: Test, poster: Poster, origin: string): Promise<DeliveryOutcome> {
+  const outcome = await poster.post(letterTo(`${origin}/hook/${secret}?token=${secret}`));
+  t.notMatch(JSON.stringify(outcome), secret, "the outcome reveals no secret");
+  t.notMatch(outcome.error ?? "", /[\r\n]/, "an error is one line");
+  t.equal(outcome.error === null, outcome.result === "delivered");
+  return outcome;
+}
+
+export async function listening(t: Test, server: net.Server): Promise<string> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return String((server.address() as AddressInfo).port);
+}
+
+export type Respond = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** @returns the server's origin */
+export async function serve(t: Test, respond: Respond): Promise<string> {
+  return `http://127.0.0.1:${await listening(t, http.createServer(respond))}`;
+}
+
+export async function serveSecurely(t: Test, respond: Respond, as: Identity = identity): Promise<string> {
+  const server = https.createServer(as, respond);
+  return `https://${hostName}:${await listening(t, server)}`;
+}
+
+/** A TCP server without HTTP. */
+export async function serveRaw(t: Test, onSocket: (socket: Socket) => void) {
+  return `http://127.0.0.1:${await listening(t, net.createServer(onSocket))}`;
+}
+
+/** Sends this once a request has arrived, and ends. */
+export function saying(...parts: string[]): (socket: Socket) => void {
+  return (socket) => {
+    socket.once("data", () => {
+      for (const part of parts) socket.write(part);
+      socket.end();
+    });
+  };
+}
+
+export const good = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+export async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}

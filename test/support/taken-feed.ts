@@ -1,0 +1,45 @@
+/** Parses what a status feed answers, as of one instant. Nothing is fetched. */
+import type { Test } from "tap";
+import type { Taken } from "../../server/notices/feed-kind.js";
+import { feedKinds } from "../../server/notices/feed-kinds.js";
+import type { Notice, FeedSource } from "../../server/notices/feed.js";
+
+export const at = new Date("2026-09-04T12:00:00Z");
+
+const apis: Record<FeedSource["kind"], string> = {
+  statuspage: "https://status.kraken.com/api/v2/incidents.json",
+  "binance-system-status": "https://api.binance.com/sapi/v1/system/status",
+  "okx-system-status": "https://www.okx.com/api/v5/system/status",
+  "bybit-system-status": "https://api.bybit.com/v5/system/status",
+  "kucoin-service-status": "https://api.kucoin.com/api/v1/status",
+  betterstack: "https://status.drpc.org/index.json",
+};
+
+export function sourceOf(kind: FeedSource["kind"], more: Partial<FeedSource> = {}): FeedSource {
+  return {
+    kind,
+    api: apis[kind],
+    page: null,
+    readAt: null,
+    feedAt: null,
+    ...more,
+  };
+}
+
+/** Parses a body that was received as JSON. */
+export function taken(source: FeedSource, body: unknown, document = 0): Taken {
+  const json: unknown = JSON.parse(JSON.stringify(body));
+  const documents = feedKinds[source.kind].documents(source);
+  const taken = documents[document]!.takeApart(json, at);
+  const list = taken.list && documents[document]!.asOf?.(taken.list, at);
+  return { ...taken, list: list ?? taken.list };
+}
+
+export function only({ list }: Taken): Notice {
+  return list!.notices[0]!;
+}
+
+/** Asserts that nothing is read from a body, and the reason. */
+export function unreadable(t: Test, taken: Taken, problem: string, name?: string) {
+  t.same(taken, { problem, list: null, more: false, feedAt: null }, name ?? problem);
+}
