@@ -138,7 +138,7 @@ export async function forget(db: Db): Promise<void> {
   `);
 }
 
-/** One outage of Kraken's ticker that two regions saw, in the last minutes. `open` leaves it open, `close` closes it. */
+/** An outage of Kraken's ticker, seen by two regions in the last minutes. `open` leaves it open, `close` closes it. */
 export const outage = {
   async open(db: Db): Promise<void> {
     await measured(db, { from: ago(290), to: ago(0) });

@@ -1,6 +1,6 @@
 /**
- * The engine with one clause of the rule book removed or reversed: the file, the replaced text, its replacement, and the
- * scenarios whose outcome must change.
+ * The engine with one clause of the rule book removed or reversed: the file, the replaced text, its replacement, and
+ * the scenarios whose outcome must change.
  */
 export interface Mutant {
   /** The wrong behaviour that results. */
