@@ -359,7 +359,10 @@ function programsOf({ pid }: Script, command: string): number[] {
     .map((child) => child.pid);
 }
 
-/** A page may be refused meanwhile: after a start the database does all of its upkeep, one statement at a time. */
+/**
+ * A page may be refused meanwhile: after a start the database does all of its upkeep, one statement at a time. On a
+ * loaded machine the rest of the history takes minutes, because it yields to the service.
+ */
 function soon(condition: () => boolean | Promise<boolean>): Promise<void> {
   return until(
     async () => {
@@ -370,7 +373,7 @@ function soon(condition: () => boolean | Promise<boolean>): Promise<void> {
         throw error;
       }
     },
-    60_000,
+    180_000,
     200,
   );
 }
