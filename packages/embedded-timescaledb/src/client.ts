@@ -1,10 +1,10 @@
 import { randomInt } from "node:crypto";
 import type { Socket } from "node:net";
-import type { Log } from "../../shared/log/log.js";
 import type { Backend, BackendRequest, Standing } from "./backend.js";
 import type { Waiter, BackendMutex } from "./backend-mutex.js";
 import { makeConnection } from "./connection.js";
 import { makeInbox } from "./inbox.js";
+import type { EmbeddedLog } from "./log.js";
 import { type LoginSurroundings, startLogin } from "./login.js";
 import { protocolViolation, type Complaint } from "./messages.js";
 import { takeStep, type ProtocolStep } from "./step.js";
@@ -23,10 +23,11 @@ export interface WireClient {
 interface ClientSurroundings extends LoginSurroundings {
   backend: Backend;
   turns: BackendMutex;
-  log: Log;
+  log: EmbeddedLog;
   idleTransactionMs: number;
   /** How long the client may hold the backend at a time, unless it is a superuser. */
   turnLimitMs: number;
+  turnLimitHint: string | undefined;
   onGone: () => void;
 }
 
@@ -37,7 +38,7 @@ export function serveClient(socket: Socket, around: ClientSurroundings): WireCli
   const inbox = makeInbox();
   const connection = makeConnection(socket, leave);
   const login = startLogin(connection, inbox, secret, around);
-  const turn = makeTurnLimit(around.turnLimitMs);
+  const turn = makeTurnLimit(around.turnLimitMs, around.turnLimitHint);
   const player: Waiter = { ready, play, idleMs, idleTooLong };
   let standing: Standing = "idle";
 

@@ -15,7 +15,8 @@ export interface TurnLimit {
   exceeded(): Complaint;
 }
 
-export function makeTurnLimit(limitMs: number): TurnLimit {
+/** @param hint what a client can do that has reached the limit */
+export function makeTurnLimit(limitMs: number, hint: string | undefined): TurnLimit {
   let terms: Terms = { isSuperuser: true, statementTimeoutMs: 0 };
   /** Null between turns. */
   let begunMs: number | null = null;
@@ -38,7 +39,7 @@ export function makeTurnLimit(limitMs: number): TurnLimit {
       const left = Math.max(1, leftMs());
       if (statementTimeoutMs > 0 && statementTimeoutMs < left)
         return { ms: statementTimeoutMs, complaint: isSuperuser ? ownersTimeout : statementTimeout };
-      return left < Infinity ? { ms: left, complaint: turnTimeout(limitMs) } : undefined;
+      return left < Infinity ? { ms: left, complaint: turnTimeout(limitMs, hint) } : undefined;
     },
     setTerms(now) {
       terms = now;
@@ -48,7 +49,7 @@ export function makeTurnLimit(limitMs: number): TurnLimit {
       // the code of transaction_timeout, which PostgreSQL has since 17
       code: "25P04",
       message: `terminating connection: its transaction took longer than ${limitMs} ms, and all other clients wait for it`,
-      hint: smaller,
+      hint,
     }),
   };
 }
@@ -64,13 +65,11 @@ const ownersTimeout: Complaint = {
   hint: "Set statement_timeout to allow more, ten minutes at most; all other clients wait meanwhile.",
 };
 
-const smaller = "Query a shorter period or a single venue; a TimescaleDB server has no such limit.";
-
-function turnTimeout(limitMs: number): Complaint {
+function turnTimeout(limitMs: number, hint: string | undefined): Complaint {
   return {
     severity: "ERROR",
     code: "57014",
     message: `canceling statement: it held the embedded database for ${limitMs} ms, and all other clients wait for it`,
-    hint: smaller,
+    hint,
   };
 }

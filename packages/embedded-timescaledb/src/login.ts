@@ -1,7 +1,7 @@
-import type { Outage } from "../../shared/log/outage.js";
 import type { BackendRequest } from "./backend.js";
 import type { ClientConnection } from "./connection.js";
 import type { Inbox } from "./inbox.js";
+import type { RefusedClients } from "./log.js";
 import {
   type SaslInitial,
   negotiateProtocolVersion,
@@ -20,8 +20,7 @@ const unknownLimitBytes = 10_000;
 export interface LoginSurroundings {
   /** The unique number of the client. */
   number: number;
-  /** Counts refused clients instead of logging each: any program on the machine may try as often as it likes. */
-  refused: Outage;
+  refused: RefusedClients;
   /** Challenges for unknown users derive from it. */
   decoySecret: string;
   /** How long a login may take, from the connection on. */
