@@ -7,8 +7,10 @@ ARG NODE=node:24.21.0-bookworm-slim
 FROM ${NODE} AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
+COPY packages/embedded-timescaledb/package.json packages/embedded-timescaledb/
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.base.json tsconfig.product.json ./
+COPY packages packages
 COPY shared shared
 COPY server server
 COPY probe probe
@@ -19,7 +21,8 @@ RUN npx tsc --build tsconfig.product.json
 FROM ${NODE} AS packages
 WORKDIR /build
 COPY package.json package-lock.json ./
-# omits the embedded database, our only optional package, because production has a server (NOTICE,
+COPY packages/embedded-timescaledb/package.json packages/embedded-timescaledb/
+# omits PostgreSQL in WebAssembly, which only the embedded database needs, because production has a server (NOTICE,
 # docs/decisions/embedded-database.md)
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 
@@ -32,6 +35,8 @@ COPY LICENSE NOTICE ./
 COPY CHANGELOG.md ./
 COPY docs/methodology.md docs/rulebook.md docs/checking.md docs/comparing.md docs/receiving.md docs/
 COPY sql sql
+COPY packages/embedded-timescaledb/package.json packages/embedded-timescaledb/
+COPY --from=build /build/packages/embedded-timescaledb/dist packages/embedded-timescaledb/dist
 COPY --from=build /build/dist/shared dist/shared
 COPY --from=build /build/dist/server dist/server
 COPY --from=build /build/dist/probe dist/probe

@@ -6,6 +6,7 @@
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
+EMBEDDED := packages/embedded-timescaledb
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,7 +27,7 @@ secrets: ## create the passwords and the key for compose.yaml that are missing
 	  [ -s secrets/$$name ] || openssl rand -hex 32 >secrets/$$name; done
 	@[ -s secrets/channel_key ] || openssl rand -base64 32 >secrets/channel_key
 	@chmod 444 secrets/*
-	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus sql simulator docs *.json *.md LICENSE NOTICE
+	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus packages sql simulator docs *.json *.md LICENSE NOTICE
 	@echo "secrets/ has all secrets for compose.yaml; keep a copy of channel_key: without it you must add all channels again"
 
 # the linter and the formatter take one core each
@@ -92,12 +93,13 @@ build: node_modules/.tap-built ## compile into dist/
 # `test` check types.
 product: node_modules/.product ## compile the programs into dist/, without tests and without checking types
 	@echo "== compile the programs into dist/"
-	@$(BIN)/tsc --project tsconfig.start.json
+	@$(BIN)/tsc --build $(EMBEDDED)/tsconfig.start.json tsconfig.start.json
 
 # Saving a source file runs the test again. Types are not checked, because that would take longer than most tests.
 watch: build ## compile on saving, and run one test: make watch TEST=server/cli/cli
 	@[ -f "test/$(TEST).test.ts" ] || { echo "expected TEST=server/cli/cli, a test below test/ without .test.ts, got \"$(TEST)\"" >&2; exit 2; }
-	@$(BIN)/tsc --project tsconfig.watch.json --watch --preserveWatchOutput >dist/watch.log & compiling=$$!; \
+	@: >dist/watch.log; for project in $(EMBEDDED)/tsconfig.start.json tsconfig.watch.json; do $(BIN)/tsc --project $$project --watch \
+	--preserveWatchOutput >>dist/watch.log & compiling="$$compiling $$!"; done; \
 	trap "kill $$compiling" EXIT; node --enable-source-maps --watch dist/test/$(TEST).test.js
 
 lint: rules format-check ## check with the linter and the formatter
@@ -114,12 +116,12 @@ format: node_modules/.installed ## let the formatter rewrite the files
 	$(BIN)/prettier --write .
 
 clean: ## remove compiled files and test results; data/ stays
-	rm -rf dist .tap
+	rm -rf dist $(EMBEDDED)/dist .tap
 
 # `npm ci` installs exactly the versions of the lockfile. It empties node_modules first, so the stamp files inside exist
 # only after a complete installation. Programs may be running from there, so packages for tests are added by `npm
 # install`, which installs the same versions.
-node_modules/.product: package.json package-lock.json
+node_modules/.product: package.json package-lock.json $(EMBEDDED)/package.json
 	@echo "== install the programs' packages (npm ci --omit=dev)"
 	@npm ci --omit=dev --no-audit --no-fund
 	@$(MAKE) --no-print-directory optional-packages

@@ -9,7 +9,8 @@ import { migrateDatabase, program, startCore, startDatabase, startWebAndProbes }
 import { makeDataDir } from "../process/data-dir.js";
 import type { Given } from "../cli/command.js";
 import { connect, type Pool, sql } from "../../shared/database/pool.js";
-import { howToInstall, isInstalled } from "../embedded/installed.js";
+import { isInstalled } from "@venuewatch/embedded-timescaledb";
+import { howToInstall } from "../embedded/embedded.js";
 import { analystCommand, quoted } from "../embedded/analyst.js";
 import { runToEnd, runUntilStopped } from "../process/lifecycle.js";
 import { type Log, makeLog } from "../../shared/log/log.js";

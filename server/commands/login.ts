@@ -2,7 +2,7 @@ import type { DatabaseError } from "pg";
 import type { Given, Options } from "../cli/command.js";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { runOnDatabase } from "../cli/on-database.js";
-import { scramVerifier } from "../database/scram.js";
+import { scramVerifier } from "@venuewatch/embedded-timescaledb/scram";
 import { secretIn } from "../../shared/config/secret-file.js";
 import { WrongValue } from "../../shared/config/setting-values.js";
 import { UserError } from "../../shared/process/user-error.js";

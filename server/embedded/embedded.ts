@@ -1,25 +1,27 @@
-/**
- * The embedded database: PostgreSQL and TimescaleDB, compiled to WebAssembly, which serve the wire protocol on
- * loopback.
- *
- * kill -9 of the process loses no acknowledged row, because every row is written to a file (that is, to the kernel)
- * before it is acknowledged. The database never calls fsync, so a power cut or a crash of the operating system may lose
- * or damage data.
- */
-import { access, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { lockDirectory } from "../../shared/process/directory-lock.js";
-import type { Log } from "../../shared/log/log.js";
-import { startBackend, type Backend } from "./backend.js";
-import { howToInstall, isInstalled } from "./installed.js";
-import { isPasswordOf, scramVerifier } from "../database/scram.js";
-import { UserError } from "../../shared/process/user-error.js";
-import { owner } from "./session.js";
-import { makePrivate } from "../../shared/process/make-private.js";
-import { keepOwnerPassword, keepPassFile } from "../../shared/config/embedded-passwords.js";
-import { startService, type EmbeddedService } from "./service.js";
+/** The service's embedded database: a data directory with its lock, its passwords, and the limits of its clients. */
 
-export interface EmbeddedOptions {
+import { join } from "node:path";
+import {
+  admit,
+  type Backend,
+  type EmbeddedService,
+  isInstalled,
+  openDatabase,
+  owner,
+  postgresPackage,
+  type ServiceLimits,
+  startService,
+} from "@venuewatch/embedded-timescaledb";
+import { keepOwnerPassword, keepPassFile } from "../../shared/config/embedded-passwords.js";
+import type { Log } from "../../shared/log/log.js";
+import { makeOutage } from "../../shared/log/outage.js";
+import { lockDirectory } from "../../shared/process/directory-lock.js";
+import { UserError } from "../../shared/process/user-error.js";
+
+/** See "The embedded database is optional" in docs/decisions/embedded-database.md. */
+export const howToInstall = `\`npm ci\` without --omit=optional installs it (${postgresPackage}); the production image does not contain it`;
+
+export interface EmbeddedOptions extends ServiceLimits {
   /** Created if it is missing. The database is in its subdirectory `pgdata`. */
   dataDir: string;
   /** On 127.0.0.1; 0 takes a free one. */
@@ -30,17 +32,7 @@ export interface EmbeddedOptions {
    * (embedded-passwords.ts).
    */
   logins?: readonly string[];
-  /** How long a client may hold the database while it is idle, in a transaction or before Sync. */
-  idleTransactionMs?: number;
-  /** How long a client that is no superuser may hold the database at a time, with a statement or a transaction. */
-  turnLimitMs?: number;
-  /** How long a login may take, from the connection on; a minute by default, as PostgreSQL's authentication_timeout. */
-  loginLimitMs?: number;
-  maxClients?: number;
-  /**
-   * A superuser's statement that takes longer is cancelled, even if its statement_timeout is longer. A superuser that
-   * has set none, and is not a program of the service, has 20 s (session.ts).
-   */
+  /** A superuser's statement that takes longer is cancelled, even if its statement_timeout is longer. */
   statementLimitMs?: number;
 }
 
@@ -63,15 +55,21 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     throw new UserError(
       `the embedded database is not installed: expected DATABASE_URL, the address of a TimescaleDB server, or the optional package: ${howToInstall}`,
     );
+  const { dataDir, log, statementLimitMs } = options;
   const begun = performance.now();
-  const lock = await lockDirectory(options.dataDir);
+  const lock = await lockDirectory(dataDir);
   try {
-    const password = await keepOwnerPassword(options.dataDir, options.log);
-    const backend = await openDatabase(options);
+    const password = await keepOwnerPassword(dataDir, log);
+    const backend = await openDatabase({
+      ...{ directory: join(dataDir, "pgdata"), log, statementLimitMs },
+      // as the migration sets it for the database on a server
+      searchPath: "venuewatch, public",
+      ownPrograms: /^venuewatch /,
+    });
     const service = await serve(backend, password, options);
     const { port } = service;
     const tookMs = Math.round(performance.now() - begun);
-    options.log.info("the embedded database is ready", { port, tookMs });
+    log.info("the embedded database is ready", { port, tookMs });
     return {
       url: `postgres://${owner}:${password}@127.0.0.1:${port}/template1`,
       port,
@@ -81,37 +79,6 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   } catch (error) {
     await lock.release();
     throw error;
-  }
-}
-
-/**
- * If a creation was interrupted, it starts again with an empty directory: no client has ever connected to the old one.
- */
-async function openDatabase({ dataDir, log, statementLimitMs = 10 * 60_000 }: EmbeddedOptions): Promise<Backend> {
-  const directory = join(dataDir, "pgdata");
-  const unfinished = join(dataDir, "pgdata.unfinished");
-  if (await exists(unfinished)) await rm(directory, { recursive: true, force: true });
-  const isNew = !(await exists(directory));
-  if (isNew) await writeFile(unfinished, "");
-  log.info(
-    isNew
-      ? "creating a database, which takes some seconds; later starts only open it"
-      : "opening the embedded database",
-    { directory },
-  );
-  try {
-    if (isNew) {
-      // The backend that created the directory denies catalogues to everybody but superusers, because it read them
-      // before their rights were written. So it is closed, and another one is started.
-      await (await startBackend(directory, statementLimitMs)).close();
-      await rm(unfinished);
-    }
-    // The build creates the directory with the umask's mode. It contains samples and password verifiers.
-    if (!(await makePrivate(directory, 0o700)).isPrivate)
-      log.warn("other users can read the database, and its mode could not be changed", { directory });
-    return await startBackend(directory, statementLimitMs);
-  } catch (error) {
-    throw new Error(`The database in ${directory} cannot be opened: ${(error as Error).message}`, { cause: error });
   }
 }
 
@@ -127,27 +94,16 @@ async function serve(backend: Backend, password: string, options: EmbeddedOption
   return listen(backend, password, options);
 }
 
-/** Lets the role log in with this password. An earlier password stops working. */
-async function admit(backend: Backend, role: string, password: string): Promise<void> {
-  const { verifier } = await backend.request({ kind: "verifier", user: role });
-  if (verifier && isPasswordOf(verifier, password)) return;
-  await backend.request({
-    kind: "admit",
-    role,
-    verifier: scramVerifier(password),
-  });
-}
-
 async function listen(backend: Backend, decoySecret: string, options: EmbeddedOptions): Promise<EmbeddedService> {
-  const { port, log } = options;
-  const { idleTransactionMs = 10_000, maxClients = 100 } = options;
-  const { loginLimitMs = 60_000 } = options;
+  const { port, log, loginLimitMs, idleTransactionMs, maxClients } = options;
   // `/readyz` gives the database five seconds
   const { turnLimitMs = 4_000 } = options;
   try {
     return await startService(backend, {
       ...{ port, log, decoySecret },
+      refused: makeOutage(log, refusedWords, { level: "warn", endsByItself: true }),
       ...{ loginLimitMs, idleTransactionMs, turnLimitMs, maxClients },
+      turnLimitHint: "Query a shorter period or a single venue; a TimescaleDB server has no such limit.",
     });
   } catch (error) {
     await backend.close();
@@ -158,9 +114,8 @@ async function listen(backend: Backend, decoySecret: string, options: EmbeddedOp
   }
 }
 
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
-}
+const refusedWords = {
+  begun: "the embedded database refused a client",
+  lasts: "the embedded database still refuses clients",
+  over: "the embedded database has refused no client for a while",
+};

@@ -8,20 +8,33 @@ import { packagedFile } from "../../shared/config/package.js";
 interface Source {
   path: string;
   text: string;
-  /** Paths of our files, and names of packages. */
+  /** Paths of our files, those of the library included, and names of packages. */
   imports: string[];
 }
 
-const folders = [...["shared", "probe", "server", "receiving", "simulator"], ...["test", "bench"]];
+interface Manifest {
+  name: string;
+  exports: Record<string, string>;
+  dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+}
+
+/** The embedded database, which is a package of its own. Others import it by its name. */
+const library = "packages/embedded-timescaledb";
+const libraryManifest = manifestIn(library);
+
+const folders = [...[`${library}/src`, "shared", "probe", "server", "receiving", "simulator"], ...["test", "bench"]];
 
 const sources = folders.flatMap(sourcesIn);
-const isOurs = (name: string) => folders.includes(name.split("/")[0]!);
+const isOurs = (name: string) => folders.some((folder) => name.startsWith(`${folder}/`));
 
 /**
  * The folders that each folder of the product may import, besides itself. `server/commands` has no entry: it combines
  * everything.
  */
 const mayImport: Record<string, string[]> = {
+  [library]: [],
   shared: [],
   probe: ["shared"],
   receiving: [],
@@ -30,7 +43,7 @@ const mayImport: Record<string, string[]> = {
   "server/api": [...["shared", "server/database", "server/health"], "server/engine/rules.ts"],
   "server/cli": ["shared", "server/process", "server/commands"],
   "server/database": ["shared", "server/health"],
-  "server/embedded": ["shared", "server/database"],
+  "server/embedded": ["shared", library],
   "server/engine": ["shared", "server/database", "server/health"],
   "server/export": ["shared"],
   "server/health": ["shared", "server/database"],
@@ -66,6 +79,19 @@ void t.test("each folder imports only what it may", (t) => {
     server.filter((name) => !(`server/${name}` in mayImport)),
     ["commands"],
     "and every folder of the server has a rule",
+  );
+  t.end();
+});
+
+void t.test("only tests import what the embedded database's package does not offer", (t) => {
+  const entries = Object.entries(libraryManifest.exports).filter(([entry]) => !entry.includes("*"));
+  const offered = entries.map(([, file]) => sourceOf(file));
+  t.same(
+    forbidden(
+      (from) => !/^test\//.test(from) && !from.startsWith(`${library}/`),
+      (to) => to.startsWith(`${library}/`) && !offered.includes(to),
+    ),
+    [],
   );
   t.end();
 });
@@ -159,27 +185,26 @@ void t.test("the environment is read in one place", (t) => {
 });
 
 void t.test("only packages that package.json names are imported", (t) => {
-  const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
-    readFileSync(packagedFile("package.json"), "utf8"),
-  ) as Record<string, Record<string, string>>;
-  const always = Object.keys(dependencies!);
-  const optional = Object.keys(optionalDependencies!);
-  // programs run the compiler and do not import it
-  const embedded = optional.filter((name) => name !== "typescript");
-  const inTests = [...always, ...optional, ...Object.keys(devDependencies!)];
+  // the optional package is the compiler, which programs run and do not import
+  const { dependencies, optionalDependencies, devDependencies } = manifestIn(".");
+  const always = Object.keys(dependencies);
+  const embedded = Object.keys(libraryManifest.optionalDependencies);
+  const inTests = [...always, ...Object.keys({ ...optionalDependencies, ...devDependencies })];
   for (const { path, imports } of sources) {
     const named = /^(test|bench)\//.test(path)
       ? inTests
-      : // the only file that imports optional packages; a thread loads it
-        path === "server/embedded/backend-worker.ts"
-        ? [...always, ...embedded]
-        : always;
+      : !path.startsWith(`${library}/`)
+        ? always
+        : // the only file that imports optional packages; a thread loads it
+          path.endsWith("/backend-worker.ts")
+          ? embedded
+          : [];
     const foreign = imports
       .filter((name) => !isOurs(name))
       .filter((name) => !isOfNode(name) && !named.includes(packageOf(name)));
     t.same(foreign, [], path);
   }
-  const used = new Set(sources.flatMap(({ imports }) => imports.map(packageOf)));
+  const used = new Set([libraryManifest.name, ...sources.flatMap(({ imports }) => imports.map(packageOf))]);
   t.same(
     [...always, ...embedded].filter((name) => !used.has(name)),
     [],
@@ -194,7 +219,7 @@ void t.test("a registry holds addresses of venues, and no local addresses", (t) 
     t.notMatch(text, /localhost|127\.0\.0\.1|file:|"\.{0,2}\/[a-z]/i, file);
   }
   const lockfile = readFileSync(packagedFile("package-lock.json"), "utf8");
-  t.notMatch(lockfile, '"resolved"', "the lockfile leaves the choice of the registry to npm");
+  t.notMatch(lockfile, /"resolved": "(?!packages\/)/, "the lockfile leaves the choice of the registry to npm");
   t.end();
 });
 
@@ -231,8 +256,28 @@ function sourcesIn(folder: string): Source[] {
 function importsIn(path: string, text: string): string[] {
   const found = text.matchAll(/(?:^(?:import|export)\s(?:[^;"']*?\sfrom\s)?|\bimport\()"([^"]+)"/gm);
   return [...found].map(([, name = ""]) =>
-    name.startsWith(".") ? posix.join(posix.dirname(path), name).replace(/\.js$/, ".ts") : name,
+    name.startsWith(".") ? posix.join(posix.dirname(path), name).replace(/\.js$/, ".ts") : libraryFile(name),
   );
+}
+
+/** The file of the library that an import by its name leads to; another package's name unchanged. */
+function libraryFile(name: string): string {
+  if (packageOf(name) !== libraryManifest.name) return name;
+  const entry = `.${name.slice(libraryManifest.name.length)}`;
+  const internals = "./internals/";
+  const file = entry.startsWith(internals)
+    ? libraryManifest.exports[`${internals}*`]!.replace("*", entry.slice(internals.length))
+    : libraryManifest.exports[entry]!;
+  return sourceOf(file);
+}
+
+/** Of a compiled file of the library, such as `./dist/scram.js`. */
+function sourceOf(file: string): string {
+  return posix.join(library, file.replace("/dist/", "/src/").replace(/\.js$/, ".ts"));
+}
+
+function manifestIn(folder: string): Manifest {
+  return JSON.parse(readFileSync(packagedFile(`${folder}/package.json`), "utf8")) as Manifest;
 }
 
 function importsOf(path: string): string[] {

@@ -244,6 +244,7 @@ void t.test("the image has the files that its programs read", (t) => {
     "dist/shared",
     "dist/server",
     "dist/probe",
+    "packages/embedded-timescaledb/dist",
   ])
     t.match(last, path);
   t.match(dockerfile, /^FROM \$\{NODE\}$/m);

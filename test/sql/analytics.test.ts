@@ -5,7 +5,7 @@ import pg from "pg";
 import t, { type Test } from "tap";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
-import { scramVerifier } from "../../server/database/scram.js";
+import { scramVerifier } from "@venuewatch/embedded-timescaledb/scram";
 import { readScript } from "../../shared/database/sql-files.js";
 import { analystsAsk } from "../support/analysts.js";
 import { serve } from "../support/api.js";

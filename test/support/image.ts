@@ -15,7 +15,7 @@ export function assembleImage(dir: string): string {
     const [, fromBuild, rest] = /^(?:--from=(\w+) )?(.+)$/.exec(words)!;
     const paths = rest!.split(" ");
     const target = paths.pop()!;
-    if (fromBuild === "packages") linkPackages(join(app, "node_modules"));
+    if (fromBuild === "packages") linkPackages(app);
     else
       for (const path of paths) {
         const into = target.endsWith("/") ? join(target, basename(path)) : target;
@@ -34,20 +34,18 @@ export function assembleImage(dir: string): string {
 }
 
 /**
- * Returns the packages that the Dockerfile's `npm ci` installs for production, by their paths in package-lock.json,
- * such as `node_modules/express`.
+ * Returns the packages of others that the Dockerfile's `npm ci` installs for production, by their paths in
+ * package-lock.json, such as `node_modules/express`.
  */
 export function imagePackages(): string[] {
   const dockerfile = readFileSync(packagedFile("Dockerfile"), "utf8");
   const [, flags = ""] = /^RUN npm ci (.*--omit=dev.*)$/m.exec(dockerfile)!;
   const omitted = [...flags.matchAll(/--omit=(\w+)/g)].map(([, kind]) => kind);
-  const { packages } = JSON.parse(readFileSync(packagedFile("package-lock.json"), "utf8")) as {
-    packages: Record<string, LockedPackage>;
-  };
-  return Object.entries(packages)
+  return Object.entries(lockedPackages())
     .filter(
-      ([path, { dev, optional, devOptional }]) =>
-        path !== "" &&
+      ([path, { link, dev, optional, devOptional }]) =>
+        path.includes("node_modules/") &&
+        !link &&
         !(dev && omitted.includes("dev")) &&
         !(optional && omitted.includes("optional")) &&
         !(devOptional && omitted.length === 2),
@@ -55,11 +53,19 @@ export function imagePackages(): string[] {
     .map(([path]) => path);
 }
 
+function lockedPackages(): Record<string, LockedPackage> {
+  const lock = readFileSync(packagedFile("package-lock.json"), "utf8");
+  return (JSON.parse(lock) as { packages: Record<string, LockedPackage> }).packages;
+}
+
 /** A package's entry in package-lock.json. */
 export interface LockedPackage {
   version: string;
   integrity: string;
   license?: string;
+  /** A package of this repository, whose folder is `resolved`. */
+  link?: boolean;
+  resolved?: string;
   dev?: boolean;
   optional?: boolean;
   /** Both development and an optional package need it: it is left out where both are. */
@@ -67,13 +73,16 @@ export interface LockedPackage {
 }
 
 /** Links lead to the installed packages, where they find all others: only imports by our own files are restricted. */
-function linkPackages(modules: string): void {
+function linkPackages(app: string): void {
   for (const path of imagePackages()) {
-    const [, name] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];
-    // a package nested within another package
-    if (name === undefined) continue;
-    const link = join(modules, name);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(packagedFile(path), link);
+    const isNested = path.lastIndexOf("node_modules/") > 0;
+    if (!isNested) makeLink(join(app, path), packagedFile(path));
   }
+  for (const [path, { link, resolved }] of Object.entries(lockedPackages()))
+    if (link) makeLink(join(app, path), join(app, resolved!));
+}
+
+function makeLink(path: string, target: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(target, path);
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import t, { type Test } from "tap";
 import { type Pool, sql } from "../../../shared/database/pool.js";
-import { scramVerifier } from "../../../server/database/scram.js";
+import { scramVerifier } from "@venuewatch/embedded-timescaledb/scram";
 import { cliWith } from "../../support/cli-input.js";
 import { migratedDatabase } from "../../support/database.js";
 import { superuserMissing } from "../../support/rights.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import t from "tap";
 import { startEmbedded } from "../../../server/embedded/embedded.js";
-import * as wire from "../../../server/embedded/messages.js";
+import * as wire from "@venuewatch/embedded-timescaledb/internals/messages";
 import { makeLog } from "../../../shared/log/log.js";
 import { metadataIsAnswered } from "../../support/metadata.js";
 import { connectWire, type WireClient } from "../../support/wire-client.js";

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { Client, Pool, type ClientConfig } from "pg";
 import t from "tap";
 import { startEmbedded } from "../../../server/embedded/embedded.js";
-import * as wire from "../../../server/embedded/messages.js";
+import * as wire from "@venuewatch/embedded-timescaledb/internals/messages";
 import { makeLog } from "../../../shared/log/log.js";
 import { metadataIsAnswered, psqlDescribes, psqlMissing } from "../../support/metadata.js";
 import { bind, closePortal, connectWire, execute, flush } from "../../support/wire-client.js";

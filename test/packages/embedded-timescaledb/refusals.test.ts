@@ -1,6 +1,6 @@
 import t from "tap";
-import { query } from "../../../server/embedded/messages.js";
-import { refusalOf } from "../../../server/embedded/refusals.js";
+import { query } from "@venuewatch/embedded-timescaledb/internals/messages";
+import { refusalOf } from "@venuewatch/embedded-timescaledb/internals/refusals";
 
 function refused(sql: string): boolean {
   return refusalOf({ type: "Q", bytes: query(sql) }) !== null;

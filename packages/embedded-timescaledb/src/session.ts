@@ -10,20 +10,20 @@
  * currval(), settings made by set_config() outside a SET, and settings with names that PostgreSQL does not know
  * (`my.setting`).
  *
- * Nothing of this reaches the next client, unless both are programs of the service (`areOfService`). Two things do
+ * Nothing of this reaches the next client, unless both are the owner's own programs (`areOwnPrograms`). Two things do
  * reach it: the libraries that LOAD loaded, and the state of random().
  */
 
 /**
  * The build sets some settings on its command line, some of them harmful: search_path=pg_catalog, enable_seqscan=off,
  * and log level DEBUG1, which alone triples the time of a small statement. It reads no postgresql.conf and ignores
- * ALTER DATABASE … SET. The values here are a server's defaults, except for jit (which the build lacks), work_mem, and
- * search_path and TimeZone, which have the values that the migration sets for the database on a server.
+ * ALTER DATABASE … SET. The values here are a server's defaults, except for jit (which the build lacks), work_mem,
+ * search_path and TimeZone.
  */
-const defaults = `
+const defaults = ({ searchPath }: ClientSessionOptions) => `
   SET log_min_messages = fatal;
   SET client_min_messages = notice;
-  SET search_path = venuewatch, public;
+  SET search_path = ${searchPath};
   SET enable_seqscan = on;
   SET allow_system_table_mods = off;
   SET jit = off;
@@ -34,12 +34,20 @@ const defaults = `
 export const owner = "postgres";
 
 /**
- * The statement_timeout of a superuser that has set none. A statement that somebody forgot in psql must not block the
- * board for the ten minutes that a migration may need; web can serve its newest board for longer than this timeout. The
- * service's programs set their own limits.
+ * The statement_timeout of a superuser that has set none. A statement that somebody forgot in psql must not block all
+ * others for as long as a migration may take. The owner's own programs set their own limits.
  */
 const ownersTimeout = "20s";
-const ofService = /^venuewatch /;
+
+export interface ClientSessionOptions {
+  /** The search_path of a client that sets none, as SQL. */
+  searchPath: string;
+  /**
+   * Matches the `application_name` of the owner's own programs; null if there are none. They change nothing in their
+   * session but what `pg_settings` shows, and have a statement_timeout only if they set it.
+   */
+  ownPrograms: RegExp | null;
+}
 
 export interface ClientSession {
   user: string;
@@ -60,7 +68,7 @@ export interface ClientSession {
 /** Executes one SQL text and returns its rows, or throws the backend's error. */
 export type RunSql = (sql: string) => Promise<(string | null)[][]>;
 
-export interface SessionBackend {
+export interface SessionBackend extends ClientSessionOptions {
   run: RunSql;
   fixRole: (oid: number) => void;
   unfixRole: () => void;
@@ -123,7 +131,7 @@ export async function openSession(
     `SELECT oid, rolsuper FROM pg_authid WHERE oid = quote_ident(${literal(user)})::regrole`,
   );
   const isFixed = row![1] !== "t";
-  const isBounded = !isFixed && !ofService.test(settings["application_name"] ?? "");
+  const isBounded = !isFixed && !isOwnProgram(backend, settings);
   const session: ClientSession = {
     user,
     oid: Number(row![0]),
@@ -144,24 +152,27 @@ export async function enterSession(
   session: ClientSession,
   previous: ClientSession | null,
 ): Promise<void> {
-  if (previous && areOfService(previous, session)) return changeSettings(backend, previous, session);
+  if (previous && areOwnPrograms(backend, previous, session)) return changeSettings(backend, previous, session);
   await resetSession(backend);
   await apply(backend, session);
 }
 
 /**
- * Between two programs of the service nothing is reset; only settings that differ are set. These programs have the same
- * rights, and change nothing in the session but what `pg_settings` shows. They take turns seven times a second, and a
- * reset takes 0.7 ms.
+ * Between two of the owner's own programs nothing is reset; only settings that differ are set. These programs have the
+ * same rights. They may take turns many times a second, and a reset takes 0.7 ms.
  */
-function areOfService(...sessions: ClientSession[]): boolean {
+function areOwnPrograms(backend: SessionBackend, ...sessions: ClientSession[]): boolean {
   const [{ own }] = sessions as [ClientSession];
   return sessions.every(
     (one) =>
-      ofService.test(one.initial["application_name"] ?? "") &&
+      isOwnProgram(backend, one.initial) &&
       one.own["session_authorization"] === owner &&
       one.own["role"] === own["role"],
   );
+}
+
+function isOwnProgram({ ownPrograms }: ClientSessionOptions, settings: Record<string, string>): boolean {
+  return ownPrograms?.test(settings["application_name"] ?? "") ?? false;
 }
 
 /**
@@ -230,7 +241,7 @@ export async function reportedSettings(run: RunSql): Promise<[string, string][]>
 /**
  * Everything that DISCARD ALL does, except DISCARD PLANS. The plans of PL/pgSQL functions do not belong to one client,
  * and the next one can reuse them: PostgreSQL replans when a table or the search path changes. With DISCARD PLANS,
- * every turn planned the board and a venue's page again, which took 20 to 80 ms.
+ * every turn planned large queries again, which took 20 to 80 ms.
  *
  * RESET and DISCARD do not undo SET SESSION AUTHORIZATION in this build.
  */
@@ -244,10 +255,10 @@ const reset = `
   DISCARD SEQUENCES;
   DISCARD TEMP`;
 
-export async function resetSession({ run, unfixRole }: SessionBackend): Promise<void> {
-  unfixRole();
+export async function resetSession(backend: SessionBackend): Promise<void> {
+  backend.unfixRole();
   // in one message, because each message costs as much as four of these statements
-  await run(`${reset};${defaults}`);
+  await backend.run(`${reset};${defaults(backend)}`);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** A build of PostgreSQL with other addresses than the known ones is refused, and not damaged. */
 import t from "tap";
-import { enlargeStack, type Stacked } from "../../../server/embedded/stack.js";
+import { enlargeStack, type Stacked } from "@venuewatch/embedded-timescaledb/internals/stack";
 
 const baseAddress = 1024 + 2_539_500;
 const heapBytes = 16 * 1024 * 1024;

@@ -1,24 +1,34 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
-import type { Log } from "../../shared/log/log.js";
-import { makeOutage } from "../../shared/log/outage.js";
 import type { Backend } from "./backend.js";
 import { serveClient, type WireClient } from "./client.js";
+import type { EmbeddedLog, RefusedClients } from "./log.js";
 import { errorResponse, type Complaint } from "./messages.js";
 import { makeBackendMutex, type Waiter } from "./backend-mutex.js";
 
-export interface ServiceOptions {
+export interface ServiceLimits {
+  /** How long a login may take, from the connection on; a minute by default, as PostgreSQL's authentication_timeout. */
+  loginLimitMs?: number;
+  /** How long a client may hold the database while it is idle, in a transaction or before Sync; 10 s by default. */
+  idleTransactionMs?: number;
+  /**
+   * How long a client that is no superuser may hold the database at a time, with a statement or a transaction;
+   * unlimited by default.
+   */
+  turnLimitMs?: number;
+  /** 100 by default. */
+  maxClients?: number;
+}
+
+export interface ServiceOptions extends ServiceLimits {
   /** On 127.0.0.1; 0 takes a free one. */
   port: number;
-  log: Log;
+  log: EmbeddedLog;
+  refused: RefusedClients;
   /** Challenges for unknown users derive from it. It must stay secret, and unchanged as long as the database exists. */
   decoySecret: string;
-  /** How long a login may take, from the connection on. */
-  loginLimitMs: number;
-  idleTransactionMs: number;
-  /** How long a client that is no superuser may hold the backend at a time. */
-  turnLimitMs: number;
-  maxClients: number;
+  /** What a client can do that has reached `turnLimitMs`. */
+  turnLimitHint?: string;
 }
 
 export interface EmbeddedService {
@@ -35,13 +45,9 @@ const checkpointEveryMs = 5_000;
 
 /** Accepts clients on loopback, which take turns with the backend. */
 export async function startService(backend: Backend, options: ServiceOptions): Promise<EmbeddedService> {
-  const { log, maxClients } = options;
-  const { decoySecret, loginLimitMs, idleTransactionMs, turnLimitMs } = options;
+  const { log, refused, decoySecret, turnLimitHint } = options;
+  const { loginLimitMs = 60_000, idleTransactionMs = 10_000, turnLimitMs = Infinity, maxClients = 100 } = options;
   const turns = makeBackendMutex(fail);
-  const refused = makeOutage(log, refusedWords, {
-    level: "warn",
-    endsByItself: true,
-  });
   const clients = new Map<number, WireClient>();
   let accepted = 0;
   let ending: Promise<void> | undefined;
@@ -68,7 +74,7 @@ export async function startService(backend: Backend, options: ServiceOptions): P
         turns,
         log,
         refused,
-        ...{ decoySecret, loginLimitMs, idleTransactionMs, turnLimitMs },
+        ...{ decoySecret, loginLimitMs, idleTransactionMs, turnLimitMs, turnLimitHint },
         onCancel: cancel,
         onGone: () => clients.delete(number),
       }),
@@ -140,12 +146,6 @@ export async function startService(backend: Backend, options: ServiceOptions): P
     for (const client of [...clients.values()]) client.expel(reason);
   }
 }
-
-const refusedWords = {
-  begun: "the embedded database refused a client",
-  lasts: "the embedded database still refuses clients",
-  over: "the embedded database has refused no client for a while",
-};
 
 const crashed: Complaint = {
   severity: "FATAL",

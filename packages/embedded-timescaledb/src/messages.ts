@@ -13,6 +13,10 @@ export interface Complaint {
   hint?: string;
 }
 
+export function protocolViolation(message: string): Complaint {
+  return { severity: "FATAL", code: "08P01", message };
+}
+
 export function errorResponse(complaint: Complaint): Buffer {
   const { severity, code, message, hint } = complaint;
   const fields = [`S${severity}`, `V${severity}`, `C${code}`, `M${message}`];
@@ -39,8 +43,14 @@ export function saslOutcome(data: string): Buffer {
   return packet("R", int32(12), Buffer.from(data));
 }
 
-/** The mechanism and the data of a SASLInitialResponse; null if the body is not one. */
-export function readSaslInitial(body: Buffer): { mechanism: string; data: string } | null {
+/** What a SASLInitialResponse contains. */
+export interface SaslInitial {
+  mechanism: string;
+  data: string;
+}
+
+/** Null if the body is not a SASLInitialResponse. */
+export function readSaslInitial(body: Buffer): SaslInitial | null {
   const end = body.indexOf(0);
   if (end < 0 || body.length < end + 5) return null;
   const length = body.readInt32BE(end + 1);

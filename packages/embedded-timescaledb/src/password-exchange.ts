@@ -5,7 +5,7 @@
 
 import { randomBytes } from "node:crypto";
 
-import { decoyVerifier, parseVerifier, proves, serverSignature } from "../database/scram.js";
+import { decoyVerifier, parseVerifier, proves, serverSignature } from "./scram.js";
 
 export const mechanism = "SCRAM-SHA-256";
 

