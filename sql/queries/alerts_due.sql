@@ -1,18 +1,4 @@
--- Whether the dispatcher has work. {waiting, due_in_ms, timeline}: whether events wait in the outbox; in how many
--- milliseconds the next delivery of a channel may be sent (0: now, null: none is queued); the database's timeline. On a
--- new timeline nothing leaves the outbox until the lost history is restored (sql/engine/075-timeline.sql).
---
--- Asked at least once a second, nearly always without result: claim_deliveries.sql, which asks the same under locks,
--- takes ten times as long to plan. Everything that it would claim is due here. The reverse is not true: a delivery may
--- need another core's key.
-select
-  r.is_restored and exists (
-    select from alert_event e where e.dispatched_at is null and e.dropped_at is null
-  ) as waiting,
-  current_timeline() as timeline,
-  case when r.is_restored then (
-    select greatest(0, extract(epoch from min(f.sendable_at) - clock_timestamp()))::float8 * 1000
-    from engine.first_in_line() f
-  ) end as due_in_ms
-from timeline t
-cross join lateral (select engine.is_restored(t) as is_restored) r
+-- Whether the dispatcher has work (kept-plans/040-alerts-due.sql). {waiting, due_in_ms, timeline}: whether events wait
+-- in the outbox; in how many milliseconds the next delivery may be sent (0: now, null: none is queued); the database's
+-- timeline.
+select waiting, due_in_ms, timeline from engine.alerts_due()
