@@ -32,7 +32,7 @@ export const ofImpairedRegions: Mutant[] = [
   },
   {
     breaks: "an impaired region determines when an incident began",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `    and s.reporting
     and s.region_id <> all (array(select engine.impaired_regions(at, at)))
     and not exists (

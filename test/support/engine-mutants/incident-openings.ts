@@ -4,14 +4,14 @@ import type { Mutant } from "./mutant.js";
 export const ofIncidentOpenings: Mutant[] = [
   {
     breaks: "an incident starts with the first region's trouble",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "where p.place = p.quorum",
     becomes: "where p.place = 1",
     noticedBy: ["6-old-local-trouble", "6-each-has-its-run"],
   },
   {
     breaks: "regions without a run confirm",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `  where engine.is_bad(s.state)
     and (s.bad_run >= r.opening_bad_run or s.in_part)`,
     becomes: "  where engine.is_bad(s.state)",
@@ -19,14 +19,14 @@ export const ofIncidentOpenings: Mutant[] = [
   },
   {
     breaks: "a partial failure confirms nothing",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "    and (s.bad_run >= r.opening_bad_run or s.in_part)",
     becomes: "    and s.bad_run >= r.opening_bad_run",
     noticedBy: ["6-fails-in-part"],
   },
   {
     breaks: "a region that sees the component well confirms by its run",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `  where engine.is_bad(s.state)
     and (s.bad_run`,
     becomes: "  where (s.bad_run",
@@ -34,14 +34,14 @@ export const ofIncidentOpenings: Mutant[] = [
   },
   {
     breaks: "a partial failure began within the window",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "else at - engine.partial_span(c.cadence_ms, r)",
     becomes: "else at - engine.judged_span(c.cadence_ms, r)",
     noticedBy: ["6-fails-in-part"],
   },
   {
     breaks: "a partial failure begins with a good sample",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `        and (s.in_a_row or not b.good)
 `,
     becomes: "",
@@ -49,7 +49,7 @@ export const ofIncidentOpenings: Mutant[] = [
   },
   {
     breaks: "a region with a partial failure has no run",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `s.bad_run >= r.opening_bad_run
   from engine.counted_states`,
     becomes: `s.bad_run >= r.opening_bad_run and not s.in_part
@@ -58,21 +58,21 @@ export const ofIncidentOpenings: Mutant[] = [
   },
   {
     breaks: "a run spans a silence",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "where n.after > u.max_age and n.ts > u.ts",
     becomes: "where false",
     noticedBy: ["6-run-does-not-reach-over-silence"],
   },
   {
     breaks: "a gap of exactly a vote's greatest age is a silence",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "where n.after > u.max_age and",
     becomes: "where n.after >= u.max_age and",
     noticedBy: ["6-run-reaches-over-a-gap"],
   },
   {
     breaks: "a silence cuts a partial failure",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `        where u.in_a_row
           and b.component_id`,
     becomes: "        where b.component_id",
@@ -80,7 +80,7 @@ export const ofIncidentOpenings: Mutant[] = [
   },
   {
     breaks: "unserved slots begin a stream's run",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `        and not (l.streams and b.unserved is true)
 `,
     becomes: "",
@@ -88,7 +88,7 @@ export const ofIncidentOpenings: Mutant[] = [
   },
   {
     breaks: "unserved slots fill a stream's silence",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `          and not (u.streams and b.unserved is true)
 `,
     becomes: "",
@@ -221,7 +221,7 @@ export const ofIncidentOpenings: Mutant[] = [
   },
   {
     breaks: "a suspect vantage never confirms trouble that it has long seen",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "    where k.bad_since <= at - engine.ms(r.impaired_within_ms)\n      or g.vantage not in",
     becomes: "    where g.vantage not in",
     noticedBy: ["6-long-bad-in-a-suspect-region"],
@@ -235,7 +235,7 @@ export const ofIncidentOpenings: Mutant[] = [
   },
   {
     breaks: "a suspect network confirms trouble that is also seen elsewhere",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "or g.vantage not in (select engine.suspect_vantages(at, r))",
     becomes:
       "or g.vantage not in (select engine.suspect_vantages(at, r)) or exists (select from region_state e where e.component_id = c.component_id and e.region_id <> s.region_id and e.bad_run > 1)",
@@ -243,14 +243,14 @@ export const ofIncidentOpenings: Mutant[] = [
   },
   {
     breaks: "an incident starts within the window",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "when s.in_a_row then coalesce(last_well.ts, at - interval '7 days')",
     becomes: "when s.in_a_row then greatest(last_well.ts, at - engine.ms(r.window_ms))",
     noticedBy: ["6-suspect-waits"],
   },
   {
     breaks: "samples that are not known yet determine when an incident began",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "        and g.ts <= at - g.received_after_s * interval '1 second'\n",
     becomes: "",
     noticedBy: ["6-opens-anew-after-retraction"],
@@ -265,21 +265,21 @@ export const ofIncidentOpenings: Mutant[] = [
   },
   {
     breaks: "an incident that an operator retracted opens again",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: "i.closed_at is null and i.dismissed_until is null\n$$",
     becomes: "false\n$$",
     noticedBy: ["6-operator-retracts"],
   },
   {
     breaks: "an incident that an operator retracted never opens again",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: "i.incident_id = d.incident_id and s.state = 'operational'",
     becomes: "false",
     noticedBy: ["6-operator-retracts"],
   },
   {
     breaks: "silence ends an operator's retraction",
-    file: "engine/070-incidents.sql",
+    file: "engine/073-retractions.sql",
     found: "i.incident_id = d.incident_id and s.state = 'operational'",
     becomes: "i.incident_id = d.incident_id and not engine.is_bad(s.state)",
     noticedBy: ["6-operator-retracts-and-nobody-measures"],

@@ -32,7 +32,7 @@ export const ofOutliers: Mutant[] = [
   },
   {
     breaks: "an outlier confirms",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: `and not exists (
       select from engine.outliers(at) o where o.component_id = s.component_id and o.region_id = s.region_id
     )`,

@@ -270,7 +270,7 @@ export const ofRegionVerdicts: Mutant[] = [
   },
   {
     breaks: "an incident starts with samples of a region's own trouble",
-    file: "engine/070-incidents.sql",
+    file: "engine/065-confirmed-trouble.sql",
     found: "and engine.counts(b.ts, b.good, b.latency_us, l.slow_from_us, o.spans)",
     becomes: "",
     noticedBy: ["4-run-after-an-impairment"],
