@@ -38,8 +38,13 @@ export interface RecordedCounts {
  */
 export const batchSize = 1000;
 
-/** @param aside gets the samples whose components the database does not know */
-export function makeRecorder(recordSamples: RecordSamples, acknowledged: Acknowledged, aside: Quarantine, log: Log) {
+/** @param quarantine gets the samples whose components the database does not know */
+export function makeRecorder(
+  recordSamples: RecordSamples,
+  acknowledged: Acknowledged,
+  quarantine: Quarantine,
+  log: Log,
+) {
   const counts: RecordedCounts = { shipped: 0, duplicates: 0, restored: 0, refused: 0 };
   /** Halved to find samples that make their batch fail, and doubled again after each success. */
   let size = batchSize;
@@ -84,7 +89,7 @@ export function makeRecorder(recordSamples: RecordSamples, acknowledged: Acknowl
         samples: again,
       });
     if (refused > 0) log.warn("samples refused by the database", { refused });
-    if (unknown.length > 0) await aside.put(unknown, done);
+    if (unknown.length > 0) await quarantine.put(unknown, done);
     else done();
   }
 

@@ -46,8 +46,8 @@ export function startShip({
   acknowledged: keeping,
 }: ShipOptions): Ship {
   const acknowledged = makeAcknowledged(keeping);
-  const aside = makeQuarantine(spool, log, tryUnknownEveryMs);
-  const recorder = makeRecorder(record, acknowledged, aside, log);
+  const quarantine = makeQuarantine(spool, log, tryUnknownEveryMs);
+  const recorder = makeRecorder(record, acknowledged, quarantine, log);
   const stopped = new AbortController();
   let delivery: Promise<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
@@ -83,7 +83,7 @@ export function startShip({
       try {
         const some = await recorder.record(await spool.next(recorder.size()));
         // in turn, because each queue may hold days of samples
-        const more = await recorder.record(await aside.next(recorder.size()));
+        const more = await recorder.record(await quarantine.next(recorder.size()));
         const again = await recorder.record(acknowledged.next(recorder.size()), true);
         if (!some && !more && !again) return;
         failures = 0;
@@ -96,7 +96,7 @@ export function startShip({
   }
 
   function waiting(): number {
-    return sumOf(({ waiting }) => waiting) - aside.twice();
+    return sumOf(({ waiting }) => waiting) - quarantine.twice();
   }
 
   function sumOf(what: (status: SpoolStatus) => number): number {
@@ -104,7 +104,7 @@ export function startShip({
   }
 
   function spools(): Spool[] {
-    return [spool, aside.spool()].filter((one) => one !== null);
+    return [spool, quarantine.spool()].filter((one) => one !== null);
   }
 
   async function closeSpools(): Promise<number> {

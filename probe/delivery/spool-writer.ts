@@ -25,7 +25,7 @@ export function makeSpoolWriter(
   /** The last error of the disk, while it takes no writes. */
   let broken: Error | null = null;
   /** Serializes all operations on this spool's own files. */
-  let line: Promise<void> = Promise.resolve();
+  let queue: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
@@ -70,11 +70,11 @@ export function makeSpoolWriter(
   function write(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    return (line = line.then(writeAll));
+    return (queue = queue.then(writeAll));
   }
 
   function truncateDelivered(): Promise<void> {
-    return (line = line.then(files.truncateDelivered));
+    return (queue = queue.then(files.truncateDelivered));
   }
 
   async function writeAll(): Promise<void> {

@@ -131,7 +131,17 @@ export function makeUpkeep(
  */
 function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics): Chore[] {
   let late: "rolled up" | "waits" | "failed" = "waits";
+  /** When the current hour was last recomputed; null since the start. */
+  let currentHourAt: Date | null = null;
   const reconciler = makeReconciler(pool, log, metrics);
+
+  async function rollUpOpenBuckets(at: Date): Promise<void> {
+    const [row] = await pool.query<{ due: boolean }>(
+      sql`select upkeep.current_hour_is_due(${at}, ${currentHourAt}) as due`,
+    );
+    await pool.query(sql`call upkeep.refresh_open_buckets(${at}, ${row!.due})`);
+    if (row!.due) currentHourAt = at;
+  }
 
   async function rollUpLate(at: Date): Promise<void> {
     try {
@@ -166,9 +176,7 @@ function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics)
     {
       name: "rolling up the hour and the day that run",
       everyMs: pace.openBucketsMs,
-      run: async (at) => {
-        await pool.query(sql`call upkeep.refresh_open_buckets(${at}, upkeep.current_hour_is_due(${at}))`);
-      },
+      run: rollUpOpenBuckets,
     },
     {
       name: "keeping the hours of a week",

@@ -51,26 +51,27 @@ export function withThresholds(text: string, thresholds: readonly Threshold[], n
   return rewritten;
 }
 
-/** @returns the thresholds that were set, by their path in the registry */
-function putInto({ venues }: Registry, thresholds: readonly Threshold[]): Map<JSONPath, StallThreshold> {
-  const put = new Map<JSONPath, StallThreshold>();
+/** @returns the thresholds that were set, with their path in the registry; of two for one stream, the last counts */
+function putInto({ venues }: Registry, thresholds: readonly Threshold[]): { path: JSONPath; stall: StallThreshold }[] {
+  const put = new Map<string, { path: JSONPath; stall: StallThreshold }>();
   for (const { venue: id, stream: name, stall } of thresholds) {
     const v = venues.findIndex((venue) => venue.id === id);
     const streams = venues[v]?.socket?.streams ?? [];
     const s = streams.findIndex((stream) => stream.name === name);
     if (!streams[s]) continue;
     streams[s].stall = stall;
-    put.set(["venues", v, "socket", "streams", s, "stall"], stall);
+    put.set(`${v} ${s}`, { path: ["venues", v, "socket", "streams", s, "stall"], stall });
   }
-  return put;
+  return [...put.values()];
 }
 
 /** Everything else stays as people wrote it. */
-function replaced(text: string, values: Map<JSONPath, unknown>): string {
+function replaced(text: string, thresholds: { path: JSONPath; stall: StallThreshold }[]): string {
   const root = parseTree(text)!;
-  const edits = [...values].map(([path, value]) => {
-    const { offset, length } = findNodeAtLocation(root, path)!;
-    return { offset, length, content: oneLine(value) };
+  const edits = thresholds.map(({ path, stall }) => {
+    const node = findNodeAtLocation(root, path);
+    if (!node) throw new Error(`expected a value at ${path.join(".")} of the registry, found none`);
+    return { offset: node.offset, length: node.length, content: oneLine(stall) };
   });
   return applyEdits(text, edits);
 }

@@ -34,16 +34,32 @@ declare
 begin
   lock table open_hour in share row exclusive mode;
   insert into open_hour (hour, venue_id, holds_from, answers, p50_us)
-  select m.hour, c.venue_id, 'infinity', sum(m.good), percentile_cont(0.5) within group (order by m.p50_us)
-  from sample_hour m
-  join component c using (component_id)
-  join venue v using (venue_id)
-  where c.kind = 'rest' and c.published and v.published
-    and m.p50_us is not null
-    and m.hour >= (select time_bucket('1 hour', k.published_to) from api.clock k)
-    -- for the planner, which excludes chunks only by now()
-    and m.hour > now() - interval '2 days'
-  group by m.hour, c.venue_id;
+  select n.hour, n.venue_id, 'infinity', n.answers, n.p50_us
+  from (
+    select
+      m.hour, c.venue_id, sum(m.good) as answers, percentile_cont(0.5) within group (order by m.p50_us) as p50_us
+    from sample_hour m
+    join component c using (component_id)
+    join venue v using (venue_id)
+    where c.kind = 'rest' and c.published and v.published
+      and m.p50_us is not null
+      and m.hour >= (select time_bucket('1 hour', k.published_to) from api.clock k)
+      -- for the planner, which excludes chunks only by now()
+      and m.hour > now() - interval '2 days'
+    group by m.hour, c.venue_id
+  ) n
+  -- only changes: most calls follow a roll-up of another hour
+  where not exists (
+    select
+    from (
+      select o.answers, o.p50_us
+      from open_hour o
+      where o.hour = n.hour and o.venue_id = n.venue_id
+      order by o.holds_from desc
+      limit 1
+    ) newest
+    where newest.answers = n.answers and newest.p50_us = n.p50_us
+  );
   delete from open_hour o
   where o.hour < clock_timestamp() - interval '1 day'
     or exists (

@@ -107,15 +107,19 @@ begin
 end;
 $$;
 
--- Whether the current hour is recomputed in this minute: in its first minutes, then every five. It is recomputed
--- completely, which takes the embedded database 0.7 s at its end with the registry's venues, and until it is over it is
--- one point of the sparkline.
-create function upkeep.current_hour_is_due(at timestamptz) returns boolean
+-- Whether the current hour is recomputed now: every minute in its first five minutes, then every five minutes, and at
+-- the first call (`last_at` null). It is recomputed completely, which takes the embedded database 0.7 s at its end with
+-- the registry's venues, and until it is over it is one point of the sparkline. Calls come about every minute, a little
+-- late or early: hence half a minute less.
+create function upkeep.current_hour_is_due(at timestamptz, last_at timestamptz) returns boolean
 language sql immutable
-return extract(minute from at) < 5 or extract(minute from at)::int % 5 = 0;
+return last_at is null
+  or at < time_bucket('1 hour', at) + interval '5 minutes'
+  or at not between last_at and last_at + interval '4 minutes 30 seconds';
 
 -- Every minute: the hour before the current one, whose last minutes still change, and the current one if it is due,
--- recomputed completely; and, once they are over, the hours and days that are added up from minutes.
+-- recomputed completely; and, once they are over, the hours and days that are added up from minutes. The default is for
+-- cores of 0.8, which may run during an upgrade.
 create procedure upkeep.refresh_open_buckets(at timestamptz, with_current_hour boolean default true)
 language plpgsql
 as $$

@@ -36,27 +36,76 @@ void t.test("upkeep of an empty database succeeds", async (t) => {
   });
 });
 
-void t.test("upkeep recomputes the hour before every minute, and the current hour when it is due", async (t) => {
+void t.test("the current hour is due every minute while it is young, then every five minutes", async (t) => {
   const { pool } = await migratedDatabase(t);
-  const hour = new Date(Math.floor(Date.now() / hourMs) * hourMs - hourMs);
-  const hourBefore = new Date(+hour - hourMs);
-  const at = (minute: number) => new Date(+hour + minute * minuteMs);
-  await insertRaw(pool, [...samplesAround(new Date(+hour - 20 * minuteMs), 3), ...samplesAround(at(20), 3)]);
+  const isDue = async (at: string, lastAt: string | null) => {
+    const [row] = await pool.query<{ due: boolean }>(
+      sql`select upkeep.current_hour_is_due(${at}, ${lastAt}::timestamptz) as due`,
+    );
+    return row!.due;
+  };
+  t.equal(await isDue("2026-01-01T10:07:00Z", null), true, "after a start");
+  t.equal(await isDue("2026-01-01T10:04:59Z", "2026-01-01T10:03:59Z"), true, "young");
+  t.equal(await isDue("2026-01-01T10:06:00Z", "2026-01-01T10:04:59Z"), false);
+  t.equal(await isDue("2026-01-01T10:09:40Z", "2026-01-01T10:04:59Z"), true);
+  t.equal(await isDue("2026-01-01T11:00:01Z", "2026-01-01T10:59:01Z"), true, "the next hour");
+  t.equal(await isDue("2026-01-01T10:20:00Z", "2026-01-01T10:30:00Z"), true, "after the clock went back");
+  // five minutes past the hour there begin at another minute of UTC's
+  await pool.script("set timezone = 'Asia/Kolkata'");
+  t.equal(await isDue("2026-01-01T10:32:00Z", "2026-01-01T10:31:00Z"), false, "in any time zone");
+});
+
+void t.test(
+  "core recomputes the current hour every five minutes, from its first, though its chores drift",
+  async (t) => {
+    const { pool } = await migratedDatabase(t);
+    let at = new Date(Math.floor(Date.now() / hourMs) * hourMs - hourMs + 7 * minuteMs);
+    let passedMs = 0;
+    const upkeep = makeUpkeep(pool, quiet, usualUpkeepPace, undefined, {
+      now: () => Promise.resolve(at),
+      passedMs: () => passedMs,
+    });
+    const counted = async () => {
+      const [row] = await pool.query<{ samples: number }>(
+        sql`select coalesce(sum(samples), 0) as samples from sample_hour`,
+      );
+      return row!.samples;
+    };
+    const recomputedAt = [];
+    for (let turn = 0; turn < 16; turn++) {
+      await insertRaw(pool, samplesAround(at, 1));
+      const before = await counted();
+      // the hour's is the third chore
+      let turns = 3;
+      await upkeep.doWhatIsDue(() => turns-- > 0);
+      if ((await counted()) > before) recomputedAt.push(turn);
+      const driftedMs = minuteMs + 400;
+      at = new Date(+at + driftedMs);
+      passedMs += driftedMs;
+    }
+    t.strictSame(recomputedAt, [0, 5, 10, 15]);
+  },
+);
+
+void t.test("a roll-up without the current hour leaves it alone, and writes no figures again", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const hour = new Date(Math.floor(Date.now() / hourMs) * hourMs);
+  const now = new Date(+hour + 31 * minuteMs);
+  await insertRaw(pool, [...samplesAround(new Date(+hour - 20 * minuteMs), 3), ...samplesAround(hour, 3)]);
   const hours = async () =>
     (await pool.query<{ hour: Date }>(sql`select distinct hour from sample_hour order by hour`)).map(
       ({ hour }) => hour,
     );
-  const isDue = async (minute: number) =>
-    (await pool.query<{ due: boolean }>(sql`select upkeep.current_hour_is_due(${at(minute)}) as due`))[0]!.due;
-
-  await pool.query(sql`call upkeep.refresh_open_buckets(${at(31)}, upkeep.current_hour_is_due(${at(31)}))`);
-  t.strictSame(await hours(), [hourBefore]);
-  await pool.query(sql`call upkeep.refresh_open_buckets(${at(35)}, upkeep.current_hour_is_due(${at(35)}))`);
-  t.strictSame(await hours(), [hourBefore, hour]);
-
-  const dueMinutes = [];
-  for (let minute = 0; minute < 60; minute++) if (await isDue(minute)) dueMinutes.push(minute);
-  t.strictSame(dueMinutes, [0, 1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55]);
+  const versions = async () =>
+    (await pool.query<{ versions: number }>(sql`select count(*) as versions from open_hour`))[0]!.versions;
+  await pool.query(sql`call upkeep.refresh_open_buckets(${now}, false)`);
+  t.strictSame(await hours(), [new Date(+hour - hourMs)]);
+  await pool.query(sql`call upkeep.refresh_open_buckets(${now}, true)`);
+  t.strictSame(await hours(), [new Date(+hour - hourMs), hour]);
+  const before = await versions();
+  t.ok(before > 0);
+  await pool.query(sql`call upkeep.refresh_open_buckets(${now}, false)`);
+  t.equal(await versions(), before);
 });
 
 void t.test("upkeep keeps the planner's statistics current", async (t) => {

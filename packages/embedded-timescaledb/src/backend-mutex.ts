@@ -16,9 +16,9 @@ export interface Waiter {
 
 export interface BackendMutex {
   /** To be called whenever the waiter may have become ready. */
-  wake(player: Waiter): void;
+  wake(waiter: Waiter): void;
   /** The waiter will not return. Its current exchange is finished; then the next waiter gets the backend. */
-  leave(player: Waiter): void;
+  leave(waiter: Waiter): void;
   /** Waits for the running exchange and starts no other. */
   stop(): Promise<void>;
 }
@@ -54,12 +54,12 @@ export function makeBackendMutex(onFailure: (error: unknown) => void): BackendMu
     return undefined;
   }
 
-  async function playOnce(player: Waiter): Promise<void> {
+  async function playOnce(waiter: Waiter): Promise<void> {
     stopIdling();
-    const outcome = await player.play();
-    if (holder !== player || outcome === "keeps") return;
+    const outcome = await waiter.play();
+    if (holder !== waiter || outcome === "keeps") return;
     holder = undefined;
-    if (player.ready()) waiting.push(player);
+    if (waiter.ready()) waiting.push(waiter);
   }
 
   function stopIdling(): void {
@@ -78,14 +78,14 @@ export function makeBackendMutex(onFailure: (error: unknown) => void): BackendMu
   }
 
   return {
-    wake(player) {
-      if (player !== holder && !waiting.includes(player)) waiting.push(player);
+    wake(waiter) {
+      if (waiter !== holder && !waiting.includes(waiter)) waiting.push(waiter);
       start();
     },
-    leave(player) {
-      const place = waiting.indexOf(player);
+    leave(waiter) {
+      const place = waiting.indexOf(waiter);
       if (place >= 0) waiting.splice(place, 1);
-      if (holder !== player) return;
+      if (holder !== waiter) return;
       holder = undefined;
       stopIdling();
       start();

@@ -11,7 +11,7 @@ import { type Interruptible, lowerCancel, raiseCancel } from "./cancel-flag.js";
 import * as wire from "./messages.js";
 import { fixRole, type RightsOfModule, unfixRole } from "./rights.js";
 import {
-  admit,
+  admitByVerifier,
   type SessionBackend,
   enterSession,
   openSession,
@@ -163,7 +163,7 @@ async function verifier(user: string): Promise<Reply> {
 
 async function admitRole(role: string, verifier: string): Promise<Reply> {
   vacate();
-  await admit(backend, role, verifier);
+  await admitByVerifier(backend, role, verifier);
   return nothing();
 }
 

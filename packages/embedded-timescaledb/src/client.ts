@@ -39,11 +39,11 @@ export function serveClient(socket: Socket, around: ClientSurroundings): WireCli
   const connection = makeConnection(socket, leave);
   const login = startLogin(connection, inbox, secret, around);
   const turn = makeTurnLimit(around.turnLimitMs, around.turnLimitHint);
-  const player: Waiter = { ready, play, idleMs, idleTooLong };
+  const waiter: Waiter = { ready, play, idleMs, idleTooLong };
   let standing: Standing = "idle";
 
   socket.on("data", take);
-  socket.on("drain", () => turns.wake(player));
+  socket.on("drain", () => turns.wake(waiter));
   return { secret, expel: connection.expel };
 
   function take(chunk: Buffer): void {
@@ -52,7 +52,7 @@ export function serveClient(socket: Socket, around: ClientSurroundings): WireCli
     login.read();
     if (!ready()) return;
     if (inbox.size() > unservedLimitBytes) socket.pause();
-    turns.wake(player);
+    turns.wake(waiter);
   }
 
   function ready(): boolean {
@@ -141,7 +141,7 @@ export function serveClient(socket: Socket, around: ClientSurroundings): WireCli
     backend.request({ kind: "leave", client: number }).catch(() => {
       // The backend has died, so there is nothing to roll back.
     });
-    turns.leave(player);
+    turns.leave(waiter);
     around.onGone();
   }
 }

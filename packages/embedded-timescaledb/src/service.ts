@@ -98,7 +98,7 @@ export async function startService(backend: Backend, options: ServiceOptions): P
   /** A checkpoint waits for its turn like a client. */
   function repeatCheckpoints(): NodeJS.Timeout {
     let due = false;
-    const player: Waiter = {
+    const waiter: Waiter = {
       ready: () => due,
       async play() {
         due = false;
@@ -112,7 +112,7 @@ export async function startService(backend: Backend, options: ServiceOptions): P
     };
     return setInterval(() => {
       due = true;
-      turns.wake(player);
+      turns.wake(waiter);
     }, checkpointEveryMs).unref();
   }
 

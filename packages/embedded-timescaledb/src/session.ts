@@ -37,7 +37,7 @@ export const owner = "postgres";
  * The statement_timeout of a superuser that has set none. A statement that somebody forgot in psql must not block all
  * others for as long as a migration may take. The owner's own programs set their own limits.
  */
-const ownersTimeout = "20s";
+const ownersStatementTimeout = "20s";
 
 export interface ClientSessionOptions {
   /** The search_path of a client that sets none, as SQL. */
@@ -109,7 +109,7 @@ export async function removeTraps(backend: SessionBackend): Promise<void> {
 }
 
 /** Lets a role log in with the password of this verifier. Creates the role if it is missing. */
-export async function admit(backend: SessionBackend, role: string, verifier: string): Promise<void> {
+export async function admitByVerifier(backend: SessionBackend, role: string, verifier: string): Promise<void> {
   await resetSession(backend);
   const [found] = await backend.run(`SELECT 1 FROM pg_roles WHERE rolname = ${literal(role)}`);
   const name = identifier(role);
@@ -136,7 +136,7 @@ export async function openSession(
     user,
     oid: Number(row![0]),
     isFixed,
-    initial: isBounded ? { statement_timeout: ownersTimeout, ...settings } : settings,
+    initial: isBounded ? { statement_timeout: ownersStatementTimeout, ...settings } : settings,
     own: {},
     touched: false,
     statementTimeoutMs: 0,
@@ -158,16 +158,13 @@ export async function enterSession(
 }
 
 /**
- * Between two of the owner's own programs nothing is reset; only settings that differ are set. These programs have the
- * same rights. They may take turns many times a second, and a reset takes 0.7 ms.
+ * Between two of the owner's own programs only settings that differ are set or reset. They may take turns many times a
+ * second, and resetting everything takes 0.7 ms. Both must act as the superuser, who may reset every setting.
  */
 function areOwnPrograms(backend: SessionBackend, ...sessions: ClientSession[]): boolean {
-  const [{ own }] = sessions as [ClientSession];
   return sessions.every(
     (one) =>
-      isOwnProgram(backend, one.initial) &&
-      one.own["session_authorization"] === owner &&
-      one.own["role"] === own["role"],
+      isOwnProgram(backend, one.initial) && one.own["session_authorization"] === owner && one.own["role"] === "none",
   );
 }
 

@@ -19,19 +19,19 @@ export interface TurnLimit {
 export function makeTurnLimit(limitMs: number, hint: string | undefined): TurnLimit {
   let terms: Terms = { isSuperuser: true, statementTimeoutMs: 0 };
   /** Null between turns. */
-  let begunMs: number | null = null;
+  let startedMs: number | null = null;
 
   function leftMs(): number {
-    if (terms.isSuperuser || begunMs === null) return Infinity;
-    return begunMs + limitMs - performance.now();
+    if (terms.isSuperuser || startedMs === null) return Infinity;
+    return startedMs + limitMs - performance.now();
   }
 
   return {
     begin() {
-      begunMs ??= performance.now();
+      startedMs ??= performance.now();
     },
     end() {
-      begunMs = null;
+      startedMs = null;
     },
     leftMs,
     ofRequest() {

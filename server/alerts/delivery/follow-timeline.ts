@@ -3,7 +3,7 @@ import type { Log } from "../../../shared/log/log.js";
 import type { RecentlySent } from "./recently-sent.js";
 
 /**
- * Returns a function that is told the database's current timeline, and resolves with whether it is new. Where the
+ * Returns a function that takes the database's current timeline and resolves with whether it is new. Where the
  * database failed over, it writes back what this dispatcher sent on the former primary and the new one lost: call it
  * before anything else is decided or sent.
  */

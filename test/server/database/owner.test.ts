@@ -26,7 +26,7 @@ void t.test(
   async (t) => {
     const { admin, owner, name, url } = await ownedDatabase(t);
 
-    await t.test("creates the roles, or is told which to ask for", async (t) => {
+    await t.test("creates the roles, or gets an error that names those to ask for", async (t) => {
       for (const role of roles)
         await admin.script(
           `do $$ begin create role ${role} nologin; exception when duplicate_object or unique_violation then null; end $$`,

@@ -50,6 +50,7 @@ void t.test("writing thresholds changes nothing else in a registry", async (t) =
   );
   t.equal(withThresholds(rewritten, all, "it"), rewritten, "writing them again changes nothing");
   t.equal(withThresholds(original, [], "it"), original);
+  t.equal(withThresholds(original, [...all, ...all], "it"), rewritten, "of two for one stream, the last counts");
 });
 
 void t.test("a stream without a proposal is unchanged", (t) => {

@@ -1,4 +1,4 @@
-/** Mutants of chapter 6 of the rule book, what becomes of an incident and how it is told. */
+/** Mutants of chapter 6 of the rule book: how an incident changes and ends, and its alerts. */
 import type { Mutant } from "./mutant.js";
 
 export const ofIncidentLives: Mutant[] = [
