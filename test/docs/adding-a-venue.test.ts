@@ -24,9 +24,7 @@ function block(language: string): string {
 async function playerOnThePage(): Promise<VenuePlayer> {
   const module = ts.ModuleKind.ESNext;
   const target = ts.ScriptTarget.ES2022;
-  const { outputText } = ts.transpileModule(block("ts"), {
-    compilerOptions: { module, target },
-  });
+  const { outputText } = ts.transpileModule(block("ts"), { compilerOptions: { module, target } });
   const url = `data:text/javascript,${encodeURIComponent(outputText)}`;
   return ((await import(url)) as { example: VenuePlayer }).example;
 }
@@ -36,11 +34,7 @@ void t.test("a venue that is added as the page describes", async (t) => {
   const registry = parseRegistry({ ...usual, venues: [JSON.parse(block("json"))] }, "of the page");
   t.pass("its entry is valid");
 
-  const world = await startWorld({
-    registry,
-    players: { example: await playerOnThePage() },
-    timeScale: 5,
-  });
+  const world = await startWorld({ registry, players: { example: await playerOnThePage() }, timeScale: 5 });
   t.teardown(() => world.close());
   const [venue] = world.registry.venues;
   for (const endpoint of venue!.rest) endpoint.cadenceMs = 1000;

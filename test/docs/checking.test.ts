@@ -24,12 +24,7 @@ void t.test("all evidence is recomputed with the same result", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await makeWorldOfAllKinds(pool);
   const analyst = await analystOf(t, url);
-  const { rows } = await analyst.query<{
-    slug: string;
-    decision: string;
-    kept: string;
-    anew: string;
-  }>(`
+  const { rows } = await analyst.query<{ slug: string; decision: string; kept: string; anew: string }>(`
     select i.slug, d.decision, d.kept::text, analytics.evidence(i.slug, d.decision)::text as anew
     from analytics.incidents i
     cross join lateral (
@@ -151,14 +146,8 @@ async function makeWorldOfAllKinds(db: Db): Promise<void> {
     });
 
   // one region turns bad at every venue, and another has trouble with one of them
-  await measured(db, {
-    ...{ from: at("04:30"), to: at("05:20"), fault: "dns" },
-    regions: ["us-east"],
-  });
-  await measured(db, {
-    ...{ from: at("04:50"), to: at("05:20"), fault: "tls" },
-    ...{ venue: "gate", ...reporting },
-  });
+  await measured(db, { ...{ from: at("04:30"), to: at("05:20"), fault: "dns" }, regions: ["us-east"] });
+  await measured(db, { ...{ from: at("04:50"), to: at("05:20"), fault: "tls" }, ...{ venue: "gate", ...reporting } });
   await decideThrough(db, at("01:50"), at("07:20"));
 
   await measured(db, {

@@ -54,11 +54,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         ...{ paired: 0, oursNear: 0, oursOnly: 1, leads: 0 },
         ...{ theirs: 0, theirsCompared: 0, theirsNear: 0 },
       },
-      {
-        ...counts,
-        ...{ paired: 1, oursNear: 0, oursOnly: 0, leads: 0 },
-        ...{ theirs: 1, aheadUncorrelated: null },
-      },
+      { ...counts, ...{ paired: 1, oursNear: 0, oursOnly: 0, leads: 0 }, ...{ theirs: 1, aheadUncorrelated: null } },
     ]);
   });
 
@@ -87,12 +83,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         [null, "a"],
       );
       const pair = {
-        ...{
-          id: "a",
-          title: "=1+1 <script>",
-          impact: "critical",
-          kind: "incident",
-        },
+        ...{ id: "a", title: "=1+1 <script>", impact: "critical", kind: "incident" },
         ...{ postedAt: at(51).toISOString(), resolvedAt: at(49).toISOString() },
         ...{ subjectMatched: false, vanished: false, timesDoubtful: false },
         aheadUncorrelated: -3600,
@@ -104,22 +95,13 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
         incidents: [{ ...pair, aheadUncorrelated: null }],
       });
       t.match(detection, { paired: 1, oursOnly: 1, subjectMatched: false });
-      const incident = await ask<{
-        detection: DetectionRow;
-        incident: ComparedIncident;
-        official: object;
-      }>(`/v1/incidents/${early}`);
+      const incident = await ask<{ detection: DetectionRow; incident: ComparedIncident; official: object }>(
+        `/v1/incidents/${early}`,
+      );
       t.match(incident, {
         incident: { official: pair },
         official: { observed: true, incidents: [{ id: "a" }] },
-        detection: {
-          ours: 1,
-          theirs: 1,
-          paired: 1,
-          leads: 1,
-          aheadUncorrelated: -3600,
-          subjectMatched: false,
-        },
+        detection: { ours: 1, theirs: 1, paired: 1, leads: 1, aheadUncorrelated: -3600, subjectMatched: false },
       });
       const { body } = await api.ask<{ incidents: ComparedIncident[] }>("/v1/incidents?venue=deribit");
       t.strictSame(body.incidents, listed, "the same object on every page");
@@ -131,12 +113,7 @@ void t.test("how our incidents compare with the venues' notices", async (t) => {
     async (t) => {
       type Line = Record<string, string>;
       const { body } = await api.ask<Line[]>("/v1/incidents?format=csv&venue=deribit");
-      t.match(body[0], {
-        officialId: "",
-        officialTitle: "",
-        subjectMatched: "",
-        aheadUncorrelated: "",
-      });
+      t.match(body[0], { officialId: "", officialTitle: "", subjectMatched: "", aheadUncorrelated: "" });
       t.match(body[1], {
         officialId: "a",
         officialTitle: "'=1+1 <script>",
@@ -231,24 +208,13 @@ async function randomQuarter(pool: Pool, random: () => number, now: Date): Promi
 async function quarterOfThePage(pool: Pool, now: Date): Promise<void> {
   await incidents(pool, "okx", at(100), at(60));
   await incidents(pool, "kraken", at(90), at(89.9), at(40));
-  const one = notice("q8w7", at(90), {
-    status: "investigating",
-    impact: "minor",
-    title: "Slow API",
-  });
+  const one = notice("q8w7", at(90), { status: "investigating", impact: "minor", title: "Slow API" });
   const later = { ...one, status: "identified", impact: "critical" };
-  const over = {
-    ...later,
-    status: "resolved",
-    title: "Slow order entry",
-    over: true,
-  };
+  const over = { ...later, status: "resolved", title: "Slow order entry", over: true };
   const minutesAgo = (minutes: number) => new Date(+now - minutes * 60_000);
   for (const [n, said_] of [one, later, over].entries())
     await said(pool, "kraken", minutesAgo(4 - n), [whole(said_, notice("r2", at(70)))]);
   await said(pool, "kraken", minutesAgo(1), [whole(notice("r2", at(70)))]);
   await said(pool, "okx", minutesAgo(1), [{ scope: "notices", notices: [notice("o1", at(59))], listedFrom: null }]);
-  await said(pool, "gemini", minutesAgo(1), [], {
-    problem: "incidents.json: answered HTML instead of JSON",
-  });
+  await said(pool, "gemini", minutesAgo(1), [], { problem: "incidents.json: answered HTML instead of JSON" });
 }

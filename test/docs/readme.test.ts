@@ -25,10 +25,7 @@ void t.test("docs/commands.md lists exactly the existing commands", (t) => {
 
 void t.test("documents name only existing make targets", (t) => {
   const targets = [...pageOf("Makefile").matchAll(/^([a-z-]+):.*## /gm)].map(([, name = ""]) => name);
-  const pages = readdirSync(packagedFile("docs"), {
-    recursive: true,
-    encoding: "utf8",
-  })
+  const pages = readdirSync(packagedFile("docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`);
   for (const path of ["README.md", "CONTRIBUTING.md", ...pages]) {

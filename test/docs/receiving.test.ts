@@ -208,11 +208,7 @@ void t.test("the receiver accepts signed alerts, and nothing else", async (t) =>
     [svcSignature([secret], now - 400, body), 401],
     ["nothing", 401],
   ] as const) {
-    const answer = await request(receiver.url, {
-      method: "POST",
-      headers: { "x-svc-signature": header },
-      body,
-    });
+    const answer = await request(receiver.url, { method: "POST", headers: { "x-svc-signature": header }, body });
     t.equal(answer.statusCode, status, header);
     await answer.body.dump();
   }

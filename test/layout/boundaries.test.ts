@@ -240,10 +240,7 @@ function cycles(): string[][] {
 }
 
 function sourcesIn(folder: string): Source[] {
-  return readdirSync(packagedFile(folder), {
-    recursive: true,
-    encoding: "utf8",
-  })
+  return readdirSync(packagedFile(folder), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
     .map((name) => {
       const path = posix.join(folder, name.replaceAll("\\", "/"));

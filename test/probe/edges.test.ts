@@ -46,10 +46,7 @@ function quickly(ids: string[], change: Change = {}): Registry {
 
 /** A probe that measures a simulated world, and the samples that it records. */
 async function probing(t: Test, played: Registry) {
-  const world = await startWorld({
-    registry: played,
-    messagesPerMinuteCap: 600,
-  });
+  const world = await startWorld({ registry: played, messagesPerMinuteCap: 600 });
   t.teardown(() => world.close());
   const samples: Sample[] = [];
   const lines: string[] = [];
@@ -61,12 +58,7 @@ async function probing(t: Test, played: Registry) {
     record(batch) {
       samples.push(...batch);
       const stored = batch.length;
-      return Promise.resolve({
-        stored,
-        duplicates: 0,
-        refused: 0,
-        unknown: [],
-      });
+      return Promise.resolve({ stored, duplicates: 0, refused: 0, unknown: [] });
     },
   });
   t.teardown(() => probe.close());
@@ -174,13 +166,7 @@ void t.test("a quiet market is no fault, but a stream that stops while trades go
 });
 
 void t.test("a silent stream with an estimated rate is no fault without a counterpart", async (t) => {
-  const { world, of } = await probing(
-    t,
-    quickly(["okx"], {
-      ...comparable,
-      venue: (venue) => (venue.rest = []),
-    }),
-  );
+  const { world, of } = await probing(t, quickly(["okx"], { ...comparable, venue: (venue) => (venue.rest = []) }));
   await until(() => of("ws:trades").length > 1);
   world.fault({ venue: "okx", component: "ws:trades", kind: "silent" });
   await until(() => of("ws:trades").at(-1)!.quietMs! > 2 * afterMs);
@@ -220,10 +206,7 @@ void t.test("a price that stands still is stale, although its status is 200", as
       venue: (venue) => (venue.socket = null),
       endpoint(endpoint) {
         if (endpoint.name === "ticker")
-          endpoint.dataTime = {
-            ...{ path: "$.data[0].ts", unit: "ms" },
-            staleAfterMs: 2000,
-          };
+          endpoint.dataTime = { ...{ path: "$.data[0].ts", unit: "ms" }, staleAfterMs: 2000 };
       },
     }),
   );
@@ -261,11 +244,7 @@ void t.test("a head that trails the others of its chain is stale", async (t) => 
   t.ok(samples.every(({ good }) => good));
   world.fault({ venue: "drpc", kind: "lags", blocks: 7 });
   await until(() => of("drpc").at(-1)!.fault === "stale");
-  t.match(of("drpc").at(-1), {
-    good: false,
-    httpStatus: 200,
-    unserved: null,
-  });
+  t.match(of("drpc").at(-1), { good: false, httpStatus: 200, unserved: null });
   t.ok(of("drpc").at(-1)!.head! > 0, "the stale head is recorded");
   t.ok(of("drpc").at(-1)!.latencyUs! > 0);
   t.ok(

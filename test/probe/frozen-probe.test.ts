@@ -23,10 +23,7 @@ function tradesOnly(): Registry {
   const okx = structuredClone(venues.find(({ id }) => id === "okx")!);
   okx.rest = okx.rest.filter(({ name }) => name === "trades");
   const [endpoint] = okx.rest;
-  Object.assign(endpoint!, {
-    ...{ cadenceMs: 1000, timeoutMs: 900 },
-    newest: { path: "$.data[0].ts", unit: "ms" },
-  });
+  Object.assign(endpoint!, { ...{ cadenceMs: 1000, timeoutMs: 900 }, newest: { path: "$.data[0].ts", unit: "ms" } });
   const { socket } = okx;
   socket!.streams = socket!.streams.filter(({ name }) => name === "trades");
   const [stream] = socket!.streams;
@@ -73,10 +70,7 @@ function measuring(t: Test, registry: Registry) {
 }
 
 void t.test("a quiet stream does not stall because the probe's process was frozen", async (t) => {
-  const world = await startWorld({
-    registry: tradesOnly(),
-    messagesPerMinuteCap: 600,
-  });
+  const world = await startWorld({ registry: tradesOnly(), messagesPerMinuteCap: 600 });
   t.teardown(() => world.close());
   const probe = measuring(t, world.registry);
   await until(() => world.openSockets() === 1, 20_000);

@@ -148,10 +148,7 @@ void t.test("a way out that is lost for a while blames no venue", { skip }, asyn
   for (const [i, host] of hosts.entries())
     registry.venues[i]!.socket = {
       ...{ url: `ws://${host}/`, maxConnectionMs: null },
-      keepAlive: {
-        send: { kind: "ping", everyMs: 1000 },
-        ...{ replyWithinMs: 1000, deadAfterMs: null },
-      },
+      keepAlive: { send: { kind: "ping", everyMs: 1000 }, ...{ replyWithinMs: 1000, deadAfterMs: null } },
       streams: [
         {
           ...okx.streams[0]!,
@@ -189,9 +186,7 @@ void t.test("a way out that is lost for a while blames no venue", { skip }, asyn
 async function serveApart(t: Test, afterMs: number): Promise<string> {
   const program = packagedFile("dist/test/support/answering-process.js");
   const args = [program, "0", String(afterMs), "127.0.0.1"];
-  const server = spawn(process.execPath, args, {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const server = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   t.teardown(() => server.kill());
   const [ports] = (await once(server.stdout, "data")) as [Buffer];
   const [port] = JSON.parse(ports.toString()) as number[];

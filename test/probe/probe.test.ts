@@ -34,11 +34,7 @@ void t.test("every component of the fifteen venues is measured, also while the d
     record(batch) {
       if (away) return Promise.reject(new Error("the database is away"));
       samples.push(...batch);
-      return Promise.resolve({
-        stored: batch.length,
-        duplicates: 0,
-        refused: 0,
-      });
+      return Promise.resolve({ stored: batch.length, duplicates: 0, refused: 0 });
     },
   });
   t.teardown(() => probe.close());

@@ -64,19 +64,14 @@ void t.test("backups of a server", { skip }, async (t) => {
 
   await archived(pool);
   await t.test("a drill, and one table from it", async (t) => {
-    await sh(commands("Practise").replace(/docker compose rm .*/, ""), {
-      UNTIL,
-    });
+    await sh(commands("Practise").replace(/docker compose rm .*/, ""), { UNTIL });
     await sh(commands("Somebody deleted something"));
     await sh(/docker compose rm .*/.exec(commands("Practise"))![0]);
     t.notOk(existsSync(join(place.folder, "drill")));
     const { incident, alert_event } = (await facts(pool)).tables;
     t.strictSame(
       { incident, alert_event },
-      {
-        incident: told.tables["incident"],
-        alert_event: told.tables["alert_event"],
-      },
+      { incident: told.tables["incident"], alert_event: told.tables["alert_event"] },
       "the deleted rows are there again",
     );
     const [row] = await pool.query<{ here: boolean }>(sql`select to_regclass('made_after') is not null as here`);
@@ -161,10 +156,7 @@ async function restoreDump(t: Test, place: ComposePlace, BACKUP: string, told: F
   const { sh, urlOf } = place;
   const owner = urlOf("postgres", await place.secret("owner_password"));
   await sh(`pg_ctl --pgdata=database --log=log --options="-c config_file=$PLACE/config/postgresql.conf" --wait start`);
-  await sh(commands("pg_dump: restore"), {
-    BACKUP,
-    ...(await withoutPassword(sh, owner)),
-  });
+  await sh(commands("pg_dump: restore"), { BACKUP, ...(await withoutPassword(sh, owner)) });
   const restored = poolOn(owner);
   const logins = await restored.query<{ login: string }>(sql`
     select rolname as login from pg_roles where rolcanlogin and rolname <> 'postgres' and rolname !~ '^pg_' order by 1
@@ -185,11 +177,7 @@ async function withoutPassword(sh: ComposePlace["sh"], address: string): Promise
   const password = decodeURIComponent(url.password);
   url.password = "";
   await sh(`umask 077; echo "*:*:*:*:$password" >pgpass`, { password });
-  return {
-    DATABASE_URL: url.href,
-    DATABASE_PASSWORD_FILE: "secrets/owner_password",
-    PGPASSFILE: "pgpass",
-  };
+  return { DATABASE_URL: url.href, DATABASE_PASSWORD_FILE: "secrets/owner_password", PGPASSFILE: "pgpass" };
 }
 
 async function logsIn(url: string): Promise<void> {

@@ -21,9 +21,7 @@ void t.test("the embedded database, copied after a clean stop", async (t) => {
   const BACKUP = `${DATA_DIR}.backup`;
   for (const left of [BACKUP, `${DATA_DIR}.damaged`]) t.teardown(() => rm(left, { recursive: true, force: true }));
   const sh = (script: string) =>
-    promisify(execFile)("sh", ["-ec", script], {
-      env: { ...process.env, DATA_DIR, BACKUP },
-    });
+    promisify(execFile)("sh", ["-ec", script], { env: { ...process.env, DATA_DIR, BACKUP } });
   const commands = (heading: string) => codeUnder("docs/backup.md", heading);
 
   const before = await hostEmbedded(DATA_DIR);
@@ -111,9 +109,7 @@ void t.test("compose.yaml matches what the scripts and the server expect", (t) =
     "a drill has its own data",
   );
   t.match(drill!.command!.join(" "), "archive_mode=off", "and archives nothing");
-  t.match(database!.depends_on, {
-    "backups-writable": { condition: "service_completed_successfully" },
-  });
+  t.match(database!.depends_on, { "backups-writable": { condition: "service_completed_successfully" } });
   t.match(backup!.secrets, ["backup_password"], "and no other secret");
   const hba = readFileSync(packagedFile("production/pg_hba.conf"), "utf8");
   t.match(hba, /^host +replication +replica,backup +samenet +scram-sha-256$/m);

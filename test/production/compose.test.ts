@@ -56,11 +56,7 @@ void t.test("commands, regions and ports match the code", (t) => {
   );
 
   for (const [name, { environment = {}, command }] of programs) {
-    const settings = readSettings({
-      ...environment,
-      DATABASE_PASSWORD_FILE: "",
-      CHANNEL_KEY_FILE: "",
-    });
+    const settings = readSettings({ ...environment, DATABASE_PASSWORD_FILE: "", CHANNEL_KEY_FILE: "" });
     t.equal(settings.healthHost, "0.0.0.0", `${name} is reachable for Prometheus`);
     t.equal(
       settings.host,
@@ -202,13 +198,8 @@ void t.test("no service has more rights or resources than it needs", (t) => {
     );
   }
   for (const [name, { networks }] of services) if (networks?.includes("reach")) t.match(name, /^(database|replica)$/);
-  t.match(compose.networks, {
-    data: { internal: true },
-    watch: { internal: true },
-  });
-  t.match(compose.services["logins"], {
-    depends_on: { migrate: { condition: "service_completed_successfully" } },
-  });
+  t.match(compose.networks, { data: { internal: true }, watch: { internal: true } });
+  t.match(compose.services["logins"], { depends_on: { migrate: { condition: "service_completed_successfully" } } });
   for (const [name, { depends_on }] of programs)
     t.match(depends_on, { logins: { condition: "service_completed_successfully" } }, name);
   t.end();

@@ -35,10 +35,7 @@ void t.test("a failover loses nothing permanently", { skip }, async (t) => {
   if (typeof programs === "string") return;
   const place = await makePlace(t, programs);
   const primary = await startServer(t, place, "primary");
-  const alone = openPool(primary.url("postgres"), {
-    applicationName: "test",
-    log,
-  });
+  const alone = openPool(primary.url("postgres"), { applicationName: "test", log });
   await alone.script("create database venuewatch");
   await alone.close();
   const standby = await startStandby(t, place, primary);
@@ -64,11 +61,7 @@ void t.test("a failover loses nothing permanently", { skip }, async (t) => {
   const alerts = () =>
     receiver.arrivals.map(
       ({ body }) =>
-        JSON.parse(body.toString()) as {
-          eventId: number;
-          kind: string;
-          incident: { id: number; slug: string };
-        },
+        JSON.parse(body.toString()) as { eventId: number; kind: string; incident: { id: number; slug: string } },
     );
 
   for (let n = 0; n < 10; n++) ship.add(numberedSample(n, from));

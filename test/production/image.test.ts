@@ -74,11 +74,7 @@ void t.test("the image", async (t) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [venuewatch, ...args], {
       ...{ encoding: "utf8", timeout: 60_000 },
       cwd: dir,
-      env: {
-        PATH: process.env["PATH"],
-        DATA_DIR: dataDir,
-        ...{ PORT: "0", HEALTH_PORT: "0", EMBEDDED_PORT: "0" },
-      },
+      env: { PATH: process.env["PATH"], DATA_DIR: dataDir, ...{ PORT: "0", HEALTH_PORT: "0", EMBEDDED_PORT: "0" } },
     });
     return { status, output: stdout + stderr };
   }

@@ -187,10 +187,7 @@ void t.test("no pod has more rights than it needs, or settings that it refuses",
               readOnlyRootFilesystem: true,
               capabilities: { drop: ["ALL"] },
             },
-            resources: {
-              requests: { cpu: String, memory: String },
-              limits: { cpu: "1", memory: "512Mi" },
-            },
+            resources: { requests: { cpu: String, memory: String }, limits: { cpu: "1", memory: "512Mi" } },
           },
           `${dir} ${metadata.name} ${container.name}`,
         );
@@ -282,9 +279,7 @@ function kustomizeHere(): string[] | null {
 function built(dir: string): string {
   const [program, verb] = builder as [string, string];
   const args = [verb, join(root, dir)];
-  const { status, stdout, stderr } = spawnSync(program, args, {
-    encoding: "utf8",
-  });
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
   if (status !== 0) throw new Error(`${dir}: ${stderr}`);
   return stdout;
 }

@@ -81,18 +81,9 @@ void t.test("rules and dashboards name exported metrics", async (t) => {
 void t.test("the dashboards can be imported", (t) => {
   for (const name of ["venues", "operators"] as const) {
     const { dashboard, queries } = readDashboard(name);
-    t.match(dashboard, {
-      uid: `venuewatch-${name}`,
-      title: String,
-      schemaVersion: Number,
-      id: null,
-    });
+    t.match(dashboard, { uid: `venuewatch-${name}`, title: String, schemaVersion: Number, id: null });
     const [first] = dashboard.templating.list;
-    t.match(first, {
-      name: "datasource",
-      type: "datasource",
-      query: "prometheus",
-    });
+    t.match(first, { name: "datasource", type: "datasource", query: "prometheus" });
     const variables = dashboard.templating.list.map(({ name }) => name);
     const used = JSON.stringify(dashboard).matchAll(/\$\{?([a-z]\w*)/g);
     for (const [, name = ""] of used) if (name !== "__all") t.ok(variables.includes(name), `$${name} is set`);

@@ -173,10 +173,7 @@ async function programsOn(t: Test, url: string, registry: Registry): Promise<Run
 }
 
 function poolOn(t: Test, url: string): Pool {
-  const pool = openPool(url, {
-    ...{ applicationName: "test", log },
-    statementTimeoutMs: 10_000,
-  });
+  const pool = openPool(url, { ...{ applicationName: "test", log }, statementTimeoutMs: 10_000 });
   t.teardown(() => pool.close());
   return pool;
 }

@@ -28,26 +28,15 @@ void t.test("a cluster whose primary is killed", { skip }, async (t) => {
   const place = await makePlace(t, programs);
   const cluster = await startCluster(t, place, programs, "synchronous");
   const { primary, standby, address } = cluster;
-  const making = openPool(address("postgres"), {
-    applicationName: "test",
-    log,
-  });
+  const making = openPool(address("postgres"), { applicationName: "test", log });
   await making.script("create database venuewatch");
   await making.close();
-  const pool = openPool(address("venuewatch"), {
-    applicationName: "test",
-    log,
-    statementTimeoutMs: 30_000,
-  });
+  const pool = openPool(address("venuewatch"), { applicationName: "test", log, statementTimeoutMs: 30_000 });
   t.teardown(() => pool.close());
   const registry = await loadRegistry(packagedFile("registry.json"));
   await migrate(pool, registry, makeLog("test", "error"));
 
-  const proxied = openPool(await cluster.startProxy(), {
-    applicationName: "test",
-    log,
-    max: 1,
-  });
+  const proxied = openPool(await cluster.startProxy(), { applicationName: "test", log, max: 1 });
   t.teardown(() => proxied.close());
   const behindProxy = async () => {
     const [row] = await proxied.query<{ at: string }>(

@@ -30,10 +30,7 @@ function missing(program: string): string | false {
 }
 
 async function promtool(args: string[], input = ""): Promise<{ code: number | null; output: string }> {
-  const child = spawn("promtool", args, {
-    cwd: packagedFile("prometheus"),
-    stdio: "pipe",
-  });
+  const child = spawn("promtool", args, { cwd: packagedFile("prometheus"), stdio: "pipe" });
   child.stdin.end(input);
   const exited = once(child, "exit");
   const output = await Promise.all([allOf(child.stdout), allOf(child.stderr)]);
@@ -60,10 +57,7 @@ function series15m(name: string, labels: Record<string, string>, value: number, 
   // the lag of the event loop is unknown at first, and promtool accepts no NaN
   const first = Number.isNaN(value) ? 0 : value;
   const pairs = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(text)}`);
-  return {
-    series: `${name}{${pairs.join(",")}}`,
-    values: grows ? `${first}+${first || 1}x60` : `${first}x60`,
-  };
+  return { series: `${name}{${pairs.join(",")}}`, values: grows ? `${first}+${first || 1}x60` : `${first}x60` };
 }
 
 /** The metrics of two instances, of which `b` may be behind: values by labels. */
@@ -135,12 +129,8 @@ const shown: [what: string, World, Record<string, Record<string, number>>][] = [
       Venues: { '{venue="gate"}': 0, '{venue="okx"}': 0 },
       "Components degraded or down, over time": {},
       "Regions that disagree with the quorum": {},
-      "Latency, median": {
-        '{venue="okx",endpoint="book",region="us-east"}': 0.08,
-      },
-      "Latency, 95th percentile": {
-        '{venue="okx",endpoint="book",region="us-east"}': 0.2,
-      },
+      "Latency, median": { '{venue="okx",endpoint="book",region="us-east"}': 0.08 },
+      "Latency, 95th percentile": { '{venue="okx",endpoint="book",region="us-east"}': 0.2 },
       Answers: { '{venue="okx",endpoint="book",region="us-east"}': 12 },
       "Age of the data": { "{}": 2 },
       Incidents: {},
@@ -164,14 +154,8 @@ const shown: [what: string, World, Record<string, Record<string, number>>][] = [
   ],
   [
     "two endpoints in three are down",
-    {
-      ...outageOfBook,
-      'svc_component_state{venue="okx",component="rest:ticker"}': 2,
-    },
-    {
-      "Venues down": { "{}": 1 },
-      Venues: { '{venue="gate"}': 0, '{venue="okx"}': 2 },
-    },
+    { ...outageOfBook, 'svc_component_state{venue="okx",component="rest:ticker"}': 2 },
+    { "Venues down": { "{}": 1 }, Venues: { '{venue="gate"}': 0, '{venue="okx"}': 2 } },
   ],
 ];
 
@@ -194,10 +178,7 @@ void t.test("the dashboard separates unknown from well with two instances, too",
     promql_expr_test: Object.entries(panels).map(([panel, values]) => ({
       expr: queryOf(panel),
       eval_time: "1m",
-      exp_samples: Object.entries(values).map(([labels, value]) => ({
-        labels,
-        value,
-      })),
+      exp_samples: Object.entries(values).map(([labels, value]) => ({ labels, value })),
     })),
   }));
   const file = join(t.testdir({ "dashboard.test.yaml": JSON.stringify({ tests }) }), "dashboard.test.yaml");
@@ -362,9 +343,6 @@ async function startPrometheus(t: Test, jobs: Record<string, string>): Promise<(
       data: { result: { metric: Result["metric"]; value: [number, string] }[] };
     };
     if (body.status !== "success") throw new Error(`${expr}: ${JSON.stringify(body)}`);
-    return body.data.result.map(({ metric, value: [, value] }) => ({
-      metric,
-      value,
-    }));
+    return body.data.result.map(({ metric, value: [, value] }) => ({ metric, value }));
   };
 }

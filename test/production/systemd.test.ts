@@ -29,10 +29,7 @@ void t.test("every setting exists and has a valid value", (t) => {
     for (const line of [...all("ExecStart"), ...all("Environment")])
       for (const [, credential = ""] of line.matchAll(/%d\/(\w+)/g))
         t.ok(credentials.has(credential), `${name}: ${credential}`);
-    const files = t.testdir({
-      password: "hunter2",
-      channel_key: Buffer.alloc(32).toString("base64"),
-    });
+    const files = t.testdir({ password: "hunter2", channel_key: Buffer.alloc(32).toString("base64") });
     const ofFiles = all("EnvironmentFile")
       // optional files, such as that of one region
       .filter((path) => !path.startsWith("-"))
@@ -81,9 +78,7 @@ void t.test("no unit has more rights than it needs", (t) => {
 
 void t.test(
   "systemd reads them, and rates their exposure as low",
-  {
-    skip: spawnSync("systemd-analyze", ["--version"]).error ? "systemd-analyze is not installed" : false,
-  },
+  { skip: spawnSync("systemd-analyze", ["--version"]).error ? "systemd-analyze is not installed" : false },
   (t) => {
     const installed = Object.fromEntries(
       readdirSync(root)

@@ -146,10 +146,7 @@ async function startsReplica(t: Test, stage: ProductionStage) {
   for (const name of ["web-1", "web-2"]) {
     const program = stage.programs[name]!;
     await becomesReady(t, program);
-    t.match((await ready(program)).checks.replica, {
-      ok: true,
-      detail: /^\d\.\d s behind/,
-    });
+    t.match((await ready(program)).checks.replica, { ok: true, detail: /^\d\.\d s behind/ });
     const metrics = await (await fetch(`${program.own}/metrics`)).text();
     t.match(metrics, /^venuewatch_replica_lag_seconds [0-9.e-]+$/m);
     t.match(metrics, /^venuewatch_replica_receiving 1$/m);
@@ -191,11 +188,7 @@ async function startsProxy(t: Test, stage: ProductionStage) {
     .replace("bind :8404", `bind 127.0.0.1:${operators}`);
   const file = join(stage.dir, "haproxy.cfg");
   writeFileSync(file, config);
-  const haproxy = stage.longRunning(() =>
-    spawn("haproxy", ["-db", "-f", file], {
-      stdio: ["ignore", "pipe", "pipe"],
-    }),
-  );
+  const haproxy = stage.longRunning(() => spawn("haproxy", ["-db", "-f", file], { stdio: ["ignore", "pipe", "pipe"] }));
   haproxy.start();
   stage.proxy = `http://127.0.0.1:${port}`;
   await until(() =>
@@ -235,11 +228,7 @@ async function idleIsNoLag(t: Test, stage: ProductionStage) {
   await onReplica(stage, async (pool) => {
     await until(async () => (await replicaState(pool)).silent_seconds! > 35, 90_000, 250);
     const state = await replicaState(pool);
-    t.match(state, {
-      is_replica: true,
-      receiving: true,
-      paused: false,
-    });
+    t.match(state, { is_replica: true, receiving: true, paused: false });
     // the primary reports every five seconds that there is nothing more to replay
     t.ok(state.behind_seconds! < 30, `${state.behind_seconds} s`);
   });
@@ -264,10 +253,7 @@ async function saysUnknownInTime(t: Test, stage: ProductionStage) {
   await until(async () => (await states()).join() === "unknown", 20_000, 100);
   t.match(await ready(web), {
     ready: false,
-    checks: {
-      replica: { ok: true },
-      engine: { ok: false, detail: /^silent since .* reads unknown$/ },
-    },
+    checks: { replica: { ok: true }, engine: { ok: false, detail: /^silent since .* reads unknown$/ } },
   });
   if (stage.proxy) {
     await until(async () => (await stage.serving("webs")).length === 0);
@@ -351,10 +337,7 @@ async function conflictIs503(t: Test, stage: ProductionStage) {
   t.match(error, { code: "40001", message: /conflict with recovery/ });
 
   const registry = await loadRegistry(packagedFile("registry.json"));
-  const api = await serve(t, {
-    pool: { ...reading, file: () => Promise.reject(error!) },
-    registry,
-  });
+  const api = await serve(t, { pool: { ...reading, file: () => Promise.reject(error!) }, registry });
   const { status, headers } = await api.ask("/v1/status");
   t.equal(status, 503);
   t.match(headers, { "retry-after": "5" });
@@ -366,10 +349,7 @@ async function replicaDies(t: Test, stage: ProductionStage) {
   const web = programs["web-1"]!;
   for (const path of ["/v1/status", "/v1/targets/kraken", "/v1/incidents?format=csv"])
     t.equal((await fetch(`${web.url}${path}`)).status, 503, path);
-  t.match(await ready(web), {
-    ready: false,
-    checks: { database: { ok: false }, replica: { ok: false } },
-  });
+  t.match(await ready(web), { ready: false, checks: { database: { ok: false }, replica: { ok: false } } });
   t.equal((await fetch(`${web.url}/healthz`)).status, 200, "it is alive");
   if (proxy) await until(async () => (await fetch(`${proxy}/v1/status`)).status === 200, 20_000, 100);
   replica.start();

@@ -77,13 +77,7 @@ export function judgeImpairments(impairments: Impairment[], views: DatedView[], 
         !impairments.some((one) => one.region === region && isOngoing(one)) &&
         one.venues.filter((venue) => seenAfter([region]).isBad(venue)).length > one.venues.length / 2
       )
-        impairments.push({
-          ...one,
-          region,
-          recognisedAt: at,
-          endedAt: null,
-          seenElsewhere: false,
-        });
+        impairments.push({ ...one, region, recognisedAt: at, endedAt: null, seenElsewhere: false });
 }
 
 /**

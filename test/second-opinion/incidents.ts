@@ -216,11 +216,7 @@ function open(records: Records, now: Instant): void {
   }
   const inOrder = opening.toSorted((a, b) => a.startedAt - b.startedAt || (a.component < b.component ? -1 : 1));
   for (const one of inOrder) {
-    const incident = {
-      ...one,
-      slug: slugOf(one, records.incidents),
-      flapping: flaps(one, records.incidents, rules),
-    };
+    const incident = { ...one, slug: slugOf(one, records.incidents), flapping: flaps(one, records.incidents, rules) };
     records.incidents.push(incident);
     records.alerts.push(alertOf("opened", incident, now));
   }
@@ -272,13 +268,7 @@ function slugOf(
 }
 
 function alertOf(kind: Alert["kind"], { slug, severity, peak }: Incident, now: Instant): Alert {
-  return {
-    kind,
-    slug,
-    severity: kind === "closed" ? peak : severity,
-    at: now.at,
-    dropped: false,
-  };
+  return { kind, slug, severity: kind === "closed" ? peak : severity, at: now.at, dropped: false };
 }
 
 export function isOpen({ closedAt, retractedAt }: Incident): boolean {

@@ -35,21 +35,13 @@ interface Told {
 
 /** Every incident of that day, oldest first; nothing else may be an incident. */
 const told: Told[] = [
-  {
-    ...spell("okx", "rest:ticker", 6, 0, 12),
-    shows: "http",
-    regions: ["eu-central", "us-east"],
-  },
+  { ...spell("okx", "rest:ticker", 6, 0, 12), shows: "http", regions: ["eu-central", "us-east"] },
   { ...spell("bybit", "ws:trades", 9, 0, 9), shows: "stall" },
   { ...spell("kraken", "ws:conn", 12, 0, 6), shows: "timeout" },
   { ...spell("gemini", "rest:ticker", 14, 0, 0.5), shows: "http" },
   { ...spell("gemini", "rest:ticker", 14, 3, 0.5), shows: "http" },
   // two bad spells, from 6:00 to 6:30 and from 9:00 to 9:30
-  {
-    ...spell("gemini", "rest:ticker", 14, 6, 3.5),
-    shows: "http",
-    flapping: true,
-  },
+  { ...spell("gemini", "rest:ticker", 14, 6, 3.5), shows: "http", flapping: true },
   { ...spell("kucoin", "rest:book", 16, 0, 8), shows: "limited" },
   ...["rest:book", "rest:ticker", "rest:time", "rest:trades"].map((component): Told => ({
     ...spell("bitget", component, 18, 0, 15),
@@ -189,12 +181,7 @@ async function evidenceIs(t: Test, url: string, { slug, regions: seenFrom }: Inc
 
 /** Only instants at which something happened were decided. The result must be the same as if all had been. */
 async function decidedAtOnce(t: Test, { pool, beginMs }: Day) {
-  const rows = await pool.query<{
-    slug: string;
-    confirmedBefore: boolean;
-    wellSince: string;
-    wellBefore: string;
-  }>(sql`
+  const rows = await pool.query<{ slug: string; confirmedBefore: boolean; wellSince: string; wellBefore: string }>(sql`
     with rules as (
       select jsonb_populate_record(null::engine.rules, ${JSON.stringify(rulesRow)}::jsonb) as r
     ),
@@ -228,10 +215,7 @@ async function decidedAtOnce(t: Test, { pool, beginMs }: Day) {
 
 async function blockedInOneRegion(t: Test, { pool, url, beginMs }: Day) {
   const at = new Date(beginMs + 3 * 3600_000 + 30_000);
-  const rows = await pool.query<{
-    state: string;
-    votes: { region: string; vote: string; faults: object }[];
-  }>(sql`
+  const rows = await pool.query<{ state: string; votes: { region: string; vote: string; faults: object }[] }>(sql`
     select e.evidence ->> 'state' as state, e.evidence -> 'votes' as votes
     from engine.evidence(
       array(
@@ -280,11 +264,7 @@ async function impairedIsRecorded(t: Test, { url, beginMs }: Day) {
 
 async function streamsAreNotServed(t: Test, { pool, beginMs }: Day) {
   const from = new Date(beginMs + 12 * 3600_000);
-  const [row] = await pool.query<{
-    streams: number;
-    unserved: number;
-    sockets: number;
-  }>(sql`
+  const [row] = await pool.query<{ streams: number; unserved: number; sockets: number }>(sql`
     select
       count(*) filter (where c.component <> 'ws:conn') as streams,
       count(*) filter (where c.component <> 'ws:conn' and s.unserved and s.fault = 'timeout' and s.quiet_ms is null) as unserved,
@@ -351,11 +331,7 @@ async function nobodyIsTold(t: Test, { pool }: Day) {
 }
 
 interface VenuePage {
-  days: {
-    uptimePct: number | null;
-    downMinutes: number | null;
-    degradedMinutes: number | null;
-  }[];
+  days: { uptimePct: number | null; downMinutes: number | null; degradedMinutes: number | null }[];
   regions: { compare: { region: string; goodPct: number }[] };
   incidentPatterns: { incidents: unknown[] }[];
 }

@@ -62,13 +62,7 @@ void t.test("a feed fails alone, as REST does, and only when it is named", async
 void t.test("a moved page redirects to one for people", async (t) => {
   const { world, clock, official } = await openPages(t, [outage("gemini", { title: "<b>Errors</b>" })]);
   clock.to(10);
-  world.fault({
-    kind: "status",
-    status: 301,
-    location: "/status.gemini.com/",
-    venue: "gemini",
-    component: "official",
-  });
+  world.fault({ kind: "status", status: 301, location: "/status.gemini.com/", venue: "gemini", component: "official" });
   const { api, page } = official("gemini");
   const moved = await fetch(api, { redirect: "manual" });
   t.equal(new URL(moved.headers.get("location")!, api).href, page);
@@ -80,11 +74,7 @@ void t.test("a moved page redirects to one for people", async (t) => {
 void t.test("faults that only a feed can have", async (t) => {
   const posts = [
     outage("deribit"),
-    outage("deribit", {
-      title: "Old",
-      postedAt: at(-3000),
-      endedAt: at(-2900),
-    }),
+    outage("deribit", { title: "Old", postedAt: at(-3000), endedAt: at(-2900) }),
     outage("okx", { impact: "disruption" }),
     outage("bybit", { impact: "incident" }),
     outage("binance", { impact: "maintenance" }),

@@ -158,9 +158,7 @@ void t.test("the demo's world remembers earlier runs", async (t) => {
     const { api } = venueOf(world.registry, "gemini").official!;
     const gemini = { url: api!, method: "GET" };
     t.equal(await outcomeOf(gemini), 301, "from the start");
-    await writeHistoryNote(dir, {
-      ...{ now: new Date(), days: 90, filledFrom: null, isComplete: false },
-    });
+    await writeHistoryNote(dir, { ...{ now: new Date(), days: 90, filledFrom: null, isComplete: false } });
     past = await titlesOf(world, "deribit");
     t.ok(past.length >= 6, "earlier posts");
     await ask(world.registry.venues[0]!.rest[0]!, "eu-central");

@@ -31,12 +31,7 @@ void t.test("REST: a fault affects only its component and region", async (t) => 
   const { world, endpoint } = await openWorld(t);
   for (const [kind, expected] of restOutcomes) {
     const what = JSON.stringify(kind);
-    world.fault({
-      ...kind,
-      venue: "okx",
-      component: "rest:ticker",
-      regions: ["us-east"],
-    });
+    world.fault({ ...kind, venue: "okx", component: "rest:ticker", regions: ["us-east"] });
     // a request that must be answered gets more time, because the machine may be busy
     const timeoutMs = expected === "TIMED_OUT" ? 300 : 5000;
     t.equal(await outcomeOf(endpoint("ticker"), "us-east", timeoutMs), expected, what);
@@ -67,10 +62,7 @@ void t.test("REST: the details of faulty answers", async (t) => {
   const limited = await answerTo({ kind: "limited", retryAfterS: 7 });
   t.match(limited.headers, { "retry-after": "7" });
   const html = await answerTo({ kind: "wrong-body" });
-  t.match(html, {
-    headers: { "content-type": "text/html" },
-    body: /^<!doctype/,
-  });
+  t.match(html, { headers: { "content-type": "text/html" }, body: /^<!doctype/ });
   const error = await answerTo({ kind: "error-inside" });
   t.match(JSON.parse(error.body), { code: "50001", data: [] });
   const begun = performance.now();
@@ -103,12 +95,7 @@ const upgradeOutcomes: [Kind, RegExp][] = [
 void t.test("sockets: an upgrade is refused only in its region", async (t) => {
   const { world, socketUrl, endpoint } = await openWorld(t);
   for (const [kind, expected] of upgradeOutcomes) {
-    world.fault({
-      ...kind,
-      venue: "okx",
-      component: "ws:conn",
-      regions: ["us-east"],
-    });
+    world.fault({ ...kind, venue: "okx", component: "ws:conn", regions: ["us-east"] });
     await t.rejects(connect(socketUrl, "us-east"), expected, kind.kind);
     (await connect(socketUrl, "eu-central")).ws.terminate();
     t.equal(await outcomeOf(endpoint("time"), "us-east"), 200, "REST is unaffected");
@@ -138,12 +125,7 @@ void t.test("socket-closed and reset: open and new sockets end", async (t) => {
   ] as [Kind, number][]) {
     const near = await connect(socketUrl, "us-east");
     const far = await connect(socketUrl, "eu-central");
-    world.fault({
-      ...kind,
-      venue: "okx",
-      component: "ws:conn",
-      regions: ["us-east"],
-    });
+    world.fault({ ...kind, venue: "okx", component: "ws:conn", regions: ["us-east"] });
     t.equal(await near.closed, code, kind.kind);
     t.equal(far.ws.readyState, far.ws.OPEN);
     if (kind.kind === "socket-closed") t.equal(await (await connect(socketUrl, "us-east")).closed, code);
@@ -156,12 +138,7 @@ void t.test("socket-closed and reset: open and new sockets end", async (t) => {
 
 void t.test("silent: the stream sends nothing, the others and the pings continue", async (t) => {
   const { world, socketUrl, streams } = await openWorld(t);
-  world.fault({
-    kind: "silent",
-    venue: "okx",
-    component: "ws:trades",
-    regions: ["us-east"],
-  });
+  world.fault({ kind: "silent", venue: "okx", component: "ws:trades", regions: ["us-east"] });
   const client = await connect(socketUrl, "us-east");
   for (const { subscribe } of streams) send(client, subscribe);
   send(client, "ping");
@@ -231,20 +208,8 @@ void t.test("faults begin, end and repeat by the world's clock", async (t) => {
   const { endpoint, socketUrl } = await openWorld(t, {
     now,
     faults: [
-      {
-        kind: "socket-closed",
-        venue: "okx",
-        from: inMs(200),
-        to: inMs(250),
-        everyMs: 300,
-      },
-      {
-        kind: "status",
-        venue: "okx",
-        component: "rest:*",
-        from: inMs(3_600_000),
-        to: inMs(7_200_000),
-      },
+      { kind: "socket-closed", venue: "okx", from: inMs(200), to: inMs(250), everyMs: 300 },
+      { kind: "status", venue: "okx", component: "rest:*", from: inMs(3_600_000), to: inMs(7_200_000) },
     ],
   });
   const first = await connect(socketUrl);
@@ -281,9 +246,7 @@ void t.test("a world with an invalid script does not start", async (t) => {
 void t.test("a world whose port is in use rejects, and leaves nothing open", async (t) => {
   const { world } = await openWorld(t);
   const { port } = new URL(world.registry.venues[3]!.rest[0]!.url);
-  await t.rejects(startWorld({ registry, ports: { bybit: Number(port) } }), {
-    code: "EADDRINUSE",
-  });
+  await t.rejects(startWorld({ registry, ports: { bybit: Number(port) } }), { code: "EADDRINUSE" });
 });
 
 async function openWorld(t: Test, options: object = {}) {

@@ -22,109 +22,43 @@ interface Offence {
 }
 
 const offences: Offence[] = [
-  {
-    venue: "binance",
-    autoPong: false,
-    missed: /no pong within 60000 ms/,
-    code: 1006,
-  },
+  { venue: "binance", autoPong: false, missed: /no pong within 60000 ms/, code: 1006 },
   {
     venue: "binance",
     act: ({ ws }) => [1, 2, 3, 4, 5, 6].forEach(() => ws.ping()),
     missed: /more than 5 frames in a second/,
     code: 1008,
   },
-  {
-    venue: "coinbase",
-    missed: /no subscribe message within 5000 ms/,
-    code: 1000,
-  },
-  {
-    venue: "kraken",
-    act: subscribe,
-    missed: /no valid request for 60000 ms/,
-    code: 1000,
-  },
+  { venue: "coinbase", missed: /no subscribe message within 5000 ms/, code: 1000 },
+  { venue: "kraken", act: subscribe, missed: /no valid request for 60000 ms/, code: 1000 },
   { venue: "okx", missed: /no ping for 30000 ms/, code: 4004 },
-  {
-    venue: "kucoin",
-    act: subscribe,
-    missed: /no frame from the client for 60000 ms/,
-    code: 1000,
-  },
-  {
-    venue: "gate",
-    missed: /neither a subscription nor a frame .* for 30000 ms/,
-    code: 1000,
-  },
-  {
-    venue: "gate",
-    act: subscribe,
-    autoPong: false,
-    missed: /no pong within 30000 ms/,
-    code: 1006,
-  },
-  {
-    venue: "bitget",
-    act: subscribe,
-    missed: /no ping for 120000 ms/,
-    code: 1006,
-  },
-  {
-    venue: "bitfinex",
-    missed: /no subscription and no frame .* for 60000 ms/,
-    code: 1000,
-  },
+  { venue: "kucoin", act: subscribe, missed: /no frame from the client for 60000 ms/, code: 1000 },
+  { venue: "gate", missed: /neither a subscription nor a frame .* for 30000 ms/, code: 1000 },
+  { venue: "gate", act: subscribe, autoPong: false, missed: /no pong within 30000 ms/, code: 1006 },
+  { venue: "bitget", act: subscribe, missed: /no ping for 120000 ms/, code: 1006 },
+  { venue: "bitfinex", missed: /no subscription and no frame .* for 60000 ms/, code: 1000 },
   {
     venue: "bitstamp",
     act: (client) => send(client, { event: "x".repeat(512) }),
     missed: /a frame that is too long/,
     code: 1009,
   },
-  {
-    venue: "bitstamp",
-    autoPong: false,
-    missed: /no pong within 54000 ms/,
-    code: null,
-  },
-  {
-    venue: "gemini",
-    autoPong: false,
-    missed: /no pong within 20000 ms/,
-    code: null,
-  },
+  { venue: "bitstamp", autoPong: false, missed: /no pong within 54000 ms/, code: null },
+  { venue: "gemini", autoPong: false, missed: /no pong within 20000 ms/, code: null },
   {
     venue: "deribit",
     act: (client, { keepAlive }) => keepAlive.send.kind === "once" && send(client, keepAlive.send.message),
     missed: /test_request unanswered for 10000 ms/,
     code: 4000,
   },
-  {
-    venue: "kraken-futures",
-    act: subscribe,
-    missed: /no ping for 60000 ms/,
-    code: 1000,
-  },
-  {
-    venue: "kucoin-futures",
-    missed: /no frame from the client for 60000 ms/,
-    code: 1000,
-  },
+  { venue: "kraken-futures", act: subscribe, missed: /no ping for 60000 ms/, code: 1000 },
+  { venue: "kucoin-futures", missed: /no frame from the client for 60000 ms/, code: 1000 },
 ];
 
 /** These two wait ten minutes, so they get a separate world that runs still faster. */
 const patient: Offence[] = [
-  {
-    venue: "bybit",
-    missed: /no ping and no push for 600000 ms/,
-    code: 1000,
-  },
-  {
-    venue: "binance-futures",
-    autoPong: false,
-    missed: /no pong within 600000 ms/,
-    code: 1006,
-  },
+  { venue: "bybit", missed: /no ping and no push for 600000 ms/, code: 1000 },
+  { venue: "binance-futures", autoPong: false, missed: /no pong within 600000 ms/, code: 1006 },
 ];
 
 void t.test("a rule of each of the fifteen venues is tested", (t) => {

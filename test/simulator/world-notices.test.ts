@@ -64,10 +64,7 @@ void t.test("a Statuspage shows an incident from its first update to its last", 
     status: { indicator: "critical", description: "Major System Outage" },
   });
   const summary = await read("deribit", "summary.json");
-  t.match(summary.components![0], {
-    name: "REST API",
-    status: "major_outage",
-  });
+  t.match(summary.components![0], { name: "REST API", status: "major_outage" });
   t.equal(summary.incidents.length, 1);
   clock.to(31);
   t.match((await incidents()).incidents, [
@@ -94,12 +91,7 @@ void t.test("a Statuspage shows an incident from its first update to its last", 
 
 void t.test("a Statuspage lists maintenance separately", async (t) => {
   const { read, clock } = await openPages(t, [
-    outage("kraken", {
-      impact: "maintenance",
-      startedAt: at(20),
-      endedAt: at(40),
-      components: ["WebSocket"],
-    }),
+    outage("kraken", { impact: "maintenance", startedAt: at(20), endedAt: at(40), components: ["WebSocket"] }),
   ]);
   const told = async () => (await read("kraken", "scheduled-maintenances.json")).scheduled_maintenances[0];
   clock.to(10);
@@ -110,29 +102,18 @@ void t.test("a Statuspage lists maintenance separately", async (t) => {
     scheduled_for: at(20).toISOString(),
     scheduled_until: at(40).toISOString(),
   });
-  t.match(await read("kraken", "status.json"), {
-    status: { indicator: "none" },
-  });
+  t.match(await read("kraken", "status.json"), { status: { indicator: "none" } });
   clock.to(20);
   t.match(await told(), { status: "in_progress", resolved_at: null });
   t.same((await read("kraken", "incidents.json")).incidents, []);
-  t.match(await read("kraken", "status.json"), {
-    status: { indicator: "maintenance" },
-  });
+  t.match(await read("kraken", "status.json"), { status: { indicator: "maintenance" } });
   clock.to(40);
-  t.match(await told(), {
-    status: "completed",
-    resolved_at: at(40).toISOString(),
-  });
+  t.match(await told(), { status: "completed", resolved_at: at(40).toISOString() });
 });
 
 void t.test("a page may report that all is well during a critical incident", async (t) => {
   const { read, clock } = await openPages(t, [
-    outage("kraken", {
-      impact: "critical",
-      indicator: "none",
-      components: ["REST API"],
-    }),
+    outage("kraken", { impact: "critical", indicator: "none", components: ["REST API"] }),
   ]);
   clock.to(12);
   const summary = await read("kraken", "summary.json");
@@ -170,17 +151,8 @@ void t.test("fifty per page, newest first, and the rest on the next", async (t) 
 
 void t.test("OKX lists notices that are not over, and others when their state is requested", async (t) => {
   const { read, clock, official } = await openPages(t, [
-    outage("okx", {
-      impact: "disruption",
-      startedAt: at(5),
-      components: ["Spot"],
-    }),
-    outage("okx", {
-      title: "Upgrade",
-      impact: "scheduled",
-      startedAt: at(20),
-      components: ["Options"],
-    }),
+    outage("okx", { impact: "disruption", startedAt: at(5), components: ["Spot"] }),
+    outage("okx", { title: "Upgrade", impact: "scheduled", startedAt: at(20), components: ["Options"] }),
   ]);
   const told = async (query = "") => (await read("okx", `status${query}`)).data as object[];
   clock.to(10);
@@ -211,10 +183,7 @@ void t.test("OKX lists notices that are not over, and others when their state is
     { state: "completed" },
   ]);
   clock.to(30);
-  const wrong = await ask({
-    url: `${official("okx").api}?state=over`,
-    method: "GET",
-  });
+  const wrong = await ask({ url: `${official("okx").api}?state=over`, method: "GET" });
   t.match(wrong, { status: 400, body: /"51000"/ });
 });
 
@@ -318,15 +287,8 @@ void t.test("venues that share a feed share one address", async (t) => {
 
 void t.test("a page's time stamp advances when something is posted, and never moves back", (t) => {
   const posts = [
-    outage("deribit", {
-      changes: [{ at: at(15), impact: "minor" }],
-      deletedAt: at(40),
-    }),
-    outage("deribit", {
-      title: "Later",
-      postedAt: at(50),
-      endedAt: undefined,
-    }),
+    outage("deribit", { changes: [{ at: at(15), impact: "minor" }], deletedAt: at(40) }),
+    outage("deribit", { title: "Later", postedAt: at(50), endedAt: undefined }),
   ];
   const moved = [9, 10, 14, 15, 29, 30, 39, 40, 49, 50, 99].map((minute) => changedAt(posts, "statuspage", at(minute)));
   t.same(
@@ -342,11 +304,7 @@ void t.test("a page's time stamp advances when something is posted, and never mo
 
 void t.test("a repeating post is another notice each time", async (t) => {
   const posts = [
-    outage("deribit", {
-      everyMs: 3_600_000,
-      changes: [{ at: at(15), status: "identified" }],
-      until: at(130),
-    }),
+    outage("deribit", { everyMs: 3_600_000, changes: [{ at: at(15), status: "identified" }], until: at(130) }),
   ];
   const told = (minute: number) =>
     noticesAt(posts, "statuspage", at(minute)).map(

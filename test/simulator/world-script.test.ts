@@ -37,14 +37,7 @@ void t.test("a line becomes a fault", (t) => {
       everyMs: 3_600_000,
     },
     { kind: "silent", venue: "kraken" },
-    {
-      kind: "slow",
-      latencyMs: 1500,
-      venue: "gate",
-      component: "rest:time",
-      regions: ["us-east"],
-      to: after(1800),
-    },
+    { kind: "slow", latencyMs: 1500, venue: "gate", component: "rest:time", regions: ["us-east"], to: after(1800) },
     { kind: "limited", retryAfterS: 30, venue: "bybit" },
     { kind: "head-back", blocks: 2, venue: "drpc", component: "rest:block" },
   ]);
@@ -100,13 +93,7 @@ void t.test("a fault that the registry does not know, or that its kind cannot ha
 });
 
 void t.test("a fault lasts from its beginning to its end, and repeats", (t) => {
-  const fault: ScriptedFault = {
-    kind: "reset",
-    venue: "okx",
-    from: after(60),
-    to: after(180),
-    everyMs: 900_000,
-  };
+  const fault: ScriptedFault = { kind: "reset", venue: "okx", from: after(60), to: after(180), everyMs: 900_000 };
   const target = { venue: "okx", component: "rest:time", region: "us-east" };
   const changes = [0, 60, 179, 180, 959, 960, 1079, 1080];
   t.same(
@@ -125,11 +112,7 @@ void t.test("a fault lasts from its beginning to its end, and repeats", (t) => {
 
 void t.test("the first of overlapping faults applies", (t) => {
   const everything: ScriptedFault = { kind: "reset", venue: "*" };
-  const one: ScriptedFault = {
-    kind: "drip",
-    venue: "okx",
-    component: "rest:*",
-  };
+  const one: ScriptedFault = { kind: "drip", venue: "okx", component: "rest:*" };
   const target = { venue: "okx", component: "rest:time", region: null };
   t.equal(faultOf([one, everything], target, startedAt), one);
   t.equal(faultOf([everything, one], target, startedAt), everything);

@@ -121,12 +121,7 @@ void t.test("the analysts' interface", async (t) => {
   });
 
   await t.test("runs only the necessary functions with another role's rights", async (t) => {
-    const lent = await pool.query<{
-      name: string;
-      owner: string;
-      path: string;
-      callers: string[];
-    }>(sql`
+    const lent = await pool.query<{ name: string; owner: string; path: string; callers: string[] }>(sql`
       select
         p.proname as name,
         p.proowner::regrole::text as owner,
@@ -158,18 +153,11 @@ void t.test("the analysts' interface", async (t) => {
       elsewhere,
       [
         { name: "api.heard_of_primary()", owner: "vw_definer" },
-        {
-          name: "api.open_venue_hours(timestamp with time zone,timestamp with time zone)",
-          owner: "vw_definer",
-        },
+        { name: "api.open_venue_hours(timestamp with time zone,timestamp with time zone)", owner: "vw_definer" },
       ],
       "elsewhere, only a web program's question to its replica and the minutes of a view need another role's rights",
     );
-    const owner = await pool.query<{
-      may: string[];
-      members: number;
-      login: boolean;
-    }>(sql`
+    const owner = await pool.query<{ may: string[]; members: number; login: boolean }>(sql`
       select
         rolcanlogin as login,
         (select count(*)::int from pg_auth_members m where m.roleid = r.oid and m.member in (
@@ -252,9 +240,7 @@ const takenFromEverybody = [
 
 void t.test(
   "the limits of an analyst's login",
-  {
-    skip: onServer ? withoutSuperuser : "the embedded database has neither logins nor limits",
-  },
+  { skip: onServer ? withoutSuperuser : "the embedded database has neither logins nor limits" },
   async (t) => {
     const { pool, url } = await migratedDatabase(t);
     const name = `analyst_${randomBytes(6).toString("hex")}`;

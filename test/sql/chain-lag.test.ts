@@ -80,15 +80,13 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
         clockErrorMs: clockErrorWithinMs === null ? null : clockErrorMs,
       });
     });
-    t.match(await recordSamples(pool, region, samples), {
-      stored: readings.length,
-    });
+    t.match(await recordSamples(pool, region, samples), { stored: readings.length });
     accepted(await tick(pool, soon()));
     const lags: Record<string, Lag | null> = {};
     for (const { id } of registry.venues) {
-      const { body } = await api.ask<{
-        endpoints: { component: string; lag: Lag | null }[];
-      }>(`/v1/targets/${id}?region=${from}`);
+      const { body } = await api.ask<{ endpoints: { component: string; lag: Lag | null }[] }>(
+        `/v1/targets/${id}?region=${from}`,
+      );
       for (const { component, lag } of body.endpoints) lags[`${id} ${component}`] = lag;
     }
     return lags;
@@ -101,10 +99,7 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
       { venue: "publicnode", ago: 1, head: n + 2 },
     ];
     t.match(await lagsOf(read), {
-      "third rest:block": {
-        ...{ blocks: 0, head: n, freshestHead: n, backwards: 0 },
-        at: at(25).toISOString(),
-      },
+      "third rest:block": { ...{ blocks: 0, head: n, freshestHead: n, backwards: 0 }, at: at(25).toISOString() },
       "publicnode rest:block": { blocks: 0, head: n + 2, freshestHead: n + 2 },
       "third rest:chain": null,
       "kraken rest:ticker": null,
@@ -158,9 +153,7 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
 
   await t.test("a head counts in its own region only", async (t) => {
     const read = [{ venue: "drpc", ago: 5, head: n }];
-    t.match(await lagsOf(read), {
-      "drpc rest:block": { blocks: 0, freshestHead: n },
-    });
+    t.match(await lagsOf(read), { "drpc rest:block": { blocks: 0, freshestHead: n } });
     t.equal((await lagsOf(read, "us-east"))["drpc rest:block"], null);
   });
 
@@ -170,12 +163,7 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
       const honest = { venue: "drpc", ago: 9, head: n };
       const others = [
         { venue: "publicnode", ago: 12, head: 1e15 },
-        {
-          venue: "publicnode",
-          component: "rest:head",
-          ago: 11,
-          head: 1e15,
-        },
+        { venue: "publicnode", component: "rest:head", ago: 11, head: 1e15 },
         // another venue, read from publicnode's host
         { venue: "chainlink", component: "rest:head", ago: 10, head: 1e15 },
       ];
@@ -191,9 +179,7 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
       ]);
       t.match(later, {
         "drpc rest:block": { blocks: 0, freshestHead: n },
-        "publicnode rest:block": {
-          ...{ blocks: null, head: 1e15, freshestHead: n },
-        },
+        "publicnode rest:block": { ...{ blocks: null, head: 1e15, freshestHead: n } },
       });
       const undecided = await lagsOf([...others, honest]);
       t.match(
@@ -229,9 +215,7 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
   await t.test("heads that go backwards are counted", async (t) => {
     const heads = [n, n + 1, n, n, n + 2, n + 1, n + 1];
     const agos = [400, 395, 390, 385, 380, 375, 310];
-    const read = heads.map((head, i) => ({
-      ...{ venue: "publicnode", ago: agos[i]!, head },
-    }));
+    const read = heads.map((head, i) => ({ ...{ venue: "publicnode", ago: agos[i]!, head } }));
     const lags = await lagsOf(read);
     t.strictSame(lags["publicnode rest:block"], { ...none, backwards: 2 });
 
@@ -251,10 +235,7 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
 
   await t.test("the newest certificate of the last day is shown", async (t) => {
     const shows = (component: string, hoursAgo: number, until: Date | null) =>
-      madeSample({
-        ...{ component, slotAt: at(hoursAgo * 3600) },
-        certificateExpiresAt: until,
-      });
+      madeSample({ ...{ component, slotAt: at(hoursAgo * 3600) }, certificateExpiresAt: until });
     const [old, renewed] = [at(-86_400), at(-90 * 86_400)];
     await pool.query(sql`truncate sample`);
     await recordSamples(pool, region, [
@@ -264,9 +245,9 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
       shows("rest:time", 25, old),
     ]);
     accepted(await tick(pool, soon()));
-    const { body } = await api.ask<{
-      endpoints: { component: string; certificateExpiresAt: string | null }[];
-    }>(`/v1/targets/kraken?region=${region}&range=7d`);
+    const { body } = await api.ask<{ endpoints: { component: string; certificateExpiresAt: string | null }[] }>(
+      `/v1/targets/kraken?region=${region}&range=7d`,
+    );
     const shown = (wanted: string) =>
       body.endpoints.find(({ component }) => component === wanted)!.certificateExpiresAt;
     t.equal(shown("rest:ticker"), renewed.toISOString());

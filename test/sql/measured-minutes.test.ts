@@ -32,13 +32,7 @@ interface Reliability {
   fleet: Basis;
   venues: Row[];
   ranks: { rank: number; venues: string[] }[];
-  excluded: {
-    region: string;
-    from: string;
-    to: string | null;
-    minutes: number;
-    venues: string[];
-  }[];
+  excluded: { region: string; from: string; to: string | null; minutes: number; venues: string[] }[];
 }
 
 /** Ten samples a minute of each series; the first `bad` of them have this fault. */
@@ -114,10 +108,7 @@ void t.test("a region's own trouble counts against no venue, even where it measu
   const database = await begun(t);
   const { pool, from } = database;
   await minutes(pool, { from, count: 10 });
-  await minutes(pool, {
-    ...{ from: from + 10 * minuteMs, count: 2, bad: 10 },
-    regions: ["us-east"],
-  });
+  await minutes(pool, { ...{ from: from + 10 * minuteMs, count: 2, bad: 10 }, regions: ["us-east"] });
   const to = from + 12 * minuteMs;
   const before = await compared(t, database, to);
   for (const { measuredMinutes, downMinutes, scheduledMinutes } of before.venues)
@@ -132,10 +123,7 @@ void t.test("a region's own trouble counts against no venue, even where it measu
     regions: ["eu-central", "ap-southeast"],
     ...{ bad: 5 },
   });
-  await minutes(pool, {
-    ...{ from: from + 10 * minuteMs, count: 2 },
-    regions: ["eu-central"],
-  });
+  await minutes(pool, { ...{ from: from + 10 * minuteMs, count: 2 }, regions: ["eu-central"] });
   const torn = await compared(t, database, to);
   t.equal(of(torn, "okx").downMinutes, 2, "down by two regions of three");
   await pool.query(sql`
@@ -172,10 +160,7 @@ void t.test("an outage of one component is no downtime of its venue, and the row
   const database = await begun(t);
   const { pool, from } = database;
   await minutes(pool, { from, count: 10 });
-  await minutes(pool, {
-    ...{ from, count: 4, bad: 10 },
-    ...{ venue: "bybit", component: "rest:ticker" },
-  });
+  await minutes(pool, { ...{ from, count: 4, bad: 10 }, ...{ venue: "bybit", component: "rest:ticker" } });
   const row = of(await compared(t, database, from + 10 * minuteMs), "bybit");
   t.match(row, { uptimePct: 100, downMinutes: 0, degradedMinutes: 4 });
   for (const { component, ...is } of row.components)
@@ -219,15 +204,9 @@ void t.test("three measured minutes a day are no proof of a day's uptime", async
   const midnight = Math.floor(Date.now() / dayMs) * dayMs;
   await watchedSince(pool, midnight - 5 * dayMs);
   for (const back of [5, 4, 3, 2, 1])
-    await minutes(pool, {
-      ...{ from: midnight - back * dayMs, count: 3 },
-      venue: "okx",
-    });
+    await minutes(pool, { ...{ from: midnight - back * dayMs, count: 3 }, venue: "okx" });
   // enough minutes of one venue for a bound
-  await minutes(pool, {
-    ...{ from: midnight - dayMs, count: 1 },
-    venue: "kraken",
-  });
+  await minutes(pool, { ...{ from: midnight - dayMs, count: 1 }, venue: "kraken" });
   await pool.query(sql`
     insert into venue_day_former
     select day, venue_id, 1000, 1000, 0, 30000, 180000, 0, 0, 0, 0, 0, 0, 0, 0
@@ -309,10 +288,7 @@ void t.test(
     await excludeAll(pool);
     t.strictSame(
       await left(),
-      [6, 7, 8].map((minute) => ({
-        region: "us-east",
-        minute: new Date(at(minute)),
-      })),
+      [6, 7, 8].map((minute) => ({ region: "us-east", minute: new Date(at(minute)) })),
       "no other region saw it within two minutes",
     );
     const [clock] = await pool.query<{ published_to: Date }>(sql`select published_to from api.clock`);

@@ -127,16 +127,10 @@ void t.test("one region is enough where only one is published", async (t) => {
   const before = samplesWithin(randomFrom(3), new Date(minute), 6, [1, 2, 3, 4], [1]);
   await insertRaw(pool, before);
   await pool.query(sql`call upkeep.refresh_late(now())`);
-  await same(t, pool, {
-    component_minute: rollUp(before, watched).component_minute,
-    venue_minute: [],
-  });
+  await same(t, pool, { component_minute: rollUp(before, watched).component_minute, venue_minute: [] });
 
   await pool.transaction((tx) => syncRegistry(tx, { ...registry, regions: registry.regions.slice(0, 1) }));
-  const after = before.map((sample) => ({
-    ...sample,
-    ts: new Date(+sample.ts + 30 * minuteMs),
-  }));
+  const after = before.map((sample) => ({ ...sample, ts: new Date(+sample.ts + 30 * minuteMs) }));
   await insertRaw(pool, after);
   await pool.query(sql`call upkeep.refresh_all(${new Date(minute)}, ${new Date(minute + hourMs)})`);
   const alone = rollUp(after, watched, { regions: 1 });
@@ -161,10 +155,7 @@ void t.test("the newest minutes are always right", async (t) => {
     const of = samplesWithin(random, new Date(atMs), 9, ids, [1, 2, 3]);
     // the samples that this tick can know, and those that arrived three minutes late
     const known = of.filter(({ ts }) => +ts < atMs + 20_000);
-    const behind = known.map((sample) => ({
-      ...sample,
-      ts: new Date(+sample.ts - 3 * minuteMs + 1),
-    }));
+    const behind = known.map((sample) => ({ ...sample, ts: new Date(+sample.ts - 3 * minuteMs + 1) }));
     await insertRaw(pool, [...known, ...behind]);
     samples.push(...known, ...behind);
     await pool.query(sql`call upkeep.refresh_newest(${new Date(atMs + 19_999)})`);

@@ -177,10 +177,7 @@ void t.test("retention drops nothing during a refresh", async (t) => {
         from timescaledb_information.continuous_aggregates where view_name = 'sample_minute'
       `);
       // without new samples it would not look at them at all
-      const late = old.map((sample) => ({
-        ...sample,
-        ts: new Date(+sample.ts + 1),
-      }));
+      const late = old.map((sample) => ({ ...sample, ts: new Date(+sample.ts + 1) }));
       await insertRaw(pool, late);
       let refreshing: Promise<unknown> | undefined;
       await other.transaction(async (tx) => {

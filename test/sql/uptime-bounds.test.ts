@@ -36,24 +36,12 @@ void t.test("bounds for uptime", async (t) => {
       () => true,
       (minute, day) => day === 3 && minute < 31,
     );
-    t.strictSame(await of(known), {
-      low: 99.692,
-      high: 99.692,
-      uptime: 99.692,
-    });
-    t.strictSame(await of(history(90, () => true)), {
-      low: 100,
-      high: 100,
-      uptime: 100,
-    });
+    t.strictSame(await of(known), { low: 99.692, high: 99.692, uptime: 99.692 });
+    t.strictSame(await of(history(90, () => true)), { low: 100, high: 100, uptime: 100 });
   });
 
   await t.test("are null where nothing was measured", async (t) => {
-    t.strictSame(await of(history(7, () => false)), {
-      low: null,
-      high: null,
-      uptime: null,
-    });
+    t.strictSame(await of(history(7, () => false)), { low: null, high: null, uptime: null });
   });
 
   await t.test("do not claim 100 % from three minutes a day", async (t) => {
@@ -101,10 +89,7 @@ void t.test("bounds for uptime", async (t) => {
   await t.test("use quantiles near the exact ones", async (t) => {
     // at least as much is known as from one minute
     const shapes = [1.2, 2, 5, 20, 100, 1_000, 30_000].flatMap((sum) =>
-      [0.002, 0.01, 0.05, 0.2, 0.5, 0.9, 0.995].map((mean) => ({
-        a: sum * mean,
-        b: sum * (1 - mean),
-      })),
+      [0.002, 0.01, 0.05, 0.2, 0.5, 0.9, 0.995].map((mean) => ({ a: sum * mean, b: sum * (1 - mean) })),
     );
     const asked = shapes.flatMap((shape) => [0.025, 0.05, 0.95, 0.975].map((share) => ({ ...shape, share })));
     const quantiles = await pool.query<{ quantile: number }>(sql`

@@ -69,10 +69,7 @@ async function tellShortly(t: Test, db: Db, world: World, { at }: Disagreement):
   const begun = Number.isNaN(until) ? world : { ...world, instants: world.instants.filter((at) => at <= until) };
   const least = await shrink(begun, fails, 30_000);
   const [disagreement] = await differences(least);
-  t.fail("the same world, reduced to what matters", {
-    disagreement,
-    world: textOf(least, rulesOfTheBook),
-  });
+  t.fail("the same world, reduced to what matters", { disagreement, world: textOf(least, rulesOfTheBook) });
 }
 
 async function compare(db: Db, run: Run, opinions: Opinion[], { comesBy, batches }: Seeing) {

@@ -90,14 +90,7 @@ export async function settle(
     select max(attempt_id) as id from delivery_attempt a
     where a.channel_id = ${channel} and a.sent_by = ${who}
   `);
-  const ended = {
-    attemptId: attempt!.id,
-    result,
-    durationMs: 12,
-    agoMs: 0,
-    spread: 1,
-    ...more,
-  };
+  const ended = { attemptId: attempt!.id, result, durationMs: 12, agoMs: 0, spread: 1, ...more };
   return pool.file<SettledRow>("settle_deliveries", [at, JSON.stringify([ended]), JSON.stringify(deliveryRules)]);
 }
 

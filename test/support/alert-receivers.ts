@@ -20,12 +20,7 @@ export const secret = "KS3CR3TK";
 const here = () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]);
 
 export function posterFor(t: Test, more: Partial<PosterOptions> = {}): Poster {
-  const poster = makePoster({
-    allowLoopback: true,
-    ca: authority.cert,
-    lookup: here,
-    ...more,
-  });
+  const poster = makePoster({ allowLoopback: true, ca: authority.cert, lookup: here, ...more });
   t.teardown(() => poster.close());
   return poster;
 }

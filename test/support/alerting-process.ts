@@ -58,10 +58,7 @@ function meet(signal: "SIGKILL" | "SIGSTOP"): void {
 }
 
 function faulty<Of extends Db>(db: Of): Of {
-  return {
-    ...db,
-    file: (name: string, values?: readonly unknown[]) => step(name, () => db.file(name, values)),
-  };
+  return { ...db, file: (name: string, values?: readonly unknown[]) => step(name, () => db.file(name, values)) };
 }
 
 function faultyPool(pool: Pool): Pool {
@@ -78,14 +75,8 @@ function faultyPool(pool: Pool): Pool {
 
 const pool = openPool(url, { applicationName: "alerting", log, max: 2 });
 await pool.query(sql`select`);
-const poster = makePoster({
-  allowLoopback: true,
-  deadlineMs: options.deadlineMs,
-});
-const posting: Poster = {
-  ...poster,
-  post: (...given) => step("post", () => poster.post(...given)),
-};
+const poster = makePoster({ allowLoopback: true, deadlineMs: options.deadlineMs });
+const posting: Poster = { ...poster, post: (...given) => step("post", () => poster.post(...given)) };
 const dispatcher = startDispatcher({
   db: faultyPool(pool),
   poster: posting,
@@ -105,13 +96,7 @@ process.stdout.write("ready\n");
 
 function startEngine(engine: Pick<CoreOptions, "rules" | "pace">, pool: Pool) {
   const leasePool = openPool(url, { applicationName: "alerting lease", log });
-  const core = startCore({
-    pool: faultyPool(pool),
-    leasePool,
-    log,
-    ...engine,
-    onAlert: dispatcher.wake,
-  });
+  const core = startCore({ pool: faultyPool(pool), leasePool, log, ...engine, onAlert: dispatcher.wake });
   return {
     close: async () => {
       await core.close();

@@ -131,11 +131,7 @@ export async function happened(
     select incident_id, e.kind, e.severity::state, e.at, e.at, false
     from added
     cross join jsonb_to_recordset(${JSON.stringify(
-      kinds.map((kind) => ({
-        kind,
-        severity: kind === "opened" ? severity : peak,
-        at: atOf(kind),
-      })),
+      kinds.map((kind) => ({ kind, severity: kind === "opened" ? severity : peak, at: atOf(kind) })),
     )}::jsonb) as e (kind text, severity text, at timestamptz)
     order by e.at
   `);

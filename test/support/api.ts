@@ -74,13 +74,7 @@ function exchange(port: number, path: string, asked: Asked = {}) {
       response.setEncoding("utf8");
       response.on("data", (piece: string) => (text += piece));
       response.on("error", reject);
-      response.on("end", () =>
-        resolve({
-          status: response.statusCode!,
-          headers: response.headers,
-          text,
-        }),
-      );
+      response.on("end", () => resolve({ status: response.statusCode!, headers: response.headers, text }));
     });
     sent.on("error", reject).end();
   });

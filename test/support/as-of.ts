@@ -29,10 +29,7 @@ export async function anotherWeb(
   t: Test,
   { url, registry }: Pick<Awaited<ReturnType<typeof migratedDatabase>>, "url" | "registry">,
 ): Promise<Api> {
-  const pool = openPool(url, {
-    applicationName: "web",
-    log: makeLog("web", "error"),
-  });
+  const pool = openPool(url, { applicationName: "web", log: makeLog("web", "error") });
   t.teardown(() => pool.close());
   return serve(t, { pool, registry });
 }

@@ -19,16 +19,12 @@ export async function setUpSending(t: Test) {
   const key = randomBytes(32);
   const sealing = makeSealing(key);
   const reactions: Reaction[] = [];
-  const receiver = await startReceiver({
-    react: () => reactions.shift() ?? { status: 200 },
-  });
+  const receiver = await startReceiver({ react: () => reactions.shift() ?? { status: 200 } });
   t.teardown(receiver.close);
   const poster = makePoster({ allowLoopback: true });
   t.teardown(() => poster.close());
   const startedAt = new Date(Date.now() - 600_000);
-  const okx = await pastIncident(pool, {
-    ...{ venue: "okx", component: "rest:ticker", startedAt, minutes: null },
-  });
+  const okx = await pastIncident(pool, { ...{ venue: "okx", component: "rest:ticker", startedAt, minutes: null } });
   const events = [await writeEvent(pool, okx, "opened"), await writeEvent(pool, okx, "escalated")] as const;
   const byHand: SendNowOptions = {
     ...{ db: pool, sealing, poster, baseUrl: "https://api.example.org" },
@@ -47,28 +43,11 @@ export async function setUpSending(t: Test) {
       open: true,
       ...more,
     });
-  return {
-    ...database,
-    key,
-    sealing,
-    receiver,
-    reactions,
-    okx,
-    events,
-    byHand,
-    add,
-  };
+  return { ...database, key, sealing, receiver, reactions, okx, events, byHand, add };
 }
 
 export function wanted(more: Partial<Parameters<typeof deliveriesOf>[1]>): Parameters<typeof deliveriesOf>[1] {
-  return {
-    channel: null,
-    incident: null,
-    state: null,
-    since: null,
-    limit: 50,
-    ...more,
-  };
+  return { channel: null, incident: null, state: null, since: null, limit: 50, ...more };
 }
 
 export function newest({ arrivals }: Receiver, count: number): Receiver["arrivals"] {

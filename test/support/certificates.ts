@@ -31,10 +31,7 @@ export function makeAuthority(name = "Authority of a test"): Authority {
   const period = [yesterday, tomorrow] as const;
   const isAuthority = extension("2.5.29.19", sequence(boolean(true)));
   const cert = certificate(name, keys.publicKey, period, isAuthority, signer);
-  return {
-    cert,
-    vouchFor: (wanted) => identity(wanted, makeKeys(), () => signer),
-  };
+  return { cert, vouchFor: (wanted) => identity(wanted, makeKeys(), () => signer) };
 }
 
 export function selfSigned(wanted: Wanted): Identity {

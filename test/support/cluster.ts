@@ -22,9 +22,7 @@ export function serverBinaries(): { bin: string } | { missing: string } {
   if (asked.status === 0) candidates.push(asked.stdout.trim());
   for (const bin of candidates) {
     if (!existsSync(join(bin, "initdb"))) continue;
-    const libraries = execFileSync(join(bin, "pg_config"), ["--pkglibdir"], {
-      encoding: "utf8",
-    });
+    const libraries = execFileSync(join(bin, "pg_config"), ["--pkglibdir"], { encoding: "utf8" });
     if (existsSync(join(libraries.trim(), "timescaledb.so"))) return { bin };
   }
   return { missing: "no PostgreSQL server with TimescaleDB is installed here" };
@@ -74,9 +72,7 @@ export async function makeCluster(
   };
   const config = join(dir, "config");
   mkdirSync(config);
-  for (const file of readdirSync(packagedFile("production"), {
-    withFileTypes: true,
-  }))
+  for (const file of readdirSync(packagedFile("production"), { withFileTypes: true }))
     if (file.isFile()) copyFileSync(join(file.parentPath, file.name), join(config, file.name));
   const ownDir = (name: string) => {
     mkdirSync(join(dir, name), { mode: 0o700 });
@@ -116,10 +112,7 @@ export async function makeCluster(
   });
 
   const primary = running(t, port, () =>
-    spawn(join(bin, "postgres"), ["-D", data, ...serverArgs(port)], {
-      ...user,
-      stdio: ["ignore", "pipe", "pipe"],
-    }),
+    spawn(join(bin, "postgres"), ["-D", data, ...serverArgs(port)], { ...user, stdio: ["ignore", "pipe", "pipe"] }),
   );
   const upstream = { port };
   const replica = running(t, replicaPort, () =>

@@ -49,11 +49,7 @@ export interface ComparedVenues {
 
 export interface ComparedIncident {
   slug: string;
-  official: {
-    id: string;
-    subjectMatched: boolean;
-    aheadUncorrelated: number | null;
-  } | null;
+  official: { id: string; subjectMatched: boolean; aheadUncorrelated: number | null } | null;
 }
 
 /** A database with measured days and no incidents, and a server that compares as of an instant a little ago. */
@@ -95,14 +91,7 @@ export async function startComparing(t: Test) {
 export async function incidents(db: Db, venue: string, ...startedAt: Date[]): Promise<string[]> {
   const slugs = [];
   for (const began of startedAt)
-    slugs.push(
-      await pastIncident(db, {
-        venue,
-        component: "rest:ticker",
-        startedAt: began,
-        minutes: 5,
-      }),
-    );
+    slugs.push(await pastIncident(db, { venue, component: "rest:ticker", startedAt: began, minutes: 5 }));
   return slugs;
 }
 

@@ -25,10 +25,7 @@ export interface Query {
  * @returns every query of its panels, and those that fill its variables; Grafana's `$__rate_interval`, which depends on
  * the width of the screen, is replaced by five minutes
  */
-export function readDashboard(name: "venues" | "operators"): {
-  dashboard: Dashboard;
-  queries: Query[];
-} {
+export function readDashboard(name: "venues" | "operators"): { dashboard: Dashboard; queries: Query[] } {
   const text = readFileSync(packagedFile(`grafana/${name}.json`), "utf8");
   const dashboard = JSON.parse(text) as Dashboard;
   const ofPanels = dashboard.panels.flatMap(({ title, targets = [] }) =>
@@ -43,11 +40,7 @@ export function readDashboard(name: "venues" | "operators"): {
     .map(({ name, query }) => {
       const asked = (query as { query: string }).query;
       const [, metric, label] = /^label_values\((.+), (\w+)\)$/.exec(asked)!;
-      return {
-        title: `$${name}`,
-        expr: `count by (${label}) (${metric})`,
-        text: "",
-      };
+      return { title: `$${name}`, expr: `count by (${label}) (${metric})`, text: "" };
     });
   return { dashboard, queries: [...ofPanels, ...ofVariables] };
 }

@@ -86,10 +86,7 @@ async function keepPlans(pool: Pool): Promise<void> {
 
 async function digestOfDefinitions(): Promise<string> {
   const hash = createHash("sha256");
-  const files = await readdir(packagedFile("sql"), {
-    recursive: true,
-    withFileTypes: true,
-  });
+  const files = await readdir(packagedFile("sql"), { recursive: true, withFileTypes: true });
   const paths = files
     .filter((file) => file.isFile())
     .map((file) => join(file.parentPath, file.name))

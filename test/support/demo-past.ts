@@ -31,11 +31,7 @@ export async function runDemo(pool: Pool, registry: Registry, upAt: Date): Promi
   const now = new Date(+upAt + runMs);
   await addChannel(pool);
   await measured(pool, { from: upAt, to: now });
-  await measured(pool, {
-    from: new Date(+upAt + 5_000),
-    to: now,
-    ...{ venue: "kucoin-futures", fault: "http" },
-  });
+  await measured(pool, { from: new Date(+upAt + 5_000), to: now, ...{ venue: "kucoin-futures", fault: "http" } });
   for await (const one of decideUpTo(pool, now)) accepted(one);
   await pool.query(sql`call upkeep.refresh_all(${new Date(+upAt - 60_000)}, ${now})`);
   await decide(pool, now);

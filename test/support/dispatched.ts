@@ -30,15 +30,7 @@ export async function settle(
 ): Promise<void> {
   await pool.file("settle_deliveries", [
     at,
-    JSON.stringify(
-      attempts.map((attemptId) => ({
-        ...{ attemptId, result, durationMs: 5, agoMs: 0, spread: 1 },
-      })),
-    ),
-    JSON.stringify({
-      ...deliveryRules,
-      attempts: most,
-      switch_off_failures: 1_000,
-    }),
+    JSON.stringify(attempts.map((attemptId) => ({ ...{ attemptId, result, durationMs: 5, agoMs: 0, spread: 1 } }))),
+    JSON.stringify({ ...deliveryRules, attempts: most, switch_off_failures: 1_000 }),
   ]);
 }

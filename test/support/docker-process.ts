@@ -140,17 +140,9 @@ async function startDrill(): Promise<void> {
     ...[...entrypoint!, ...command!].map((word) => here(word, "drill")),
     ...["-c", `port=${DRILL_PORT}`],
   ];
-  const server = spawn(file!, rest, {
-    env: environmentOf("drill"),
-    stdio: ["ignore", output, output],
-    detached: true,
-  });
+  const server = spawn(file!, rest, { env: environmentOf("drill"), stdio: ["ignore", output, output], detached: true });
   const [, test] = healthcheck!.test;
-  const healthy = () =>
-    spawnSync("sh", ["-c", test!], {
-      env: environmentOf("drill"),
-      stdio: "ignore",
-    }).status === 0;
+  const healthy = () => spawnSync("sh", ["-c", test!], { env: environmentOf("drill"), stdio: "ignore" }).status === 0;
   while (!healthy()) {
     if (server.exitCode !== null)
       throw new Error(`the drill ended with code ${server.exitCode}: ${readFileSync(log, "utf8")}`);

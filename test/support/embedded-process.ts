@@ -5,11 +5,7 @@ import { makeLog } from "../../shared/log/log.js";
 const [dataDir = ""] = process.argv.slice(2);
 
 try {
-  const embedded = await startEmbedded({
-    dataDir,
-    port: 0,
-    log: makeLog("database"),
-  });
+  const embedded = await startEmbedded({ dataDir, port: 0, log: makeLog("database") });
   process.stdout.write(`${embedded.url}\n`);
   process.once("SIGTERM", () => void embedded.close());
 } catch (error) {

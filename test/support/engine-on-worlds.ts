@@ -24,11 +24,7 @@ export async function watch(db: Db, { worlds }: Run): Promise<void> {
     from unnest(${venues.map(({ id }) => id)}::text[]) with ordinality as v (venue, place) order by place
   `);
   const components = venues.flatMap((venue) =>
-    venue.components.map((component, place) => ({
-      ...component,
-      venue: venue.id,
-      place,
-    })),
+    venue.components.map((component, place) => ({ ...component, venue: venue.id, place })),
   );
   await db.query(sql`
     insert into component (venue_id, component, label, cadence_ms, position)
@@ -273,10 +269,5 @@ export async function engineRecords(db: Db): Promise<EngineRecords> {
     ) as records
   `);
   const { incidents, alerts, impairments, outliers } = row!.records;
-  return {
-    incidents: incidents ?? [],
-    alerts: alerts ?? [],
-    impairments: impairments ?? [],
-    outliers: outliers ?? [],
-  };
+  return { incidents: incidents ?? [], alerts: alerts ?? [], impairments: impairments ?? [], outliers: outliers ?? [] };
 }

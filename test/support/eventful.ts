@@ -50,14 +50,7 @@ export function measuredStalls(registry: Registry): Registry {
   const [stream] = copy.venues.find(({ socket }) => socket)!.socket!.streams;
   stream!.stall = {
     afterMs: 20_000,
-    distribution: {
-      periods: 12_345,
-      from: "2026-01-01",
-      to: "2026-01-08",
-      p50Ms: 120,
-      p99Ms: 2_000,
-      p999Ms: 9_000,
-    },
+    distribution: { periods: 12_345, from: "2026-01-01", to: "2026-01-08", p50Ms: 120, p99Ms: 2_000, p999Ms: 9_000 },
   };
   return copy;
 }
@@ -72,9 +65,7 @@ async function probesReport(pool: Pool): Promise<void> {
   await member(pool, {
     ...{ region: "eu-central", unmeasured, machine },
     vantage: { name: "fra-1", place: "Frankfurt", network: "AS64496" },
-    troubles: troubleKinds.map((kind) => ({
-      ...{ kind, since: ago(60), detail: `as ${kind} may be` },
-    })),
+    troubles: troubleKinds.map((kind) => ({ ...{ kind, since: ago(60), detail: `as ${kind} may be` } })),
     clock: { errorMs: -Date.now(), withinMs: 40.5 },
   }).renew();
   await member(pool, { unmeasured, machine }).renew();
@@ -167,12 +158,8 @@ async function outagesBesideSilence(pool: Pool): Promise<void> {
     ["rest:fx", "ap-southeast", 1000],
   ] as const) {
     const where = { venue: "bitstamp", component };
-    await measured(pool, {
-      ...{ ...where, from: ago(350), to: ago(0), fault: "http" },
-    });
-    await unmeasured(pool, {
-      ...{ ...where, from: ago(silentFor), to: ago(-10), regions: [region] },
-    });
+    await measured(pool, { ...{ ...where, from: ago(350), to: ago(0), fault: "http" } });
+    await unmeasured(pool, { ...{ ...where, from: ago(silentFor), to: ago(-10), regions: [region] } });
   }
 }
 
@@ -234,12 +221,7 @@ async function incidentsBesideLatency(pool: Pool): Promise<void> {
     ["publicnode", "rest:block"],
   ] as const)
     await pastIncident(pool, { venue, component, ...recent });
-  await pastIncident(pool, {
-    venue: "kucoin",
-    component: "rest:book",
-    startedAt: ago(600),
-    minutes: 5,
-  });
+  await pastIncident(pool, { venue: "kucoin", component: "rest:book", startedAt: ago(600), minutes: 5 });
 }
 
 /**
@@ -249,10 +231,7 @@ async function incidentsBesideLatency(pool: Pool): Promise<void> {
 async function whatVenuesSaid(pool: Pool): Promise<void> {
   const began = [8, 8.1, 8.2, 8.3, 8.4].map((hours) => ago(hours * 3_600));
   for (const startedAt of began)
-    await pastIncident(pool, {
-      ...{ venue: "kraken", component: "rest:time", minutes: 0.1 },
-      startedAt,
-    });
+    await pastIncident(pool, { ...{ venue: "kraken", component: "rest:time", minutes: 0.1 }, startedAt });
   const notices = began.map((startedAt, n) =>
     notice(`n${n}`, startedAt, {
       ...(n === 0 && { url: "https://status.kraken.com/incidents/n0" }),
@@ -271,10 +250,7 @@ async function whatVenuesSaid(pool: Pool): Promise<void> {
   ]);
   // the other notices left the feed, and are marked as taken down
   await said(pool, "kraken", ago(150), [whole(...notices)]);
-  await pastIncident(pool, {
-    ...{ venue: "okx", component: "rest:ticker", minutes: 1 },
-    startedAt: ago(200),
-  });
+  await pastIncident(pool, { ...{ venue: "okx", component: "rest:ticker", minutes: 1 }, startedAt: ago(200) });
   const unknownWhen = notice("o", ago(190), { postedAt: null });
   await said(pool, "okx", ago(150), [{ scope: "notices", notices: [unknownWhen], listedFrom: null }]);
   await said(pool, "gemini", ago(150), [], { problem: "answered 503" });

@@ -39,12 +39,7 @@ export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
   await addChannel(pool);
   const alerts = makeAlertMetrics(core, pool, log, true);
   alerts.sent("native", { result: "delivered", durationMs: 20 });
-  alerts.settled({
-    format: "native",
-    channel_off: "gone",
-    first_sent_after_ms: 20,
-    delivered_after_ms: 40,
-  });
+  alerts.settled({ format: "native", channel_off: "gone", first_sent_after_ms: 20, delivered_after_ms: 40 });
 
   const probe = makeOwnMetrics("probe", { region: "us-east" });
   const unmeasured = Object.fromEntries(unmeasuredReasons.map((reason) => [reason, 1])) as Record<

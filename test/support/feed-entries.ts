@@ -22,12 +22,7 @@ export const incident = {
   started_at: "2026-08-11T01:55:00.000-07:00",
   page_id: "kctbh9vrtdwd",
   incident_updates: [
-    {
-      id: "u1",
-      status: "resolved",
-      body: "This incident has been resolved.",
-      affected_components: null,
-    },
+    { id: "u1", status: "resolved", body: "This incident has been resolved.", affected_components: null },
   ],
   components: [
     { id: "c1", name: "Derivatives", status: "operational", group: false },

@@ -95,10 +95,7 @@ export async function decideThrough(db: Db, from: Date, to: Date, rules = rulesR
 /** Deletes its samples from the first instant to before the second. */
 export async function unmeasured(
   db: Db,
-  what: Omit<Measured, "component"> & {
-    component?: string;
-    kind?: "rest" | "ws";
-  },
+  what: Omit<Measured, "component"> & { component?: string; kind?: "rest" | "ws" },
 ): Promise<void> {
   const { from, to, venue, component, kind, regions } = what;
   await db.query(sql`
@@ -154,12 +151,7 @@ export const outage = {
   },
 
   async close(db: Db): Promise<void> {
-    await measured(db, {
-      from: ago(190),
-      to: ago(0),
-      venue: "kraken",
-      component: "rest:ticker",
-    });
+    await measured(db, { from: ago(190), to: ago(0), venue: "kraken", component: "rest:ticker" });
     await decide(db, ago(110));
     await decide(db, ago(40));
   },

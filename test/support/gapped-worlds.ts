@@ -69,23 +69,13 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
     cadenceMs: pick([10_000, 20_000, 60_000, seed % 3 ? 20_000 : 300_000]),
   }));
   const ofRegion = new Map(
-    regions.map((region) => [
-      region,
-      {
-        silent: spans(2, 40 * minuteMs),
-        bad: troubles(1),
-        heldBack: troubles(3),
-      },
-    ]),
+    regions.map((region) => [region, { silent: spans(2, 40 * minuteMs), bad: troubles(1), heldBack: troubles(3) }]),
   );
   const samples = cadences.flatMap(({ venue, cadenceMs }) => {
     const bad = troubles(6);
     const slow = troubles(3);
     const paused = troubles(2);
-    const badInPart = troubles(2).map(({ fromMs, toMs }) => ({
-      fromMs,
-      toMs: toMs + 10 * minuteMs,
-    }));
+    const badInPart = troubles(2).map(({ fromMs, toMs }) => ({ fromMs, toMs: toMs + 10 * minuteMs }));
     return regions.flatMap((region) => {
       const own = ofRegion.get(region)!;
       const aloneBad = troubles(2);
@@ -113,20 +103,12 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
       return made;
     });
   });
-  const rules = {
-    ...rulesRow,
-    step_ms: pick([5_000, 10_000, 20_000]),
-    typical_min_hours: 2,
-  };
+  const rules = { ...rulesRow, step_ms: pick([5_000, 10_000, 20_000]), typical_min_hours: 2 };
   const together = regions.slice(0, 2);
   const movesAt = new Date(pick(edges) - 5 * minuteMs);
   const vantages = regions.flatMap((region) => [
     { region, holdsFrom: new Date(0), machine: region },
-    {
-      region,
-      holdsFrom: movesAt,
-      machine: together.includes(region) ? "one" : null,
-    },
+    { region, holdsFrom: movesAt, machine: together.includes(region) ? "one" : null },
   ]);
   return { seed, startMs, endMs, rules, cadences, samples, vantages };
 }

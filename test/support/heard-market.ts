@@ -70,10 +70,7 @@ export function judgedSlots(market: Market): JudgedSlot[] {
   const { stream, rest, standstill } = market;
   const counterpart = rest && makeCounterpart(rest.cadenceMs);
   const meter = makeMeter(stream.eventTime && makeFrameTimes(stream.eventTime));
-  const verdict = makeStreamVerdict(stream, counterpart, () => ({
-    errorMs: 0,
-    withinMs: 100,
-  }));
+  const verdict = makeStreamVerdict(stream, counterpart, () => ({ errorMs: 0, withinMs: 100 }));
   let nowMs = 0;
   const readSlot = makeReadSlot(meter, verdict, {
     stoodStillSince: (sinceMs, forMs) =>
@@ -160,10 +157,7 @@ function toldBy(market: Market) {
   }));
   return [...told, ...again]
     .filter(({ atMs }) => atMs <= stopsAtMs)
-    .map(({ atMs, tradeMs }) => ({
-      atMs: atMs + streamLagMs,
-      tradeMs: atMs > freezesAtMs ? frozenMs : tradeMs,
-    }));
+    .map(({ atMs, tradeMs }) => ({ atMs: atMs + streamLagMs, tradeMs: atMs > freezesAtMs ? frozenMs : tradeMs }));
 }
 
 function asks(counterpart: Counterpart, { trades, untilMs, rest, standstill }: Market): [number, () => void][] {

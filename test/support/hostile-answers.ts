@@ -81,10 +81,7 @@ const brokeOff = {
   alert: /^unreachable null .* got a broken connection \(/,
   feed: /^expected an answer, got a broken connection \(/,
 };
-const brokeOffInBody = {
-  ...brokeOff,
-  alert: /^unreachable 200 expected the end of .* got a broken connection \(/,
-};
+const brokeOffInBody = { ...brokeOff, alert: /^unreachable 200 expected the end of .* got a broken connection \(/ };
 const upgraded = {
   alert: /^unreachable 101 .* got a change of protocol$/,
   feed: /^expected an answer, got a change of protocol$/,
@@ -93,9 +90,7 @@ const upgraded = {
 const whole = { alert: /^delivered 200 null$/, feed: /^status: expected 0 or 1, got nothing$/ };
 
 /** A reset may be noticed a little earlier or later, so some cases allow two faults. */
-export type ExpectedMeasurement = Partial<Omit<Measurement, "fault">> & {
-  fault?: Measurement["fault"] | RegExp;
-};
+export type ExpectedMeasurement = Partial<Omit<Measurement, "fault">> & { fault?: Measurement["fault"] | RegExp };
 
 export interface HostileAnswer {
   name: string;

@@ -74,10 +74,7 @@ export function hostileConversation(ground: Ground, random: () => number): Sent 
   const one = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!;
   const hostile = hostileRequest(ground, random);
   if (random() < 0.8)
-    return {
-      ...{ before: [], beforeBytes: "", behind: hostile },
-      ...{ isHostile: true, waits: false },
-    };
+    return { ...{ before: [], beforeBytes: "", behind: hostile }, ...{ isHostile: true, waits: false } };
   const length = 1 + Math.floor(random() * 3);
   const before = Array.from({ length }, () => one(Object.keys(good)));
   const kept = before.map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${one(keeping)}\r\n`);

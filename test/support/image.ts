@@ -21,9 +21,7 @@ export function assembleImage(dir: string): string {
         const into = target.endsWith("/") ? join(target, basename(path)) : target;
         const to = join(app, into);
         mkdirSync(dirname(to), { recursive: true });
-        cpSync(packagedFile(path.replace(/^\/build\//, "")), to, {
-          recursive: true,
-        });
+        cpSync(packagedFile(path.replace(/^\/build\//, "")), to, { recursive: true });
       }
   }
   const bin = join(dir, "bin");

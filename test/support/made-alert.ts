@@ -31,10 +31,7 @@ export function openedAlert(): Alert {
       },
       officialObserved: true,
     },
-    venue: {
-      ...{ id: "kraken", name: "Kraken", category: "exchange" },
-      ...{ symbol: "BTC/USD", quote: "USD" },
-    },
+    venue: { ...{ id: "kraken", name: "Kraken", category: "exchange" }, ...{ symbol: "BTC/USD", quote: "USD" } },
     component: {
       ...{ id: "rest:ticker", kind: "rest", label: "Ticker" },
       target: "https://api.kraken.com/0/public/Ticker?pair=XBTUSD",

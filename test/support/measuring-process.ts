@@ -30,9 +30,7 @@ export interface Measured {
 }
 
 const { registry, slots, then = [] } = JSON.parse(process.argv[2]!) as MeasuringOptions;
-const measured: Measured = {
-  ...{ good: 0, faults: [], unmeasured: {}, troubles: [] },
-};
+const measured: Measured = { ...{ good: 0, faults: [], unmeasured: {}, troubles: [] } };
 const log = makeLog("test", "error");
 const directory = await mkdtemp(join(tmpdir(), "venuewatch-spool-"));
 const spool = await openSpool({ directory, log });

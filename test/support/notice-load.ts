@@ -21,13 +21,7 @@ export interface Load {
 
 const reader = makeFeedReader({ userAgent: "load", pauseMs: 0 });
 const api = process.argv[2]!;
-const source = {
-  kind: "statuspage",
-  api,
-  page: null,
-  readAt: null,
-  feedAt: null,
-} as const;
+const source = { kind: "statuspage", api, page: null, readAt: null, feedAt: null } as const;
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 

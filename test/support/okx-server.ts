@@ -64,11 +64,7 @@ export function listening(
   t: Test,
   url: string,
   more: Partial<ReconnectingSocketOptions> = {},
-): {
-  line: ReconnectingSocket;
-  feeds: Subscription[];
-  feed: (name: string) => Subscription;
-} {
+): { line: ReconnectingSocket; feeds: Subscription[]; feed: (name: string) => Subscription } {
   const feeds = (more.feeds ?? streams.map(makeSubscription)) as Subscription[];
   const line = startReconnectingSocket({
     ...{ url, keepAlive, feeds, maxConnectionMs: null, openAfterMs: 0 },

@@ -51,9 +51,7 @@ export async function startCluster(
   if (replication === "asynchronous") {
     const changed = await fetch(`http://${nodes[0]!.rest}/config`, {
       method: "PATCH",
-      headers: {
-        authorization: `Basic ${Buffer.from(`patroni:${restPassword}`).toString("base64")}`,
-      },
+      headers: { authorization: `Basic ${Buffer.from(`patroni:${restPassword}`).toString("base64")}` },
       body: JSON.stringify({ synchronous_mode: false }),
     });
     if (!changed.ok) throw new Error(`Patroni answered ${changed.status}`);

@@ -44,9 +44,7 @@ export async function postgresPrograms(): Promise<PostgresPrograms | string> {
 }
 
 function hasTimescaledb(folder: string): boolean {
-  const libraries = execFileSync(join(folder, "pg_config"), ["--pkglibdir"], {
-    encoding: "utf8",
-  }).trim();
+  const libraries = execFileSync(join(folder, "pg_config"), ["--pkglibdir"], { encoding: "utf8" }).trim();
   return existsSync(join(libraries, "timescaledb.so"));
 }
 

@@ -24,19 +24,9 @@ export interface ProbeProcessOptions {
 const [url, given] = process.argv.slice(2) as [string, string];
 const { registry, region, leaseMs, directory } = JSON.parse(given) as ProbeProcessOptions;
 const log = makeLog(`probe ${process.pid}`, "error");
-const pool = openPool(url, {
-  applicationName: "probe",
-  log,
-  max: 2,
-  statementTimeoutMs: 2_000,
-});
+const pool = openPool(url, { applicationName: "probe", log, max: 2, statementTimeoutMs: 2_000 });
 const spool = await openSpool({ directory, log });
-const identity = {
-  region,
-  process: spool.process,
-  version: "1.2.3",
-  startedAt: new Date(),
-};
+const identity = { region, process: spool.process, version: "1.2.3", startedAt: new Date() };
 const probe = startProbe({
   registry,
   region,
@@ -51,10 +41,7 @@ const keeper = startVenueLease({
   keep(mayTakeOver) {
     const { unmeasured, troubles, clock } = probe.status();
     const known = registry.venues.map(({ id }) => id);
-    const report = {
-      ...{ ...identity, unmeasured, troubles, clock, known },
-      ...{ vantage: null, machine: null },
-    };
+    const report = { ...{ ...identity, unmeasured, troubles, clock, known }, ...{ vantage: null, machine: null } };
     return sendHeartbeat(pool, report, mayTakeOver, leaseMs);
   },
   leave: () => endLease(pool, region, identity.process),

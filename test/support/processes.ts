@@ -40,17 +40,11 @@ function seenInProc(pid: string): ProcessSeen {
   // the name before it may hold spaces and parentheses
   const [, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-  return {
-    pid: Number(pid),
-    parent: Number(parent),
-    args: words.join(" ").trim(),
-  };
+  return { pid: Number(pid), parent: Number(parent), args: words.join(" ").trim() };
 }
 
 function fromPs(): ProcessSeen[] {
-  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], {
-    encoding: "utf8",
-  });
+  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], { encoding: "utf8" });
   return [...lines.matchAll(/^\s*(\d+)\s+(\d+)\s+(.*)$/gm)].map(([, pid, parent, args = ""]) => ({
     pid: Number(pid),
     parent: Number(parent),

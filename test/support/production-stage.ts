@@ -63,19 +63,13 @@ export async function setStage(t: Test, bin: string): Promise<ProductionStage> {
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   // the servers run as another user, who must be able to read their files in it
   execFileSync("chmod", ["755", dir]);
-  execFileSync("make", ["-s", "-f", packagedFile("Makefile"), "secrets"], {
-    cwd: dir,
-    stdio: "ignore",
-  });
+  execFileSync("make", ["-s", "-f", packagedFile("Makefile"), "secrets"], { cwd: dir, stdio: "ignore" });
   const secrets = join(dir, "secrets");
   const commands = assembleImage(dir);
 
   const real = await loadRegistry(packagedFile("registry.json"));
   const world = await startWorld({
-    registry: {
-      ...real,
-      venues: real.venues.filter(({ id }) => venues.includes(id)),
-    },
+    registry: { ...real, venues: real.venues.filter(({ id }) => venues.includes(id)) },
     messagesPerMinuteCap: 120,
   });
   t.teardown(() => world.close());
@@ -116,27 +110,16 @@ export async function setStage(t: Test, bin: string): Promise<ProductionStage> {
     run(service) {
       const { entrypoint = ["venuewatch"], command = [] } = compose.services[service]!;
       const [file, ...args] = [...entrypoint, ...command].map(here);
-      const { status, stdout, stderr } = spawnSync(file!, args, {
-        env: environmentOf(service),
-        encoding: "utf8",
-      });
+      const { status, stdout, stderr } = spawnSync(file!, args, { env: environmentOf(service), encoding: "utf8" });
       return { status, output: stdout + stderr };
     },
     async program(service) {
       const [port, own] = [await freePort(), await freePort()];
       const data = join(dir, `data-${service}`);
       mkdirSync(data);
-      const env = {
-        ...environmentOf(service),
-        ...{ PORT: String(port), HEALTH_PORT: String(own), DATA_DIR: data },
-      };
+      const env = { ...environmentOf(service), ...{ PORT: String(port), HEALTH_PORT: String(own), DATA_DIR: data } };
       const { command } = compose.services[service]!;
-      const started = longRunning(t, () =>
-        spawn("venuewatch", command!, {
-          env,
-          stdio: ["ignore", "pipe", "pipe"],
-        }),
-      );
+      const started = longRunning(t, () => spawn("venuewatch", command!, { env, stdio: ["ignore", "pipe", "pipe"] }));
       return (programs[service] = {
         name: service,
         url: `http://127.0.0.1:${port}`,

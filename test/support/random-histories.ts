@@ -21,11 +21,7 @@ export interface Population {
 }
 
 /** Venues from flawless to a fifth of the time down; half of them are down for more than 2.5 % of it. */
-export const usualPopulation: Population = {
-  mostDownShare: 0.2,
-  towardsFlawless: 3,
-  longestMedianMinutes: 45,
-};
+export const usualPopulation: Population = { mostDownShare: 0.2, towardsFlawless: 3, longestMedianMinutes: 45 };
 
 /** The measured minutes of a window, 1 each. */
 export type Pattern = (random: () => number, minutes: number) => Uint8Array<ArrayBuffer>;
@@ -107,10 +103,7 @@ export interface History {
 
 export function randomHistory(random: () => number, pattern: Pattern, days: number, population: Population): History {
   const minutes = days * dayMinutes;
-  return {
-    down: downMinutes(random, minutes, population),
-    measured: pattern(random, minutes),
-  };
+  return { down: downMinutes(random, minutes, population), measured: pattern(random, minutes) };
 }
 
 /**

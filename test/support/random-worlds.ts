@@ -32,12 +32,7 @@ export function componentWorlds(seed: number, count: number, rules: Rules): Run 
     const own = new Dice(seed * 10_007 + i);
     const measuring = own.some(regions);
     const components = componentsFor(own, own.weighted([1, 1, 1, 2, 3]), cadencesS);
-    const world = {
-      ...frame,
-      regions,
-      venues: [{ id: `w${i}`, components }],
-      vantages: [],
-    };
+    const world = { ...frame, regions, venues: [{ id: `w${i}`, components }], vantages: [] };
     const inCommon = own.happens(0.3) ? troublesOf(own, frame, components[0]!, measuring) : null;
     const prevented = own.happens(0.3) ? preventedSlots(own, frame, measuring) : [];
     return filled(world, own, (component) => [
@@ -120,10 +115,7 @@ export function inBatches({ seed, worlds }: Run) {
     const again = { ...sample, fault, unserved: false };
     batches[first + dice.whole(1, 5)]?.samples.push(again);
   }
-  return batches.map(({ by, samples }) => ({
-    by,
-    samples: dice.shuffled(samples),
-  }));
+  return batches.map(({ by, samples }) => ({ by, samples: dice.shuffled(samples) }));
 }
 
 function componentsFor(dice: Dice, count: number, cadencesS: number[]): Component[] {
@@ -143,11 +135,7 @@ function componentsFor(dice: Dice, count: number, cadencesS: number[]): Componen
 
 /** Puts all regions or two of them on one machine, all along or for some time, or reports no machines. */
 function vantagesFor(dice: Dice, { instants, rules }: Frame, regions: string[], machine: string): Vantage[] {
-  const on = (region: string, holdsFrom: number, machine: string | null) => ({
-    region,
-    holdsFrom,
-    machine,
-  });
+  const on = (region: string, holdsFrom: number, machine: string | null) => ({ region, holdsFrom, machine });
   const before = instants[0]! - dayMs;
   const two = regions.slice(0, 2);
   const together = dice.weighted([[], regions, two, two]);

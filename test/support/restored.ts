@@ -15,11 +15,7 @@ const registry = await loadRegistry(packagedFile("registry.json"));
 
 /** Fills a database with some of everything: raw samples in compressed and open chunks, roll-ups, and an incident. */
 export async function fill(pool: Pool): Promise<void> {
-  await measured(pool, {
-    from: ago(2 * 86_400),
-    to: ago(2 * 86_400 - 60),
-    venue: "okx",
-  });
+  await measured(pool, { from: ago(2 * 86_400), to: ago(2 * 86_400 - 60), venue: "okx" });
   await pool.query(sql`call upkeep.refresh_late(now())`);
   await pool.query(sql`select compress_chunk(c) from show_chunks('sample', older_than => now() - interval '1 day') c`);
   await measured(pool, { from: ago(60), to: ago(0), venue: "kraken" });

@@ -145,10 +145,7 @@ function sumsOfVenues(venueMinute: ReturnType<typeof venueMinutes>, widthMs: num
     const rest = counted(
       rows
         .filter((row) => row.rest_components > 0)
-        .map((row) => ({
-          ...row,
-          down: row.rest_down >= row.rest_components / 2,
-        })),
+        .map((row) => ({ ...row, down: row.rest_down >= row.rest_components / 2 })),
     );
     const streams = counted(
       rows
@@ -158,10 +155,7 @@ function sumsOfVenues(venueMinute: ReturnType<typeof venueMinutes>, widthMs: num
           streamsDown: row.components_down - row.rest_down,
         }))
         .filter((row) => row.streams > 0)
-        .map((row) => ({
-          ...row,
-          down: row.streamsDown >= row.streams / 2,
-        })),
+        .map((row) => ({ ...row, down: row.streamsDown >= row.streams / 2 })),
     );
     return {
       start: new Date(floor(rows[0]!.minute, widthMs)),
@@ -195,10 +189,7 @@ function venueLatencyDays(latencyDay: ReturnType<typeof latencyDays>, components
       return venue_id === undefined ? [] : [{ day, venue_id, p50_ms, minutes }];
     }),
     ({ day, venue_id, p50_ms }) => `${+day} ${venue_id} ${p50_ms}`,
-  ).map((rows) => ({
-    ...rows[0]!,
-    minutes: rows.reduce((sum, { minutes }) => sum + minutes, 0),
-  }));
+  ).map((rows) => ({ ...rows[0]!, minutes: rows.reduce((sum, { minutes }) => sum + minutes, 0) }));
 }
 
 /**
@@ -207,13 +198,7 @@ function venueLatencyDays(latencyDay: ReturnType<typeof latencyDays>, components
  * @param now periods that end later are left out
  */
 export function usualHours(
-  hours: readonly {
-    hour: Date;
-    component_id: number;
-    p50_us: number | null;
-    p95_us: number | null;
-    good: number;
-  }[],
+  hours: readonly { hour: Date; component_id: number; p50_us: number | null; p95_us: number | null; good: number }[],
   components: readonly Component[],
   now: Date,
 ) {
@@ -233,10 +218,7 @@ export function usualHours(
       ms: roundHalfEven((is_p50 ? row.p50_us! : row.p95_us!) / 1000),
     }));
   });
-  return groups(percentiles, (row) => JSON.stringify(row)).map((rows) => ({
-    ...rows[0]!,
-    hours: rows.length,
-  }));
+  return groups(percentiles, (row) => JSON.stringify(row)).map((rows) => ({ ...rows[0]!, hours: rows.length }));
 }
 
 /**
@@ -321,10 +303,7 @@ function bySeries(samples: readonly RawSample[], widthMs: number) {
     samples,
     ({ ts, component_id, region_id }) => `${floor(ts, widthMs)} ${component_id} ${region_id}`,
   );
-  return buckets.map((rows) => ({
-    start: new Date(floor(rows[0]!.ts, widthMs)),
-    rows,
-  }));
+  return buckets.map((rows) => ({ start: new Date(floor(rows[0]!.ts, widthMs)), rows }));
 }
 
 function ofSeries(rows: RawSample[]) {

@@ -75,14 +75,7 @@ function watched(child: ChildProcess): Script {
   async function saw(text: string): Promise<void> {
     while (!output.includes(text)) await more();
   }
-  return {
-    pid: child.pid ?? -1,
-    output: () => output,
-    saw,
-    more,
-    kill: (signal) => void child.kill(signal),
-    ended,
-  };
+  return { pid: child.pid ?? -1, output: () => output, saw, more, kill: (signal) => void child.kill(signal), ended };
 }
 
 /** Returns the address that a program logs after these words. */

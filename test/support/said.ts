@@ -101,13 +101,7 @@ export async function noticesOf(db: Db, venue: string): Promise<KeptNotice[]> {
 }
 
 export async function changesOf(db: Db, id: string) {
-  return db.query<{
-    at: Date;
-    status: string;
-    impact: string | null;
-    title: string;
-    vanished: boolean;
-  }>(sql`
+  return db.query<{ at: Date; status: string; impact: string | null; title: string; vanished: boolean }>(sql`
     select c.at, c.status, c.impact, c.title, c.vanished
     from official_change c
     join official_incident i using (notice_id)
@@ -117,12 +111,7 @@ export async function changesOf(db: Db, id: string) {
 }
 
 export async function feedOf(db: Db, venue: string) {
-  const [row] = await db.query<{
-    state: string;
-    problem: string | null;
-    since: Date | null;
-    read_at: Date | null;
-  }>(sql`
+  const [row] = await db.query<{ state: string; problem: string | null; since: Date | null; read_at: Date | null }>(sql`
     select f.state, f.problem, f.since, f.read_at
     from api.feed f
     join venue v using (venue_id)

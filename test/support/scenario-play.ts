@@ -203,12 +203,7 @@ async function insertHoursBefore(db: Db, { series, startsAt }: Scenario) {
       if (latencyMs === null) return [];
       const hoursBack = hoursBefore.length - index;
       const ts = new Date(startHourMs - hoursBack * hourMs);
-      const answer = {
-        fault: null,
-        latencyMs,
-        unserved: false,
-        receivedAfterS: 0,
-      };
+      const answer = { fault: null, latencyMs, unserved: false, receivedAfterS: 0 };
       return [{ venue, component, region, ts, ...answer }];
     }),
   );

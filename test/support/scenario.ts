@@ -65,11 +65,7 @@ interface Sample {
   receivedAfterS: number;
 }
 
-const good = (latencyMs: number) => ({
-  fault: null,
-  latencyMs,
-  unserved: false,
-});
+const good = (latencyMs: number) => ({ fault: null, latencyMs, unserved: false });
 const failed = (fault: Fault) => ({ fault, latencyMs: null, unserved: false });
 
 const letters: Record<string, Omit<Sample, "receivedAfterS"> | null> = {
@@ -256,10 +252,7 @@ function samplesOf(runs: string): (Sample | null)[] {
       throw new Error(
         `expected samples like . or x*3 or 700ms*3 or x*3@90, not "${run}"; the letters are ${Object.keys(letters).join(" ")}`,
       );
-    const sample = answer && {
-      ...answer,
-      receivedAfterS: Number(parts[3] ?? 0),
-    };
+    const sample = answer && { ...answer, receivedAfterS: Number(parts[3] ?? 0) };
     return Array<Sample | null>(Number(parts[2] ?? 1)).fill(sample);
   });
 }

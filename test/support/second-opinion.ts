@@ -79,15 +79,7 @@ export function secondOpinion(world: World): Opinion {
       judgeOutliers(outliers, component, views.filter(isOfComponent(component)), impairments, world, at);
     const components = componentsNow(world, views, impairments, outliers, before, at);
     const venues = venuesNow(world, components, before, at);
-    const now = {
-      at,
-      world,
-      series,
-      impairments,
-      outliers,
-      views,
-      components,
-    };
+    const now = { at, world, series, impairments, outliers, views, components };
     moveIncidents(records, now);
     retractByHand(records, now);
 
@@ -96,10 +88,7 @@ export function secondOpinion(world: World): Opinion {
       views,
       impaired: impairments.filter(({ endedAt }) => endedAt === null).map((one) => ({ ...one })),
       outliers: outliers.filter(({ endedAt }) => endedAt === null).map((one) => ({ ...one })),
-      components: components.map(({ votes, ...one }) => ({
-        ...one,
-        counted: votes.length,
-      })),
+      components: components.map(({ votes, ...one }) => ({ ...one, counted: votes.length })),
       venues,
       fleet: stateOfAll(venues.map(({ state }) => state)),
     });
@@ -120,16 +109,8 @@ function datedViews(
     // the series keep their order
     const past = before?.views[place];
     return isBad(view.state)
-      ? {
-          ...view,
-          badSince: past?.badSince ?? at,
-          badUntil: past?.badUntil ?? null,
-        }
-      : {
-          ...view,
-          badSince: null,
-          badUntil: past?.badSince != null ? at : (past?.badUntil ?? null),
-        };
+      ? { ...view, badSince: past?.badSince ?? at, badUntil: past?.badUntil ?? null }
+      : { ...view, badSince: null, badUntil: past?.badSince != null ? at : (past?.badUntil ?? null) };
   });
 }
 

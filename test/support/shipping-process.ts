@@ -39,13 +39,7 @@ const { startShip } = await import("../../probe/delivery/ship.js");
 
 const log = makeLog("shipping", "error");
 const pool = openPool(url, { applicationName: "shipping", log, max: 2 });
-const spool = await openSpool({
-  directory,
-  log,
-  segmentBytes: 4_096,
-  writeEveryMs: 2,
-  adoptAfterMs: 50,
-});
+const spool = await openSpool({ directory, log, segmentBytes: 4_096, writeEveryMs: 2, adoptAfterMs: 50 });
 const ship = startShip({
   spool,
   log,

@@ -31,17 +31,10 @@ function* smallerThan(world: World): Generator<World> {
   if (world.vantages.length > 0) yield { ...world, vantages: [] };
   if (world.typical.length > 0) yield { ...world, typical: [] };
   if (world.retractions.length > 0) yield { ...world, retractions: [] };
-  yield* calmer(world, (sample) => sample.receivedAfterS > 0, {
-    receivedAfterS: 0,
-  });
+  yield* calmer(world, (sample) => sample.receivedAfterS > 0, { receivedAfterS: 0 });
   yield* calmer(world, (sample) => sample.unserved, { unserved: false });
-  yield* calmer(world, (sample) => sample.fault !== null, {
-    fault: null,
-    unserved: false,
-  });
-  yield* calmer(world, (sample) => sample.latencyUs !== null, {
-    latencyUs: null,
-  });
+  yield* calmer(world, (sample) => sample.fault !== null, { fault: null, unserved: false });
+  yield* calmer(world, (sample) => sample.latencyUs !== null, { latencyUs: null });
 }
 
 interface Named {

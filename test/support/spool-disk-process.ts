@@ -47,12 +47,7 @@ const spool = await openSpool({
   maxInMemory: 2_000,
   writeEveryMs: 5,
 });
-const ship = startShip({
-  spool,
-  record,
-  log: makeLog("ship", "error"),
-  flushEveryMs: 5,
-});
+const ship = startShip({ spool, record, log: makeLog("ship", "error"), flushEveryMs: 5 });
 
 const scenarios: Record<string, () => Promise<string>> = {
   /** The spool itself fills the disk while the database is away. */

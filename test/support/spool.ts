@@ -20,11 +20,7 @@ const quiet = makeLog("test", "error", () => {});
 export async function deliverRest(directory: string, pool: Pool, region: string): Promise<void> {
   const log = makeLog("test", "error");
   const spool = await openSpool({ directory, log, adoptAfterMs: 20 });
-  const ship = startShip({
-    spool,
-    log,
-    record: (samples) => recordSamples(pool, region, samples),
-  });
+  const ship = startShip({ spool, log, record: (samples) => recordSamples(pool, region, samples) });
   await until(() => ship.status().waiting === 0 && isEmpty(directory), 60_000);
   const { corrupt } = ship.status();
   await ship.close();

@@ -15,11 +15,7 @@ export function describedColumns(document: OpenAPIObject, template: string): Col
   const description = ok?.content?.["text/csv"]?.schema?.description ?? "";
   const lines = description.matchAll(/^\| (\w+) \| ([^|]+?)(, or empty)? \|/gm);
   return [...lines]
-    .map(([, name, kind, empty]) => ({
-      name: name!,
-      kind: kind!,
-      mayBeEmpty: empty !== undefined,
-    }))
+    .map(([, name, kind, empty]) => ({ name: name!, kind: kind!, mayBeEmpty: empty !== undefined }))
     .slice(1);
 }
 

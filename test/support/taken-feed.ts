@@ -16,14 +16,7 @@ const apis: Record<FeedSource["kind"], string> = {
 };
 
 export function sourceOf(kind: FeedSource["kind"], more: Partial<FeedSource> = {}): FeedSource {
-  return {
-    kind,
-    api: apis[kind],
-    page: null,
-    readAt: null,
-    feedAt: null,
-    ...more,
-  };
+  return { kind, api: apis[kind], page: null, readAt: null, feedAt: null, ...more };
 }
 
 /** Parses a body that was received as JSON. */

@@ -61,10 +61,7 @@ export async function fill(pool: Pool, world: World): Promise<void> {
 
 /** Decides the whole span. */
 export async function live(pool: Pool, world: World, fromS: number, toS: number): Promise<void> {
-  const rules = {
-    ...rulesRow,
-    ...(world.stepS && { step_ms: world.stepS * 1000 }),
-  };
+  const rules = { ...rulesRow, ...(world.stepS && { step_ms: world.stepS * 1000 }) };
   for (let s = fromS; s < toS + noticedEveryS; s += noticedEveryS) {
     const upTo = after(world, Math.min(s, toS));
     for await (const decided of decideUpTo(pool, upTo, { rules })) accepted(decided);

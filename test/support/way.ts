@@ -81,10 +81,7 @@ export async function startWay(t: Test, typicalOf?: string, only?: string[]): Pr
   const { pool, registry: packaged } = await migratedDatabase(t);
   const venues = packaged.venues.filter(({ id }) => only?.includes(id) ?? true);
   const real = { ...packaged, venues };
-  const world = await startWorld({
-    registry: withSteadyStreams(real),
-    timeScale,
-  });
+  const world = await startWorld({ registry: withSteadyStreams(real), timeScale });
   t.teardown(() => world.close());
   const registry = quickened(world.registry);
   await migrate(pool, registry, quiet);

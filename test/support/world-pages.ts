@@ -12,14 +12,7 @@ export const at = (minute: number) => new Date(+begin + minute * 60_000);
 
 /** Posted at minute 10, resolved at minute 30. */
 export function outage(venue: string, more: Partial<ScriptedPost> = {}): ScriptedPost {
-  return {
-    venue,
-    title: "Errors",
-    impact: "major",
-    postedAt: at(10),
-    endedAt: at(30),
-    ...more,
-  };
+  return { venue, title: "Errors", impact: "major", postedAt: at(10), endedAt: at(30), ...more };
 }
 
 export async function titlesOf({ registry }: World, venue: string) {

@@ -32,10 +32,7 @@ export function worldOf(text: string, rules: Rules): World {
     retractions: [],
     instants: [],
   };
-  let place: { venue: string; component: string } = {
-    venue: "",
-    component: "",
-  };
+  let place: { venue: string; component: string } = { venue: "", component: "" };
   let every = { cadenceMs: 0, phaseMs: 0 };
 
   for (const line of text.split("\n").map((one) => one.trim())) {
@@ -64,20 +61,12 @@ export function worldOf(text: string, rules: Rules): World {
       const [, venue, id, kind, cadenceMs, phaseMs] = component;
       place = { venue: venue!, component: id! };
       every = { cadenceMs: Number(cadenceMs), phaseMs: Number(phaseMs ?? 0) };
-      venueOf(world, venue!).components.push({
-        id: id!,
-        kind: kind as "rest" | "ws",
-        cadenceMs: every.cadenceMs,
-      });
+      venueOf(world, venue!).components.push({ id: id!, kind: kind as "rest" | "ws", cadenceMs: every.cadenceMs });
     } else if (away) {
       const [from, to] = [Number(away[1]), Number(away[2])];
       const second = (at: number) => (at - world.instants[0]!) / 1000;
       world.instants = world.instants.filter((at) => second(at) < from || second(at) >= to);
-    } else if (retraction)
-      world.retractions.push({
-        ...place,
-        at: world.instants[0]! + Number(retraction[1]) * 1000,
-      });
+    } else if (retraction) world.retractions.push({ ...place, at: world.instants[0]! + Number(retraction[1]) * 1000 });
     else if (vantage)
       world.vantages.push({
         region: vantage[1]!,

@@ -31,15 +31,7 @@ const troubles: [ScriptedFault & { component: string }, Fault][] = [
   [{ venue: "chainlink", component: "rest:round", kind: "reset" }, "closed"],
   [{ venue: "usdc", component: "rest:issuer", kind: "wrong-body" }, "body"],
   [{ venue: "across", component: "ws:conn", kind: "socket-closed" }, "closed"],
-  [
-    {
-      venue: "moonpay",
-      component: "rest:countries",
-      kind: "status",
-      status: 403,
-    },
-    "blocked",
-  ],
+  [{ venue: "moonpay", component: "rest:countries", kind: "status", status: 403 }, "blocked"],
 ];
 
 void t.test("all venues", async (t) => {
@@ -51,14 +43,8 @@ void t.test("all venues", async (t) => {
     messagesPerMinuteCap: 120,
   });
   t.teardown(() => world.close());
-  world.fault({
-    ...{ venue: "drpc", component: "rest:block" },
-    ...{ kind: "lags", blocks: behind },
-  });
-  world.fault({
-    ...{ venue: "publicnode", component: "rest:head" },
-    ...{ kind: "head-back", blocks: 2 },
-  });
+  world.fault({ ...{ venue: "drpc", component: "rest:block" }, ...{ kind: "lags", blocks: behind } });
+  world.fault({ ...{ venue: "publicnode", component: "rest:head" }, ...{ kind: "head-back", blocks: 2 } });
   const registry = structuredClone(world.registry);
   for (const { rest, socket } of registry.venues) {
     for (const endpoint of rest) endpoint.cadenceMs = 1000;
@@ -116,9 +102,9 @@ void t.test("all venues", async (t) => {
       backwards: number;
     }
     const lagOf = async (venue: string, component: string) => {
-      const { body } = await api.ask<{
-        endpoints: { component: string; lag: Lag | null }[];
-      }>(`/v1/targets/${venue}?region=${region}`);
+      const { body } = await api.ask<{ endpoints: { component: string; lag: Lag | null }[] }>(
+        `/v1/targets/${venue}?region=${region}`,
+      );
       return body.endpoints.find((one) => one.component === component)!.lag;
     };
     const seen = new Set<number>();

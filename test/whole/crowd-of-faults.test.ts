@@ -34,14 +34,8 @@ const crowd: Trouble[] = [
   { fault: socket("okx", "handshake-refused"), shows: "handshake" },
   // open sockets live on through a refusal: this one ends them
   { fault: socket("okx", "reset"), shows: "handshake" },
-  {
-    fault: { venue: "kucoin", component: "ws:book", kind: "silent" },
-    shows: "stall",
-  },
-  {
-    fault: { venue: "bitstamp", component: "ws:book", kind: "frozen" },
-    shows: "stale",
-  },
+  { fault: { venue: "kucoin", component: "ws:book", kind: "silent" }, shows: "stall" },
+  { fault: { venue: "bitstamp", component: "ws:book", kind: "frozen" }, shows: "stale" },
 ];
 
 /** Samples stay good, whoever is behind its chain or leaves out numbers. */
@@ -85,12 +79,7 @@ void t.test("a crowd of faults", async (t) => {
     [],
     "the others have no incidents",
   );
-  for (const probe of way.probes)
-    t.match(probe.status(), {
-      dropped: 0,
-      refused: 0,
-      unmeasured: { broken: 0 },
-    });
+  for (const probe of way.probes) t.match(probe.status(), { dropped: 0, refused: 0, unmeasured: { broken: 0 } });
   const grownMiB = peak.stop();
   t.ok(grownMiB < 256, `the process grew by ${grownMiB} MiB at the most`);
 

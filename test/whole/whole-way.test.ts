@@ -22,19 +22,10 @@ import type { ScriptedFault } from "../../simulator/faults.js";
 const regions = ["eu-central", "ap-southeast", "us-east"];
 
 /** What goes wrong in two of the regions, one after the other, and the fault that it must show as. */
-const troubles: (Pick<ScriptedFault, "kind"> & {
-  venue: string;
-  component: string;
-  shows: Fault;
-})[] = [
+const troubles: (Pick<ScriptedFault, "kind"> & { venue: string; component: string; shows: Fault })[] = [
   { venue: "okx", component: "rest:*", kind: "status", shows: "http" },
   { venue: "bybit", component: "ws:trades", kind: "silent", shows: "stall" },
-  {
-    venue: "bitfinex",
-    component: "ws:conn",
-    kind: "socket-closed",
-    shows: "closed",
-  },
+  { venue: "bitfinex", component: "ws:conn", kind: "socket-closed", shows: "closed" },
 ];
 
 void t.test("from a venue's answer to the board and back", async (t) => {
@@ -76,13 +67,7 @@ async function oneRegionConfirmsNothing(t: Test, way: Way) {
   const { url, world, engine } = way;
   const begun = engine.decided.at(-1)!.at;
   beginTroubles(way, "us-east");
-  world.fault({
-    kind: "status",
-    status: 451,
-    venue: "binance",
-    component: "rest:*",
-    regions: ["us-east"],
-  });
+  world.fault({ kind: "status", status: 451, venue: "binance", component: "rest:*", regions: ["us-east"] });
   const befallen = [...befallenComponents(way), ...componentsOf(way.registry, "binance", "rest:*")];
   await soon(async () => {
     const seen = await outagesSeenFrom("us-east", url);

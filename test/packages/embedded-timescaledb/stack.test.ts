@@ -8,11 +8,7 @@ const heapBytes = 16 * 1024 * 1024;
 function build(block: number, base = 0): Stacked {
   const HEAP32 = new Int32Array(heapBytes / 4);
   HEAP32[baseAddress >> 2] = base;
-  return {
-    HEAP32,
-    ___stack_pointer: { value: 2_767_808 },
-    _malloc: () => block,
-  };
+  return { HEAP32, ___stack_pointer: { value: 2_767_808 }, _malloc: () => block };
 }
 
 void t.test("the stack is moved to a larger block", async (t) => {

@@ -52,12 +52,7 @@ void t.test("a ship restores samples that a failover lost, and counts them separ
     const duplicates = batch.length - stored;
     return Promise.resolve({ stored, duplicates, refused: 0, timeline });
   };
-  const ship = startShip({
-    spool: await someSpool(t),
-    record,
-    log: quiet,
-    flushEveryMs: 10,
-  });
+  const ship = startShip({ spool: await someSpool(t), record, log: quiet, flushEveryMs: 10 });
   for (const sample of samples(0, 2500)) ship.add(sample);
   await until(() => rows.size === 2500);
   // the standby had half of it
@@ -65,12 +60,6 @@ void t.test("a ship restores samples that a failover lost, and counts them separ
   timeline = "2";
   ship.add(numberedSample(2500, 0));
   await until(() => rows.size === 2501);
-  t.match(ship.status(), {
-    shipped: 2501,
-    duplicates: 0,
-    restored: 1250,
-    refused: 0,
-    waiting: 0,
-  });
+  t.match(ship.status(), { shipped: 2501, duplicates: 0, restored: 1250, refused: 0, waiting: 0 });
   await ship.close();
 });

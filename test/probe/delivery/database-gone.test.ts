@@ -34,12 +34,7 @@ void t.test("no sample is lost or stored twice while the database is", async (t)
   const database = await someDatabase(t);
   const gate = await makeGate(t, database.url);
   const admin = () => openPool(database.url(), { applicationName: "test", log: quiet, max: 1 });
-  const pool = openPool(gate.url, {
-    applicationName: "test",
-    log: quiet,
-    max: 2,
-    statementTimeoutMs: 30_000,
-  });
+  const pool = openPool(gate.url, { applicationName: "test", log: quiet, max: 2, statementTimeoutMs: 30_000 });
   t.teardown(() => pool.close());
   const spool = await someSpool(t);
   const ship = startShip({
@@ -115,12 +110,7 @@ void t.test("no sample is lost or stored twice while the database is", async (t)
         `);
         t.strictSame(
           row,
-          {
-            samples: measured,
-            numbers: measured,
-            first: 0,
-            last: measured - 1,
-          },
+          { samples: measured, numbers: measured, first: 0, last: measured - 1 },
           "every measured sample is stored, once",
         );
       });

@@ -52,12 +52,7 @@ void t.test("samples that the database rejects do not delay the others", async (
 });
 
 void t.test("a measurement beyond its columns is stored as the largest that fits", async (t) => {
-  const ship = startShip({
-    spool: await someSpool(t),
-    record,
-    log,
-    flushEveryMs: 10,
-  });
+  const ship = startShip({ spool: await someSpool(t), record, log, flushEveryMs: 10 });
   const schedule = makeSchedule({
     region: "us-east",
     clock: systemClock,

@@ -10,25 +10,12 @@ const quiet = makeLog("test", "error", () => {});
 
 function sampleOf(number: number): Sample {
   const slotAt = new Date(number);
-  return {
-    ...nothingMeasured,
-    venue: "v",
-    component: "rest:a",
-    slotAt,
-    lateMs: null,
-    good: true,
-  };
+  return { ...nothingMeasured, venue: "v", component: "rest:a", slotAt, lateMs: null, good: true };
 }
 
 /** A database that can be away; `rows` are the numbers that it stored, in order of arrival. */
 function makeDatabase() {
-  const database = {
-    rows: [] as number[],
-    away: false,
-    error: new Error("the database is away"),
-    calls: 0,
-    atOnce: 0,
-  };
+  const database = { rows: [] as number[], away: false, error: new Error("the database is away"), calls: 0, atOnce: 0 };
   let inFlight = 0;
 
   async function record(samples: readonly Sample[]) {
@@ -49,12 +36,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 void t.test("samples are sent within a second, or as soon as a batch is full", async (t) => {
   const { database, record } = makeDatabase();
-  const ship = startShip({
-    spool: await someSpool(t, { writeEveryMs: 10 }),
-    record,
-    log: quiet,
-    flushEveryMs: 100,
-  });
+  const ship = startShip({ spool: await someSpool(t, { writeEveryMs: 10 }), record, log: quiet, flushEveryMs: 100 });
   ship.add(sampleOf(0));
   t.equal(database.calls, 0, "a single sample waits for others");
   await until(() => database.rows.length === 1);
@@ -80,12 +62,7 @@ for (const [what, error] of [
   void t.test(`a database that ${what} receives every sample once, in order`, async (t) => {
     const { database, record } = makeDatabase();
     Object.assign(database, { away: true, error });
-    const ship = startShip({
-      spool: await someSpool(t),
-      record,
-      log: quiet,
-      flushEveryMs: 10,
-    });
+    const ship = startShip({ spool: await someSpool(t), record, log: quiet, flushEveryMs: 10 });
     numbers(1200).forEach((n) => ship.add(sampleOf(n)));
     await until(() => database.calls >= 2);
     t.equal(ship.status().waiting, 1200);

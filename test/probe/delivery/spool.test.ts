@@ -214,11 +214,7 @@ void t.test("a probe starts on a disk that hangs, and delivers its samples once 
   // reading it hangs as on a network disk
   const hanging = join(directory, "1", "000000000001.samples");
   await promisify(execFile)("mkfifo", [hanging]);
-  const spool = await someSpool(t, {
-    directory,
-    answersWithinMs: 50,
-    writeEveryMs: 5,
-  });
+  const spool = await someSpool(t, { directory, answersWithinMs: 50, writeEveryMs: 5 });
   t.match(spool.status().trouble, /the disk has not answered for 0.05 s/);
   const { ship, read } = shipping(spool);
   ship.add(numbered(1));
@@ -295,10 +291,7 @@ void t.test("samples dropped before they were written are not reported as writte
 });
 
 void t.test("a batch in flight when the spool is full is not counted as dropped", async (t) => {
-  const spool = await someSpool(t, {
-    maxBytes: 30_000,
-    segmentBytes: 10_000,
-  });
+  const spool = await someSpool(t, { maxBytes: 30_000, segmentBytes: 10_000 });
   upTo(50).forEach((n) => spool.add(numbered(n)));
   await spool.flush();
   const batch = (await spool.next(20))!;

@@ -110,15 +110,7 @@ void t.test("a heartbeat stores what a probe reports of itself", async (t) => {
       pool,
       {
         ...{ region: "atlantis", process: one.process, version: "1" },
-        ...{
-          startedAt: since,
-          unmeasured: {},
-          troubles: [],
-          clock: null,
-          known: [],
-          vantage: null,
-          machine: null,
-        },
+        ...{ startedAt: since, unmeasured: {}, troubles: [], clock: null, known: [], vantage: null, machine: null },
       },
       true,
     ),

@@ -174,20 +174,9 @@ void t.test("the true error is always within the reading while a majority of hos
         machine.sleptMs += sleptMs;
       }
       const h = Math.floor(random() * (honest + wrong.length));
-      const ways = {
-        thereMs: random() ** 4 * 3000,
-        backMs: random() ** 4 * 3000,
-      };
-      if (h < honest)
-        answer(machine, watch, `right ${h}`, {
-          ...ways,
-          hostErrorMs: -random() * 15,
-        });
-      else
-        answer(machine, watch, `wrong ${h}`, {
-          ...ways,
-          hostErrorMs: wrong[h - honest]!(),
-        });
+      const ways = { thereMs: random() ** 4 * 3000, backMs: random() ** 4 * 3000 };
+      if (h < honest) answer(machine, watch, `right ${h}`, { ...ways, hostErrorMs: -random() * 15 });
+      else answer(machine, watch, `wrong ${h}`, { ...ways, hostErrorMs: wrong[h - honest]!() });
       const reading = watch.read();
       if (!reading) continue;
       readings += 1;

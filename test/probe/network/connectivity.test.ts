@@ -123,10 +123,7 @@ void t.test("two hosts of three that hang are both at fault", async (t) => {
 });
 
 void t.test("without another host to compare with, a failure is the venue's fault", async (t) => {
-  const alone = await play({
-    cadences: { a: usual },
-    hanging: { a: 60_000 },
-  });
+  const alone = await play({ cadences: { a: usual }, hanging: { a: 60_000 } });
   t.ok(alone.length > 0);
   t.ok(alone.every(({ isVenues, tookMs }) => isVenues && tookMs === 0));
   const seldom = { a: [60_000], b: [60_000] };

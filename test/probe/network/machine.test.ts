@@ -16,9 +16,7 @@ void t.test("a machine's fingerprint is stable and hides the machine's id", asyn
     zeros: `${"0".repeat(32)}\n`,
     directory: {},
   });
-  const file = (name: string, source: "machine id" | "boot id") => ({
-    ...{ path: join(folder, name), source },
-  });
+  const file = (name: string, source: "machine id" | "boot id") => ({ ...{ path: join(folder, name), source } });
   const none = ["missing", "unborn", "empty", "zeros", "directory"].map((name) => file(name, "machine id"));
   const own = await thisMachine([file("id", "machine id")], "host");
   t.equal(own.source, "machine id");

@@ -4,11 +4,7 @@ import { makeLog } from "../../../shared/log/log.js";
 import type { ClockError } from "../../../probe/lease/heartbeat.js";
 
 function standing() {
-  const state = {
-    nowMs: 1_790_000_000_000,
-    clock: null as ClockError | null,
-    spool: null as string | null,
-  };
+  const state = { nowMs: 1_790_000_000_000, clock: null as ClockError | null, spool: null as string | null };
   const lines: string[] = [];
   const troubles = makeTroubles({
     clockError: () => state.clock,

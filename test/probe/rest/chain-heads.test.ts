@@ -7,10 +7,7 @@ const secondMs = 1000;
 
 /** Ethereum's heads on the test's own clock; the chain has one block every twelve seconds. */
 function reading(chain = "ethereum") {
-  const heads = makeChainHeads({
-    ethereum: { blockMs, source: "test" },
-    solana: { blockMs: 400, source: "test" },
-  });
+  const heads = makeChainHeads({ ethereum: { blockMs, source: "test" }, solana: { blockMs: 400, source: "test" } });
   /** @returns the least age of a stale head, in seconds */
   return (atS: number, head: number, provider = "eth.drpc.org") => {
     const endedMs = atS * secondMs;

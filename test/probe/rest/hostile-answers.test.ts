@@ -26,11 +26,7 @@ import {
 import { saying, serveTcp, serveTls } from "../../support/tcp-server.js";
 
 function measuring(t: Test, url: string, more: Partial<RestEndpoint> = {}) {
-  const rest = makeRest({
-    userAgent: "venuewatch/test",
-    resolver: makeResolver([]),
-    ca: authority.cert,
-  });
+  const rest = makeRest({ userAgent: "venuewatch/test", resolver: makeResolver([]), ca: authority.cert });
   t.teardown(() => rest.close());
   const measure = rest.endpoint({
     name: "a",
@@ -130,16 +126,8 @@ const rightOne = authority.vouchFor({ names, until: inAWeek });
 
 const refused = { good: false, fault: "tls", latencyUs: null } as const;
 
-const handshakes: {
-  name: string;
-  options: TlsOptions;
-  expected: ExpectedMeasurement;
-}[] = [
-  {
-    name: "a good certificate",
-    options: rightOne,
-    expected: { ...fine, certificateExpiresAt: inAWeek },
-  },
+const handshakes: { name: string; options: TlsOptions; expected: ExpectedMeasurement }[] = [
+  { name: "a good certificate", options: rightOne, expected: { ...fine, certificateExpiresAt: inAWeek } },
   {
     name: "an expired certificate",
     options: authority.vouchFor({ names, from: inDays(-9), until: inDays(-2) }),
@@ -157,10 +145,7 @@ const handshakes: {
   },
   {
     name: "a certificate for another name",
-    options: authority.vouchFor({
-      names: ["other.test", "127.0.0.2"],
-      until: inAWeek,
-    }),
+    options: authority.vouchFor({ names: ["other.test", "127.0.0.2"], until: inAWeek }),
     expected: { ...refused, certificateExpiresAt: inAWeek },
   },
   {
@@ -170,31 +155,17 @@ const handshakes: {
   },
   {
     name: "TLS 1.0 only",
-    options: {
-      ...rightOne,
-      minVersion: "TLSv1",
-      maxVersion: "TLSv1",
-      ciphers: "DEFAULT@SECLEVEL=0",
-    },
+    options: { ...rightOne, minVersion: "TLSv1", maxVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0" },
     expected: { ...refused, certificateExpiresAt: null },
   },
   {
     name: "only weak ciphers",
-    options: {
-      ...rightOne,
-      maxVersion: "TLSv1.2",
-      ciphers: "ECDHE-ECDSA-NULL-SHA:@SECLEVEL=0",
-    },
+    options: { ...rightOne, maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-NULL-SHA:@SECLEVEL=0" },
     expected: { ...refused, certificateExpiresAt: null },
   },
   {
     name: "a request for a client certificate",
-    options: {
-      ...rightOne,
-      requestCert: true,
-      rejectUnauthorized: true,
-      ca: authority.cert,
-    },
+    options: { ...rightOne, requestCert: true, rejectUnauthorized: true, ca: authority.cert },
     expected: { good: false, fault: /^(tls|closed)$/ },
   },
 ];
@@ -218,34 +189,14 @@ for (const [name, talk] of [
   });
 
 const brokenHandshakes: Omit<HostileAnswer, "told" | "timeoutMs">[] = [
-  {
-    name: "plain HTTP where TLS is expected",
-    talk: saying(goodAnswer),
-    expected: refused,
-  },
-  {
-    name: "silence in the handshake",
-    talk: (socket) => socket.resume(),
-    expected: timeout,
-  },
+  { name: "plain HTTP where TLS is expected", talk: saying(goodAnswer), expected: refused },
+  { name: "silence in the handshake", talk: (socket) => socket.resume(), expected: timeout },
   { name: "a close in the handshake", talk: ending(""), expected: refused },
   { name: "a reset in the handshake", talk: resetting(""), expected: refused },
   // the header of a record for a server's hello that never follows
-  {
-    name: "half a hello",
-    talk: saying(Buffer.from("160303004a020000460303", "hex")),
-    expected: timeout,
-  },
-  {
-    name: "half a hello and a reset",
-    talk: resetting("\x16\x03\x03\x00\x4a\x02"),
-    expected: refused,
-  },
-  {
-    name: "an alert",
-    talk: saying(Buffer.from("15030300020228", "hex")),
-    expected: refused,
-  },
+  { name: "half a hello", talk: saying(Buffer.from("160303004a020000460303", "hex")), expected: timeout },
+  { name: "half a hello and a reset", talk: resetting("\x16\x03\x03\x00\x4a\x02"), expected: refused },
+  { name: "an alert", talk: saying(Buffer.from("15030300020228", "hex")), expected: refused },
   {
     name: "records without end",
     talk: pouring("", Buffer.alloc(65_536, Buffer.from("1603030001ff", "hex"))),

@@ -69,23 +69,14 @@ async function openWorld(t: Test, secure: boolean, { dnsMs = 0, tlsMs = 0 } = {}
       const firstByteUs = sinceUs(cameMs);
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"price"`);
       setTimeout(() => {
-        took.set(name!, {
-          dnsUs,
-          tlsUs,
-          firstByteUs,
-          latencyUs: sinceUs(cameMs),
-        });
+        took.set(name!, { dnsUs, tlsUs, firstByteUs, latencyUs: sinceUs(cameMs) });
         socket.write(":1}");
       }, Number(last));
     }, Number(first));
   }
 
   const resolver = makeResolver([host], lookup);
-  const rest = makeRest({
-    userAgent: "venuewatch/test",
-    resolver,
-    ca: authority.cert,
-  });
+  const rest = makeRest({ userAgent: "venuewatch/test", resolver, ca: authority.cert });
   t.teardown(async () => {
     await rest.close();
     for (const socket of sockets) socket.destroy();

@@ -12,9 +12,7 @@ import { endpointAt, measuring, serve, userAgent } from "../../support/measured-
 const knowing =
   (...known: string[]): LookupFunction =>
   (host, _options, callback) => {
-    const missing = Object.assign(new Error(`no ${host}`), {
-      code: "ENOTFOUND",
-    });
+    const missing = Object.assign(new Error(`no ${host}`), { code: "ENOTFOUND" });
     process.nextTick(() =>
       known.includes(host) ? callback(null, [{ address: "127.0.0.1", family: 4 }]) : callback(missing, []),
     );
@@ -43,10 +41,7 @@ void t.test("a resolver that hangs for all hosts is probe trouble", async (t) =>
 void t.test("look-ups before the resolver died do not put the blame on a venue afterwards", async (t) => {
   const known = ["gone.test", "here.test"];
   const lookup: LookupFunction = (...asked) => knowing(...known)(...asked);
-  const rest = makeRest({
-    userAgent,
-    resolver: makeResolver(["gone.test", "here.test", "never.test"], lookup),
-  });
+  const rest = makeRest({ userAgent, resolver: makeResolver(["gone.test", "here.test", "never.test"], lookup) });
   t.teardown(() => rest.close());
   const measured = (host: string) => rest.endpoint(endpointAt(`http://${host}:9/`))(new AbortController().signal);
   t.match(await measured("never.test"), { fault: "dns" });

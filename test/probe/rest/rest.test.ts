@@ -68,54 +68,16 @@ const answers: {
   body: string | Buffer;
   expected: Partial<Measurement>;
 }[] = [
-  {
-    name: "redirect",
-    status: 301,
-    headers: { location: "/" },
-    body: "",
-    expected: { fault: "http", httpStatus: 301 },
-  },
-  {
-    name: "firewall",
-    status: 403,
-    body: "no",
-    expected: { fault: "blocked", httpStatus: 403 },
-  },
-  {
-    name: "geo-block",
-    status: 451,
-    body: "no",
-    expected: { fault: "blocked", httpStatus: 451 },
-  },
-  {
-    name: "ban",
-    status: 418,
-    body: "no",
-    expected: { fault: "limited", httpStatus: 418 },
-  },
-  {
-    name: "server error",
-    status: 500,
-    body: "{}",
-    expected: { fault: "http", httpStatus: 500 },
-  },
-  {
-    name: "page of HTML",
-    body: "<html>",
-    expected: { fault: "body", httpStatus: 200 },
-  },
+  { name: "redirect", status: 301, headers: { location: "/" }, body: "", expected: { fault: "http", httpStatus: 301 } },
+  { name: "firewall", status: 403, body: "no", expected: { fault: "blocked", httpStatus: 403 } },
+  { name: "geo-block", status: 451, body: "no", expected: { fault: "blocked", httpStatus: 451 } },
+  { name: "ban", status: 418, body: "no", expected: { fault: "limited", httpStatus: 418 } },
+  { name: "server error", status: 500, body: "{}", expected: { fault: "http", httpStatus: 500 } },
+  { name: "page of HTML", body: "<html>", expected: { fault: "body", httpStatus: 200 } },
   { name: "empty body", body: "", expected: { fault: "body" } },
   { name: "error inside", body: `{"code":1}`, expected: { fault: "body" } },
-  {
-    name: "null as proof",
-    body: `{"price":null}`,
-    expected: { fault: "body" },
-  },
-  {
-    name: "zero as proof",
-    body: `{"price":0}`,
-    expected: { good: true, fault: null },
-  },
+  { name: "null as proof", body: `{"price":null}`, expected: { fault: "body" } },
+  { name: "zero as proof", body: `{"price":0}`, expected: { good: true, fault: null } },
   {
     name: "gzip unasked",
     headers: { "content-encoding": "gzip" },
@@ -195,17 +157,9 @@ void t.test("endless headers: body, and reading is bounded", async (t) => {
   t.match(sample, { fault: "body" });
 });
 
-const silences: {
-  name: string;
-  talk: (socket: net.Socket) => void;
-  secure?: boolean;
-}[] = [
+const silences: { name: string; talk: (socket: net.Socket) => void; secure?: boolean }[] = [
   { name: "never answers", talk: (socket) => socket.resume() },
-  {
-    name: "never answers the TLS handshake",
-    talk: (socket) => socket.resume(),
-    secure: true,
-  },
+  { name: "never answers the TLS handshake", talk: (socket) => socket.resume(), secure: true },
   {
     name: "drips its body",
     talk: (socket) => {

@@ -65,11 +65,7 @@ async function openVenue(t: Test, endpoints: number) {
   await new Promise((listening) => server.once("listening", listening));
   const { port } = server.address() as { port: number };
   const resolver = makeResolver([host, "other.test"], lookup);
-  const rest = makeRest({
-    userAgent: "venuewatch/test",
-    resolver,
-    ca: authority.cert,
-  });
+  const rest = makeRest({ userAgent: "venuewatch/test", resolver, ca: authority.cert });
   // another test covers our own standstills: here they would only drop measurements
   const watch = { stoodStillSince: () => false, close() {} };
   t.teardown(async () => {
@@ -123,22 +119,11 @@ void t.test(
     const fresh = outcomes.filter((outcome) => "fresh" in outcome && outcome.fresh);
     t.equal(fresh.length, 2);
     for (const outcome of fresh)
-      t.match(outcome, {
-        dnsUs: Number,
-        connectUs: Number,
-        tlsUs: Number,
-        certificateExpiresAt: Date,
-      });
+      t.match(outcome, { dnsUs: Number, connectUs: Number, tlsUs: Number, certificateExpiresAt: Date });
     const kept = outcomes.filter((outcome) => !fresh.includes(outcome));
     t.match(
       kept,
-      kept.map(() => ({
-        fresh: false,
-        dnsUs: null,
-        connectUs: null,
-        tlsUs: null,
-        certificateExpiresAt: null,
-      })),
+      kept.map(() => ({ fresh: false, dnsUs: null, connectUs: null, tlsUs: null, certificateExpiresAt: null })),
     );
     t.match(seen, { connections: 3, lookups: 3, resumed: 0 });
     t.ok(seen.mostOpen <= 2);

@@ -48,9 +48,7 @@ void t.test("phases spread over the cadence and never change", (t) => {
 void t.test("a slot that is due while the last one runs is unmeasured", async (t) => {
   const { clock, walk } = makeFakeClock(0);
   const ends: ((outcome: MeasurementOutcome) => void)[] = [];
-  const run = scheduled(() => new Promise((end) => ends.push(end)), {
-    clock,
-  });
+  const run = scheduled(() => new Promise((end) => ends.push(end)), { clock });
   await walk(5000);
   await walk(10_000);
   t.equal(ends.length, 1, "one measurement is in flight");
@@ -120,12 +118,7 @@ void t.test("a bug in a measurement is logged and stops nothing", async (t) => {
     onUnmeasured: (reason) => unmeasured.push(reason),
   });
   schedule.begin([
-    {
-      venue: "v",
-      component: "rest:a",
-      cadenceMs: 1000,
-      measure: () => Promise.reject(new Error("ours")),
-    },
+    { venue: "v", component: "rest:a", cadenceMs: 1000, measure: () => Promise.reject(new Error("ours")) },
   ]);
   await walk(3000);
   t.same(unmeasured, ["broken", "broken", "broken"]);
@@ -136,9 +129,7 @@ void t.test("a bug in a measurement is logged and stops nothing", async (t) => {
 void t.test("an ended task records its measurement in flight, and no later slot", async (t) => {
   const { clock, walk } = makeFakeClock(0);
   const ends: ((outcome: MeasurementOutcome) => void)[] = [];
-  const run = scheduled(() => new Promise((end) => ends.push(end)), {
-    clock,
-  });
+  const run = scheduled(() => new Promise((end) => ends.push(end)), { clock });
   await walk(5000);
   t.equal(ends.length, 1, "one slot is in flight");
   const ended = run.end();

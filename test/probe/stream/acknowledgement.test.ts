@@ -121,9 +121,7 @@ void t.test("a refused subscription is distinguished from an unanswered one, and
     if (arg.channel === "trades" && refusing) refuse(ws, arg);
     else acknowledge(ws, arg);
   });
-  const { feed } = listening(t, url, {
-    patience: { answerWithinMs: 10_000, askAgainMs: 300 },
-  });
+  const { feed } = listening(t, url, { patience: { answerWithinMs: 10_000, askAgainMs: 300 } });
   await until(() => feed("trades").trouble?.kind === "refused");
   await until(() => asked.filter((name) => name === "trades").length >= 3);
   refusing = false;
@@ -139,9 +137,7 @@ void t.test("a subscription that gets no answer is sent again", async (t) => {
     askedMs.push(performance.now());
     if (askedMs.length === 4) acknowledge(ws, arg);
   });
-  const { feed } = listening(t, url, {
-    patience: { answerWithinMs: 2500, askAgainFirstMs: 100, askAgainMs: 300 },
-  });
+  const { feed } = listening(t, url, { patience: { answerWithinMs: 2500, askAgainFirstMs: 100, askAgainMs: 300 } });
   await until(() => feed("trades").meter.isSubscribed());
   t.equal(feed("trades").trouble, null, "no fault before the answer is due");
   await new Promise((done) => setTimeout(done, 700));
@@ -160,9 +156,7 @@ void t.test("a repeated subscription may be refused once without a fault", async
     acknowledge(ws, arg);
     refuse(ws, arg);
   });
-  const { feeds, feed } = listening(t, url, {
-    patience: { askAgainFirstMs: 600, askAgainMs: 60_000 },
-  });
+  const { feeds, feed } = listening(t, url, { patience: { askAgainFirstMs: 600, askAgainMs: 60_000 } });
   await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
   await new Promise((done) => setTimeout(done, 500));
   t.equal(asked.length, 2 * names.length);
@@ -180,9 +174,7 @@ void t.test("when one stream is served again, the others are retried at once", a
     if (refusing) refuse(ws, arg);
     else acknowledge(ws, arg);
   });
-  const { feeds } = listening(t, url, {
-    patience: { askAgainFirstMs: 2000, askAgainMs: 2000 },
-  });
+  const { feeds } = listening(t, url, { patience: { askAgainFirstMs: 2000, askAgainMs: 2000 } });
   await until(() => feeds.every(({ trouble }) => trouble !== null));
   refusing = false;
   await until(() => feeds.some(({ trouble }) => trouble === null));
@@ -206,10 +198,7 @@ void t.test("a stream without acknowledgements is retried, too", async (t) => {
     delete one.acknowledge;
     return makeSubscription(one);
   });
-  const { feed } = listening(t, url, {
-    feeds,
-    patience: { askAgainFirstMs: 100, askAgainMs: 300 },
-  });
+  const { feed } = listening(t, url, { feeds, patience: { askAgainFirstMs: 100, askAgainMs: 300 } });
   await until(() => feed("trades").trouble?.kind === "refused");
   await until(() => feed("trades").trouble === null);
   t.equal(asked, 4);
@@ -241,9 +230,7 @@ const refusals: [frame: unknown, words: string][] = [
   [{ error: "half \ud83d" }, "half \ufffd"],
   [{ error: "IP 203.0.113.7 and 2001:db8::1 at 12:30:45 UTC" }, "IP [address] and [address] at 12:30:45 UTC"],
   [
-    {
-      error: "token 9f86d081884c7d659a2feaa0c55ad015 for not_available_for_you",
-    },
+    { error: "token 9f86d081884c7d659a2feaa0c55ad015 for not_available_for_you" },
     "token […] for not_available_for_you",
   ],
 ];
@@ -296,10 +283,7 @@ void t.test("no subscription is sent before the welcome", async (t) => {
   });
   const open: WebSocket[] = [];
   server.on("connection", (ws) => open.push(ws));
-  const { line, feeds } = listening(t, url, {
-    welcome,
-    patience: { welcomeWithinMs: 60_000 },
-  });
+  const { line, feeds } = listening(t, url, { welcome, patience: { welcomeWithinMs: 60_000 } });
   await until(() => line.opened() !== null);
   open[0]!.send(JSON.stringify({ message: "wait" }));
   await new Promise((done) => setTimeout(done, 300));
@@ -311,10 +295,7 @@ void t.test("no subscription is sent before the welcome", async (t) => {
 
 void t.test("subscriptions are sent even if the welcome never comes", async (t) => {
   const { url } = await serveOkx(t, acknowledge);
-  const { line, feeds } = listening(t, url, {
-    welcome,
-    patience: { welcomeWithinMs: 400 },
-  });
+  const { line, feeds } = listening(t, url, { welcome, patience: { welcomeWithinMs: 400 } });
   await until(() => line.opened() !== null);
   t.notOk(feeds.some(({ meter }) => meter.isSubscribed()));
   await until(() => feeds.every(({ meter }) => meter.isSubscribed()));

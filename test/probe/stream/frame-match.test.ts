@@ -20,12 +20,7 @@ function matcherOf(streams: Pick<Stream, "match" | "ignore">[]) {
 }
 
 void t.test("a frame is data when it matches and is not ignored", (t) => {
-  const read = matcherOf([
-    {
-      match: { path: "$.arg.channel", equals: "trades" },
-      ignore: { path: "$.event" },
-    },
-  ]);
+  const read = matcherOf([{ match: { path: "$.arg.channel", equals: "trades" }, ignore: { path: "$.event" } }]);
   t.equal(read({ arg: { channel: "trades" } }).length, 1);
   t.equal(read({ event: null, arg: { channel: "trades" } }).length, 1);
   for (const other of [
@@ -41,9 +36,7 @@ void t.test("a frame is data when it matches and is not ignored", (t) => {
 
 void t.test("a frame is data when all conditions of a list match", (t) => {
   const read = matcherOf(
-    ["trades", "books"].map((equals) => ({
-      match: [{ path: "$.arg.channel", equals }, { path: "$.data" }],
-    })),
+    ["trades", "books"].map((equals) => ({ match: [{ path: "$.arg.channel", equals }, { path: "$.data" }] })),
   );
   const arg = { channel: "books" };
   t.same(read({ arg, data: [] }), [1]);
@@ -94,9 +87,7 @@ void t.test("the last of duplicate keys counts", (t) => {
 void t.test("a socket's streams may match on any number of paths", (t) => {
   const places = 40;
   const read = matcherOf(
-    Array.from({ length: places }, (_, place) => ({
-      match: { path: `$.data[${place}].x`, equals: place },
-    })),
+    Array.from({ length: places }, (_, place) => ({ match: { path: `$.data[${place}].x`, equals: place } })),
   );
   const data = Array.from({ length: places }, (_, x) => ({ x }));
   t.same(read({ data }), [...data.keys()]);
@@ -222,10 +213,7 @@ function keys(count: number, step?: number): string {
 
 void t.test("Bitfinex' frames are recognised by their channel number", (t) => {
   const read = matcherOf([
-    {
-      match: { path: "$[0]", equals: "{chanId:ticker}" },
-      ignore: { path: "$[1]", equals: "hb" },
-    },
+    { match: { path: "$[0]", equals: "{chanId:ticker}" }, ignore: { path: "$[1]", equals: "hb" } },
   ]);
   const channels = new Map([["ticker", 17]]);
   t.same(read([17, [1]]), [], "no match before the channel number is known");

@@ -116,13 +116,7 @@ void t.test("a frame that triggers a bug closes only its socket, and is logged",
   const { log, lines } = listeningLog();
   let down: Down | undefined;
   const session = startSession({
-    ...{
-      url,
-      keepAlive,
-      resolver,
-      log,
-      feeds: streams.map(makeSubscription),
-    },
+    ...{ url, keepAlive, resolver, log, feeds: streams.map(makeSubscription) },
     userAgent: "test",
     onOpen: () => {},
     onServed: () => {},

@@ -44,11 +44,7 @@ const handshake: Cause = { fault: "handshake" };
 const timeout: Cause = { fault: "timeout" };
 
 const attacks: Attack[] = [
-  {
-    what: "declares a frame of 500 MB",
-    act: (socket) => socket.write(head(text, 500_000_000)),
-    cause: closed,
-  },
+  { what: "declares a frame of 500 MB", act: (socket) => socket.write(head(text, 500_000_000)), cause: closed },
   {
     what: "declares a frame longer than any number",
     act: (socket) => socket.write(Buffer.from([text, 127, ...Array<number>(8).fill(255)])),
@@ -87,10 +83,7 @@ const attacks: Attack[] = [
     },
     cause: closed,
     // Two million fragments a second are allowed, more than a busy machine can read.
-    flow: {
-      frames: { burst: 100_000, perSecond: 20_000 },
-      bytes: { burst: mebibyte, perSecond: mebibyte / 16 },
-    },
+    flow: { frames: { burst: 100_000, perSecond: 20_000 }, bytes: { burst: mebibyte, perSecond: mebibyte / 16 } },
   },
   {
     what: "sends frames of valid data faster than any venue",
@@ -115,11 +108,7 @@ const attacks: Attack[] = [
     },
     cause: closed,
   },
-  {
-    what: "sends pongs without end",
-    act: (socket) => flood(socket, repeated(frame(pong, ""))),
-    cause: closed,
-  },
+  { what: "sends pongs without end", act: (socket) => flood(socket, repeated(frame(pong, ""))), cause: closed },
   {
     what: "sends a text that is no UTF-8",
     act: (socket) => socket.write(frame(text, Buffer.from([0x22, 0xc3, 0x28, 0x22]))),
@@ -140,11 +129,7 @@ const attacks: Attack[] = [
     act: (socket) => socket.write(Buffer.from([text, 0x82, 1, 2, 3, 4, 0x7a, 0x7f])),
     cause: closed,
   },
-  {
-    what: "sends an unknown opcode",
-    act: (socket) => socket.write(frame(0x83, "")),
-    cause: closed,
-  },
+  { what: "sends an unknown opcode", act: (socket) => socket.write(frame(0x83, "")), cause: closed },
   {
     what: "sends a ping within a message",
     act: (socket) => socket.write(Buffer.concat([frame(firstFragment, "{"), frame(ping, "x"), frame(0x80, "}")])),
@@ -155,11 +140,7 @@ const attacks: Attack[] = [
     act: (socket) => socket.write(Buffer.concat([frame(firstFragment, "{"), frame(text, "{}")])),
     cause: closed,
   },
-  {
-    what: "sends a control frame in pieces",
-    act: (socket) => socket.write(frame(0x09, "x")),
-    cause: closed,
-  },
+  { what: "sends a control frame in pieces", act: (socket) => socket.write(frame(0x09, "x")), cause: closed },
   {
     what: "says goodbye a hundred thousand times",
     act: (socket) => flood(socket, repeated(frame(closing, Buffer.from([3, 232]))), 400_000),
@@ -188,11 +169,7 @@ const attacks: Attack[] = [
     act: (socket) => socket.write(frame(closing, Buffer.from([3, 238]))),
     cause: closed,
   },
-  {
-    what: "resets before it answers",
-    answer: (socket) => socket.resetAndDestroy(),
-    cause: closed,
-  },
+  { what: "resets before it answers", answer: (socket) => socket.resetAndDestroy(), cause: closed },
   {
     what: "resets in the midst of its answer",
     answer(socket, request) {
@@ -201,11 +178,7 @@ const attacks: Attack[] = [
     },
     cause: closed,
   },
-  {
-    what: "resets once the socket is open",
-    act: (socket) => socket.resetAndDestroy(),
-    cause: closed,
-  },
+  { what: "resets once the socket is open", act: (socket) => socket.resetAndDestroy(), cause: closed },
   {
     what: "resets in the midst of a frame",
     act(socket) {
@@ -214,11 +187,7 @@ const attacks: Attack[] = [
     },
     cause: closed,
   },
-  {
-    what: "accepts, and never answers",
-    answer: () => {},
-    cause: timeout,
-  },
+  { what: "accepts, and never answers", answer: () => {}, cause: timeout },
   {
     what: "answers drop by drop",
     answer(socket, request) {
@@ -266,10 +235,7 @@ const attacks: Attack[] = [
 ];
 
 await t.test("a quiet socket works, for comparison", async (t) => {
-  const { heard } = await attacked(t, {
-    what: "speaks once",
-    act: (socket) => socket.write(frame(text, "{}")),
-  });
+  const { heard } = await attacked(t, { what: "speaks once", act: (socket) => socket.write(frame(text, "{}")) });
   await until(() => heard() === 1);
 });
 const memoryBefore = memoryNow();

@@ -69,10 +69,7 @@ void t.test("no fault where a fifth of all minutes have no trade", (t) => {
     for (const stream of [trades, measured, untimed])
       for (const shows of ["time", "id"] as const)
         t.strictSame(
-          faultsOf({
-            ...{ stream, trades: tradesOf(minutes), untilMs: 600 * minuteMs },
-            rest: { ...rest, shows },
-          }),
+          faultsOf({ ...{ stream, trades: tradesOf(minutes), untilMs: 600 * minuteMs }, rest: { ...rest, shows } }),
           [],
         );
   }
@@ -93,10 +90,7 @@ void t.test(
       const minutes = Array.from({ length: (to - from) / 60 }, (_, minute) => !zero.includes(from + minute * 60));
       for (const stream of [trades, measured, untimed])
         t.strictSame(
-          faultsOf({
-            ...{ stream, trades: tradesOf(minutes), rest },
-            untilMs: minutes.length * minuteMs,
-          }),
+          faultsOf({ ...{ stream, trades: tradesOf(minutes), rest }, untilMs: minutes.length * minuteMs }),
           [],
         );
     }
@@ -145,9 +139,7 @@ void t.test("a stream that resumes is good again", (t) => {
     ...{ stopsAtMs: 600_000, rest },
   });
   t.ok(slots.some(({ fault }) => fault === "stall"));
-  const quiet = judgedSlots({
-    ...{ stream, trades: atMs, untilMs: 15 * minuteMs, rest },
-  });
+  const quiet = judgedSlots({ ...{ stream, trades: atMs, untilMs: 15 * minuteMs, rest } });
   t.ok(quiet.every(({ fault }) => fault === null));
   t.end();
 });
@@ -258,10 +250,7 @@ void t.test("a stream whose event times stand still", async (t) => {
   });
 
   await t.test("is stale while its counterpart shows new trades", (t) => {
-    const stream = {
-      ...trades,
-      stall: { afterMs: 15_000, distribution: null },
-    };
+    const stream = { ...trades, stall: { afterMs: 15_000, distribution: null } };
     const found = first({ stream, freezesAtMs, rest });
     t.match(found, { fault: "stale" });
     t.ok(found!.atMs - freezesAtMs <= 45_000 + rest.cadenceMs + 13_000);
@@ -282,10 +271,7 @@ void t.test("a stream whose event times stand still", async (t) => {
 
 void t.test("a repeated old time in a quiet market is not stale", (t) => {
   // a ticker with the time of the last trade, sent every second; after ten minutes trades end
-  const stream = {
-    ...trades,
-    stall: { afterMs: 15_000, distribution: null },
-  };
+  const stream = { ...trades, stall: { afterMs: 15_000, distribution: null } };
   const told = {
     ...{ stream, untilMs: 30 * minuteMs, resendsEveryMs: secondMs },
     trades: every(1).filter((atMs) => atMs <= 600_000),

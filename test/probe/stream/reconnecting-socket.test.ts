@@ -64,12 +64,7 @@ void t.test("a failed renewal loses nothing, and a successful one loses no frame
     timers.add(timer);
     ws.once("close", () => clearInterval(timer));
   });
-  const feeds = streams.map((stream) =>
-    makeSubscription({
-      ...stream,
-      sequence: { kind: "counter", path: "$.seq" },
-    }),
-  );
+  const feeds = streams.map((stream) => makeSubscription({ ...stream, sequence: { kind: "counter", path: "$.seq" } }));
   const { line } = listening(t, url, { feeds, maxConnectionMs: 2000 });
   await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
   const first = line.opened();
@@ -118,10 +113,7 @@ void t.test("a venue whose sockets open but stay mute is down until one shows a 
     opened += 1;
     if (opened === 4) ws.on("ping", () => ws.pong());
   });
-  const { line, feeds } = listening(t, url, {
-    keepAlive: impatient,
-    patience: { speakWithinMs: 200 },
-  });
+  const { line, feeds } = listening(t, url, { keepAlive: impatient, patience: { speakWithinMs: 200 } });
   await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
   await until(() => line.down() !== null);
   t.same(line.down(), { fault: "timeout" });
@@ -175,10 +167,7 @@ void t.test(
   "a renewal that is open but mute when the old socket falls silent is down until it shows a sign of life",
   async (t) => {
     const { url, asked } = await serveMute(t);
-    const { line } = listening(t, url, {
-      keepAlive: impatient,
-      maxConnectionMs: 2000,
-    });
+    const { line } = listening(t, url, { keepAlive: impatient, maxConnectionMs: 2000 });
     await until(() => asked.length === 1);
     const first = line.opened();
     await until(() => asked.length === 2);
@@ -236,10 +225,7 @@ void t.test("a mute renewal does not replace the old socket, but one that answer
     if (place === 3) ws.on("ping", () => ws.pong());
     ws.on("close", () => closed.push(place));
   });
-  const { line } = listening(t, url, {
-    maxConnectionMs: 2000,
-    patience: { speakWithinMs: 1000, overlapMs: 500 },
-  });
+  const { line } = listening(t, url, { maxConnectionMs: 2000, patience: { speakWithinMs: 1000, overlapMs: 500 } });
   await until(() => asked.length === 1);
   const first = line.opened();
   let wasDown = false;

@@ -90,12 +90,7 @@ for (const venue of numbered)
     };
     const names = played!.socket!.streams.filter(({ sequence }) => sequence).map(({ name }) => name);
     for (const name of names) await slots(name, (gaps, messages) => gaps === 0 && messages > 3);
-    for (const name of names)
-      world.fault({
-        kind: "lost-frames",
-        venue: venue.id,
-        component: `ws:${name}`,
-      });
+    for (const name of names) world.fault({ kind: "lost-frames", venue: venue.id, component: `ws:${name}` });
     for (const name of names) await slots(name, (gaps, messages) => messages > 1 && gaps === messages);
     t.pass("every gap is found: each frame that arrives follows one that did not");
   });

@@ -55,11 +55,7 @@ async function probing(t: Test, probed: Registry) {
 }
 
 async function playing(t: Test, played: Registry, timeScale = 1): Promise<World> {
-  const world = await startWorld({
-    registry: played,
-    timeScale,
-    messagesPerMinuteCap: timeScale === 1 ? 1200 : 30,
-  });
+  const world = await startWorld({ registry: played, timeScale, messagesPerMinuteCap: timeScale === 1 ? 1200 : 30 });
   t.teardown(() => world.close());
   return world;
 }
@@ -185,18 +181,9 @@ void t.test("a closed socket is a fault of ws:conn; its streams' slots are unser
 });
 
 const refusals = [
-  {
-    fault: { kind: "status", status: 403 },
-    expected: { fault: "blocked", httpStatus: 403 },
-  },
-  {
-    fault: { kind: "status", status: 451 },
-    expected: { fault: "blocked", httpStatus: 451 },
-  },
-  {
-    fault: { kind: "limited" },
-    expected: { fault: "limited", httpStatus: 429 },
-  },
+  { fault: { kind: "status", status: 403 }, expected: { fault: "blocked", httpStatus: 403 } },
+  { fault: { kind: "status", status: 451 }, expected: { fault: "blocked", httpStatus: 451 } },
+  { fault: { kind: "limited" }, expected: { fault: "limited", httpStatus: 429 } },
   { fault: { kind: "reset" }, expected: { fault: "closed" } },
   { fault: { kind: "refused" }, expected: { fault: "connect" } },
 ] as const;
@@ -204,11 +191,7 @@ const refusals = [
 for (const { fault, expected } of refusals)
   void t.test(`a socket that meets ${JSON.stringify(fault)}: ${expected.fault}`, async (t) => {
     const world = await playing(t, quickly("kraken"));
-    world.fault({
-      ...fault,
-      venue: "kraken",
-      ...(fault.kind !== "refused" && { component: "ws:conn" }),
-    });
+    world.fault({ ...fault, venue: "kraken", ...(fault.kind !== "refused" && { component: "ws:conn" }) });
     const { of } = await probing(t, world.registry);
     await until(() => of("ws:conn").length > 0);
     t.match(of("ws:conn")[0], { good: false, latencyUs: null, ...expected });
@@ -216,12 +199,7 @@ for (const { fault, expected } of refusals)
 
 void t.test("a venue that asks for a pause gets no connection within it", async (t) => {
   const world = await playing(t, quickly("kraken"));
-  world.fault({
-    kind: "limited",
-    venue: "kraken",
-    component: "ws:conn",
-    retryAfterS: 30,
-  });
+  world.fault({ kind: "limited", venue: "kraken", component: "ws:conn", retryAfterS: 30 });
   const { of } = await probing(t, world.registry);
   await until(() => of("ws:conn").length >= 5);
   t.equal(world.requests({ component: "ws:conn" }), 1);
@@ -295,12 +273,7 @@ void t.test("a refused subscription is at once a fault of its stream", async (t)
     quickly("okx", ({ socket }) => (socket!.url = url)),
   );
   await until(() => of("ws:trades").length > 0 && of("ws:ticker").length > 0);
-  t.match(of("ws:trades")[0], {
-    good: false,
-    fault: "handshake",
-    refusal: "60018",
-    messages: 0,
-  });
+  t.match(of("ws:trades")[0], { good: false, fault: "handshake", refusal: "60018", messages: 0 });
   t.match(of("ws:ticker")[0], { good: true, fault: null, refusal: null });
 });
 

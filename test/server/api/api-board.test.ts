@@ -41,10 +41,7 @@ interface Detail {
   state: string;
   uptimePct90d: number | null;
   days: Day[];
-  latency: {
-    bucketMs: number;
-    points: { at: string; p50Ms: number | null; samples: number }[];
-  };
+  latency: { bucketMs: number; points: { at: string; p50Ms: number | null; samples: number }[] };
   endpoints: {
     component: string;
     samples: number;
@@ -94,11 +91,7 @@ void t.test("the board and a venue's page show one instant's data", async (t) =>
 
   await t.test("a connection that read an empty board shows later samples", async (t) => {
     await forget(pool);
-    const one = openPool(url, {
-      applicationName: "test",
-      log: makeLog("test", "error"),
-      max: 1,
-    });
+    const one = openPool(url, { applicationName: "test", log: makeLog("test", "error"), max: 1 });
     t.teardown(() => one.close());
     const read = async () => {
       const [row] = await one.file<{ body: string }>("status", [null, categories, registry.probeIntervalMs]);
@@ -142,11 +135,7 @@ void t.test("the board and a venue's page show one instant's data", async (t) =>
       t.equal(days.length, 90);
       t.equal(days.at(-1)!.date, today);
       t.equal(new Set(days.map(({ date }) => date)).size, 90);
-      t.match(days[0], {
-        uptimePct: null,
-        measuredMinutes: 0,
-        downMinutes: null,
-      });
+      t.match(days[0], { uptimePct: null, measuredMinutes: 0, downMinutes: null });
       t.equal(days.at(-1)!.uptimePct, 100);
       t.ok(measuredDays <= 2);
     }
@@ -217,16 +206,8 @@ void t.test("the board and a venue's page show one instant's data", async (t) =>
     // one continuous period: an earlier or later instant would see measured minutes, too
     const when = { from: ago(120), to: ago(0) };
     await measured(pool, when);
-    await measured(pool, {
-      ...when,
-      regions: ["ap-southeast"],
-      latencyMs: 400,
-    });
-    await measured(pool, {
-      ...when,
-      regions: ["us-east"],
-      fault: "blocked",
-    });
+    await measured(pool, { ...when, regions: ["ap-southeast"], latencyMs: 400 });
+    await measured(pool, { ...when, regions: ["us-east"], fault: "blocked" });
     await decide(pool);
     const near = await page("gemini");
     const far = await page("gemini", "?region=ap-southeast");
@@ -288,19 +269,10 @@ void t.test("the board and a venue's page show one instant's data", async (t) =>
   await t.test("a silent region is listed, and the quorum counts reporting regions", async (t) => {
     await forget(pool);
     await measured(pool, { from: ago(600), to: ago(300) });
-    await measured(pool, {
-      from: ago(120),
-      to: ago(0),
-      regions: ["eu-central", "ap-southeast"],
-    });
+    await measured(pool, { from: ago(120), to: ago(0), regions: ["eu-central", "ap-southeast"] });
     await decide(pool);
     interface Fleet {
-      regions: {
-        id: string;
-        reporting: boolean;
-        samplesLastHour: number;
-        newestAt: string | null;
-      }[];
+      regions: { id: string; reporting: boolean; samplesLastHour: number; newestAt: string | null }[];
       quorum: number;
     }
     const { body } = await api.ask<Fleet>("/v1/regions");
@@ -318,20 +290,12 @@ void t.test("the board and a venue's page show one instant's data", async (t) =>
     t.equal((await board()).summary.regions, 2);
 
     await forget(pool);
-    await measured(pool, {
-      from: ago(120),
-      to: ago(0),
-      regions: ["us-east"],
-    });
+    await measured(pool, { from: ago(120), to: ago(0), regions: ["us-east"] });
     await decide(pool);
     const alone = (await api.ask<Fleet>("/v1/regions")).body;
     t.equal(alone.quorum, 2, "one region alone confirms nothing");
     t.equal((await page("okx")).state, "unknown");
-    t.match(alone.regions[0], {
-      reporting: false,
-      samplesLastHour: 0,
-      newestAt: null,
-    });
+    t.match(alone.regions[0], { reporting: false, samplesLastHour: 0, newestAt: null });
   });
 
   await t.test("spec: data is cached for 5 s; ETags hold within a tick, and who has the body gets 304", async (t) => {
@@ -351,9 +315,7 @@ void t.test("the board and a venue's page show one instant's data", async (t) =>
       const etag = headers.etag!;
       t.match(etag, /^"/, "a strong ETag");
       t.equal(headers["cache-control"], lifetime, path);
-      const again = await api.ask(path, {
-        headers: { "if-none-match": etag },
-      });
+      const again = await api.ask(path, { headers: { "if-none-match": etag } });
       t.equal(again.status, 304, path);
       t.equal(again.headers["cache-control"], lifetime, path);
       t.equal(again.headers.etag, etag);
@@ -361,9 +323,7 @@ void t.test("the board and a venue's page show one instant's data", async (t) =>
     }
     const before = await api.ask("/v1/status");
     await decide(pool);
-    const after = await api.ask("/v1/status", {
-      headers: { "if-none-match": before.headers.etag! },
-    });
+    const after = await api.ask("/v1/status", { headers: { "if-none-match": before.headers.etag! } });
     t.equal(after.status, 200, "a new tick is a new body");
   });
 

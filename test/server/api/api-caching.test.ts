@@ -61,13 +61,11 @@ function ask(port: number, path: string, headers: Record<string, string> = {}, m
     request({ ...options, agent: false }, (response) => {
       const pieces: Buffer[] = [];
       response.on("data", (piece: Buffer) => pieces.push(piece));
-      response.on("error", reject).on("end", () =>
-        resolve({
-          status: response.statusCode!,
-          headers: response.headers,
-          bytes: Buffer.concat(pieces),
-        }),
-      );
+      response
+        .on("error", reject)
+        .on("end", () =>
+          resolve({ status: response.statusCode!, headers: response.headers, bytes: Buffer.concat(pieces) }),
+        );
     })
       .on("error", reject)
       .end();
@@ -115,11 +113,7 @@ void t.test("responses in every encoding can be cached", async (t) => {
         const again = await ask(port, path, known);
         t.equal(again.status, 304);
         t.equal(again.bytes.length, 0);
-        t.match(again.headers, {
-          etag: tag,
-          vary: "Accept-Encoding",
-          "cache-control": /^public/,
-        });
+        t.match(again.headers, { etag: tag, vary: "Accept-Encoding", "cache-control": /^public/ });
 
         const head = await ask(port, path, accept, "HEAD");
         t.equal(head.bytes.length, 0);

@@ -71,12 +71,7 @@ void t.test("CSV tables", async (t) => {
   const api = await serve(t, { pool, registry, siteUrl });
   await measured(pool, { from: ago(600), to: ago(0) });
   for (const seconds of [5_000, 90_000, 90_000, 4_000_000])
-    await pastIncident(pool, {
-      venue: "kraken",
-      component: "rest:ticker",
-      startedAt: ago(seconds),
-      minutes: 5,
-    });
+    await pastIncident(pool, { venue: "kraken", component: "rest:ticker", startedAt: ago(seconds), minutes: 5 });
   await pastIncident(pool, {
     venue: "okx",
     component: "ws:trades",

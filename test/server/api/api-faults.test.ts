@@ -14,12 +14,7 @@ import { ago, decide, measured, pastIncident } from "../../support/fleet.js";
 import { makeGate } from "../../support/gate.js";
 import { until } from "../../support/until.js";
 
-const past = {
-  venue: "okx",
-  component: "rest:ticker",
-  startedAt: "2026-01-01T12:00:00Z",
-  minutes: 5,
-};
+const past = { venue: "okx", component: "rest:ticker", startedAt: "2026-01-01T12:00:00Z", minutes: 5 };
 
 /** Every route that reads the database, in each of its formats. */
 function dataRoutesOf(registry: Registry): string[] {
@@ -88,10 +83,7 @@ async function databaseIsAway(t: Test, { pool, registry, url }: TestDatabase): P
     t.equal((await api.ask("/v1/status?category=x")).status, 400);
     const { status, checks } = await ready();
     t.equal(status, 503);
-    t.match(checks.database, {
-      ok: false,
-      detail: "did not answer (ECONNREFUSED)",
-    });
+    t.match(checks.database, { ok: false, detail: "did not answer (ECONNREFUSED)" });
   });
 
   await t.test("available again: served without a restart", async (t) => {
@@ -185,23 +177,14 @@ void t.test("a database without our schema is not ready", async (t) => {
 async function engineIsSilent(t: Test, { pool, registry }: TestDatabase): Promise<void> {
   const api = await serve(t, { pool, registry });
   const engine = async () => (await api.ask<Ready>("/readyz")).body;
-  t.match(await engine(), {
-    ready: false,
-    checks: { engine: { detail: "has never ticked" } },
-  });
+  t.match(await engine(), { ready: false, checks: { engine: { detail: "has never ticked" } } });
   await decide(pool, ago(301));
-  t.match(await engine(), {
-    ready: false,
-    checks: { database: { ok: true }, engine: { detail: /^silent since/ } },
-  });
+  t.match(await engine(), { ready: false, checks: { database: { ok: true }, engine: { detail: /^silent since/ } } });
   await decide(pool);
   t.match(await engine(), { ready: true, checks: { engine: { ok: true } } });
 
   await pool.script("update engine_clock set ticked_at = now() + interval '1 h'");
-  t.match(await engine(), {
-    ready: false,
-    checks: { engine: { detail: /ahead of the database's clock/ } },
-  });
+  t.match(await engine(), { ready: false, checks: { engine: { detail: /ahead of the database's clock/ } } });
   const { body } = await api.ask<{ summary: { state: string } }>("/v1/status");
   t.equal(body.summary.state, "unknown", "a clock that went back is no sign of life");
   await pool.script("delete from engine_clock");

@@ -31,12 +31,7 @@ void t.test("hostile requests get valid answers and break nothing", async (t) =>
   const ground = await groundOf(app, registry);
   const api = await serve(t, { pool, registry, trustProxy: ["loopback"] });
   await measured(pool, { from: ago(90), to: ago(0) });
-  await pastIncident(pool, {
-    venue: "okx",
-    component: "rest:ticker",
-    startedAt: ago(4000),
-    minutes: 5,
-  });
+  await pastIncident(pool, { venue: "okx", component: "rest:ticker", startedAt: ago(4000), minutes: 5 });
   await decide(pool);
 
   t.ok(ground.paths.includes("/v1/exchanges/:venue"), "the routes were found");
@@ -173,11 +168,7 @@ function unchunked(body: string): { text: string; taken: number } | null {
     if (end < 0 || !(body.slice(next - 2, next) === "\r\n")) return null;
     pieces.push(body.slice(end + 2, next - 2));
     at = next;
-    if (length === 0)
-      return {
-        text: Buffer.from(pieces.join(""), "latin1").toString(),
-        taken: at,
-      };
+    if (length === 0) return { text: Buffer.from(pieces.join(""), "latin1").toString(), taken: at };
   }
 }
 

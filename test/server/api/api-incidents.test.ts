@@ -125,9 +125,7 @@ void t.test("the history of incidents", async (t) => {
       startedAt: ago(day - 60),
       minutes: 1,
     });
-    t.match((await api.ask(`/v1/incidents/${neighbour}`)).body, {
-      related: [],
-    });
+    t.match((await api.ask(`/v1/incidents/${neighbour}`)).body, { related: [] });
   });
 
   await t.test("spec: a venue's page has the 50 most recent incidents, newest first", async (t) => {
@@ -159,12 +157,7 @@ void t.test("the history of incidents", async (t) => {
 });
 
 interface Thresholds {
-  stalls: {
-    venue: string;
-    component: string;
-    afterMs: number;
-    basis: string;
-  }[];
+  stalls: { venue: string; component: string; afterMs: number; basis: string }[];
 }
 
 interface Detail {

@@ -13,10 +13,7 @@ import { serve } from "../../support/api.js";
 async function serveWithoutDatabase(t: Test, options: { rateLimit: number; trustProxy?: string[] }) {
   const registry = await loadRegistry(packagedFile("registry.json"));
   const log = makeLog("test", "error");
-  const pool = openPool("postgres://127.0.0.1:1/none", {
-    applicationName: "test",
-    log,
-  });
+  const pool = openPool("postgres://127.0.0.1:1/none", { applicationName: "test", log });
   t.teardown(() => pool.close());
   return serve(t, { pool, registry, ...options });
 }
@@ -117,19 +114,14 @@ void t.test("a limit of 0 turns limiting off", async (t) => {
 });
 
 void t.test("a forwarded address counts only from a trusted proxy", async (t) => {
-  const from = (...addresses: string[]) => ({
-    headers: { "x-forwarded-for": addresses.join(", ") },
-  });
+  const from = (...addresses: string[]) => ({ headers: { "x-forwarded-for": addresses.join(", ") } });
 
   const open = await serveWithoutDatabase(t, { rateLimit: 1 });
   await open.ask("/v1/thresholds", from("192.0.2.1"));
   const other = await open.ask("/v1/thresholds", from("192.0.2.2"));
   t.equal(other.status, 429, "an untrusted client's header is ignored");
 
-  const behind = await serveWithoutDatabase(t, {
-    rateLimit: 1,
-    trustProxy: ["127.0.0.1"],
-  });
+  const behind = await serveWithoutDatabase(t, { rateLimit: 1, trustProxy: ["127.0.0.1"] });
   const ask = async (...addresses: string[]) => (await behind.ask("/v1/thresholds", from(...addresses))).status;
   t.equal(await ask("192.0.2.1"), 200);
   t.equal(await ask("192.0.2.1"), 429);
@@ -140,10 +132,7 @@ void t.test("a forwarded address counts only from a trusted proxy", async (t) =>
 });
 
 void t.test("a port in a forwarded address does not make another client", async (t) => {
-  const api = await serveWithoutDatabase(t, {
-    rateLimit: 1,
-    trustProxy: ["127.0.0.1", "10.0.0.0/8"],
-  });
+  const api = await serveWithoutDatabase(t, { rateLimit: 1, trustProxy: ["127.0.0.1", "10.0.0.0/8"] });
   const ask = async (...entries: string[]) => {
     const headers = { "x-forwarded-for": entries.join(", ") };
     return (await api.ask("/v1/thresholds", { headers })).status;
@@ -161,10 +150,7 @@ void t.test("a port in a forwarded address does not make another client", async 
 });
 
 void t.test("an invalid forwarded address counts as the proxy's own", async (t) => {
-  const api = await serveWithoutDatabase(t, {
-    rateLimit: 1,
-    trustProxy: ["127.0.0.1"],
-  });
+  const api = await serveWithoutDatabase(t, { rateLimit: 1, trustProxy: ["127.0.0.1"] });
   const statuses = [];
   for (const junk of ["junk1", "junk2", "192.0.2.1:1234567", "[junk]:80", "_a"]) {
     const headers = { "x-forwarded-for": junk };
@@ -176,10 +162,7 @@ void t.test("an invalid forwarded address counts as the proxy's own", async (t) 
 });
 
 void t.test("a malformed forwarded address causes no error", async (t) => {
-  const api = await serveWithoutDatabase(t, {
-    rateLimit: 1000,
-    trustProxy: ["loopback"],
-  });
+  const api = await serveWithoutDatabase(t, { rateLimit: 1000, trustProxy: ["loopback"] });
   for (const address of [
     "unknown",
     "",
@@ -200,16 +183,9 @@ void t.test("a malformed forwarded address causes no error", async (t) => {
 });
 
 void t.test("IPv6 addresses count by /56, and IPv4 addresses individually", async (t) => {
-  const api = await serveWithoutDatabase(t, {
-    rateLimit: 1,
-    trustProxy: ["loopback"],
-  });
+  const api = await serveWithoutDatabase(t, { rateLimit: 1, trustProxy: ["loopback"] });
   const ask = async (address: string) =>
-    (
-      await api.ask("/v1/thresholds", {
-        headers: { "x-forwarded-for": address },
-      })
-    ).status;
+    (await api.ask("/v1/thresholds", { headers: { "x-forwarded-for": address } })).status;
   t.equal(await ask("2001:db8:0:100::1"), 200);
   t.equal(await ask("2001:db8:0:1ff:ffff::1"), 429, "the same /56");
   t.equal(await ask("2001:DB8:0:0100:0:0:0:2"), 429, "the same network in another notation");
@@ -221,10 +197,7 @@ void t.test("IPv6 addresses count by /56, and IPv4 addresses individually", asyn
 
 void t.test("on a dual-stack socket, each IPv4 address counts individually, and IPv6 separately", async (t) => {
   const registry = await loadRegistry(packagedFile("registry.json"));
-  const pool = openPool("postgres://127.0.0.1:1/none", {
-    applicationName: "test",
-    log: makeLog("test", "error"),
-  });
+  const pool = openPool("postgres://127.0.0.1:1/none", { applicationName: "test", log: makeLog("test", "error") });
   t.teardown(() => pool.close());
   // IPv4 clients appear as ::ffff:127.0.0.1
   const host = (await isOurs("::1")) ? "::" : "0.0.0.0";

@@ -11,10 +11,7 @@ import { serve } from "../../support/api.js";
 void t.test("the pages that responses link to are served without a database", async (t) => {
   const registry = await loadRegistry(packagedFile("registry.json"));
   const log = makeLog("test", "error");
-  const pool = openPool("postgres://127.0.0.1:1/none", {
-    applicationName: "test",
-    log,
-  });
+  const pool = openPool("postgres://127.0.0.1:1/none", { applicationName: "test", log });
   t.teardown(() => pool.close());
   const { port } = await serve(t, { pool, registry });
   for (const [path, file] of Object.entries(pages)) {

@@ -11,19 +11,8 @@ interface Fleet {
   regions: {
     id: string;
     reporting: boolean;
-    impaired: {
-      since: string;
-      recognisedAt: string;
-      venues: string[];
-      measured: number;
-      reason: string;
-    } | null;
-    impairments: {
-      startedAt: string;
-      recognisedAt: string;
-      endedAt: string | null;
-      venues: string[];
-    }[];
+    impaired: { since: string; recognisedAt: string; venues: string[]; measured: number; reason: string } | null;
+    impairments: { startedAt: string; recognisedAt: string; endedAt: string | null; venues: string[] }[];
   }[];
   quorum: number;
 }
@@ -76,12 +65,7 @@ void t.test("an impaired region", async (t) => {
     t.ok(impaired.since >= begins.toISOString());
     t.ok(impaired.since <= impaired.recognisedAt);
     t.match(us!.impairments, [
-      {
-        startedAt: impaired.since,
-        recognisedAt: impaired.recognisedAt,
-        endedAt: null,
-        venues: impaired.venues,
-      },
+      { startedAt: impaired.since, recognisedAt: impaired.recognisedAt, endedAt: null, venues: impaired.venues },
     ]);
     t.equal(us!.impairments.length, 1);
     t.equal(quorum, 2, "both that have a vote must agree");
@@ -147,11 +131,7 @@ void t.test("a region lists its probes and their troubles", async (t) => {
   const api = await serve(t, { pool, registry });
   const since = new Date("2026-01-15T12:00:00Z");
   const [well, troubled] = [
-    member(pool, {
-      version: "1.2.3",
-      startedAt: since,
-      unmeasured: { late: 2 },
-    }),
+    member(pool, { version: "1.2.3", startedAt: since, unmeasured: { late: 2 } }),
     member(pool, {
       version: "1.2.4",
       unmeasured: { network: 37, late: 1 },
@@ -170,14 +150,7 @@ void t.test("a region lists its probes and their troubles", async (t) => {
     probeVersion: "1.2.4",
     probeStartedAt: since.toISOString(),
     unmeasuredSlots: 40,
-    troubles: [
-      {
-        probe: troubled.process,
-        kind: "network",
-        since: since.toISOString(),
-        detail: "there is no route",
-      },
-    ],
+    troubles: [{ probe: troubled.process, kind: "network", since: since.toISOString(), detail: "there is no route" }],
   });
   t.match(us!.probes, [
     {

@@ -24,12 +24,7 @@ void t.test("a spreadsheet of a CSV table", { skip: missing }, async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   await measured(pool, { from: ago(600), to: ago(0) });
-  await pastIncident(pool, {
-    venue: "okx",
-    component: "rest:ticker",
-    startedAt: ago(4_000),
-    minutes: 5,
-  });
+  await pastIncident(pool, { venue: "okx", component: "rest:ticker", startedAt: ago(4_000), minutes: 5 });
   await decide(pool);
 
   const tables = ["a,b\r\n=1+1,x\r\n", (await api.ask("/v1/targets/okx?format=csv")).text];

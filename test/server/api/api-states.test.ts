@@ -13,9 +13,7 @@ import { measuredStalls, muchBefell } from "../../support/eventful.js";
 import { ago, decide, forget, measured, outage, pastIncident } from "../../support/fleet.js";
 import { watchShown } from "../../support/shown.js";
 
-const document = documentOf({
-  registry: await loadRegistry(packagedFile("registry-all.json")),
-});
+const document = documentOf({ registry: await loadRegistry(packagedFile("registry-all.json")) });
 const shown = watchShown(document);
 
 /** Requests each route in all its forms, and checks each response against its schema. */
@@ -99,12 +97,7 @@ void t.test("every response fits its schema, in every state", async (t) => {
   await t.test("when one region alone sees everything bad", async (t) => {
     await forget(pool);
     await measured(pool, { from: ago(150), to: ago(0) });
-    await measured(pool, {
-      from: ago(150),
-      to: ago(0),
-      regions: ["us-east"],
-      fault: "connect",
-    });
+    await measured(pool, { from: ago(150), to: ago(0), regions: ["us-east"], fault: "connect" });
     await decide(pool);
     const { summary } = await boardIn(t, database);
     t.equal(summary.state, "operational");
@@ -114,12 +107,7 @@ void t.test("every response fits its schema, in every state", async (t) => {
   await t.test("after a region was impaired", async (t) => {
     await forget(pool);
     await measured(pool, { from: ago(290), to: ago(0) });
-    await measured(pool, {
-      from: ago(290),
-      to: ago(150),
-      regions: ["us-east"],
-      fault: "connect",
-    });
+    await measured(pool, { from: ago(290), to: ago(150), regions: ["us-east"], fault: "connect" });
     for (const seconds of [200, 100, 20]) await decide(pool, ago(seconds));
     const { api } = await boardIn(t, database);
     interface Fleet {
@@ -144,12 +132,7 @@ void t.test("every response fits its schema, in every state", async (t) => {
 
   await t.test("with an incident older than every sample", async (t) => {
     await forget(pool);
-    await pastIncident(pool, {
-      venue: "okx",
-      component: "ws:trades",
-      startedAt: ago(80 * 86_400),
-      minutes: 12,
-    });
+    await pastIncident(pool, { venue: "okx", component: "ws:trades", startedAt: ago(80 * 86_400), minutes: 12 });
     t.strictSame((await boardIn(t, database)).incidents, [], "no incident is listed");
   });
 
@@ -195,12 +178,7 @@ void t.test("every response fits its schema, with all categories", async (t) => 
   const heads = { from: ago(150), to: ago(0), component: "rest:block" };
   await measured(pool, { ...heads, venue: "publicnode", head: 21_000_005 });
   await measured(pool, { ...heads, venue: "drpc", head: 21_000_002 });
-  await measured(pool, {
-    ...heads,
-    venue: "publicnode",
-    regions: ["us-east"],
-    head: 21_000_001,
-  });
+  await measured(pool, { ...heads, venue: "publicnode", regions: ["us-east"], head: 21_000_001 });
   // reported a head, but not recently
   await measured(pool, {
     ...{ from: ago(150), to: ago(100), head: 270_000_000 },
@@ -215,10 +193,7 @@ void t.test("every response fits its schema, with all categories", async (t) => 
 
   await t.test("each category lists its venues", async (t) => {
     interface Counted {
-      summary: {
-        venues: number;
-        categories: { category: string; venues: number }[];
-      };
+      summary: { venues: number; categories: { category: string; venues: number }[] };
       venues: { category: string }[];
     }
     const { body } = await api.ask<Counted>("/v1/status?category=oracle");

@@ -104,12 +104,8 @@ void t.test("one instant has one body while the engine hangs and everything else
     "views were replaced": async () => {
       const folder = await otherDefinitions(t);
       // both databases have a history, so it ends before the registry is synced
-      const merging = withVenue(without(database.registry, "gemini"), "okx", {
-        formerIds: ["gemini"],
-      });
-      await t.rejects(migrate(pool, merging, quiet, folder), {
-        message: /histories are not merged/,
-      });
+      const merging = withVenue(without(database.registry, "gemini"), "okx", { formerIds: ["gemini"] });
+      await t.rejects(migrate(pool, merging, quiet, folder), { message: /histories are not merged/ });
     },
   };
   const instants = [...instant];
@@ -154,10 +150,7 @@ void t.test("one instant has one body while the engine hangs and everything else
 });
 
 function withVenue({ venues, ...rest }: Registry, id: string, has: Partial<Venue>): Registry {
-  return {
-    ...rest,
-    venues: venues.map((venue) => (venue.id === id ? { ...venue, ...has } : venue)),
-  };
+  return { ...rest, venues: venues.map((venue) => (venue.id === id ? { ...venue, ...has } : venue)) };
 }
 
 function without({ venues, ...rest }: Registry, id: string): Registry {
@@ -229,9 +222,7 @@ void t.test("the published instant never goes back", async (t) => {
         max(at) <= clock_timestamp() as is_past
       from told
     `);
-    t.strictSame(row, {
-      ...{ changes: 1500, instants: 1500, back: 0, is_past: true },
-    });
+    t.strictSame(row, { ...{ changes: 1500, instants: 1500, back: 0, is_past: true } });
   });
 
   await t.test("after ten more seconds of silence", async (t) => {
@@ -279,8 +270,6 @@ void t.test("the published instant never goes back", async (t) => {
         bool_and(after < at - interval '1 second') as is_past
       from made
     `);
-    t.strictSame(row, {
-      ...{ many: true, moves: true, is_after_silence: true, is_past: true },
-    });
+    t.strictSame(row, { ...{ many: true, moves: true, is_after_silence: true, is_past: true } });
   });
 });

@@ -26,10 +26,7 @@ void t.test("detection compares our incidents with notices", async (t) => {
     ["okx", 40],
     ["kraken", 40],
   ] as const)
-    await pastIncident(pool, {
-      ...{ venue, component: "rest:ticker", minutes: 2 },
-      startedAt: ago(daysAgo * 86_400),
-    });
+    await pastIncident(pool, { ...{ venue, component: "rest:ticker", minutes: 2 }, startedAt: ago(daysAgo * 86_400) });
   await pastIncident(pool, {
     ...{ venue: "okx", component: "rest:book", minutes: 2, retracted: true },
     startedAt: ago(0),

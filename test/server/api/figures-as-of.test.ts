@@ -75,10 +75,9 @@ void t.test("regions are compared over exactly the requested range", async (t) =
       ["24h", "24 hours"],
       ["7d", "7 days"],
     ] as const) {
-      const { body } = await web.ask<{
-        generatedAt: string;
-        regions: { compare: Compared[] };
-      }>(`/v1/targets/okx?range=${range}`);
+      const { body } = await web.ask<{ generatedAt: string; regions: { compare: Compared[] } }>(
+        `/v1/targets/okx?range=${range}`,
+      );
       const wholeMs = (share: number) =>
         sql`round(percentile_cont(${share}::double precision) within group (order by latency_us) filter (where good and kind = 'rest') / 1000)::int`;
       const expected = await pool.query<Compared>(sql`
@@ -163,12 +162,9 @@ void t.test("too few answers give no percentile", async (t) => {
     t.match(body.regions.compare[0], expected);
     t.match(body.regions.compare[1], { answers: 0, p50Ms: null, p95Ms: null });
     t.ok(body.latency.points.every(({ p50Ms, samples }) => p50Ms === (samples < 3 ? null : 80)));
-    const board = await web.ask<{
-      venues: {
-        id: string;
-        sparkline: { p50Ms: number | null; samples: number }[];
-      }[];
-    }>("/v1/status");
+    const board = await web.ask<{ venues: { id: string; sparkline: { p50Ms: number | null; samples: number }[] }[] }>(
+      "/v1/status",
+    );
     const { sparkline } = board.body.venues.find(({ id }) => id === "okx")!;
     t.equal(
       sparkline.reduce((all, { samples }) => all + samples, 0),
@@ -185,20 +181,14 @@ void t.test("typical latencies have the instant as of which they hold", async (t
     const web = await anotherWeb(t, database);
     const { body } = await web.ask<{
       generatedAt: string;
-      summary: {
-        medianLatencyMs: number | null;
-        medianLatencyAsOf: string | null;
-      };
+      summary: { medianLatencyMs: number | null; medianLatencyAsOf: string | null };
       venues: { typicalMs: number | null; typicalAsOf: string | null }[];
     }>("/v1/status");
     return body;
   };
   await measured(pool, { from: ago(900), to: ago(0), latencyMs: 80 });
   accepted(await tick(pool, new Date()));
-  t.match((await typical()).summary, {
-    medianLatencyMs: null,
-    medianLatencyAsOf: null,
-  });
+  t.match((await typical()).summary, { medianLatencyMs: null, medianLatencyAsOf: null });
 
   await pool.query(sql`call upkeep.refresh_late(clock_timestamp())`);
   t.match((await typical()).summary, { medianLatencyMs: null, medianLatencyAsOf: null }, "not before the next tick");
@@ -224,10 +214,9 @@ void t.test("a probe's heartbeat after the instant is not shown", async (t) => {
   const { pool } = database;
   const seen = async () => {
     const web = await anotherWeb(t, database);
-    const { body } = await web.ask<{
-      generatedAt: string;
-      regions: { probes: { id: string; seenAt: string }[] }[];
-    }>("/v1/regions");
+    const { body } = await web.ask<{ generatedAt: string; regions: { probes: { id: string; seenAt: string }[] }[] }>(
+      "/v1/regions",
+    );
     const { generatedAt, regions } = body;
     const probes = regions.flatMap((region) => region.probes);
     t.ok(probes.every(({ seenAt }) => seenAt <= generatedAt));

@@ -50,19 +50,8 @@ interface Page {
     source: string;
     bucketMs: number;
     before: { buckets: number; answers: number; p50Ms: number | null };
-    during: {
-      buckets: number;
-      answers: number;
-      p50Ms: number | null;
-      p95Ms: number | null;
-      slowestMs: number | null;
-    };
-    regions: {
-      region: string;
-      beforeP50Ms: number | null;
-      p50Ms: number | null;
-      slowestMs: number | null;
-    }[];
+    during: { buckets: number; answers: number; p50Ms: number | null; p95Ms: number | null; slowestMs: number | null };
+    regions: { region: string; beforeP50Ms: number | null; p50Ms: number | null; slowestMs: number | null }[];
   } | null;
   related: { slug: string }[];
 }
@@ -80,27 +69,14 @@ async function befall(db: Db): Promise<void> {
     fault: "timeout",
   });
   await makeTypical(db, "okx", "rest:book", 80);
-  await measured(db, {
-    ...{ from, to, venue: "okx", component: "rest:book" },
-    latencyMs: 3_000,
-  });
-  await measured(db, {
-    ...{ from, to, venue: "bybit", component: "ws:trades" },
-    fault: "stall",
-  });
+  await measured(db, { ...{ from, to, venue: "okx", component: "rest:book" }, latencyMs: 3_000 });
+  await measured(db, { ...{ from, to, venue: "bybit", component: "ws:trades" }, fault: "stall" });
   // without a socket its streams are not measured
   await unmeasured(db, { from, to, venue: "deribit", kind: "ws" });
-  await measured(db, {
-    ...{ from, to, venue: "deribit", component: "ws:conn" },
-    fault: "closed",
-  });
+  await measured(db, { ...{ from, to, venue: "deribit", component: "ws:conn" }, fault: "closed" });
   const gemini = { venue: "gemini", component: "rest:ticker" };
   await unmeasured(db, { ...all, ...gemini, regions: ["us-east"] });
-  await measured(db, {
-    ...{ from, to, ...gemini },
-    regions: ["eu-central", "ap-southeast"],
-    fault: "http",
-  });
+  await measured(db, { ...{ from, to, ...gemini }, regions: ["eu-central", "ap-southeast"], fault: "http" });
   // on a fresh database when it fails
   const bitget = { venue: "bitget", component: "rest:ticker" };
   await unmeasured(db, { from: all.from, to: ago(490), ...bitget });
@@ -167,12 +143,7 @@ void t.test("the page of an incident that the engine opened", async (t) => {
     });
     t.strictSame(new Set(Object.values(votes(evidence.closing))), new Set(["operational"]));
     t.match(evidence.opening, { quorum: 2, confirming: 2, notCounted: [] });
-    t.match(evidence.opening.votes[0], {
-      badRun: 3,
-      faults: { timeout: 3 },
-      slow: 0,
-      typicalP50Ms: null,
-    });
+    t.match(evidence.opening.votes[0], { badRun: 3, faults: { timeout: 3 }, slow: 0, typicalP50Ms: null });
   });
 
   await t.test("has a vote's median only from three answers or more", async (t) => {
@@ -215,11 +186,7 @@ void t.test("the page of an incident that the engine opened", async (t) => {
     t.ok(errors.samples! > 0);
     t.equal(errors.bad, 0);
     t.strictSame(errors.faults, []);
-    t.match(latency, {
-      source: "component",
-      bucketMs: 60_000,
-      before: { p50Ms: 80 },
-    });
+    t.match(latency, { source: "component", bucketMs: 60_000, before: { p50Ms: 80 } });
     // it lasted a minute, which may span two
     t.ok(latency!.during.slowestMs! > 1_000, "slow during the incident");
     t.ok(latency!.during.answers >= 18, "this many answers were good");
@@ -238,41 +205,26 @@ void t.test("the page of an incident that the engine opened", async (t) => {
     const { incident, errors, latency } = await pageOf("bybit");
     t.match(incident, { component: "ws:trades", kind: "ws" });
     t.match(errors.faults, [{ fault: "stall" }]);
-    t.match(latency, {
-      source: "venue-rest",
-      label: /REST/,
-      before: { p50Ms: 80 },
-      during: { p50Ms: 80 },
-    });
+    t.match(latency, { source: "venue-rest", label: /REST/, before: { p50Ms: 80 }, during: { p50Ms: 80 } });
   });
 
   await t.test("is one for a dead socket and its streams", async (t) => {
     const { incident, errors, evidence } = await pageOf("deribit");
     t.match(incident, { component: "ws:conn" });
     t.match(errors.faults, [{ fault: "closed" }]);
-    t.match(evidence.opening.votes[0], {
-      ...{ answers: 0, p50Ms: null, typicalP50Ms: null },
-    });
+    t.match(evidence.opening.votes[0], { ...{ answers: 0, p50Ms: null, typicalP50Ms: null } });
   });
 
   await t.test("names a region that measured nothing", async (t) => {
     const { incident, evidence, errors, latency } = await pageOf("gemini");
-    t.match(incident, {
-      reporting: 2,
-      quorum: 2,
-      regions: ["eu-central", "ap-southeast"],
-    });
+    t.match(incident, { reporting: 2, quorum: 2, regions: ["eu-central", "ap-southeast"] });
     t.strictSame(
       evidence.opening.votes.map(({ region }) => region),
       ["eu-central", "ap-southeast"],
     );
     t.match(evidence.opening.notCounted, [{ region: "us-east", newestAt: null }]);
     t.match(errors.regions[2], { region: "us-east", samples: 0 });
-    t.match(latency!.regions[2], {
-      region: "us-east",
-      beforeP50Ms: null,
-      p50Ms: null,
-    });
+    t.match(latency!.regions[2], { region: "us-east", beforeP50Ms: null, p50Ms: null });
   });
 
   await t.test("does not look faster because a slow region fails", async (t) => {
@@ -283,12 +235,7 @@ void t.test("the page of an incident that the engine opened", async (t) => {
     const slow = { venue: "bitstamp", component, regions: ["eu-central"] };
     await measured(pool, { ...slow, ...before, latencyMs: 900 });
     await measured(pool, { ...slow, ...during, fault: "timeout" });
-    const slug = await pastIncident(pool, {
-      venue: "bitstamp",
-      component,
-      startedAt,
-      minutes: 2,
-    });
+    const slug = await pastIncident(pool, { venue: "bitstamp", component, startedAt, minutes: 2 });
     await decideThrough(pool, ago(242), ago(240));
     const { latency } = (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
     t.match(latency, {
@@ -302,12 +249,7 @@ void t.test("the page of an incident that the engine opened", async (t) => {
   await t.test("has no latency without answers", async (t) => {
     const always = { from: ago(1_000), to: ago(200), venue: "gate" };
     await measured(pool, { ...always, fault: "connect" });
-    const slug = await pastIncident(pool, {
-      venue: "gate",
-      component: "rest:ticker",
-      startedAt: ago(400),
-      minutes: 2,
-    });
+    const slug = await pastIncident(pool, { venue: "gate", component: "rest:ticker", startedAt: ago(400), minutes: 2 });
     await decideThrough(pool, ago(240), ago(230));
     const { errors, latency } = (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
     t.equal(latency, null);
@@ -339,11 +281,7 @@ void t.test("the page of an incident that the engine opened", async (t) => {
     });
     await pool.query(sql`call upkeep.refresh_hours(now())`);
     const { latency } = (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
-    t.match(latency, {
-      bucketMs: 3_600_000,
-      before: { buckets: 0, p50Ms: null },
-      during: { p50Ms: 80 },
-    });
+    t.match(latency, { bucketMs: 3_600_000, before: { buckets: 0, p50Ms: null }, during: { p50Ms: 80 } });
   });
 });
 
@@ -353,10 +291,7 @@ void t.test("an incident's page lists related incidents", async (t) => {
   const hour = 3_600;
   const day = 24 * hour;
   const past = (venue: string, component: string, seconds: number, minutes = 5, retracted = false) =>
-    pastIncident(pool, {
-      ...{ venue, component, minutes, retracted },
-      startedAt: ago(seconds),
-    });
+    pastIncident(pool, { ...{ venue, component, minutes, retracted }, startedAt: ago(seconds) });
   const at = 30 * day;
   const slug = await past("kraken", "rest:ticker", at);
   const near = [

@@ -71,12 +71,7 @@ void t.test("a venue's page shows patterns of incidents", async (t) => {
     t.strictSame(pattern!.byWeekday, [0, 5, 0, 0, 1, 0, 0]);
     t.strictSame(
       pattern!.recurring,
-      [
-        {
-          ...{ every: "week", weekday: "tuesday", hour: 14 },
-          ...{ incidents: 5, days: 5, ofDays: 6 },
-        },
-      ],
+      [{ ...{ every: "week", weekday: "tuesday", hour: 14 }, ...{ incidents: 5, days: 5, ofDays: 6 } }],
       "neither its hour nor its weekday is another pattern",
     );
   });
@@ -86,10 +81,7 @@ void t.test("a venue's page shows patterns of incidents", async (t) => {
     await past("kraken", "rest:book", daysAgo(20, 9));
     const [pattern] = await patternsOf(api, "kraken");
     t.strictSame(pattern!.recurring, [
-      {
-        ...{ every: "day", weekday: null, hour: 0 },
-        ...{ incidents: 5, days: 5, ofDays: 6 },
-      },
+      { ...{ every: "day", weekday: null, hour: 0 }, ...{ incidents: 5, days: 5, ofDays: 6 } },
     ]);
   });
 
@@ -99,10 +91,7 @@ void t.test("a venue's page shows patterns of incidents", async (t) => {
     await past("gemini", "ws:trades", weeksAgo(3, 4, 5));
     const [pattern] = await patternsOf(api, "gemini");
     t.strictSame(pattern!.recurring, [
-      {
-        ...{ every: "week", weekday: "sunday", hour: null },
-        ...{ incidents: 5, days: 5, ofDays: 6 },
-      },
+      { ...{ every: "week", weekday: "sunday", hour: null }, ...{ incidents: 5, days: 5, ofDays: 6 } },
     ]);
   });
 
@@ -155,10 +144,7 @@ void t.test("a venue's page shows patterns of incidents", async (t) => {
   await t.test("a pattern's links lead to its incidents", async (t) => {
     for (const { incidents } of await patternsOf(api, "okx"))
       for (const { path, slug } of incidents)
-        t.match(await api.ask(path), {
-          status: 200,
-          body: { incident: { slug } },
-        });
+        t.match(await api.ask(path), { status: 200, body: { incident: { slug } } });
   });
 });
 

@@ -168,24 +168,9 @@ void t.test("/metrics", async (t) => {
     await measured(pool, { from: ago(200), to: ago(0) });
     const startedAt = ago(100);
     const open = { startedAt, minutes: null };
-    await pastIncident(pool, {
-      ...open,
-      venue: "okx",
-      component: "ws:trades",
-      severity: "degraded",
-    });
-    await pastIncident(pool, {
-      ...open,
-      venue: "okx",
-      component: "rest:ticker",
-      retracted: true,
-    });
-    await pastIncident(pool, {
-      startedAt,
-      minutes: 1,
-      venue: "okx",
-      component: "rest:book",
-    });
+    await pastIncident(pool, { ...open, venue: "okx", component: "ws:trades", severity: "degraded" });
+    await pastIncident(pool, { ...open, venue: "okx", component: "rest:ticker", retracted: true });
+    await pastIncident(pool, { startedAt, minutes: 1, venue: "okx", component: "rest:book" });
     // bypassing the engine, which would rightly close it
     await decide(pool, ago(90));
     const seen = valuesOf((await scrape(api))["svc_incident_open"]);
@@ -249,12 +234,7 @@ void t.test("/metrics", async (t) => {
     await measured(pool, { from: ago(200), to: ago(0) });
     const gone = { venue: "okx", component: "rest:ticker" };
     await unmeasured(pool, { from: ago(200), to: ago(0), ...gone });
-    await unmeasured(pool, {
-      from: ago(200),
-      to: ago(0),
-      venue: "gate",
-      regions: ["us-east"],
-    });
+    await unmeasured(pool, { from: ago(200), to: ago(0), venue: "gate", regions: ["us-east"] });
     await decide(pool);
     const seen = await scrape(api);
     isWhole(t, seen, registry);

@@ -33,11 +33,7 @@ const day = 24 * hour;
 const detectionMs = 10_000;
 
 /** The reported time of an opening that was delivered this long after it. */
-const one = (afterMs: number) => ({
-  deliveries: 1,
-  p50Ms: detectionMs + afterMs,
-  p95Ms: detectionMs + afterMs,
-});
+const one = (afterMs: number) => ({ deliveries: 1, p50Ms: detectionMs + afterMs, p95Ms: detectionMs + afterMs });
 
 void t.test("the figures count the right deliveries", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
@@ -68,11 +64,7 @@ void t.test("the figures count the right deliveries", async (t) => {
     await t.test("escalations and closings do not count", async (t) => {
       await forget(pool);
       await addChannel(pool);
-      await happened(pool, {
-        at: start,
-        severity: "degraded",
-        kinds: ["opened", "escalated", "closed"],
-      });
+      await happened(pool, { at: start, severity: "degraded", kinds: ["opened", "escalated", "closed"] });
       await expand(pool, start);
       for (let i = 1; i <= 3; i++) await settle(pool, after(i * 1000), await claim(pool, after(i * 1000)), "delivered");
       t.strictSame(await states(pool), Array(3).fill("event delivered"));
@@ -306,11 +298,7 @@ void t.test(
       backfills += reckoned.backfills;
       t.match(
         answer,
-        {
-          deliveries: reckoned.counted,
-          p50Ms: reckoned.p50Ms,
-          p95Ms: reckoned.p95Ms,
-        },
+        { deliveries: reckoned.counted, p50Ms: reckoned.p50Ms, p95Ms: reckoned.p95Ms },
         JSON.stringify(reckoned),
       );
       t.match(answer, await fromTheLog(pool), "the figures agree with docs/methodology.md");
@@ -366,10 +354,7 @@ async function reckon(pool: Pool) {
 
 /** Computed as in docs/methodology.md; interpolated numbers are rounded as in the API. */
 async function fromTheLog(pool: Pool): Promise<Omit<Notify, "generatedAt" | "days">> {
-  const [row] = await pool.text<{
-    count: number;
-    percentile_cont: number[] | null;
-  }>(documented, []);
+  const [row] = await pool.text<{ count: number; percentile_cont: number[] | null }>(documented, []);
   const [p50Ms = null, p95Ms = null] = row!.percentile_cont?.map((ms) => Math.round(ms)) ?? [];
   return { deliveries: row!.count, p50Ms, p95Ms };
 }

@@ -36,14 +36,8 @@ void t.test("the API's description is valid, correct and sufficient", async (t) 
   const names = { slug: listed.incidents[0]!.slug };
 
   await t.test("a public linter finds no fault", async (t) => {
-    const config = await createConfig({
-      extends: ["recommended-strict"],
-    });
-    const problems = await lintFromString({
-      source: JSON.stringify(document),
-      absoluteRef: "openapi.json",
-      config,
-    });
+    const config = await createConfig({ extends: ["recommended-strict"] });
+    const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: "openapi.json", config });
     t.strictSame(
       problems.map(({ ruleId, location }) => `${ruleId} ${location[0]?.pointer}`),
       [],
@@ -58,9 +52,7 @@ void t.test("the API's description is valid, correct and sufficient", async (t) 
     t.strictSame(document.servers, [{ url: "https://api.example.org" }]);
     t.equal(headers["cache-control"], "public, max-age=300");
     t.notOk(headers.ratelimit, "the request does not count against the rate limit");
-    const again = await api.ask("/openapi.json", {
-      headers: { "if-none-match": headers.etag! },
-    });
+    const again = await api.ask("/openapi.json", { headers: { "if-none-match": headers.etag! } });
     t.equal(again.status, 304, "the same until the next deployment");
     t.match((document as { "x-generatedAt"?: string })["x-generatedAt"], /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     const others = await Promise.all([1, 2, 3].map(() => api.ask("/openapi.json")));
@@ -69,10 +61,7 @@ void t.test("the API's description is valid, correct and sufficient", async (t) 
 
   await t.test("every route is described, and no other", (t) => {
     const log = makeLog("test", "error");
-    const away = openPool("postgres://127.0.0.1:1/none", {
-      applicationName: "test",
-      log,
-    });
+    const away = openPool("postgres://127.0.0.1:1/none", { applicationName: "test", log });
     t.teardown(() => away.close());
     const app = makeApp({
       pool: away,
@@ -156,9 +145,7 @@ void t.test("the API's description is valid, correct and sufficient", async (t) 
       const { etag } = answer.headers;
       t.equal(etag !== undefined, unchanged !== undefined, path);
       if (!unchanged || etag === undefined) continue;
-      const again = await api.ask(address, {
-        headers: { "if-none-match": etag },
-      });
+      const again = await api.ask(address, { headers: { "if-none-match": etag } });
       t.equal(again.status, 304, path);
       t.strictSame(
         headersOf(again),
@@ -212,10 +199,7 @@ void t.test("the API's description is valid, correct and sufficient", async (t) 
   });
 
   await t.test("503 occurs exactly where it is described", async (t) => {
-    const away = openPool("postgres://127.0.0.1:1/none", {
-      applicationName: "test",
-      log: makeLog("test", "error"),
-    });
+    const away = openPool("postgres://127.0.0.1:1/none", { applicationName: "test", log: makeLog("test", "error") });
     t.teardown(() => away.close());
     const alone = await serve(t, { pool: away, registry, rateLimit: 1000 });
     for (const [path, operation] of operations) {
@@ -243,9 +227,7 @@ void t.test("the API's description is valid, correct and sufficient", async (t) 
 
   await t.test("405 occurs everywhere, as described", async (t) => {
     for (const [path, operation] of operations) {
-      const answer = await api.ask(addressOf([path, operation], names), {
-        method: "POST",
-      });
+      const answer = await api.ask(addressOf([path, operation], names), { method: "POST" });
       t.equal(answer.status, 405, path);
       const described = answerOf(document, operation, 405)!;
       t.strictSame(headersOf(answer), describedHeaders(described), path);
@@ -345,9 +327,7 @@ void t.test("the API's description is valid, correct and sufficient", async (t) 
 });
 
 void t.test("no two constants of a generated client have the same name", async (t) => {
-  const document = documentOf({
-    registry: await loadRegistry(packagedFile("registry.json")),
-  });
+  const document = documentOf({ registry: await loadRegistry(packagedFile("registry.json")) });
   const named = Object.entries(
     document.components!.schemas as Record<string, SchemaObject & { "x-enum-varnames"?: string[] }>,
   ).filter(([, schema]) => schema.enum);

@@ -43,13 +43,7 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
     await post("deribit", notice("far", at(45)), notice("near", at(49.1)));
     t.match(await compared("deribit"), {
       ...{ ours: 3, oursCompared: 3, theirs: 2, theirsCompared: 2 },
-      ...{
-        paired: 1,
-        oursNear: 2,
-        oursOnly: 0,
-        theirsNear: 1,
-        theirsOnly: 0,
-      },
+      ...{ paired: 1, oursNear: 2, oursOnly: 0, theirsNear: 1, theirsOnly: 0 },
     });
     const beside = [];
     for (const slug of slugs) {
@@ -65,19 +59,11 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
       await begin();
       await incidents(pool, "deribit", ...[50, 50.01, 50.02, 50.03].map(at));
       await post("deribit", notice("n", at(49)));
-      t.match(await compared("deribit"), {
-        paired: 1,
-        oursNear: 3,
-        oursOnly: 0,
-      });
+      t.match(await compared("deribit"), { paired: 1, oursNear: 3, oursOnly: 0 });
       await begin();
       await incidents(pool, "deribit", at(50));
       await post("deribit", notice("a", at(49)), notice("b", at(51)), notice("c", at(20)));
-      t.match(await compared("deribit"), {
-        paired: 1,
-        theirsNear: 1,
-        theirsOnly: 1,
-      });
+      t.match(await compared("deribit"), { paired: 1, theirsNear: 1, theirsOnly: 1 });
     },
   );
 
@@ -87,17 +73,12 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
       update venue set official_not_about = api.like_any(array['Deposit', '100%']) where venue = 'deribit'
     `);
     const [slug] = await incidents(pool, "deribit", at(50));
-    const both = {
-      title: "Trading and deposits",
-      subjects: ["Fees", "Deposits"],
-    };
+    const both = { title: "Trading and deposits", subjects: ["Fees", "Deposits"] };
     await post(
       "deribit",
       notice("m", at(50), { kind: "maintenance" }),
       notice("title", at(50), { title: "DEPOSITS of XYZ delayed" }),
-      notice("components", at(50), {
-        subjects: ["XYZ deposits", "Other deposits"],
-      }),
+      notice("components", at(50), { subjects: ["XYZ deposits", "Other deposits"] }),
       notice("percent", at(50), { title: "Fees raised by 100% today" }),
       notice("announced", at(50), { ...both, impact: "none" }),
       notice("doubtful", at(50), { postedAt: at(-100) }),
@@ -109,21 +90,12 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
     });
     interface Page {
       incident: ComparedIncident;
-      official: {
-        incidents: { id: string; kind: string; timesDoubtful: boolean }[];
-      };
+      official: { incidents: { id: string; kind: string; timesDoubtful: boolean }[] };
       detection: DetectionRow;
     }
     const { incident, official, detection } = await ask<Page>(`/v1/incidents/${slug}`);
     t.equal(incident.official, null);
-    t.match(detection, {
-      ours: 1,
-      paired: 0,
-      oursOnly: 1,
-      theirs: 2,
-      maintenances: 1,
-      others: 4,
-    });
+    t.match(detection, { ours: 1, paired: 0, oursOnly: 1, theirs: 2, maintenances: 1, others: 4 });
     t.strictSame(
       Object.fromEntries(official.incidents.map(({ id, kind }) => [id, kind])),
       {
@@ -158,15 +130,8 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
     await begin();
     // Kraken was not measured from 40 to 30 hours ago
     await post("kraken", notice("unmeasured", at(35)), notice("measured", at(45)));
-    t.match(await compared("kraken"), {
-      theirs: 2,
-      theirsCompared: 1,
-      theirsOnly: 1,
-    });
-    t.match(await compared("kraken", windowOf(2)), {
-      theirs: 2,
-      theirsCompared: 1,
-    });
+    t.match(await compared("kraken"), { theirs: 2, theirsCompared: 1, theirsOnly: 1 });
+    t.match(await compared("kraken", windowOf(2)), { theirs: 2, theirsCompared: 1 });
 
     // measured until midnight, and not on the day that began then
     await post("kraken", notice("at midnight", at(-0.05)), notice("later", at(-0.5)));
@@ -176,9 +141,7 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
     await readThrough(pool, "okx", at(70), at(50));
     await readThrough(pool, "okx", at(40), at(20));
     await incidents(pool, "okx", at(71), at(60), at(55), at(45), at(30));
-    t.match(await compared("okx"), {
-      ...{ ours: 5, oursCompared: 2, oursOnly: 2, observed: true },
-    });
+    t.match(await compared("okx"), { ...{ ours: 5, oursCompared: 2, oursOnly: 2, observed: true } });
     // a feed's list that reaches back covers the time before the first reading
     await said(pool, "okx", at(15), [{ ...whole(), listedFrom: at(52) }]);
     t.match(await compared("okx"), { ours: 5, oursCompared: 4 });
@@ -194,33 +157,20 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
     await readThrough(pool, "deribit", at(-1), now());
     const [young, old] = [5, 7].map((hours) => new Date(+now() - hours * hourMs));
     const [slug] = await incidents(pool, "deribit", young!);
-    t.match(await compared("deribit"), {
-      ours: 1,
-      oursCompared: 0,
-      oursOnly: 0,
-    });
+    t.match(await compared("deribit"), { ours: 1, oursCompared: 0, oursOnly: 0 });
     await post("deribit", notice("young", young!));
-    t.match(await compared("deribit"), {
-      ...{ oursCompared: 0, theirs: 1, theirsCompared: 0, paired: 0 },
-    });
+    t.match(await compared("deribit"), { ...{ oursCompared: 0, theirs: 1, theirsCompared: 0, paired: 0 } });
     interface Page {
       incident: ComparedIncident;
       detection: DetectionRow;
     }
     const { incident, detection } = await ask<Page>(`/v1/incidents/${slug}`);
-    t.match(incident, {
-      official: { id: "young", subjectMatched: false },
-      officialObserved: true,
-    });
-    t.match(detection, {
-      ...{ ours: 1, venuesCompared: 0, venuesUnseen: 1, paired: null },
-    });
+    t.match(incident, { official: { id: "young", subjectMatched: false }, officialObserved: true });
+    t.match(detection, { ...{ ours: 1, venuesCompared: 0, venuesUnseen: 1, paired: null } });
     // a notice that is younger than its incident waits with it
     await pool.script("truncate incident, alert_event, delivery, delivery_attempt restart identity");
     await incidents(pool, "deribit", old!);
-    t.match(await compared("deribit"), {
-      ...{ oursCompared: 1, paired: 1, theirsCompared: 1, oursOnly: 0 },
-    });
+    t.match(await compared("deribit"), { ...{ oursCompared: 1, paired: 1, theirsCompared: 1, oursOnly: 0 } });
   });
 
   await t.test("venues that are not compared are counted separately, by reason", async (t) => {
@@ -228,41 +178,12 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
     await incidents(pool, "gate", at(50));
     await incidents(pool, "binance", at(50));
     await incidents(pool, "bitfinex", at(50));
-    const none = {
-      oursCompared: null,
-      theirs: null,
-      paired: null,
-      oursOnly: null,
-      aheadUncorrelated: null,
-    };
-    t.match(await compared("gate"), {
-      ...none,
-      ours: 1,
-      observed: false,
-      venuesWithoutFeed: 1,
-      maintenances: null,
-    });
-    t.match(await compared("binance"), {
-      ...none,
-      ours: 1,
-      observed: true,
-      venuesOnlyMaintenance: 1,
-      maintenances: 0,
-    });
-    t.match(await compared("bitfinex"), {
-      ...none,
-      ours: 1,
-      observed: false,
-      venuesUnseen: 1,
-    });
+    const none = { oursCompared: null, theirs: null, paired: null, oursOnly: null, aheadUncorrelated: null };
+    t.match(await compared("gate"), { ...none, ours: 1, observed: false, venuesWithoutFeed: 1, maintenances: null });
+    t.match(await compared("binance"), { ...none, ours: 1, observed: true, venuesOnlyMaintenance: 1, maintenances: 0 });
+    t.match(await compared("bitfinex"), { ...none, ours: 1, observed: false, venuesUnseen: 1 });
     const fleet = await compared(null);
-    t.match(fleet, {
-      ours: 3,
-      oursCompared: 0,
-      venuesCompared: 5,
-      venuesWithoutFeed: 2,
-      venuesOnlyMaintenance: 2,
-    });
+    t.match(fleet, { ours: 3, oursCompared: 0, venuesCompared: 5, venuesWithoutFeed: 2, venuesOnlyMaintenance: 2 });
     const { venuesCompared, venuesUnseen, venuesOnlyMaintenance, venuesWithoutFeed } = fleet;
     t.equal(venuesCompared + venuesUnseen + venuesOnlyMaintenance + venuesWithoutFeed, registry.venues.length);
     t.equal(fleet.measuredDays, measuredDays);
@@ -286,37 +207,19 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
     await incidents(pool, "deribit", ...days.map(at));
     const leadsS = [600, -60, 0, 7200, 60];
     const posted = days.map((hours, n) =>
-      notice(`n${n}`, at(hours + 1), {
-        postedAt: new Date(+at(hours) + leadsS[n]! * 1000),
-      }),
+      notice(`n${n}`, at(hours + 1), { postedAt: new Date(+at(hours) + leadsS[n]! * 1000) }),
     );
     await post("deribit", ...posted.slice(0, 4));
-    t.match(await compared("deribit"), {
-      paired: 4,
-      leads: 4,
-      aheadUncorrelated: null,
-    });
+    t.match(await compared("deribit"), { paired: 4, leads: 4, aheadUncorrelated: null });
     await post("deribit", ...posted);
-    t.match(await compared("deribit"), {
-      paired: 5,
-      leads: 5,
-      aheadUncorrelated: 60,
-    });
-    t.match(await compared(null), {
-      paired: 5,
-      leads: 5,
-      aheadUncorrelated: null,
-    });
+    t.match(await compared("deribit"), { paired: 5, leads: 5, aheadUncorrelated: 60 });
+    t.match(await compared(null), { paired: 5, leads: 5, aheadUncorrelated: null });
 
     // opened late because the engine had been away
     await pool.query(sql`
         insert into alert_event (incident_id, kind, severity, at, recorded_at, late)
         select incident_id, 'opened', 'outage', opened_at, opened_at + interval '1 day', true from incident limit 1
       `);
-    t.match(await compared("deribit"), {
-      paired: 5,
-      leads: 4,
-      aheadUncorrelated: null,
-    });
+    t.match(await compared("deribit"), { paired: 5, leads: 4, aheadUncorrelated: null });
   });
 });

@@ -54,10 +54,7 @@ void t.test("a statement that waits too long in the queue is given up", async (t
   const pool = waitingPool();
   const turns = queued(pool, new Set(["year"]), 20);
   const hanging = turns.file("year");
-  await t.rejects(turns.file("year"), {
-    constructor: QueueTimeout,
-    message: "year was still queued after 20 ms",
-  });
+  await t.rejects(turns.file("year"), { constructor: QueueTimeout, message: "year was still queued after 20 ms" });
   await pool.end(0);
   t.strictSame(await hanging, ["year"], "a statement that has begun may take longer");
   const next = turns.file("year");

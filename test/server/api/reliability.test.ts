@@ -113,13 +113,8 @@ void t.test("the comparison of venues", async (t) => {
   await t.test("spec: fleet describes only the rows returned, after the category filter", async (t) => {
     await forget(pool);
     await measured(pool, { from: ago(600), to: ago(0), latencyMs: 100 });
-    await measured(pool, {
-      ...{ from: ago(600), to: ago(0), latencyMs: 900 },
-      venue: "redstone",
-    });
-    await measured(pool, {
-      ...{ from: ago(600), to: ago(300), venue: "dia", fault: "http" },
-    });
+    await measured(pool, { ...{ from: ago(600), to: ago(0), latencyMs: 900 }, venue: "redstone" });
+    await measured(pool, { ...{ from: ago(600), to: ago(300), venue: "dia", fault: "http" } });
     for (const venue of ["dia", "okx", "okx"])
       await pastIncident(pool, {
         ...{ venue, component: venue === "okx" ? "rest:book" : "rest:price" },
@@ -176,9 +171,7 @@ void t.test("the comparison of venues", async (t) => {
       await decide(pool);
       const api = await fresh();
       const all = await compared(api, "?days=2");
-      t.match(rowOf(all, "okx"), {
-        ...{ typicalP50Ms: 100, typicalP95Ms: 500, typicalHours: 9 },
-      });
+      t.match(rowOf(all, "okx"), { ...{ typicalP50Ms: 100, typicalP95Ms: 500, typicalHours: 9 } });
       t.match(rowOf(all, "kraken"), { typicalP50Ms: 100, typicalP95Ms: 100 });
       t.match(all.fleet, { typicalP50Ms: 100, typicalP95Ms: 500 }, "from nine of twelve hours, not a mean of the rows");
     },
@@ -189,9 +182,7 @@ void t.test("the comparison of venues", async (t) => {
     const today = new Date(new Date().toISOString().slice(0, 10));
     const yesterday = new Date(+today - 1000);
     for (const startedAt of [today, yesterday])
-      await pastIncident(pool, {
-        ...{ venue: "okx", component: "rest:book", startedAt, minutes: 1 },
-      });
+      await pastIncident(pool, { ...{ venue: "okx", component: "rest:book", startedAt, minutes: 1 } });
     await pastIncident(pool, {
       ...{ venue: "okx", component: "rest:time", minutes: null },
       ...{ startedAt: today, severity: "degraded" },
@@ -230,9 +221,7 @@ void t.test("the comparison of venues", async (t) => {
       ["rest:time", 3],
       ["rest:ticker", null],
     ] as const)
-      await pastIncident(pool, {
-        ...{ venue: "okx", component, minutes, startedAt },
-      });
+      await pastIncident(pool, { ...{ venue: "okx", component, minutes, startedAt } });
     await decide(pool);
     const all = await compared(await fresh());
     const row = rowOf(all, "okx");

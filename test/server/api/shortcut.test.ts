@@ -222,9 +222,7 @@ void t.test("the shortcut past Express", async (t) => {
 
 void t.test("a reading of the clock is reused until it expires", async (t) => {
   let at = 0;
-  const pool = {
-    file: () => Promise.resolve([{ generated_at: new Date(++at), moved_at: null }]),
-  };
+  const pool = { file: () => Promise.resolve([{ generated_at: new Date(++at), moved_at: null }]) };
   const clock = makeClock(pool as never, 60_000);
   const read = async () => +(await clock.read()).generated_at;
   t.equal(await read(), 1);

@@ -12,14 +12,7 @@ function fakeDatabase() {
       database.asked.push(`${name} ${values.join()}`.trim());
       await database.waiting;
       const made = `${name} made ${database.asked.length}`;
-      return [
-        {
-          generated_at: database.at,
-          moved_at: database.movedAt,
-          read_at: database.at,
-          body: made,
-        },
-      ] as never[];
+      return [{ generated_at: database.at, moved_at: database.movedAt, read_at: database.at, body: made }] as never[];
     },
   };
   return database;
@@ -72,9 +65,7 @@ void t.test("a failed statement is not cached, and all waiting clients get the e
   const asked = [1, 2].map(() => snapshots("status", [], []));
   for (const one of asked) await t.rejects(one, { message: "gone" });
   database.waiting = null;
-  t.match(await snapshots("status", [], []), {
-    body: { plain: Buffer.from("status made 2") },
-  });
+  t.match(await snapshots("status", [], []), { body: { plain: Buffer.from("status made 2") } });
 });
 
 /** Blocks a database until it is released, or fails it with an error. */
@@ -94,11 +85,7 @@ function keepBusy(database: ReturnType<typeof fakeDatabase>) {
 void t.test("the newest body is served while the database is busy", async (t) => {
   const database = fakeDatabase();
   const held: unknown[] = [];
-  const whileBusy = {
-    heldMs: 30_000,
-    patienceMs: 1,
-    onHeld: (error?: unknown) => held.push(error),
-  };
+  const whileBusy = { heldMs: 30_000, patienceMs: 1, onHeld: (error?: unknown) => held.push(error) };
   const bounds = { bodies: 10, bytes: 1e6 };
   const snapshots = makeSnapshots(database, bounds, undefined, whileBusy);
   const ask = (page: string) => snapshots("page", [page], [page]);

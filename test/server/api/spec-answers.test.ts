@@ -183,12 +183,7 @@ void t.test("responses follow the contract", async (t) => {
     const what = { venue: "gate", component: "ws:trades", minutes: 1 };
     const slugs = [];
     for (const minute of [1, 2, 3])
-      slugs.push(
-        await pastIncident(pool, {
-          ...what,
-          startedAt: `2026-01-31T12:0${minute}:00Z`,
-        }),
-      );
+      slugs.push(await pastIncident(pool, { ...what, startedAt: `2026-01-31T12:0${minute}:00Z` }));
     t.strictSame(slugs, ["gate-2026-01-31-ws-outage", "gate-2026-01-31-ws-outage-2", "gate-2026-01-31-ws-outage-3"]);
     for (const one of slugs) t.equal((await api.ask(`/v1/incidents/${one}`)).status, 200);
   });
@@ -261,17 +256,9 @@ void t.test("responses follow the contract", async (t) => {
     await measured(pool, { from: ago(200), to: ago(0) });
     await decide(pool);
     await silentFor(270);
-    t.strictSame(await states(), {
-      board: new Set(["operational"]),
-      page: "operational",
-      metrics: new Set([0]),
-    });
+    t.strictSame(await states(), { board: new Set(["operational"]), page: "operational", metrics: new Set([0]) });
     await silentFor(301);
-    t.strictSame(await states(), {
-      board: new Set(["unknown"]),
-      page: "unknown",
-      metrics: new Set([3]),
-    });
+    t.strictSame(await states(), { board: new Set(["unknown"]), page: "unknown", metrics: new Set([3]) });
   });
 });
 

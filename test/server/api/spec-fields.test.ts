@@ -58,12 +58,7 @@ const contract: Record<string, Record<string, string>> = {
     "regions[].samplesLastHour": "integer",
     quorum: "integer from 1",
   },
-  "/v1/thresholds": {
-    generatedAt: "date-time",
-    version: "string",
-    rules: "array",
-    stalls: "array",
-  },
+  "/v1/thresholds": { generatedAt: "date-time", version: "string", rules: "array", stalls: "array" },
   "/v1/reliability": {
     generatedAt: "date-time",
     days: "integer from 1",

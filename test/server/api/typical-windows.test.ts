@@ -64,10 +64,7 @@ void t.test("typical latencies of every window agree with a computation by hand"
     const after = rowOf(await compared(await serve(t, { pool, registry })), "okx");
     t.strictSame(
       after,
-      {
-        ...before,
-        components: before.components.filter(({ component }) => component !== "rest:book"),
-      },
+      { ...before, components: before.components.filter(({ component }) => component !== "rest:book") },
       "the figures are unchanged; only the component's own row is gone",
     );
     t.equal(after.components.length, before.components.length - 1);
@@ -86,10 +83,7 @@ async function keptHours(pool: Pool): Promise<{ hours: number }[]> {
 /** Nine to twelve samples in each of some hours of these days, of three endpoints of two venues, from two regions. */
 async function sparseHours(pool: Pool, days: number, now: Date) {
   const random = randomFrom(5);
-  const series = await pool.query<{
-    component_id: number;
-    region_id: number;
-  }>(sql`
+  const series = await pool.query<{ component_id: number; region_id: number }>(sql`
     select c.component_id, g.region_id
     from component c join venue v using (venue_id) cross join region g
     where (v.venue, c.component) in (('okx', 'rest:ticker'), ('okx', 'rest:book'), ('kraken', 'rest:time'))
@@ -113,12 +107,7 @@ async function sparseHours(pool: Pool, days: number, now: Date) {
 
 async function insertLatencies(
   pool: Pool,
-  samples: {
-    component_id: number;
-    region_id: number;
-    ts: Date;
-    latency_us: number;
-  }[],
+  samples: { component_id: number; region_id: number; ts: Date; latency_us: number }[],
 ) {
   await pool.query(sql`
     insert into sample (ts, component_id, region_id, good, latency_us)
@@ -131,12 +120,7 @@ async function insertLatencies(
 
 /** Medians of hours, sorted in plain TypeScript: the expected figures of a window. */
 async function usualByHand(pool: Pool, days: number, at: string) {
-  const hours = await pool.query<{
-    hour: Date;
-    venue: string;
-    p50_us: number;
-    p95_us: number;
-  }>(sql`
+  const hours = await pool.query<{ hour: Date; venue: string; p50_us: number; p95_us: number }>(sql`
     select h.hour, v.venue, h.p50_us, h.p95_us
     from sample_hour h join component c using (component_id) join venue v using (venue_id)
     where c.kind = 'rest' and h.p50_us is not null and h.good >= 10

@@ -98,11 +98,7 @@ interface Fleet {
 }
 
 interface Summary {
-  summary: {
-    regions: number;
-    vantages: number;
-    vantageNote: string | null;
-  };
+  summary: { regions: number; vantages: number; vantageNote: string | null };
 }
 
 void t.test("vantages as readers see them", async (t) => {
@@ -122,9 +118,7 @@ void t.test("vantages as readers see them", async (t) => {
     const { fleet, board } = await shown(api);
     t.equal(fleet.vantages, 3);
     t.match(board, { regions: 3, vantages: 3, vantageNote: null });
-    t.strictSame(fleet.regions[0]!.vantage, {
-      ...{ name: null, place: null, network: null, machine: null },
-    });
+    t.strictSame(fleet.regions[0]!.vantage, { ...{ name: null, place: null, network: null, machine: null } });
   });
 
   await t.test("are one for regions on one machine", async (t) => {
@@ -163,10 +157,7 @@ void t.test("vantages as readers see them", async (t) => {
     await see();
     const { fleet, board } = await shown(api);
     t.equal(fleet.vantages, 2);
-    t.match(board, {
-      vantages: 2,
-      vantageNote: /^eu-central, ap-southeast run on one machine/,
-    });
+    t.match(board, { vantages: 2, vantageNote: /^eu-central, ap-southeast run on one machine/ });
     const [inEurope, inAsia, inAmerica] = fleet.regions;
     t.strictSame(
       inEurope!.vantage,
@@ -176,10 +167,7 @@ void t.test("vantages as readers see them", async (t) => {
     t.strictSame(inAsia!.sameMachineAs, ["eu-central"], "the last known machine");
     t.strictSame(inAmerica!.sameMachineAs, []);
     t.match(inAmerica!.vantage, { place: "New York", machine: other });
-    t.match(await doctored(pool), {
-      grade: "ok",
-      found: "no two regions have probes on one machine",
-    });
+    t.match(await doctored(pool), { grade: "ok", found: "no two regions have probes on one machine" });
   });
 
   await t.test("count reporting regions only", async (t) => {
@@ -211,9 +199,7 @@ void t.test("an incident's page shows its vantages", async (t) => {
   const ticker = { venue: "kraken", component: "rest:ticker" };
   const regions = ["eu-central", "us-east"];
   await measured(pool, { from: ago(900), to: ago(200), ...ticker, regions });
-  await measured(pool, {
-    ...{ from: ago(480), to: ago(420), ...ticker, regions, fault: "timeout" },
-  });
+  await measured(pool, { ...{ from: ago(480), to: ago(420), ...ticker, regions, fault: "timeout" } });
   await decideThrough(pool, ago(500), ago(250));
   const silent = { name: null, place: null, network: null };
   const then = {

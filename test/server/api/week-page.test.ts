@@ -97,9 +97,7 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
   `);
   t.strictSame(
     endpoints
-      .map(({ component, samples, goodPct, p50Ms, p95Ms }) => ({
-        ...{ component, samples, goodPct, p50Ms, p95Ms },
-      }))
+      .map(({ component, samples, goodPct, p50Ms, p95Ms }) => ({ ...{ component, samples, goodPct, p50Ms, p95Ms } }))
       .sort((a, b) => (a.component < b.component ? -1 : 1)),
     ofEndpoints,
   );

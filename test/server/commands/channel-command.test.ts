@@ -15,20 +15,13 @@ void t.test("venuewatch channel on the command line", async (t) => {
   const { pool, url: databaseUrl } = await migratedDatabase(t);
   const key = randomBytes(32);
   const sealing = makeSealing(key);
-  const env = {
-    DATABASE_URL: databaseUrl,
-    CHANNEL_KEY: key.toString("base64"),
-    LOG_LEVEL: "debug",
-  };
+  const env = { DATABASE_URL: databaseUrl, CHANNEL_KEY: key.toString("base64"), LOG_LEVEL: "debug" };
   const channel = (t: Test, args: string[], input = "", more = {}) =>
     cliWith(t, ["channel", ...args], { ...env, ...more }, input);
 
   await t.test("says that there are no channels", async (t) => {
     const list = await channel(t, ["list"]);
-    t.match(list, {
-      code: 0,
-      out: "there are no channels; add one with venuewatch channel add\n",
-    });
+    t.match(list, { code: 0, out: "there are no channels; add one with venuewatch channel add\n" });
     t.match(await channel(t, ["show", "1"]), {
       code: 2,
       err: "venuewatch: there is no channel 1; add one with venuewatch channel add\n",
@@ -68,18 +61,13 @@ void t.test("venuewatch channel on the command line", async (t) => {
     });
     const [row] = await sealed(pool, 2);
     t.equal(sealing.open(row!.destination!, "destination"), routingKey);
-    t.match(await channel(t, ["show", "2"]), {
-      out: /^receives +outages of okx,kraken of exchange$/m,
-    });
+    t.match(await channel(t, ["show", "2"]), { out: /^receives +outages of okx,kraken of exchange$/m });
     const none = await channel(t, [...paging.slice(0, 7)]);
     t.match(none, { code: 2, err: "--key -: expected a line of standard" });
   });
 
   await t.test("list shows each channel's state", async (t) => {
-    t.match(await channel(t, ["add", "--format=chat", "--url=-"], url), {
-      code: 0,
-      out: /^format +chat$/m,
-    });
+    t.match(await channel(t, ["add", "--format=chat", "--url=-"], url), { code: 0, out: /^format +chat$/m });
     await pool.query(sql`
       update channel set off_at = '2026-01-31T12:00:00Z', off_cause = 'failures', failures = 10 where channel_id = 3
     `);
@@ -106,9 +94,7 @@ void t.test("venuewatch channel on the command line", async (t) => {
     const [, secret = ""] = /only now: (whsec_\S+)/.exec(native.out) ?? [];
     t.equal(sealing.open((await sealed(pool, 1))[0]!.secret!, "secret"), secret);
     t.match(native.out, /old secret also signs until \d{4}-/);
-    t.match(await channel(t, ["rotate", "1", "--overlap", "0"]), {
-      out: "the old secret is no longer valid\n",
-    });
+    t.match(await channel(t, ["rotate", "1", "--overlap", "0"]), { out: "the old secret is no longer valid\n" });
     const chat = ["rotate", "3", "--url", "-"];
     t.match(await channel(t, chat, "https://example.com/other/place/wxyz"), {
       code: 0,

@@ -55,10 +55,7 @@ void t.test("venuewatch delivery and venuewatch channel test on the command line
 
   await t.test("report an empty log", async (t) => {
     await pool.query(sql`delete from delivery`);
-    t.match(await cli(["delivery", "list"]), {
-      code: 0,
-      out: "no deliveries\n",
-    });
+    t.match(await cli(["delivery", "list"]), { code: 0, out: "no deliveries\n" });
     t.match(await cli(["delivery", "show", "7"]), {
       code: 2,
       err: "there is no delivery 7; there are no deliveries yet",
@@ -152,10 +149,7 @@ void t.test("venuewatch delivery and venuewatch channel test on the command line
     });
     t.equal((await stopping).code, 143);
     const [last] = await deliveriesOf(pool, wanted({}));
-    t.match(last, {
-      ...{ cause: "test", state: "failed" },
-      attempts: [{ result: "ours", error: /told to stop/ }],
-    });
+    t.match(last, { ...{ cause: "test", state: "failed" }, attempts: [{ result: "ours", error: /told to stop/ }] });
   });
 
   await t.test("record the start of an attempt that was killed", async (t) => {
@@ -165,17 +159,12 @@ void t.test("venuewatch delivery and venuewatch channel test on the command line
       void until(() => receiver.arrivals.length > count, 60_000).then(() => child.kill("SIGKILL"));
     });
     const [last] = await deliveriesOf(pool, wanted({}));
-    t.match(last, {
-      state: "due",
-      attempts: [{ result: null, endedAt: null }],
-    });
+    t.match(last, { state: "due", attempts: [{ result: null, endedAt: null }] });
     const [claim] = await pool.query<{ seconds: number }>(sql`
       select extract(epoch from claimed_until - created_at) as seconds from delivery where delivery_id = ${last!.id}
     `);
     t.equal(claim!.seconds, 30, "a dispatcher ends it afterwards");
-    t.match(await cli(["delivery", "show", String(last!.id)]), {
-      out: "in progress, or its end is not known yet",
-    });
+    t.match(await cli(["delivery", "show", String(last!.id)]), { out: "in progress, or its end is not known yet" });
     t.match(await channelOf(pool, channel.id), { waiting: 0 });
   });
 

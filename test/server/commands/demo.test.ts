@@ -216,9 +216,7 @@ async function analystAsks(t: Test, { analystUrl }: Demo) {
   const client = new pg.Client(analystUrl);
   await client.connect();
   await askAll(t, client);
-  await t.rejects(client.query("select * from venuewatch.sample"), {
-    code: "42501",
-  });
+  await t.rejects(client.query("select * from venuewatch.sample"), { code: "42501" });
   await client.end();
 }
 
@@ -243,10 +241,7 @@ async function channelsAreStillThere(t: Test, { script, databaseUrl }: Demo, env
   );
   const kept = join(env["DATA_DIR"]!, "demo", "channel.key");
   t.equal((await stat(kept)).mode & 0o777, 0o600, "only its owner can read it");
-  const testing = runCli(t, ["channel", "test", "1"], {
-    ...besideIt(script.output()),
-    ALERT_LOOPBACK: "on",
-  });
+  const testing = runCli(t, ["channel", "test", "1"], { ...besideIt(script.output()), ALERT_LOOPBACK: "on" });
   t.equal(await testing.ended, 0, testing.output());
   await soon(() => /receiver=steady event=0 /.test(script.output()));
   t.notMatch(script.output(), "refused a request that is no alert");

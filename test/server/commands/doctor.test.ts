@@ -110,14 +110,8 @@ void t.test("venuewatch doctor", async (t) => {
 
   await t.test("names faults of venues and advises what to do", async (t) => {
     world.fault({ venue: "kraken", kind: "refused" });
-    world.fault({
-      ...{ venue: "okx", component: "rest:ticker" },
-      ...{ kind: "status", status: 451 },
-    });
-    world.fault({
-      ...{ venue: "bitstamp", component: "ws:conn" },
-      kind: "handshake-refused",
-    });
+    world.fault({ ...{ venue: "okx", component: "rest:ticker" }, ...{ kind: "status", status: 451 } });
+    world.fault({ ...{ venue: "bitstamp", component: "ws:conn" }, kind: "handshake-refused" });
     const seen = await examined(t, env);
     t.equal(seen.code, 2);
     t.strictSame(seen.failed, ["venue kraken", "venue okx", "venue bitstamp"]);
@@ -147,11 +141,7 @@ void t.test("venuewatch doctor", async (t) => {
     const expired: Registry = structuredClone(registry);
     const [venue] = expired.venues;
     for (const endpoint of venue!.rest) endpoint.url = `https://localhost:${port}/`;
-    const seen = await examined(t, {
-      ...env,
-      ...(await environment(t, expired, {})),
-      NODE_EXTRA_CA_CERTS: root,
-    });
+    const seen = await examined(t, { ...env, ...(await environment(t, expired, {})), NODE_EXTRA_CA_CERTS: root });
     t.strictSame(seen.failed, [`venue ${venue!.id}`]);
     t.match(seen.of(`venue ${venue!.id}`), {
       found: /rest:\w+: tls; .*certificate expired 3 days ago/,
@@ -186,14 +176,8 @@ void t.test("venuewatch doctor", async (t) => {
     await gone.leave();
     await pool.query(sql`update engine_clock set ticked_at = ticked_at - interval '6 minutes'`);
     const [probes, engine] = (await findingsOn(pool, null, null)).slice(-2);
-    t.match(probes, {
-      ...{ check: "probes", grade: "warning" },
-      found: /^us-east: no heartbeat since 20/,
-    });
-    t.match(engine, {
-      ...{ check: "engine", grade: "failure" },
-      found: /every state is unknown/,
-    });
+    t.match(probes, { ...{ check: "probes", grade: "warning" }, found: /^us-east: no heartbeat since 20/ });
+    t.match(engine, { ...{ check: "engine", grade: "failure" }, found: /every state is unknown/ });
     await pool.query(sql`delete from probe`);
     await pool.query(sql`update engine_clock set ticked_at = now()`);
   });
@@ -219,15 +203,10 @@ void t.test("venuewatch doctor", async (t) => {
       insert into probe (region_id, process, version, started_at, seen_at, unmeasured, alive_until)
       select region_id, gen_random_uuid(), '0.0.1', now(), now(), 0, now() + interval '1 hour' from region where region = 'us-east'
     `);
-    const seen = await examined(t, {
-      ...env,
-      ...{ PORT: String(taken), DATA_DIR: "/dev/null" },
-    });
+    const seen = await examined(t, { ...env, ...{ PORT: String(taken), DATA_DIR: "/dev/null" } });
     t.strictSame(seen.failed, ["data directory"]);
     t.match(seen.of("ports")!.found, `${taken} taken`);
-    t.match(seen.of("probes"), {
-      ...{ grade: "warning", found: "us-east 0.0.1" },
-    });
+    t.match(seen.of("probes"), { ...{ grade: "warning", found: "us-east 0.0.1" } });
   });
 
   await t.test("names an older schema", async (t) => {
@@ -236,9 +215,7 @@ void t.test("venuewatch doctor", async (t) => {
     );
     const seen = await examined(t, env);
     t.strictSame(seen.failed, ["schema"]);
-    t.match(seen.of("schema"), {
-      ...{ found: `lacks ${newest!.name}`, advice: /venuewatch migrate/ },
-    });
+    t.match(seen.of("schema"), { ...{ found: `lacks ${newest!.name}`, advice: /venuewatch migrate/ } });
   });
 
   function everySample() {
@@ -248,14 +225,10 @@ void t.test("venuewatch doctor", async (t) => {
 
 void t.test("the doctor counts waiting samples", async (t) => {
   const dataDir = await spoolDirectory(t);
-  const spool = await someSpool(t, {
-    directory: join(dataDir, "spool", "us-east"),
-  });
+  const spool = await someSpool(t, { directory: join(dataDir, "spool", "us-east") });
   for (const slot of [1, 2, 3]) spool.add(madeSample({ slotAt: new Date(slot) }));
   await spool.flush();
-  t.match(await spoolFinding(), {
-    ...{ grade: "ok", found: /^at most 3 samples wait for the database/ },
-  });
+  t.match(await spoolFinding(), { ...{ grade: "ok", found: /^at most 3 samples wait for the database/ } });
   await spool.close();
   t.match(await spoolFinding(), { found: /^at most 3 samples/ });
 
@@ -304,10 +277,7 @@ async function environment(t: Test, registry: Registry, env: Record<string, stri
   await writeFile(path, JSON.stringify(registry));
   return {
     ...{ REGISTRY: path, DATA_DIR: directory },
-    ...{
-      PORT: String(await freePort()),
-      HEALTH_PORT: String(await freePort()),
-    },
+    ...{ PORT: String(await freePort()), HEALTH_PORT: String(await freePort()) },
     ...env,
   };
 }

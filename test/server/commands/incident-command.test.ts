@@ -61,10 +61,7 @@ void t.test("venuewatch incident retract", async (t) => {
       ].join("\n"),
     );
     const [kept] = await pool.query(sql`select retraction_reason as reason, closed_at from incident`);
-    t.strictSame(kept, {
-      reason: "our proof of a good answer was wrong",
-      closed_at: null,
-    });
+    t.strictSame(kept, { reason: "our proof of a good answer was wrong", closed_at: null });
 
     await decideThrough(pool, ago(198), ago(170));
     t.strictSame(await slugs(pool), [slug], "no new incident opens while the component stays bad");
@@ -117,9 +114,7 @@ void t.test("venuewatch incident retract", async (t) => {
   await t.test("removes a closed incident, too", async (t) => {
     const slug = await begin();
     await decideThrough(pool, ago(198), ago(20));
-    t.match((await api.ask(`/v1/incidents/${slug}`)).body, {
-      incident: { status: "closed" },
-    });
+    t.match((await api.ask(`/v1/incidents/${slug}`)).body, { incident: { status: "closed" } });
     const { code, output } = await retract(t, slug, "--reason", "a drill");
     t.equal(code, 0, output);
     t.equal(
@@ -130,9 +125,7 @@ void t.test("venuewatch incident retract", async (t) => {
     );
     await decideThrough(pool, ago(18), ago(16));
     t.equal((await api.ask(`/v1/incidents/${slug}`)).status, 404);
-    t.match((await api.ask("/v1/incidents?status=all")).body, {
-      incidents: [],
-    });
+    t.match((await api.ask("/v1/incidents?status=all")).body, { incidents: [] });
 
     const again = await retract(t, slug, "--reason", "once more");
     t.equal(again.code, 2);

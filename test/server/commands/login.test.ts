@@ -37,10 +37,7 @@ void t.test("logins have their role's rights and limits, and hide their password
     /** The setting that needs a superuser. */
     const files = (limit: string) =>
       withoutSuperuser
-        ? {
-            settings: [],
-            left: [`alter role ${name} set temp_file_limit = '${limit}'`],
-          }
+        ? { settings: [], left: [`alter role ${name} set temp_file_limit = '${limit}'`] }
         : { settings: [`temp_file_limit=${limit}`], left: [] };
 
     t.same(await keep("analyst"), [{ connections: 5, leftToSuperuser: files("4GB").left }]);
@@ -78,11 +75,7 @@ void t.test("logins have their role's rights and limits, and hide their password
       return;
     }
     await keep("replica");
-    t.match(await seen(pool, name), {
-      memberOf: [],
-      replication: true,
-      settings: [],
-    });
+    t.match(await seen(pool, name), { memberOf: [], replication: true, settings: [] });
     await t.rejects(keep("web"), { code: "42939", message: /attributes that a login must not have: replication/ });
   });
 
@@ -95,10 +88,7 @@ void t.test("logins have their role's rights and limits, and hide their password
     );
     for (const taken of [name, "vw_web", "pg_monitor", superuser!.name])
       await t.rejects(pool.file("keep_login", [taken, "web", "x", null]), { code: "42939" }, taken);
-    t.match(await seen(pool, name), {
-      superuser: !withoutSuperuser,
-      memberOf: [],
-    });
+    t.match(await seen(pool, name), { superuser: !withoutSuperuser, memberOf: [] });
   });
 
   await t.test("the connections of all roles fit into a server's limit", async (t) => {
@@ -112,11 +102,7 @@ void t.test("logins have their role's rights and limits, and hide their password
   });
 
   await t.test("venuewatch login refuses wrong roles, names and password files", async (t) => {
-    const dir = t.testdir({
-      good: `${password}\n`,
-      short: "short\n",
-      two: "a\nb",
-    });
+    const dir = t.testdir({ good: `${password}\n`, short: "short\n", two: "a\nb" });
     const login = (args: string[], env = { DATABASE_URL: url }) => cliWith(t, ["login", ...args], env);
     const file = ["--password-file", join(dir, "good")];
     for (const [args, sentence] of [
@@ -135,9 +121,7 @@ void t.test("logins have their role's rights and limits, and hide their password
       t.match(err, sentence);
       t.notMatch(err, "hunter2");
     }
-    const { code, err } = await login(["web1", "--role", "web", ...file], {
-      DATABASE_URL: "",
-    });
+    const { code, err } = await login(["web1", "--role", "web", ...file], { DATABASE_URL: "" });
     t.equal(code, 2);
     t.match(err, /embedded|nothing listens/);
   });
@@ -169,19 +153,11 @@ void t.test("logins have their role's rights and limits, and hide their password
         { DATABASE_URL: url },
         `${password}\n`,
       );
-      t.same(JSON.parse(piped.out), {
-        login: name,
-        role: "web",
-        connections: 24,
-        leftToSuperuser: left,
-      });
+      t.same(JSON.parse(piped.out), { login: name, role: "web", connections: 24, leftToSuperuser: left });
 
       const address = new URL(url);
       address.username = name;
-      const client = new pg.Client({
-        connectionString: address.href,
-        password,
-      });
+      const client = new pg.Client({ connectionString: address.href, password });
       await client.connect();
       t.teardown(() => client.end());
       const { rows } = await client.query(

@@ -72,10 +72,7 @@ async function refuses(t: Test, what: string, env: Record<string, string>, sente
 async function settings(t: Test, changes: Record<string, string | number>): Promise<Record<string, string>> {
   const real = await loadRegistry(packagedFile("registry.json"));
   const registry = loopbackRegistry(real, () => 9, 1);
-  const directory = t.testdir({
-    "registry.json": JSON.stringify(registry),
-    file: "not a directory",
-  });
+  const directory = t.testdir({ "registry.json": JSON.stringify(registry), file: "not a directory" });
   const all = {
     REGISTRY: join(directory, "registry.json"),
     DATA_DIR: join(directory, "data"),

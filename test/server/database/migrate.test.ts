@@ -88,9 +88,7 @@ void t.test("a migration refuses", async (t) => {
   await t.test("a broken definition", async (t) => {
     const folder = await sqlCopy(t);
     await append(folder, "upkeep/100-retain.sql", "select no_such_function();\n");
-    await t.rejects(migrate(pool, registry, log, folder), {
-      message: /no_such_function/,
-    });
+    await t.rejects(migrate(pool, registry, log, folder), { message: /no_such_function/ });
     t.ok(await definitionsStand(pool), "the old definitions remain");
   });
 
@@ -98,10 +96,7 @@ void t.test("a migration refuses", async (t) => {
     const newer = await sqlCopy(t);
     await append(newer, "schema/901-later.sql", "create table later ();\n");
     await migrate(pool, registry, log, newer);
-    t.strictSame(await schemaState(pool), {
-      missing: [],
-      unknown: ["901-later.sql"],
-    });
+    t.strictSame(await schemaState(pool), { missing: [], unknown: ["901-later.sql"] });
     await t.rejects(migrate(pool, registry, log), {
       name: "UserError",
       message: /^The database was migrated by a newer build: it has 901-later.sql/,

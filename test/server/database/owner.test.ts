@@ -20,9 +20,7 @@ const registry = await loadRegistry(packagedFile("registry.json"));
 
 void t.test(
   "a database owner who is no superuser",
-  {
-    skip: process.env.DATABASE_URL ? await superuserMissing() : "the embedded database has no separate owner",
-  },
+  { skip: process.env.DATABASE_URL ? await superuserMissing() : "the embedded database has no separate owner" },
   async (t) => {
     const { admin, owner, name, url } = await ownedDatabase(t);
 
@@ -68,10 +66,7 @@ void t.test(
       await migrate(owner, registry, log);
       await t.rejects(
         migrate(admin, registry, log),
-        {
-          name: "UserError",
-          message: new RegExp(`^${name} migrated this database before and owns the schema`),
-        },
+        { name: "UserError", message: new RegExp(`^${name} migrated this database before and owns the schema`) },
         "a superuser would create schemas that the owner may not change",
       );
     });
@@ -136,10 +131,7 @@ void t.test(
           { DATABASE_URL: url },
           "hunter2hunter2hunter2\n",
         );
-        t.match(stays, {
-          code: 2,
-          err: `Ask an administrator for: revoke vw_core from ${of} granted by `,
-        });
+        t.match(stays, { code: 2, err: `Ask an administrator for: revoke vw_core from ${of} granted by ` });
         await admin.script(`revoke vw_core from ${of}`);
       }
       t.same(await keep(owner, "web"), [

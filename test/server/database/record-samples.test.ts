@@ -34,13 +34,7 @@ void t.test("a batch of samples is stored once, and each sample's outcome is rep
       sequenceGaps: 2,
       lateMs: 70,
     }),
-    madeSample({
-      slotAt: new Date(now - 1_000),
-      component: "ws:book",
-      good: false,
-      fault: "closed",
-      unserved: true,
-    }),
+    madeSample({ slotAt: new Date(now - 1_000), component: "ws:book", good: false, fault: "closed", unserved: true }),
   ];
   const record = async (samples: Sample[]) => {
     const { timeline, ...recorded } = await recordSamples(pool, "us-east", samples);
@@ -60,16 +54,8 @@ void t.test("a batch of samples is stored once, and each sample's outcome is rep
     { stored: 1, duplicates: 2, refused: 0, unknown: [] },
     "a duplicate within a batch is stored once",
   );
-  t.strictSame(await record([]), {
-    stored: 0,
-    duplicates: 0,
-    refused: 0,
-    unknown: [],
-  });
-  const unheard = madeSample({
-    slotAt: new Date(now - 100),
-    component: "rest:unheard",
-  });
+  t.strictSame(await record([]), { stored: 0, duplicates: 0, refused: 0, unknown: [] });
+  const unheard = madeSample({ slotAt: new Date(now - 100), component: "rest:unheard" });
   const nowhere = madeSample({ slotAt: new Date(now - 200), venue: "nowhere" });
   const tooOld = new Date(now - 7 * dayMs - minuteMs);
   t.strictSame(
@@ -116,13 +102,7 @@ void t.test("a batch of samples is stored once, and each sample's outcome is rep
     where s.ts = ${batch[1]!.slotAt}
     order by c.component
   `);
-  const none = {
-    messages: null,
-    quiet_ms: null,
-    event_age_ms: null,
-    sequence_gaps: null,
-    late_ms: null,
-  };
+  const none = { messages: null, quiet_ms: null, event_age_ms: null, sequence_gaps: null, late_ms: null };
   t.strictSame(
     stored,
     [

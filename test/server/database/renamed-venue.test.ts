@@ -114,9 +114,7 @@ void t.test("a renamed venue", async (t) => {
     const late = madeSample({ venue: "payward", slotAt: new Date(now) });
     t.match(await recordSamples(pool, "us-east", [late]), { stored: 1 });
     const stranger = { ...late, venue: "mtgox" };
-    t.match(await recordSamples(pool, "us-east", [stranger]), {
-      unknown: [stranger],
-    });
+    t.match(await recordSamples(pool, "us-east", [stranger]), { unknown: [stranger] });
   });
 
   await t.test("is still measured by probes that started before", async (t) => {
@@ -174,10 +172,7 @@ void t.test("a removed venue is hidden until it returns", async (t) => {
     ...{ venue: "okx", component: "ws:trades", retracted: true },
     ...{ startedAt: new Date(Date.now() - 7_200_000), minutes: 5 },
   });
-  const without = {
-    ...registry,
-    venues: registry.venues.filter(({ id }) => id !== "okx"),
-  };
+  const without = { ...registry, venues: registry.venues.filter(({ id }) => id !== "okx") };
   await migrate(pool, without, log);
   const api = await serve(t, { pool, registry: without });
   for (const path of ["/v1/targets/okx", `/v1/incidents/${slug}`]) t.equal((await api.ask(path)).status, 404, path);
@@ -186,9 +181,7 @@ void t.test("a removed venue is hidden until it returns", async (t) => {
   await migrate(pool, registry, log);
   const back = await serve(t, { pool, registry });
   t.equal((await back.ask(`/v1/incidents/${slug}`)).status, 200);
-  t.match((await back.ask(`/v1/incidents/${gone}`)).body, {
-    ...{ status: 404, slug: gone, reason: "late samples" },
-  });
+  t.match((await back.ask(`/v1/incidents/${gone}`)).body, { ...{ status: 404, slug: gone, reason: "late samples" } });
 });
 
 void t.test("the time in which a venue was removed does not count", async (t) => {
@@ -205,12 +198,7 @@ void t.test("the time in which a venue was removed does not count", async (t) =>
   const book = ({ venues, ...rest }: Registry, kept: boolean): Registry => ({
     ...rest,
     venues: venues.map((venue) =>
-      venue.id === "kraken"
-        ? {
-            ...venue,
-            rest: venue.rest.filter(({ name }) => kept || name !== "book"),
-          }
-        : venue,
+      venue.id === "kraken" ? { ...venue, rest: venue.rest.filter(({ name }) => kept || name !== "book") } : venue,
     ),
   });
   const gone = book({ ...registry, venues: registry.venues.filter(({ id }) => id !== "okx") }, false);

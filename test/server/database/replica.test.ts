@@ -82,9 +82,5 @@ void t.test("a primary in a replica's place is accepted", async (t) => {
   t.equal(await replicaFound(readSettings({}), log), null);
   const api = await serve(t, { pool, registry, ofReplica: true });
   const { body } = await api.ask<object>("/readyz");
-  t.match(body, {
-    checks: {
-      replica: { ok: true, detail: "is a primary, not a replica" },
-    },
-  });
+  t.match(body, { checks: { replica: { ok: true, detail: "is a primary, not a replica" } } });
 });

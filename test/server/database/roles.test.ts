@@ -33,9 +33,7 @@ void t.test("each role has only the rights that it needs", async (t) => {
   await t.test("vw_probe delivers samples and reads none", async (t) => {
     const probe = await actingAs(t, url, "vw_probe");
     const old = madeSample({ slotAt: new Date(now - 3 * dayMs) });
-    t.match(await deliver(probe, [old, madeSample({ slotAt: new Date(now) })]), {
-      stored: 2,
-    });
+    t.match(await deliver(probe, [old, madeSample({ slotAt: new Date(now) })]), { stored: 2 });
     await pool.query(
       sql`select compress_chunk(c) from show_chunks('sample', older_than => now() - interval '1 day') c`,
     );
@@ -191,10 +189,7 @@ void t.test("each role has only the rights that it needs", async (t) => {
 
   await t.test("vw_web measures stall thresholds", async (t) => {
     const web = await actingAs(t, url, "vw_web");
-    const reports = await measureStalls(web, registry, {
-      days: 1,
-      now: new Date(now),
-    });
+    const reports = await measureStalls(web, registry, { days: 1, now: new Date(now) });
     t.equal(reports.length, 48, "one report for each stream");
   });
 

@@ -138,11 +138,7 @@ async function tooLate(t: Test, pool: Pool): Promise<void> {
   };
   const late = await lose("okx");
   await happened(pool, { venue: "okx", at: ago(5) });
-  t.same(await late.sent.restore(pool), {
-    restored: [],
-    closed: [late.slug],
-    skipped: [],
-  });
+  t.same(await late.sent.restore(pool), { restored: [], closed: [late.slug], skipped: [] });
   t.match(
     await pool.query(sql`
       select e.kind, i.closed_at is not null as closed, i.evidence ->> 'closedBecause' as why
@@ -158,11 +154,7 @@ async function tooLate(t: Test, pool: Pool): Promise<void> {
     update incident set slug = '${taken.slug}' where slug = '${other}';
     alter table incident enable trigger refuse_rewriting
   `);
-  t.same(await taken.sent.restore(pool), {
-    restored: [],
-    closed: [],
-    skipped: [taken.slug],
-  });
+  t.same(await taken.sent.restore(pool), { restored: [], closed: [], skipped: [taken.slug] });
 }
 
 function claim(db: Db): Promise<Claimed[]> {

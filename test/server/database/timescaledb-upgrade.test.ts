@@ -112,11 +112,7 @@ async function compressAll(pool: Pool, now: Date): Promise<number> {
 }
 
 async function historyOf(pool: Pool) {
-  const [history] = await pool.query<{
-    samples: number;
-    minutes: number;
-    rolled: number;
-  }>(sql`
+  const [history] = await pool.query<{ samples: number; minutes: number; rolled: number }>(sql`
     select
       (select count(*) from sample) as samples,
       (select count(*) from sample_minute) as minutes,

@@ -315,9 +315,7 @@ async function killedOnTheWay(url: string): Promise<number> {
   const options = JSON.stringify({ commits: killed.commits });
   let kills = 0;
   for (; kills < killed.runs; kills++) {
-    const child = spawn(process.execPath, [program, url, options], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const child = spawn(process.execPath, [program, url, options], { stdio: ["ignore", "pipe", "inherit"] });
     const closed = once(child, "close");
     const [said] = (await once(child.stdout, "data")) as [Buffer];
     if (said.toString() === "held\n") child.kill("SIGKILL");

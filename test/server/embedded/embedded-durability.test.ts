@@ -18,9 +18,7 @@ interface Host {
 
 async function startHost(): Promise<Host> {
   const begun = performance.now();
-  const child = spawn(process.execPath, [program, dataDir], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(process.execPath, [program, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
   const [url] = (await once(child.stdout, "data")) as [Buffer];
   const tookMs = Math.round(performance.now() - begun);
   return { process: child, url: url.toString().trim(), tookMs };
@@ -117,8 +115,6 @@ void t.test("SIGTERM shuts the host down cleanly", async (t) => {
   const again = await startHost();
   t.teardown(() => killed(again));
   const next = await connected(again);
-  await t.rejects(next.query("select * from never_committed"), {
-    code: "42P01",
-  });
+  await t.rejects(next.query("select * from never_committed"), { code: "42P01" });
   await next.end();
 });

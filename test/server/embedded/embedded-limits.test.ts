@@ -14,13 +14,7 @@ const logged: string[] = [];
 const log = makeLog("database", "warn", (line) => logged.push(line));
 
 void t.test("an idle client that holds the database is rolled back and disconnected", async (t) => {
-  const embedded = await startEmbedded({
-    dataDir,
-    port: 0,
-    log,
-    idleTransactionMs: 300,
-    maxClients: 3,
-  });
+  const embedded = await startEmbedded({ dataDir, port: 0, log, idleTransactionMs: 300, maxClients: 3 });
   t.teardown(() => embedded.close());
   const next = new Client(embedded.url);
   await next.connect();
@@ -102,17 +96,13 @@ void t.test("a statement that runs too long is cancelled", async (t) => {
     "the limit applies whatever the session has set",
   );
   await guest.query("begin");
-  await t.rejects(guest.query("do $$ begin loop perform 1; end loop; end $$"), {
-    code: "57014",
-  });
+  await t.rejects(guest.query("do $$ begin loop perform 1; end loop; end $$"), { code: "57014" });
   await other.query("select 1");
   await t.rejects(guest.query("select 1"), Error, "the end of its transaction has ended the session");
 });
 
 void t.test("a client that does not log in in time is refused", async (t) => {
-  const embedded = await startEmbedded({
-    ...{ dataDir, port: 0, log, loginLimitMs: 1_000 },
-  });
+  const embedded = await startEmbedded({ ...{ dataDir, port: 0, log, loginLimitMs: 1_000 } });
   t.teardown(() => embedded.close());
   const complaint = async (client: WireClient) => (await client.until("E")).at(-1)!.body.toString();
 
@@ -143,9 +133,7 @@ void t.test("an existing directory answers metadata queries", async (t) => {
 });
 
 void t.test("a statement that cannot be cancelled ends the database, and all clients learn of it", async (t) => {
-  const embedded = await startEmbedded({
-    ...{ dataDir, port: 0, log, statementLimitMs: 500 },
-  });
+  const embedded = await startEmbedded({ ...{ dataDir, port: 0, log, statementLimitMs: 500 } });
   const [stuck, waiting] = [new Client(embedded.url), new Client(embedded.url)];
   for (const client of [stuck, waiting]) {
     client.on("error", () => {});

@@ -32,10 +32,7 @@ async function connected(t: Tap, config: ClientConfig = {}): Promise<Client> {
 type Tap = Pick<typeof t, "teardown">;
 
 async function value(client: Client, sql: string): Promise<unknown> {
-  const { rows } = await client.query<unknown[]>({
-    text: sql,
-    rowMode: "array",
-  });
+  const { rows } = await client.query<unknown[]>({ text: sql, rowMode: "array" });
   return rows[0]?.[0];
 }
 
@@ -314,10 +311,7 @@ void t.test("start-up parameters are honoured, and wrong ones refused", async (t
   t.equal(await value(client, "show application_name"), "tester");
   t.equal(await value(client, "show timezone"), "Asia/Tokyo");
   t.equal(await value(client, "show statement_timeout"), "5s");
-  const wrong = new Client({
-    connectionString: embedded.url,
-    options: "-c no_such_setting=1",
-  });
+  const wrong = new Client({ connectionString: embedded.url, options: "-c no_such_setting=1" });
   await t.rejects(wrong.connect(), { code: "42704", severity: "FATAL" });
 });
 
@@ -358,13 +352,7 @@ void t.test("a login has its role's rights, and cannot gain others", async (t) =
     t.equal(await value(guest, who), "guest guest off", way);
   }
   await t.rejects(guest.query("select * from secret"), { code: "42501" });
-  await t.rejects(
-    connected(t, {
-      connectionString: await guestUrl(),
-      options: "-c role=postgres",
-    }),
-    { code: "42501" },
-  );
+  await t.rejects(connected(t, { connectionString: await guestUrl(), options: "-c role=postgres" }), { code: "42501" });
   await guest.query("reset all; deallocate all");
   t.equal(await value(guest, who), "guest guest off", "settings are undone");
 });
@@ -442,10 +430,7 @@ function shortOf(size: number): number[] {
 
 void t.test("a client with the secret can cancel a statement", async (t) => {
   const client = await connected(t);
-  const { processID, secretKey } = client as unknown as {
-    processID: number;
-    secretKey: number;
-  };
+  const { processID, secretKey } = client as unknown as { processID: number; secretKey: number };
   const endless = "do $$ begin loop perform 1; end loop; end $$";
   for (const text of [endless, "select pg_sleep(1e9)"]) {
     const running = t.rejects(client.query(text), { code: "57014" }, text);
@@ -514,9 +499,7 @@ void t.test("statement_timeout applies, however it was set", async (t) => {
 });
 
 void t.test("protocol options are reported, and are no settings", async (t) => {
-  const client = await connectWire(embedded.url, false, {
-    "_pq_.unknown": "1",
-  });
+  const client = await connectWire(embedded.url, false, { "_pq_.unknown": "1" });
   const named = (await client.until("v")).at(-1)!.body.toString();
   t.match(named, "_pq_.unknown");
   await client.until("Z");

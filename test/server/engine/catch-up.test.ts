@@ -46,11 +46,7 @@ void t.test("a pause of the engine", async (t) => {
   });
 
   await t.test("without samples is caught up quickly", async (t) => {
-    await measured(pool, {
-      ...ticker,
-      from: ago(9 * hourMs),
-      to: ago(8 * hourMs),
-    });
+    await measured(pool, { ...ticker, from: ago(9 * hourMs), to: ago(8 * hourMs) });
     await tick(pool, ago(8 * hourMs), { rules: quick });
     const due = await dueInstants(pool, ago(0), quick);
     t.ok(due.length < 200, `${due.length} instants of 8 hours`);
@@ -107,12 +103,7 @@ void t.test("a pause of the engine", async (t) => {
   await t.test("that is longer than the limit is not caught up", async (t) => {
     const rules = { ...quick, catch_up_ms: 10 * minuteMs };
     await measured(pool, { ...ticker, from: ago(hourMs), to: ago(0) });
-    await measured(pool, {
-      ...ticker,
-      from: ago(22 * minuteMs),
-      to: ago(15 * minuteMs),
-      fault: "timeout",
-    });
+    await measured(pool, { ...ticker, from: ago(22 * minuteMs), to: ago(15 * minuteMs), fault: "timeout" });
     await tick(pool, ago(30 * minuteMs), { rules });
     for await (const one of decideUpTo(pool, ago(20 * minuteMs), { rules })) accepted(one);
     t.match(await incidents(pool), [{ closed_at: null }]);
@@ -166,35 +157,13 @@ void t.test("a core catches up on what it missed", async (t) => {
   const nowMs = +clock!.now;
   const pauseMs = Math.max(3 * hourMs, nowMs - +clock!.boundary);
   const ago = (ms: number) => new Date(nowMs - ms);
-  await measured(pool, {
-    ...ticker,
-    from: ago(pauseMs + 10 * hourMs),
-    to: ago(pauseMs + hourMs),
-  });
+  await measured(pool, { ...ticker, from: ago(pauseMs + 10 * hourMs), to: ago(pauseMs + hourMs) });
   await tick(pool, ago(pauseMs), { rules: quick });
   // a fault that was missed, and one that begins
-  await measured(pool, {
-    ...ticker,
-    from: ago(125 * minuteMs),
-    to: ago(110 * minuteMs),
-  });
-  await measured(pool, {
-    ...ticker,
-    from: ago(120 * minuteMs),
-    to: ago(118 * minuteMs),
-    fault: "timeout",
-  });
-  await measured(pool, {
-    ...ticker,
-    from: ago(5 * minuteMs),
-    to: ago(-minuteMs),
-  });
-  await measured(pool, {
-    ...ticker,
-    from: ago(10_000),
-    to: ago(-minuteMs),
-    fault: "timeout",
-  });
+  await measured(pool, { ...ticker, from: ago(125 * minuteMs), to: ago(110 * minuteMs) });
+  await measured(pool, { ...ticker, from: ago(120 * minuteMs), to: ago(118 * minuteMs), fault: "timeout" });
+  await measured(pool, { ...ticker, from: ago(5 * minuteMs), to: ago(-minuteMs) });
+  await measured(pool, { ...ticker, from: ago(10_000), to: ago(-minuteMs), fault: "timeout" });
 
   const lines: string[] = [];
   const log = makeLog("core", "info", (line) => lines.push(line));

@@ -94,12 +94,7 @@ void t.test("the engine, in what scenarios cannot show", async (t) => {
           },
         ],
         notCounted: [
-          {
-            region: "us-east",
-            reason: "newest sample too old",
-            newestAt: "2026-01-15T12:00:25.000Z",
-            machine: "one",
-          },
+          { region: "us-east", reason: "newest sample too old", newestAt: "2026-01-15T12:00:25.000Z", machine: "one" },
         ],
       },
     });
@@ -130,13 +125,7 @@ void t.test("the engine, in what scenarios cannot show", async (t) => {
       select evidence #> '{opening,votes,0}' as vote from incident
     `);
     // the last minute, and the three minutes together
-    t.match(row!.vote, {
-      samples: 12,
-      bad: 4,
-      unserved: 2,
-      badRun: 1,
-      partial: { samples: 36, bad: 10 },
-    });
+    t.match(row!.vote, { samples: 12, bad: 4, unserved: 2, badRun: 1, partial: { samples: 36, bad: 10 } });
   });
 
   await t.test("stores why an incident closed", async (t) => {
@@ -144,9 +133,7 @@ void t.test("the engine, in what scenarios cannot show", async (t) => {
     const [row] = await pool.query(sql`
       select evidence ->> 'closedBecause' as because from incident
     `);
-    t.strictSame(row, {
-      because: "a region that saw it sees it well, and a quorum has for the whole hold",
-    });
+    t.strictSame(row, { because: "a region that saw it sees it well, and a quorum has for the whole hold" });
   });
 
   await t.test("decides by the rules in force at the instant", async (t) => {

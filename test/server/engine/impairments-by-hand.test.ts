@@ -155,13 +155,7 @@ void t.test("samples of a region's own trouble are excluded", (t) => {
   // of +55s to +205s: the first precedes the impairment, and the last follows its end
   const around = judged(".*7 x*6 .*3", 25_000);
   t.match(v3At(around, 205), { samples: 6, failed: 6, badRun: 6 });
-  t.match(v3At(around, 210), {
-    samples: 2,
-    failed: 2,
-    badRun: 2,
-    runFrom: after(55),
-    newestBadAt: after(205),
-  });
+  t.match(v3At(around, 210), { samples: 2, failed: 2, badRun: 2, runFrom: after(55), newestBadAt: after(205) });
   t.strictSame(around.incidents, []);
   t.end();
 });
@@ -180,14 +174,7 @@ void t.test("samples count again if other regions see the same", (t) => {
     ]),
   );
   // us has three of twelve at +95s
-  t.match(judged.impairments, [
-    {
-      region: "eu",
-      startedAt: after(60),
-      endedAt: after(95),
-      seenElsewhere: true,
-    },
-  ]);
+  t.match(judged.impairments, [{ region: "eu", startedAt: after(60), endedAt: after(95), seenElsewhere: true }]);
   t.match(momentAt(judged, 90).components[0], { counted: 1, state: "unknown" });
   t.match(momentAt(judged, 95).components[0], { counted: 2, state: "degraded" }, "the region votes at once");
   t.match(viewAt(judged, 100), { failed: 9 }, "no sample is excluded");

@@ -115,14 +115,7 @@ void t.test("an end that no witness can see takes the longer hold", (t) => {
     "+145s operational",
   ]);
   t.match(lives(judged), [
-    {
-      started: 60,
-      opened: 70,
-      lastBad: 85,
-      closed: 745,
-      closedFor: "held",
-      witnesses: "eu us",
-    },
+    { started: 60, opened: 70, lastBad: 85, closed: 745, closedFor: "held", witnesses: "eu us" },
   ]);
   t.end();
 });
@@ -179,19 +172,8 @@ void t.test("the third opening within an hour is flapping", (t) => {
   );
   // three of twelve last until the window has moved on: bad for 10 s + 45 s, then the hold
   t.match(lives(judged), [
-    {
-      slug: "okx-2026-01-15-rest-degraded",
-      opened: 70,
-      lastBad: 70,
-      closed: 180,
-      flapping: false,
-    },
-    {
-      slug: "okx-2026-01-15-rest-degraded-2",
-      opened: 235,
-      closed: 345,
-      flapping: false,
-    },
+    { slug: "okx-2026-01-15-rest-degraded", opened: 70, lastBad: 70, closed: 180, flapping: false },
+    { slug: "okx-2026-01-15-rest-degraded-2", opened: 235, closed: 345, flapping: false },
     {
       slug: "okx-2026-01-15-rest-degraded-3",
       opened: 400,
@@ -240,14 +222,7 @@ void t.test("late samples retract an incident that they contradict", (t) => {
   );
   // when eu and ap turn bad, the others have been silent; by +120s their good samples up to +20s have arrived
   t.match(lives(judged), [
-    {
-      started: 20,
-      opened: 30,
-      escalated: 45,
-      retracted: 120,
-      closed: null,
-      witnesses: "eu ap",
-    },
+    { started: 20, opened: 30, escalated: 45, retracted: 120, closed: null, witnesses: "eu ap" },
   ]);
   t.match(judged.alerts, [
     { kind: "opened", dropped: true },

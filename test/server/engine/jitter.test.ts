@@ -107,19 +107,9 @@ function worldOf(seen: readonly Slots[], phaseS: number): World {
   return {
     rules: rulesOfTheBook,
     regions,
-    venues: [
-      {
-        id: of.venue,
-        components: [{ id: of.component, kind: "rest", cadenceMs: slotMs }],
-      },
-    ],
+    venues: [{ id: of.venue, components: [{ id: of.component, kind: "rest", cadenceMs: slotMs }] }],
     samples,
-    typical: regions.map((region) => ({
-      ...of,
-      region,
-      boundary: noonMs,
-      latencyUs: typicalMs * 1000,
-    })),
+    typical: regions.map((region) => ({ ...of, region, boundary: noonMs, latencyUs: typicalMs * 1000 })),
     vantages: [],
     retractions: [],
     instants,

@@ -20,12 +20,7 @@ void t.test("three cores decide every instant once while their leaders are kille
   await pool.query(sql`update component set cadence_ms = ${cadenceMs}`);
   const random = randomFrom(3);
   const world = makeWorld(random, Date.now());
-  const cores = [0, 1, 2].map(() =>
-    startKillable(t, "core-process", url, {
-      rules: quickRules,
-      pace: quickPace,
-    }),
-  );
+  const cores = [0, 1, 2].map(() => startKillable(t, "core-process", url, { rules: quickRules, pace: quickPace }));
 
   const measured = measure(pool, world);
   const disturbed = disturb(pool, random, cores, world.endMs - 5_000);
@@ -52,11 +47,7 @@ void t.test("three cores decide every instant once while their leaders are kille
     `),
     world.faults
       .filter(({ regions }) => regions.length >= 2)
-      .map(({ venue, fromMs }) => ({
-        venue,
-        started_at: new Date(fromMs),
-        over: true,
-      })),
+      .map(({ venue, fromMs }) => ({ venue, started_at: new Date(fromMs), over: true })),
     "every fault that a quorum sees makes one incident",
   );
 

@@ -97,10 +97,7 @@ void t.test("a former leader decides nothing", async (t) => {
   });
 
   await t.test("a takeover waits for a tick in flight", async (t) => {
-    const other = openPool(url, {
-      applicationName: "test",
-      log: makeLog("test", "warn"),
-    });
+    const other = openPool(url, { applicationName: "test", log: makeLog("test", "warn") });
     t.teardown(() => other.close());
     await takeOver(pool, "ticking");
     const ticking = await makeLease(pool, "engine", "ticking", 0).take();

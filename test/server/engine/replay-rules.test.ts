@@ -53,10 +53,7 @@ void t.test("a replay with other rules", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await fill(pool, world);
   await live(pool, world, 0, world.lastsS);
-  const whole = {
-    ...{ from: world.startsAt, to: null, venue: null, log },
-    rules: stepped,
-  };
+  const whole = { ...{ from: world.startsAt, to: null, venue: null, log }, rules: stepped };
   const lines = async (rules: Partial<RulesRow>) =>
     linesOf(await replayed(pool, { ...whole, rules: { ...quick, ...rules } }));
 
@@ -112,10 +109,7 @@ void t.test("a replay with other rules", async (t) => {
 
   await t.test("prints a summary", async (t) => {
     const text = replayText(
-      await replayed(pool, {
-        ...whole,
-        rules: { ...stepped, opening_bad_run: 13, catch_up_ms: 1 },
-      }),
+      await replayed(pool, { ...whole, rules: { ...stepped, opening_bad_run: 13, catch_up_ms: 1 } }),
     );
     t.match(text, "Replay of 2026-01-15T12:00:00Z to 2026-01-15T12:07:00Z, all venues\n");
     t.match(text, "  openingBadRun 13 instead of 3 samples\n");
@@ -188,20 +182,14 @@ void t.test("a replay with other rules", async (t) => {
         await pool.query(sql`drop schema ${sql.ident(schema!)} cascade`);
       },
     });
-    await t.rejects(replaying, {
-      name: "UserError",
-      message: /^This replay stood still for more than 10 minutes/,
-    });
+    await t.rejects(replaying, { name: "UserError", message: /^This replay stood still for more than 10 minutes/ });
     t.strictSame(await states(pool), before);
   });
 
   await t.test("refuses what cannot be replayed", async (t) => {
     const at = (s: number) => after(world, s);
     const refused = (options: Partial<ReplayOptions>, message: RegExp | string) =>
-      t.rejects(replay(pool, { ...whole, ...options }), {
-        name: "UserError",
-        message,
-      });
+      t.rejects(replay(pool, { ...whole, ...options }), { name: "UserError", message });
     await refused(
       { to: at(0) },
       "--to must be later than --from, got --from 2026-01-15T12:00:00Z --to 2026-01-15T12:00:00Z",
@@ -231,11 +219,7 @@ void t.test("a replay with other rules", async (t) => {
   });
 
   await t.test("ends at the last decided instant", async (t) => {
-    const done = await replayed(pool, {
-      ...whole,
-      from: after(world, 410),
-      to: after(world, 500),
-    });
+    const done = await replayed(pool, { ...whole, from: after(world, 410), to: after(world, 500) });
     t.equal(done.cut, true);
     t.strictSame(done.to, after(world, 420));
     t.match(replayText(done), "The replay ends there: the engine has not decided later instants\n");
@@ -247,9 +231,7 @@ void t.test("a replay with other rules", async (t) => {
       "thresholds.json": '{ "version": "1", "rules": [{ "name": "openingBadRun", "value": 13, "unit": "samples" }] }',
     });
     const cli = (...args: string[]) =>
-      runCli(t, ["replay", "--from", "2026-01-15T12:00:00Z", ...args], {
-        DATABASE_URL: url,
-      });
+      runCli(t, ["replay", "--from", "2026-01-15T12:00:00Z", ...args], { DATABASE_URL: url });
     const text = cli("--rules", `${folder}/rules.json`, "--venue", "okx");
     t.equal(await text.ended, 0, "differences do not change the exit code");
     t.match(text.output(), /^Replay of .*, okx\nRules changed:\n {2}openingBadRun 13/);
@@ -260,18 +242,8 @@ void t.test("a replay with other rules", async (t) => {
       venue: "okx",
       changed: [{ name: "openingBadRun", present: 3, tried: 13, unit: "samples" }],
       instants: 211,
-      lines: [
-        {
-          verdict: "only recorded",
-          recorded: { slug: "okx-2026-01-15-rest-degraded" },
-          replayed: null,
-        },
-      ],
-      totals: {
-        recorded: { incidents: 1 },
-        replayed: { incidents: 0 },
-        verdicts: { same: 0 },
-      },
+      lines: [{ verdict: "only recorded", recorded: { slug: "okx-2026-01-15-rest-degraded" }, replayed: null }],
+      totals: { recorded: { incidents: 1 }, replayed: { incidents: 0 }, verdicts: { same: 0 } },
     });
 
     const cut = cli();
@@ -292,10 +264,7 @@ void t.test("a replay of decisions by earlier rules", async (t) => {
   const okx = { venue: "okx", component: "rest:ticker", regions: ["us-east"] };
   const at = (s: number) => after(world, s);
   await measured(pool, { ...okx, from: at(0), to: at(300) });
-  await measured(pool, {
-    ...okx,
-    ...{ from: at(60), to: at(120), fault: "timeout" },
-  });
+  await measured(pool, { ...okx, ...{ from: at(60), to: at(120), fault: "timeout" } });
   accepted(await tick(pool, at(0), { rules: earlier }));
   for await (const one of decideUpTo(pool, at(300), { rules: earlier })) accepted(one);
   const whole = { from: at(5), to: null, venue: null, log };
@@ -305,12 +274,7 @@ void t.test("a replay of decisions by earlier rules", async (t) => {
     "shows what the present rules change",
   );
   t.strictSame(
-    linesOf(
-      await replayed(pool, {
-        ...whole,
-        rules: { ...quick, quorum_min_regions: 1 },
-      }),
-    ),
+    linesOf(await replayed(pool, { ...whole, rules: { ...quick, quorum_min_regions: 1 } })),
     ["okx-2026-01-15-rest-degraded  rest:ticker  same"],
     "shows what they do not change",
   );
@@ -420,13 +384,7 @@ async function tooEarly(t: Test, pool: Pool, afterMs = -60_000) {
     select min(range_start) as at from timescaledb_information.chunks where hypertable_name = 'sample'
   `);
   const from = new Date(+chunk!.at + afterMs);
-  const error = await replay(pool, {
-    from,
-    to: null,
-    venue: "okx",
-    rules: {},
-    log,
-  }).then(
+  const error = await replay(pool, { from, to: null, venue: "okx", rules: {}, log }).then(
     () => new Error("was not refused"),
     (error: Error) => error,
   );

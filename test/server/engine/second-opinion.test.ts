@@ -20,9 +20,7 @@ void t.test("the engine and the second opinion agree", async (t) => {
   await t.test("on worlds in which they once differed, or might", async (t) => {
     for (const { what, comesBy, text } of [...onceDiffering, ...rarelyMet]) {
       const world = worldOf(text, rulesOfTheBook);
-      const seeing = comesBy && {
-        comesBy: comesBy.map((second) => world.instants[0]! + second * 1000),
-      };
+      const seeing = comesBy && { comesBy: comesBy.map((second) => world.instants[0]! + second * 1000) };
       const run = { seed: 0, worlds: [world] };
       await t.test(what, (t) => agree(t, pool, run, seeing));
     }

@@ -25,18 +25,8 @@ void t.test("typical trouble gets the right states and incidents", async (t) => 
   const way = await startWay(t, "bitget", venues);
   await soon(async () => allOperational(await readBoard(way.url)));
   // all share the first failure of the flapping component, to save time
-  way.world.fault({
-    kind: "slow",
-    latencyMs: 450,
-    venue: "bitget",
-    component: "rest:*",
-  });
-  way.world.fault({
-    kind: "limited",
-    venue: "gate",
-    component: "rest:*",
-    regions: [region],
-  });
+  way.world.fault({ kind: "slow", latencyMs: 450, venue: "bitget", component: "rest:*" });
+  way.world.fault({ kind: "limited", venue: "gate", component: "rest:*", regions: [region] });
   await t.test("slow answers are degraded", (t) => slowIsDegraded(t, way));
   await t.test("a rate limit in one region is respected and opens no incident", (t) => limitedIsLeftAlone(t, way));
   await t.test("a third opening is flapping", (t) => thirdOpeningFlaps(t, way));

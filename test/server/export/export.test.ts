@@ -165,10 +165,7 @@ async function fill(pool: Pool): Promise<void> {
   const slots = Math.ceil(rows / 200 / stretches);
   for (let i = 0; i < stretches; i++) {
     const start = +from + i * 14 * 60 * minuteMs - 5_000;
-    await measured(pool, {
-      from: new Date(start),
-      to: new Date(start + slots * 5_000 + 1),
-    });
+    await measured(pool, { from: new Date(start), to: new Date(start + slots * 5_000 + 1) });
   }
   await pool.query(sql`call upkeep.refresh_all(${from}, ${to})`);
   for (const [hours, venue] of [
@@ -178,10 +175,7 @@ async function fill(pool: Pool): Promise<void> {
   ] as const)
     await pastIncident(pool, {
       ...{ venue, component: "rest:ticker", minutes: 3 },
-      ...{
-        startedAt: new Date(midnight - hours * 60 * minuteMs),
-        retracted: hours === 30,
-      },
+      ...{ startedAt: new Date(midnight - hours * 60 * minuteMs), retracted: hours === 30 },
     });
   await pool.script("alter table incident disable trigger refuse_rewriting");
   await pool.query(sql`update incident set retraction_reason = ${'=1+1,\r\n"so"'} where retracted_at is not null`);
@@ -286,9 +280,7 @@ async function otherOptions(t: Test, pool: Pool, folder: string) {
     message: /other.csv is finished or not from an export/,
   });
   await writeFile(`${path}.unfinished`, "");
-  await t.rejects(write(pool, "csv", begun, path), {
-    message: /other.csv.unfinished is not a valid resume file/,
-  });
+  await t.rejects(write(pool, "csv", begun, path), { message: /other.csv.unfinished is not a valid resume file/ });
 }
 
 async function quiet(t: Test, pool: Pool): Promise<void> {
@@ -316,11 +308,7 @@ async function faults(t: Test, pool: Pool, folder: string) {
     form: ExportFormatName,
     message: RegExp,
     resume = true,
-  ) =>
-    t.rejects(write(pool, form, wanted, path, resume), {
-      name: "UserError",
-      message,
-    });
+  ) => t.rejects(write(pool, form, wanted, path, resume), { name: "UserError", message });
   await rejects({ what: "days" }, "csv", /faults.csv already exists; continue it with --resume/, false);
   for (const [what, form, message] of [
     ["minutes", "csv", /it does not begin with the columns of this one/],
@@ -351,10 +339,7 @@ async function faults(t: Test, pool: Pool, folder: string) {
     [period, /--what: expected one of samples, minutes, days, incidents, got nothing$/],
     [[...period, "--what", "days", "--resume"], /--resume: --output is missing/],
   ] as const)
-    await t.rejects(runExport({ values: parsed(args), words: [] }), {
-      name: "UserError",
-      message,
-    });
+    await t.rejects(runExport({ values: parsed(args), words: [] }), { name: "UserError", message });
 }
 
 /** The options as from the command line. */

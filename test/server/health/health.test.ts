@@ -11,10 +11,7 @@ import { makeOwnMetrics } from "../../../shared/log/own-metrics.js";
 import { version } from "../../../shared/config/package.js";
 import { until } from "../../support/until.js";
 
-const well = {
-  ready: true,
-  checks: { database: { ok: true, detail: "answers" } },
-};
+const well = { ready: true, checks: { database: { ok: true, detail: "answers" } } };
 const ready: ReadinessCheck = () => Promise.resolve(well);
 
 void t.test("/healthz reports that the program runs", async (t) => {
@@ -24,12 +21,7 @@ void t.test("/healthz reports that the program runs", async (t) => {
   t.equal(response.headers.get("cache-control"), "no-store");
   t.match(response.headers.get("content-type"), "application/json");
   const body = (await response.json()) as Record<string, unknown>;
-  t.match(body, {
-    status: "ok",
-    service: "probe",
-    version,
-    time: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
-  });
+  t.match(body, { status: "ok", service: "probe", version, time: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ });
   t.equal(body["generatedAt"], body["time"]);
   t.ok(Number.isInteger(body["uptimeSeconds"]));
 });
@@ -45,10 +37,7 @@ void t.test("/readyz distinguishes ready from not ready, and names the problem",
   t.equal(response.status, 200);
   t.same(await response.json(), well);
 
-  const ill = {
-    ready: false,
-    checks: { database: { ok: false, detail: "connection refused" } },
-  };
+  const ill = { ready: false, checks: { database: { ok: false, detail: "connection refused" } } };
   const { url } = await serve(t, () => Promise.resolve(ill));
   const refused = await fetch(`${url}/readyz`);
   t.equal(refused.status, 503);

@@ -57,9 +57,7 @@ void t.test("a move that is killed repeatedly", async (t) => {
     const { code, out, err } = await cliWith(
       t,
       ["move", "--to", "-"],
-      {
-        ...{ DATA_DIR: directory, LOG_LEVEL: "error" },
-      },
+      { ...{ DATA_DIR: directory, LOG_LEVEL: "error" } },
       `${url}\n`,
     );
     t.equal(code, 0, err);
@@ -85,9 +83,7 @@ void t.test("a move that is killed repeatedly", async (t) => {
   const again = poolOf(t, await hostOf(t, directory));
   await t.test("finds everything copied when it runs again", async (t) => {
     const registry = await loadRegistry(packagedFile("registry.json"));
-    const moved = await move({
-      ...{ source: again, sourceIsOurs: false, target, registry, log },
-    });
+    const moved = await move({ ...{ source: again, sourceIsOurs: false, target, registry, log } });
     t.ok(moved!.finishedBefore! > begun);
     sameButForNewHours(t, await everythingIn(target), before, "every row");
   });
@@ -137,17 +133,13 @@ void t.test("a move refuses", async (t) => {
   });
 
   await t.test("source and target that are the same database", (t) =>
-    t.rejects(moveTo(undefined, source), {
-      message: /this is the source database or a copy of it/,
-    }),
+    t.rejects(moveTo(undefined, source), { message: /this is the source database or a copy of it/ }),
   );
 
   await t.test("a target that has a history", async (t) => {
     await migrate(target, registry, log);
     await target.query(sql`insert into rules_in_force (holds_from, version, rules) values (now(), '1.2.3', '{}')`);
-    await t.rejects(moveTo(), {
-      message: /already has a history \(rules_in_force has rows\)/,
-    });
+    await t.rejects(moveTo(), { message: /already has a history \(rules_in_force has rows\)/ });
     await target.script(`delete from rules_in_force`);
   });
 
@@ -167,26 +159,19 @@ void t.test("a move refuses", async (t) => {
       message: /sample from 20.*: (\d+) rows on both sides, but they differ/,
     });
     await target.script(`delete from sample where latency_us is null`);
-    await t.rejects(moveTo(), {
-      message: /sample from 20.*: \d+ rows in the source, \d+ in the target/,
-    });
+    await t.rejects(moveTo(), { message: /sample from 20.*: \d+ rows in the source, \d+ in the target/ });
   });
 
   await t.test("a source that changes between two runs", async (t) => {
     await measured(source, { venue: "okx", from: ago(15), to: ago(0) });
-    await t.rejects(moveTo(), {
-      message: /has changed since the move began/,
-    });
+    await t.rejects(moveTo(), { message: /has changed since the move began/ });
   });
 
   await t.test("an invalid address", async (t) => {
     const none = await cliWith(t, ["move", "--to", "http://x"], {});
     t.match(none, { code: 2, err: /move --to: expected postgres:/ });
     const nobody = await cliWith(t, ["move", "--to", "postgres://u:secret@127.0.0.1:1/x"], { DATABASE_URL: sourceUrl });
-    t.match(nobody, {
-      code: 2,
-      err: /nothing listens there; start it, or correct --to/,
-    });
+    t.match(nobody, { code: 2, err: /nothing listens there; start it, or correct --to/ });
     t.notMatch(nobody.err, "secret");
   });
 });
@@ -256,17 +241,8 @@ async function goesOn(t: Test, source: Pool, target: Pool): Promise<void> {
   for (const db of [source, target]) {
     const good = { from, to: at };
     await measured(db, good);
-    await measured(db, {
-      ...good,
-      venue: "okx",
-      component: "rest:ticker",
-      fault: "http",
-    });
-    await measured(db, {
-      from: new Date(+late - 60_000),
-      to: late,
-      venue: "okx",
-    });
+    await measured(db, { ...good, venue: "okx", component: "rest:ticker", fault: "http" });
+    await measured(db, { from: new Date(+late - 60_000), to: late, venue: "okx" });
     await db.query(sql`call upkeep.refresh_all(${late}, ${at})`);
     accepted(await tick(db, at));
   }

@@ -38,11 +38,7 @@ const betterstackBody = (...included: unknown[]) => ({
     },
   },
   included: [
-    {
-      id: "789",
-      type: "status_page_resource",
-      attributes: { public_name: "Ethereum" },
-    },
+    { id: "789", type: "status_page_resource", attributes: { public_name: "Ethereum" } },
     { id: "1", type: "status_page_section", attributes: {} },
     ...included,
   ],
@@ -68,15 +64,7 @@ void t.test("a report of Better Stack is read in full", (t) => {
     subjects: ["Ethereum"],
   });
   const as = (attributes: object) =>
-    only(
-      taken(
-        betterstack,
-        betterstackBody({
-          ...report,
-          attributes: { ...report.attributes, ...attributes },
-        }),
-      ),
-    );
+    only(taken(betterstack, betterstackBody({ ...report, attributes: { ...report.attributes, ...attributes } })));
   t.match(as({ ends_at: "2026-09-04T11:00:00Z" }), {
     over: true,
     resolvedAt: new Date("2026-09-04T11:00:00Z"),
@@ -109,20 +97,10 @@ void t.test("a report of Better Stack can be read twice", (t) => {
 
 void t.test("a resource that many reports of Better Stack share is cleaned once", (t) => {
   const long = `\u200b ${"Ethereum\n".repeat(2000)}`;
-  const resource = {
-    id: "1",
-    type: "status_page_resource",
-    attributes: { public_name: long },
-  };
-  const affected_resources = Array.from({ length: 100 }, () => ({
-    status_page_resource_id: 1,
-  }));
+  const resource = { id: "1", type: "status_page_resource", attributes: { public_name: long } };
+  const affected_resources = Array.from({ length: 100 }, () => ({ status_page_resource_id: 1 }));
   const attributes = { ...report.attributes, affected_resources };
-  const reports = Array.from({ length: 1500 }, (_, index) => ({
-    ...report,
-    id: String(index),
-    attributes,
-  }));
+  const reports = Array.from({ length: 1500 }, (_, index) => ({ ...report, id: String(index), attributes }));
   const body = betterstackBody(resource, ...reports);
   const before = process.cpuUsage();
   const { list } = taken(betterstack, body);
@@ -138,10 +116,7 @@ void t.test("unreadable answers of Better Stack are reported", (t) => {
   const body = betterstackBody();
   const withPage = (attributes: object) => ({
     ...body,
-    data: {
-      ...body.data,
-      attributes: { ...body.data.attributes, ...attributes },
-    },
+    data: { ...body.data, attributes: { ...body.data.attributes, ...attributes } },
   });
   for (const [wrong, problem] of [
     [{ data: body.data }, "included: expected a list of reports, updates and resources, got nothing"],

@@ -53,15 +53,8 @@ void t.test("Binance's feed reports maintenance only", (t) => {
 
 void t.test("KuCoin's feed reports the current status only", (t) => {
   const kucoin = sourceOf("kucoin-service-status");
-  const body = (status: string, msg: string | null) => ({
-    code: "200000",
-    data: { status, msg },
-  });
-  t.same(taken(kucoin, body("open", "")).list, {
-    scope: "now",
-    notices: [],
-    listedFrom: null,
-  });
+  const body = (status: string, msg: string | null) => ({ code: "200000", data: { status, msg } });
+  t.same(taken(kucoin, body("open", "")).list, { scope: "now", notices: [], listedFrom: null });
   t.match(only(taken(kucoin, body("close", "upgrade match engine"))), {
     id: null,
     kind: "incident",
@@ -122,10 +115,7 @@ void t.test("a notice of OKX is read in full", (t) => {
     resolvedAt: null,
     url: "https://www.okx.com/x",
   });
-  t.match(only(taken(okx, okxBody({ ...okxEntry, state: "canceled" }))), {
-    over: true,
-    resolvedAt: null,
-  });
+  t.match(only(taken(okx, okxBody({ ...okxEntry, state: "canceled" }))), { over: true, resolvedAt: null });
   t.same(taken(okx, okxBody({ ...okxEntry, env: "2" })).list!.notices, [], "demo trading is not watched");
   t.end();
 });
@@ -264,11 +254,7 @@ void t.test("an unknown service is shown by its number", (t) => {
       `product ${code}`.slice(0, 200),
     ]);
   }
-  const many = {
-    ...bybitEntry,
-    serviceTypes: Array<number>(150).fill(2),
-    product: [1],
-  };
+  const many = { ...bybitEntry, serviceTypes: Array<number>(150).fill(2), product: [1] };
   t.equal(only(taken(bybit, bybitBody(many))).subjects.length, 100);
   t.end();
 });

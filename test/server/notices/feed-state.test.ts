@@ -20,9 +20,7 @@ void t.test("the state of a feed", async (t) => {
 
   await t.test("is absent where a venue has no feed", async (t) => {
     for (const venue of ["gate", "bitget"])
-      t.strictSame(await feedOf(pool, venue), {
-        ...{ state: "none", problem: null, since: null, read_at: null },
-      });
+      t.strictSame(await feedOf(pool, venue), { ...{ state: "none", problem: null, since: null, read_at: null } });
   });
 
   await t.test("is unreadable before its first reading", async (t) => {
@@ -41,9 +39,7 @@ void t.test("the state of a feed", async (t) => {
       [6, "answered HTML instead of JSON"],
     ];
     for (const [minutesAgo, problem] of readings)
-      await said(pool, "kraken", at(minutesAgo), problem ? [] : nothing, {
-        problem,
-      });
+      await said(pool, "kraken", at(minutesAgo), problem ? [] : nothing, { problem });
     t.strictSame(await feedOf(pool, "kraken"), {
       state: "unreadable",
       problem: "answered HTML instead of JSON",
@@ -51,12 +47,7 @@ void t.test("the state of a feed", async (t) => {
       read_at: at(8),
     });
     await said(pool, "kraken", at(5), nothing);
-    t.strictSame(await feedOf(pool, "kraken"), {
-      state: "readable",
-      problem: null,
-      since: at(5),
-      read_at: at(5),
-    });
+    t.strictSame(await feedOf(pool, "kraken"), { state: "readable", problem: null, since: at(5), read_at: at(5) });
     const [runs] = await pool.query<{ runs: number }>(sql`select count(*)::int as runs from official_reading`);
     t.equal(runs!.runs, 3, "one row for each run, not for each reading");
   });
@@ -72,10 +63,7 @@ void t.test("the state of a feed", async (t) => {
       read_at: at(16),
     });
     await said(pool, "kraken", at(0), nothing);
-    t.match(await feedOf(pool, "kraken"), {
-      state: "readable",
-      since: at(0),
-    });
+    t.match(await feedOf(pool, "kraken"), { state: "readable", since: at(0) });
   });
 
   await t.test("a reading with a problem stores what was understood, and lets no notice vanish", async (t) => {
@@ -85,12 +73,7 @@ void t.test("the state of a feed", async (t) => {
       problem: "incidents[0].started_at: expected a time, got null",
     });
     t.match(await noticesOf(pool, "kraken"), [
-      {
-        external_id: "a",
-        vanished: false,
-        left_at: null,
-        last_seen_at: at(9),
-      },
+      { external_id: "a", vanished: false, left_at: null, last_seen_at: at(9) },
       { external_id: "b" },
     ]);
     t.equal((await feedOf(pool, "kraken")).state, "unreadable");
@@ -116,20 +99,10 @@ void t.test("the state of a feed", async (t) => {
       return rows.at(-1)!;
     };
     const from = (minutesAgo: number | null, scope = "incidents") =>
-      ({
-        scope,
-        notices: [],
-        listedFrom: minutesAgo === null ? null : at(minutesAgo),
-      }) as NoticeList;
-    t.match(await runOf([at(9), [from(50)]], [at(8), [from(40)]]), {
-      ...{ covers_from: at(50), until_at: at(8) },
-    });
-    t.match(await runOf([at(9), [from(40)]], [at(8), [from(50)]]), {
-      covers_from: at(50),
-    });
-    t.match(await runOf([at(9), [from(null)]], [at(8), [from(null)]]), {
-      ...{ covers_from: at(9), until_at: at(8) },
-    });
+      ({ scope, notices: [], listedFrom: minutesAgo === null ? null : at(minutesAgo) }) as NoticeList;
+    t.match(await runOf([at(9), [from(50)]], [at(8), [from(40)]]), { ...{ covers_from: at(50), until_at: at(8) } });
+    t.match(await runOf([at(9), [from(40)]], [at(8), [from(50)]]), { covers_from: at(50) });
+    t.match(await runOf([at(9), [from(null)]], [at(8), [from(null)]]), { ...{ covers_from: at(9), until_at: at(8) } });
     t.match(
       await runOf([at(9), [from(50), from(20, "maintenances")]]),
       { covers_from: at(50) },
@@ -147,10 +120,7 @@ void t.test("the state of a feed", async (t) => {
     await said(pool, "kraken", at(-1440), nothing);
     t.match(await feedOf(pool, "kraken"), { state: "unreadable" });
     await said(pool, "kraken", at(2), nothing);
-    t.match(await feedOf(pool, "kraken"), {
-      state: /^readable$/,
-      since: at(2),
-    });
+    t.match(await feedOf(pool, "kraken"), { state: /^readable$/, since: at(2) });
   });
 
   await t.test(
@@ -186,9 +156,7 @@ void t.test("the state of a feed", async (t) => {
     await said(pool, "kraken", at(9), nothing, { feedAt: at(20) });
     await said(pool, "kraken", at(8), nothing, { feedAt: at(22) });
     t.strictSame(await feedAt(), at(20));
-    await said(pool, "kraken", at(7), nothing, {
-      ...{ feedAt: at(1), problem: "lost fields" },
-    });
+    await said(pool, "kraken", at(7), nothing, { ...{ feedAt: at(1), problem: "lost fields" } });
     t.strictSame(await feedAt(), at(20), "a reading with a problem does not move the feed's time");
     await said(pool, "kraken", at(6), nothing, { feedAt: at(10) });
     t.strictSame(await feedAt(), at(10));
@@ -205,10 +173,7 @@ void t.test("the state of a feed", async (t) => {
     const before = await page();
     t.match(before, {
       state: "operational",
-      official: {
-        observed: false,
-        feed: { state: "unreadable", readAt: null },
-      },
+      official: { observed: false, feed: { state: "unreadable", readAt: null } },
     });
     const outage = notice("a", at(3), { impact: "critical" });
     await said(pool, "kraken", at(2), [whole(outage)]);
@@ -219,12 +184,7 @@ void t.test("the state of a feed", async (t) => {
     t.match(official, {
       source: "statuspage",
       observed: true,
-      feed: {
-        state: "unreadable",
-        problem: "answered 503",
-        since: at(1).toISOString(),
-        readAt: at(2).toISOString(),
-      },
+      feed: { state: "unreadable", problem: "answered 503", since: at(1).toISOString(), readAt: at(2).toISOString() },
       incidents: [{ id: "a", impact: "critical", subjectMatched: false }],
     });
   });

@@ -38,11 +38,7 @@ void t.test("the next feed is a due one that no core is reading", async (t) => {
       sources!.ids,
     );
     t.equal(await sourceOf(pool, "kraken"), await sourceOf(pool, "kraken-futures"));
-    t.strictSame(await claim(40), {
-      ...(await claim(40)),
-      source_id: null,
-      due_at: new Date(+at(40) + patienceMs),
-    });
+    t.strictSame(await claim(40), { ...(await claim(40)), source_id: null, due_at: new Date(+at(40) + patienceMs) });
   });
 
   await t.test("a feed is claimed again when it is due, or when its claim has expired", async (t) => {
@@ -56,18 +52,10 @@ void t.test("the next feed is a due one that no core is reading", async (t) => {
     t.equal((await claim(30)).source_id, kraken, "the claim has expired");
     await said(pool, "kraken", at(30), nothing);
     t.equal((await claim(29)).source_id, null);
-    t.match(await claim(28), {
-      source_id: kraken,
-      read_at: at(30),
-      unreadable_since: null,
-    });
+    t.match(await claim(28), { source_id: kraken, read_at: at(30), unreadable_since: null });
     await said(pool, "kraken", at(28), [], { problem: "answered 503" });
     await said(pool, "kraken", at(27), [], { problem: "answered 502" });
-    t.match(await claim(25), {
-      source_id: kraken,
-      read_at: at(30),
-      unreadable_since: at(28),
-    });
+    t.match(await claim(25), { source_id: kraken, read_at: at(30), unreadable_since: at(28) });
   });
 
   await t.test("three concurrent claims get three feeds", async (t) => {

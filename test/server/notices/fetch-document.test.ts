@@ -144,9 +144,7 @@ void t.test("bodies are read up to a limit, after decompression", async (t) => {
   const zeros = Buffer.alloc(64 * mebibyte);
   const bombs = {
     gzip: gzipSync(zeros),
-    br: brotliCompressSync(zeros, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 1 },
-    }),
+    br: brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
     identity: zeros,
   };
   for (const [encoding, body] of Object.entries(bombs)) {
@@ -159,9 +157,7 @@ void t.test("bodies are read up to a limit, after decompression", async (t) => {
     const grownKib = process.resourceUsage().maxRSS - before;
     t.ok(grownKib < 64 * 1024, `${encoding}: ${grownKib} KiB`);
   }
-  const small = await readFrom(t, (_url, response) => response.end(normal), {
-    maxBodyBytes: normal.length,
-  });
+  const small = await readFrom(t, (_url, response) => response.end(normal), { maxBodyBytes: normal.length });
   t.equal(small.problem, null, "a body of exactly the limit is read");
 });
 
@@ -247,10 +243,7 @@ void t.test("a server that does not listen is reported without its query", async
 });
 
 void t.test("a server's words in a problem are bounded and on one line", async (t) => {
-  const body = JSON.stringify({
-    code: -1,
-    msg: `\u001b[31m first\nsecond \u202e${"x".repeat(10_000)}`,
-  });
+  const body = JSON.stringify({ code: -1, msg: `\u001b[31m first\nsecond \u202e${"x".repeat(10_000)}` });
   const reading = await readFrom(t, (_url, response) => response.end(body));
   t.equal(problemOf(reading), `${itsName}: answered an error: code -1, "[31m first second ${"x".repeat(21)}…"`);
   const venue = await serve(t, (_url, response) => response.end("?"));

@@ -127,11 +127,7 @@ void t.test("a maintenance ends while its feed is unchanged", async (t) => {
   const venue = await serve(t, (_url, response, request) => {
     response.setHeader("etag", '"mark"');
     if (request.headers["if-none-match"]) return response.writeHead(304).end();
-    const page = {
-      subdomain: "a",
-      custom_domain: "127.0.0.1",
-      updated_at,
-    };
+    const page = { subdomain: "a", custom_domain: "127.0.0.1", updated_at };
     const report = {
       title: "Upgrade",
       report_type: "maintenance",
@@ -164,18 +160,9 @@ void t.test("a maintenance ends while its feed is unchanged", async (t) => {
   const times = ["12:00", "12:30", "13:10", "13:20"].map((time) => `2026-09-04T${time}:00Z`);
   const [first, second, third, fourth] = times as [string, string, string, string];
   t.same(await readings(first, null), { unchanged: false, ...before });
-  t.same(await readings(second, new Date(first)), {
-    unchanged: true,
-    ...before,
-  });
-  t.same(await readings(third, new Date(second)), {
-    unchanged: false,
-    ...after,
-  });
-  t.same(await readings(fourth, new Date(third)), {
-    unchanged: true,
-    ...after,
-  });
+  t.same(await readings(second, new Date(first)), { unchanged: true, ...before });
+  t.same(await readings(third, new Date(second)), { unchanged: false, ...after });
+  t.same(await readings(fourth, new Date(third)), { unchanged: true, ...after });
 });
 
 void t.test("a document that is not requested for an hour is forgotten", async (t) => {
@@ -234,10 +221,7 @@ void t.test("304 without an earlier answer is a problem", async (t) => {
 void t.test("a feed is as old as its oldest document", async (t) => {
   const venue: FeedServer = await serve(t, (url, response) => {
     const isIncidents = url.pathname.endsWith("/incidents.json");
-    const page = {
-      ...pageOf(venue),
-      ...(isIncidents && { updated_at: "2026-09-04T10:00:00Z" }),
-    };
+    const page = { ...pageOf(venue), ...(isIncidents && { updated_at: "2026-09-04T10:00:00Z" }) };
     json(response, { page, incidents: [], scheduled_maintenances: [] });
   });
   const reading = await readerFor(t).read(statuspageAt(venue), at, never);
@@ -326,13 +310,7 @@ void t.test("OKX's documents make one list", async (t) => {
     json(response, { code: "0", msg: "", data });
   });
   const reading = await readerFor(t).read(
-    {
-      kind: "okx-system-status",
-      api: `${venue.origin}/api/v5/system/status`,
-      page: null,
-      readAt: null,
-      feedAt: null,
-    },
+    { kind: "okx-system-status", api: `${venue.origin}/api/v5/system/status`, page: null, readAt: null, feedAt: null },
     at,
     never,
   );

@@ -16,9 +16,7 @@ void t.test("texts are truncated and cleaned, and only web links are kept", (t) 
     status: "s".repeat(300),
     impact: "i".repeat(300),
     shortlink: `https://stspg.io/${"x".repeat(3000)}`,
-    components: Array.from({ length: 300 }, (_, n) => ({
-      name: `${n}${"c".repeat(300)}`,
-    })),
+    components: Array.from({ length: 300 }, (_, n) => ({ name: `${n}${"c".repeat(300)}` })),
     body: "b".repeat(100_000),
   };
   const one = only(taken(kraken, incidentsBody(long)));
@@ -121,9 +119,7 @@ void t.test("keys such as __proto__ are ordinary keys", (t) => {
   t.equal(one.problem, null);
   t.match(only(one).raw, '"__proto__":{"over":true}');
   t.equal(({} as { over?: boolean }).over, undefined);
-  const inherited = parsedJson('{"__proto__":{"page":{},"incidents":[]}}') as {
-    value: unknown;
-  };
+  const inherited = parsedJson('{"__proto__":{"page":{},"incidents":[]}}') as { value: unknown };
   t.equal(documents[0]!.takeApart(inherited.value, at).problem, "page: expected a page, got nothing");
   t.end();
 });

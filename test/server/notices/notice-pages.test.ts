@@ -175,11 +175,7 @@ void t.test("a feed too slow to read back to its beginning is read as far as pos
     ]);
     t.equal(problem, null);
     t.same(
-      lists.map(({ scope, notices, listedFrom }) => ({
-        scope,
-        count: notices.length,
-        listedFrom,
-      })),
+      lists.map(({ scope, notices, listedFrom }) => ({ scope, count: notices.length, listedFrom })),
       [
         { scope: "incidents", count: 100, listedFrom: hoursAgo(99) },
         { scope: "maintenances", count: 0, listedFrom: new Date(0) },

@@ -18,11 +18,7 @@ void t.test("notices and their changes are stored", async (t) => {
     await forgetSaid(pool);
     const first = notice("a", at(50), { title: "Errors", impact: "minor" });
     const worse = { ...first, status: "identified", impact: "critical" };
-    const over = {
-      ...worse,
-      ...{ title: "Errors of the API", status: "resolved", over: true },
-      resolvedAt: at(36),
-    };
+    const over = { ...worse, ...{ title: "Errors of the API", status: "resolved", over: true }, resolvedAt: at(36) };
     const kept = [];
     for (const [nth, one] of [first, first, worse, worse, over, over].entries())
       kept.push(await said(pool, "kraken", at(40 - nth), [whole(one)]));
@@ -157,9 +153,7 @@ void t.test("notices and their changes are stored", async (t) => {
     await forgetSaid(pool);
     await said(pool, "kraken", at(100), [whole(notice("a", at(200)))]);
     for (const minutesAgo of [95, 85, 75, 65, 55, 45])
-      await said(pool, "kraken", at(minutesAgo), [], {
-        problem: "answered 503",
-      });
+      await said(pool, "kraken", at(minutesAgo), [], { problem: "answered 503" });
     await said(pool, "kraken", at(40), nothing);
     t.match(await noticesOf(pool, "kraken"), [{ left_at: at(40), last_seen_at: at(100) }]);
   });
@@ -222,15 +216,10 @@ void t.test("notices and their changes are stored", async (t) => {
     t.equal(first.added, 900, "a first reading brings a whole history");
     await said(pool, "kraken", at(39), [many(0, 1150)]);
     const kept = await said(pool, "kraken", at(38), [many(1100, 100)]);
-    t.match(kept, {
-      ...{ added: 50, refused: 0, left_feed: 1100 },
-    });
+    t.match(kept, { ...{ added: 50, refused: 0, left_feed: 1100 } });
     const more = await said(pool, "kraken", at(37), [many(1200, 100)]);
     t.match(more, { added: 0, refused: 100, left_feed: 0 });
-    t.match(await feedOf(pool, "kraken"), {
-      state: "unreadable",
-      problem: "more than 300 new notices within a day",
-    });
+    t.match(await feedOf(pool, "kraken"), { state: "unreadable", problem: "more than 300 new notices within a day" });
     const dayLater = await said(pool, "kraken", at(37 - 1440), [many(1200, 100)]);
     t.equal(dayLater.added, 100);
   });
@@ -240,9 +229,7 @@ void t.test("notices and their changes are stored", async (t) => {
     await said(pool, "kraken", at(40), nothing);
     await said(pool, "kraken", at(39), [whole(notice("first", at(39)))]);
     const many = Array.from({ length: 301 }, (_, n) => notice(`n${n}`, at(50 + n), { raw: "{}" }));
-    t.match(await said(pool, "kraken", at(38), [whole(...many)]), {
-      ...{ added: 299, refused: 2 },
-    });
+    t.match(await said(pool, "kraken", at(38), [whole(...many)]), { ...{ added: 299, refused: 2 } });
     const newest = await pool.query<{ id: string }>(sql`
       select external_id as id from official_incident where external_id like 'n%' order by started_at
     `);

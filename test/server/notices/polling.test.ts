@@ -30,14 +30,7 @@ const posts: ScriptedPost[] = [
     endedAt: at(30),
     indicator: "none",
   },
-  {
-    venue: "deribit",
-    title: "Upgrade",
-    impact: "maintenance",
-    postedAt: at(5),
-    startedAt: at(60),
-    endedAt: at(70),
-  },
+  { venue: "deribit", title: "Upgrade", impact: "maintenance", postedAt: at(5), startedAt: at(60), endedAt: at(70) },
   ...[1, 2, 3].map((minute) => ({
     venue: "bitstamp",
     title: `Errors, again ${minute}`,
@@ -45,34 +38,10 @@ const posts: ScriptedPost[] = [
     postedAt: at(minute),
     endedAt: at(minute + 1),
   })),
-  {
-    venue: "okx",
-    title: "Spot errors",
-    impact: "disruption",
-    postedAt: at(10),
-    endedAt: at(30),
-  },
-  {
-    venue: "bybit",
-    title: "Trading paused",
-    impact: "incident",
-    postedAt: at(10),
-    endedAt: at(30),
-  },
-  {
-    venue: "kucoin",
-    title: "cancel only",
-    impact: "cancelonly",
-    postedAt: at(10),
-    endedAt: at(30),
-  },
-  {
-    venue: "binance",
-    title: "system maintenance",
-    impact: "maintenance",
-    postedAt: at(10),
-    endedAt: at(30),
-  },
+  { venue: "okx", title: "Spot errors", impact: "disruption", postedAt: at(10), endedAt: at(30) },
+  { venue: "bybit", title: "Trading paused", impact: "incident", postedAt: at(10), endedAt: at(30) },
+  { venue: "kucoin", title: "cancel only", impact: "cancelonly", postedAt: at(10), endedAt: at(30) },
+  { venue: "binance", title: "system maintenance", impact: "maintenance", postedAt: at(10), endedAt: at(30) },
 ];
 
 /** A core's polling of a world, on a shared clock. */
@@ -83,11 +52,7 @@ async function openPolling(t: Test, pool: Pool, random = 0.5) {
   const log: string[] = [];
   await migrate(pool, world.registry, makeLog("test", "warn"));
   await forgetSaid(pool);
-  const reader = makeFeedReader({
-    userAgent: "venuewatch/test",
-    pauseMs: 0,
-    deadlineMs: 10_000,
-  });
+  const reader = makeFeedReader({ userAgent: "venuewatch/test", pauseMs: 0, deadlineMs: 10_000 });
   t.teardown(() => reader.close());
   const polling = makePolling({
     db: pool,
@@ -171,20 +136,10 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
     await readAll(31);
     t.match(await noticesOf(pool, "deribit"), [
       {
-        ...{
-          title: "Matching is slow",
-          impact: "critical",
-          status: "resolved",
-          over: true,
-        },
+        ...{ title: "Matching is slow", impact: "critical", status: "resolved", over: true },
         ...{ posted_at: at(10), resolved_at: at(30) },
       },
-      {
-        title: "Upgrade",
-        kind: "maintenance",
-        started_at: at(60),
-        over: false,
-      },
+      { title: "Upgrade", kind: "maintenance", started_at: at(60), over: false },
     ]);
     for (const [venue, kind] of [
       ["okx", "incident"],
@@ -219,12 +174,7 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
     t.equal(before.length, 2);
     let minute = 14;
     for (const [kind, details, expected] of troubles) {
-      world.fault({
-        kind,
-        venue: "deribit",
-        component: "official",
-        ...details,
-      });
+      world.fault({ kind, venue: "deribit", component: "official", ...details });
       await readAll(minute);
       const run = await newestRun(pool, "deribit");
       t.match(run.problem, expected, kind);
@@ -245,11 +195,7 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
     const { world, readAll, log } = await openPolling(t, pool);
     await readAll(12);
     t.equal((await noticesOf(pool, "bitstamp")).length, 3);
-    world.fault({
-      kind: "empty-list",
-      venue: "bitstamp",
-      component: "official",
-    });
+    world.fault({ kind: "empty-list", venue: "bitstamp", component: "official" });
     await readAll(14);
     t.equal((await newestRun(pool, "bitstamp")).problem, "incidents: expected the 3 known notices, got none");
     const [gone] = await pool.query<{ count: number }>(
@@ -266,11 +212,7 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
     await readAll(14);
     const second = requests(world, "deribit") - first;
     t.ok(second > 0 && second <= first);
-    t.match(await newestRun(pool, "deribit"), {
-      problem: null,
-      from_at: at(12),
-      until_at: at(14),
-    });
+    t.match(await newestRun(pool, "deribit"), { problem: null, from_at: at(12), until_at: at(14) });
     const [changes] = await pool.query<{ count: number }>(
       sql`select count(*)::int as count from official_change where at > ${at(12)}`,
     );
@@ -283,12 +225,7 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
       Math.round((+(await newestRun(pool, venue)).due_at - +at(minute)) / 1000);
     t.equal(await readAll(0), 30_000, "the poller rests no longer than until the next feed is due");
     t.equal(await dueIn("deribit", 0), 90);
-    world.fault({
-      kind: "status",
-      status: 503,
-      venue: "deribit",
-      component: "official",
-    });
+    world.fault({ kind: "status", status: 503, venue: "deribit", component: "official" });
     await readAll(2);
     await readAll(4);
     t.equal(await dueIn("deribit", 4), 90);
@@ -297,12 +234,7 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
     await readAll(60);
     t.equal(await dueIn("deribit", 60), 540, "at most nine minutes");
     t.equal(await dueIn("bybit", 60), 90);
-    world.fault({
-      kind: "limited",
-      retryAfterS: 300,
-      venue: "bybit",
-      component: "official",
-    });
+    world.fault({ kind: "limited", retryAfterS: 300, venue: "bybit", component: "official" });
     await readAll(62);
     t.equal(await dueIn("bybit", 62), 300);
   });

@@ -95,16 +95,8 @@ void t.test("certain words of a Statuspage mean that an incident is over", (t) =
 });
 
 void t.test("a Statuspage's indicator is ignored", (t) => {
-  const open = {
-    ...incident,
-    status: "investigating",
-    impact: "critical",
-    resolved_at: null,
-  };
-  const body = {
-    ...incidentsBody(open),
-    status: { indicator: "none", description: "All Systems Operational" },
-  };
+  const open = { ...incident, status: "investigating", impact: "critical", resolved_at: null };
+  const body = { ...incidentsBody(open), status: { indicator: "none", description: "All Systems Operational" } };
   t.match(only(taken(kraken, body)), { over: false, impact: "critical" });
   t.end();
 });
@@ -190,10 +182,7 @@ void t.test("a body that is no Statuspage, or another venue's, is not read", (t)
     'page.url: expected an address at status.kraken.com, whose feed this should be, got "https://status.kraken.com.evil.example/"',
   );
   problem(
-    {
-      ...whole,
-      page: { ...page, url: `${page.url}/${"/".repeat(2000)}` },
-    },
+    { ...whole, page: { ...page, url: `${page.url}/${"/".repeat(2000)}` } },
     'page.url: expected an address of at most 2000 characters, got "https://status.kraken.com//////////////…"',
   );
   problem(
@@ -241,11 +230,7 @@ void t.test("a page that goes back in time is not used", (t) => {
 
 void t.test("a list records how far back it goes", (t) => {
   const from = (incidents: unknown[]) => taken(kraken, incidentsBody(...incidents));
-  t.same(from([]).list, {
-    scope: "incidents",
-    notices: [],
-    listedFrom: new Date(0),
-  });
+  t.same(from([]).list, { scope: "incidents", notices: [], listedFrom: new Date(0) });
   t.same(from(many(49)).list!.listedFrom, new Date(0));
   const full = from(many(50));
   t.equal(full.more, true);

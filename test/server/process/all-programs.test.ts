@@ -14,11 +14,7 @@ void t.test("programs start after those that they need", async (t) => {
     asked.map(({ does }) => does),
     ["start database", "run migrate", "start core", "start web", "start probe eu-central", "start probe us-east"],
   );
-  t.match(addresses, {
-    embedded: "address of database",
-    core: "address of core",
-    web: "address of web",
-  });
+  t.match(addresses, { embedded: "address of database", core: "address of core", web: "address of web" });
   t.same([...addresses.probes.keys()], regions);
 });
 
@@ -30,10 +26,7 @@ void t.test("all other programs use the embedded database at its reported addres
   for (const { does, env } of others)
     t.match(
       env,
-      {
-        DATABASE_URL: "address of database",
-        DATABASE_PASSWORD_FILE: join(resolve("data"), "database.password"),
-      },
+      { DATABASE_URL: "address of database", DATABASE_PASSWORD_FILE: join(resolve("data"), "database.password") },
       does,
     );
 });
@@ -51,14 +44,8 @@ void t.test("each program has its own health port, and each probe its region", a
   await startAll(supervisor, readSettings({ PORT: "9000" }), regions);
   const of = (does: string) => asked.find((program) => program.does === does);
   t.match(of("start core")?.env, { HEALTH_PORT: "9001" });
-  t.match(of("start probe eu-central")?.env, {
-    HEALTH_PORT: "9002",
-    REGION: "eu-central",
-  });
-  t.match(of("start probe us-east")?.env, {
-    HEALTH_PORT: "9003",
-    REGION: "us-east",
-  });
+  t.match(of("start probe eu-central")?.env, { HEALTH_PORT: "9002", REGION: "eu-central" });
+  t.match(of("start probe us-east")?.env, { HEALTH_PORT: "9003", REGION: "us-east" });
   t.match(of("start web")?.env, { HEALTH_PORT: "9004" });
 });
 
@@ -72,10 +59,7 @@ void t.test("changed settings reach every program", async (t) => {
 async function startAll(supervisor: Supervisor, settings: Settings, regions: string[], changes = {}) {
   const database = await startDatabase(supervisor, settings, changes);
   await migrateDatabase(supervisor, database.changes);
-  return {
-    ...database,
-    ...(await startServices(supervisor, settings, regions, database.changes)),
-  };
+  return { ...database, ...(await startServices(supervisor, settings, regions, database.changes)) };
 }
 
 function recorder() {

@@ -37,10 +37,7 @@ void t.test("a port that two programs would use is refused", async (t) => {
   const port = await freePort();
   const clash = async (env: Record<string, string>, expected: string) => {
     const settings = readSettings({ ...anyFree, ...env });
-    await t.rejects(requirePorts(portsOfAll(settings, regions)), {
-      name: "UserError",
-      message: expected,
-    });
+    await t.rejects(requirePorts(portsOfAll(settings, regions)), { name: "UserError", message: expected });
   };
   await clash(
     { PORT: `${port}`, EMBEDDED_PORT: `${port}` },
@@ -65,11 +62,7 @@ void t.test("all problems are listed at once", async (t) => {
   const other = createServer();
   t.teardown(() => other.close());
   const taken = await listen(other, 0, "127.0.0.1", "PORT");
-  const settings = readSettings({
-    PORT: String(taken),
-    EMBEDDED_PORT: String(taken),
-    HEALTH_PORT: "65533",
-  });
+  const settings = readSettings({ PORT: String(taken), EMBEDDED_PORT: String(taken), HEALTH_PORT: "65533" });
   const problems = await requirePorts(portsOfAll(settings, regions)).catch((error: Error) =>
     error.message.split("\n  "),
   );
@@ -86,10 +79,7 @@ void t.test("a port is checked at its own address", async (t) => {
   const other = createServer();
   t.teardown(() => other.close());
   const port = await listen(other, 0, "127.0.0.1", "PORT");
-  const at = (host: string): WantedPort => ({
-    ...embeddedPort(readSettings({})),
-    ...{ port, host },
-  });
+  const at = (host: string): WantedPort => ({ ...embeddedPort(readSettings({})), ...{ port, host } });
   await t.rejects(requirePorts([at("127.0.0.1")]), { name: "UserError" });
   await t.rejects(requirePorts([at("0.0.0.0")]), { name: "UserError" });
   if (process.platform === "linux")

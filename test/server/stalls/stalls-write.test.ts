@@ -40,11 +40,7 @@ void t.test("writing thresholds changes nothing else in a registry", async (t) =
   t.equal(withoutStalls(rewritten), withoutStalls(original), "the rest is equal byte for byte");
   t.strictSame(
     (JSON.parse(rewritten) as typeof registry).venues.flatMap(({ id, socket }) =>
-      socket!.streams.map(({ name, stall }) => ({
-        venue: id,
-        stream: name,
-        stall,
-      })),
+      socket!.streams.map(({ name, stall }) => ({ venue: id, stream: name, stall })),
     ),
     all,
   );
@@ -178,19 +174,14 @@ void t.test("stalls measure writes thresholds from samples into the registry", a
   t.match(writing.output(), `written into ${path}`);
   const { venues } = await loadRegistry(path);
   const [first, second] = venues[0]!.socket!.streams;
-  t.match(first!.stall, {
-    afterMs: 15_000,
-    distribution: { periods: leastPeriods, p50Ms: 7001, p999Ms: 7001 },
-  });
+  t.match(first!.stall, { afterMs: 15_000, distribution: { periods: leastPeriods, p50Ms: 7001, p999Ms: 7001 } });
   t.strictSame(second!.stall, trades.stall);
   t.equal(withoutStalls(readFileSync(path, "utf8")), withoutStalls(original));
   t.strictSame(readdirSync(folder), ["registry.json"]);
 });
 
 void t.test("a database without our tables is reported in one sentence", async (t) => {
-  const script = runCli(t, ["stalls", "measure"], {
-    DATABASE_URL: await emptyDatabase(t),
-  });
+  const script = runCli(t, ["stalls", "measure"], { DATABASE_URL: await emptyDatabase(t) });
   t.equal(await script.ended, 2);
   t.match(
     script.output(),

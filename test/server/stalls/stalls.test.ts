@@ -131,28 +131,12 @@ void t.test("quiet periods are measured from stored samples", async (t) => {
 
     // the present threshold is 30 s; the last slot has no next one
     const enough = [...silent(1, leastPeriods - 1), ...slotsOf("21 31 35 1 1")];
-    await storeHeard(pool, {
-      ...seriesOf("kraken", ticker),
-      from,
-      slots: enough,
-    });
-    await storeHeard(pool, {
-      ...seriesOf("kraken", ticker),
-      region: "us-east",
-      from,
-      slots: silent(2, 100),
-    });
+    await storeHeard(pool, { ...seriesOf("kraken", ticker), from, slots: enough });
+    await storeHeard(pool, { ...seriesOf("kraken", ticker), region: "us-east", from, slots: silent(2, 100) });
     const short = silent(1, leastPeriods);
-    await storeHeard(pool, {
-      ...seriesOf("kraken", trades),
-      from,
-      slots: short,
-    });
+    await storeHeard(pool, { ...seriesOf("kraken", trades), from, slots: short });
 
-    const [first, second, third] = await measureStalls(pool, small, {
-      days: 3,
-      now,
-    });
+    const [first, second, third] = await measureStalls(pool, small, { days: 3, now });
 
     t.match(first, {
       venue: "kraken",
@@ -173,19 +157,9 @@ void t.test("quiet periods are measured from stored samples", async (t) => {
       },
     });
     t.strictSame(first!.regions, [
-      {
-        region: "eu-central",
-        measuredDays: (leastPeriods + 4) / 8640,
-        falseNow: 2,
-        falseThen: 3,
-      },
+      { region: "eu-central", measuredDays: (leastPeriods + 4) / 8640, falseNow: 2, falseThen: 3 },
       { region: "ap-southeast", measuredDays: 0, falseNow: 0, falseThen: 0 },
-      {
-        region: "us-east",
-        measuredDays: 100 / 8640,
-        falseNow: 0,
-        falseThen: 0,
-      },
+      { region: "us-east", measuredDays: 100 / 8640, falseNow: 0, falseThen: 0 },
     ]);
 
     t.match(second, { mostPeriods: leastPeriods - 1, proposal: null }, "one period too few");
@@ -208,10 +182,7 @@ void t.test("quiet periods are measured from stored samples", async (t) => {
     const from = new Date("2026-12-30T12:00:00Z");
     // slots end at 12:00:00, :10, …; the incident lasts from 12:00:50 to 12:02:50
     const slots = slotsOf("3 2 1 11 21 31 32 5 4 3 2 1 1 1 1 1 1 1 1 1 2 1 1");
-    const incident = {
-      startedAt: new Date("2026-12-30T12:00:50Z"),
-      minutes: 2,
-    };
+    const incident = { startedAt: new Date("2026-12-30T12:00:50Z"), minutes: 2 };
     const allOfThem = "1 1 1 1 1 1 1 1 1 2 2 2 3 3 4 5 32, 0 left out";
     const cases: [venue: string, component: string, told: { minutes?: null; retracted?: true }, expected: string][] = [
       ["kraken", "ws:trades", {}, "1 2 2 3, 13 left out"],

@@ -57,11 +57,7 @@ void t.test("values arrive parsed", (t) => {
     dataDir: "/var/lib/venuewatch",
     registry: "/etc/venues.json",
     region: "eu-central",
-    vantage: {
-      name: "fra1",
-      place: "Frankfurt am Main",
-      network: "Hetzner AS24940",
-    },
+    vantage: { name: "fra1", place: "Frankfurt am Main", network: "Hetzner AS24940" },
     regions: ["eu-central", "us-east"],
     port: 9000,
     host: "::",
@@ -121,12 +117,7 @@ void t.test("where there is no registry file, the packaged one is used", (t) => 
 });
 
 void t.test("all problems are reported together, one line each", (t) => {
-  const lines = problemsOf(t, {
-    PORT: "eighty",
-    RATE_LIMIT: "-1",
-    LOG_LEVEL: "loud",
-    VENUEWATCH_COLOUR: "blue",
-  });
+  const lines = problemsOf(t, { PORT: "eighty", RATE_LIMIT: "-1", LOG_LEVEL: "loud", VENUEWATCH_COLOUR: "blue" });
   t.equal(lines.length, 4);
   for (const [name, expected, came] of [
     ["PORT", "expected a port", '"eighty"'],
@@ -215,11 +206,7 @@ void t.test("secrets come from files, and are never shown", (t) => {
     DATABASE_URL: "postgres://me@db:5/venues",
     DATABASE_READ_URL: "postgres://me@replica/venues?sslmode=require",
   };
-  const settings = readSettings({
-    ...urls,
-    DATABASE_PASSWORD_FILE: `${dir}/password`,
-    CHANNEL_KEY_FILE: `${dir}/key`,
-  });
+  const settings = readSettings({ ...urls, DATABASE_PASSWORD_FILE: `${dir}/password`, CHANNEL_KEY_FILE: `${dir}/key` });
   t.match(settings, {
     databaseUrl: "postgres://me:p%40ss%2Fw%25rd%3A1@db:5/venues",
     databaseReadUrl: "postgres://me:p%40ss%2Fw%25rd%3A1@replica/venues?sslmode=require",
@@ -235,11 +222,7 @@ void t.test("secrets come from files, and are never shown", (t) => {
     "a password in a replica's address is kept",
   );
   t.match(
-    readSettings({
-      ...urls,
-      DATABASE_PASSWORD_FILE: `${dir}/password`,
-      DATABASE_READ_PASSWORD_FILE: `${dir}/other`,
-    }),
+    readSettings({ ...urls, DATABASE_PASSWORD_FILE: `${dir}/password`, DATABASE_READ_PASSWORD_FILE: `${dir}/other` }),
     { databaseReadUrl: "postgres://me:other@replica/venues?sslmode=require" },
   );
 

@@ -28,12 +28,7 @@ void t.test("each program sends its statement timeout to the server", async (t) 
 void t.test("a batch without an answer is delivered later", async (t) => {
   const database = await migratedDatabase(t);
   const gate = await makeGate(t, database.url);
-  const pool = openPool(gate.url, {
-    applicationName: "test",
-    log,
-    max: 2,
-    statementTimeoutMs: 2_000,
-  });
+  const pool = openPool(gate.url, { applicationName: "test", log, max: 2, statementTimeoutMs: 2_000 });
   t.teardown(() => pool.close());
   const record = (samples: readonly Sample[]) => recordSamples(pool, "us-east", samples);
   t.match(await record([]), { stored: 0 }, "connects");

@@ -84,9 +84,7 @@ void t.test("a pooler whose server is unreachable", async (t) => {
   });
   t.teardown(() => waiting.end());
   const late: unknown = await waiting.query("select").catch((error: unknown) => error);
-  t.match(databaseFault(late, url), {
-    message: /\(ETIMEDOUT\): it does not answer/,
-  });
+  t.match(databaseFault(late, url), { message: /\(ETIMEDOUT\): it does not answer/ });
 });
 
 void t.test("any other error is unchanged", (t) => {
@@ -98,10 +96,7 @@ void t.test("any other error is unchanged", (t) => {
 });
 
 async function errorOfConnecting(url: string, withinMs = 10_000): Promise<unknown> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: withinMs,
-  });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: withinMs });
   try {
     await client.connect();
   } catch (error) {

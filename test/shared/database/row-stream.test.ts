@@ -37,9 +37,7 @@ void t.test("rows from a cursor", async (t) => {
 
   await t.test("all rows, in order, at every edge of a batch", async (t) => {
     for (const limit of [0, 1, batchRows - 1, batchRows, batchRows + 1, 2 * batchRows, 20_000]) {
-      const rows = await pool.rows("incidents_csv", table(limit), {
-        holdMs: 60_000,
-      });
+      const rows = await pool.rows("incidents_csv", table(limit), { holdMs: 60_000 });
       const id = rows.columns.indexOf("slug");
       const slugs = (await read(rows)).map((row) => row[id]);
       t.equal(slugs.length, limit);
@@ -49,9 +47,7 @@ void t.test("rows from a cursor", async (t) => {
   });
 
   await t.test("a list shorter than a batch holds no connection while it is read", async (t) => {
-    const rows = await pool.rows("incidents_csv", table(200), {
-      holdMs: 600_000,
-    });
+    const rows = await pool.rows("incidents_csv", table(200), { holdMs: 600_000 });
     await pool.query(sql`select 1`);
     t.equal((await read(rows)).length, 200);
   });
@@ -62,18 +58,14 @@ void t.test("rows from a cursor", async (t) => {
   });
 
   await t.test("a reader that leaves returns the connection", async () => {
-    const rows = await pool.rows("incidents_csv", table(20_000), {
-      holdMs: 600_000,
-    });
+    const rows = await pool.rows("incidents_csv", table(20_000), { holdMs: 600_000 });
     await rows.next();
     rows.close();
     await pool.query(sql`select 1`);
   });
 
   await t.test("a reader that takes too long loses the connection", async (t) => {
-    const rows = await pool.rows("incidents_csv", table(20_000), {
-      holdMs: 200,
-    });
+    const rows = await pool.rows("incidents_csv", table(20_000), { holdMs: 200 });
     await pool.query(sql`select 1`);
     await t.rejects(read(rows), { message: /not read within 200 ms/ });
   });

@@ -50,11 +50,7 @@ void t.test("a host that hangs is tried once for all connections", async (t) => 
   const url = await emptyDatabase(t);
   const { host } = new URL(url);
   const hanging = await hangingHost(t);
-  const pool = openPool(url.replace(host, `${hanging.host},${host}`), {
-    applicationName: "test",
-    log,
-    max: 1,
-  });
+  const pool = openPool(url.replace(host, `${hanging.host},${host}`), { applicationName: "test", log, max: 1 });
   t.teardown(() => pool.close());
   // three seconds each would exceed the ten for which a pool's queue waits
   const answers = await Promise.all(Array.from({ length: 8 }, () => pool.query(sql`select 1 as one`)));
@@ -76,10 +72,7 @@ void t.test("all connections leave a host that begins to hang", async (t) => {
   const [underWay, ...others] = await Promise.allSettled(
     Array.from({ length: 12 }, () => pool.query(sql`select 1 as one`)),
   );
-  t.match(underWay, {
-    status: "rejected",
-    reason: { message: /^Connection terminated/ },
-  });
+  t.match(underWay, { status: "rejected", reason: { message: /^Connection terminated/ } });
   for (const other of others) t.match(other, { status: "fulfilled", value: [{ one: 1 }] });
   t.match(lines, [/the database moved to another host/]);
   await first.shut();
@@ -131,10 +124,7 @@ async function hangingHost(t: Test) {
     server.close();
     for (const socket of sockets) socket.destroy();
   });
-  return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    connections: () => sockets.length,
-  };
+  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => sockets.length };
 }
 
 async function twoHosts(t: Test) {

@@ -16,9 +16,7 @@ function heard() {
   return { log, lines, clock, walk };
 }
 
-const refused = Object.assign(new Error("connect ECONNREFUSED"), {
-  code: "ECONNREFUSED",
-});
+const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 
 void t.test("a lost database is logged once at its start, once a minute, and once at its end", async (t) => {
   const { log, lines, walk } = heard();

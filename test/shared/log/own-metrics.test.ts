@@ -95,11 +95,7 @@ void t.test("each program exports metrics of its work, and its identity", async 
   });
 
   await t.test("web", async (t) => {
-    const program = runCli(t, ["web"], {
-      ...env,
-      PORT: "0",
-      RATE_LIMIT: "6",
-    });
+    const program = runCli(t, ["web"], { ...env, PORT: "0", RATE_LIMIT: "6" });
     const own = await addressLogged(program, "own metrics");
     const site = await addressLogged(program, "ready");
     for (const path of [
@@ -199,10 +195,7 @@ void t.test("a chore that waits for a failed chore has failed too", async (t) =>
     makeLog("test", "error", () => {}),
     usualUpkeepPace,
     meter,
-    {
-      now: () => Promise.resolve(new Date()),
-      passedMs: () => passedMs,
-    },
+    { now: () => Promise.resolve(new Date()), passedMs: () => passedMs },
   );
   const successes = async () => byChore(await told(registry), "upkeep_newest_success_timestamp_seconds");
   const begun = await successes();

@@ -18,10 +18,7 @@ void t.test("a file that only its owner may change", async (t) => {
   const path = "/proc/self/cmdline";
   const { mode } = await stat(path).catch(() => ({ mode: 0 }));
   if ((mode & 0o077) === 0) return t.comment("no such file here");
-  t.same(await makePrivate(path, 0o600), {
-    mode: mode & 0o777,
-    isPrivate: false,
-  });
+  t.same(await makePrivate(path, 0o600), { mode: mode & 0o777, isPrivate: false });
 });
 
 void t.test("a missing file", async (t) => {

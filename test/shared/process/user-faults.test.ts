@@ -33,9 +33,7 @@ void t.test("an address that this machine does not have names the setting", asyn
 void t.test("any other failure to listen is unchanged", async (t) => {
   const server = createServer();
   await listen(server, 0, "127.0.0.1", "PORT");
-  await t.rejects(listen(server, 0, "127.0.0.1", "PORT"), {
-    code: "ERR_SERVER_ALREADY_LISTEN",
-  });
+  await t.rejects(listen(server, 0, "127.0.0.1", "PORT"), { code: "ERR_SERVER_ALREADY_LISTEN" });
   server.close();
 });
 

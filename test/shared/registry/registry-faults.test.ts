@@ -42,14 +42,7 @@ function good() {
     rateBasis: "probed",
     stall: {
       afterMs: 10000,
-      distribution: {
-        periods: 100,
-        from: "2026-10-01",
-        to: "2026-10-31",
-        p50Ms: 1,
-        p99Ms: 2.5,
-        p999Ms: 9,
-      },
+      distribution: { periods: 100, from: "2026-10-01", to: "2026-10-31", p50Ms: 1, p99Ms: 2.5, p999Ms: 9 },
     },
   };
   const socket = {
@@ -139,11 +132,7 @@ void t.test("names are unique within a venue, not across venues", (t) => {
 
 void t.test("an RPC provider trades nothing", (t) => {
   const value = good();
-  Object.assign(value.venues[0]!, {
-    category: "rpc",
-    symbol: "ETH",
-    quote: "USD",
-  });
+  Object.assign(value.venues[0]!, { category: "rpc", symbol: "ETH", quote: "USD" });
   t.strictSame(problemsOf(value), [
     'venues[0] (okx).symbol: expected null with category rpc, found "ETH"',
     'venues[0] (okx).quote: expected null with category rpc, found "USD"',
@@ -277,9 +266,7 @@ void t.test("a file that cannot be read is reported in one sentence", async (t) 
   ];
   for (const [file, reason] of refused) {
     const path = join(folder, file);
-    await t.rejects(loadRegistry(path), {
-      message: `The registry ${path} cannot be read: ${reason}`,
-    });
+    await t.rejects(loadRegistry(path), { message: `The registry ${path} cannot be read: ${reason}` });
   }
 });
 
@@ -347,9 +334,7 @@ void t.test("a property that appears twice in an object", async (t) => {
 });
 
 void t.test("a device is not read: it may never end", async (t) => {
-  await t.rejects(loadRegistry("/dev/zero"), {
-    message: "The registry /dev/zero cannot be read: it is not a file",
-  });
+  await t.rejects(loadRegistry("/dev/zero"), { message: "The registry /dev/zero cannot be read: it is not a file" });
 });
 
 void t.test("a file that is not JSON is reported with line and column", async (t) => {

@@ -56,12 +56,7 @@ const others: [id: string, category: string, perMinute: number][] = [
   ["rampnetwork", "ramp", 0.7],
 ];
 
-const instrument = {
-  category: "exchange",
-  symbol: String,
-  quote: /^USDT?$/,
-  chain: null,
-};
+const instrument = { category: "exchange", symbol: String, quote: /^USDT?$/, chain: null };
 
 void t.test("spec: the board is the 15 venues, and no other", (t) => {
   t.strictSame(

@@ -39,11 +39,7 @@ export async function asTheApi(t: Test, { api, analyst, answered }: AnalystsAske
   for (const { id, ...told } of month.venues)
     t.match(
       numbers(budgets.find(({ venue }) => venue === id)),
-      {
-        measured_minutes: told.measuredMinutes,
-        down_minutes: told.downMinutes,
-        uptime_pct: told.uptimePct,
-      },
+      { measured_minutes: told.measuredMinutes, down_minutes: told.downMinutes, uptime_pct: told.uptimePct },
       id,
     );
   await hoursAsTold(t, { analyst }, month);
@@ -68,19 +64,10 @@ export async function asTheApi(t: Test, { api, analyst, answered }: AnalystsAske
 
   for (const id of ["gemini", "okx"]) await venueAsTold(t, { api, analyst }, id);
 
-  const notify = await of<{
-    deliveries: number;
-    p50Ms: number | null;
-    p95Ms: number | null;
-  }>("/v1/notify");
+  const notify = await of<{ deliveries: number; p50Ms: number | null; p95Ms: number | null }>("/v1/notify");
   const arrived = answered.get("19")!.map(numbers);
   t.ok(notify.deliveries > 0);
-  t.match(arrived.at(-1), {
-    format: null,
-    deliveries: notify.deliveries,
-    p50_ms: notify.p50Ms,
-    p95_ms: notify.p95Ms,
-  });
+  t.match(arrived.at(-1), { format: null, deliveries: notify.deliveries, p50_ms: notify.p50Ms, p95_ms: notify.p95Ms });
 
   const [openings] = answered.get("20")!.map(numbers);
   t.ok((openings!["same"] as number) > 0);
@@ -95,21 +82,8 @@ interface VenuePage {
     downMinutes: number | null;
     degradedMinutes: number | null;
   }[];
-  regions: {
-    compare: {
-      region: string;
-      samples: number;
-      answers: number;
-      p50Ms: number;
-      p95Ms: number;
-    }[];
-  };
-  endpoints: {
-    component: string;
-    samples: number;
-    p50Ms: number;
-    p95Ms: number;
-  }[];
+  regions: { compare: { region: string; samples: number; answers: number; p50Ms: number; p95Ms: number }[] };
+  endpoints: { component: string; samples: number; p50Ms: number; p95Ms: number }[];
   generatedAt: string;
 }
 
@@ -253,11 +227,7 @@ export async function decisions(t: Test, { api, analyst, answered }: AnalystsAsk
     const seconds = body.incidents
       .filter(({ kind, peakSeverity }) => kind === row["kind"] && peakSeverity === row["peak_severity"])
       .map(({ startedAt, openedAt }) => (Date.parse(openedAt) - Date.parse(startedAt)) / 1000);
-    t.match(row, {
-      incidents: seconds.length,
-      late: 0,
-      median_s: roundHalfEven(median(seconds)),
-    });
+    t.match(row, { incidents: seconds.length, late: 0, median_s: roundHalfEven(median(seconds)) });
   }
 
   const votes = answered.get("15")!;
@@ -267,14 +237,7 @@ export async function decisions(t: Test, { api, analyst, answered }: AnalystsAsk
   interface Page {
     evidence: {
       opening: {
-        votes: {
-          region: string;
-          vote: string;
-          samples: number;
-          bad: number;
-          slow: number;
-          faults: object;
-        }[];
+        votes: { region: string; vote: string; samples: number; bad: number; slow: number; faults: object }[];
         notCounted: { region: string; reason: string }[];
       };
     };
@@ -292,12 +255,7 @@ export async function decisions(t: Test, { api, analyst, answered }: AnalystsAsk
   interface Regions {
     regions: {
       id: string;
-      impairments: {
-        startedAt: string;
-        venues: string[];
-        measured: number;
-        endedAt: string | null;
-      }[];
+      impairments: { startedAt: string; venues: string[]; measured: number; endedAt: string | null }[];
     }[];
   }
   const told = (await api.ask<Regions>("/v1/regions")).body.regions.flatMap(({ id, impairments }) =>
@@ -314,9 +272,7 @@ export async function decisions(t: Test, { api, analyst, answered }: AnalystsAsk
 export async function comparedAsTheApi(t: Test, asked: AnalystsAsked) {
   await noticesAsTold(t, asked);
   const { api, analyst, answered } = asked;
-  const { body } = await api.ask<{
-    venues: { id: string; detection: Detection }[];
-  }>("/v1/detection?days=90");
+  const { body } = await api.ask<{ venues: { id: string; detection: Detection }[] }>("/v1/detection?days=90");
   const admitted = answered.get("17")!.map(numbers);
   const calm = answered.get("18")!.map(numbers);
   const { rows: alone } = await analyst.query<AnswerRow>(`
@@ -365,11 +321,4 @@ async function noticesAsTold(t: Test, { api, analyst }: AnalystsAsked) {
   }
 }
 
-const zeros = {
-  incidents: 0,
-  paired: 0,
-  near: 0,
-  silent: 0,
-  pairs: 0,
-  leads: 0,
-};
+const zeros = { incidents: 0, paired: 0, near: 0, silent: 0, pairs: 0, leads: 0 };

@@ -49,12 +49,7 @@ function onDay(venue: string, back: number) {
 
 /** Computes latencies by sorting, in this process, the roll-up of hours. */
 export async function latencies(t: Test, { analyst, pool }: AnalystsAsked) {
-  const hours = await pool.query<{
-    venue: string;
-    region: string;
-    hour: Date;
-    ms: number;
-  }>(sql`
+  const hours = await pool.query<{ venue: string; region: string; hour: Date; ms: number }>(sql`
     select v.venue, g.region, h.hour, h.p50_us / 1000.0::float as ms
     from sample_hour h
     join component c using (component_id)
@@ -143,12 +138,7 @@ async function failingTogether(t: Test, { pool, answered }: AnalystsAsked) {
 
 /** An outage counts if its venue had been well for ten minutes. */
 async function faultsBeforeOutages(t: Test, { pool, answered }: AnalystsAsked, bad: BadSample[]) {
-  const incidents = await pool.query<{
-    venue: string;
-    peak: string;
-    startedAt: Date;
-    closedAt: Date | null;
-  }>(sql`
+  const incidents = await pool.query<{ venue: string; peak: string; startedAt: Date; closedAt: Date | null }>(sql`
     select v.venue, i.peak_severity as peak, i.started_at as "startedAt", i.closed_at as "closedAt"
     from incident i
     join component c using (component_id)
@@ -204,11 +194,7 @@ async function faultsBeforeOutages(t: Test, { pool, answered }: AnalystsAsked, b
     const { before_pct, usual_pct, ...counts } = row;
     t.match(
       counts,
-      {
-        outages: preceded,
-        of_outages: outages.length,
-        bad_samples: of.reduce((sum, samples) => sum + samples, 0),
-      },
+      { outages: preceded, of_outages: outages.length, bad_samples: of.reduce((sum, samples) => sum + samples, 0) },
       `${String(row["fault"])} before outages`,
     );
     // compares per cent with one decimal place, however a tie is rounded

@@ -21,11 +21,7 @@ export function filled(
       const extra = dice.some(world.regions);
       const phaseMs = aligned ? 0 : dice.whole(0, component.cadenceMs - 1);
       while (dice.happens(0.1))
-        retractions.push({
-          venue: venue.id,
-          component: component.id,
-          at: dice.weighted(world.instants),
-        });
+        retractions.push({ venue: venue.id, component: component.id, at: dice.weighted(world.instants) });
       const noise = dice.weighted([0, 0, 0, 0.02, 0.1]);
       for (const region of world.regions) {
         if (!measuring.has(region) && !extra.includes(region)) continue;
@@ -38,10 +34,7 @@ export function filled(
             .map((ts) => slotAt(dice, ts, noise, usuallyLateMs))
             .map((slot) => troubled(slot, troubles, region, component))
             .filter(({ measured }) => measured)
-            .map((slot) => ({
-              ...of,
-              ...sampleOf(dice, slot, component, usual, world.rules),
-            })),
+            .map((slot) => ({ ...of, ...sampleOf(dice, slot, component, usual, world.rules) })),
         );
       }
     }
@@ -54,11 +47,7 @@ function typicalOf(dice: Dice, { instants }: Frame, of: Pick<Typical, "venue" | 
   const boundary = Math.floor(instants[0]! / sixHoursMs) * sixHoursMs;
   return [boundary - sixHoursMs, boundary, boundary + sixHoursMs]
     .filter(() => dice.happens(0.8))
-    .map((boundary) => ({
-      ...of,
-      boundary,
-      latencyUs: dice.weighted([40_000, 100_001, 250_007, 400_000]),
-    }));
+    .map((boundary) => ({ ...of, boundary, latencyUs: dice.weighted([40_000, 100_001, 250_007, 400_000]) }));
 }
 
 /**
@@ -74,14 +63,7 @@ function slotsOf(dice: Dice, { instants }: Frame, { cadenceMs }: Component, phas
 }
 
 function slotAt(dice: Dice, ts: number, noise: number, lateMs: number): WorldSlot {
-  return {
-    ts,
-    measured: true,
-    bad: dice.happens(noise),
-    prevented: false,
-    slow: false,
-    lateMs,
-  };
+  return { ts, measured: true, bad: dice.happens(noise), prevented: false, slow: false, lateMs };
 }
 
 function troubled(slot: WorldSlot, troubles: WorldTrouble[], region: string, component: Component): WorldSlot {

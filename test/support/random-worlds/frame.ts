@@ -22,10 +22,7 @@ export function frameOf(seed: number, dice: Dice, usual: Rules): Frame & { caden
     quick: dice.weighted([[2_000, 90] as const, [5_000, 60] as const]),
     slow: [10_000, 60] as const,
   }[kind];
-  const rules = {
-    ...(kind === "own" ? usual : varied(usual, dice)),
-    step_ms: stepMs,
-  };
+  const rules = { ...(kind === "own" ? usual : varied(usual, dice)), step_ms: stepMs };
   const midst = dice.weighted(["2026-03-10T09:00:00Z", "2026-03-10T12:10:00Z", "2026-03-11T00:00:00Z"]);
   const begins = Date.parse(midst) - dice.whole(Math.ceil(count / 4), Math.floor((3 * count) / 4)) * stepMs;
   const instants = Array.from({ length: count }, (_, i) => begins + i * stepMs);

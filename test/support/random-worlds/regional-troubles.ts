@@ -54,12 +54,7 @@ export function reachingRegionsInTurn(dice: Dice, world: Unfilled): (venue: stri
     regions.flatMap((region, place) =>
       !hosted.includes(venue) || !dice.happens(reached)
         ? []
-        : {
-            from: from + place * apartMs,
-            to: from + lastsMs,
-            regions: [region],
-            of: (_, slot) => (slot.bad = true),
-          },
+        : { from: from + place * apartMs, to: from + lastsMs, regions: [region], of: (_, slot) => (slot.bad = true) },
     );
 }
 

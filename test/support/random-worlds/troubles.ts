@@ -60,12 +60,7 @@ function oneIsLeft(dice: Dice, frame: Frame, measuring: string[]): WorldTrouble[
   const { from } = spanWithin(dice, frame, 5_000);
   const lastsMs = dice.whole(10, 60) * frame.rules.step_ms;
   return [
-    {
-      from: frame.instants[0]! - 20 * minuteMs,
-      to: Infinity,
-      regions: [blocked!],
-      of: (_, slot) => (slot.bad = true),
-    },
+    { from: frame.instants[0]! - 20 * minuteMs, to: Infinity, regions: [blocked!], of: (_, slot) => (slot.bad = true) },
     ...others.map((region): WorldTrouble => {
       const silentFrom = from + dice.whole(0, 60_000);
       return {
@@ -82,12 +77,7 @@ function oneIsLeft(dice: Dice, frame: Frame, measuring: string[]): WorldTrouble[
 function unwitnessed(dice: Dice, frame: Frame, measuring: string[]): WorldTrouble[] {
   const { from, to } = spanWithin(dice, frame, 5_000);
   const witnesses = dice.some(measuring);
-  const sawItBad: WorldTrouble = {
-    from,
-    to,
-    regions: witnesses,
-    of: (_, slot) => (slot.bad = true),
-  };
+  const sawItBad: WorldTrouble = { from, to, regions: witnesses, of: (_, slot) => (slot.bad = true) };
   const others: WorldTrouble = {
     from: from - 60_000,
     to: Infinity,
@@ -175,12 +165,7 @@ function contradicted(dice: Dice, frame: Frame, measuring: string[]): WorldTroub
   const emptied = to + dice.weighted([0, 30_000, 90_000]);
   return [
     { from, to, regions: bad, of: (_, slot) => (slot.bad = true) },
-    {
-      from: from - 90_000,
-      to: emptied,
-      regions: others,
-      of: (_, slot) => (slot.lateMs = emptied - slot.ts),
-    },
+    { from: from - 90_000, to: emptied, regions: others, of: (_, slot) => (slot.lateMs = emptied - slot.ts) },
   ];
 }
 

@@ -35,10 +35,7 @@ void t.test("a channel keeps its place in the outbox, its secrets and its log", 
 
   const began = new Date(Date.now() - 600_000);
   const at = (venue: string, minutes: number | null = null, more = {}) =>
-    pastIncident(pool, {
-      ...{ venue, component: "rest:ticker", startedAt: began, minutes },
-      ...more,
-    });
+    pastIncident(pool, { ...{ venue, component: "rest:ticker", startedAt: began, minutes }, ...more });
   const kraken = await at("kraken", null, { severity: "degraded" });
   const okx = await at("okx");
   const events = {
@@ -159,9 +156,7 @@ void t.test("a channel keeps its place in the outbox, its secrets and its log", 
       channel: { state: "off", offCause: "operator" },
     });
     await pool.query(sql`update channel set off_cause = 'gone' where channel_id = ${channel.id}`);
-    t.match(await disableChannel(pool, channel.id), {
-      channel: { offCause: "gone" },
-    });
+    t.match(await disableChannel(pool, channel.id), { channel: { offCause: "gone" } });
   });
 
   await t.test("after a rotation two secrets are valid for a while, then one", async (t) => {
@@ -187,17 +182,13 @@ void t.test("a channel keeps its place in the outbox, its secrets and its log", 
     const { channel } = await add();
     const other = makeSealing(randomBytes(32));
     const before = await sealed(pool, channel.id);
-    await t.rejects(rotateSecret(pool, other, channel.id, 1), {
-      message: /was encrypted with another CHANNEL_KEY/,
-    });
+    await t.rejects(rotateSecret(pool, other, channel.id, 1), { message: /was encrypted with another CHANNEL_KEY/ });
     t.same(await sealed(pool, channel.id), before);
 
     const chat = await add({ format: "chat" });
     const { id } = chat.channel;
     t.equal(chat.secret, null);
-    await t.rejects(rotateSecret(pool, sealing, id, 1), {
-      message: /has format chat and no signing secret/,
-    });
+    await t.rejects(rotateSecret(pool, sealing, id, 1), { message: /has format chat and no signing secret/ });
     const credential = credentialOf("chat", `${url}z`, false);
     await replaceCredential(pool, other, id, credential);
     const [row] = await sealed(pool, id);
@@ -213,12 +204,7 @@ void t.test("a channel keeps its place in the outbox, its secrets and its log", 
       channel: { state: "removed", waiting: 0, formerSecretUntil: null },
     });
     t.strictSame(await sealed(pool, channel.id), [
-      {
-        destination: null,
-        secret: null,
-        former_secret: null,
-        former_until: null,
-      },
+      { destination: null, secret: null, former_secret: null, former_until: null },
     ]);
     const log = await pool.query(sql`
       select state, reason from delivery where channel_id = ${channel.id} order by event_id

@@ -103,11 +103,7 @@ void t.test("a certificate must be valid for this name, now", async (t) => {
   let asked = 0;
   for (const [as, error] of cases) {
     const origin = await serveSecurely(t, () => (asked += 1), as);
-    t.match(await post(t, posterFor(t), origin), {
-      result: "unreachable",
-      status: null,
-      error,
-    });
+    t.match(await post(t, posterFor(t), origin), { result: "unreachable", status: null, error });
   }
   const origin = await serveSecurely(t, () => (asked += 1));
   t.match(
@@ -142,12 +138,8 @@ void t.test("an IP address works as a host", async (t) => {
   const lookup = () => Promise.reject(new Error("asked for the address of an address"));
   const poster = posterFor(t, { lookup });
   const { port } = new URL(origin);
-  t.match(await post(t, poster, `https://127.0.0.1:${port}`), {
-    result: "delivered",
-  });
-  t.match(await post(t, poster, `https://0x7f.1:${port}`), {
-    result: "delivered",
-  });
+  t.match(await post(t, poster, `https://127.0.0.1:${port}`), { result: "delivered" });
+  t.match(await post(t, poster, `https://0x7f.1:${port}`), { result: "delivered" });
 });
 
 void t.test("localhost is this machine, and is never looked up", async (t) => {
@@ -211,9 +203,7 @@ void t.test("the name is resolved once, and the checked address is the one conne
   });
   const answers = ["127.0.0.1", "10.0.0.7"];
   let asked = 0;
-  const poster = posterFor(t, {
-    lookup: () => Promise.resolve([{ address: answers[asked++]!, family: 4 }]),
-  });
+  const poster = posterFor(t, { lookup: () => Promise.resolve([{ address: answers[asked++]!, family: 4 }]) });
   t.match(await post(t, poster, origin), { result: "delivered" });
   t.equal(asked, 1);
   t.match(
@@ -240,9 +230,7 @@ void t.test("one working address of two is enough", async (t) => {
 
 void t.test("a name without an address is reported with its reason", async (t) => {
   const failing = (code: string) =>
-    posterFor(t, {
-      lookup: () => Promise.reject(Object.assign(new Error(secret), { code })),
-    });
+    posterFor(t, { lookup: () => Promise.reject(Object.assign(new Error(secret), { code })) });
   const cases: [code: string, result: DeliveryOutcome["result"], error: string][] = [
     ["ENOTFOUND", "unreachable", "no such name"],
     ["ENODATA", "unreachable", "a name without addresses"],
@@ -257,10 +245,7 @@ void t.test("a name without an address is reported with its reason", async (t) =
       error: `expected an address of ${hostName}, got ${error} (${code})`,
     });
   const none = posterFor(t, { lookup: () => Promise.resolve([]) });
-  t.match(await post(t, none, `https://${hostName}`), {
-    result: "unreachable",
-    error: /ENODATA/,
-  });
+  t.match(await post(t, none, `https://${hostName}`), { result: "unreachable", error: /ENODATA/ });
 });
 
 void t.test("a connection is reused for the next alert to the same name only", async (t) => {
@@ -326,10 +311,7 @@ void t.test("receivers that hang do not delay others, not even of the same origi
   const poster = posterFor(t);
   const bad = Array.from({ length: 60 }, () => poster.post(letterTo(`${origin}/bad`)));
   await until(() => hanging === 60);
-  for (let nth = 0; nth < 10; nth += 1)
-    t.match(await poster.post(letterTo(`${origin}/good`)), {
-      result: "delivered",
-    });
+  for (let nth = 0; nth < 10; nth += 1) t.match(await poster.post(letterTo(`${origin}/good`)), { result: "delivered" });
   await poster.close();
   for (const outcome of await Promise.all(bad))
     t.match(outcome, {

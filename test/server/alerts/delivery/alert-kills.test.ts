@@ -113,10 +113,7 @@ void t.test(`${kills} kills lose no alert`, async (t) => {
   for (const channel of channels) {
     const came = receiver.arrivals
       .filter(({ path }) => path === channel.path)
-      .map(({ body, reaction }) => ({
-        eventId: (JSON.parse(body.toString()) as Alert).eventId,
-        reaction,
-      }));
+      .map(({ body, reaction }) => ({ eventId: (JSON.parse(body.toString()) as Alert).eventId, reaction }));
     const heard = new Set(came.filter(({ reaction }) => isTaken(reaction)).map(({ eventId }) => eventId));
     t.strictSame(
       [...heard],
@@ -181,10 +178,7 @@ async function dieAtFault(t: Test, url: string, hasEngine: boolean, turns: Turns
 }
 
 async function dieSometime(t: Test, url: string, hasEngine: boolean, random: () => number): Promise<void> {
-  const program = startAlerting(t, url, {
-    ...alerting,
-    ...(hasEngine && { engine }),
-  });
+  const program = startAlerting(t, url, { ...alerting, ...(hasEngine && { engine }) });
   await program.says("ready");
   // an engine leads only once the killed engine's lease has expired
   await diesWithin(program, (hasEngine ? 1_500 : 400) * random());

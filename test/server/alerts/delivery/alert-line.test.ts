@@ -43,16 +43,8 @@ void t.test("an event is queued for the right channels", async (t) => {
     await begin(pool);
     const all = await addChannel(pool);
     const worst = await addChannel(pool, { floor: "outage" });
-    await happened(pool, {
-      venue: "okx",
-      severity: "degraded",
-      kinds: ["opened", "escalated", "closed"],
-    });
-    await happened(pool, {
-      venue: "gate",
-      severity: "degraded",
-      kinds: ["opened", "closed"],
-    });
+    await happened(pool, { venue: "okx", severity: "degraded", kinds: ["opened", "escalated", "closed"] });
+    await happened(pool, { venue: "gate", severity: "degraded", kinds: ["opened", "closed"] });
     await expand(pool);
     t.strictSame(await lineOf(pool, all), ["okx opened", "okx escalated", "okx closed", "gate opened", "gate closed"]);
     t.strictSame(
@@ -66,10 +58,7 @@ void t.test("an event is queued for the right channels", async (t) => {
     await begin(pool);
     const kraken = await addChannel(pool, { venues: ["kraken", "gate"] });
     const bridges = await addChannel(pool, { categories: ["bridges"] });
-    const both = await addChannel(pool, {
-      venues: ["kraken"],
-      categories: [await categoryOf(pool, "kraken")],
-    });
+    const both = await addChannel(pool, { venues: ["kraken"], categories: [await categoryOf(pool, "kraken")] });
     for (const venue of ["okx", "kraken", "gate"]) await happened(pool, { venue });
     await expand(pool);
     t.strictSame(await lineOf(pool, kraken), ["kraken opened", "gate opened"]);

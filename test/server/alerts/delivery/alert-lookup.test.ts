@@ -7,13 +7,7 @@ import t, { type Test } from "tap";
 import { makeLookup } from "../../../../server/http/lookup.js";
 import { makePoster } from "../../../../server/alerts/delivery/post.js";
 
-const codes = {
-  noError: 0,
-  formatError: 1,
-  serverFailed: 2,
-  noName: 3,
-  refused: 5,
-};
+const codes = { noError: 0, formatError: 1, serverFailed: 2, noName: 3, refused: 5 };
 
 type Answer = { addresses: string[] } | { code: keyof typeof codes } | "silence";
 
@@ -129,17 +123,12 @@ void t.test("a name without addresses gives the name server's reason", async (t)
   }
   const server = await nameServer(t, answering(none, none));
   const tooLong = `${"x".repeat(64)}.test`;
-  await t.rejects(makeLookup([server.address])(tooLong), {
-    code: "EBADNAME",
-  });
+  await t.rejects(makeLookup([server.address])(tooLong), { code: "EBADNAME" });
 });
 
 void t.test("a silent name server is given up before the delivery's deadline", async (t) => {
   const silent = await nameServer(t, () => "silence");
-  const poster = makePoster({
-    allowLoopback: false,
-    lookup: makeLookup([silent.address], 100),
-  });
+  const poster = makePoster({ allowLoopback: false, lookup: makeLookup([silent.address], 100) });
   t.teardown(() => poster.close());
   const letter = {
     url: new URL("https://hooks.test"),
@@ -174,10 +163,7 @@ void t.test("a name server that alternates its answers cannot direct alerts to t
     questions += 1;
     return { addresses: [questions % 2 === 1 ? "10.0.0.7" : "127.0.0.1"] };
   });
-  const poster = makePoster({
-    allowLoopback: false,
-    lookup: makeLookup([server.address]),
-  });
+  const poster = makePoster({ allowLoopback: false, lookup: makeLookup([server.address]) });
   t.teardown(() => poster.close());
   const letter = {
     url: new URL(`https://hooks.test:${port}`),

@@ -44,10 +44,7 @@ void t.test("attempts are counted by their result", async (t) => {
   const before = await told(registry);
   t.equal(before[results]!.series.length, 3 * 6, "every series exists");
   t.equal(total(before, results), 0, "every series starts at 0, so that the first increase shows");
-  t.strictSame(byLabels(before, "channels_switched_off_total", "cause"), {
-    failures: 0,
-    gone: 0,
-  });
+  t.strictSame(byLabels(before, "channels_switched_off_total", "cause"), { failures: 0, gone: 0 });
   for (const name of [took, "venuewatch_alert_first_attempt_seconds", "venuewatch_alert_delivered_seconds"])
     t.equal(total(before, name, { format: "chat" }, "_count"), 0);
 
@@ -57,18 +54,9 @@ void t.test("attempts are counted by their result", async (t) => {
   meter.sent("native", { result: "unreachable", durationMs: 3 });
   meter.sent("native", { result: "unsafe", durationMs: 0 });
   meter.sent("native", { result: "ours", durationMs: 0 });
-  const settled = {
-    format: "chat",
-    channel_off: null,
-    first_sent_after_ms: 125,
-    delivered_after_ms: null,
-  } as const;
+  const settled = { format: "chat", channel_off: null, first_sent_after_ms: 125, delivered_after_ms: null } as const;
   meter.settled(settled);
-  meter.settled({
-    ...settled,
-    first_sent_after_ms: null,
-    delivered_after_ms: 5_400,
-  });
+  meter.settled({ ...settled, first_sent_after_ms: null, delivered_after_ms: 5_400 });
   meter.settled({ ...settled, first_sent_after_ms: 375, channel_off: "gone" });
 
   const after = await told(registry);
@@ -134,21 +122,11 @@ void t.test("metrics show waiting deliveries, and channels that are off", async 
   const line = await told(registry);
   t.equal(total(line, "venuewatch_alert_events_waiting"), 0);
   t.equal(total(line, "venuewatch_alert_events_oldest_seconds"), 0);
-  t.strictSame(byLabels(line, "channel_deliveries_waiting", "channel"), {
-    1: 2,
-    2: 2,
-    3: 1,
-    4: 0,
-  });
+  t.strictSame(byLabels(line, "channel_deliveries_waiting", "channel"), { 1: 2, 2: 2, 3: 1, 4: 0 });
   const ages = byLabels(line, "channel_deliveries_oldest_seconds", "channel");
   t.ok(ages["1"]! >= 200 && ages["1"]! < 3_000, `${ages["1"]}`);
   t.equal(ages["4"], 0);
-  t.strictSame(byLabels(line, "channel_state", "channel"), {
-    1: 0,
-    2: 0,
-    3: 2,
-    4: 3,
-  });
+  t.strictSame(byLabels(line, "channel_state", "channel"), { 1: 0, 2: 0, 3: 2, 4: 3 });
 
   await pool.query(sql`update channel set off_at = now(), off_cause = 'operator' where channel_id = 1`);
   await pool.query(sql`
@@ -164,16 +142,12 @@ void t.test("metrics show waiting deliveries, and channels that are off", async 
 void t.test("attempts and delays are counted from the outbox to the receiver", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const { registry, meter } = alertMetrics(t, url);
-  const receiver = await startReceiver({
-    react: ({ path }) => ({ status: path === "/gone" ? 410 : 204 }),
-  });
+  const receiver = await startReceiver({ react: ({ path }) => ({ status: path === "/gone" ? 410 : 204 }) });
   t.teardown(() => receiver.close());
   const poster = makePoster({ allowLoopback: true });
   t.teardown(() => poster.close());
   await addChannel(pool, { to: native(`${receiver.origin}/well`) });
-  const gone = await addChannel(pool, {
-    to: { format: "chat", url: `${receiver.origin}/gone` },
-  });
+  const gone = await addChannel(pool, { to: { format: "chat", url: `${receiver.origin}/gone` } });
   // both half a minute ago
   await happened(pool, { at: ago(30), kinds: ["opened", "closed"] });
   const dispatcher = startDispatcher({

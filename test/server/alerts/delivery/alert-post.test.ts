@@ -34,13 +34,7 @@ void t.test("spec: POST with content type application/json to the URL of the cha
   });
   const text = '{"eventId":0,  "venue":"Bücher"}\n';
   const outcome = await posterFor(t).post(letterTo(`${origin}/hook?key=${secret}#part`, text));
-  t.match(outcome, {
-    result: "delivered",
-    status: 200,
-    error: null,
-    answer: "thank you",
-    retryAfterMs: null,
-  });
+  t.match(outcome, { result: "delivered", status: 200, error: null, answer: "thank you", retryAfterMs: null });
   t.ok(Number.isInteger(outcome.durationMs) && outcome.durationMs >= 0);
   t.equal(asked.length, 1);
   const [{ line, body, request }] = asked as [(typeof asked)[0]];
@@ -170,11 +164,7 @@ void t.test("a request that takes too long is cut off, at every stage", async (t
       socket.resume();
       closed.push(once(socket, "close"));
     });
-    await cut(origin, {
-      status: null,
-      error: within("an answer"),
-      answer: null,
-    });
+    await cut(origin, { status: null, error: within("an answer"), answer: null });
     await Promise.all(closed);
   });
   await t.test("in headers that drip", async (t) => {
@@ -194,32 +184,21 @@ void t.test("a request that takes too long is cut off, at every stage", async (t
     const origin = await serve(t, (_request, response) => {
       response.write("well");
     });
-    await cut(origin, {
-      status: 200,
-      error: within("the end of the answer"),
-      answer: "well",
-    });
+    await cut(origin, { status: 200, error: within("the end of the answer"), answer: "well" });
   });
   await t.test("in a body that drips", async (t) => {
     const origin = await serveRaw(t, (socket) => {
       socket.write("HTTP/1.1 500 No\r\ntransfer-encoding: chunked\r\n\r\n");
       drip(socket, "1\r\nx\r\n");
     });
-    await cut(origin, {
-      status: 500,
-      error: within("the end of the answer"),
-      answer: /^x+$/ as unknown as string,
-    });
+    await cut(origin, { status: 500, error: within("the end of the answer"), answer: /^x+$/ as unknown as string });
   });
   await t.test("in an unanswered TLS handshake", async (t) => {
     const port = new URL(await serveRaw(t, (socket) => socket.resume())).port;
     await cut(`https://${hostName}:${port}`, { error: within("TLS", hostName) });
   });
   await t.test("in a look-up, which is no fault of the receiver", async (t) => {
-    const poster = posterFor(t, {
-      deadlineMs,
-      lookup: () => new Promise(() => {}),
-    });
+    const poster = posterFor(t, { deadlineMs, lookup: () => new Promise(() => {}) });
     t.match(await post(t, poster, `https://${hostName}:1`), {
       result: "ours",
       status: null,
@@ -270,11 +249,7 @@ void t.test("an endless body takes neither memory nor time", async (t) => {
         more();
       };
       const origin = isSecure ? await serveSecurely(t, respond) : await serve(t, respond);
-      t.match(await post(t, posterFor(t), origin), {
-        result,
-        status,
-        answer: "x".repeat(1000),
-      });
+      t.match(await post(t, posterFor(t), origin), { result, status, answer: "x".repeat(1000) });
       await closing;
       t.ok(given < 16 * 1024 * 1024, `${given} bytes fill the buffers between`);
     }
@@ -344,14 +319,8 @@ void t.test("a request ends with its answer, even if the receiver has not read a
     socket.pause();
     socket.write("HTTP/1.1 413 No\r\ncontent-length: 0\r\n\r\n");
   });
-  const letter = {
-    ...letterTo(origin),
-    body: Buffer.alloc(64 * 1024 * 1024),
-  };
-  t.match(await posterFor(t).post(letter), {
-    result: "refused",
-    status: 413,
-  });
+  const letter = { ...letterTo(origin), body: Buffer.alloc(64 * 1024 * 1024) };
+  t.match(await posterFor(t).post(letter), { result: "refused", status: 413 });
   const closed = once(sockets[0]!, "close");
   sockets[0]!.resume();
   await closed;
@@ -366,14 +335,10 @@ void t.test("our own bugs are thrown, and not reported as the receiver's fault",
     poster.post({ ...letter, headers: { Host: "other.test" } }),
     /expected a letter without a host header/,
   );
-  await t.rejects(poster.post({ ...letter, headers: { a: "b\r\nc: d" } }), {
-    code: "ERR_INVALID_CHAR",
-  });
+  await t.rejects(poster.post({ ...letter, headers: { a: "b\r\nc: d" } }), { code: "ERR_INVALID_CHAR" });
   for (const bug of [new TypeError("a bug"), Object.assign(new Error("a bug"), { code: "ERR_INVALID_ARG_TYPE" })]) {
     const buggy = posterFor(t, { lookup: () => Promise.reject(bug) });
-    await t.rejects(buggy.post(letterTo(`https://${hostName}`)), {
-      message: "a bug",
-    });
+    await t.rejects(buggy.post(letterTo(`https://${hostName}`)), { message: "a bug" });
   }
   t.match(await poster.post(letter), { result: "delivered" });
 });

@@ -45,9 +45,7 @@ void t.test("failed deliveries are retried, and end", async (t) => {
   await t.test("pauses have jitter", async (t) => {
     const channel = await oneInLine(pool);
     await claim(pool, start);
-    const [settled] = await settle(pool, start, channel, "refused", {
-      spread: 1.2,
-    });
+    const [settled] = await settle(pool, start, channel, "refused", { spread: 1.2 });
     t.equal(+settled!.due_at - +start, 6_000);
   });
 
@@ -61,10 +59,7 @@ void t.test("failed deliveries are retried, and end", async (t) => {
     ] as const) {
       at = new Date(+at + 3_600_000);
       await claim(pool, at);
-      const [settled] = await settle(pool, at, channel, "refused", {
-        status: 429,
-        retryAfterMs: askedMs,
-      });
+      const [settled] = await settle(pool, at, channel, "refused", { status: 429, retryAfterMs: askedMs });
       t.equal(+settled!.due_at - +at, pauseMs);
     }
   });
@@ -76,10 +71,7 @@ void t.test("failed deliveries are retried, and end", async (t) => {
     await expand(pool);
     await pool.script("update delivery set failures = 4 where event_id = 1");
     await claim(pool, start);
-    const [last] = await settle(pool, start, channel, "refused", {
-      status: 429,
-      retryAfterMs: 60_000,
-    });
+    const [last] = await settle(pool, start, channel, "refused", { status: 429, retryAfterMs: 60_000 });
     t.match(last, { state: "failed" });
     t.strictSame(await claim(pool, after(59)), []);
     t.match(await claim(pool, after(60)), [{ what: "gate opened" }]);
@@ -114,9 +106,7 @@ void t.test("failed deliveries are retried, and end", async (t) => {
       at = settled!.due_at;
     }
     await claim(pool, at);
-    const [certain] = await settle(pool, at, channel, "ours", {
-      retryAfterMs: 0,
-    });
+    const [certain] = await settle(pool, at, channel, "ours", { retryAfterMs: 0 });
     t.match(certain, { state: "due", due_at: at }, "retried at once if the fault is certainly ours");
     const anHourLater = after(3600 + 1);
     await claim(pool, anHourLater);
@@ -167,9 +157,7 @@ void t.test("failed deliveries are retried, and end", async (t) => {
     for (const venue of ["okx", "kraken"]) await happened(pool, { venue });
     await expand(pool);
     await claim(pool, start);
-    const [settled] = await settle(pool, start, channel, "refused", {
-      status: 410,
-    });
+    const [settled] = await settle(pool, start, channel, "refused", { status: 410 });
     t.match(settled, { state: "failed", channel_off: "gone" });
     t.strictSame(await claim(pool, after(3600)), []);
     t.strictSame(await end(pool, start), [{ channel_id: channel, state: "skipped", deliveries: 1 }]);
@@ -217,11 +205,7 @@ void t.test("alert history is kept as long as necessary", async (t) => {
     await begin(pool);
     await addChannel(pool);
     await happened(pool, { venue: "okx", at: start });
-    await happened(pool, {
-      venue: "gate",
-      at: start,
-      kinds: ["opened", "closed"],
-    });
+    await happened(pool, { venue: "gate", at: start, kinds: ["opened", "closed"] });
     await pool.script("update alert_event set late = true where kind = 'opened'");
     t.strictSame(await expand(pool), [3, 3]);
     await retain(pool, after(200 * day));

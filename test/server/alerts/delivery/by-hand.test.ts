@@ -26,21 +26,11 @@ void t.test("an alert sent by hand", async (t) => {
       ...{ cause: "test", state: "delivered", eventId: 0, kind: null },
       ...{ incident: null, failures: 0, reason: null, dueAt: null },
     });
-    t.match(delivery.attempts, [
-      {
-        sentBy: "this test",
-        result: "delivered",
-        status: 200,
-        answer: "heard",
-      },
-    ]);
+    t.match(delivery.attempts, [{ sentBy: "this test", result: "delivered", status: 200, answer: "heard" }]);
     const [arrival] = newest(receiver, 1);
     t.match(JSON.parse(String(arrival!.body)), { eventId: 0, test: true });
     t.ok(isSigned(arrival!, secret!));
-    t.match(await claimOf(pool, delivery.id), {
-      claimed_by: null,
-      claimed_until: null,
-    });
+    t.match(await claimOf(pool, delivery.id), { claimed_by: null, claimed_until: null });
   });
 
   await t.test("is signed with both secrets during a rotation", async (t) => {
@@ -120,17 +110,10 @@ void t.test("an alert sent by hand", async (t) => {
     const { channel } = await add();
     const broken: SendNowOptions = {
       ...byHand,
-      poster: {
-        ...byHand.poster,
-        post: () => Promise.reject(new Error("a bug")),
-      },
+      poster: { ...byHand.poster, post: () => Promise.reject(new Error("a bug")) },
     };
     const { delivery } = await sendNow(broken, channel.id, null);
-    t.match(delivery, {
-      state: "failed",
-      failures: 0,
-      attempts: [{ result: "ours", error: "a bug" }],
-    });
+    t.match(delivery, { state: "failed", failures: 0, attempts: [{ result: "ours", error: "a bug" }] });
   });
 
   await t.test("is neither sent nor logged with another key", async (t) => {
@@ -219,9 +202,7 @@ void t.test("replays repeat earlier alerts", async (t) => {
   });
 
   await t.test("end when they are aborted", async (t) => {
-    const { channel } = await add({
-      ...{ format: "chat", floor: "outage" },
-    });
+    const { channel } = await add({ ...{ format: "chat", floor: "outage" } });
     await settled(pool, channel.id, "failed");
     const replays = await missedBy(pool, channel.id, hourAgo);
     t.equal(replays.length, 2);
@@ -242,24 +223,18 @@ void t.test("replays repeat earlier alerts", async (t) => {
     await t.rejects(replaysOf(pool, [id]), {
       message: `delivery ${id} is still due: core will send it; sending it now could put alerts out of order`,
     });
-    await t.rejects(replaysOf(pool, [id, 99_999]), {
-      message: /^there is no delivery 99999; the log has \d+ to \d+/,
-    });
+    await t.rejects(replaysOf(pool, [id, 99_999]), { message: /^there is no delivery 99999; the log has \d+ to \d+/ });
     const test = await sendNow(byHand, channel.id, null);
     await t.rejects(replaysOf(pool, [test.delivery.id]), {
       message: /was a test; venuewatch channel test \d+ sends another$/,
     });
     await settled(pool, channel.id, "failed");
     await published(pool, "okx", false);
-    await t.rejects(replaysOf(pool, [id]), {
-      message: new RegExp(`the venue of ${okx} is no longer published$`),
-    });
+    await t.rejects(replaysOf(pool, [id]), { message: new RegExp(`the venue of ${okx} is no longer published$`) });
     t.same(await missedBy(pool, channel.id, hourAgo), []);
     await published(pool, "okx", true);
     await removeChannel(pool, channel.id);
-    await t.rejects(replaysOf(pool, [id]), {
-      message: /cannot be sent again: channel \d+ was removed at/,
-    });
+    await t.rejects(replaysOf(pool, [id]), { message: /cannot be sent again: channel \d+ was removed at/ });
     await t.rejects(missedBy(pool, channel.id, hourAgo), /was removed at/);
 
     const other = await add();
@@ -269,9 +244,7 @@ void t.test("replays repeat earlier alerts", async (t) => {
     await pool.query(sql`
       update incident set retracted_at = now(), retraction_reason = 'a drill' where slug = ${okx}
     `);
-    await t.rejects(replaysOf(pool, [again!.id]), {
-      message: new RegExp(`${okx} was retracted at \\S+: a drill$`),
-    });
+    await t.rejects(replaysOf(pool, [again!.id]), { message: new RegExp(`${okx} was retracted at \\S+: a drill$`) });
     t.same(await missedBy(pool, other.channel.id, hourAgo), []);
     const count = receiver.arrivals.length;
     await t.rejects(

@@ -36,10 +36,7 @@ void t.test("no alert is lost while the database is away for longer than the lea
   const random = randomFrom(11);
   // slow enough that a request is in flight whenever the database goes away
   const receiver = await startReceiver({
-    react: () => ({
-      status: random() < 0.1 ? 500 : 200,
-      afterMs: 10 + 30 * random(),
-    }),
+    react: () => ({ status: random() < 0.1 ? 500 : 200, afterMs: 10 + 30 * random() }),
   });
   t.teardown(() => receiver.close());
   const paths = ["/a", "/b", "/c"];

@@ -23,10 +23,7 @@ import { type ReceivedAlert, type Reaction, type Receiver, startReceiver } from 
 
 const quick = { ...deliveryRules, look_ms: 20, sweep_ms: 50 };
 
-const storm = {
-  channels: 20,
-  incidents: Number(process.env.STORM_INCIDENTS ?? 25),
-};
+const storm = { channels: 20, incidents: Number(process.env.STORM_INCIDENTS ?? 25) };
 
 void t.test("a storm of incidents starves no channel", async (t) => {
   const { pool } = await migratedDatabase(t);
@@ -38,10 +35,7 @@ void t.test("a storm of incidents starves no channel", async (t) => {
   const each = 2 * storm.incidents;
 
   // it hangs for as long as the storm lasts, even on a slow machine
-  start(t, pool, {
-    deadlineMs: 600_000,
-    rules: { ...quick, lease_ms: 900_000 },
-  });
+  start(t, pool, { deadlineMs: 600_000, rules: { ...quick, lease_ms: 900_000 } });
   await until(() => receiver.arrivals.length >= storm.channels * each, 120_000, 20);
   t.equal(hung.arrivals.length, 1, "a hanging receiver is still at its first alert when the others have all");
   const byPath = groupedBy(receiver.arrivals, ({ path }) => path);
@@ -118,14 +112,8 @@ void t.test("a database outage loses no alert", async (t) => {
       return db.file<Row>(name, values);
     },
   });
-  const db: Pool = {
-    ...failingNow(pool),
-    transaction: (work) => pool.transaction((tx) => work(failingNow(tx))),
-  };
-  start(t, pool, {
-    db,
-    log: makeLog("test", "error", (one) => lines.push(one)),
-  });
+  const db: Pool = { ...failingNow(pool), transaction: (work) => pool.transaction((tx) => work(failingNow(tx))) };
+  start(t, pool, { db, log: makeLog("test", "error", (one) => lines.push(one)) });
   await until(() => receiver.arrivals.length === 2, 30_000);
   await until(async () => (await states(pool)).length === 1);
   t.strictSame(await states(pool), [{ state: "delivered", deliveries: 2 }]);
@@ -171,11 +159,7 @@ void t.test("without its key a dispatcher leaves all deliveries queued", async (
   await until(says("CHANNEL_KEY is not set for this core"));
   await keyless.close();
 
-  const wrong = start(t, pool, {
-    sealing: makeSealing(Buffer.alloc(32, 1)),
-    log,
-    rules: impatient,
-  });
+  const wrong = start(t, pool, { sealing: makeSealing(Buffer.alloc(32, 1)), log, rules: impatient });
   await until(says("this core's CHANNEL_KEY is not the one"));
   await wrong.close();
   t.equal(lines.length, 2, "said once");
@@ -230,10 +214,7 @@ function start(
   pool: Pool,
   { deadlineMs, ...given }: Partial<DispatcherOptions> & { deadlineMs?: number } = {},
 ): Dispatcher {
-  const poster = makePoster({
-    allowLoopback: true,
-    ...(deadlineMs && { deadlineMs }),
-  });
+  const poster = makePoster({ allowLoopback: true, ...(deadlineMs && { deadlineMs }) });
   const dispatcher = startDispatcher({
     db: pool,
     poster,

@@ -44,10 +44,7 @@ void t.test("a dispatcher sends no old alert after a freeze", async (t) => {
       await addChannel(pool, { to: native(`${receiver.origin}/${i}`) });
       await happened(pool, { kinds: ["opened", "closed"] });
 
-      const frozen = startAlerting(t, url, {
-        ...alerting,
-        fault: { ...point, signal: "SIGSTOP" },
-      });
+      const frozen = startAlerting(t, url, { ...alerting, fault: { ...point, signal: "SIGSTOP" } });
       await frozen.says("frozen");
       const other = startAlerting(t, url, alerting);
       const notedAll = async () => {

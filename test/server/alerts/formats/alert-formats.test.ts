@@ -44,10 +44,7 @@ function dispatcher(t: Test, pool: Pool, receiver: Receiver): void {
         ...sent,
         baseUrl: "https://status.example",
         userAgent: "test",
-        pagingEndpoints: {
-          us: `${receiver.origin}/us`,
-          eu: `${receiver.origin}/eu`,
-        },
+        pagingEndpoints: { us: `${receiver.origin}/us`, eu: `${receiver.origin}/eu` },
       }),
     log: makeLog("test", "error", () => {}),
     rules,
@@ -99,12 +96,7 @@ void t.test("spec: retry policy, delivery log and severity floor apply to all 3 
   };
   const failing = await channels("failing", "degraded");
   const floored = await channels("floored", "outage");
-  await happened(pool, {
-    venue: "okx",
-    severity: "degraded",
-    kinds: ["opened", "escalated", "closed"],
-    at: ago(10),
-  });
+  await happened(pool, { venue: "okx", severity: "degraded", kinds: ["opened", "escalated", "closed"], at: ago(10) });
   dispatcher(t, pool, receiver);
   await until(() => isAllDone(pool), 60_000, 20);
 

@@ -112,10 +112,7 @@ void t.test("a test alert says that it is a test", (t) => {
 
 void t.test("unknown facts are left out", (t) => {
   const { incident } = openedAlert();
-  const alert = {
-    ...openedAlert(),
-    ...{ incident: { ...incident, official: null }, evidence: null },
-  };
+  const alert = { ...openedAlert(), ...{ incident: { ...incident, official: null }, evidence: null } };
   t.equal(chat(alert).blocks.length, 3);
   t.notMatch(shown(alert), /notice|null|undefined/);
   t.end();

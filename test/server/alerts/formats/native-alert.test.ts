@@ -88,9 +88,7 @@ void t.test("a public library verifies the signature", (t) => {
 
   const exchanged = native(openedAlert(), [secret, former]);
   for (const one of [secret, former])
-    t.match(new Webhook(one).verify(exchanged.body, exchanged.headers), {
-      eventId: 8123,
-    });
+    t.match(new Webhook(one).verify(exchanged.body, exchanged.headers), { eventId: 8123 });
   t.equal(
     native(openedAlert(), [secret]).headers["webhook-signature"],
     new Webhook(secret).sign("evt_8123", sent.at, body),
@@ -171,9 +169,7 @@ void t.test("spec: the incident of an alert is the same object that /v1/incident
   t.strictSame((JSON.parse(sent) as Alert).incident, body.incidents[0]);
 
   const { Alert, IncidentsResponse } = documentOf({ registry }).components!.schemas as Record<string, SchemaObject>;
-  const { items } = IncidentsResponse!.properties!["incidents"] as {
-    items: ReferenceObject;
-  };
+  const { items } = IncidentsResponse!.properties!["incidents"] as { items: ReferenceObject };
   const { $ref } = Alert!.properties!["incident"] as ReferenceObject;
   t.equal($ref, items.$ref, "both refer to the same schema");
 });
