@@ -13,19 +13,24 @@ with own as materialized (
   select array_agg(component_id) as components from component where venue_id = $1::smallint
 ),
 taken as materialized (
-  select s.*, date_trunc('minute', s.ts) as minute
+  select
+    s.*,
+    date_trunc('minute', s.ts) as minute,
+    date_trunc('hour', s.ts) as hour,
+    case when s.good then s.latency_us end as good_us
   from sample s
   where s.ts >= $2::timestamptz and s.ts < $3::timestamptz
     and s.component_id = any ((select components from own)::int[])
 ),
-minutes as materialized (
+sample_minute_recomputed as materialized (
   select
     minute,
     component_id,
     region_id,
     count(*) as samples,
     sum(good::int) as good,
-    array_agg(latency_us order by latency_us) filter (where good and latency_us is not null) as us,
+    round(upkeep.share_of_sorted(array_remove(array_agg(good_us order by good_us), null), 0.5))::int as p50_us,
+    round(upkeep.share_of_sorted(array_remove(array_agg(good_us order by good_us), null), 0.95))::int as p95_us,
     max(head) as head,
     sum(messages) as messages,
     max(quiet_ms) as quiet_ms,
@@ -44,79 +49,56 @@ minutes as materialized (
   from taken
   group by minute, component_id, region_id
 ),
-hours as materialized (
+sample_hour_recomputed as materialized (
   select
-    date_trunc('hour', ts) as hour,
+    hour,
     component_id,
     region_id,
     count(*) as samples,
     sum(good::int) as good,
-    array_agg(latency_us order by latency_us) filter (where good and latency_us is not null) as us
+    round(upkeep.share_of_sorted(array_remove(array_agg(good_us order by good_us), null), 0.5))::int as p50_us,
+    round(upkeep.share_of_sorted(array_remove(array_agg(good_us order by good_us), null), 0.95))::int as p95_us
   from taken
-  group by 1, 2, 3
+  group by hour, component_id, region_id
 ),
-sample_minute_recomputed as materialized (
-  select
-    minute, component_id, region_id, samples::int, good::int,
-    round(upkeep.share_of_sorted(us, 0.5))::int as p50_us,
-    round(upkeep.share_of_sorted(us, 0.95))::int as p95_us,
-    head, messages::int, quiet_ms, event_age_ms,
-    dns::int, connect::int, tls::int, timeout::int, http::int, blocked::int, limited::int, body::int, handshake::int,
-    closed::int, stall::int
-  from minutes
-),
-sample_hour_recomputed as materialized (
-  select
-    hour, component_id, region_id, samples::int, good::int,
-    round(upkeep.share_of_sorted(us, 0.5))::int as p50_us,
-    round(upkeep.share_of_sorted(us, 0.95))::int as p95_us
-  from hours
-),
-rest_hour_recomputed as materialized (
+rest_hour_recomputed as (
   select
     hour,
     $1::smallint as venue_id,
     region_id,
-    samples,
-    upkeep.share_of_sorted(us, 0.5) as p50_us,
-    upkeep.share_of_sorted(us, 0.95) as p95_us
-  from (
-    select
-      date_trunc('hour', t.ts) as hour,
-      t.region_id,
-      sum(1)::int as samples,
-      array_agg(t.latency_us order by t.latency_us) filter (where t.latency_us is not null) as us
-    from taken t
-    join component c using (component_id)
-    where c.kind = 'rest' and t.good
-    group by 1, 2
-  ) pooled
+    sum(1) as samples,
+    upkeep.share_of_sorted(array_remove(array_agg(good_us order by good_us), null), 0.5) as p50_us,
+    upkeep.share_of_sorted(array_remove(array_agg(good_us order by good_us), null), 0.95) as p95_us
+  from taken
+  join component using (component_id)
+  where kind = 'rest' and good
+  group by hour, region_id
 ),
-stream_hour_recomputed as materialized (
+stream_hour_recomputed as (
   select
-    date_trunc('hour', ts) as hour,
+    hour,
     component_id,
     region_id,
-    sum(1)::int as samples,
-    sum(good::int)::int as good,
-    sum(messages::bigint)::bigint as messages,
+    sum(1) as samples,
+    sum(good::int) as good,
+    sum(messages::bigint) as messages,
     (array_agg(quiet_ms order by quiet_ms desc nulls last))[1] as quiet_ms,
-    sum(sequence_gaps::bigint)::bigint as sequence_gaps
+    sum(sequence_gaps::bigint) as sequence_gaps
   from taken
   where component_id in (select c.component_id from component c where c.kind = 'ws')
-  group by 1, 2, 3
+  group by hour, component_id, region_id
 ),
--- a half rounds to the even millisecond
-latency_hour_recomputed as materialized (
+latency_hour_recomputed as (
   select
-    date_trunc('hour', ts) as hour,
+    hour,
     component_id,
     region_id,
+    -- a half rounds to the even millisecond
     case
       when latency_us % 1000 = 500 then latency_us / 1000 + latency_us / 1000 % 2
       else (latency_us + 500) / 1000
     end as ms,
-    sum(1)::int as samples,
+    sum(1) as samples,
     (array_agg(latency_us order by latency_us))[1] as least_us,
     (array_agg(latency_us order by latency_us desc))[1] as most_us
   from taken
@@ -132,7 +114,7 @@ votes as (
     count(*) as regions,
     sum((samples - good >= good)::int) as regions_down,
     sum((samples - good >= 0.2 * samples)::int) as regions_bad
-  from minutes
+  from sample_minute_recomputed
   where (region_id, minute) not in (
     select x.region_id, x.minute from excluded_minute x where x.minute >= $2::timestamptz and x.minute < $3::timestamptz
   )
@@ -150,17 +132,20 @@ judged as (
 ),
 component_minute_recomputed as materialized (
   select
-    minute, component_id, regions::int, regions_down::int, regions_bad::int, measured,
+    minute, component_id, regions, regions_down, regions_bad, measured,
     measured and regions_down > regions - regions_down as down,
     measured and regions_bad > regions - regions_bad as bad
   from judged
 ),
 venue_minute_recomputed as materialized (
   select
-    minute, $1::smallint as venue_id, count(*)::int as components, sum(down::int)::int as components_down,
-    sum(bad::int)::int as components_bad,
-    sum(is_rest)::int as rest_components,
-    sum(is_rest * down::int)::int as rest_down,
+    minute,
+    $1::smallint as venue_id,
+    count(*) as components,
+    sum(down::int) as components_down,
+    sum(bad::int) as components_bad,
+    sum(is_rest) as rest_components,
+    sum(is_rest * down::int) as rest_down,
     sum(is_rest) > 0 and 2 * sum(is_rest * down::int) >= sum(is_rest)
       or sum(is_rest) < count(*) and 2 * sum((1 - is_rest) * down::int) >= sum(1 - is_rest) as down,
     bool_or(bad) as bad
@@ -201,10 +186,10 @@ counted_hours as materialized (
   select
     date_trunc('hour', half) as hour,
     whose,
-    sum(measured)::int as measured,
-    sum(down)::int as down,
-    sum(degraded)::int as degraded,
-    sum(measured * measured)::int as squares
+    sum(measured) as measured,
+    sum(down) as down,
+    sum(degraded) as degraded,
+    sum(measured * measured) as squares
   from counted_halves
   group by 1, 2
 ),
@@ -231,121 +216,92 @@ venue_hour_recomputed as materialized (
   left join counted_hours s on s.hour = a.hour and s.whose = 'stream'
   where a.whose = 'all'
 ),
--- Row by row, by their keys. A duplicate row of a bucket is a difference too: hence the copies.
+-- What names a row of each roll-up; the first column is its bucket.
+keys (rollup, columns) as (
+  values
+    ('sample_minute', '{minute,component_id,region_id}'::text[]),
+    ('sample_hour', '{hour,component_id,region_id}'),
+    ('rest_hour', '{hour,region_id}'),
+    ('stream_hour', '{hour,component_id,region_id}'),
+    ('latency_hour', '{hour,component_id,region_id,ms}'),
+    ('component_minute', '{minute,component_id}'),
+    ('venue_minute', '{minute}'),
+    ('component_hour', '{hour,component_id}'),
+    ('venue_hour', '{hour}')
+),
+recomputed (rollup, row) as materialized (
+  select 'sample_minute', to_jsonb(r) from sample_minute_recomputed r
+  union all
+  select 'sample_hour', to_jsonb(r) from sample_hour_recomputed r
+  union all
+  select 'rest_hour', to_jsonb(r) from rest_hour_recomputed r
+  union all
+  select 'stream_hour', to_jsonb(r) from stream_hour_recomputed r
+  union all
+  select 'latency_hour', to_jsonb(r) from latency_hour_recomputed r
+  union all
+  select 'component_minute', to_jsonb(r) from component_minute_recomputed r
+  union all
+  select 'venue_minute', to_jsonb(r) from venue_minute_recomputed r
+  union all
+  select 'component_hour', to_jsonb(r) from component_hour_recomputed r where hour < (select hours_to from rollups_made)
+  union all
+  select 'venue_hour', to_jsonb(r) from venue_hour_recomputed r where hour < (select hours_to from rollups_made)
+),
+kept (rollup, row) as materialized (
+  select 'sample_minute', to_jsonb(r)
+  from sample_minute r
+  where minute >= $2 and minute < $3 and component_id = any ((select components from own)::int[])
+  union all
+  select 'sample_hour', to_jsonb(r)
+  from sample_hour r
+  where hour >= $2 and hour < $3 and component_id = any ((select components from own)::int[])
+  union all
+  select 'rest_hour', to_jsonb(r) from rest_hour r where hour >= $2 and hour < $3 and venue_id = $1
+  union all
+  select 'stream_hour', to_jsonb(r)
+  from stream_hour r
+  where hour >= $2 and hour < $3 and component_id = any ((select components from own)::int[])
+  union all
+  select 'latency_hour', to_jsonb(r)
+  from latency_hour r
+  where hour >= $2 and hour < $3 and component_id = any ((select components from own)::int[])
+  union all
+  select 'component_minute', to_jsonb(r)
+  from component_minute r
+  where minute >= $2 and minute < $3 and component_id = any ((select components from own)::int[])
+  union all
+  select 'venue_minute', to_jsonb(r) from venue_minute r where minute >= $2 and minute < $3 and venue_id = $1
+  union all
+  select 'component_hour', to_jsonb(r)
+  from component_hour r
+  where hour >= $2 and hour < $3 and hour < (select hours_to from rollups_made)
+    and component_id = any ((select components from own)::int[])
+  union all
+  select 'venue_hour', to_jsonb(r)
+  from venue_hour r
+  where hour >= $2 and hour < $3 and hour < (select hours_to from rollups_made) and venue_id = $1
+),
+-- a second row of the same key is a difference too, which `except all` counts
+on_one_side as (
+  select 'kept' as side, k.* from (select * from kept except all select * from recomputed) k
+  union all
+  select 'recomputed', r.* from (select * from recomputed except all select * from kept) r
+),
+named as (
+  select o.*, key, key[1]::timestamptz as at, row_number() over (partition by side, o.rollup, key) as copy
+  from on_one_side o
+  join keys using (rollup)
+  cross join lateral (select array(select o.row ->> name from unnest(columns) as name)) as k (key)
+),
 compared as (
   select
-    'sample_minute' as rollup,
-    coalesce(a.minute, (k.row).minute) as at,
-    to_jsonb(k.row) as kept,
-    to_jsonb(a) as recomputed
-  from sample_minute_recomputed a
-  full join (
-    select r as row, row_number() over (partition by minute, component_id, region_id) as copy
-    from sample_minute r
-    where minute >= $2::timestamptz
-      and minute < $3::timestamptz
-      and component_id = any ((select components from own)::int[])
-  ) k
-    on (k.row).minute = a.minute
-      and (k.row).component_id = a.component_id
-      and (k.row).region_id = a.region_id
-      and copy = 1
-  where a is distinct from k.row
-  union all
-  select 'sample_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
-  from sample_hour_recomputed a
-  full join (
-    select r as row, row_number() over (partition by hour, component_id, region_id) as copy
-    from sample_hour r
-    where hour >= $2::timestamptz
-      and hour < $3::timestamptz
-      and component_id = any ((select components from own)::int[])
-  ) k
-    on (k.row).hour = a.hour
-      and (k.row).component_id = a.component_id
-      and (k.row).region_id = a.region_id
-      and copy = 1
-  where a is distinct from k.row
-  union all
-  select 'rest_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
-  from rest_hour_recomputed a
-  full join (
-    select r as row, row_number() over (partition by hour, region_id) as copy
-    from rest_hour r
-    where hour >= $2::timestamptz and hour < $3::timestamptz and venue_id = $1::smallint
-  ) k on (k.row).hour = a.hour and (k.row).region_id = a.region_id and copy = 1
-  where a is distinct from k.row
-  union all
-  select 'stream_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
-  from stream_hour_recomputed a
-  full join (
-    select r as row, row_number() over (partition by hour, component_id, region_id) as copy
-    from stream_hour r
-    where hour >= $2::timestamptz
-      and hour < $3::timestamptz
-      and component_id = any ((select components from own)::int[])
-  ) k
-    on (k.row).hour = a.hour
-      and (k.row).component_id = a.component_id
-      and (k.row).region_id = a.region_id
-      and copy = 1
-  where a is distinct from k.row
-  union all
-  select 'latency_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
-  from latency_hour_recomputed a
-  full join (
-    select r as row, row_number() over (partition by hour, component_id, region_id, ms) as copy
-    from latency_hour r
-    where hour >= $2::timestamptz
-      and hour < $3::timestamptz
-      and component_id = any ((select components from own)::int[])
-  ) k
-    on (k.row).hour = a.hour
-      and (k.row).component_id = a.component_id
-      and (k.row).region_id = a.region_id
-      and (k.row).ms = a.ms
-      and copy = 1
-  where a is distinct from k.row
-  union all
-  select 'component_minute', coalesce(a.minute, (k.row).minute), to_jsonb(k.row), to_jsonb(a)
-  from component_minute_recomputed a
-  full join (
-    select r as row, row_number() over (partition by minute, component_id) as copy
-    from component_minute r
-    where minute >= $2::timestamptz
-      and minute < $3::timestamptz
-      and component_id = any ((select components from own)::int[])
-  ) k on (k.row).minute = a.minute and (k.row).component_id = a.component_id and copy = 1
-  where a is distinct from k.row
-  union all
-  select 'venue_minute', coalesce(a.minute, (k.row).minute), to_jsonb(k.row), to_jsonb(a)
-  from venue_minute_recomputed a
-  full join (
-    select r as row, row_number() over (partition by minute) as copy
-    from venue_minute r
-    where minute >= $2::timestamptz and minute < $3::timestamptz and venue_id = $1::smallint
-  ) k on (k.row).minute = a.minute and copy = 1
-  where a is distinct from k.row
-  union all
-  select 'component_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
-  from component_hour_recomputed a
-  full join (
-    select r as row, row_number() over (partition by hour, component_id) as copy
-    from component_hour r
-    where hour >= $2::timestamptz
-      and hour < $3::timestamptz
-      and component_id = any ((select components from own)::int[])
-  ) k on (k.row).hour = a.hour and (k.row).component_id = a.component_id and copy = 1
-  where a is distinct from k.row and coalesce(a.hour, (k.row).hour) < (select hours_to from rollups_made)
-  union all
-  select 'venue_hour', coalesce(a.hour, (k.row).hour), to_jsonb(k.row), to_jsonb(a)
-  from venue_hour_recomputed a
-  full join (
-    select r as row, row_number() over (partition by hour) as copy
-    from venue_hour r
-    where hour >= $2::timestamptz and hour < $3::timestamptz and venue_id = $1::smallint
-  ) k on (k.row).hour = a.hour and copy = 1
-  where a is distinct from k.row and coalesce(a.hour, (k.row).hour) < (select hours_to from rollups_made)
+    rollup,
+    at,
+    (array_agg(row) filter (where side = 'kept'))[1] as kept,
+    (array_agg(row) filter (where side = 'recomputed'))[1] as recomputed
+  from named
+  group by rollup, key, at, copy
 ),
 differences as (
   select
@@ -381,7 +337,7 @@ lost as (
       and component_id = any ((select components from own)::int[])
     group by 1, 2, 3
   ) h using (hour, component_id, region_id)
-  left join hours a using (hour, component_id, region_id)
+  left join sample_hour_recomputed a using (hour, component_id, region_id)
   where least(m.samples, h.samples) > coalesce(a.samples, 0)
 ),
 -- by three hours, whose squares are needed too
