@@ -1,4 +1,4 @@
--- Store a batch of samples from one region; one array per column of sample.
+-- Store a batch of samples from one region: an array of JSON objects, whose keys are the columns below.
 --
 -- Returns the database's timeline (schema/023-timeline.sql); whether the region is known; which samples are of an
 -- unknown component, counted from 1; and how many of the others were accepted, and how many of these are new. An
@@ -7,31 +7,8 @@
 -- roll-up's watermark beyond now).
 --
 -- PL/pgSQL, because a connection keeps its plan. Planned at each call, it took the embedded database twice the time.
-create function upkeep.record_samples(
-  region                 text,
-  venues                 text[],
-  components             text[],
-  slots                  timestamptz[],
-  faults                 fault[],
-  latencies_us           int[],
-  dns_us                 int[],
-  connects_us            int[],
-  tls_us                 int[],
-  first_bytes_us         int[],
-  http_statuses          smallint[],
-  heads                  bigint[],
-  messages               int[],
-  quiets_ms              int[],
-  event_ages_ms          int[],
-  lates_ms               smallint[],
-  fresh                  boolean[],
-  certificates_expire_at timestamptz[],
-  sequence_gaps          int[],
-  clock_errors_ms        int[],
-  clock_errors_within_ms int[],
-  refusals               text[],
-  unserved               boolean[]
-) returns table (timeline text, knows_region boolean, unknown int[], accepted int, stored int)
+create function upkeep.record_samples(region text, samples json)
+returns table (timeline text, knows_region boolean, unknown int[], accepted int, stored int)
 language plpgsql
 as $$
 #variable_conflict use_column
@@ -50,45 +27,51 @@ begin
   ),
   accepted as (
     select c.component_id, g.*
-    from unnest(
-      venues, components, slots, faults, latencies_us, dns_us, connects_us, tls_us, first_bytes_us, http_statuses,
-      heads, messages, quiets_ms,
-      event_ages_ms, lates_ms, fresh, certificates_expire_at, sequence_gaps, clock_errors_ms, clock_errors_within_ms,
-      refusals, unserved
-    ) as g (
-      venue, component, ts, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us,
-      http_status, head, messages, quiet_ms, event_age_ms, late_ms, fresh, certificate_expires_at, sequence_gaps,
-      clock_error_ms, clock_error_within_ms, refusal, unserved
+    from json_to_recordset(samples) as g (
+      venue                  text,
+      component              text,
+      slot_at                timestamptz,
+      fault                  fault,
+      latency_us             integer,
+      dns_us                 integer,
+      connect_us             integer,
+      tls_us                 integer,
+      first_byte_us          integer,
+      http_status            smallint,
+      head                   bigint,
+      messages               integer,
+      quiet_ms               integer,
+      event_age_ms           integer,
+      late_ms                smallint,
+      fresh                  boolean,
+      certificate_expires_at timestamptz,
+      sequence_gaps          integer,
+      clock_error_ms         integer,
+      clock_error_within_ms  integer,
+      refusal                text,
+      unserved               boolean
     )
     join known c using (venue, component)
-    where g.ts > now() - upkeep.refused_after()
-      and g.ts <= now() + interval '1 minute'
+    where g.slot_at > now() - upkeep.refused_after()
+      and g.slot_at <= now() + interval '1 minute'
       and exists (select from here)
   ),
   stored as (
     insert into sample (
-      ts, component_id, region_id, good, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us,
-      http_status, head, messages, quiet_ms, event_age_ms, late_ms, fresh, certificate_expires_at, sequence_gaps,
-      clock_error_ms, clock_error_within_ms, refusal, unserved, received_after_s
+      ts, component_id, region_id, good, fault, latency_us, dns_us, connect_us, tls_us, first_byte_us, http_status,
+      head, messages, quiet_ms, event_age_ms, late_ms, fresh, certificate_expires_at, sequence_gaps, clock_error_ms,
+      clock_error_within_ms, refusal, unserved, received_after_s
     )
     select
-      a.ts,
-      a.component_id,
-      (select region_id from here),
-      a.fault is null,
-      a.fault,
-      a.latency_us,
-      a.dns_us,
-      a.connect_us,
-      a.tls_us,
-      a.first_byte_us, a.http_status, a.head, a.messages, a.quiet_ms, a.event_age_ms,
-      a.late_ms, a.fresh, a.certificate_expires_at, a.sequence_gaps,
+      a.slot_at, a.component_id, (select region_id from here), a.fault is null, a.fault, a.latency_us, a.dns_us,
+      a.connect_us, a.tls_us, a.first_byte_us, a.http_status,
+      a.head, a.messages, a.quiet_ms, a.event_age_ms, a.late_ms, a.fresh, a.certificate_expires_at, a.sequence_gaps,
       a.clock_error_ms, a.clock_error_within_ms, left(a.refusal, 200), a.unserved,
       -- the current clock, not the start of the transaction: the engine relies on it to know what was known when
-      greatest(0, ceil(extract(epoch from clock_timestamp() - a.ts)))
+      greatest(0, ceil(extract(epoch from clock_timestamp() - a.slot_at)))
     from accepted a
     -- two batches with the same samples take their locks in the same order, which avoids a deadlock
-    order by a.component_id, a.ts
+    order by a.component_id, a.slot_at
     -- the primary key is the only possible conflict; naming it would need the right to read samples, which a probe
     -- lacks
     on conflict do nothing
@@ -98,11 +81,13 @@ begin
     current_timeline() as timeline,
     exists (select from here) as knows_region,
     -- computed only if some were not accepted
-    case when (select count(*) from accepted) = cardinality(venues) then '{}' else array(
+    case when (select count(*) from accepted) = json_array_length(samples) then '{}' else array(
       select g.place::int
-      from unnest(venues, components, slots) with ordinality as g (venue, component, ts, place)
-      where g.ts > now() - upkeep.refused_after()
-        and g.ts <= now() + interval '1 minute'
+      from rows from (
+        json_to_recordset(samples) as (venue text, component text, slot_at timestamptz)
+      ) with ordinality as g (venue, component, slot_at, place)
+      where g.slot_at > now() - upkeep.refused_after()
+        and g.slot_at <= now() + interval '1 minute'
         and not exists (select from known k where k.venue = g.venue and k.component = g.component)
       order by g.place
     ) end as unknown,
