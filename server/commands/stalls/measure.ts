@@ -10,7 +10,7 @@ import { reportText } from "../../stalls/report.js";
 import { writeThresholds } from "../../stalls/write.js";
 import { UserError } from "../../../shared/process/user-error.js";
 
-/** How long raw samples are kept (sql/upkeep/010-periods.sql). */
+/** How long raw samples are kept (sql/upkeep/010-retention-periods.sql). */
 export const mostDays = 8;
 
 /** A week, because nights and weekends are quieter than working hours, and are healthy all the same. */
