@@ -142,8 +142,9 @@ async function dieSometime(t: Test, url: string, hasEngine: boolean, random: () 
 }
 
 /** @param longestMs after it is ready. @returns false where the test had to kill it */
-async function diesWithin({ child, died, prints }: Alerting, longestMs: number): Promise<boolean> {
-  await prints("ready");
+async function diesWithin(program: Alerting, longestMs: number): Promise<boolean> {
+  await program.prints("ready");
+  const { child, died } = program;
   const over = new AbortController();
   await Promise.race([died, sleep(longestMs, undefined, { signal: over.signal }).catch(() => {})]);
   over.abort();
