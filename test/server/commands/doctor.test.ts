@@ -16,12 +16,14 @@ import { type Registry } from "../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { makeAuthority } from "../../support/certificates.js";
 import { migratedDatabase } from "../../support/database.js";
+import { ago } from "../../support/fleet.js";
 import { freePort } from "../../support/free-port.js";
 import { madeSample } from "../../support/made-sample.js";
 import { member } from "../../support/member.js";
 import { becoming } from "../../support/rights.js";
 import { runCli } from "../../support/run-script.js";
 import { someSpool, spoolDirectory } from "../../support/spool.js";
+import { serveTcp } from "../../support/tcp-server.js";
 import { startWorld } from "../../../simulator/world.js";
 
 const log = makeLog("test", "error");
@@ -29,35 +31,25 @@ const log = makeLog("test", "error");
 void t.test("the doctor warns about a Node line that has ended or is untested", (t) => {
   const before = new Date("2026-04-30T23:59:59Z");
   const after = new Date("2026-05-01T00:00:00Z");
-  t.match(nodeFound(before, "20.20.2"), { grade: "ok", advice: null });
+  t.match(nodeFound(before, "20.20.2"), { check: "versions", grade: "ok", advice: null });
+  const maintained =
+    "22 (maintained until 2027-04-30), 24 (maintained until 2028-04-30) or 26 (maintained until 2029-04-30)";
   t.match(nodeFound(after, "20.20.2"), {
-    check: "versions",
     grade: "warning",
     found: /on Node 20\.20\.2; Node 20 has had no security fixes since 2026-04-30$/,
-    advice:
-      "run it on Node 22 (maintained until 2027-04-30), 24 (maintained until 2028-04-30) or 26 (maintained until 2029-04-30)",
+    advice: `run it on Node ${maintained}`,
   });
   t.match(nodeFound(after, "24.21.0"), { grade: "ok" });
-  for (const untested of ["25.9.0", "28.0.0"])
-    t.match(nodeFound(after, untested), {
-      grade: "warning",
-      found: /; this release is tested on Node 20, 22, 24 or 26$/,
-      advice: /^run it on Node 22/,
-    });
-  t.match(nodeFound(new Date("2029-05-01"), "26.10.0"), {
-    grade: "warning",
-    advice: /^install a newer release of venuewatch/,
-  });
+  const untested = { found: /; this release is tested on Node 20, 22, 24 or 26$/, advice: /^run it on Node 22/ };
+  for (const version of ["25.9.0", "28.0.0"]) t.match(nodeFound(after, version), { grade: "warning", ...untested });
+  const last = nodeFound(new Date("2029-05-01"), "26.10.0");
+  t.match(last, { grade: "warning", advice: /^install a newer release of venuewatch/ });
   t.end();
 });
 
-interface Examined {
-  code: number | NodeJS.Signals;
-  ok: boolean;
-  findings: Finding[];
-  of: (check: string) => Finding | undefined;
-  failed: string[];
-}
+const notOk = (findings: Finding[]) => findings.filter(({ grade }) => grade !== "ok");
+const failuresIn = (findings: Finding[]) => findings.filter(({ grade }) => grade === "failure");
+const checksOf = (findings: Finding[]) => findings.map(({ check }) => check);
 
 void t.test("venuewatch doctor", async (t) => {
   const { pool, url, registry: real } = await migratedDatabase(t);
@@ -75,10 +67,7 @@ void t.test("venuewatch doctor", async (t) => {
     t.equal(seen.code, 0);
     const [node, ...others] = seen.findings;
     t.strictSame(node, nodeFound(new Date()), "this Node's line may have ended");
-    t.strictSame(
-      others.filter(({ grade }) => grade !== "ok"),
-      [],
-    );
+    t.strictSame(notOk(others), []);
     t.match(seen.of("database")!.found, /PostgreSQL \d+.* with TimescaleDB 2\./);
     t.match(seen.of("clock")!.found, /this clock is -?\d+ ± \d+ ms ahead/);
     t.match(seen.of("venue kraken")!.found, /^6 of 6 are good/);
@@ -94,11 +83,8 @@ void t.test("venuewatch doctor", async (t) => {
       await acting.script(becoming(role));
       const region = role === "vw_probe" ? "us-east" : null;
       const findings = await findingsOn(acting, region, registry);
-      t.strictSame(
-        findings.filter(({ grade }) => grade !== "ok"),
-        [],
-      );
-      t.ok(findings.some(({ check }) => check === "engine"));
+      t.strictSame(notOk(findings), []);
+      t.ok(checksOf(findings).includes("engine"));
     });
 
   await t.test("prints its findings as text, too", async (t) => {
@@ -110,30 +96,24 @@ void t.test("venuewatch doctor", async (t) => {
 
   await t.test("names faults of venues and advises what to do", async (t) => {
     world.fault({ venue: "kraken", kind: "refused" });
-    world.fault({ ...{ venue: "okx", component: "rest:ticker" }, ...{ kind: "status", status: 451 } });
-    world.fault({ ...{ venue: "bitstamp", component: "ws:conn" }, kind: "handshake-refused" });
+    world.fault({ venue: "okx", component: "rest:ticker", kind: "status", status: 451 });
+    world.fault({ venue: "bitstamp", component: "ws:conn", kind: "handshake-refused" });
     const seen = await examined(t, env);
     t.equal(seen.code, 2);
     t.strictSame(seen.failed, ["venue kraken", "venue okx", "venue bitstamp"]);
     t.match(seen.of("venue kraken")!.found, /rest:time: connect; rest:status: skipped after rest:time/);
-    t.match(seen.of("venue okx"), {
-      found: /4 of 5 are good.*rest:ticker: blocked \(status 451\)/,
-      advice: /another region/,
-    });
+    const blocked = /4 of 5 are good.*rest:ticker: blocked \(status 451\)/;
+    t.match(seen.of("venue okx"), { found: blocked, advice: /another region/ });
     t.match(seen.of("venue bitstamp")!.found, /socket .*: handshake/);
     t.match(seen.of("network")!.found, "3 of 4 venues answer");
     await world.clear();
   });
 
   await t.test("sees a certificate that has expired", async (t) => {
-    const names = ["localhost", "127.0.0.1"];
     const authority = makeAuthority();
-    const { key, cert } = authority.vouchFor({
-      names,
-      from: new Date(Date.now() - 9 * 86_400_000),
-      until: new Date(Date.now() - 3 * 86_400_000),
-    });
-    const server = createServer({ key, cert }, (_, response) => response.end("{}"));
+    const [from, until] = [ago(9 * 86_400), ago(3 * 86_400)];
+    const expiredOne = authority.vouchFor({ names: ["localhost", "127.0.0.1"], from, until });
+    const server = createServer(expiredOne, (_, response) => response.end("{}"));
     const port = await listen(server, 0, "127.0.0.1", "PORT");
     t.teardown(() => server.close());
     const root = join(t.testdir({}), "root.pem");
@@ -143,10 +123,8 @@ void t.test("venuewatch doctor", async (t) => {
     for (const endpoint of venue!.rest) endpoint.url = `https://localhost:${port}/`;
     const seen = await examined(t, { ...env, ...(await environment(t, expired, {})), NODE_EXTRA_CA_CERTS: root });
     t.strictSame(seen.failed, [`venue ${venue!.id}`]);
-    t.match(seen.of(`venue ${venue!.id}`), {
-      found: /rest:\w+: tls; .*certificate expired 3 days ago/,
-      advice: /certificate/,
-    });
+    const found = /rest:\w+: tls; .*certificate expired 3 days ago/;
+    t.match(seen.of(`venue ${venue!.id}`), { found, advice: /certificate/ });
   });
 
   await t.test("works while the database is away", async (t) => {
@@ -175,9 +153,10 @@ void t.test("venuewatch doctor", async (t) => {
     await gone.renew();
     await gone.leave();
     await pool.query(sql`update engine_clock set ticked_at = ticked_at - interval '6 minutes'`);
-    const [probes, engine] = (await findingsOn(pool, null, null)).slice(-2);
-    t.match(probes, { ...{ check: "probes", grade: "warning" }, found: /^us-east: no heartbeat since 20/ });
-    t.match(engine, { ...{ check: "engine", grade: "failure" }, found: /every state is unknown/ });
+    t.match((await findingsOn(pool, null, null)).slice(-2), [
+      { check: "probes", grade: "warning", found: /^us-east: no heartbeat since 20/ },
+      { check: "engine", grade: "failure", found: /every state is unknown/ },
+    ]);
     await pool.query(sql`delete from probe`);
     await pool.query(sql`update engine_clock set ticked_at = now()`);
   });
@@ -186,27 +165,21 @@ void t.test("venuewatch doctor", async (t) => {
     const nobody = openPool(url, { applicationName: "test", log, max: 1 });
     t.teardown(() => nobody.close());
     await nobody.script(becoming("vw_analyst"));
-    const findings = await findingsOn(nobody, "us-east", registry);
-    const failed = findings.filter(({ grade }) => grade === "failure");
-    t.strictSame(
-      failed.map(({ check }) => check),
-      ["schema", "rights"],
-    );
-    t.match(failed[0]!.found, "permission denied for schema venuewatch");
+    const failures = failuresIn(await findingsOn(nobody, "us-east", registry));
+    t.strictSame(checksOf(failures), ["schema", "rights"]);
+    t.match(failures[0]!.found, "permission denied for schema venuewatch");
   });
 
   await t.test("names ports in use, a bad data directory and other builds", async (t) => {
-    const server = createServer();
-    const taken = await listen(server, 0, "127.0.0.1", "PORT");
-    t.teardown(() => server.close());
+    const taken = await serveTcp(t, () => {});
     await pool.query(sql`
       insert into probe (region_id, process, version, started_at, seen_at, unmeasured, alive_until)
       select region_id, gen_random_uuid(), '0.0.1', now(), now(), 0, now() + interval '1 hour' from region where region = 'us-east'
     `);
-    const seen = await examined(t, { ...env, ...{ PORT: String(taken), DATA_DIR: "/dev/null" } });
+    const seen = await examined(t, { ...env, PORT: String(taken), DATA_DIR: "/dev/null" });
     t.strictSame(seen.failed, ["data directory"]);
     t.match(seen.of("ports")!.found, `${taken} taken`);
-    t.match(seen.of("probes"), { ...{ grade: "warning", found: "us-east 0.0.1" } });
+    t.match(seen.of("probes"), { grade: "warning", found: "us-east 0.0.1" });
   });
 
   await t.test("names an older schema", async (t) => {
@@ -215,7 +188,7 @@ void t.test("venuewatch doctor", async (t) => {
     );
     const seen = await examined(t, env);
     t.strictSame(seen.failed, ["schema"]);
-    t.match(seen.of("schema"), { ...{ found: `lacks ${newest!.name}`, advice: /venuewatch migrate/ } });
+    t.match(seen.of("schema"), { found: `lacks ${newest!.name}`, advice: /venuewatch migrate/ });
   });
 
   function everySample() {
@@ -228,18 +201,15 @@ void t.test("the doctor counts waiting samples", async (t) => {
   const spool = await someSpool(t, { directory: join(dataDir, "spool", "us-east") });
   for (const slot of [1, 2, 3]) spool.add(madeSample({ slotAt: new Date(slot) }));
   await spool.flush();
-  t.match(await spoolFinding(), { ...{ grade: "ok", found: /^at most 3 samples wait for the database/ } });
+  t.match(await spoolFinding(), { grade: "ok", found: /^at most 3 samples wait for the database/ });
   await spool.close();
   t.match(await spoolFinding(), { found: /^at most 3 samples/ });
 
   await rm(join(dataDir, "spool"), { recursive: true });
   t.match(await spoolFinding(), { found: /^at most 0 samples/ });
   await writeFile(join(dataDir, "spool"), "");
-  t.match(
-    await spoolFinding(),
-    { grade: "failure", found: /ENOTDIR/ },
-    "an unreadable spool does not affect the other findings",
-  );
+  const finding = await spoolFinding();
+  t.match(finding, { grade: "failure", found: /ENOTDIR/ }, "it is unreadable, and the other checks run");
 
   async function spoolFinding() {
     const findings = await dataDirFound({ dataDir });
@@ -249,35 +219,25 @@ void t.test("the doctor counts waiting samples", async (t) => {
 
 void t.test("the doctor reports too few open files with the number needed", async (t) => {
   const registry = await loadRegistry("registry-all.json");
-  t.match(filesFound(registry, 256), {
-    grade: "failure",
-    found: /^256 are allowed, at most \d+ are needed/,
-    advice: /ulimit -n \d+/,
-  });
+  const found = /^256 are allowed, at most \d+ are needed/;
+  t.match(filesFound(registry, 256), { grade: "failure", found, advice: /ulimit -n \d+/ });
   t.equal(filesFound(registry, 65_536).grade, "ok");
 });
 
-async function examined(t: Test, env: Record<string, string>): Promise<Examined> {
+async function examined(t: Test, env: Record<string, string>) {
   const script = runCli(t, ["doctor", "--json"], env);
   const code = await script.ended;
   const [json = ""] = /^\{[^]*^\}$/m.exec(script.output()) ?? [];
-  const { ok, findings } = JSON.parse(json) as Pick<Examined, "ok" | "findings">;
-  const failed = findings.filter(({ grade }) => grade === "failure");
+  const { ok, findings } = JSON.parse(json) as { ok: boolean; findings: Finding[] };
+  const failed = checksOf(failuresIn(findings));
   t.equal(ok, failed.length === 0);
-  return {
-    ...{ code, ok, findings },
-    of: (check) => findings.find((one) => one.check === check),
-    failed: failed.map(({ check }) => check),
-  };
+  return { code, findings, failed, of: (check: string) => findings.find((one) => one.check === check) };
 }
 
 async function environment(t: Test, registry: Registry, env: Record<string, string>): Promise<Record<string, string>> {
   const directory = t.testdir({});
   const path = join(directory, "registry.json");
   await writeFile(path, JSON.stringify(registry));
-  return {
-    ...{ REGISTRY: path, DATA_DIR: directory },
-    ...{ PORT: String(await freePort()), HEALTH_PORT: String(await freePort()) },
-    ...env,
-  };
+  const ports = { PORT: String(await freePort()), HEALTH_PORT: String(await freePort()) };
+  return { REGISTRY: path, DATA_DIR: directory, ...ports, ...env };
 }
