@@ -7,7 +7,7 @@ import { findingsOn } from "../../../server/commands/doctor/database.js";
 import type { Finding } from "../../../server/commands/doctor/finding.js";
 import { dataDirFound, filesFound } from "../../../server/commands/doctor/machine.js";
 import { nodeFound } from "../../../server/commands/doctor/node.js";
-import { openPool, sql } from "../../../shared/database/pool.js";
+import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { tick } from "../../../server/engine/tick.js";
 import { listen } from "../../../shared/config/listen.js";
 import { makeLog } from "../../../shared/log/log.js";
@@ -25,6 +25,8 @@ import { runCli } from "../../support/run-script.js";
 import { someSpool, spoolDirectory } from "../../support/spool.js";
 import { serveTcp } from "../../support/tcp-server.js";
 import { startWorld } from "../../../simulator/world.js";
+
+type Env = Record<string, string>;
 
 const log = makeLog("test", "error");
 
@@ -63,26 +65,22 @@ void t.test("venuewatch doctor", async (t) => {
 
   await t.test("finds no fault in a healthy service", async (t) => {
     const before = await everySample();
-    const seen = await examined(t, env);
-    t.equal(seen.code, 0);
-    const [node, ...others] = seen.findings;
+    const [node, ...others] = await doctorFinds(t, env, [], {
+      database: { found: /PostgreSQL \d+.* with TimescaleDB 2\./ },
+      clock: { found: /this clock is -?\d+ ± \d+ ms ahead/ },
+      "venue kraken": { found: /^6 of 6 are good/ },
+      "venue binance-futures": { found: /^7 of 7 are good/ },
+    });
     t.strictSame(node, nodeFound(new Date()), "this Node's line may have ended");
     t.strictSame(notOk(others), []);
-    t.match(seen.of("database")!.found, /PostgreSQL \d+.* with TimescaleDB 2\./);
-    t.match(seen.of("clock")!.found, /this clock is -?\d+ ± \d+ ms ahead/);
-    t.match(seen.of("venue kraken")!.found, /^6 of 6 are good/);
-    t.match(seen.of("venue binance-futures")!.found, /^7 of 7 are good/);
     t.equal(world.openSockets(), 0, "no socket is left open");
     t.strictSame(await everySample(), before, "no sample is stored");
   });
 
   for (const role of ["vw_probe", "vw_core", "vw_web"])
     await t.test(`finds no fault as ${role}`, async (t) => {
-      const acting = openPool(url, { applicationName: "test", log, max: 1 });
-      t.teardown(() => acting.close());
-      await acting.script(becoming(role));
       const region = role === "vw_probe" ? "us-east" : null;
-      const findings = await findingsOn(acting, region, registry);
+      const findings = await findingsOn(await poolAs(t, role), region, registry);
       t.strictSame(notOk(findings), []);
       t.ok(checksOf(findings).includes("engine"));
     });
@@ -98,14 +96,12 @@ void t.test("venuewatch doctor", async (t) => {
     world.fault({ venue: "kraken", kind: "refused" });
     world.fault({ venue: "okx", component: "rest:ticker", kind: "status", status: 451 });
     world.fault({ venue: "bitstamp", component: "ws:conn", kind: "handshake-refused" });
-    const seen = await examined(t, env);
-    t.equal(seen.code, 2);
-    t.strictSame(seen.failed, ["venue kraken", "venue okx", "venue bitstamp"]);
-    t.match(seen.of("venue kraken")!.found, /rest:time: connect; rest:status: skipped after rest:time/);
-    const blocked = /4 of 5 are good.*rest:ticker: blocked \(status 451\)/;
-    t.match(seen.of("venue okx"), { found: blocked, advice: /another region/ });
-    t.match(seen.of("venue bitstamp")!.found, /socket .*: handshake/);
-    t.match(seen.of("network")!.found, "3 of 4 venues answer");
+    await doctorFinds(t, env, ["venue kraken", "venue okx", "venue bitstamp"], {
+      "venue kraken": { found: /rest:time: connect; rest:status: skipped after rest:time/ },
+      "venue okx": { found: /4 of 5 are good.*rest:ticker: blocked \(status 451\)/, advice: /another region/ },
+      "venue bitstamp": { found: /socket .*: handshake/ },
+      network: { found: "3 of 4 venues answer" },
+    });
     await world.clear();
   });
 
@@ -121,31 +117,26 @@ void t.test("venuewatch doctor", async (t) => {
     const expired: Registry = structuredClone(registry);
     const [venue] = expired.venues;
     for (const endpoint of venue!.rest) endpoint.url = `https://localhost:${port}/`;
-    const seen = await examined(t, { ...env, ...(await environment(t, expired, {})), NODE_EXTRA_CA_CERTS: root });
-    t.strictSame(seen.failed, [`venue ${venue!.id}`]);
+    const check = `venue ${venue!.id}`;
+    const settings = { ...env, ...(await environment(t, expired, {})), NODE_EXTRA_CA_CERTS: root };
     const found = /rest:\w+: tls; .*certificate expired 3 days ago/;
-    t.match(seen.of(`venue ${venue!.id}`), { found, advice: /certificate/ });
+    await doctorFinds(t, settings, [check], { [check]: { found, advice: /certificate/ } });
   });
 
   await t.test("works while the database is away", async (t) => {
     const away = `postgres://user:secret@127.0.0.1:${await freePort()}/db`;
-    const seen = await examined(t, { ...env, DATABASE_URL: away });
-    t.equal(seen.code, 2);
-    t.strictSame(seen.failed, ["database"]);
-    t.match(seen.of("database")!.found, /ECONNREFUSED.*nothing listens there/);
-    t.notMatch(JSON.stringify(seen.findings), "secret");
-    t.equal(seen.of("venue okx")!.grade, "ok");
+    const findings = await doctorFinds(t, { ...env, DATABASE_URL: away }, ["database"], {
+      database: { found: /ECONNREFUSED.*nothing listens there/ },
+      "venue okx": { grade: "ok" },
+    });
+    t.notMatch(JSON.stringify(findings), "secret");
   });
 
   await t.test("names wrong settings and a wrong registry", async (t) => {
-    const settings = await examined(t, { ...env, PORT: "many" });
-    t.strictSame(settings.failed, ["settings"]);
-    t.match(settings.of("settings")!.found, "PORT: expected");
-    const missing = await examined(t, { ...env, REGISTRY: "/nowhere.json" });
-    t.strictSame(missing.failed, ["registry"]);
-    t.equal(missing.of("database")!.grade, "ok", "the remaining checks run");
-    const mars = await examined(t, { ...env, REGION: "mars" });
-    t.match(mars.of("registry")!.found, "but not REGION=mars");
+    await doctorFinds(t, { ...env, PORT: "many" }, ["settings"], { settings: { found: "PORT: expected" } });
+    // the remaining checks run
+    await doctorFinds(t, { ...env, REGISTRY: "/nowhere.json" }, ["registry"], { database: { grade: "ok" } });
+    await doctorFinds(t, { ...env, REGION: "mars" }, ["registry"], { registry: { found: "but not REGION=mars" } });
   });
 
   await t.test("notices that no probe measures and no engine decides", async (t) => {
@@ -162,10 +153,8 @@ void t.test("venuewatch doctor", async (t) => {
   });
 
   await t.test("names a missing permission and continues", async (t) => {
-    const nobody = openPool(url, { applicationName: "test", log, max: 1 });
-    t.teardown(() => nobody.close());
-    await nobody.script(becoming("vw_analyst"));
-    const failures = failuresIn(await findingsOn(nobody, "us-east", registry));
+    const analyst = await poolAs(t, "vw_analyst");
+    const failures = failuresIn(await findingsOn(analyst, "us-east", registry));
     t.strictSame(checksOf(failures), ["schema", "rights"]);
     t.match(failures[0]!.found, "permission denied for schema venuewatch");
   });
@@ -176,20 +165,25 @@ void t.test("venuewatch doctor", async (t) => {
       insert into probe (region_id, process, version, started_at, seen_at, unmeasured, alive_until)
       select region_id, gen_random_uuid(), '0.0.1', now(), now(), 0, now() + interval '1 hour' from region where region = 'us-east'
     `);
-    const seen = await examined(t, { ...env, PORT: String(taken), DATA_DIR: "/dev/null" });
-    t.strictSame(seen.failed, ["data directory"]);
-    t.match(seen.of("ports")!.found, `${taken} taken`);
-    t.match(seen.of("probes"), { grade: "warning", found: "us-east 0.0.1" });
+    await doctorFinds(t, { ...env, PORT: String(taken), DATA_DIR: "/dev/null" }, ["data directory"], {
+      ports: { found: `${taken} taken` },
+      probes: { grade: "warning", found: "us-east 0.0.1" },
+    });
   });
 
   await t.test("names an older schema", async (t) => {
     const [newest] = await pool.query<{ name: string }>(
       sql`delete from venuewatch.migration where name = (select max(name) from venuewatch.migration) returning name`,
     );
-    const seen = await examined(t, env);
-    t.strictSame(seen.failed, ["schema"]);
-    t.match(seen.of("schema"), { found: `lacks ${newest!.name}`, advice: /venuewatch migrate/ });
+    await doctorFinds(t, env, ["schema"], { schema: { found: `lacks ${newest!.name}`, advice: /venuewatch migrate/ } });
   });
+
+  async function poolAs(t: Test, role: string): Promise<Pool> {
+    const acting = openPool(url, { applicationName: "test", log, max: 1 });
+    t.teardown(() => acting.close());
+    await acting.script(becoming(role));
+    return acting;
+  }
 
   function everySample() {
     return pool.query(sql`select count(*) from sample`);
@@ -224,17 +218,22 @@ void t.test("the doctor reports too few open files with the number needed", asyn
   t.equal(filesFound(registry, 65_536).grade, "ok");
 });
 
-async function examined(t: Test, env: Record<string, string>) {
+/** Runs the doctor, and asserts which checks fail and what others find. @returns all findings */
+async function doctorFinds(t: Test, env: Env, failed: string[], expected: Record<string, object>): Promise<Finding[]> {
   const script = runCli(t, ["doctor", "--json"], env);
-  const code = await script.ended;
+  t.equal(await script.ended, failed.length > 0 ? 2 : 0);
   const [json = ""] = /^\{[^]*^\}$/m.exec(script.output()) ?? [];
   const { ok, findings } = JSON.parse(json) as { ok: boolean; findings: Finding[] };
-  const failed = checksOf(failuresIn(findings));
   t.equal(ok, failed.length === 0);
-  return { code, findings, failed, of: (check: string) => findings.find((one) => one.check === check) };
+  t.strictSame(checksOf(failuresIn(findings)), failed);
+  for (const [check, finding] of Object.entries(expected)) {
+    const found = findings.find((one) => one.check === check);
+    t.match(found, finding, check);
+  }
+  return findings;
 }
 
-async function environment(t: Test, registry: Registry, env: Record<string, string>): Promise<Record<string, string>> {
+async function environment(t: Test, registry: Registry, env: Env): Promise<Env> {
   const directory = t.testdir({});
   const path = join(directory, "registry.json");
   await writeFile(path, JSON.stringify(registry));

@@ -67,11 +67,7 @@ void t.test("a redirect observes the host's pause", async (t) => {
 
 void t.test("redirects to another host, without end or without an address are not followed", async (t) => {
   const problems: [status: number, location: string | undefined, problem: string][] = [
-    [
-      301,
-      "https://status.other.example/page?utm=1",
-      "redirects to https://status.other.example, which is another origin",
-    ],
+    [301, "https://other.example/page?utm=1", "redirects to https://other.example, which is another origin"],
     [302, "//127.0.0.2/", "redirects to http://127.0.0.2, which is another origin"],
     [301, "javascript:alert(1)", "redirects to javascript:, which is another origin"],
     [301, "blob:$ORIGIN/x", "redirects to blob:, which is another origin"],

@@ -82,34 +82,30 @@ void t.test("spec: redirects are not followed", async (t) => {
 
 void t.test("Retry-After of a refusal is read", async (t) => {
   const inAMinute = new Date(Date.now() + 61_000).toUTCString();
-  const cases: [retryAfter: string | null, least: number | null, most: number | null][] = [
-    ["3", 3000, 3000],
-    ["600", 600_000, 600_000],
-    ["601", 600_000, 600_000],
-    ["99999999999999999999999", 600_000, 600_000],
-    [inAMinute, 50_000, 61_000],
-    ["Wed, 21 Oct 2099 07:28:00 GMT", 600_000, 600_000],
-    ["Wed, 21 Oct 2015 07:28:00 GMT", null, null],
-    ["0", null, null],
-    ["soon", null, null],
-    ["", null, null],
-    [null, null, null],
+  const cases: [retryAfter: string | null, ms: number | null][] = [
+    ["3", 3000],
+    ["600", 600_000],
+    ["601", 600_000],
+    ["99999999999999999999999", 600_000],
+    [inAMinute, 61_000],
+    ["Wed, 21 Oct 2099 07:28:00 GMT", 600_000],
+    ["Wed, 21 Oct 2015 07:28:00 GMT", null],
+    ["0", null],
+    ["soon", null],
+    ["", null],
+    [null, null],
   ];
   const poster = posterFor(t);
-  for (const status of [302, 404, 429, 503])
-    for (const [retryAfter, least, most] of cases) {
-      const origin = await serve(t, (_request, response) => {
-        if (retryAfter !== null) response.setHeader("retry-after", retryAfter);
-        response.writeHead(status).end();
-      });
+  for (const status of [200, 302, 404, 429, 503])
+    for (const [retryAfter, ms] of cases) {
+      const headers = retryAfter === null ? {} : { "retry-after": retryAfter };
+      const origin = await serve(t, (_request, response) => response.writeHead(status, headers).end());
       const { retryAfterMs } = await post(t, poster, origin);
-      if (retryAfterMs === null || least === null || most === null) t.equal(retryAfterMs, least, `${retryAfter}`);
-      else t.ok(retryAfterMs >= least && retryAfterMs <= most, `${retryAfter}`);
+      const which = `${status} ${retryAfter}`;
+      if (status === 200) t.equal(retryAfterMs, null, which);
+      else if (retryAfter === inAMinute) t.ok(retryAfterMs! >= 50_000 && retryAfterMs! <= ms!, which);
+      else t.equal(retryAfterMs, ms, which);
     }
-  const origin = await serve(t, (_request, response) => {
-    response.writeHead(200, { "retry-after": "3" }).end();
-  });
-  t.equal((await post(t, poster, origin)).retryAfterMs, null);
 });
 
 void t.test("spec: the receiver answers with a 2xx status within 10 seconds, anything else is a failure", async (t) => {
