@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { deliveryRules } from "../../server/alerts/delivery/rules.js";
 import { type Pool, sql } from "../../shared/database/pool.js";
-import { addChannel, type ChannelGiven, happened, native, sealing } from "./alerts.js";
+import { addChannel, happened, type Kind, sealing } from "./alerts.js";
 
 export const start = new Date("2026-03-01T12:00:00Z");
 export const after = (seconds: number) => new Date(+start + seconds * 1000);
@@ -11,16 +11,17 @@ export async function begin(pool: Pool): Promise<void> {
   await pool.script("truncate incident, alert_event, channel, delivery, delivery_attempt restart identity");
 }
 
-/** One channel with one event in its queue. */
-export async function oneInLine(pool: Pool, given: ChannelGiven = {}) {
-  await begin(pool);
-  const channel = await addChannel(pool, {
-    to: native("https://receiver.example/a"),
-    ...given,
-  });
-  await happened(pool, { venue: "okx" });
-  await expand(pool);
+/** Adds a channel with these events in its queue. */
+export async function channelWithQueue(pool: Pool, venues = ["okx"], kinds: Kind[] = ["opened"]): Promise<number> {
+  const channel = await addChannel(pool);
+  await queueEvents(pool, venues, kinds);
   return channel;
+}
+
+/** Queues these events for every channel. */
+export async function queueEvents(pool: Pool, venues = ["okx"], kinds: Kind[] = ["opened"]): Promise<void> {
+  for (const venue of venues) await happened(pool, { venue, kinds });
+  await expand(pool);
 }
 
 /** @returns the number of events, and of the deliveries that they became */
@@ -41,20 +42,8 @@ export async function lookFor(pool: Pool, most: number): Promise<number> {
   });
 }
 
-export async function expandAfter(pool: Pool, act: () => Promise<void>) {
-  await act();
-  return expand(pool);
-}
-
-interface ClaimedRow {
-  channel_id: number;
-  slug: string;
-  kind: string;
-  state: string;
-}
-
 export async function claim(pool: Pool, at: Date, who = "test", most = 100, head = sealing.head) {
-  const rows = await pool.file<ClaimedRow>("claim_deliveries", [
+  const rows = await pool.file<{ channel_id: number; slug: string; kind: string; state: string }>("claim_deliveries", [
     at,
     who,
     deliveryRules.lease_ms,
@@ -62,10 +51,10 @@ export async function claim(pool: Pool, at: Date, who = "test", most = 100, head
     JSON.stringify(deliveryRules.pace_ms),
     head,
   ]);
-  return rows.map(({ channel_id: channel, slug, kind, state }) => ({
-    channel,
-    what: `${slug.split("-")[0]} ${kind}`,
-    state,
+  return rows.map((row) => ({
+    channel: row.channel_id,
+    what: `${row.slug.split("-")[0]} ${row.kind}`,
+    state: row.state,
   }));
 }
 
@@ -126,11 +115,6 @@ export async function newestEvent(pool: Pool): Promise<number> {
   return row!.id;
 }
 
-export async function categoryOf(pool: Pool, venue: string): Promise<string> {
-  const [row] = await pool.query<{ category: string }>(sql`select category from venue where venue = ${venue}`);
-  return row!.category;
-}
-
 export async function switchOff(pool: Pool, channel: number): Promise<void> {
   await pool.query(sql`update channel set off_at = ${start}, off_cause = 'operator' where channel_id = ${channel}`);
 }
@@ -161,7 +145,10 @@ export async function retain(pool: Pool, at: Date): Promise<void> {
   await pool.query(sql`call upkeep.retain(${at})`);
 }
 
-export async function count(pool: Pool, table: string): Promise<number> {
-  const [row] = await pool.text<{ n: number }>(`select count(*) as n from ${table}`, []);
-  return row!.n;
+export async function isAllDone(pool: Pool): Promise<boolean> {
+  const [row] = await pool.query<{ done: boolean }>(sql`
+    select not exists (select from alert_event where dispatched_at is null and dropped_at is null)
+      and not exists (select from delivery where state = 'due') as done
+  `);
+  return row!.done;
 }

@@ -2,12 +2,13 @@
 import { once } from "node:events";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import https from "node:https";
-import net, { type AddressInfo, type Socket } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
 import type { Test } from "tap";
 import type { WebhookRequest } from "../../server/alerts/formats/webhook-request.js";
 import { makePoster, type Poster, type PosterOptions } from "../../server/alerts/delivery/post.js";
 import type { DeliveryOutcome } from "../../server/alerts/delivery/outcome.js";
 import { makeAuthority, type Identity } from "./certificates.js";
+import { serveTcp } from "./tcp-server.js";
 
 export const authority = makeAuthority();
 export const hostName = "hooks.test";
@@ -42,7 +43,7 @@ export async function post(t: Test, poster: Poster, origin: string): Promise<Del
   return outcome;
 }
 
-export async function listening(t: Test, server: net.Server): Promise<string> {
+export async function listening(t: Test, server: Server): Promise<string> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
     sockets.add(socket);
@@ -66,29 +67,18 @@ export async function serve(t: Test, respond: Respond): Promise<string> {
 }
 
 export async function serveSecurely(t: Test, respond: Respond, as: Identity = identity): Promise<string> {
-  const server = https.createServer(as, respond);
-  return `https://${hostName}:${await listening(t, server)}`;
+  return `https://${hostName}:${await listening(t, https.createServer(as, respond))}`;
 }
 
 /** A TCP server without HTTP. */
 export async function serveRaw(t: Test, onSocket: (socket: Socket) => void) {
-  return `http://127.0.0.1:${await listening(t, net.createServer(onSocket))}`;
-}
-
-/** Sends this once a request has arrived, and ends. */
-export function saying(...parts: string[]): (socket: Socket) => void {
-  return (socket) => {
-    socket.once("data", () => {
-      for (const part of parts) socket.write(part);
-      socket.end();
-    });
-  };
+  return `http://127.0.0.1:${await serveTcp(t, onSocket)}`;
 }
 
 export const good = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
 export async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
+  let body = "";
+  for await (const chunk of request.setEncoding("utf8")) body += chunk as string;
+  return body;
 }

@@ -3,13 +3,13 @@
  * Arguments: the database's URL; options as JSON. Prints `ready` on standard output once it is connected.
  */
 import { startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
-import { formatAlert } from "../../server/alerts/formats/format-alert.js";
 import { makePoster, type Poster } from "../../server/alerts/delivery/post.js";
 import type { DeliveryRules } from "../../server/alerts/delivery/rules.js";
 import { makeSealing } from "../../server/alerts/channels/sealing.js";
 import { type Db, openPool, type Pool, sql } from "../../shared/database/pool.js";
 import { startCore, type CoreOptions } from "../../server/engine/core.js";
 import { makeLog } from "../../shared/log/log.js";
+import { writeAlert } from "./alerting.js";
 
 export interface AlertingOptions {
   /** Base64. */
@@ -17,12 +17,8 @@ export interface AlertingOptions {
   rules: DeliveryRules;
   deadlineMs: number;
   engine?: Pick<CoreOptions, "rules" | "pace">;
-  fault?: FaultPoint & {
-    /**
-     * The signal that the process sends to itself there. It prints `frozen` on standard output right before it stops.
-     */
-    signal: "SIGKILL" | "SIGSTOP";
-  };
+  /** The signal that the process sends to itself there. It prints `frozen` on standard output right before it stops. */
+  fault?: FaultPoint & { signal: "SIGKILL" | "SIGSTOP" };
 }
 
 /** A point before or after a statement, given by the file's name, or a request to a receiver (`post`). */
@@ -45,13 +41,13 @@ async function step<Result>(name: string, act: () => Promise<Result>): Promise<R
   times.set(name, time);
   const { fault } = options;
   const isHere = fault?.step === name && fault.time === time;
-  if (isHere && fault.when === "before") meet(fault.signal);
+  if (isHere && fault.when === "before") signalItself(fault.signal);
   const result = await act();
-  if (isHere && fault.when === "after") meet(fault.signal);
+  if (isHere && fault.when === "after") signalItself(fault.signal);
   return result;
 }
 
-function meet(signal: "SIGKILL" | "SIGSTOP"): void {
+function signalItself(signal: "SIGKILL" | "SIGSTOP"): void {
   // writes to a pipe are synchronous
   if (signal === "SIGSTOP") process.stdout.write("frozen\n");
   process.kill(process.pid, signal);
@@ -81,34 +77,21 @@ const dispatcher = startDispatcher({
   db: faultyPool(pool),
   poster: posting,
   sealing: makeSealing(Buffer.from(options.channelKey, "base64")),
-  write: (to, alert, sent) =>
-    formatAlert(to, alert, {
-      ...sent,
-      baseUrl: "https://status.example",
-      userAgent: "venuewatch/test",
-    }),
+  write: writeAlert,
   log,
   rules: options.rules,
 });
-const core = options.engine && startEngine(options.engine, pool);
+const leasePool = openPool(url, { applicationName: "alerting lease", log });
+const core =
+  options.engine && startCore({ pool: faultyPool(pool), leasePool, log, ...options.engine, onAlert: dispatcher.wake });
 process.once("SIGTERM", () => void stop());
 process.stdout.write("ready\n");
-
-function startEngine(engine: Pick<CoreOptions, "rules" | "pace">, pool: Pool) {
-  const leasePool = openPool(url, { applicationName: "alerting lease", log });
-  const core = startCore({ pool: faultyPool(pool), leasePool, log, ...engine, onAlert: dispatcher.wake });
-  return {
-    close: async () => {
-      await core.close();
-      await leasePool.close();
-    },
-  };
-}
 
 async function stop(): Promise<void> {
   await core?.close();
   await dispatcher.close();
   await poster.close();
+  await leasePool.close();
   await pool.close();
   process.exit();
 }

@@ -1,32 +1,96 @@
-/** Runs dispatchers as separate processes, for tests that kill and freeze them. */
+/** Dispatchers in the test's own process, and in separate ones that it can kill and freeze; and their receivers. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Test } from "tap";
+import type { AlertWriter } from "../../server/alerts/delivery/attempts.js";
+import { type Dispatcher, type DispatcherOptions, startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
+import { makePoster } from "../../server/alerts/delivery/post.js";
+import { type DeliveryRules, deliveryRules } from "../../server/alerts/delivery/rules.js";
+import type { Alert } from "../../server/alerts/formats/alert.js";
+import { formatAlert } from "../../server/alerts/formats/format-alert.js";
 import { packagedFile } from "../../shared/config/package.js";
+import type { Pool } from "../../shared/database/pool.js";
+import { makeLog } from "../../shared/log/log.js";
+import { type Receiver, type ReceiverOptions, startReceiver } from "../../simulator/receiver.js";
 import type { AlertingOptions } from "./alerting-process.js";
+import { channelKey, sealing } from "./alerts.js";
+
+/** Quick but patient: on a busy machine a good receiver may look like one that hangs. */
+export const patientRules: DeliveryRules = {
+  ...deliveryRules,
+  attempts: 1_000,
+  switch_off_failures: 1_000_000,
+  backoff_ms: 10,
+  backoff_factor: 1,
+  own_fault_ms: 10,
+  lease_ms: 700,
+  look_ms: 20,
+  sweep_ms: 50,
+};
+
+export const service = { baseUrl: "https://status.example", userAgent: "venuewatch/test" };
+
+export const writeAlert: AlertWriter = (to, alert, sent) => formatAlert(to, alert, { ...sent, ...service });
+
+/** Its last attempts are aborted when the test ends. */
+export function dispatcherFor(
+  t: Test,
+  db: Pool,
+  { deadlineMs, ...options }: Partial<DispatcherOptions> & { deadlineMs?: number } = {},
+): Dispatcher {
+  const poster = makePoster({ allowLoopback: true, deadlineMs });
+  const log = makeLog("test", "error");
+  const dispatcher = startDispatcher({ db, poster, sealing, write: writeAlert, log, ...options });
+  t.teardown(async () => {
+    await poster.close();
+    await dispatcher.close();
+  });
+  return dispatcher;
+}
+
+export async function receiverFor(t: Test, react?: ReceiverOptions["react"]): Promise<Receiver> {
+  const receiver = await startReceiver({ react });
+  t.teardown(() => receiver.close());
+  return receiver;
+}
+
+export function eventIdOf({ body }: { body: Buffer }): number {
+  return (JSON.parse(body.toString()) as Alert).eventId;
+}
+
+export function areInOrder(t: Test, eventIds: number[]): void {
+  t.strictSame(
+    eventIds,
+    eventIds.toSorted((a, b) => a - b),
+    "alerts arrive in order, repeated where necessary",
+  );
+}
 
 export type Alerting = ReturnType<typeof startAlerting>;
 
-export function startAlerting(t: Test, url: string, options: AlertingOptions) {
+export const deadlineMs = 300;
+
+export function startAlerting(t: Test, url: string, more: Partial<AlertingOptions> = {}) {
   const program = packagedFile("dist/test/support/alerting-process.js");
+  const key = channelKey.toString("base64");
+  const options: AlertingOptions = { channelKey: key, deadlineMs, rules: patientRules, ...more };
   const child = spawn(process.execPath, [program, url, JSON.stringify(options)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const died = once(child, "exit").then(([code, signal]) => (signal ?? String(code)) as string);
-  const said = new Map<string, () => void>();
-  const lines = new Map(
-    ["ready", "frozen"].map((line) => [line, new Promise<void>((resolve) => said.set(line, resolve))]),
-  );
-  createInterface(child.stdout).on("line", (line) => said.get(line)?.());
+  const lines = createInterface(child.stdout);
+  const hasPrinted = (line: string) =>
+    new Promise<void>((resolve) => lines.on("line", (printed) => printed === line && resolve()));
+  const printed = { ready: hasPrinted("ready"), frozen: hasPrinted("frozen") };
   t.teardown(() => child.kill("SIGKILL"));
   return {
     child,
     /** Resolves with the signal that ended it, or its exit code. */
     died,
     /** Resolves when it has printed this line, or when it has ended. */
-    async says(line: "ready" | "frozen"): Promise<void> {
-      await Promise.race([lines.get(line), died]);
+    async prints(line: keyof typeof printed): Promise<void> {
+      await Promise.race([printed[line], died]);
     },
     async end(): Promise<void> {
       child.kill("SIGTERM");

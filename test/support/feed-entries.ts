@@ -21,9 +21,7 @@ export const incident = {
   shortlink: "https://stspg.io/z8c1q2w3e4r5",
   started_at: "2026-08-11T01:55:00.000-07:00",
   page_id: "kctbh9vrtdwd",
-  incident_updates: [
-    { id: "u1", status: "resolved", body: "This incident has been resolved.", affected_components: null },
-  ],
+  incident_updates: [{ id: "u1", status: "resolved", body: "It was resolved.", affected_components: null }],
   components: [
     { id: "c1", name: "Derivatives", status: "operational", group: false },
     { id: "c2", name: "WebSocket", status: "operational", group: false },

@@ -1,4 +1,5 @@
 /** Real servers of status feeds that answer as venues do, and as no server should; and readers for them. */
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
@@ -10,27 +11,26 @@ export const userAgent = "venuewatch/0.1.0 (+http://localhost)";
 export const at = new Date("2026-09-04T12:00:00Z");
 export const never: AbortSignal = new AbortController().signal;
 
-/** A venue's server: the requests that it received, and its address. */
+/** A venue's server: its address, and the requests that it received. */
 export interface FeedServer {
   origin: string;
-  asked: { url: string; headers: IncomingMessage["headers"] }[];
+  requests: { url: string; headers: IncomingMessage["headers"] }[];
 }
 
 export type FeedAnswer = (url: URL, response: ServerResponse, request: IncomingMessage) => void;
 
 export async function serve(t: Test, respond: FeedAnswer): Promise<FeedServer> {
-  const venue: FeedServer = { origin: "", asked: [] };
+  const requests: FeedServer["requests"] = [];
   const server = createServer((request, response) => {
-    venue.asked.push({ url: request.url!, headers: request.headers });
-    respond(new URL(request.url!, venue.origin), response, request);
+    requests.push({ url: request.url!, headers: request.headers });
+    respond(new URL(request.url!, `http://${request.headers.host}`), response, request);
   }).listen(0, "127.0.0.1");
-  await new Promise((listening) => server.once("listening", listening));
+  await once(server, "listening");
   t.teardown(() => {
     server.closeAllConnections();
     server.close();
   });
-  venue.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return venue;
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
 export function readerFor(t: Test, more: Partial<FeedReaderOptions> = {}) {
@@ -39,34 +39,24 @@ export function readerFor(t: Test, more: Partial<FeedReaderOptions> = {}) {
   return reader;
 }
 
+export function sourceAt(kind: FeedSource["kind"], api: string, more: Partial<FeedSource> = {}): FeedSource {
+  return { kind, api, page: null, readAt: null, feedAt: null, ...more };
+}
+
 export function statuspageAt({ origin }: { origin: string }, more: Partial<FeedSource> = {}): FeedSource {
-  return {
-    kind: "statuspage",
-    api: `${origin}/api/v2/incidents.json`,
-    page: null,
-    readAt: null,
-    feedAt: null,
-    ...more,
-  };
+  return sourceAt("statuspage", `${origin}/api/v2/incidents.json`, more);
 }
 
 /** Feeds of one document are the simplest to request. */
 export function binanceAt({ origin }: { origin: string }): FeedSource {
-  return {
-    kind: "binance-system-status",
-    api: `${origin}/sapi/v1/system/status?token=secret`,
-    page: null,
-    readAt: null,
-    feedAt: null,
-  };
+  return sourceAt("binance-system-status", `${origin}/sapi/v1/system/status?token=secret`);
 }
 
 export const normal = JSON.stringify({ status: 0, msg: "normal" });
 
 /** Reads a feed of one document from a separate server. */
 export async function readFrom(t: Test, respond: FeedAnswer, more: Partial<FeedReaderOptions> = {}): Promise<FeedPoll> {
-  const venue = await serve(t, respond);
-  return readerFor(t, more).read(binanceAt(venue), at, never);
+  return readerFor(t, more).read(binanceAt(await serve(t, respond)), at, never);
 }
 
 /** A problem without the server's address, and without the query. */
@@ -78,7 +68,8 @@ export const itsName = "venue/sapi/v1/system/status";
 
 export const updated_at = "2026-09-04T11:58:00.000Z";
 
-export function pageOf({ origin }: FeedServer) {
+/** The page to which a document at this URL belongs. */
+export function pageOf({ origin }: URL) {
   return { id: "page1", name: "A", url: origin, updated_at };
 }
 
@@ -103,12 +94,9 @@ export const json = (response: ServerResponse, body: unknown) =>
   response.setHeader("content-type", "application/json").end(JSON.stringify(body));
 
 /** Answers for both lists of a Statuspage; the second is empty. */
-export function statuspage(
-  venue: () => FeedServer,
-  pageOfIncidents: (page: number, response: ServerResponse) => unknown[] | null,
-): FeedAnswer {
+export function statuspage(pageOfIncidents: (page: number, response: ServerResponse) => unknown[] | null): FeedAnswer {
   return (url, response) => {
-    const page = pageOf(venue());
+    const page = pageOf(url);
     if (url.pathname.endsWith("/scheduled-maintenances.json"))
       return json(response, { page, scheduled_maintenances: [] });
     const number = Number(url.searchParams.get("page") ?? 1);
@@ -117,14 +105,13 @@ export function statuspage(
   };
 }
 
-export async function serveStatuspage(t: Test, pageOfIncidents: Parameters<typeof statuspage>[1]): Promise<FeedServer> {
-  const venue: FeedServer = await serve(t, (...args) => statuspage(() => venue, pageOfIncidents)(...args));
-  return venue;
+export async function serveStatuspage(t: Test, pageOfIncidents: Parameters<typeof statuspage>[0]): Promise<FeedServer> {
+  return serve(t, statuspage(pageOfIncidents));
 }
 
-export const pathsOf = ({ asked }: FeedServer) => asked.map(({ url }) => url.replace("/api/v2/", ""));
+export const pathsOf = ({ requests }: FeedServer) => requests.map(({ url }) => url.replace("/api/v2/", ""));
 
 /** Hanging requests end with the test. */
-export function hang(_url: URL, response: ServerResponse) {
+export const hang: FeedAnswer = (_url, response) => {
   response.on("error", () => {});
-}
+};

@@ -32,7 +32,8 @@ export function only({ list }: Taken): Notice {
   return list!.notices[0]!;
 }
 
-/** Asserts that nothing is read from a body, and the reason. */
-export function unreadable(t: Test, taken: Taken, problem: string, name?: string) {
-  t.same(taken, { problem, list: null, more: false, feedAt: null }, name ?? problem);
+/** Asserts for each body that nothing is read from it, and the reason. */
+export function areUnreadable(t: Test, source: FeedSource, cases: [body: unknown, problem: string][]): void {
+  for (const [body, problem] of cases)
+    t.same(taken(source, body), { problem, list: null, more: false, feedAt: null }, problem);
 }

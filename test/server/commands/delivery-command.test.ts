@@ -5,74 +5,51 @@ import { deliveriesOf } from "../../../server/alerts/delivery/deliveries.js";
 import type { Delivery } from "../../../server/alerts/delivery/delivery.js";
 import { keepServiceAddress } from "../../../server/alerts/channels/service-address.js";
 import { sql } from "../../../shared/database/pool.js";
-import { makeLog } from "../../../shared/log/log.js";
 import { byTwos, cliWith } from "../../support/cli-input.js";
+import { listeningLog } from "../../support/listening-log.js";
 import { until } from "../../support/until.js";
 import { isSigned, newest, setUpSending, wanted } from "../../support/by-hand.js";
 
 void t.test("venuewatch delivery and venuewatch channel test on the command line", async (t) => {
-  const here = await setUpSending(t);
-  const { pool, url, key, receiver, reactions, okx, events, add } = here;
+  const { pool, url, key, receiver, reactions, okx, events, add } = await setUpSending(t);
   const env = {
-    DATABASE_URL: url,
-    CHANNEL_KEY: key.toString("base64"),
-    ALERT_LOOPBACK: "on",
-    LOG_LEVEL: "debug",
-    BASE_URL: "https://shell.example",
+    ...{ DATABASE_URL: url, CHANNEL_KEY: key.toString("base64"), BASE_URL: "https://shell.example" },
+    ...{ ALERT_LOOPBACK: "on", LOG_LEVEL: "debug" },
   };
   const cli = (args: string[], more = {}) => cliWith(t, args, { ...env, ...more });
   const { channel, secret } = await add();
   const id = String(channel.id);
-  const said: string[] = [];
+  const outputs: string[] = [];
 
   await t.test("fail before a core has started, as links need its address", async (t) => {
-    const early = await cli(["channel", "test", id], {
-      BASE_URL: "https://shell.example",
-    });
-    t.match(early, {
-      code: 2,
-      err: /^venuewatch: the public address for alert links is unknown: .*; start core, then send again\n$/m,
-    });
+    const err = /^venuewatch: the public address for alert links is unknown: .*; start core, then send again\n$/m;
+    t.match(await cli(["channel", "test", id]), { code: 2, err });
     t.equal(receiver.arrivals.length, 0);
-    const log = makeLog("test", "warn", (line) => said.push(line));
-    const address = {
-      baseUrl: "https://old.example",
-      siteUrl: "https://a.example",
-    };
+    const { log, lines } = listeningLog("warn");
+    const address = { baseUrl: "https://old.example", siteUrl: "https://a.example" };
     await keepServiceAddress(pool, address, log);
     await keepServiceAddress(pool, address, log);
-    t.same(said, [], "storing the same address again is no change");
-    await keepServiceAddress(
-      pool,
-      {
-        baseUrl: "https://status.example/api",
-        siteUrl: "https://status.example",
-      },
-      log,
-    );
-    t.match(said.pop(), /all cores need the same BASE_URL .*old\.example/);
+    t.same(lines, [], "storing the same address again is no change");
+    const newer = { baseUrl: "https://status.example/api", siteUrl: "https://status.example" };
+    await keepServiceAddress(pool, newer, log);
+    t.match(lines, [/all cores need the same BASE_URL .*old\.example/]);
   });
 
   await t.test("report an empty log", async (t) => {
     await pool.query(sql`delete from delivery`);
     t.match(await cli(["delivery", "list"]), { code: 0, out: "no deliveries\n" });
-    t.match(await cli(["delivery", "show", "7"]), {
-      code: 2,
-      err: "there is no delivery 7; there are no deliveries yet",
-    });
-    t.match(await cli(["delivery", "replay", "--channel", id]), {
-      code: 0,
-      out: /^nothing to send: channel \d+ missed nothing since \d{4}-/,
-    });
+    const shown = await cli(["delivery", "show", "7"]);
+    t.match(shown, { code: 2, err: "there is no delivery 7; there are no deliveries yet" });
+    const replayed = await cli(["delivery", "replay", "--channel", id]);
+    t.match(replayed, { code: 0, out: /^nothing to send: channel \d+ missed nothing since \d{4}-/ });
   });
 
   await t.test("report the result of a test alert", async (t) => {
     const good = await cli(["channel", "test", id]);
     t.equal(good.code, 0, good.err);
-    t.match(good.out, /^state +delivered$/m);
-    t.match(good.out, /^ {2}delivered 200, \d+ ms$/m);
-    t.match(good.out, /^ {2}\| heard$/m);
-    t.match(good.out, /^attempt 1 .*, by \S+:\d+, by hand$/m);
+    const attempt = /^attempt 1 .*, by \S+:\d+, by hand$/m;
+    for (const line of [/^state +delivered$/m, attempt, /^ {2}delivered 200, \d+ ms$/m, /^ {2}\| heard$/m])
+      t.match(good.out, line);
     reactions.push({ status: 500 });
     const bad = await cli(["channel", "test", id, "--json"]);
     t.equal(bad.code, 2);
@@ -80,7 +57,7 @@ void t.test("venuewatch delivery and venuewatch channel test on the command line
     t.match(bad.err, "the test alert was not delivered: refused 500");
     const shut = await cli(["channel", "test", id], { ALERT_LOOPBACK: "off" });
     t.match(shut, { code: 2, err: "was not delivered: unsafe" });
-    said.push(...[good, bad, shut].flatMap(({ out, err }) => [out, err]));
+    outputs.push(...[good, bad, shut].flatMap(({ out, err }) => [out, err]));
   });
 
   await t.test("list and show deliveries as text and as JSON", async (t) => {
@@ -97,16 +74,12 @@ void t.test("venuewatch delivery and venuewatch channel test on the command line
     const [head, newest] = list.out.split("\n");
     t.match(head, /^id +channel +created +cause +event +incident +state +attempts +latest attempt$/);
     t.match(newest, new RegExp(` event +${events[1]} escalated outage +${okx} +failed +0 +none$`));
-    const json = await cli(["delivery", "list", "--json", "--state=failed", "--incident", okx, "--channel", id]);
+    const failed = ["delivery", "list", "--json", "--state=failed", "--incident", okx];
+    const json = await cli([...failed, "--channel", id]);
     const deliveries = JSON.parse(json.out) as Delivery[];
-    t.same(
-      deliveries.map(({ eventId }) => eventId),
-      [events[1], events[0]],
-    );
-    t.same(
-      JSON.parse((await cli(["delivery", "list", "--since=1h", "--json", "--state=failed", "--incident", okx])).out),
-      [],
-    );
+    t.equal(deliveries.length, 2);
+    t.match(deliveries, [{ eventId: events[1] }, { eventId: events[0] }]);
+    t.same(JSON.parse((await cli([...failed, "--since=1h"])).out), []);
     const one = await cli(["delivery", "list", "--limit=1"]);
     t.match(one.out, "the newest 1; --limit shows more\n");
 
@@ -114,7 +87,7 @@ void t.test("venuewatch delivery and venuewatch channel test on the command line
     t.match(show.out, /^ {2}refused 503, 12 ms: no\ufffd\[2J 2xx$/m);
     t.match(show.out, /^ {2}\| <b>\ufffd31m\ufffdbusy\n {2}\| \ufffdagain$/m);
     t.notMatch((list.out + show.out).replaceAll("\n", ""), /\p{Cc}|\u202e/u);
-    said.push(list.out, json.out, show.out);
+    outputs.push(list.out, json.out, show.out);
   });
 
   await t.test("replay what a channel missed", async (t) => {
@@ -130,34 +103,31 @@ void t.test("venuewatch delivery and venuewatch channel test on the command line
     t.match(sent, { eventId: events[1], state: "delivered", cause: "replay" });
     const [arrival] = newest(receiver, 1);
     t.ok(isSigned(arrival!, secret!));
-    t.match(
-      JSON.parse(String(arrival!.body)),
-      { permalink: `https://status.example/api/v1/incidents/${okx}` },
-      "the link is the service's, and not from this shell's settings",
-    );
+    // the link is the service's, and not from this shell's settings
+    const permalink = `https://status.example/api/v1/incidents/${okx}`;
+    t.match(JSON.parse(String(arrival!.body)), { permalink });
     t.match(arrival!.headers["user-agent"], "(+https://status.example; alerts)");
     const numbered = await cli(["delivery", "replay", String(sent!.id)]);
     t.equal(numbered.code, 0, numbered.err);
-    said.push(done.out, done.err, again.out, again.err, numbered.out);
+    outputs.push(done.out, done.err, again.out, again.err, numbered.out);
   });
 
-  await t.test("record an attempt that was stopped", async (t) => {
+  const testEndedBy = (signal: NodeJS.Signals) => {
     reactions.push("hang");
     const count = receiver.arrivals.length;
-    const stopping = cliWith(t, ["channel", "test", id], env, "", (child) => {
-      void until(() => receiver.arrivals.length > count, 60_000).then(() => child.kill("SIGTERM"));
+    return cliWith(t, ["channel", "test", id], env, "", (child) => {
+      void until(() => receiver.arrivals.length > count, 60_000).then(() => child.kill(signal));
     });
-    t.equal((await stopping).code, 143);
+  };
+
+  await t.test("record an attempt that was stopped", async (t) => {
+    t.equal((await testEndedBy("SIGTERM")).code, 143);
     const [last] = await deliveriesOf(pool, wanted({}));
-    t.match(last, { ...{ cause: "test", state: "failed" }, attempts: [{ result: "ours", error: /told to stop/ }] });
+    t.match(last, { cause: "test", state: "failed", attempts: [{ result: "ours", error: /told to stop/ }] });
   });
 
   await t.test("record the start of an attempt that was killed", async (t) => {
-    reactions.push("hang");
-    const count = receiver.arrivals.length;
-    await cliWith(t, ["channel", "test", id], env, "", (child) => {
-      void until(() => receiver.arrivals.length > count, 60_000).then(() => child.kill("SIGKILL"));
-    });
+    await testEndedBy("SIGKILL");
     const [last] = await deliveriesOf(pool, wanted({}));
     t.match(last, { state: "due", attempts: [{ result: null, endedAt: null }] });
     const [claim] = await pool.query<{ seconds: number }>(sql`
@@ -194,7 +164,7 @@ void t.test("venuewatch delivery and venuewatch channel test on the command line
   });
 
   t.notMatch(
-    said.join("\n"),
+    outputs.join("\n"),
     new RegExp(`hunter2|${secret!.slice(6, 20)}|${env.CHANNEL_KEY.slice(0, 12)}`.replaceAll("+", "\\+")),
     "no output contained a secret",
   );

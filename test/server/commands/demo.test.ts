@@ -16,16 +16,8 @@ import { until } from "../../support/until.js";
 /** Length of the history: enough for a past incident, and made in seconds. */
 const days = 3;
 
-interface Demo {
-  script: Script;
-  /** Address of the web program. */
-  url: string;
-  /** The owner's address of the database. */
-  databaseUrl: string;
-  analystUrl: string;
-}
-
 type Env = Record<string, string>;
+type Demo = Awaited<ReturnType<typeof start>>;
 
 void t.test("venuewatch demo, over two starts", async (t) => {
   const env = {
@@ -59,19 +51,14 @@ void t.test("venuewatch demo, over two starts", async (t) => {
 async function cutOff(t: Test, env: Env) {
   const script = startDemo(t, env);
   await script.saw("the schema is up to date");
-  const client = new pg.Client(await ownerUrl(env));
-  await client.connect();
-  await soon(async () => {
-    const { rows } = await client.query<{ begun: boolean }>("select exists (select from sample) as begun");
-    return rows[0]!.begun;
-  });
-  await client.end();
+  const url = await ownerUrl(env);
+  await soon(async () => (await rowsOf(url, "select from sample limit 1")).length > 0);
   t.notMatch(script.output(), "made the recent history", "the history is still being made");
   script.kill("SIGTERM");
   t.equal(await script.ended, 0);
 }
 
-async function start(t: Test, env: Env, which: string): Promise<Demo> {
+async function start(t: Test, env: Env, which: string) {
   const begunMs = performance.now();
   const script = startDemo(t, env);
   await script.saw("Ctrl-C stops it");
@@ -86,10 +73,7 @@ async function start(t: Test, env: Env, which: string): Promise<Demo> {
   const databaseUrl = await ownerUrl(env);
   for (const { password } of [analystUrl, new URL(databaseUrl)])
     t.notMatch(script.output(), password, "no password is printed");
-  return {
-    ...{ script, databaseUrl, analystUrl: analystUrl.href },
-    url: `http://localhost:${env["PORT"]}`,
-  };
+  return { script, databaseUrl, analystUrl: analystUrl.href, url: `http://localhost:${env["PORT"]}` };
 }
 
 async function ownerUrl(env: Env): Promise<string> {
@@ -110,15 +94,9 @@ async function boardIsMeasured(t: Test, { script, url }: Demo) {
   await soon(async () => (await readBoard(url)).venues.every(({ measuredDays }) => measuredDays === days));
   const { summary } = await readBoard(url);
   t.match(summary, { venues: 15, regions: 3 });
-  const past = await readIncidents(url);
-  t.ok(
-    past.some(({ status }) => status === "closed"),
-    "the history has a past incident",
-  );
-  await soon(async () => {
-    const { ready } = await get<{ ready: boolean }>(`${url}/readyz`);
-    return ready;
-  });
+  const hasPast = (await readIncidents(url)).some(({ status }) => status === "closed");
+  t.ok(hasPast, "the history has a past incident");
+  await soon(async () => (await get<{ ready: boolean }>(`${url}/readyz`)).ready);
 }
 
 function isMeasured({ venues }: Board): boolean {
@@ -127,11 +105,9 @@ function isMeasured({ venues }: Board): boolean {
 
 /** With the names that a user of psql would type. */
 async function samplesArriveAndRollUp(t: Test, { databaseUrl }: Demo) {
-  const client = new pg.Client(databaseUrl);
-  await client.connect();
   const newest = async (column: string, table: string) => {
-    const { rows } = await client.query<{ at: Date }>(`select max(${column}) as at from ${table}`);
-    return rows[0]!.at;
+    const [row] = await rowsOf<{ at: Date }>(databaseUrl, `select max(${column}) as at from ${table}`);
+    return row!.at;
   };
   const before = await newest("ts", "sample");
   await soon(async () => (await newest("ts", "sample")) > before);
@@ -144,7 +120,6 @@ async function samplesArriveAndRollUp(t: Test, { databaseUrl }: Demo) {
   await soon(async () => +(await newest("hour", "venue_hour")) >= lastHour);
   await soon(async () => +(await newest("day", "venue_day")) >= lastDay);
   t.equal(+(await newest("day", "venue_day")), lastDay, "today is not rolled up yet");
-  await client.end();
 }
 
 /**
@@ -157,57 +132,41 @@ async function feedsAreRead(t: Test, { url }: Demo) {
     venues: { id: string; feed: { state: string; problem: string | null } }[];
   }
   const compared = () => get<Compared>(`${url}/v1/detection?days=90`);
-  const wanted = (id: string) => {
-    if (id === "gate" || id === "bitget") return "none";
-    return id === "gemini" ? "unreadable" : "readable";
-  };
+  const states: Record<string, string> = { gate: "none", bitget: "none", gemini: "unreadable" };
   await soon(async () => {
     const { venues, fleet } = await compared();
-    return (
-      fleet.paired > 0 &&
-      venues.every(({ id, feed }) => feed.state === wanted(id)) &&
-      venues.every(({ feed }) => feed.problem !== "not read yet")
+    const areAllRead = venues.every(
+      ({ id, feed }) => feed.state === (states[id] ?? "readable") && feed.problem !== "not read yet",
     );
+    return fleet.paired > 0 && areAllRead;
   });
   const gemini = (await compared()).venues.find(({ id }) => id === "gemini");
   t.match(gemini!.feed.problem, /HTML/);
-  interface Page {
-    official: { incidents: { vanished: boolean }[] };
-  }
-  const { official } = await get<Page>(`${url}/v1/targets/deribit`);
+  const { official } = await get<{ official: { incidents: { vanished: boolean }[] } }>(`${url}/v1/targets/deribit`);
   t.ok(official.incidents.length > 0);
   t.notOk(official.incidents.some(({ vanished }) => vanished));
 }
 
 /** Alerts of incidents while the demo runs, and none of its invented history. */
 async function alertsArrive(t: Test, { script, url, databaseUrl }: Demo) {
-  const heard = (receiver: string, what: RegExp) =>
-    script
-      .output()
-      .split("\n")
-      .some((line) => line.includes(`receiver=${receiver} `) && what.test(line));
-  const opening = /kind=opened \S+ incident=kucoin-futures-\S+ answer=/;
-  await soon(() => heard("steady", opening));
-  await soon(() => heard("chat", /text="Incident (opened|escalated): .* KuCoin Futures/));
-  await soon(() => heard("troubled", /kind=opened .* answer=503/));
-  interface Notify {
-    deliveries: number;
-    p50Ms: number | null;
-  }
-  let notify: Notify | undefined;
-  await soon(async () => {
-    notify = await get<Notify>(`${url}/v1/notify`);
-    return notify.deliveries > 0;
-  });
-  t.ok(notify!.p50Ms! > 0 && notify!.p50Ms! < 300_000, "measured since the event began");
-  const [before] = await rowsOf<{ events: number; told: number }>(
+  for (const line of [
+    /receiver=steady .*kind=opened \S+ incident=kucoin-futures-\S+ answer=/,
+    /receiver=chat .*text="Incident (opened|escalated): .* KuCoin Futures/,
+    /receiver=troubled .*kind=opened .* answer=503/,
+  ])
+    await soon(() => line.test(script.output()));
+  const notify = () => get<{ deliveries: number; p50Ms: number | null }>(`${url}/v1/notify`);
+  await soon(async () => (await notify()).deliveries > 0);
+  const { p50Ms } = await notify();
+  t.ok(p50Ms! > 0 && p50Ms! < 300_000, "measured since the event began");
+  const [before] = await rowsOf<{ events: number; sent: number }>(
     databaseUrl,
-    `select count(distinct e.event_id)::int as events, count(d)::int as told
+    `select count(distinct e.event_id)::int as events, count(d)::int as sent
     from alert_event e left join delivery d using (event_id)
     where e.event_id <= (select min(after_event_id) from channel)`,
   );
   t.ok(before!.events > 0);
-  t.equal(before!.told, 0, "no alert of the history is sent");
+  t.equal(before!.sent, 0, "no alert of the history is sent");
 }
 
 /** Connects as the printed line and docs/analysts.md do. */
@@ -231,14 +190,9 @@ async function metadataIsRead(t: Test, analystUrl: string) {
 
 /** Each receiver still has its one channel, and verifies what the stored key signs. */
 async function channelsAreStillThere(t: Test, { script, databaseUrl }: Demo, env: Env) {
-  const channels = await rowsOf(
-    databaseUrl,
-    "select channel_id as id, off_at as off, removed_at as removed from channel order by 1",
-  );
-  t.strictSame(
-    channels,
-    [1, 2, 3].map((id) => ({ id, off: null, removed: null })),
-  );
+  const channels = await rowsOf(databaseUrl, "select channel_id as id, off_at, removed_at from channel order by 1");
+  t.equal(channels.length, 3);
+  for (const [i, channel] of channels.entries()) t.strictSame(channel, { id: i + 1, off_at: null, removed_at: null });
   const kept = join(env["DATA_DIR"]!, "demo", "channel.key");
   t.equal((await stat(kept)).mode & 0o777, 0o600, "only its owner can read it");
   const testing = runCli(t, ["channel", "test", "1"], { ...besideIt(script.output()), ALERT_LOOPBACK: "on" });
@@ -253,16 +207,9 @@ async function channelsAreStillThere(t: Test, { script, databaseUrl }: Demo, env
  */
 function besideIt(output: string): Env {
   const [, line = ""] = /other commands need +(export .*)/.exec(output)!;
-  const text = execFileSync("/bin/sh", ["-c", `${line} && env -0`], {
-    env: { PATH: process.env["PATH"] },
-    encoding: "utf8",
-  });
-  return Object.fromEntries(
-    text
-      .split("\0")
-      .filter((pair) => pair !== "")
-      .map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
-  );
+  const env = { PATH: process.env["PATH"] };
+  const text = execFileSync("/bin/sh", ["-c", `${line} && env -0`], { env, encoding: "utf8" });
+  return Object.fromEntries([...text.matchAll(/([^=\0]+)=([^\0]*)\0/g)].map(([, name, value]) => [name!, value!]));
 }
 
 async function secondIsRefused(t: Test, { url }: Demo, env: Env) {
@@ -281,27 +228,17 @@ async function killedOnesComeBack(t: Test, { script, url, databaseUrl }: Demo) {
     process.kill(pid!, "SIGKILL");
     const since = () => script.output().slice(seenBefore);
     const name = program === "probe" ? "probe [a-z-]+" : program;
-    const told = new RegExp(`ended unexpectedly.* program="?${name}"? .*signal=SIGKILL`);
+    const restarted = new RegExp(`ended unexpectedly.* program="?${name}"? .*signal=SIGKILL`);
     const ready = new RegExp(` info ${name}: ready `);
-    await soon(() => told.test(since()) && ready.test(since()));
+    await soon(() => restarted.test(since()) && ready.test(since()));
     t.pass(`${program} is running again`);
   }
-  const killedAt = new Date();
-  await soon(async () => {
-    const client = new pg.Client(databaseUrl);
-    await client.connect();
-    const { rows } = await client.query<{ regions: number }>(
-      `select count(distinct region_id)::int as regions from sample where good and ts > $1`,
-      [killedAt],
-    );
-    await client.end();
-    return rows[0]!.regions === 3;
-  });
-  const { generatedAt } = await get<{ generatedAt: string }>(`${url}/v1/regions`);
-  await soon(async () => {
-    const page = await get<{ generatedAt: string }>(`${url}/v1/regions`);
-    return page.generatedAt > generatedAt;
-  });
+  const killedAt = new Date().toISOString();
+  const regions = `select distinct region_id from sample where good and ts > '${killedAt}'`;
+  await soon(async () => (await rowsOf(databaseUrl, regions)).length === 3);
+  const generatedAt = async () => (await get<{ generatedAt: string }>(`${url}/v1/regions`)).generatedAt;
+  const before = await generatedAt();
+  await soon(async () => (await generatedAt()) > before);
   await soon(async () => isMeasured(await readBoard(url)));
 }
 
@@ -315,18 +252,12 @@ async function stopsInReverse(t: Test, { script }: Demo) {
   const seconds = (performance.now() - begunMs) / 1000;
   // its programs get nine
   t.ok(seconds < 20, `stopped within ${seconds.toFixed(1)} s`);
-  const stopping = script
-    .output()
-    .slice(seenBefore)
-    .matchAll(/ info ([a-z]+)[^:]*: stopping signal=SIGTERM/g);
-  const order = [...stopping].map(([, program]) => program);
+  const output = script.output().slice(seenBefore);
+  const order = [...output.matchAll(/ info ([a-z]+)[^:]*: stopping signal=SIGTERM/g)].map(([, program]) => program);
   t.equal(order.shift(), "demo");
   t.same(order.splice(-2), ["world", "database"]);
-  t.same(
-    order.sort(),
-    ["core", "probe", "probe", "probe", "web"],
-    "programs that do not depend on each other stop in any order",
-  );
+  // these do not depend on each other, and stop in any order
+  t.same(order.sort(), ["core", "probe", "probe", "probe", "web"]);
   t.same(pids.filter(isAlive), [], "no process is left");
 }
 

@@ -7,7 +7,7 @@ import { findingsOn } from "../../../server/commands/doctor/database.js";
 import type { Finding } from "../../../server/commands/doctor/finding.js";
 import { dataDirFound, filesFound } from "../../../server/commands/doctor/machine.js";
 import { nodeFound } from "../../../server/commands/doctor/node.js";
-import { openPool, sql } from "../../../shared/database/pool.js";
+import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
 import { tick } from "../../../server/engine/tick.js";
 import { listen } from "../../../shared/config/listen.js";
 import { makeLog } from "../../../shared/log/log.js";
@@ -16,48 +16,42 @@ import { type Registry } from "../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { makeAuthority } from "../../support/certificates.js";
 import { migratedDatabase } from "../../support/database.js";
+import { ago } from "../../support/fleet.js";
 import { freePort } from "../../support/free-port.js";
 import { madeSample } from "../../support/made-sample.js";
 import { member } from "../../support/member.js";
 import { becoming } from "../../support/rights.js";
 import { runCli } from "../../support/run-script.js";
 import { someSpool, spoolDirectory } from "../../support/spool.js";
+import { serveTcp } from "../../support/tcp-server.js";
 import { startWorld } from "../../../simulator/world.js";
+
+type Env = Record<string, string>;
 
 const log = makeLog("test", "error");
 
 void t.test("the doctor warns about a Node line that has ended or is untested", (t) => {
   const before = new Date("2026-04-30T23:59:59Z");
   const after = new Date("2026-05-01T00:00:00Z");
-  t.match(nodeFound(before, "20.20.2"), { grade: "ok", advice: null });
+  t.match(nodeFound(before, "20.20.2"), { check: "versions", grade: "ok", advice: null });
+  const maintained =
+    "22 (maintained until 2027-04-30), 24 (maintained until 2028-04-30) or 26 (maintained until 2029-04-30)";
   t.match(nodeFound(after, "20.20.2"), {
-    check: "versions",
     grade: "warning",
     found: /on Node 20\.20\.2; Node 20 has had no security fixes since 2026-04-30$/,
-    advice:
-      "run it on Node 22 (maintained until 2027-04-30), 24 (maintained until 2028-04-30) or 26 (maintained until 2029-04-30)",
+    advice: `run it on Node ${maintained}`,
   });
   t.match(nodeFound(after, "24.21.0"), { grade: "ok" });
-  for (const untested of ["25.9.0", "28.0.0"])
-    t.match(nodeFound(after, untested), {
-      grade: "warning",
-      found: /; this release is tested on Node 20, 22, 24 or 26$/,
-      advice: /^run it on Node 22/,
-    });
-  t.match(nodeFound(new Date("2029-05-01"), "26.10.0"), {
-    grade: "warning",
-    advice: /^install a newer release of venuewatch/,
-  });
+  const untested = { found: /; this release is tested on Node 20, 22, 24 or 26$/, advice: /^run it on Node 22/ };
+  for (const version of ["25.9.0", "28.0.0"]) t.match(nodeFound(after, version), { grade: "warning", ...untested });
+  const last = nodeFound(new Date("2029-05-01"), "26.10.0");
+  t.match(last, { grade: "warning", advice: /^install a newer release of venuewatch/ });
   t.end();
 });
 
-interface Examined {
-  code: number | NodeJS.Signals;
-  ok: boolean;
-  findings: Finding[];
-  of: (check: string) => Finding | undefined;
-  failed: string[];
-}
+const notOk = (findings: Finding[]) => findings.filter(({ grade }) => grade !== "ok");
+const failuresIn = (findings: Finding[]) => findings.filter(({ grade }) => grade === "failure");
+const checksOf = (findings: Finding[]) => findings.map(({ check }) => check);
 
 void t.test("venuewatch doctor", async (t) => {
   const { pool, url, registry: real } = await migratedDatabase(t);
@@ -71,34 +65,24 @@ void t.test("venuewatch doctor", async (t) => {
 
   await t.test("finds no fault in a healthy service", async (t) => {
     const before = await everySample();
-    const seen = await examined(t, env);
-    t.equal(seen.code, 0);
-    const [node, ...others] = seen.findings;
+    const [node, ...others] = await doctorFinds(t, env, [], {
+      database: { found: /PostgreSQL \d+.* with TimescaleDB 2\./ },
+      clock: { found: /this clock is -?\d+ ± \d+ ms ahead/ },
+      "venue kraken": { found: /^6 of 6 are good/ },
+      "venue binance-futures": { found: /^7 of 7 are good/ },
+    });
     t.strictSame(node, nodeFound(new Date()), "this Node's line may have ended");
-    t.strictSame(
-      others.filter(({ grade }) => grade !== "ok"),
-      [],
-    );
-    t.match(seen.of("database")!.found, /PostgreSQL \d+.* with TimescaleDB 2\./);
-    t.match(seen.of("clock")!.found, /this clock is -?\d+ ± \d+ ms ahead/);
-    t.match(seen.of("venue kraken")!.found, /^6 of 6 are good/);
-    t.match(seen.of("venue binance-futures")!.found, /^7 of 7 are good/);
+    t.strictSame(notOk(others), []);
     t.equal(world.openSockets(), 0, "no socket is left open");
     t.strictSame(await everySample(), before, "no sample is stored");
   });
 
   for (const role of ["vw_probe", "vw_core", "vw_web"])
     await t.test(`finds no fault as ${role}`, async (t) => {
-      const acting = openPool(url, { applicationName: "test", log, max: 1 });
-      t.teardown(() => acting.close());
-      await acting.script(becoming(role));
       const region = role === "vw_probe" ? "us-east" : null;
-      const findings = await findingsOn(acting, region, registry);
-      t.strictSame(
-        findings.filter(({ grade }) => grade !== "ok"),
-        [],
-      );
-      t.ok(findings.some(({ check }) => check === "engine"));
+      const findings = await findingsOn(await poolAs(t, role), region, registry);
+      t.strictSame(notOk(findings), []);
+      t.ok(checksOf(findings).includes("engine"));
     });
 
   await t.test("prints its findings as text, too", async (t) => {
@@ -110,30 +94,22 @@ void t.test("venuewatch doctor", async (t) => {
 
   await t.test("names faults of venues and advises what to do", async (t) => {
     world.fault({ venue: "kraken", kind: "refused" });
-    world.fault({ ...{ venue: "okx", component: "rest:ticker" }, ...{ kind: "status", status: 451 } });
-    world.fault({ ...{ venue: "bitstamp", component: "ws:conn" }, kind: "handshake-refused" });
-    const seen = await examined(t, env);
-    t.equal(seen.code, 2);
-    t.strictSame(seen.failed, ["venue kraken", "venue okx", "venue bitstamp"]);
-    t.match(seen.of("venue kraken")!.found, /rest:time: connect; rest:status: skipped after rest:time/);
-    t.match(seen.of("venue okx"), {
-      found: /4 of 5 are good.*rest:ticker: blocked \(status 451\)/,
-      advice: /another region/,
+    world.fault({ venue: "okx", component: "rest:ticker", kind: "status", status: 451 });
+    world.fault({ venue: "bitstamp", component: "ws:conn", kind: "handshake-refused" });
+    await doctorFinds(t, env, ["venue kraken", "venue okx", "venue bitstamp"], {
+      "venue kraken": { found: /rest:time: connect; rest:status: skipped after rest:time/ },
+      "venue okx": { found: /4 of 5 are good.*rest:ticker: blocked \(status 451\)/, advice: /another region/ },
+      "venue bitstamp": { found: /socket .*: handshake/ },
+      network: { found: "3 of 4 venues answer" },
     });
-    t.match(seen.of("venue bitstamp")!.found, /socket .*: handshake/);
-    t.match(seen.of("network")!.found, "3 of 4 venues answer");
     await world.clear();
   });
 
   await t.test("sees a certificate that has expired", async (t) => {
-    const names = ["localhost", "127.0.0.1"];
     const authority = makeAuthority();
-    const { key, cert } = authority.vouchFor({
-      names,
-      from: new Date(Date.now() - 9 * 86_400_000),
-      until: new Date(Date.now() - 3 * 86_400_000),
-    });
-    const server = createServer({ key, cert }, (_, response) => response.end("{}"));
+    const [from, until] = [ago(9 * 86_400), ago(3 * 86_400)];
+    const expiredOne = authority.vouchFor({ names: ["localhost", "127.0.0.1"], from, until });
+    const server = createServer(expiredOne, (_, response) => response.end("{}"));
     const port = await listen(server, 0, "127.0.0.1", "PORT");
     t.teardown(() => server.close());
     const root = join(t.testdir({}), "root.pem");
@@ -141,33 +117,26 @@ void t.test("venuewatch doctor", async (t) => {
     const expired: Registry = structuredClone(registry);
     const [venue] = expired.venues;
     for (const endpoint of venue!.rest) endpoint.url = `https://localhost:${port}/`;
-    const seen = await examined(t, { ...env, ...(await environment(t, expired, {})), NODE_EXTRA_CA_CERTS: root });
-    t.strictSame(seen.failed, [`venue ${venue!.id}`]);
-    t.match(seen.of(`venue ${venue!.id}`), {
-      found: /rest:\w+: tls; .*certificate expired 3 days ago/,
-      advice: /certificate/,
-    });
+    const check = `venue ${venue!.id}`;
+    const settings = { ...env, ...(await environment(t, expired, {})), NODE_EXTRA_CA_CERTS: root };
+    const found = /rest:\w+: tls; .*certificate expired 3 days ago/;
+    await doctorFinds(t, settings, [check], { [check]: { found, advice: /certificate/ } });
   });
 
   await t.test("works while the database is away", async (t) => {
     const away = `postgres://user:secret@127.0.0.1:${await freePort()}/db`;
-    const seen = await examined(t, { ...env, DATABASE_URL: away });
-    t.equal(seen.code, 2);
-    t.strictSame(seen.failed, ["database"]);
-    t.match(seen.of("database")!.found, /ECONNREFUSED.*nothing listens there/);
-    t.notMatch(JSON.stringify(seen.findings), "secret");
-    t.equal(seen.of("venue okx")!.grade, "ok");
+    const findings = await doctorFinds(t, { ...env, DATABASE_URL: away }, ["database"], {
+      database: { found: /ECONNREFUSED.*nothing listens there/ },
+      "venue okx": { grade: "ok" },
+    });
+    t.notMatch(JSON.stringify(findings), "secret");
   });
 
   await t.test("names wrong settings and a wrong registry", async (t) => {
-    const settings = await examined(t, { ...env, PORT: "many" });
-    t.strictSame(settings.failed, ["settings"]);
-    t.match(settings.of("settings")!.found, "PORT: expected");
-    const missing = await examined(t, { ...env, REGISTRY: "/nowhere.json" });
-    t.strictSame(missing.failed, ["registry"]);
-    t.equal(missing.of("database")!.grade, "ok", "the remaining checks run");
-    const mars = await examined(t, { ...env, REGION: "mars" });
-    t.match(mars.of("registry")!.found, "but not REGION=mars");
+    await doctorFinds(t, { ...env, PORT: "many" }, ["settings"], { settings: { found: "PORT: expected" } });
+    // the remaining checks run
+    await doctorFinds(t, { ...env, REGISTRY: "/nowhere.json" }, ["registry"], { database: { grade: "ok" } });
+    await doctorFinds(t, { ...env, REGION: "mars" }, ["registry"], { registry: { found: "but not REGION=mars" } });
   });
 
   await t.test("notices that no probe measures and no engine decides", async (t) => {
@@ -175,48 +144,46 @@ void t.test("venuewatch doctor", async (t) => {
     await gone.renew();
     await gone.leave();
     await pool.query(sql`update engine_clock set ticked_at = ticked_at - interval '6 minutes'`);
-    const [probes, engine] = (await findingsOn(pool, null, null)).slice(-2);
-    t.match(probes, { ...{ check: "probes", grade: "warning" }, found: /^us-east: no heartbeat since 20/ });
-    t.match(engine, { ...{ check: "engine", grade: "failure" }, found: /every state is unknown/ });
+    t.match((await findingsOn(pool, null, null)).slice(-2), [
+      { check: "probes", grade: "warning", found: /^us-east: no heartbeat since 20/ },
+      { check: "engine", grade: "failure", found: /every state is unknown/ },
+    ]);
     await pool.query(sql`delete from probe`);
     await pool.query(sql`update engine_clock set ticked_at = now()`);
   });
 
   await t.test("names a missing permission and continues", async (t) => {
-    const nobody = openPool(url, { applicationName: "test", log, max: 1 });
-    t.teardown(() => nobody.close());
-    await nobody.script(becoming("vw_analyst"));
-    const findings = await findingsOn(nobody, "us-east", registry);
-    const failed = findings.filter(({ grade }) => grade === "failure");
-    t.strictSame(
-      failed.map(({ check }) => check),
-      ["schema", "rights"],
-    );
-    t.match(failed[0]!.found, "permission denied for schema venuewatch");
+    const analyst = await poolAs(t, "vw_analyst");
+    const failures = failuresIn(await findingsOn(analyst, "us-east", registry));
+    t.strictSame(checksOf(failures), ["schema", "rights"]);
+    t.match(failures[0]!.found, "permission denied for schema venuewatch");
   });
 
   await t.test("names ports in use, a bad data directory and other builds", async (t) => {
-    const server = createServer();
-    const taken = await listen(server, 0, "127.0.0.1", "PORT");
-    t.teardown(() => server.close());
+    const taken = await serveTcp(t, () => {});
     await pool.query(sql`
       insert into probe (region_id, process, version, started_at, seen_at, unmeasured, alive_until)
       select region_id, gen_random_uuid(), '0.0.1', now(), now(), 0, now() + interval '1 hour' from region where region = 'us-east'
     `);
-    const seen = await examined(t, { ...env, ...{ PORT: String(taken), DATA_DIR: "/dev/null" } });
-    t.strictSame(seen.failed, ["data directory"]);
-    t.match(seen.of("ports")!.found, `${taken} taken`);
-    t.match(seen.of("probes"), { ...{ grade: "warning", found: "us-east 0.0.1" } });
+    await doctorFinds(t, { ...env, PORT: String(taken), DATA_DIR: "/dev/null" }, ["data directory"], {
+      ports: { found: `${taken} taken` },
+      probes: { grade: "warning", found: "us-east 0.0.1" },
+    });
   });
 
   await t.test("names an older schema", async (t) => {
     const [newest] = await pool.query<{ name: string }>(
       sql`delete from venuewatch.migration where name = (select max(name) from venuewatch.migration) returning name`,
     );
-    const seen = await examined(t, env);
-    t.strictSame(seen.failed, ["schema"]);
-    t.match(seen.of("schema"), { ...{ found: `lacks ${newest!.name}`, advice: /venuewatch migrate/ } });
+    await doctorFinds(t, env, ["schema"], { schema: { found: `lacks ${newest!.name}`, advice: /venuewatch migrate/ } });
   });
+
+  async function poolAs(t: Test, role: string): Promise<Pool> {
+    const acting = openPool(url, { applicationName: "test", log, max: 1 });
+    t.teardown(() => acting.close());
+    await acting.script(becoming(role));
+    return acting;
+  }
 
   function everySample() {
     return pool.query(sql`select count(*) from sample`);
@@ -228,18 +195,15 @@ void t.test("the doctor counts waiting samples", async (t) => {
   const spool = await someSpool(t, { directory: join(dataDir, "spool", "us-east") });
   for (const slot of [1, 2, 3]) spool.add(madeSample({ slotAt: new Date(slot) }));
   await spool.flush();
-  t.match(await spoolFinding(), { ...{ grade: "ok", found: /^at most 3 samples wait for the database/ } });
+  t.match(await spoolFinding(), { grade: "ok", found: /^at most 3 samples wait for the database/ });
   await spool.close();
   t.match(await spoolFinding(), { found: /^at most 3 samples/ });
 
   await rm(join(dataDir, "spool"), { recursive: true });
   t.match(await spoolFinding(), { found: /^at most 0 samples/ });
   await writeFile(join(dataDir, "spool"), "");
-  t.match(
-    await spoolFinding(),
-    { grade: "failure", found: /ENOTDIR/ },
-    "an unreadable spool does not affect the other findings",
-  );
+  const finding = await spoolFinding();
+  t.match(finding, { grade: "failure", found: /ENOTDIR/ }, "it is unreadable, and the other checks run");
 
   async function spoolFinding() {
     const findings = await dataDirFound({ dataDir });
@@ -249,35 +213,30 @@ void t.test("the doctor counts waiting samples", async (t) => {
 
 void t.test("the doctor reports too few open files with the number needed", async (t) => {
   const registry = await loadRegistry("registry-all.json");
-  t.match(filesFound(registry, 256), {
-    grade: "failure",
-    found: /^256 are allowed, at most \d+ are needed/,
-    advice: /ulimit -n \d+/,
-  });
+  const found = /^256 are allowed, at most \d+ are needed/;
+  t.match(filesFound(registry, 256), { grade: "failure", found, advice: /ulimit -n \d+/ });
   t.equal(filesFound(registry, 65_536).grade, "ok");
 });
 
-async function examined(t: Test, env: Record<string, string>): Promise<Examined> {
+/** Runs the doctor, and asserts which checks fail and what others find. @returns all findings */
+async function doctorFinds(t: Test, env: Env, failed: string[], expected: Record<string, object>): Promise<Finding[]> {
   const script = runCli(t, ["doctor", "--json"], env);
-  const code = await script.ended;
+  t.equal(await script.ended, failed.length > 0 ? 2 : 0);
   const [json = ""] = /^\{[^]*^\}$/m.exec(script.output()) ?? [];
-  const { ok, findings } = JSON.parse(json) as Pick<Examined, "ok" | "findings">;
-  const failed = findings.filter(({ grade }) => grade === "failure");
+  const { ok, findings } = JSON.parse(json) as { ok: boolean; findings: Finding[] };
   t.equal(ok, failed.length === 0);
-  return {
-    ...{ code, ok, findings },
-    of: (check) => findings.find((one) => one.check === check),
-    failed: failed.map(({ check }) => check),
-  };
+  t.strictSame(checksOf(failuresIn(findings)), failed);
+  for (const [check, finding] of Object.entries(expected)) {
+    const found = findings.find((one) => one.check === check);
+    t.match(found, finding, check);
+  }
+  return findings;
 }
 
-async function environment(t: Test, registry: Registry, env: Record<string, string>): Promise<Record<string, string>> {
+async function environment(t: Test, registry: Registry, env: Env): Promise<Env> {
   const directory = t.testdir({});
   const path = join(directory, "registry.json");
   await writeFile(path, JSON.stringify(registry));
-  return {
-    ...{ REGISTRY: path, DATA_DIR: directory },
-    ...{ PORT: String(await freePort()), HEALTH_PORT: String(await freePort()) },
-    ...env,
-  };
+  const ports = { PORT: String(await freePort()), HEALTH_PORT: String(await freePort()) };
+  return { REGISTRY: path, DATA_DIR: directory, ...ports, ...env };
 }

@@ -22,10 +22,8 @@ void t.test("up names a port that is in use", async (t) => {
 void t.test("up names a data directory that is a file", async (t) => {
   const env = await settings(t, {});
   const path = `${dirname(env["REGISTRY"]!)}/file/data`;
-  await refuses(t, "DATA_DIR", { ...env, DATA_DIR: path }, [
-    `the data directory ${path} cannot be written`,
-    "set DATA_DIR to another",
-  ]);
+  const sentence = [`the data directory ${path} cannot be written`, "set DATA_DIR to another"];
+  await refuses(t, "DATA_DIR", { ...env, DATA_DIR: path }, sentence);
 });
 
 void t.test(
@@ -39,26 +37,22 @@ void t.test(
 
 void t.test("up names a database that it cannot reach", async (t) => {
   const url = `postgres://user:secret@127.0.0.1:${await freePort()}/db`;
-  const output = await refuses(t, "DATABASE_URL", await settings(t, { DATABASE_URL: url }), [
-    "the database 127.0.0.1:",
-    "ECONNREFUSED",
-    "correct DATABASE_URL",
-  ]);
+  const env = await settings(t, { DATABASE_URL: url });
+  const sentence = ["the database 127.0.0.1:", "ECONNREFUSED", "correct DATABASE_URL"];
+  const output = await refuses(t, "DATABASE_URL", env, sentence);
   t.notMatch(output, "secret");
 });
 
 async function refuses(t: Test, what: string, env: Record<string, string>, sentence: string[]): Promise<string> {
   const script = runCli(t, ["up"], env);
-  const ended = await script.ended;
-  t.equal(ended, 2, what);
+  t.equal(await script.ended, 2, what);
   // Several problems form an indented list: `up` counts upwards from HEALTH_PORT, and another test may use the ports
   // above.
-  const last =
-    script
-      .output()
-      .trim()
-      .split(/\n(?! )/)
-      .at(-1) ?? "";
+  const messages = script
+    .output()
+    .trim()
+    .split(/\n(?! )/);
+  const last = messages.at(-1);
   t.match(last, /^venuewatch: /, `${what}: the last message`);
   for (const part of sentence) t.match(last, new RegExp(part), what);
   t.notMatch(script.output(), /^ +at /m, `${what}: no stack trace`);

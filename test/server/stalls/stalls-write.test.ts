@@ -1,19 +1,8 @@
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import fs, { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { packagedFile } from "../../../shared/config/package.js";
-import { type StallThreshold, type Stream } from "../../../shared/registry/registry.js";
+import type { Stream } from "../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { leastPeriods } from "../../../server/stalls/proposal.js";
 import { type Threshold, withThresholds, writeThresholds } from "../../../server/stalls/write.js";
@@ -28,6 +17,8 @@ const original = readFileSync(packaged, "utf8");
 const stalls = /"stall":\s*\{\s*"afterMs":\s*\d+,\s*"distribution":\s*(?:null|\{[^{}]*\})\s*\}/g;
 
 const withoutStalls = (text: string) => text.replaceAll(stalls, "");
+
+const one = threshold("kraken", "trades", 77_000);
 
 void t.test("writing thresholds changes nothing else in a registry", async (t) => {
   const registry = await loadRegistry(packaged);
@@ -50,7 +41,6 @@ void t.test("writing thresholds changes nothing else in a registry", async (t) =
 });
 
 void t.test("a stream without a proposal is unchanged", (t) => {
-  const one = threshold("kraken", "trades", 77_000);
   const rewritten = withThresholds(original, [one], "it");
   const [before, after] = [original, rewritten].map((text) => text.split("\n")) as [string[], string[]];
   t.equal(after.length, before.length);
@@ -63,16 +53,13 @@ void t.test("a stream without a proposal is unchanged", (t) => {
 
 void t.test("a registry keeps its formatting", (t) => {
   const value = JSON.parse(original) as { venues: object[] };
+  const windows = JSON.stringify(value, null, "\t").replaceAll("\n", "\r\n");
   const forms: [string, string][] = [
     ["one line", JSON.stringify(value)],
     ["indented", JSON.stringify(value, null, 2)],
-    [
-      "Windows line ends and a byte order mark",
-      `\ufeff${JSON.stringify(value, null, "\t").replaceAll("\n", "\r\n")}\r\n`,
-    ],
+    ["Windows line ends and a byte order mark", `\ufeff${windows}\r\n`],
     ["braces and stalls in texts", original.replace("Kraken", '\\"stall\\": {')],
   ];
-  const one = threshold("kraken", "trades", 77_000);
   for (const [what, text] of forms) {
     const rewritten = withThresholds(text, [one], "it");
     t.not(rewritten, text);
@@ -93,18 +80,17 @@ void t.test("an invalid registry is not written", (t) => {
 
 void t.test("the file is replaced atomically, and keeps its mode and link", async (t) => {
   const { folder, path } = copied(t);
-  chmodSync(path, 0o640);
-  symlinkSync(path, join(folder, "link.json"));
-  const before = statSync(path);
-  const one = threshold("kraken", "trades", 77_000);
+  fs.chmodSync(path, 0o640);
+  fs.symlinkSync(path, join(folder, "link.json"));
+  const before = fs.statSync(path);
   await writeThresholds(join(folder, "link.json"), [one]);
 
   t.equal(readFileSync(path, "utf8"), withThresholds(original, [one], "it"), "the link's target is written");
-  t.ok(lstatSync(join(folder, "link.json")).isSymbolicLink());
-  const after = statSync(path);
+  t.ok(fs.lstatSync(join(folder, "link.json")).isSymbolicLink());
+  const after = fs.statSync(path);
   t.equal(after.mode, before.mode);
   t.not(after.ino, before.ino, "a new file, so that no reader sees half of it");
-  t.strictSame(readdirSync(folder).sort(), ["link.json", "registry.json"]);
+  t.strictSame(fs.readdirSync(folder).sort(), ["link.json", "registry.json"]);
 });
 
 void t.test("concurrent changes of the registry are kept", async (t) => {
@@ -112,30 +98,27 @@ void t.test("concurrent changes of the registry are kept", async (t) => {
   const theirs = original
     .replace('"name": "Kraken"', '"name": "Kraken Pro"')
     .replace('"id": "gemini"', '"id": "jumini"');
-  writeFileSync(path, theirs);
-  await writeThresholds(path, [threshold("kraken", "trades", 77_000), threshold("gemini", "trades", 88_000)]);
+  fs.writeFileSync(path, theirs);
+  await writeThresholds(path, [one, threshold("gemini", "trades", 88_000)]);
   const now = readFileSync(path, "utf8");
   t.match(now, '"name": "Kraken Pro"');
   t.match(now, '"afterMs": 77000');
   t.notMatch(now, "88000", "its stream was removed");
 
-  writeFileSync(path, "{");
-  await t.rejects(writeThresholds(path, [threshold("kraken", "trades", 77_000)]), {
-    name: "UserError",
-    message: /is not JSON/,
-  });
+  fs.writeFileSync(path, "{");
+  await t.rejects(writeThresholds(path, [one]), { name: "UserError", message: /is not JSON/ });
   t.equal(readFileSync(path, "utf8"), "{", "a broken registry is unchanged");
 });
 
 void t.test("an unwritable registry is reported in one sentence", async (t) => {
   const { path } = copied(t);
   const inTheWay = `${path}.${process.pid}.new`;
-  mkdirSync(inTheWay);
-  await t.rejects(writeThresholds(path, [threshold("kraken", "trades", 77_000)]), {
+  fs.mkdirSync(inTheWay);
+  await t.rejects(writeThresholds(path, [one]), {
     name: "UserError",
     message: `The registry ${path} cannot be written (EEXIST): let this user write the file and its folder, or set REGISTRY to a writable file`,
   });
-  t.ok(existsSync(inTheWay), "a foreign file is not removed");
+  t.ok(fs.existsSync(inTheWay), "a foreign file is not removed");
   t.equal(readFileSync(path, "utf8"), original);
 });
 
@@ -145,39 +128,34 @@ void t.test("stalls measure writes thresholds from samples into the registry", a
   const [{ id: venue, socket }] = registry.venues as [(typeof registry.venues)[number]];
   const [ticker, trades] = socket!.streams as [Stream, Stream];
   const now = Math.floor(Date.now() / slotMs) * slotMs;
-  for (const [{ name }, slots] of [
+  for (const [{ name }, length] of [
     [ticker, leastPeriods + 1],
     [trades, leastPeriods],
-  ] as const)
-    await storeHeard(pool, {
-      venue,
-      component: `ws:${name}`,
-      region: "eu-central",
-      from: new Date(now - slots * slotMs),
-      slots: Array.from({ length: slots }, () => ({ quietMs: 7001 })),
-    });
-  const settings = { DATABASE_URL: url, REGISTRY: path };
+  ] as const) {
+    const slots = Array.from({ length }, () => ({ quietMs: 7001 }));
+    const from = new Date(now - length * slotMs);
+    await storeHeard(pool, { venue, component: `ws:${name}`, region: "eu-central", from, slots });
+  }
+  const measure = async (...more: string[]) => {
+    const settings = { DATABASE_URL: url, REGISTRY: path };
+    const script = runCli(t, ["stalls", "measure", "--days", "2", ...more], settings);
+    t.equal(await script.ended, 0, script.output());
+    return script.output();
+  };
 
-  const reading = runCli(t, ["stalls", "measure", "--days", "2"], settings);
-  t.equal(await reading.ended, 0, reading.output());
-  t.match(
-    reading.output(),
-    /\n *binance ws:ticker +\d+-\d+-\d+ +\d+-\d+-\d+ +10,000 +0 +7 +7 +7 +7 +10 +0 +0 +15 +0 +0\n/,
-  );
-  t.match(reading.output(), /\n *binance ws:trades .* too few: 9,999 of 10,000 wanted\n/);
-  t.match(reading.output(), "Proposals for 1 of 48 streams; nothing was changed");
+  const table = await measure();
+  t.match(table, /\n *binance ws:ticker +\d+-\d+-\d+ +\d+-\d+-\d+ +10,000 +0 +7 +7 +7 +7 +10 +0 +0 +15 +0 +0\n/);
+  t.match(table, /\n *binance ws:trades .* too few: 9,999 of 10,000 wanted\n/);
+  t.match(table, "Proposals for 1 of 48 streams; nothing was changed");
   t.equal(readFileSync(path, "utf8"), original);
 
-  const args = ["stalls", "measure", "--days", "2", "--write"];
-  const writing = runCli(t, args, settings);
-  t.equal(await writing.ended, 0, writing.output());
-  t.match(writing.output(), `written into ${path}`);
+  t.match(await measure("--write"), `written into ${path}`);
   const { venues } = await loadRegistry(path);
   const [first, second] = venues[0]!.socket!.streams;
   t.match(first!.stall, { afterMs: 15_000, distribution: { periods: leastPeriods, p50Ms: 7001, p999Ms: 7001 } });
   t.strictSame(second!.stall, trades.stall);
   t.equal(withoutStalls(readFileSync(path, "utf8")), withoutStalls(original));
-  t.strictSame(readdirSync(folder), ["registry.json"]);
+  t.strictSame(fs.readdirSync(folder), ["registry.json"]);
 });
 
 void t.test("a database without our tables is reported in one sentence", async (t) => {
@@ -190,20 +168,13 @@ void t.test("a database without our tables is reported in one sentence", async (
 });
 
 function threshold(venue: string, stream: string, afterMs: number): Threshold {
-  const distribution: StallThreshold["distribution"] = {
-    periods: 12_345,
-    from: "2026-10-24",
-    to: "2026-10-31",
-    p50Ms: 4,
-    p99Ms: 500,
-    p999Ms: 5000,
-  };
-  return { venue, stream, stall: { afterMs, distribution } };
+  const window = { periods: 12_345, from: "2026-10-24", to: "2026-10-31" };
+  return { venue, stream, stall: { afterMs, distribution: { ...window, p50Ms: 4, p99Ms: 500, p999Ms: 5000 } } };
 }
 
 function copied(t: Test): { folder: string; path: string } {
   const folder = t.testdir({});
   const path = join(folder, "registry.json");
-  copyFileSync(packaged, path);
+  fs.copyFileSync(packaged, path);
   return { folder, path };
 }

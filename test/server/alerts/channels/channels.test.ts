@@ -35,32 +35,26 @@ void t.test("a channel keeps its place in the outbox, its secrets and its log", 
 
   const began = new Date(Date.now() - 600_000);
   const at = (venue: string, minutes: number | null = null, more = {}) =>
-    pastIncident(pool, { ...{ venue, component: "rest:ticker", startedAt: began, minutes }, ...more });
+    pastIncident(pool, { venue, component: "rest:ticker", startedAt: began, minutes, ...more });
   const kraken = await at("kraken", null, { severity: "degraded" });
-  const okx = await at("okx");
-  const events = {
-    opened: await writeEvent(pool, kraken, "opened", "degraded"),
-    okx: await writeEvent(pool, okx, "opened"),
-    escalated: await writeEvent(pool, kraken, "escalated"),
-  };
+  const opened = await writeEvent(pool, kraken, "opened", "degraded");
+  const okx = await writeEvent(pool, await at("okx"), "opened");
+  const escalated = await writeEvent(pool, kraken, "escalated");
   const over = await at("gemini", 5);
   await writeEvent(pool, over, "opened");
   await writeEvent(pool, over, "closed");
-  const gone = await at("bybit", null, { retracted: true });
-  await writeEvent(pool, gone, "opened");
-  const hidden = await at("bitget");
-  await writeEvent(pool, hidden, "opened");
+  await writeEvent(pool, await at("bybit", null, { retracted: true }), "opened");
+  await writeEvent(pool, await at("bitget"), "opened");
   await pool.query(sql`update venue set published = false where venue = 'bitget'`);
 
   await t.test("a new channel gets the open incidents that pass its filter, on request", async (t) => {
-    const { opened, escalated } = events;
     const cases: [Partial<NewChannel>, number[]][] = [
-      [{}, [opened, events.okx, escalated]],
-      [{ floor: "outage" }, [events.okx, escalated]],
+      [{}, [opened, okx, escalated]],
+      [{ floor: "outage" }, [okx, escalated]],
       [{ venues: ["kraken"] }, [opened, escalated]],
-      [{ venues: ["okx", "gemini"] }, [events.okx]],
+      [{ venues: ["okx", "gemini"] }, [okx]],
       [{ venues: ["gemini"] }, []],
-      [{ categories: ["exchange"] }, [opened, events.okx, escalated]],
+      [{ categories: ["exchange"] }, [opened, okx, escalated]],
       [{ venues: ["kraken"], floor: "outage" }, [escalated]],
     ];
     for (const [more, expected] of cases) {
@@ -98,7 +92,7 @@ void t.test("a channel keeps its place in the outbox, its secrets and its log", 
     const { channel } = await add({ venues: ["okx"] });
     let enabling: ReturnType<typeof enableChannel> | undefined;
     await pool.transaction(async (tx) => {
-      await tx.query(sql`update alert_event set dispatched_at = now() where event_id = ${events.okx}`);
+      await tx.query(sql`update alert_event set dispatched_at = now() where event_id = ${okx}`);
       enabling = enableChannel(pool, channel.id, true);
       await until(() => isWaitedFor(tx));
     });
@@ -111,19 +105,14 @@ void t.test("a channel keeps its place in the outbox, its secrets and its log", 
     if (row!.alone) return t.pass("applies to a server only");
     await pool.transaction(async (tx) => {
       await tx.query(sql`lock table alert_event in row exclusive mode`);
-      await t.rejects(
-        pool.transaction((other) => holdEvents(other, 20)),
-        {
-          name: "UserError",
-          message: /^alert events were locked by a writer, usually the engine, for 0.02 s; nothing was changed/,
-        },
-      );
+      const holding = pool.transaction((other) => holdEvents(other, 20));
+      const message = /^alert events were locked by a writer, usually the engine, for 0.02 s; nothing was changed/;
+      await t.rejects(holding, { name: "UserError", message });
     });
   });
 
   await t.test("a channel that is switched on again gets the alerts that it missed", async (t) => {
     const { channel } = await add({ open: true });
-    const { opened, okx, escalated } = events;
     await settle(pool, channel.id, opened, "delivered");
     await settle(pool, channel.id, okx, "failed");
     await settle(pool, channel.id, escalated, "skipped");
@@ -151,10 +140,8 @@ void t.test("a channel keeps its place in the outbox, its secrets and its log", 
 
   await t.test("switching off a channel that is off keeps the first cause", async (t) => {
     const { channel } = await add();
-    t.match(await disableChannel(pool, channel.id), {
-      before: { state: "on" },
-      channel: { state: "off", offCause: "operator" },
-    });
+    const off = { state: "off", offCause: "operator" };
+    t.match(await disableChannel(pool, channel.id), { before: { state: "on" }, channel: off });
     await pool.query(sql`update channel set off_cause = 'gone' where channel_id = ${channel.id}`);
     t.match(await disableChannel(pool, channel.id), { channel: { offCause: "gone" } });
   });
@@ -197,15 +184,14 @@ void t.test("a channel keeps its place in the outbox, its secrets and its log", 
 
   await t.test("a removed channel keeps its log and no secret", async (t) => {
     const { channel } = await add({ open: true });
-    await settle(pool, channel.id, events.opened, "delivered");
+    await settle(pool, channel.id, opened, "delivered");
     await rotateSecret(pool, sealing, channel.id, 24);
     t.match(await removeChannel(pool, channel.id), {
       skipped: 2,
       channel: { state: "removed", waiting: 0, formerSecretUntil: null },
     });
-    t.strictSame(await sealed(pool, channel.id), [
-      { destination: null, secret: null, former_secret: null, former_until: null },
-    ]);
+    const wiped = { destination: null, secret: null, former_secret: null, former_until: null };
+    t.strictSame(await sealed(pool, channel.id), [wiped]);
     const log = await pool.query(sql`
       select state, reason from delivery where channel_id = ${channel.id} order by event_id
     `);
@@ -220,7 +206,7 @@ void t.test("a channel keeps its place in the outbox, its secrets and its log", 
     await pool.query(sql`
       insert into delivery_attempt (delivery_id, channel_id, sent_by, started_at, ended_at, result, status, error, duration_ms)
       select d.delivery_id, d.channel_id, 'core', now(), now(), 'refused', 500, 'expected 2xx, got 500', 12
-      from delivery d where d.channel_id = ${channel.id} and d.event_id = ${events.opened}
+      from delivery d where d.channel_id = ${channel.id} and d.event_id = ${opened}
     `);
     const { waiting, lastAttempt } = (await channelOf(pool, channel.id)) satisfies Channel;
     t.equal(waiting, 3);

@@ -1,11 +1,11 @@
 /** Over which connections alerts are posted: to which addresses, with which certificates, and when they break. */
-import { once } from "node:events";
 import net, { type Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import tls from "node:tls";
 import t from "tap";
 import type { DeliveryOutcome } from "../../../../server/alerts/delivery/outcome.js";
 import { makeAuthority, selfSigned, type Identity } from "../../../support/certificates.js";
+import { freePort } from "../../../support/free-port.js";
 import { until } from "../../../support/until.js";
 import {
   authority,
@@ -16,215 +16,146 @@ import {
   hostName,
   post,
   posterFor,
+  type Respond,
   secret,
   serve,
   serveRaw,
   serveSecurely,
 } from "../../../support/alert-receivers.js";
 
-void t.test("a reset or closed connection is no answer, at any stage", async (t) => {
+void t.test("a connection that breaks before or in the TLS handshake is no answer", async (t) => {
   const ends: [string, (socket: Socket) => void][] = [
     ["reset", (socket) => socket.resetAndDestroy()],
     ["closed", (socket) => socket.end()],
   ];
   for (const [how, end] of ends) {
-    const expectBroken = async (origin: string, status: number | null, error: RegExp) =>
-      t.match(await post(t, posterFor(t), origin), { result: "unreachable", status, error }, `${how}: ${error}`);
-    await expectBroken(
-      await serveRaw(t, end),
-      null,
+    const inHandshake = (socket: Socket) => void socket.once("data", () => end(socket));
+    for (const talk of [end, inHandshake]) {
       // a reset may arrive before this side knows that the connection is open
-      /^expected an? (connection|answer) of 127\.0\.0\.1, got a broken connection/,
-    );
-    const atAccept = await serveRaw(t, end);
-    await expectBroken(
-      `https://${hostName}:${new URL(atAccept).port}`,
-      null,
-      /^expected (a connection|TLS) of hooks\.test, got a broken connection/,
-    );
-    const inHandshake = await serveRaw(t, (socket) => {
-      socket.once("data", () => end(socket));
-    });
-    await expectBroken(
-      `https://${hostName}:${new URL(inHandshake).port}`,
-      null,
-      /^expected TLS of hooks\.test, got a broken connection/,
-    );
-    const afterRequest = await serveRaw(t, (socket) => {
-      socket.once("data", () => end(socket));
-    });
-    await expectBroken(afterRequest, null, /^expected an answer of 127\.0\.0\.1, got a broken connection/);
-    const inBody = await serveRaw(t, (socket) => {
-      socket.once("data", () =>
-        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok", () => setTimeout(() => end(socket), 20)),
-      );
-    });
-    await expectBroken(inBody, 200, /^expected the end of the answer of 127\.0\.0\.1, got a broken connection/);
+      const stage = talk === end ? "(a connection|TLS)" : "TLS";
+      const error = new RegExp(`^expected ${stage} of hooks\\.test, got a broken connection`);
+      const { port } = new URL(await serveRaw(t, talk));
+      const outcome = await post(t, posterFor(t), `https://${hostName}:${port}`);
+      t.match(outcome, { result: "unreachable", status: null, error }, how);
+    }
   }
 });
 
 void t.test("an address where nothing listens is unreachable", async (t) => {
-  const server = net.createServer();
-  const port = await listening(t, server);
-  server.close();
-  await once(server, "close");
-  t.match(await post(t, posterFor(t), `http://127.0.0.1:${port}`), {
-    result: "unreachable",
-    status: null,
-    error: "expected a connection of 127.0.0.1, got a refused connection (ECONNREFUSED)",
-  });
+  const outcome = await post(t, posterFor(t), `http://127.0.0.1:${await freePort()}`);
+  const error = "expected a connection of 127.0.0.1, got a refused connection (ECONNREFUSED)";
+  t.match(outcome, { result: "unreachable", status: null, error });
 });
 
 void t.test("a certificate must be valid for this name, now", async (t) => {
-  const day = 86_400_000;
-  const days = (count: number) => new Date(Date.now() + count * day);
+  const days = (count: number) => new Date(Date.now() + count * 86_400_000);
   const names = [hostName];
   const stranger = makeAuthority("Somebody else");
+  const issued = (more: object) => authority.vouchFor({ names, ...more });
+  const otherName = /got a certificate for another name \(ERR_TLS_CERT_ALTNAME_INVALID\)$/;
   const cases: [Identity, error: RegExp][] = [
     [selfSigned({ names }), /got a self-signed certificate \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/],
     [stranger.vouchFor({ names }), /got a certificate from an unknown authority \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)$/],
-    [
-      authority.vouchFor({ names: ["example.com"] }),
-      /got a certificate for another name \(ERR_TLS_CERT_ALTNAME_INVALID\)$/,
-    ],
-    [authority.vouchFor({ names: ["127.0.0.1"] }), /got a certificate for another name/],
-    [authority.vouchFor({ names: ["hooks.test.example.com"] }), /got a certificate for another name/],
-    [
-      authority.vouchFor({ names, from: days(-2), until: days(-1) }),
-      /got an expired certificate \(CERT_HAS_EXPIRED\)$/,
-    ],
-    [
-      authority.vouchFor({ names, from: days(1), until: days(2) }),
-      /got a certificate that is not valid yet \(CERT_NOT_YET_VALID\)$/,
-    ],
+    [issued({ names: ["example.com"] }), otherName],
+    [issued({ names: ["127.0.0.1"] }), otherName],
+    [issued({ names: ["hooks.test.example.com"] }), otherName],
+    [issued({ from: days(-2), until: days(-1) }), /got an expired certificate \(CERT_HAS_EXPIRED\)$/],
+    [issued({ from: days(1), until: days(2) }), /got a certificate that is not valid yet \(CERT_NOT_YET_VALID\)$/],
   ];
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
   t.teardown(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
-  let asked = 0;
+  let requests = 0;
   for (const [as, error] of cases) {
-    const origin = await serveSecurely(t, () => (asked += 1), as);
+    const origin = await serveSecurely(t, () => (requests += 1), as);
     t.match(await post(t, posterFor(t), origin), { result: "unreachable", status: null, error });
   }
-  const origin = await serveSecurely(t, () => (asked += 1));
-  t.match(
-    await post(t, posterFor(t, { ca: undefined }), origin),
-    { result: "unreachable", error: /got a certificate/ },
-    "the usual authorities did not sign it",
-  );
-  t.equal(asked, 0, "none of these servers received a request");
+  const origin = await serveSecurely(t, () => (requests += 1));
+  const unsigned = await post(t, posterFor(t, { ca: undefined }), origin);
+  t.match(unsigned, { result: "unreachable", error: /got a certificate/ }, "the usual authorities did not sign it");
+  t.equal(requests, 0, "none of these servers received a request");
 });
 
 void t.test("obsolete TLS versions are refused", async (t) => {
   const plain = new URL(await serve(t, (_request, response) => response.end())).port;
-  t.match(await post(t, posterFor(t), `https://${hostName}:${plain}`), {
-    result: "unreachable",
-    error: /^expected TLS of hooks\.test, got invalid TLS \(/,
-  });
-  const old = tls.createServer({
-    ...identity,
-    minVersion: "TLSv1",
-    maxVersion: "TLSv1.1",
-    ciphers: "DEFAULT@SECLEVEL=0",
-  });
-  t.match(await post(t, posterFor(t), `https://${hostName}:${await listening(t, old)}`), {
-    result: "unreachable",
-    error: /^expected TLS of hooks\.test, got /,
-  });
+  const toPlain = await post(t, posterFor(t), `https://${hostName}:${plain}`);
+  t.match(toPlain, { result: "unreachable", error: /^expected TLS of hooks\.test, got invalid TLS \(/ });
+  const versions = { minVersion: "TLSv1", maxVersion: "TLSv1.1" } as const;
+  const old = tls.createServer({ ...identity, ...versions, ciphers: "DEFAULT@SECLEVEL=0" });
+  const toOld = await post(t, posterFor(t), `https://${hostName}:${await listening(t, old)}`);
+  t.match(toOld, { result: "unreachable", error: /^expected TLS of hooks\.test, got / });
 });
 
-void t.test("an IP address works as a host", async (t) => {
+void t.test("an IP address and localhost work as hosts, and are never looked up", async (t) => {
+  const respond: Respond = (_request, response) => response.end();
   const as = authority.vouchFor({ names: ["127.0.0.1"] });
-  const origin = await serveSecurely(t, (_request, response) => response.end(), as);
-  const lookup = () => Promise.reject(new Error("asked for the address of an address"));
-  const poster = posterFor(t, { lookup });
-  const { port } = new URL(origin);
-  t.match(await post(t, poster, `https://127.0.0.1:${port}`), { result: "delivered" });
-  t.match(await post(t, poster, `https://0x7f.1:${port}`), { result: "delivered" });
-});
-
-void t.test("localhost is this machine, and is never looked up", async (t) => {
-  const origin = await serve(t, (_request, response) => response.end());
-  const lookup = () => Promise.reject(new Error("asked for localhost"));
-  const { port } = new URL(origin);
-  t.match(await post(t, posterFor(t, { lookup }), `http://localhost:${port}`), { result: "delivered" });
+  const { port: securePort } = new URL(await serveSecurely(t, respond, as));
+  const { port } = new URL(await serve(t, respond));
+  const poster = posterFor(t, { lookup: () => Promise.reject(new Error("looked up")) });
+  for (const origin of [`https://127.0.0.1:${securePort}`, `https://0x7f.1:${securePort}`, `http://localhost:${port}`])
+    t.match(await post(t, poster, origin), { result: "delivered" }, origin);
 });
 
 void t.test("no alert is sent to an unsafe address", async (t) => {
-  let asked = 0;
+  let requests = 0;
   const origin = await serveSecurely(t, (_request, response) => {
-    asked += 1;
+    requests += 1;
     response.end();
   });
   const { port } = new URL(origin);
-  const unsafe = async (
-    host: string,
-    addresses: string[],
-    error: string,
-    { allowLoopback = false, scheme = "https" } = {},
-  ) => {
-    const poster = posterFor(t, {
-      allowLoopback,
-      lookup: () => Promise.resolve(addresses.map((address) => ({ address, family: net.isIP(address) }))),
-    });
-    t.match(await post(t, poster, `${scheme}://${host}:${port}`), {
-      result: "unsafe",
-      status: null,
-      error,
-      answer: null,
-    });
-  };
   const expected = `expected public addresses of ${hostName}, but`;
-  await unsafe(hostName, ["127.0.0.1"], `${expected} 127.0.0.1 is loopback`);
-  await unsafe(hostName, ["::1"], `${expected} ::1 is loopback`);
-  await unsafe(hostName, ["::ffff:127.0.0.1"], `${expected} ::ffff:127.0.0.1 is loopback`);
-  await unsafe(hostName, ["10.0.0.7"], `${expected} 10.0.0.7 is private`);
-  await unsafe(hostName, ["8.8.8.8", "10.0.0.7"], `${expected} 10.0.0.7 is private`);
-  await unsafe(hostName, ["2606:4700::1111", "8.8.8.8", "fd00::1"], `${expected} fd00::1 is private`);
-  await unsafe(hostName, ["8.8.8.8", "nonsense"], `${expected} nonsense is no address`);
-  await unsafe("127.0.0.1", [], "127.0.0.1 is loopback");
-  await unsafe("[::1]", [], "::1 is loopback");
-  await unsafe("localhost", [], "localhost is loopback");
-  await unsafe(
-    `${secret}@${hostName}`,
-    ["127.0.0.1"],
-    `expected a URL without user and password, got one with them before ${hostName}`,
-    { allowLoopback: true },
-  );
-  const http = { allowLoopback: true, scheme: "http" };
-  await unsafe(hostName, ["127.0.0.1"], `expected a URL with https:, got http: to ${hostName}`, http);
-  await unsafe("8.8.8.8", [], "expected a URL with https:, got http: to 8.8.8.8", http);
-  await unsafe(hostName, ["127.0.0.1", "10.0.0.7"], `${expected} 10.0.0.7 is private`, { allowLoopback: true });
-  t.equal(asked, 0);
+  const withHttp = "expected a URL with https:, got http: to";
+  const withUser = "expected a URL without user and password, got one with them before";
+  const publicOnly: [url: string, addresses: string[], error: string][] = [
+    [`https://${hostName}`, ["127.0.0.1"], `${expected} 127.0.0.1 is loopback`],
+    [`https://${hostName}`, ["::1"], `${expected} ::1 is loopback`],
+    [`https://${hostName}`, ["::ffff:127.0.0.1"], `${expected} ::ffff:127.0.0.1 is loopback`],
+    [`https://${hostName}`, ["10.0.0.7"], `${expected} 10.0.0.7 is private`],
+    [`https://${hostName}`, ["8.8.8.8", "10.0.0.7"], `${expected} 10.0.0.7 is private`],
+    [`https://${hostName}`, ["2606:4700::1111", "8.8.8.8", "fd00::1"], `${expected} fd00::1 is private`],
+    [`https://${hostName}`, ["8.8.8.8", "nonsense"], `${expected} nonsense is no address`],
+    ["https://127.0.0.1", [], "127.0.0.1 is loopback"],
+    ["https://[::1]", [], "::1 is loopback"],
+    ["https://localhost", [], "localhost is loopback"],
+  ];
+  const withLoopback: typeof publicOnly = [
+    [`https://${secret}@${hostName}`, ["127.0.0.1"], `${withUser} ${hostName}`],
+    [`http://${hostName}`, ["127.0.0.1"], `${withHttp} ${hostName}`],
+    ["http://8.8.8.8", [], `${withHttp} 8.8.8.8`],
+    [`https://${hostName}`, ["127.0.0.1", "10.0.0.7"], `${expected} 10.0.0.7 is private`],
+  ];
+  for (const [cases, allowLoopback] of [
+    [publicOnly, false],
+    [withLoopback, true],
+  ] as const)
+    for (const [url, addresses, error] of cases) {
+      const poster = posterFor(t, { allowLoopback, lookup: resolvingTo(addresses) });
+      t.match(await post(t, poster, `${url}:${port}`), { result: "unsafe", status: null, error, answer: null });
+    }
+  t.equal(requests, 0);
 });
+
+const resolvingTo = (addresses: string[]) => () =>
+  Promise.resolve(addresses.map((address) => ({ address, family: net.isIP(address) })));
 
 void t.test("the name is resolved once, and the checked address is the one connected to", async (t) => {
   const origin = await serveSecurely(t, (_request, response) => {
     response.setHeader("connection", "close").end();
   });
-  const answers = ["127.0.0.1", "10.0.0.7"];
-  let asked = 0;
-  const poster = posterFor(t, { lookup: () => Promise.resolve([{ address: answers[asked++]!, family: 4 }]) });
+  const addresses = ["127.0.0.1", "10.0.0.7"];
+  let lookups = 0;
+  const poster = posterFor(t, { lookup: () => resolvingTo([addresses[lookups++]!])() });
   t.match(await post(t, poster, origin), { result: "delivered" });
-  t.equal(asked, 1);
-  t.match(
-    await post(t, poster, origin),
-    { result: "unsafe", error: /10\.0\.0\.7 is private/ },
-    "a new connection resolves and checks the name again",
-  );
-  t.equal(asked, 2);
+  t.equal(lookups, 1);
+  const second = await post(t, poster, origin);
+  t.match(second, { result: "unsafe", error: /10\.0\.0\.7 is private/ }, "a new connection checks the name again");
+  t.equal(lookups, 2);
 });
 
 void t.test("one working address of two is enough", async (t) => {
   const origin = await serveSecurely(t, (_request, response) => response.end());
-  for (const addresses of [
-    ["127.0.0.2", "127.0.0.1"],
-    ["::1", "127.0.0.1"],
-    ["127.0.0.1", "127.0.0.2"],
-  ]) {
-    const poster = posterFor(t, {
-      lookup: () => Promise.resolve(addresses.map((address) => ({ address, family: net.isIP(address) }))),
-    });
-    t.match(await post(t, poster, origin), { result: "delivered" }, addresses.join());
+  for (const addresses of ["127.0.0.2,127.0.0.1", "::1,127.0.0.1", "127.0.0.1,127.0.0.2"]) {
+    const poster = posterFor(t, { lookup: resolvingTo(addresses.split(",")) });
+    t.match(await post(t, poster, origin), { result: "delivered" }, addresses);
   }
 });
 
@@ -249,30 +180,25 @@ void t.test("a name without an address is reported with its reason", async (t) =
 });
 
 void t.test("a connection is reused for the next alert to the same name only", async (t) => {
-  const seen: { name: unknown; socket: Socket }[] = [];
+  const sockets: tls.TLSSocket[] = [];
   const origin = await serveSecurely(t, (request, response) => {
-    const socket = request.socket as tls.TLSSocket;
-    seen.push({ name: socket.servername, socket });
+    sockets.push(request.socket as tls.TLSSocket);
     response.end();
   });
   const poster = posterFor(t);
   const other = origin.replace(hostName, "other.test");
   for (const each of [origin, origin, other, origin, other])
     t.match(await post(t, poster, each), { result: "delivered" });
-  t.strictSame(
-    seen.map((one) => one.name),
-    [hostName, hostName, "other.test", hostName, "other.test"],
-  );
-  const first = (wanted: string) => seen.find((one) => one.name === wanted)!.socket;
-  for (const one of seen) t.equal(one.socket, first(one.name as string));
-  t.not(first(hostName), first("other.test"));
+  const [first, , second] = sockets as [tls.TLSSocket, tls.TLSSocket, tls.TLSSocket];
+  t.strictSame([first.servername, second.servername], [hostName, "other.test"]);
+  t.ok([first, first, second, first, second].every((socket, nth) => socket === sockets[nth]));
   const warned: Error[] = [];
   const warn = (warning: Error) => warned.push(warning);
   process.on("warning", warn);
   for (let nth = 0; nth < 12; nth += 1) await post(t, poster, origin);
   await turn();
   process.off("warning", warn);
-  t.equal(seen.at(-1)!.socket, first(hostName));
+  t.equal(sockets.at(-1), first);
   t.strictSame(warned, [], "listeners do not accumulate");
 });
 
@@ -313,11 +239,7 @@ void t.test("receivers that hang do not delay others, not even of the same origi
   await until(() => hanging === 60);
   for (let nth = 0; nth < 10; nth += 1) t.match(await poster.post(letterTo(`${origin}/good`)), { result: "delivered" });
   await poster.close();
-  for (const outcome of await Promise.all(bad))
-    t.match(outcome, {
-      result: "ours",
-      status: null,
-      error: "expected to run until the answer came, was told to stop",
-    });
+  const error = "expected to run until the answer came, was told to stop";
+  for (const outcome of await Promise.all(bad)) t.match(outcome, { result: "ours", status: null, error });
   t.match(await poster.post(letterTo(origin)), { result: "ours" }, "nothing is sent after the stop");
 });

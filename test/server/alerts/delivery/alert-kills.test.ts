@@ -6,56 +6,38 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
-import type { Alert } from "../../../../server/alerts/formats/alert.js";
-import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
 import { type Pool, sql } from "../../../../shared/database/pool.js";
-import type { AlertingOptions, FaultPoint } from "../../../support/alerting-process.js";
-import { type Alerting, startAlerting } from "../../../support/alerting.js";
-import { addChannel, channelKey, happened, type Kind, native } from "../../../support/alerts.js";
+import { isAllDone } from "../../../support/alert-queue.js";
+import type { FaultPoint } from "../../../support/alerting-process.js";
+import {
+  type Alerting,
+  areInOrder,
+  deadlineMs,
+  eventIdOf,
+  patientRules,
+  receiverFor,
+  startAlerting,
+} from "../../../support/alerting.js";
+import { addChannel, type ChannelGiven, happened, type Kind, native } from "../../../support/alerts.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { cadenceMs, makeWorld, measure, quickPace, quickRules } from "../../../support/quick-world.js";
 import { randomFrom } from "../../../support/random-samples.js";
 import { until } from "../../../support/until.js";
-import { type Reaction, startReceiver } from "../../../../simulator/receiver.js";
+import type { Reaction, ReceivedAlert } from "../../../../simulator/receiver.js";
 
 const kills = Number(process.env.KILLS ?? 40);
 const programsAtOnce = 4;
-const deadlineMs = 300;
 
-const alerting: AlertingOptions = {
-  channelKey: channelKey.toString("base64"),
-  deadlineMs,
-  // quick but patient: on a busy machine a good receiver may look like one that hangs
-  rules: {
-    ...deliveryRules,
-    attempts: 1_000,
-    switch_off_failures: 1_000_000,
-    backoff_ms: 10,
-    backoff_factor: 1,
-    own_fault_ms: 10,
-    lease_ms: 700,
-    look_ms: 50,
-    sweep_ms: 500,
-  },
-};
+const rules = { ...patientRules, look_ms: 50, sweep_ms: 500 };
 /** Few instants, so that a busy machine handles them quickly. */
 const engine = { rules: { ...quickRules, step_ms: 500 }, pace: quickPace };
 
 /** At a program's first arrival there, and at its second, when it has state. */
 const faultPoints: FaultPoint[] = [
-  "tick",
-  "hold_outbox",
-  "expand_alerts",
-  "claim_deliveries",
-  "settle_deliveries",
-  "end_deliveries",
-  "unreadable_channels",
-  "post",
+  ...["tick", "hold_outbox", "expand_alerts", "claim_deliveries"],
+  ...["settle_deliveries", "end_deliveries", "unreadable_channels", "post"],
 ]
-  .flatMap((step) => [
-    { step, when: "before" as const },
-    { step, when: "after" as const },
-  ])
+  .flatMap((step) => (["before", "after"] as const).map((when) => ({ step, when })))
   .concat({ step: "commit", when: "after" })
   .flatMap((point) => [1, 2].map((time) => ({ ...point, time })));
 
@@ -65,20 +47,14 @@ const faultPoints: FaultPoint[] = [
  */
 const patienceMs = 5_000;
 
-interface Channel {
-  id: number;
-  path: string;
-  floor: "degraded" | "outage";
-  venues?: string[];
-}
+type Channel = { id: number; path: string } & Pick<ChannelGiven, "floor" | "venues">;
 
 void t.test(`${kills} kills lose no alert`, async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await noteOvertaken(pool);
   await pool.query(sql`update component set cadence_ms = ${cadenceMs}`);
   const random = randomFrom(7);
-  const receiver = await startReceiver({ react: reactions(random) });
-  t.teardown(() => receiver.close());
+  const receiver = await receiverFor(t, reactions(random));
   const channels = await makeChannels(pool, receiver.origin);
 
   const turns = takeTurns(faultPoints);
@@ -96,36 +72,25 @@ void t.test(`${kills} kills lose no alert`, async (t) => {
       engineDecided ||= await hasEngineDecided(pool);
     }
   });
-  const measured = measureOnAndOn(pool, isOver);
-  const more = happenMore(pool, random, isOver);
+  await Promise.all([...programs, measureOnAndOn(pool, isOver), happenMore(pool, random, isOver)]);
 
-  await Promise.all([...programs, measured, more]);
-
-  const survivors = [startAlerting(t, url, alerting), startAlerting(t, url, alerting)];
+  const survivors = [startAlerting(t, url, { rules }), startAlerting(t, url, { rules })];
   await until(() => isAllDone(pool), 120_000, 50);
   await Promise.all(survivors.map((one) => one.end()));
 
   const events = await whatHappened(pool);
   t.comment(`${killed} kills, ${events.length} events, ${receiver.arrivals.length} requests`);
-  t.comment(`kills at fault points: ${turns.told()}`);
-  t.strictSame(turns.neverReached(), [], "every fault point has killed");
-  t.strictSame(await untold(pool), [], "every decision of the engine has its event in the outbox");
+  t.comment(`kills at fault points: ${turns.counts()}`);
+  t.strictSame(await withoutAnEvent(pool), [], "every decision of the engine has its event in the outbox");
   for (const channel of channels) {
-    const came = receiver.arrivals
-      .filter(({ path }) => path === channel.path)
-      .map(({ body, reaction }) => ({ eventId: (JSON.parse(body.toString()) as Alert).eventId, reaction }));
-    const heard = new Set(came.filter(({ reaction }) => isTaken(reaction)).map(({ eventId }) => eventId));
+    const requests = receiver.arrivals.filter(({ path }) => path === channel.path);
+    const received = new Set(requests.filter(({ reaction }) => isTaken(reaction)).map(eventIdOf));
     t.strictSame(
-      [...heard],
-      events.filter((event) => concerns(channel, event, events)).map(idOf),
+      [...received],
+      events.filter((event) => concerns(channel, event, events)).map(({ event_id: id }) => id),
       `${channel.path} received all its alerts and no others`,
     );
-    const ids = came.map(({ eventId }) => eventId);
-    t.strictSame(
-      ids,
-      ids.toSorted((a, b) => a - b),
-      "alerts arrive in order, repeated where necessary",
-    );
+    areInOrder(t, requests.map(eventIdOf));
   }
   await checkLog(t, pool, channels, receiver.arrivals);
 });
@@ -136,7 +101,6 @@ type Turns = ReturnType<typeof takeTurns>;
 function takeTurns(points: FaultPoint[]) {
   const all = points.map((point) => ({ point, tried: 0, reached: 0 }));
   const queue = [...all];
-  const never = () => all.filter(({ reached }) => reached === 0);
   return {
     take(hasEngine: boolean) {
       const canReach = queue.filter(({ point }) => hasEngine || point.step !== "tick");
@@ -149,43 +113,38 @@ function takeTurns(points: FaultPoint[]) {
       if (wasReached) turn.reached += 1;
       queue.push(turn);
       if (turn.reached === 0 && turn.tried >= 20)
-        throw new Error(`expected a program to reach ${tell(turn.point)}, and none of ${turn.tried} did`);
+        throw new Error(`expected a program to reach ${nameOf(turn.point)}, and none of ${turn.tried} did`);
     },
-    allWereReached: () => never().length === 0,
-    neverReached: () => never().map(({ point }) => tell(point)),
-    told: () =>
+    allWereReached: () => all.every(({ reached }) => reached > 0),
+    counts: () =>
       all
-        .map(({ point, reached }) => `${tell(point)}: ${reached}`)
+        .map(({ point, reached }) => `${nameOf(point)}: ${reached}`)
         .sort()
         .join(", "),
   };
 }
 
-function tell({ step, when, time }: FaultPoint): string {
+function nameOf({ step, when, time }: FaultPoint): string {
   return `${when} ${step} ${time}`;
 }
 
 async function dieAtFault(t: Test, url: string, hasEngine: boolean, turns: Turns): Promise<void> {
   const turn = turns.take(hasEngine);
-  const program = startAlerting(t, url, {
-    ...alerting,
-    ...(hasEngine && { engine }),
-    fault: { ...turn.point, signal: "SIGKILL" },
-  });
-  await program.says("ready");
-  const killedItself = await diesWithin(program, patienceMs * (1 + turn.tried));
-  turns.giveBack(turn, killedItself);
+  const fault = { ...turn.point, signal: "SIGKILL" as const };
+  const program = startAlerting(t, url, { rules, fault, ...(hasEngine && { engine }) });
+  turns.giveBack(turn, await diesWithin(program, patienceMs * (1 + turn.tried)));
 }
 
 async function dieSometime(t: Test, url: string, hasEngine: boolean, random: () => number): Promise<void> {
-  const program = startAlerting(t, url, { ...alerting, ...(hasEngine && { engine }) });
-  await program.says("ready");
+  const program = startAlerting(t, url, { rules, ...(hasEngine && { engine }) });
   // an engine leads only once the killed engine's lease has expired
   await diesWithin(program, (hasEngine ? 1_500 : 400) * random());
 }
 
-/** @returns false where the test had to kill it */
-async function diesWithin({ child, died }: Alerting, longestMs: number): Promise<boolean> {
+/** @param longestMs after it is ready. @returns false where the test had to kill it */
+async function diesWithin(program: Alerting, longestMs: number): Promise<boolean> {
+  await program.prints("ready");
+  const { child, died } = program;
   const over = new AbortController();
   await Promise.race([died, sleep(longestMs, undefined, { signal: over.signal }).catch(() => {})]);
   over.abort();
@@ -206,15 +165,18 @@ function reactions(random: () => number) {
     { status: 200, afterMs: deadlineMs + 100 },
   ];
   const left = new Map<string, number>();
-  return ({ path, body }: { path: string; body: Buffer }): Reaction => {
-    const { eventId } = JSON.parse(body.toString()) as Alert;
-    const key = `${path} ${eventId}`;
+  return (request: { path: string; body: Buffer }): Reaction => {
+    const key = keyOf(request);
     const bads = left.get(key) ?? Math.max(0, Math.floor(random() * 30) - 26);
     left.set(key, bads - 1);
     return bads > 0
       ? bad[Math.floor(random() * bad.length)]!
       : { status: random() < 0.5 ? 200 : 204, afterMs: random() * 20 };
   };
+}
+
+function keyOf(request: { path: string; body: Buffer }): string {
+  return `${request.path} ${eventIdOf(request)}`;
 }
 
 /** A late answer may have arrived in time for a dispatcher that stood still meanwhile. */
@@ -229,18 +191,17 @@ async function measureOnAndOn(pool: Pool, isOver: () => boolean): Promise<void> 
 }
 
 async function makeChannels(pool: Pool, origin: string): Promise<Channel[]> {
-  const wanted: Omit<Channel, "id" | "path">[] = [
-    { floor: "degraded" },
-    { floor: "degraded" },
-    { floor: "outage" },
-    { floor: "degraded", venues: ["deribit", "kraken", "okx"] },
+  const channels: Omit<Channel, "id">[] = [
+    { path: "/channel-0", floor: "degraded" },
+    { path: "/channel-1", floor: "degraded" },
+    { path: "/channel-2", floor: "outage" },
+    { path: "/channel-3", floor: "degraded", venues: ["deribit", "kraken", "okx"] },
   ];
   return Promise.all(
-    wanted.map(async (given, i) => {
-      const path = `/channel-${i}`;
-      const to = native(origin + path);
-      return { ...given, path, id: await addChannel(pool, { ...given, to }) };
-    }),
+    channels.map(async (channel) => ({
+      ...channel,
+      id: await addChannel(pool, { ...channel, to: native(origin + channel.path) }),
+    })),
   );
 }
 
@@ -252,7 +213,8 @@ const more = ["deribit", "binance-futures", "kraken-futures", "bitstamp"];
  */
 async function happenMore(pool: Pool, random: () => number, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
-    if ((await inLine(pool)) < 20) {
+    const due = await pool.query(sql`select from delivery where state = 'due'`);
+    if (due.length < 20) {
       const kinds: Kind[] = random() < 0.5 ? ["opened", "closed"] : ["opened", "escalated", "closed"];
       await happened(pool, {
         venue: more[Math.floor(random() * more.length)]!,
@@ -265,33 +227,15 @@ async function happenMore(pool: Pool, random: () => number, isOver: () => boolea
   }
 }
 
-async function inLine(pool: Pool): Promise<number> {
-  const [row] = await pool.query<{ deliveries: number }>(
-    sql`select count(*) as deliveries from delivery where state = 'due'`,
-  );
-  return row!.deliveries;
-}
-
-async function isAllDone(pool: Pool): Promise<boolean> {
-  const [row] = await pool.query<{ done: boolean }>(sql`
-    select not exists (select from alert_event where dispatched_at is null and dropped_at is null)
-      and not exists (select from delivery where state = 'due') as done
-  `);
-  return row!.done;
-}
-
 async function hasEngineDecided(pool: Pool): Promise<boolean> {
-  const [row] = await pool.query<{ decided: boolean }>(sql`
-    select exists (
-      select from incident join component using (component_id) join venue v using (venue_id)
-      where v.venue <> all (${more}::text[])
-    ) as decided
+  const decided = await pool.query(sql`
+    select from incident join component using (component_id) join venue v using (venue_id)
+    where v.venue <> all (${more}::text[])
   `);
-  return row!.decided;
+  return decided.length > 0;
 }
 
-/** Incidents without one of their events. */
-async function untold(pool: Pool): Promise<string[]> {
+async function withoutAnEvent(pool: Pool): Promise<string[]> {
   const rows = await pool.query<{ slug: string }>(sql`
     select i.slug
     from incident i
@@ -329,13 +273,8 @@ function concerns(channel: Channel, event: Event, events: Event[]): boolean {
   const isOfIt = ({ severity, venue }: Event) =>
     (floor === "degraded" || severity === "outage") && (!venues || venues.includes(venue));
   if (event.kind !== "closed") return isOfIt(event);
-  return events.some(
-    (earlier) => earlier.incident_id === event.incident_id && earlier.kind !== "closed" && isOfIt(earlier),
-  );
-}
-
-function idOf({ event_id: id }: Event): number {
-  return id;
+  const earlier = events.filter(({ incident_id, kind }) => incident_id === event.incident_id && kind !== "closed");
+  return earlier.some(isOfIt);
 }
 
 /** Records which attempts got an answer after they were taken over: those are in the log, and do not count. */
@@ -353,29 +292,13 @@ async function noteOvertaken(pool: Pool): Promise<void> {
   `);
 }
 
-async function checkLog(
-  t: Test,
-  pool: Pool,
-  channels: Channel[],
-  arrivals: { path: string; body: Buffer; reaction: Reaction }[],
-): Promise<void> {
+async function checkLog(t: Test, pool: Pool, channels: Channel[], arrivals: ReceivedAlert[]): Promise<void> {
   const pathOf = new Map(channels.map(({ id, path }) => [id, path]));
   const requests = new Map<string, number>();
-  const count = (key: string) => requests.set(key, (requests.get(key) ?? 0) + 1);
-  for (const { path, body } of arrivals) count(`${path} ${(JSON.parse(body.toString()) as Alert).eventId}`);
+  for (const key of arrivals.map(keyOf)) requests.set(key, (requests.get(key) ?? 0) + 1);
 
-  const log = await pool.query<{
-    channel_id: number;
-    event_id: number;
-    state: string;
-    failures: number;
-    attempts: number;
-    answered: number;
-    delivered: number;
-    failed: number;
-    lost: number;
-    open: number;
-  }>(sql`
+  type Count = "attempts" | "failures" | "answered" | "delivered" | "failed" | "lost" | "open";
+  const log = await pool.query<{ channel_id: number; event_id: number; state: string } & Record<Count, number>>(sql`
     select
       d.channel_id, d.event_id, d.state, d.failures, count(*) as attempts,
       count(*) filter (where a.status is not null) as answered,
@@ -388,24 +311,15 @@ async function checkLog(
     left join overtaken o using (attempt_id)
     group by d.delivery_id
   `);
-  t.same(
-    log.filter(({ state, delivered, open }) => state !== "delivered" || delivered !== 1 || open > 0),
-    [],
-    "the log shows each alert as delivered once",
-  );
-  t.same(
-    log.filter(({ failures, failed }) => failures !== failed),
-    [],
-    "the counted failures are those in the log",
-  );
-  t.same(
-    log.filter(({ channel_id, event_id, answered, attempts }) => {
-      const came = requests.get(`${pathOf.get(channel_id)!} ${event_id}`) ?? 0;
-      return came < answered || came > attempts;
-    }),
-    [],
-    "every request that a receiver saw is an attempt in the log",
-  );
+  const undelivered = log.filter(({ state, delivered, open }) => state !== "delivered" || delivered !== 1 || open > 0);
+  t.same(undelivered, [], "the log shows each alert as delivered once");
+  const miscounted = log.filter(({ failures, failed }) => failures !== failed);
+  t.same(miscounted, [], "the counted failures are those in the log");
+  const unlogged = log.filter(({ channel_id, event_id, answered, attempts }) => {
+    const arrived = requests.get(`${pathOf.get(channel_id)!} ${event_id}`) ?? 0;
+    return arrived < answered || arrived > attempts;
+  });
+  t.same(unlogged, [], "every request that a receiver saw is an attempt in the log");
   const lost = log.reduce((sum, row) => sum + row.lost, 0);
   t.comment(`${lost} attempts were cut off and retried`);
   t.ok(lost > 0, "some kills interrupted an attempt");

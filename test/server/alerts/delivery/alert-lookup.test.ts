@@ -1,34 +1,29 @@
 /** How receivers' names are resolved, against real name servers with good and bad answers. */
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
-import { createServer } from "node:http";
-import net, { type AddressInfo } from "node:net";
+import net from "node:net";
 import t, { type Test } from "tap";
 import { makeLookup } from "../../../../server/http/lookup.js";
-import { makePoster } from "../../../../server/alerts/delivery/post.js";
+import { letterTo, posterFor } from "../../../support/alert-receivers.js";
+import { serveTcp } from "../../../support/tcp-server.js";
 
 const codes = { noError: 0, formatError: 1, serverFailed: 2, noName: 3, refused: 5 };
 
 type Answer = { addresses: string[] } | { code: keyof typeof codes } | "silence";
 
-interface NameServer {
-  address: string;
-  asked: string[];
-}
-
 /** @param answer by question: `A hooks.test` */
-async function nameServer(t: Test, answer: (question: string) => Answer): Promise<NameServer> {
+async function nameServer(t: Test, answer: (question: string) => Answer) {
   const socket = createSocket("udp4");
-  const asked: string[] = [];
+  const questions: string[] = [];
   socket.on("message", (message, from) => {
     const { question, end } = questionIn(message);
-    asked.push(question);
+    questions.push(question);
     reply(socket, from, message.subarray(0, end), answer(question));
   });
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
   t.teardown(() => socket.close());
-  return { address: `127.0.0.1:${socket.address().port}`, asked };
+  return { address: `127.0.0.1:${socket.address().port}`, questions };
 }
 
 function questionIn(message: Buffer): { question: string; end: number } {
@@ -84,26 +79,25 @@ void t.test("a name resolves to its addresses of both families, IPv4 first", asy
     { address: "8.8.4.4", family: 4 },
     { address: "2001:db8::1", family: 6 },
   ]);
-  t.strictSame(
-    server.asked.sort(),
-    ["A hooks.test", "AAAA hooks.test"],
-    "each type is queried once, without a search domain",
-  );
+  const questions = ["A hooks.test", "AAAA hooks.test"];
+  t.strictSame(server.questions.sort(), questions, "each type is queried once, without a search domain");
 });
 
 void t.test("addresses of one family are enough", async (t) => {
   const four: Answer = { addresses: ["8.8.8.8"] };
   const six: Answer = { addresses: ["2001:db8::1"] };
   const broken: Answer = { code: "serverFailed" };
-  const lookup = async (...answers: [Answer, Answer]) => {
-    const server = await nameServer(t, answering(...answers));
+  const cases: [four: Answer, six: Answer, address: string][] = [
+    [four, none, "8.8.8.8"],
+    [none, six, "2001:db8::1"],
+    [four, broken, "8.8.8.8"],
+    [broken, six, "2001:db8::1"],
+  ];
+  for (const [four, six, address] of cases) {
+    const server = await nameServer(t, answering(four, six));
     const found = await makeLookup([server.address])("hooks.test");
-    return found.map(({ address }) => address).join();
-  };
-  t.equal(await lookup(four, none), "8.8.8.8");
-  t.equal(await lookup(none, six), "2001:db8::1");
-  t.equal(await lookup(four, broken), "8.8.8.8");
-  t.equal(await lookup(broken, six), "2001:db8::1");
+    t.match(found, [{ address }]);
+  }
 });
 
 void t.test("a name without addresses gives the name server's reason", async (t) => {
@@ -128,18 +122,12 @@ void t.test("a name without addresses gives the name server's reason", async (t)
 
 void t.test("a silent name server is given up before the delivery's deadline", async (t) => {
   const silent = await nameServer(t, () => "silence");
-  const poster = makePoster({ allowLoopback: false, lookup: makeLookup([silent.address], 100) });
-  t.teardown(() => poster.close());
-  const letter = {
-    url: new URL("https://hooks.test"),
-    headers: {},
-    body: Buffer.from("{}"),
-  };
-  t.match(await poster.post(letter), {
+  const poster = posterFor(t, { allowLoopback: false, lookup: makeLookup([silent.address], 100) });
+  t.match(await poster.post(letterTo("https://hooks.test")), {
     result: "ours",
     error: "expected an address of hooks.test, got no definite answer (ETIMEOUT)",
   });
-  t.ok(silent.asked.length > 2, "the question was repeated");
+  t.ok(silent.questions.length > 2, "the question was repeated");
 });
 
 void t.test("names with silent name servers do not delay other names", async (t) => {
@@ -155,33 +143,18 @@ void t.test("names with silent name servers do not delay other names", async (t)
 });
 
 void t.test("a name server that alternates its answers cannot direct alerts to this machine", async (t) => {
-  let asked = 0;
-  const port = await portOf(t, () => (asked += 1));
-  let questions = 0;
-  const server = await nameServer(t, (question) => {
-    if (question.startsWith("AAAA")) return none;
-    questions += 1;
-    return { addresses: [questions % 2 === 1 ? "10.0.0.7" : "127.0.0.1"] };
-  });
-  const poster = makePoster({ allowLoopback: false, lookup: makeLookup([server.address]) });
-  t.teardown(() => poster.close());
-  const letter = {
-    url: new URL(`https://hooks.test:${port}`),
-    headers: {},
-    body: Buffer.from("{}"),
-  };
+  let connections = 0;
+  const port = await serveTcp(t, () => (connections += 1));
+  const addresses = ["10.0.0.7", "127.0.0.1"];
+  const server = await nameServer(t, (question) =>
+    question.startsWith("AAAA") ? none : { addresses: addresses.splice(0, 1) },
+  );
+  const poster = posterFor(t, { allowLoopback: false, lookup: makeLookup([server.address]) });
   for (const kind of ["10.0.0.7 is private", "127.0.0.1 is loopback"])
-    t.match(await poster.post(letter), {
+    t.match(await poster.post(letterTo(`https://hooks.test:${port}`)), {
       result: "unsafe",
       error: `expected public addresses of hooks.test, but ${kind}`,
     });
-  t.equal(questions, 2);
-  t.equal(asked, 0);
+  t.strictSame(addresses, []);
+  t.equal(connections, 0);
 });
-
-async function portOf(t: Test, onConnection: () => void): Promise<number> {
-  const server = createServer().on("connection", onConnection).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => server.close());
-  return (server.address() as AddressInfo).port;
-}

@@ -1,20 +1,23 @@
 /** Core's metrics of alerts, for operators. */
 import t, { type Test } from "tap";
-import { startDispatcher } from "../../../../server/alerts/delivery/dispatcher.js";
-import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
 import { makeAlertMetrics } from "../../../../server/alerts/delivery/metrics.js";
-import { makePoster } from "../../../../server/alerts/delivery/post.js";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
 import { openPool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
 import { makeOwnMetrics } from "../../../../shared/log/own-metrics.js";
-import { addChannel, happened, native, sealing } from "../../../support/alerts.js";
+import { dispatcherFor, receiverFor } from "../../../support/alerting.js";
+import { addChannel, happened, native } from "../../../support/alerts.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { ago, forget } from "../../../support/fleet.js";
 import { freePort } from "../../../support/free-port.js";
 import { type Families, told, total } from "../../../support/own-families.js";
 import { until } from "../../../support/until.js";
-import { startReceiver } from "../../../../simulator/receiver.js";
+
+const results = "venuewatch_delivery_results_total";
+const took = "venuewatch_delivery_seconds";
+const off = "venuewatch_channels_switched_off_total";
+const first = "venuewatch_alert_first_attempt_seconds";
+const delivered = "venuewatch_alert_delivered_seconds";
 
 function alertMetrics(t: Test, url: string, lines: string[] = []) {
   const registry = makeOwnMetrics("core");
@@ -37,16 +40,11 @@ function byLabels(families: Families, name: string, ...labels: string[]) {
 void t.test("attempts are counted by their result", async (t) => {
   const { url } = await migratedDatabase(t);
   const { registry, meter } = alertMetrics(t, url);
-  const results = "venuewatch_delivery_results_total";
-  const off = "venuewatch_channels_switched_off_total";
-  const took = "venuewatch_delivery_seconds";
-
   const before = await told(registry);
   t.equal(before[results]!.series.length, 3 * 6, "every series exists");
   t.equal(total(before, results), 0, "every series starts at 0, so that the first increase shows");
   t.strictSame(byLabels(before, "channels_switched_off_total", "cause"), { failures: 0, gone: 0 });
-  for (const name of [took, "venuewatch_alert_first_attempt_seconds", "venuewatch_alert_delivered_seconds"])
-    t.equal(total(before, name, { format: "chat" }, "_count"), 0);
+  for (const name of [took, first, delivered]) t.equal(total(before, name, { format: "chat" }, "_count"), 0);
 
   meter.sent("chat", { result: "delivered", durationMs: 200 });
   meter.sent("chat", { result: "timeout", durationMs: 10_000 });
@@ -60,24 +58,16 @@ void t.test("attempts are counted by their result", async (t) => {
   meter.settled({ ...settled, first_sent_after_ms: 375, channel_off: "gone" });
 
   const after = await told(registry);
-  const sent = byLabels(after, "delivery_results_total", "format", "result");
-  t.match(sent, {
-    "chat delivered": 1,
-    "chat timeout": 1,
-    "paging refused": 1,
-    "native unreachable": 1,
-    "native unsafe": 1,
-    "native ours": 1,
+  t.match(byLabels(after, "delivery_results_total", "format", "result"), {
+    ...{ "chat delivered": 1, "chat timeout": 1, "paging refused": 1 },
+    ...{ "native unreachable": 1, "native unsafe": 1, "native ours": 1 },
   });
   t.equal(total(after, results), 6);
   t.equal(total(after, took, { format: "chat" }, "_sum"), 10.2);
   t.equal(total(after, took, { format: "native" }, "_count"), 1, "only requests that left are timed");
-  t.equal(total(after, off, { cause: "gone" }), 1);
-  t.equal(total(after, off, { cause: "failures" }), 0);
-  const first = "venuewatch_alert_first_attempt_seconds";
+  t.strictSame(byLabels(after, "channels_switched_off_total", "cause"), { failures: 0, gone: 1 });
   t.equal(total(after, first, { format: "chat" }, "_count"), 2);
   t.equal(total(after, first, { format: "chat" }, "_sum"), 0.5);
-  const delivered = "venuewatch_alert_delivered_seconds";
   t.equal(total(after, delivered, {}, "_count"), 1);
   t.equal(total(after, delivered, {}, "_sum"), 5.4);
 });
@@ -87,19 +77,12 @@ void t.test("metrics show waiting deliveries, and channels that are off", async 
   const { registry } = alertMetrics(t, url);
   await forget(pool);
 
-  const none = await told(registry);
-  t.equal(total(none, "venuewatch_alert_events_waiting"), 0);
-  t.equal(total(none, "venuewatch_alert_events_oldest_seconds"), 0);
-  t.strictSame(none["venuewatch_channel_state"]!.series, []);
+  t.strictSame((await told(registry))["venuewatch_channel_state"]!.series, []);
 
   await addChannel(pool);
-  await addChannel(pool, {
-    to: { format: "chat", url: "https://chat.example/hook" },
-  });
-  const paging = await addChannel(pool, {
-    to: { format: "paging", serviceRegion: "eu", routingKey: "x" },
-    floor: "outage",
-  });
+  await addChannel(pool, { to: { format: "chat", url: "https://chat.example/hook" } });
+  const pager = { format: "paging", serviceRegion: "eu", routingKey: "x" } as const;
+  const paging = await addChannel(pool, { to: pager, floor: "outage" });
   const gone = await addChannel(pool, { after: 1_000 });
   await happened(pool, { venue: "okx", at: ago(300), severity: "degraded" });
   await happened(pool, { venue: "gate", at: ago(100) });
@@ -107,12 +90,8 @@ void t.test("metrics show waiting deliveries, and channels that are off", async 
   t.equal(total(events, "venuewatch_alert_events_waiting"), 2);
   const oldest = total(events, "venuewatch_alert_events_oldest_seconds");
   t.ok(oldest >= 300 && oldest < 3_000, `${oldest}`);
-  t.strictSame(byLabels(events, "channel_deliveries_waiting", "channel", "format"), {
-    "1 native": 0,
-    "2 chat": 0,
-    "3 paging": 0,
-    "4 native": 0,
-  });
+  const formats = { "1 native": 0, "2 chat": 0, "3 paging": 0, "4 native": 0 };
+  t.strictSame(byLabels(events, "channel_deliveries_waiting", "channel", "format"), formats);
 
   await pool.file("expand_alerts", [ago(200), 100]);
   await pool.query(sql`
@@ -132,43 +111,21 @@ void t.test("metrics show waiting deliveries, and channels that are off", async 
   await pool.query(sql`
     update channel set removed_at = now(), destination = null, secret = null where channel_id = ${gone}
   `);
-  t.strictSame(
-    byLabels(await told(registry), "channel_state", "channel"),
-    { 1: 1, 2: 0, 3: 2 },
-    "a removed channel has no series",
-  );
+  const removed = await told(registry);
+  t.strictSame(byLabels(removed, "channel_state", "channel"), { 1: 1, 2: 0, 3: 2 }, "a removed channel has no series");
 });
 
 void t.test("attempts and delays are counted from the outbox to the receiver", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   const { registry, meter } = alertMetrics(t, url);
-  const receiver = await startReceiver({ react: ({ path }) => ({ status: path === "/gone" ? 410 : 204 }) });
-  t.teardown(() => receiver.close());
-  const poster = makePoster({ allowLoopback: true });
-  t.teardown(() => poster.close());
+  const receiver = await receiverFor(t, ({ path }) => ({ status: path === "/gone" ? 410 : 204 }));
   await addChannel(pool, { to: native(`${receiver.origin}/well`) });
   const gone = await addChannel(pool, { to: { format: "chat", url: `${receiver.origin}/gone` } });
   // both half a minute ago
   await happened(pool, { at: ago(30), kinds: ["opened", "closed"] });
-  const dispatcher = startDispatcher({
-    db: pool,
-    poster,
-    sealing,
-    write: (to, alert, sent) =>
-      formatAlert(to, alert, {
-        ...sent,
-        baseUrl: "https://status.example",
-        userAgent: "test",
-      }),
-    log: makeLog("test", "error", () => {}),
-    metrics: meter,
-    rules: { ...deliveryRules, look_ms: 50 },
-  });
-  t.teardown(() => dispatcher.close());
+  const log = makeLog("test", "error", () => {});
+  dispatcherFor(t, pool, { log, metrics: meter, rules: { ...deliveryRules, look_ms: 50 } });
 
-  const results = "venuewatch_delivery_results_total";
-  const delivered = "venuewatch_alert_delivered_seconds";
-  const off = "venuewatch_channels_switched_off_total";
   let seen = await told(registry);
   await until(async () => {
     seen = await told(registry);
@@ -179,7 +136,6 @@ void t.test("attempts and delays are counted from the outbox to the receiver", a
   t.equal(total(seen, results), 3);
   t.equal(total(seen, off, { cause: "gone" }), 1);
   t.equal(byLabels(seen, "channel_state", "channel")[gone], 3);
-  const first = "venuewatch_alert_first_attempt_seconds";
   t.equal(total(seen, first, { format: "native" }, "_count"), 2);
   t.equal(total(seen, first, { format: "chat" }, "_count"), 1);
   const waited = total(seen, delivered, { format: "native" }, "_sum");
@@ -193,13 +149,8 @@ void t.test("core still exposes its own metrics without its database", async (t)
   const { registry, meter } = alertMetrics(t, nobody, lines);
   meter.sent("native", { result: "ours", durationMs: 0 });
   const seen = await told(registry);
-  for (const name of [
-    "alert_events_waiting",
-    "alert_events_oldest_seconds",
-    "channel_state",
-    "channel_deliveries_waiting",
-    "channel_deliveries_oldest_seconds",
-  ])
+  const gauges = ["alert_events_waiting", "alert_events_oldest_seconds", "channel_state"];
+  for (const name of [...gauges, "channel_deliveries_waiting", "channel_deliveries_oldest_seconds"])
     t.strictSame(seen[`venuewatch_${name}`]!.series, [], "no series, rather than 0: unknown");
   t.equal(total(seen, "venuewatch_delivery_results_total"), 1);
   t.equal(total(seen, "venuewatch_channel_key_present"), 1);

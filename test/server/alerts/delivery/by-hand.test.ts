@@ -6,31 +6,29 @@ import { credentialOf } from "../../../../server/alerts/channels/credential.js";
 import { deliveriesOf } from "../../../../server/alerts/delivery/deliveries.js";
 import type { Delivery } from "../../../../server/alerts/delivery/delivery.js";
 import { removeChannel } from "../../../../server/alerts/channels/remove-channel.js";
+import type { Poster } from "../../../../server/alerts/delivery/post.js";
 import { missedBy, replayAll, replaysOf } from "../../../../server/alerts/delivery/replay-deliveries.js";
 import { rotateSecret } from "../../../../server/alerts/channels/rotate-channel.js";
 import { makeSealing } from "../../../../server/alerts/channels/sealing.js";
-import { type SendNowOptions, sendNow } from "../../../../server/alerts/delivery/send-now.js";
+import { sendNow } from "../../../../server/alerts/delivery/send-now.js";
 import { disableChannel } from "../../../../server/alerts/channels/switch-channel.js";
-import { type Db, type Pool, sql } from "../../../../shared/database/pool.js";
-import type { Reaction } from "../../../../simulator/receiver.js";
+import { type Db, sql } from "../../../../shared/database/pool.js";
+import type { ReceivedAlert } from "../../../../simulator/receiver.js";
 import { isSigned, newest, setUpSending, wanted } from "../../../support/by-hand.js";
 
 void t.test("an alert sent by hand", async (t) => {
-  const here = await setUpSending(t);
-  const { pool, sealing, receiver, reactions, events, byHand, add } = here;
+  const { pool, sealing, receiver, reactions, events, byHand, add } = await setUpSending(t);
 
   await t.test("is delivered and logged as a test", async (t) => {
     const { channel, secret } = await add();
     const { delivery } = await sendNow(byHand, channel.id, null);
-    t.match(delivery, {
-      ...{ cause: "test", state: "delivered", eventId: 0, kind: null },
-      ...{ incident: null, failures: 0, reason: null, dueAt: null },
-    });
+    const test = { cause: "test", eventId: 0, kind: null, incident: null };
+    t.match(delivery, { ...test, state: "delivered", failures: 0, reason: null, dueAt: null });
     t.match(delivery.attempts, [{ sentBy: "this test", result: "delivered", status: 200, answer: "heard" }]);
     const [arrival] = newest(receiver, 1);
-    t.match(JSON.parse(String(arrival!.body)), { eventId: 0, test: true });
+    t.match(bodyOf(arrival!), { eventId: 0, test: true });
     t.ok(isSigned(arrival!, secret!));
-    t.match(await claimOf(pool, delivery.id), { claimed_by: null, claimed_until: null });
+    t.strictSame(await pool.query(sql`select from delivery where claimed_by is not null`), []);
   });
 
   await t.test("is signed with both secrets during a rotation", async (t) => {
@@ -43,76 +41,50 @@ void t.test("an alert sent by hand", async (t) => {
 
   await t.test("is sent in the channel's format", async (t) => {
     const routingKey = "R0".padEnd(32, "x");
-    const paging = await add({
-      ...{ format: "paging", serviceRegion: "eu" },
-      credential: credentialOf("paging", routingKey, false),
-    });
-    await sendNow(byHand, paging.channel.id, events[0]);
-    const [page] = newest(receiver, 1);
-    t.equal(page!.path, "/eu");
-    t.match(JSON.parse(String(page!.body)), { routing_key: routingKey });
+    const credential = credentialOf("paging", routingKey, false);
+    const paging = await add({ format: "paging", serviceRegion: "eu", credential });
     const chat = await add({ format: "chat" });
-    await sendNow(byHand, chat.channel.id, events[0]);
-    const [message] = newest(receiver, 1);
+    for (const { channel } of [paging, chat]) await sendNow(byHand, channel.id, events[0]);
+    const [page, message] = newest(receiver, 2);
+    t.equal(page!.path, "/eu");
+    t.match(bodyOf(page!), { routing_key: routingKey });
     t.equal(message!.headers["x-svc-signature"], undefined);
-    t.match(JSON.parse(String(message!.body)), { text: String });
+    t.match(bodyOf(message!), { text: String });
   });
 
   await t.test("is logged before it is sent", async (t) => {
     const { channel } = await add();
-    let seen: Promise<Delivery[]> | undefined;
-    const watching: SendNowOptions = {
-      ...byHand,
-      poster: {
-        ...byHand.poster,
-        post(letter) {
-          seen = deliveriesOf(pool, wanted({ channel: channel.id }));
-          return seen.then(() => byHand.poster.post(letter));
-        },
-      },
+    let log: Delivery[] = [];
+    const post: Poster["post"] = async (letter) => {
+      log = await deliveriesOf(pool, wanted({ channel: channel.id }));
+      return byHand.poster.post(letter);
     };
-    await sendNow(watching, channel.id, events[0]);
-    const [sending] = await seen!;
-    t.match(sending, {
-      ...{ cause: "replay", state: "due", eventId: events[0] },
-      attempts: [{ sentBy: "this test", result: null, endedAt: null }],
-    });
+    await sendNow({ ...byHand, poster: { ...byHand.poster, post } }, channel.id, events[0]);
+    const attempts = [{ sentBy: "this test", result: null, endedAt: null }];
+    t.match(log[0], { cause: "replay", state: "due", eventId: events[0], attempts });
   });
 
   await t.test("is logged when it fails, and does not change the channel", async (t) => {
     const { channel } = await add();
     await disableChannel(pool, channel.id);
     const before = await channelOf(pool, channel.id);
-    const outcomes: [Reaction, string, number | null][] = [
-      [{ status: 500 }, "refused", 500],
-      [{ status: 410 }, "refused", 410],
-      [{ status: 307, headers: { location: "/other" } }, "refused", 307],
-    ];
-    for (const [reaction, result, status] of outcomes) {
-      reactions.push(reaction);
+    for (const status of [500, 410, 307]) {
+      reactions.push({ status, headers: { location: "/other" } });
       const { delivery } = await sendNow(byHand, channel.id, events[1]);
-      t.match(delivery, {
-        ...{ cause: "replay", state: "failed", eventId: events[1] },
-        attempts: [{ result, status }],
-      });
+      const attempts = [{ result: "refused", status }];
+      t.match(delivery, { cause: "replay", state: "failed", eventId: events[1], attempts });
     }
     const { lastAttempt, ...after } = await channelOf(pool, channel.id);
     t.match(lastAttempt, { result: "refused", status: 307 });
     t.strictSame({ ...after, lastAttempt: before.lastAttempt }, before);
-    t.match(
-      (await sendNow(byHand, channel.id, events[0])).delivery,
-      { state: "delivered" },
-      "a channel that is off gets it",
-    );
+    const { delivery } = await sendNow(byHand, channel.id, events[0]);
+    t.match(delivery, { state: "delivered" }, "a channel that is off gets it");
   });
 
   await t.test("has an outcome for our own faults, too", async (t) => {
     const { channel } = await add();
-    const broken: SendNowOptions = {
-      ...byHand,
-      poster: { ...byHand.poster, post: () => Promise.reject(new Error("a bug")) },
-    };
-    const { delivery } = await sendNow(broken, channel.id, null);
+    const poster = { ...byHand.poster, post: () => Promise.reject(new Error("a bug")) };
+    const { delivery } = await sendNow({ ...byHand, poster }, channel.id, null);
     t.match(delivery, { state: "failed", failures: 0, attempts: [{ result: "ours", error: "a bug" }] });
   });
 
@@ -120,10 +92,8 @@ void t.test("an alert sent by hand", async (t) => {
     const { channel } = await add({ open: false });
     const other = { ...byHand, sealing: makeSealing(randomBytes(32)) };
     const count = receiver.arrivals.length;
-    await t.rejects(sendNow(other, channel.id, null), {
-      name: "UserError",
-      message: /was encrypted with another CHANNEL_KEY/,
-    });
+    const message = /was encrypted with another CHANNEL_KEY/;
+    await t.rejects(sendNow(other, channel.id, null), { name: "UserError", message });
     t.equal(receiver.arrivals.length, count);
     t.same(await deliveriesOf(pool, wanted({ channel: channel.id })), []);
     await removeChannel(pool, channel.id);
@@ -133,8 +103,7 @@ void t.test("an alert sent by hand", async (t) => {
 });
 
 void t.test("replays repeat earlier alerts", async (t) => {
-  const here = await setUpSending(t);
-  const { pool, receiver, reactions, okx, events, byHand, add } = here;
+  const { pool, receiver, reactions, okx, events, byHand, add } = await setUpSending(t);
   const [opened, escalated] = events;
   const hourAgo = new Date(Date.now() - 3_600_000);
   const eventsOf = (replays: { event: number }[]) => replays.map(({ event }) => event);
@@ -142,17 +111,13 @@ void t.test("replays repeat earlier alerts", async (t) => {
   await t.test("keep the eventId and the order, and sign again", async (t) => {
     const { channel, secret } = await add();
     const [second, first] = await deliveriesOf(pool, wanted({ channel: channel.id }));
-    await settled(pool, channel.id, "failed");
+    await settle(pool, channel.id, "failed");
     const replays = await replaysOf(pool, [second!.id, first!.id, second!.id]);
     t.same(eventsOf(replays), [opened, escalated]);
     const sent = await all(replayAll(byHand, replays, never));
-    t.match(
-      sent.map(({ sent }) => sent!.delivery.state),
-      ["delivered", "delivered"],
-    );
+    for (const { sent: result } of sent) t.equal(result!.delivery.state, "delivered");
     const arrivals = newest(receiver, 2);
-    const bodies = arrivals.map(({ body }) => JSON.parse(String(body)) as object);
-    t.match(bodies, [
+    t.match(arrivals.map(bodyOf), [
       { eventId: opened, test: false, kind: "opened", incident: { slug: okx } },
       { eventId: escalated, kind: "escalated" },
     ]);
@@ -162,18 +127,18 @@ void t.test("replays repeat earlier alerts", async (t) => {
       const age = Date.now() / 1000 - Number(arrival.headers["webhook-timestamp"]);
       t.ok(Math.abs(age) < 60);
     }
-    t.same(
-      (await deliveriesOf(pool, wanted({ channel: channel.id }))).map(({ cause, state }) => `${cause} ${state}`),
-      ["replay delivered", "replay delivered", "open failed", "open failed"],
-      "the repeated deliveries stay unchanged",
+    const states = (await deliveriesOf(pool, wanted({ channel: channel.id }))).map(
+      (one) => `${one.cause} ${one.state}`,
     );
+    // the repeated deliveries stay unchanged
+    t.same(states, ["replay delivered", "replay delivered", "open failed", "open failed"]);
   });
 
   await t.test("of a channel contain what it missed and did not get later", async (t) => {
     const { channel } = await add();
     const missed = async () => eventsOf(await missedBy(pool, channel.id, hourAgo));
     t.same(await missed(), [], "due deliveries will be sent anyway");
-    await settled(pool, channel.id, "skipped");
+    await settle(pool, channel.id, "skipped");
     t.same(await missed(), [opened, escalated]);
     t.same(await missedBy(pool, channel.id, new Date(Date.now() + 60_000)), []);
     reactions.push({ status: 500 });
@@ -182,14 +147,14 @@ void t.test("replays repeat earlier alerts", async (t) => {
     await sendNow(byHand, channel.id, opened);
     t.same(await missed(), [escalated]);
     await sendNow(byHand, channel.id, null);
-    await settled(pool, channel.id, "delivered");
+    await settle(pool, channel.id, "delivered");
     t.same(await missed(), []);
     await t.rejects(missedBy(pool, 999, hourAgo), /there is no channel 999/);
   });
 
   await t.test("continue after a failure, unless the receiver asks for a pause or is gone", async (t) => {
     const { channel } = await add();
-    await settled(pool, channel.id, "failed");
+    await settle(pool, channel.id, "failed");
     const replays = await missedBy(pool, channel.id, hourAgo);
     reactions.push({ status: 500 });
     const states = async () =>
@@ -202,8 +167,8 @@ void t.test("replays repeat earlier alerts", async (t) => {
   });
 
   await t.test("end when they are aborted", async (t) => {
-    const { channel } = await add({ ...{ format: "chat", floor: "outage" } });
-    await settled(pool, channel.id, "failed");
+    const { channel } = await add({ format: "chat", floor: "outage" });
+    await settle(pool, channel.id, "failed");
     const replays = await missedBy(pool, channel.id, hourAgo);
     t.equal(replays.length, 2);
     const stopping = new AbortController();
@@ -220,41 +185,38 @@ void t.test("replays repeat earlier alerts", async (t) => {
     const { channel } = await add();
     const [delivery] = await deliveriesOf(pool, wanted({ channel: channel.id }));
     const id = delivery!.id;
-    await t.rejects(replaysOf(pool, [id]), {
-      message: `delivery ${id} is still due: core will send it; sending it now could put alerts out of order`,
-    });
+    const due = `delivery ${id} is still due: core will send it; sending it now could put alerts out of order`;
+    await t.rejects(replaysOf(pool, [id]), { message: due });
     await t.rejects(replaysOf(pool, [id, 99_999]), { message: /^there is no delivery 99999; the log has \d+ to \d+/ });
     const test = await sendNow(byHand, channel.id, null);
-    await t.rejects(replaysOf(pool, [test.delivery.id]), {
-      message: /was a test; venuewatch channel test \d+ sends another$/,
-    });
-    await settled(pool, channel.id, "failed");
-    await published(pool, "okx", false);
+    await t.rejects(replaysOf(pool, [test.delivery.id]), /was a test; venuewatch channel test \d+ sends another$/);
+    await settle(pool, channel.id, "failed");
+    await publish(pool, "okx", false);
     await t.rejects(replaysOf(pool, [id]), { message: new RegExp(`the venue of ${okx} is no longer published$`) });
     t.same(await missedBy(pool, channel.id, hourAgo), []);
-    await published(pool, "okx", true);
+    await publish(pool, "okx", true);
     await removeChannel(pool, channel.id);
     await t.rejects(replaysOf(pool, [id]), { message: /cannot be sent again: channel \d+ was removed at/ });
     await t.rejects(missedBy(pool, channel.id, hourAgo), /was removed at/);
 
     const other = await add();
     const [again] = await deliveriesOf(pool, wanted({ channel: other.channel.id }));
-    await settled(pool, other.channel.id, "failed");
+    await settle(pool, other.channel.id, "failed");
     const replays = await replaysOf(pool, [again!.id]);
-    await pool.query(sql`
-      update incident set retracted_at = now(), retraction_reason = 'a drill' where slug = ${okx}
-    `);
+    await pool.query(sql`update incident set retracted_at = now(), retraction_reason = 'a drill' where slug = ${okx}`);
     await t.rejects(replaysOf(pool, [again!.id]), { message: new RegExp(`${okx} was retracted at \\S+: a drill$`) });
     t.same(await missedBy(pool, other.channel.id, hourAgo), []);
     const count = receiver.arrivals.length;
-    await t.rejects(
-      all(replayAll(byHand, replays, never)),
-      /its incident was retracted, or its venue is no longer published/,
-      "refused even if it changes at that moment",
-    );
+    // refused even if it changes at that moment
+    const replaying = all(replayAll(byHand, replays, never));
+    await t.rejects(replaying, /its incident was retracted, or its venue is no longer published/);
     t.equal(receiver.arrivals.length, count);
   });
 });
+
+function bodyOf({ body }: ReceivedAlert): unknown {
+  return JSON.parse(String(body));
+}
 
 const never = new AbortController().signal;
 
@@ -265,7 +227,7 @@ async function all<One>(many: AsyncIterable<One>): Promise<One[]> {
 }
 
 /** Settles due deliveries in place of a dispatcher. */
-async function settled(db: Db, channel: number, state: string): Promise<void> {
+async function settle(db: Db, channel: number, state: string): Promise<void> {
   await db.query(sql`
     update delivery
     set state = ${state}, ended_at = now(), reason = case when ${state} = 'skipped' then 'the channel was off' end
@@ -273,11 +235,6 @@ async function settled(db: Db, channel: number, state: string): Promise<void> {
   `);
 }
 
-async function published(db: Db, venue: string, is: boolean): Promise<void> {
-  await db.query(sql`update venue set published = ${is} where venue = ${venue}`);
-}
-
-async function claimOf(pool: Pool, delivery: number) {
-  const [row] = await pool.query(sql`select claimed_by, claimed_until from delivery where delivery_id = ${delivery}`);
-  return row;
+async function publish(db: Db, venue: string, published: boolean): Promise<void> {
+  await db.query(sql`update venue set published = ${published} where venue = ${venue}`);
 }

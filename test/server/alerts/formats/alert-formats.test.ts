@@ -2,18 +2,18 @@
 import t, { type Test } from "tap";
 import { deliveriesOf } from "../../../../server/alerts/delivery/deliveries.js";
 import type { Delivery } from "../../../../server/alerts/delivery/delivery.js";
-import { startDispatcher } from "../../../../server/alerts/delivery/dispatcher.js";
 import { type Destination } from "../../../../server/alerts/formats/webhook-request.js";
 import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
-import { makePoster } from "../../../../server/alerts/delivery/post.js";
 import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
 import { type Pool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
-import { addChannel, happened, native, sealing } from "../../../support/alerts.js";
+import { isAllDone } from "../../../support/alert-queue.js";
+import { dispatcherFor, receiverFor, service } from "../../../support/alerting.js";
+import { addChannel, happened, native } from "../../../support/alerts.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { ago } from "../../../support/fleet.js";
 import { until } from "../../../support/until.js";
-import { type Receiver, startReceiver } from "../../../../simulator/receiver.js";
+import type { Receiver } from "../../../../simulator/receiver.js";
 
 /** The contract's numbers, with pauses shortened to a five hundredth. */
 const rules = {
@@ -23,7 +23,7 @@ const rules = {
   look_ms: 20,
 };
 
-/** One channel of each format; all keys of a service region share one paging service. */
+/** One of each format; all keys of a service region share one paging service. */
 function destinations(receiver: Receiver, path: string): Destination[] {
   return [
     native(`${receiver.origin}/native/${path}`),
@@ -33,27 +33,14 @@ function destinations(receiver: Receiver, path: string): Destination[] {
   ];
 }
 
-function dispatcher(t: Test, pool: Pool, receiver: Receiver): void {
-  const poster = makePoster({ allowLoopback: true });
-  const dispatcher = startDispatcher({
-    db: pool,
-    poster,
-    sealing,
-    write: (to, alert, sent) =>
-      formatAlert(to, alert, {
-        ...sent,
-        baseUrl: "https://status.example",
-        userAgent: "test",
-        pagingEndpoints: { us: `${receiver.origin}/us`, eu: `${receiver.origin}/eu` },
-      }),
+function startSending(t: Test, pool: Pool, { origin }: Receiver): void {
+  const pagingEndpoints = { us: `${origin}/us`, eu: `${origin}/eu` };
+  dispatcherFor(t, pool, {
+    write: (to, alert, sent) => formatAlert(to, alert, { ...sent, ...service, pagingEndpoints }),
     log: makeLog("test", "error", () => {}),
     rules,
     // in the middle of the spread
     random: () => 0.5,
-  });
-  t.teardown(async () => {
-    await dispatcher.close();
-    await poster.close();
   });
 }
 
@@ -63,41 +50,29 @@ async function logOf(pool: Pool, channel: number): Promise<Delivery[]> {
   return (await deliveriesOf(pool, { channel, ...wanted })).reverse();
 }
 
-async function isAllDone(pool: Pool): Promise<boolean> {
-  const [left] = await pool.query<{ n: number }>(sql`
-    select (select count(*) from delivery where state = 'due')
-      + (select count(*) from alert_event where dispatched_at is null) as n
-  `);
-  return left!.n === 0;
-}
-
 void t.test("spec: retry policy, delivery log and severity floor apply to all 3 formats", async (t) => {
   const { pool } = await migratedDatabase(t);
   const failed = new Map<string, number>();
-  const receiver = await startReceiver({
-    react: ({ path, body }) => {
-      const to = path + (/"routing_key":"(\w+)"/.exec(String(body))?.[1] ?? "");
-      if (to.includes("failing")) return { status: 500 };
-      // recovers at the third attempt
-      const times = (failed.get(to) ?? 0) + 1;
-      failed.set(to, times);
-      return { status: times <= 2 ? 503 : 202 };
-    },
+  const receiver = await receiverFor(t, ({ path, body }) => {
+    const to = path + (/"routing_key":"(\w+)"/.exec(String(body))?.[1] ?? "");
+    if (to.includes("failing")) return { status: 500 };
+    // recovers at the third attempt
+    const times = (failed.get(to) ?? 0) + 1;
+    failed.set(to, times);
+    return { status: times <= 2 ? 503 : 202 };
   });
-  t.teardown(() => receiver.close());
   const channels = async (path: string, floor: "degraded" | "outage") => {
     const ids: [format: string, channel: number][] = [];
-    for (const to of destinations(receiver, path))
-      ids.push([
-        to.format === "paging" ? `paging ${to.serviceRegion}` : to.format,
-        await addChannel(pool, { to, floor }),
-      ]);
+    for (const to of destinations(receiver, path)) {
+      const format = to.format === "paging" ? `paging ${to.serviceRegion}` : to.format;
+      ids.push([format, await addChannel(pool, { to, floor })]);
+    }
     return ids;
   };
   const failing = await channels("failing", "degraded");
   const floored = await channels("floored", "outage");
   await happened(pool, { venue: "okx", severity: "degraded", kinds: ["opened", "escalated", "closed"], at: ago(10) });
-  dispatcher(t, pool, receiver);
+  startSending(t, pool, receiver);
   await until(() => isAllDone(pool), 60_000, 20);
 
   for (const [format, channel] of floored)
@@ -111,23 +86,15 @@ void t.test("spec: retry policy, delivery log and severity floor apply to all 3 
         ],
         "no alert while it was only degraded",
       );
-      t.match(log[0]!.attempts[0], {
-        result: "refused",
-        answer: "heard",
-        durationMs: Number,
-        startedAt: String,
-        endedAt: String,
-      });
+      const attempt = { result: "refused", answer: "heard", durationMs: Number, startedAt: String, endedAt: String };
+      t.match(log[0]!.attempts[0], attempt);
     });
 
   for (const [format, channel] of failing)
     await t.test(`${format}: retries until the channel is switched off`, async (t) => {
       const log = await logOf(pool, channel);
       t.strictSame(
-        log.map(({ kind, state, attempts, failures }) => [
-          ...[kind, state, failures],
-          attempts.map(({ status }) => status),
-        ]),
+        log.map(({ kind, state, failures, attempts }) => [kind, state, failures, attempts.map(({ status }) => status)]),
         [
           ["opened", "failed", 5, Array(5).fill(500)],
           ["escalated", "failed", 5, Array(5).fill(500)],
@@ -148,13 +115,12 @@ void t.test("spec: retry policy, delivery log and severity floor apply to all 3 
 
 void t.test("spec: an event that was not dispatched yet is sent however old it is", async (t) => {
   const { pool } = await migratedDatabase(t);
-  const receiver = await startReceiver();
-  t.teardown(() => receiver.close());
+  const receiver = await receiverFor(t);
   for (const to of destinations(receiver, "well")) await addChannel(pool, { to });
   const old = ago(200 * 24 * 3600);
   const slug = await happened(pool, { at: old, kinds: ["opened", "closed"] });
   await pool.query(sql`call upkeep.retain(clock_timestamp())`);
-  dispatcher(t, pool, receiver);
+  startSending(t, pool, receiver);
   await until(() => isAllDone(pool), 20_000, 20);
   t.strictSame(
     receiver.arrivals.map(({ path }) => path).sort(),

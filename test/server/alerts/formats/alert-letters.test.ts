@@ -32,13 +32,19 @@ void t.test(
 );
 
 void t.test("spec: an alert is application/json in every format", (t) => {
-  for (const to of destinations)
-    for (const alert of alerts) {
+  for (const to of destinations) {
+    const bodies = alerts.map((alert) => {
       const { headers, body } = formatAlert(to, alert, sent);
-      t.equal(headers["content-type"], "application/json");
-      t.equal(headers["user-agent"], sent.userAgent);
+      t.match(headers, { "content-type": "application/json", "user-agent": sent.userAgent });
       t.type(JSON.parse(body.toString()), Object);
+      return body.toString();
+    });
+    for (const [i, kind] of ["opened", "escalated", "closed"].entries()) {
+      t.match(bodies[i], kind);
+      t.match(bodies[i], /2026-01-31T11:41:06\.000Z|<!date\^1769859666\^/, "the incident's start");
     }
+    t.equal(new Set(bodies).size, alerts.length);
+  }
   t.end();
 });
 
@@ -55,15 +61,3 @@ void t.test(
     t.end();
   },
 );
-
-void t.test("an alert in each format has the incident's start and the alert's kind", (t) => {
-  for (const to of destinations) {
-    const bodies = alerts.slice(0, 3).map((alert) => formatAlert(to, alert, sent).body.toString());
-    t.equal(new Set(bodies).size, 3);
-    for (const [i, body] of bodies.entries()) {
-      t.match(body, /2026-01-31T11:41:06\.000Z|<!date\^1769859666\^/);
-      t.match(body, ["opened", "escalated", "closed"][i]!);
-    }
-  }
-  t.end();
-});

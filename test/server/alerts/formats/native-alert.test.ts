@@ -33,13 +33,14 @@ function native(alert: Alert, secrets = [secret], when = sent) {
 }
 
 void t.test("the body is the alert with its permalink, in the documented order", async (t) => {
-  const opened = openedAlert();
+  // any language
+  const name = 'Krakén 取引所 🐙 </script> "\u2028';
+  const opened = { ...openedAlert(), venue: { ...openedAlert().venue, name } };
   const { url: to, headers, body } = native(opened);
   t.equal(to.href, url);
   t.equal(headers["user-agent"], sent.userAgent);
   const parsed = JSON.parse(body.toString()) as object;
-  const permalink = `${sent.baseUrl}/v1/incidents/${opened.incident.slug}`;
-  t.strictSame(parsed, { ...opened, permalink });
+  t.strictSame(parsed, { ...opened, permalink: `${sent.baseUrl}/v1/incidents/${opened.incident.slug}` });
   t.strictSame(Object.keys(parsed), [
     ...["eventId", "test", "kind", "severity", "at", "permalink"],
     ...["incident", "venue", "component", "evidence"],
@@ -49,22 +50,12 @@ void t.test("the body is the alert with its permalink, in the documented order",
   t.match(await misfitOf({ ...parsed, kind: "begun" }), /allowed values/);
 });
 
-void t.test("the body is JSON in UTF-8, with any language", (t) => {
-  const opened = openedAlert();
-  const name = 'Krakén 取引所 🐙 </script> "\u2028';
-  const { body } = native({ ...opened, venue: { ...opened.venue, name } });
-  t.match(JSON.parse(body.toString("utf8")), { venue: { name } });
-  t.end();
-});
-
 void t.test("spec: a native alert carries x-svc-signature: t=<unix seconds>,v1=<hex hmac>", (t) => {
   const { headers, body } = native(openedAlert());
-  const signature = headers["x-svc-signature"]!;
-  t.match(signature, /^t=\d+,v1=[0-9a-f]{64}$/);
   const seconds = Math.floor(sent.at.getTime() / 1000);
   const signed = Buffer.concat([Buffer.from(`${seconds}.`), body]);
   const hex = createHmac("sha256", secret).update(signed).digest("hex");
-  t.equal(signature, `t=${seconds},v1=${hex}`);
+  t.equal(headers["x-svc-signature"], `t=${seconds},v1=${hex}`);
   t.end();
 });
 
@@ -86,14 +77,11 @@ void t.test("a public library verifies the signature", (t) => {
   const changed = Buffer.from(body.toString().replace("outage", "outagf"));
   t.throws(() => new Webhook(secret).verify(changed, headers), /No matching/);
 
-  const exchanged = native(openedAlert(), [secret, former]);
+  const rotated = native(openedAlert(), [secret, former]);
   for (const one of [secret, former])
-    t.match(new Webhook(one).verify(exchanged.body, exchanged.headers), { eventId: 8123 });
-  t.equal(
-    native(openedAlert(), [secret]).headers["webhook-signature"],
-    new Webhook(secret).sign("evt_8123", sent.at, body),
-    "the library signs it identically",
-  );
+    t.match(new Webhook(one).verify(rotated.body, rotated.headers), { eventId: 8123 });
+  const signature = new Webhook(secret).sign("evt_8123", sent.at, body);
+  t.equal(headers["webhook-signature"], signature, "the library signs it identically");
   t.end();
 });
 
@@ -146,15 +134,13 @@ void t.test(
     await outage.close(pool);
     const closed = await alertOf(pool, "closed");
     const escalated = { ...opened, kind: "escalated" } as const;
-    const kinds = new Set<string>();
     for (const one of [opened, escalated, closed]) {
       const parsed = JSON.parse(native(one).body.toString()) as Alert;
-      kinds.add(parsed.kind);
+      t.equal(parsed.kind, one.kind);
       t.match(parsed.incident.startedAt, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
       t.equal(parsed.incident.startedAt, opened.incident.startedAt);
       t.equal(await misfitOf(parsed), null, "the alert fits the API's description");
     }
-    t.strictSame([...kinds], ["opened", "escalated", "closed"]);
     t.match(closed.incident, { status: "closed" });
   },
 );
@@ -182,16 +168,11 @@ void t.test("the alert's headers are the documented ones", async (t) => {
   for (const alert of [openedAlert(), testAlert(sent.at)])
     for (const secrets of [[secret], [secret, former]]) {
       const { headers } = native(alert, secrets);
-      // headers that every request has
-      const names = Object.keys(headers).filter((name) => !["content-type", "user-agent"].includes(name));
-      t.strictSame(
-        names,
-        described.map(({ name }) => name),
-      );
+      const names = described.map(({ name }) => name);
+      t.strictSame(Object.keys(headers).sort(), ["content-type", "user-agent", ...names].sort());
       for (const { name, schema, example } of described) {
         const pattern = new RegExp((schema as SchemaObject).pattern!);
-        t.match(headers[name], pattern);
-        t.match(example, pattern);
+        for (const value of [headers[name], example]) t.match(value, pattern);
       }
     }
   const { content } = post!.requestBody as RequestBodyObject;
