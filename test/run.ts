@@ -52,8 +52,19 @@ const long = [
     "upkeep",
     "upkeep-retention",
   ],
+  // documents and releases as a whole
+  ...["checking", "upgrade", "renamed-venue"],
   // processes that are killed, frozen or disconnected
-  ...["alert-kills", "probe-kills", "frozen-probe", "frozen-dispatcher", "database-away", "database-gone", "leaders"],
+  ...[
+    "demo-restarts",
+    "alert-kills",
+    "probe-kills",
+    "frozen-probe",
+    "frozen-dispatcher",
+    "database-away",
+    "database-gone",
+    "leaders",
+  ],
   ...["embedded-durability", "embedded-traps", "embedded-limits", "writable-host", "own-troubles", "edges"],
   // everything at once
   ...["whole-way", "crowd-of-faults", "demo-day", "move", "comparing", "pairing", "row-stream", "api-fuzz"],
