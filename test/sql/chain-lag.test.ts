@@ -50,11 +50,7 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
   const third = {
     ...drpc,
     ...{ id: "third", name: "Third", socket: null, official: null },
-    rest: drpc.rest.map((endpoint) => ({
-      ...endpoint,
-      url: "https://third.example.org",
-      cadenceMs: 30_000,
-    })),
+    rest: drpc.rest.map((endpoint) => ({ ...endpoint, url: "https://third.example.org", cadenceMs: 30_000 })),
   };
   const registry = {
     ...all,
@@ -69,10 +65,8 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
   async function lagsOf(readings: Reading[], from = region) {
     await pool.script("truncate sample");
     now = Date.now();
-    const samples = readings.map((reading) => {
-      const { venue, component = "rest:block", ago, head } = reading;
-      const { latencyMs = 80, clockErrorMs = 0 } = reading;
-      const { clockErrorWithinMs = null } = reading;
+    const samples = readings.map(({ venue, component = "rest:block", ago, head, ...reading }) => {
+      const { latencyMs = 80, clockErrorMs = 0, clockErrorWithinMs = null } = reading;
       return madeSample({
         ...{ venue, component, head, clockErrorWithinMs },
         slotAt: at(ago - clockErrorMs / 1000),
@@ -132,9 +126,7 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
       "publicnode rest:block": { blocks: 0, freshestHead: n },
       "third rest:block": { blocks: 1, freshestHead: n + 1 },
     };
-    t.match(await lagsWith(right), seen);
-    t.match(await lagsWith(behind), seen);
-    t.match(await lagsWith(ahead), seen);
+    for (const clock of [right, behind, ahead]) t.match(await lagsWith(clock), seen);
     const unsure = { ...behind, clockErrorWithinMs: 900 };
     const none = { "third rest:block": { blocks: 0, freshestHead: n } };
     t.match(await lagsWith(unsure), none, "the endpoint may have been read later");
@@ -179,7 +171,7 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
       ]);
       t.match(later, {
         "drpc rest:block": { blocks: 0, freshestHead: n },
-        "publicnode rest:block": { ...{ blocks: null, head: 1e15, freshestHead: n } },
+        "publicnode rest:block": { blocks: null, head: 1e15, freshestHead: n },
       });
       const undecided = await lagsOf([...others, honest]);
       t.match(
@@ -215,7 +207,7 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
   await t.test("heads that go backwards are counted", async (t) => {
     const heads = [n, n + 1, n, n, n + 2, n + 1, n + 1];
     const agos = [400, 395, 390, 385, 380, 375, 310];
-    const read = heads.map((head, i) => ({ ...{ venue: "publicnode", ago: agos[i]!, head } }));
+    const read = heads.map((head, i) => ({ venue: "publicnode", ago: agos[i]!, head }));
     const lags = await lagsOf(read);
     t.strictSame(lags["publicnode rest:block"], { ...none, backwards: 2 });
 
@@ -225,32 +217,32 @@ void t.test("a venue's page shows how far each endpoint lags behind its chain", 
       [at(400.5), at(0)],
     );
     t.match(
-      rows.map(({ ts, ...row }: { ts: Date }) => ({ ...row, ts: +ts })),
+      rows,
       [390, 375].map((ago) => ({
-        ...{ region, venue: "publicnode", component: "rest:block" },
-        ...{ chain: "ethereum", blocks_backwards: 1, ts: +at(ago) },
+        ...{ ts: at(ago), region, venue: "publicnode", component: "rest:block" },
+        ...{ chain: "ethereum", blocks_backwards: 1 },
       })),
     );
   });
 
   await t.test("the newest certificate of the last day is shown", async (t) => {
-    const shows = (component: string, hoursAgo: number, until: Date | null) =>
-      madeSample({ ...{ component, slotAt: at(hoursAgo * 3600) }, certificateExpiresAt: until });
+    const sampleWith = (component: string, hoursAgo: number, until: Date | null) =>
+      madeSample({ component, slotAt: at(hoursAgo * 3600), certificateExpiresAt: until });
     const [old, renewed] = [at(-86_400), at(-90 * 86_400)];
     await pool.query(sql`truncate sample`);
     await recordSamples(pool, region, [
-      shows("rest:ticker", 3, old),
-      shows("rest:ticker", 2, renewed),
-      shows("rest:ticker", 0.01, null),
-      shows("rest:time", 25, old),
+      sampleWith("rest:ticker", 3, old),
+      sampleWith("rest:ticker", 2, renewed),
+      sampleWith("rest:ticker", 0.01, null),
+      sampleWith("rest:time", 25, old),
     ]);
     accepted(await tick(pool, soon()));
     const { body } = await api.ask<{ endpoints: { component: string; certificateExpiresAt: string | null }[] }>(
       `/v1/targets/kraken?region=${region}&range=7d`,
     );
-    const shown = (wanted: string) =>
+    const expiryOf = (wanted: string) =>
       body.endpoints.find(({ component }) => component === wanted)!.certificateExpiresAt;
-    t.equal(shown("rest:ticker"), renewed.toISOString());
-    t.equal(shown("rest:time"), null);
+    t.equal(expiryOf("rest:ticker"), renewed.toISOString());
+    t.equal(expiryOf("rest:time"), null);
   });
 });

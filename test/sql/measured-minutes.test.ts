@@ -4,32 +4,19 @@
  */
 import t, { type Test } from "tap";
 import { sql, type Pool } from "../../shared/database/pool.js";
-import { rulesRow } from "../../server/engine/rules.js";
 import { serve } from "../support/api.js";
 import { migratedDatabase, type TestDatabase } from "../support/database.js";
+import { dayMs, excludeAll, minuteMs, setClock, watchedSince } from "../support/upkept.js";
 
-const minuteMs = 60_000;
-const dayMs = 1_440 * minuteMs;
-
-interface Basis {
-  uptimePct: number | null;
-  measuredMinutes: number;
-  scheduledMinutes: number;
-  coveragePct: number | null;
-  uptimePctLow: number | null;
-  uptimePctHigh: number | null;
-  downMinutes: number | null;
-}
-
-interface Row extends Basis {
+interface Row {
   id: string;
-  rest: Basis;
-  streams: Basis;
-  components: (Basis & { component: string; degradedMinutes: number | null })[];
+  measuredMinutes: number;
+  downMinutes: number | null;
+  uptimePctLow: number | null;
+  components: { component: string }[];
 }
 
 interface Reliability {
-  fleet: Basis;
   venues: Row[];
   ranks: { rank: number; venues: string[] }[];
   excluded: { region: string; from: string; to: string | null; minutes: number; venues: string[] }[];
@@ -74,30 +61,44 @@ async function minutes(pool: Pool, what: Minutes): Promise<void> {
 }
 
 /** An hour ago, so that all minutes are published; `from` is the first. */
-async function begun(t: Test): Promise<TestDatabase & { from: number }> {
+async function startHourAgo(t: Test): Promise<TestDatabase & { from: number }> {
   const database = await migratedDatabase(t);
   const from = Math.floor(Date.now() / minuteMs) * minuteMs - 60 * minuteMs;
-  await watchedSince(database.pool, from);
+  await watchedSince(database.pool, new Date(from));
   return { ...database, from };
 }
 
-async function watchedSince(pool: Pool, from: number): Promise<void> {
-  await pool.query(sql`update venue set watched_from = ${new Date(from)}`);
-  await pool.query(sql`update component set watched_from = ${new Date(from)}`);
-}
-
 /** As of this many minutes, which are published by then. */
-async function compared(
+async function reliabilityOf(
   t: Test,
   { pool, registry }: TestDatabase,
   publishedTo: number,
   days = 2,
 ): Promise<Reliability> {
-  await decided(pool, publishedTo + 4 * minuteMs);
+  await setClock(pool, new Date(publishedTo + 4 * minuteMs));
   await pool.query(sql`call upkeep.refresh_all(${new Date(publishedTo - 10 * dayMs)}, now())`);
   await excludeAll(pool);
   const api = await serve(t, { pool, registry });
   return (await api.ask<Reliability>(`/v1/reliability?days=${days}`)).body;
+}
+
+interface Impaired {
+  from: number;
+  /** Absent: as soon as it begins. */
+  recognisedAt?: number;
+  /** Absent: it continues. */
+  to?: number;
+  regions?: string[];
+  seenElsewhere?: boolean;
+}
+
+async function impaired(pool: Pool, { from, recognisedAt = from, to, ...other }: Impaired): Promise<void> {
+  const { regions = ["us-east"], seenElsewhere = false } = other;
+  await pool.query(sql`
+    insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured, seen_elsewhere)
+    select region_id, ${new Date(from)}, ${new Date(recognisedAt)}, ${to ? new Date(to) : null}, '{okx,kraken}', 15, ${seenElsewhere}
+    from region where region = any (${regions})
+  `);
 }
 
 function of({ venues }: Reliability, id: string): Row {
@@ -105,63 +106,50 @@ function of({ venues }: Reliability, id: string): Row {
 }
 
 void t.test("a region's own trouble counts against no venue, even where it measured alone", async (t) => {
-  const database = await begun(t);
+  const database = await startHourAgo(t);
   const { pool, from } = database;
   await minutes(pool, { from, count: 10 });
-  await minutes(pool, { ...{ from: from + 10 * minuteMs, count: 2, bad: 10 }, regions: ["us-east"] });
+  const two = { from: from + 10 * minuteMs, count: 2 };
+  await minutes(pool, { ...two, bad: 10, regions: ["us-east"] });
   const to = from + 12 * minuteMs;
-  const before = await compared(t, database, to);
-  for (const { measuredMinutes, downMinutes, scheduledMinutes } of before.venues)
-    t.strictSame(
-      [measuredMinutes, downMinutes, scheduledMinutes],
-      [10, 0, 12],
-      "a minute that only one region sampled is not measured",
-    );
+  const before = await reliabilityOf(t, database, to);
+  const row = { measuredMinutes: 10, downMinutes: 0, scheduledMinutes: 12 };
+  for (const venue of before.venues) t.match(venue, row, "a minute that only one region sampled is not measured");
 
-  await minutes(pool, {
-    ...{ from: from + 10 * minuteMs, count: 2 },
-    regions: ["eu-central", "ap-southeast"],
-    ...{ bad: 5 },
-  });
-  await minutes(pool, { ...{ from: from + 10 * minuteMs, count: 2 }, regions: ["eu-central"] });
-  const torn = await compared(t, database, to);
+  await minutes(pool, { ...two, regions: ["eu-central", "ap-southeast"], bad: 5 });
+  await minutes(pool, { ...two, regions: ["eu-central"] });
+  const torn = await reliabilityOf(t, database, to);
   t.equal(of(torn, "okx").downMinutes, 2, "down by two regions of three");
-  await pool.query(sql`
-      insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured)
-      select region_id, ${new Date(from + 10.5 * minuteMs)}, ${new Date(from + 11 * minuteMs)}, ${new Date(from + 11.5 * minuteMs)}, '{okx,kraken}', 15
-      from region where region = 'us-east'
-    `);
-  const after = await compared(t, database, to);
+  const at = (minute: number) => from + minute * minuteMs;
+  await impaired(pool, { from: at(10.5), recognisedAt: at(11), to: at(11.5) });
+  const after = await reliabilityOf(t, database, to);
   t.match(of(after, "okx"), { measuredMinutes: 12, downMinutes: 0 });
   t.match(after.excluded, [
     {
-      region: "us-east",
-      from: new Date(from + 10 * minuteMs).toISOString(),
-      to: new Date(to).toISOString(),
-      minutes: 2,
-      venues: ["okx", "kraken"],
+      ...{ region: "us-east", from: new Date(at(10)).toISOString(), to: new Date(to).toISOString() },
+      ...{ minutes: 2, venues: ["okx", "kraken"] },
     },
   ]);
 });
 
 void t.test("a minute with half of its samples bad is down, as a state is", async (t) => {
-  const database = await begun(t);
+  const database = await startHourAgo(t);
   const { pool, from } = database;
   await minutes(pool, { from, count: 10 });
   await minutes(pool, { from, count: 3, venue: "okx", bad: 5 });
   await minutes(pool, { from, count: 3, venue: "kraken", bad: 4 });
-  const told = await compared(t, database, from + 10 * minuteMs);
-  t.match(of(told, "okx"), { downMinutes: 3, uptimePct: 70 });
-  t.strictSame(told.ranks.at(-1), { rank: 15, venues: ["okx"] }, "all other venues were certainly better");
-  t.match(of(told, "kraken"), { downMinutes: 0, uptimePct: 100 });
+  const reliability = await reliabilityOf(t, database, from + 10 * minuteMs);
+  t.match(of(reliability, "okx"), { downMinutes: 3, uptimePct: 70 });
+  t.strictSame(reliability.ranks.at(-1), { rank: 15, venues: ["okx"] }, "all other venues were certainly better");
+  t.match(of(reliability, "kraken"), { downMinutes: 0, uptimePct: 100 });
 });
 
 void t.test("an outage of one component is no downtime of its venue, and the row names the component", async (t) => {
-  const database = await begun(t);
+  const database = await startHourAgo(t);
   const { pool, from } = database;
   await minutes(pool, { from, count: 10 });
   await minutes(pool, { ...{ from, count: 4, bad: 10 }, ...{ venue: "bybit", component: "rest:ticker" } });
-  const row = of(await compared(t, database, from + 10 * minuteMs), "bybit");
+  const row = of(await reliabilityOf(t, database, from + 10 * minuteMs), "bybit");
   t.match(row, { uptimePct: 100, downMinutes: 0, degradedMinutes: 4 });
   for (const { component, ...is } of row.components)
     t.match(
@@ -174,25 +162,20 @@ void t.test("an outage of one component is no downtime of its venue, and the row
 });
 
 void t.test("unserved slots count against the venue", async (t) => {
-  const database = await begun(t);
+  const database = await startHourAgo(t);
   const { pool, from } = database;
   await minutes(pool, { from, count: 10 });
+  const unserved = { from, count: 10, bad: 10, unserved: true };
   // every stream of a socket that is down
-  await minutes(pool, {
-    ...{ from, count: 10, venue: "bitfinex", kind: "ws", bad: 10 },
-    ...{ fault: "closed", unserved: true },
-  });
+  await minutes(pool, { ...unserved, venue: "bitfinex", kind: "ws", fault: "closed" });
   // rate-limited
-  await minutes(pool, {
-    ...{ from, count: 10, venue: "coinbase", kind: "rest", bad: 10 },
-    ...{ fault: "limited", unserved: true },
-  });
-  const told = await compared(t, database, from + 10 * minuteMs);
-  t.match(of(told, "bitfinex"), {
+  await minutes(pool, { ...unserved, venue: "coinbase", kind: "rest", fault: "limited" });
+  const reliability = await reliabilityOf(t, database, from + 10 * minuteMs);
+  t.match(of(reliability, "bitfinex"), {
     streams: { uptimePct: 0, downMinutes: 10, measuredMinutes: 10 },
     rest: { uptimePct: 100, downMinutes: 0 },
   });
-  t.match(of(told, "coinbase"), {
+  t.match(of(reliability, "coinbase"), {
     rest: { uptimePct: 0, downMinutes: 10 },
     streams: { uptimePct: 100, downMinutes: 0 },
   });
@@ -202,7 +185,7 @@ void t.test("three measured minutes a day are no proof of a day's uptime", async
   const database = await migratedDatabase(t);
   const { pool } = database;
   const midnight = Math.floor(Date.now() / dayMs) * dayMs;
-  await watchedSince(pool, midnight - 5 * dayMs);
+  await watchedSince(pool, new Date(midnight - 5 * dayMs));
   for (const back of [5, 4, 3, 2, 1])
     await minutes(pool, { ...{ from: midnight - back * dayMs, count: 3 }, venue: "okx" });
   // enough minutes of one venue for a bound
@@ -213,61 +196,34 @@ void t.test("three measured minutes a day are no proof of a day's uptime", async
     from venue, generate_series(${new Date(midnight - 5 * dayMs)}::timestamptz, ${new Date(midnight - dayMs)}::timestamptz, interval '1 day') day
     where venue = 'gemini'
   `);
-  const told = await compared(t, database, midnight, 6);
-  const okx = of(told, "okx");
-  t.match(okx, { uptimePct: null, measuredMinutes: 15, coveragePct: 0.208 });
-  t.equal(okx.scheduledMinutes, 5 * 1440);
+  const reliability = await reliabilityOf(t, database, midnight, 6);
+  const okx = of(reliability, "okx");
+  t.match(okx, { measuredMinutes: 15, scheduledMinutes: 5 * 1440, coveragePct: 0.208 });
+  t.match(okx, { uptimePct: null, uptimePctHigh: 100 });
   t.ok(okx.uptimePctLow! < 99, `lower bound ${okx.uptimePctLow}`);
-  t.equal(okx.uptimePctHigh, 100);
-  t.equal(of(told, "bybit").uptimePctLow, null, "no bound where nothing was measured");
-  t.strictSame(told.ranks, [{ rank: 1, venues: ["kraken", "okx"] }], "venues whose bounds overlap share a rank");
-  t.equal(of(told, "gemini").measuredMinutes, 0, "a venue's days are not read where all are made");
+  t.equal(of(reliability, "bybit").uptimePctLow, null, "no bound where nothing was measured");
+  t.strictSame(reliability.ranks, [{ rank: 1, venues: ["kraken", "okx"] }], "venues whose bounds overlap share a rank");
+  t.equal(of(reliability, "gemini").measuredMinutes, 0, "a venue's days are not read where all are made");
 
   await pool.query(sql`update rollups_made set made_from = ${new Date(midnight)}`);
-  const former = await compared(t, database, midnight, 6);
+  const former = await reliabilityOf(t, database, midnight, 6);
   t.strictSame(former.ranks, [{ rank: 1, venues: ["gemini"] }]);
-  t.match(of(former, "gemini"), {
-    measuredMinutes: 5_000,
-    uptimePct: 0,
-    rest: { measuredMinutes: 0, uptimePct: null },
-  });
+  const rest = { measuredMinutes: 0, uptimePct: null };
+  t.match(of(former, "gemini"), { measuredMinutes: 5_000, uptimePct: 0, rest });
 });
-
-/** Decides nothing; only sets the rules in force and the newest instant. */
-async function decided(pool: Pool, at: number): Promise<void> {
-  await pool.query(sql`
-    insert into rules_in_force (holds_from, version, rules) values ('-infinity', 'test', ${JSON.stringify(rulesRow)})
-    on conflict do nothing
-  `);
-  await pool.query(sql`
-    insert into engine_clock (ticked_at, version, silent_after_ms) values (${new Date(at)}, 'test', 86400000)
-    on conflict (only_row) do update set ticked_at = excluded.ticked_at
-  `);
-}
-
-/** An hour at a time, as upkeep does. */
-async function excludeAll(pool: Pool): Promise<void> {
-  for (let more = true; more;) {
-    const [row] = await pool.query<{ more: boolean }>(sql`call upkeep.exclude_next()`);
-    more = row!.more;
-  }
-}
 
 void t.test(
   "faults that other regions saw count too, and a minute is excluded only once the trouble proves the region's own",
   async (t) => {
-    const database = await begun(t);
+    const database = await startHourAgo(t);
     const { pool, from } = database;
     const at = (minute: number) => from + minute * minuteMs;
     await minutes(pool, { from, count: 10 });
     // which two regions saw a little earlier than the third
     await minutes(pool, { from: at(2), count: 3, venue: "okx", bad: 10 });
-    await pool.query(sql`
-      insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured, seen_elsewhere)
-      select region_id, ${new Date(at(2))}, ${new Date(at(2.5))}, ${new Date(at(3))}, '{okx,kraken}', 15, true
-      from region where region in ('us-east', 'eu-central')
-    `);
-    const seen = await compared(t, database, at(10));
+    const regions = ["us-east", "eu-central"];
+    await impaired(pool, { from: at(2), recognisedAt: at(2.5), to: at(3), regions, seenElsewhere: true });
+    const seen = await reliabilityOf(t, database, at(10));
     t.match(of(seen, "okx"), { measuredMinutes: 10, downMinutes: 3 });
     t.strictSame(seen.excluded, []);
 
@@ -276,15 +232,11 @@ void t.test(
       pool.query<{ region: string; minute: Date }>(sql`
         select distinct region, minute from excluded_minute join region using (region_id) order by minute
       `);
-    await pool.query(sql`
-      insert into impairment (region_id, started_at, recognised_at, venues, measured)
-      select region_id, ${new Date(at(6))}, ${new Date(at(6.5))}, '{okx,kraken}', 15
-      from region where region = 'us-east'
-    `);
-    await decided(pool, at(8.5) - 2_000);
+    await impaired(pool, { from: at(6), recognisedAt: at(6.5) });
+    await setClock(pool, new Date(at(8.5) - 2_000));
     await excludeAll(pool);
     t.strictSame(await left(), [], "other regions may still see the same");
-    await decided(pool, at(8.5));
+    await setClock(pool, new Date(at(8.5)));
     await excludeAll(pool);
     t.strictSame(
       await left(),
@@ -293,7 +245,7 @@ void t.test(
     );
     const [clock] = await pool.query<{ published_to: Date }>(sql`select published_to from api.clock`);
     t.ok(+clock!.published_to < at(6), "excluded before any of these minutes is published");
-    const own = await compared(t, database, at(8));
+    const own = await reliabilityOf(t, database, at(8));
     t.match(own.excluded, [{ region: "us-east", from: new Date(at(6)).toISOString(), minutes: 2 }]);
 
     await pool.query(sql`
@@ -306,24 +258,15 @@ void t.test(
   },
 );
 
-/** An impairment that is recognised as soon as it begins. */
-async function impaired(pool: Pool, from: number, to: number | null) {
-  await pool.query(sql`
-    insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured)
-    select region_id, ${new Date(from)}, ${new Date(from)}, ${to && new Date(to)}, '{okx,kraken}', 15
-    from region where region = 'us-east'
-  `);
-}
-
 void t.test("the exclusions listed with the figures are those that the figures leave out", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
   const midnight = Math.floor(Date.now() / dayMs) * dayMs;
-  await watchedSince(pool, midnight - 9 * dayMs);
+  await watchedSince(pool, new Date(midnight - 9 * dayMs));
   const over = (back: number) => midnight - back * dayMs;
-  for (const back of [5, 3]) await impaired(pool, over(back) - 5 * minuteMs, over(back) + 5 * minuteMs);
+  for (const back of [5, 3]) await impaired(pool, { from: over(back) - 5 * minuteMs, to: over(back) + 5 * minuteMs });
   const listed = async (days: number) =>
-    (await compared(t, database, midnight, days)).excluded.map(({ from, to, minutes }) => [
+    (await reliabilityOf(t, database, midnight, days)).excluded.map(({ from, to, minutes }) => [
       Date.parse(from),
       Date.parse(to!),
       minutes,
@@ -342,8 +285,8 @@ void t.test("the exclusions listed with the figures are those that the figures l
 });
 
 void t.test("each excluded minute of a long impairment is written once", async (t) => {
-  const { pool, from } = await begun(t);
-  const clock = (minute: number) => decided(pool, from + minute * minuteMs);
+  const { pool, from } = await startHourAgo(t);
+  const clock = (minute: number) => setClock(pool, new Date(from + minute * minuteMs));
   const left = async () => {
     const [row] = await pool.query<{ minutes: number; tried: number }>(sql`
       select (select count(*)::int from excluded_minute) as minutes, (select (last_value - 1)::int from tried) as tried
@@ -360,14 +303,14 @@ void t.test("each excluded minute of a long impairment is written once", async (
     create function note_try() returns trigger language plpgsql as 'begin perform nextval(''tried''); return new; end';
     create trigger note_try before insert on excluded_minute for each row execute function note_try();
   `);
-  await impaired(pool, from - 2_880 * minuteMs, null);
+  await impaired(pool, { from: from - 2_880 * minuteMs });
   await clock(0);
   t.strictSame(await exclude(), { minutes: 2_881, tried: 2_881 });
   t.strictSame(await exclude(), { minutes: 2_881, tried: 0 });
   await clock(2);
   t.strictSame(await exclude(), { minutes: 2_883, tried: 2 });
   // of the same region, recognised in hindsight, and from earlier
-  await impaired(pool, from - 2_890 * minuteMs, from - 2_880 * minuteMs);
+  await impaired(pool, { from: from - 2_890 * minuteMs, to: from - 2_880 * minuteMs });
   t.equal((await exclude()).minutes, 2_893);
   await pool.query(sql`delete from excluded_minute where minute = ${new Date(from - 100 * minuteMs)}`);
   t.equal((await exclude()).minutes, 2_893, "missing minutes are written again");

@@ -1,14 +1,10 @@
 import t, { type Test } from "tap";
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
-import { rulesRow } from "../../server/engine/rules.js";
 import { syncRegistry } from "../../server/database/sync-registry.js";
 import { migratedDatabase } from "../support/database.js";
 import { insertRaw, randomFrom, samplesWithin } from "../support/random-samples.js";
 import { type Circumstances, type Component, type RawSample, rollUp } from "../support/rollup-model.js";
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
+import { compressAll, dayMs, excludeAll, hourMs, minuteMs, setClock } from "../support/upkept.js";
 
 void t.test("roll-ups agree with their samples", async (t) => {
   const { pool } = await migratedDatabase(t);
@@ -51,7 +47,7 @@ void t.test("roll-ups leave out minutes of impaired regions", async (t) => {
   await insertRaw(pool, samples);
   await pool.query(sql`call upkeep.refresh_late(now())`);
   await agree(t, pool, watched, samples, "rolled up");
-  while ((await compressNext(pool)) !== null);
+  await compressAll(pool, new Date());
 
   const excluded: { region_id: number; minute: Date }[] = [];
   const leavesOut = (region_id: number, first: number, last: number) => {
@@ -59,18 +55,18 @@ void t.test("roll-ups leave out minutes of impaired regions", async (t) => {
   };
   const agreed = (how: string) => agree(t, pool, watched, samples, how, { regions: 3, excluded });
 
-  await ticked(pool, minutes[50]! + 30_000);
+  await setClock(pool, new Date(minutes[50]! + 30_000));
   await impaired(pool, 2, minutes[41]! + 59_000, minutes[42]! + 20_000);
   await excludeAll(pool);
   leavesOut(2, 41, 50);
   await agreed("an impairment found in hindsight corrects compressed minutes");
 
-  await ticked(pool, minutes[62]!);
+  await setClock(pool, new Date(minutes[62]!));
   await excludeAll(pool);
   leavesOut(2, 51, 62);
   await agreed("a continuing impairment corrects minutes across the end of an hour");
 
-  await ticked(pool, minutes[80]!);
+  await setClock(pool, new Date(minutes[80]!));
   await pool.query(sql`update impairment set ended_at = ${new Date(minutes[63]! + 1_000)} where ended_at is null`);
   await impaired(pool, 1, minutes[60]!, minutes[60]! + 10_000);
   await excludeAll(pool);
@@ -89,35 +85,11 @@ void t.test("roll-ups leave out minutes of impaired regions", async (t) => {
   await agreed("late samples of an impaired region are left out");
 });
 
-async function compressNext(pool: Pool) {
-  const [row] = await pool.query<{ chunk: string | null }>(sql`select upkeep.compress_next(now()) as chunk`);
-  return row!.chunk;
-}
-
-async function ticked(pool: Pool, atMs: number) {
-  await pool.query(sql`
-    insert into rules_in_force (holds_from, version, rules) values ('-infinity', 'test', ${JSON.stringify(rulesRow)})
-    on conflict do nothing
-  `);
-  await pool.query(sql`
-    insert into engine_clock (ticked_at, version) values (${new Date(atMs)}, 'test')
-    on conflict (only_row) do update set ticked_at = excluded.ticked_at
-  `);
-}
-
 async function impaired(pool: Pool, region: number, startedMs: number, recognisedMs: number) {
   await pool.query(sql`
     insert into impairment (region_id, started_at, recognised_at, venues, measured)
     values (${region}, ${new Date(startedMs)}, ${new Date(recognisedMs)}, '{}', 15)
   `);
-}
-
-/** An hour at a time, as upkeep does. */
-async function excludeAll(pool: Pool) {
-  for (let more = true; more;) {
-    const [row] = await pool.query<{ more: boolean }>(sql`call upkeep.exclude_next()`);
-    more = row!.more;
-  }
 }
 
 void t.test("one region is enough where only one is published", async (t) => {

@@ -4,43 +4,29 @@ import { accepted, tick } from "../../server/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
 import { migrate } from "../../server/database/migrate.js";
 import { migratedDatabase } from "../support/database.js";
-import { insertRaw } from "../support/random-samples.js";
 
-const minuteMs = 60_000;
-const dayMs = 1440 * minuteMs;
+const dayMs = 86_400_000;
 
 /** Whole milliseconds, for a number of days ago and a number of minutes. */
-const taken: Record<string, [daysAgo: number, minutes: number, ms: number][]> = {
+const taken: [venue: string, daysAgo: number, minutes: number, ms: number][] = [
   // the seven days include today, so the one seven days ago is not among them; the median lies between two middle
   // values
-  okx: [
-    [7, 20, 70],
-    [6, 2, 31],
-    [1, 2, 10],
-  ],
-  kraken: [[1, 6, 50]],
-};
+  ["okx", 7, 20, 70],
+  ["okx", 6, 2, 31],
+  ["okx", 1, 2, 10],
+  ["kraken", 1, 6, 50],
+];
 
 void t.test("typical latencies are percentiles of the last seven days, counted once a day", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
-  const components = await pool.query<{ id: number; venue: string }>(sql`
-    select component_id as id, venue from component join venue using (venue_id) where component = 'rest:ticker'
-  `);
-  const idOf = (venue: string) => components.find((component) => component.venue === venue)!.id;
   const midnight = Math.floor(Date.now() / dayMs) * dayMs;
-  await insertRaw(
-    pool,
-    Object.entries(taken).flatMap(([venue, days]) =>
-      days.flatMap(([daysAgo, minutes, ms]) =>
-        Array.from({ length: minutes }, (_, i) => ({
-          ts: new Date(midnight - daysAgo * dayMs + i * minuteMs),
-          ...{ component_id: idOf(venue), region_id: 1, fault: null },
-          ...{ latency_us: 1000 * ms, head: null, messages: null },
-          ...{ quiet_ms: null, event_age_ms: null, sequence_gaps: null },
-        })),
-      ),
-    ),
-  );
+  for (const [venue, daysAgo, minutes, ms] of taken)
+    await pool.query(sql`
+      insert into sample (ts, component_id, region_id, good, latency_us)
+      select ${new Date(midnight - daysAgo * dayMs)}::timestamptz + i * interval '1 minute', component_id, 1, true, ${1000 * ms}
+      from generate_series(0, ${minutes - 1}::int) i, component join venue using (venue_id)
+      where venue = ${venue} and component = 'rest:ticker'
+    `);
   const typical = async () => {
     const rows = await pool.query<{ what: string; ms: number }>(sql`
       select coalesce(v.venue, t.category, 'all') as what, t.p50_ms as ms
@@ -54,7 +40,6 @@ void t.test("typical latencies are percentiles of the last seven days, counted o
   const from = new Date(+now - 8 * dayMs);
 
   const nextTick = async () => accepted(await tick(pool, new Date()));
-
   await nextTick();
   t.strictSame(await typical(), {}, "no roll-up exists yet");
   await pool.query(sql`call upkeep.refresh_all(${from}, ${now})`);
@@ -78,8 +63,7 @@ void t.test("typical latencies are percentiles of the last seven days, counted o
   const versions = await pool.query(sql`select distinct holds_from from typical_week`);
   t.equal(versions.length, 2, "two versions are kept: the newest and one that may still be shown");
 
-  const without = structuredClone(registry);
-  without.venues = without.venues.filter(({ id }) => id !== "kraken");
+  const without = { ...registry, venues: registry.venues.filter(({ id }) => id !== "kraken") };
   await migrate(pool, without, makeLog("test", "error"));
   await nextTick();
   t.strictSame(

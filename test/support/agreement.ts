@@ -54,11 +54,11 @@ export async function agree(t: Test, db: Db, run: Run, seeing: Seeing = {}): Pro
   t.strictSame(lawless, [], `seed ${run.seed}: no law is broken`);
 
   const [first] = differing;
-  if (first && Object.keys(seeing).length === 0) await tellShortly(t, db, ...first);
+  if (first && Object.keys(seeing).length === 0) await reportShortened(t, db, ...first);
 }
 
 /** Reports the smallest reduction of this world on which the two still differ. */
-async function tellShortly(t: Test, db: Db, world: World, { at }: Disagreement): Promise<void> {
+async function reportShortened(t: Test, db: Db, world: World, { at }: Disagreement): Promise<void> {
   const differences = async (smaller: World) => {
     const run = { seed: 0, worlds: [smaller] };
     const { differing } = await compare(db, run, [secondOpinion(smaller)], {});
@@ -81,11 +81,8 @@ async function compare(db: Db, run: Run, opinions: Opinion[], { comesBy, batches
   const waiting = batches?.toSorted((a, b) => a.by - b.by) ?? [];
 
   await watch(db, run);
-  if (!batches)
-    await insertSamples(
-      db,
-      worlds.flatMap(({ samples }) => samples),
-    );
+  const allSamples = worlds.flatMap(({ samples }) => samples);
+  if (!batches) await insertSamples(db, allSamples);
   await gatherStatistics(db);
   for (const [place, at] of instants.entries()) {
     while (waiting.length > 0 && waiting[0]!.by <= at) await insertSamples(db, waiting.shift()!.samples);
@@ -132,9 +129,7 @@ function summary({ worlds }: Run, opinions: Opinion[]): string {
     `${that((one) => one.retractedAt !== null)} retracted`,
     `${that((one) => one.flapping)} flapping`,
     `${impairments.length} impairments`,
-    `${impairments.filter(({ seenElsewhere }) => seenElsewhere).length} of them seen elsewhere`,
     `${outliers.length} outliers`,
-    `${outliers.filter(({ endedAt }) => endedAt !== null).length} of them over`,
   ].join(", ");
 }
 
@@ -155,46 +150,23 @@ function joined(opinions: Opinion[]): EngineRecords {
   };
 }
 
+/** The fields that both have, by record and in this order. */
+const recordFields = [
+  ...["slug", "kind", "component", "region", "severity", "peak", "flapping", "witnesses", "group", "venues"],
+  ...["at", "startedAt", "openedAt", "recognisedAt", "escalatedAt", "lastBadAt", "closedAt", "endedAt", "retractedAt"],
+  ...["retractedByOperator", "seenElsewhere", "dropped"],
+];
+
 /** Returns one line per record, beginning with the venue, in an order that does not depend on how worlds are joined. */
 function recordLines({ incidents, alerts, impairments, outliers }: EngineRecords): string {
   const venueOf = new Map(incidents.map(({ slug, venue }) => [slug, venue]));
+  const line = (venue: string | undefined, record: object) => `${venue} ${JSON.stringify(record, recordFields)}`;
   return [
-    ...incidents.map((i) =>
-      [
-        `${i.venue} ${i.slug} of ${i.component}: ${i.severity}, peak ${i.peak}`,
-        `started ${time(i.startedAt)}, opened ${time(i.openedAt)}`,
-        `escalated ${time(i.escalatedAt)}, last bad ${time(i.lastBadAt)}`,
-        `closed ${time(i.closedAt)}, retracted ${time(i.retractedAt)}`,
-        `${i.retractedByOperator ? "" : "not "}by an operator`,
-        `${i.flapping ? "" : "not "}flapping, seen by ${i.witnesses.join(" ")}`,
-      ].join(", "),
-    ),
-    ...alerts.map((a) =>
-      [
-        `${venueOf.get(a.slug)} ${a.slug} alert ${a.kind} ${a.severity}`,
-        `at ${time(a.at)}, ${a.dropped ? "" : "not "}dropped`,
-      ].join(" "),
-    ),
-    ...impairments.map((i) =>
-      [
-        `${i.venues[0]} impaired in ${i.region}: from ${time(i.startedAt)}`,
-        `recognised ${time(i.recognisedAt)}, ended ${time(i.endedAt)}`,
-        `${i.seenElsewhere ? "" : "not "}seen elsewhere`,
-        `by ${i.venues.join(" ")}`,
-        `together in ${i.group.join(" ")}`,
-      ].join(", "),
-    ),
-    ...outliers.map((o) =>
-      [
-        `${o.venue} ${o.component} has the outlier ${o.region}`,
-        `from ${time(o.startedAt)} until ${time(o.endedAt)}`,
-      ].join(" "),
-    ),
+    ...incidents.map((one) => line(one.venue, one)),
+    ...alerts.map((one) => line(venueOf.get(one.slug), one)),
+    ...impairments.map((one) => line(one.venues[0], one)),
+    ...outliers.map((one) => line(one.venue, one)),
   ]
     .toSorted()
     .join("\n");
-}
-
-function time(at: number | null): string {
-  return at === null ? "never" : new Date(at).toISOString();
 }

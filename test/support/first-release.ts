@@ -8,12 +8,8 @@ import { readSchema, sqlFolder } from "../../shared/database/sql-files.js";
 
 /** The roll-ups of the first release, in order of dependency. */
 export const firstLevels = [
-  "sample_minute",
-  "sample_hour",
-  "component_minute",
-  "venue_minute",
-  "venue_day",
-  "latency_day",
+  ...["sample_minute", "sample_hour", "component_minute"],
+  ...["venue_minute", "venue_day", "latency_day"],
 ];
 
 const lastFile = "004-engine.sql";

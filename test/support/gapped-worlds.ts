@@ -7,7 +7,9 @@
 import { sql, type Db } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { accepted, decideUpTo, tick } from "../../server/engine/tick.js";
+import { insertSamples } from "./engine-on-worlds.js";
 import { randomFrom } from "./random-samples.js";
+import type { Sample } from "../second-opinion/world.js";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -20,16 +22,6 @@ export interface GappedWorld {
   cadences: { venue: string; cadenceMs: number }[];
   samples: Sample[];
   vantages: { region: string; holdsFrom: Date; machine: string | null }[];
-}
-
-interface Sample {
-  venue: string;
-  region: string;
-  ts: Date;
-  fault: "timeout" | "limited" | null;
-  unserved: boolean;
-  latencyMs: number | null;
-  receivedAfterS: number;
 }
 
 interface Span {
@@ -91,12 +83,10 @@ export function makeGappedWorld(seed: number, hours: number): GappedWorld {
         const heldBack = within(ms, own.heldBack);
         const delivered = heldBack && heldBack.toMs + (seed % 3) * 10 * minuteMs;
         made.push({
-          venue,
-          region,
-          ts: new Date(ms),
+          ...{ venue, component: "rest:ticker", region, ts: ms },
           fault: unserved ? "limited" : fails ? "timeout" : null,
           unserved,
-          latencyMs: unserved || fails ? null : within(ms, slow) ? 2_500 : 80,
+          latencyUs: unserved || fails ? null : within(ms, slow) ? 2_500_000 : 80_000,
           receivedAfterS: delivered ? Math.ceil((delivered - ms) / 1000) : Math.floor(random() * 4),
         });
       }
@@ -124,9 +114,7 @@ export async function insertGappedWorld(
     from jsonb_to_recordset(${JSON.stringify(vantages)}::jsonb) as v (region text, "holdsFrom" timestamptz, machine text)
     join region g using (region)
   `);
-  await db.query(sql`
-    update venue set published = venue = any (${cadences.map(({ venue }) => venue)})
-  `);
+  await db.query(sql`update venue set published = venue = any (${cadences.map(({ venue }) => venue)})`);
   await db.query(sql`update component set published = component = 'rest:ticker'`);
   await db.query(sql`
     update component c set cadence_ms = n."cadenceMs"
@@ -134,16 +122,7 @@ export async function insertGappedWorld(
     join venue v using (venue)
     where c.venue_id = v.venue_id
   `);
-  await db.query(sql`
-    insert into sample (ts, component_id, region_id, good, fault, unserved, latency_us, received_after_s)
-    select s.ts, c.component_id, g.region_id, s.fault is null, s.fault, nullif(s.unserved, false), s."latencyMs" * 1000, s."receivedAfterS"
-    from jsonb_to_recordset(${JSON.stringify(samples)}::jsonb) as s (
-      venue text, region text, ts timestamptz, fault fault, unserved boolean, "latencyMs" int, "receivedAfterS" int
-    )
-    join venue v using (venue)
-    join component c on c.venue_id = v.venue_id and c.component = 'rest:ticker'
-    join region g using (region)
-  `);
+  await insertSamples(db, samples);
   await db.query(sql`
     call upkeep.refresh('sample_hour', ${new Date(startMs - 4 * hourMs)}, ${new Date(endMs + hourMs)})
   `);

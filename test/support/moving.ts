@@ -6,9 +6,7 @@ import { ago, decide, measured, pastIncident } from "./fleet.js";
 import { member } from "./member.js";
 import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
 import { notice, said, whole } from "./said.js";
-
-const dayMs = 86_400_000;
-const hourMs = 3_600_000;
+import { allLevels, compressAll, dayMs, hourMs } from "./upkept.js";
 
 /**
  * Creates roll-ups of two months, whose raw samples are kept from the middle of a day on; an open incident with a
@@ -19,13 +17,11 @@ export async function makePast(pool: Pool): Promise<void> {
   const lastDay = midnight - 8 * dayMs;
   const long = [60, 20].map((days) => midnight - days * dayMs);
   const dropped = [...long, lastDay + hourMs, lastDay + 5 * hourMs];
-  const kept = [lastDay + 7 * hourMs];
   const recent = [3, 1].map((days) => midnight - days * dayMs + hourMs);
   const random = randomFrom(5);
-  for (const ms of [...dropped, ...kept, ...recent])
-    await insertRaw(pool, samplesWithin(random, new Date(ms), 6, [1, 2, 3, 4, 9], [1, 2, 3]));
-  for (const ms of [...dropped, ...kept, ...recent])
-    await pool.query(sql`call upkeep.refresh_all(${new Date(ms)}, ${new Date(ms + hourMs)})`);
+  const hours = [...dropped, lastDay + 7 * hourMs, ...recent];
+  for (const ms of hours) await insertRaw(pool, samplesWithin(random, new Date(ms), 6, [1, 2, 3, 4, 9], [1, 2, 3]));
+  for (const ms of hours) await pool.query(sql`call upkeep.refresh_all(${new Date(ms)}, ${new Date(ms + hourMs)})`);
   await pool.query(sql`call upkeep.retain(${new Date(lastDay + 8 * dayMs + 6 * hourMs)})`);
   await compressAll(pool, new Date(midnight - 2 * dayMs));
 
@@ -34,56 +30,30 @@ export async function makePast(pool: Pool): Promise<void> {
   await gone.leave();
   await addChannel(pool, sealing, {
     ...{ format: "native", serviceRegion: null, description: "über 'alles'" },
-    credential: {
-      text: "https://hooks.example.com/1",
-      shownAs: "hooks.example.com",
-    },
-    ...{ floor: "degraded", venues: ["okx", "kraken"], categories: null },
-    open: false,
+    credential: { text: "https://hooks.example.com/1", shownAs: "hooks.example.com" },
+    ...{ floor: "degraded", venues: ["okx", "kraken"], categories: null, open: false },
   });
-  for (const [days, retracted] of [
-    [50, false],
-    [40, true],
-  ] as const)
-    await pastIncident(pool, {
-      ...{ venue: "okx", component: "rest:ticker", minutes: 7, retracted },
-      startedAt: new Date(midnight - days * dayMs),
-    });
+  const past = { venue: "okx", component: "rest:ticker", minutes: 7 };
+  await pastIncident(pool, { ...past, startedAt: new Date(midnight - 50 * dayMs) });
+  await pastIncident(pool, { ...past, startedAt: new Date(midnight - 40 * dayMs), retracted: true });
   await said(pool, "kraken", ago(200), [
     whole(notice("a", ago(9_000), { title: 'Late "deposits", {and} \\ so\non' }), notice(null, ago(200_000))),
   ]);
-  await measured(pool, { from: ago(100), to: ago(0) });
-  await measured(pool, {
-    ...{ venue: "kraken", component: "rest:ticker", fault: "timeout" },
-    ...{ from: ago(100), to: ago(0) },
-  });
+  const newest = { from: ago(100), to: ago(0) };
+  await measured(pool, newest);
+  await measured(pool, { ...newest, venue: "kraken", component: "rest:ticker", fault: "timeout" });
   await decide(pool, ago(60));
   await decide(pool, ago(20));
   // includes the hours of finished days, which routine upkeep leaves out: a move rolls them up
   await pool.query(sql`call upkeep.refresh_all('-infinity', now())`);
 }
 
-export async function compressAll(db: Db, at: Date): Promise<void> {
-  for (let chunk: string | null = ""; chunk !== null;) {
-    const [row] = await db.query<{ chunk: string | null }>(sql`select upkeep.compress_next(${at}) as chunk`);
-    chunk = row!.chunk;
-  }
-}
-
-const rollups = [
-  ...["sample_minute", "sample_hour"],
-  ...["rest_hour", "stream_hour", "latency_hour"],
-  ...["component_minute", "venue_minute"],
-  ...["component_hour", "venue_hour", "component_day"],
-  ...["venue_day", "latency_day", "venue_latency_day", "usual_hour"],
-];
-
 /** Tables that record up to when hours are rolled up. */
 export const hourMarks = ["hours_kept", "rollups_made"];
 
 /** Returns every row of the roll-ups as text, and up to when those of a week are kept and added up. */
 export function historyOf(db: Db): Promise<Record<string, string[]>> {
-  return rowsOf(db, [...rollups, ...hourMarks]);
+  return rowsOf(db, [...allLevels, ...hourMarks]);
 }
 
 /** Returns every row of all data as text, except the count of upkeep's changes to the past since the last tick. */
@@ -93,7 +63,7 @@ export async function everythingIn(db: Db): Promise<Record<string, string[]>> {
     where relnamespace = 'venuewatch'::regnamespace and relkind = 'r' and relname not in ('migration', 'definition', 'leader', 'timeline', 'typical_week', 'open_hour')
     order by 1
   `);
-  return rowsOf(db, [...tables.map(({ name }) => name), ...rollups]);
+  return rowsOf(db, [...tables.map(({ name }) => name), ...allLevels]);
 }
 
 async function rowsOf(db: Db, names: string[]) {

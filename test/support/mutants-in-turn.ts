@@ -1,6 +1,6 @@
 /**
- * Chooses which mutants of the engine a run tests: an eighth of each group, so that no group is left out. A change of
- * the engine selects another eighth; without a change it stays the same. `MUTANTS` names the eighth, or is `all`.
+ * Chooses which mutants of the engine a run tests: an eighth of each chapter, so that none is left out. A change of the
+ * engine selects another eighth; without a change it stays the same. `MUTANTS` names the eighth, or is `all`.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -16,14 +16,8 @@ if (!(eighth >= 0 && eighth < eighths && Number.isInteger(eighth)))
 
 export const whichMutants = everyMutant ? "all" : `MUTANTS=${eighth}`;
 
-export function inTurn<One>(all: readonly One[], groupOf: (one: One) => string): One[] {
-  if (everyMutant) return [...all];
-  const groups = new Map<string, One[]>();
-  for (const one of all) {
-    const group = groupOf(one);
-    groups.set(group, [...(groups.get(group) ?? []), one]);
-  }
-  return [...groups.values()].flatMap((group) => group.filter((_, i) => i % eighths === eighth % group.length));
+export function inTurn<One>(all: readonly One[]): One[] {
+  return all.filter((_, i) => everyMutant || i % eighths === eighth % all.length);
 }
 
 function digestOfEngine(): number {

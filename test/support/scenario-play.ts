@@ -8,8 +8,10 @@ import { type Registry } from "../../shared/registry/registry.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { syncRegistry } from "../../server/database/sync-registry.js";
 import { forgetDecisions } from "./decisions.js";
-import type { Happening, Scenario, Series } from "./scenario.js";
-import { look, makeSight, type Seen, told } from "./scenario-seen.js";
+import { insertSamples } from "./engine-on-worlds.js";
+import type { Happening, Scenario } from "./scenario.js";
+import { eventsOf, look, makeSight, type Seen } from "./scenario-seen.js";
+import type { Sample } from "../second-opinion/world.js";
 
 const packagedRegistry = loadRegistry(packagedFile("registry.json"));
 
@@ -20,7 +22,7 @@ const packagedRegistry = loadRegistry(packagedFile("registry.json"));
  */
 export async function play(db: Pool, scenario: Scenario, rules: Record<string, number> = rulesRow): Promise<string[]> {
   const lines: string[] = [];
-  for await (const line of played(db, scenario, rules)) lines.push(line);
+  for await (const line of linesOf(db, scenario, rules)) lines.push(line);
   return lines;
 }
 
@@ -31,28 +33,23 @@ export async function goesAsExpected(
   rules: Record<string, number> = rulesRow,
 ): Promise<boolean> {
   const expected = scenario.expected.values();
-  for await (const line of played(db, scenario, rules)) if (line !== expected.next().value) return false;
+  for await (const line of linesOf(db, scenario, rules)) if (line !== expected.next().value) return false;
   return expected.next().done === true;
 }
 
-async function* played(
-  db: Pool,
-  scenario: Scenario,
-  rules: Record<string, number>,
-): AsyncGenerator<string, void, void> {
+async function* linesOf(db: Pool, scenario: Scenario, rules: Record<string, number>): AsyncGenerator<string> {
   const registry = await packagedRegistry;
-  await makeSightOnce(db);
+  if (!withSight.has(db)) await makeSight(db);
+  withSight.add(db);
   await forget(db);
   await watch(db, registry, scenario, []);
   try {
-    await insertSamples(db, scenario);
+    await insertSamples(db, samplesOf(scenario));
     await insertHoursBefore(db, scenario);
     await insertTypical(db, scenario);
     await insertVantage(db, scenario);
-    yield* decideThrough(db, registry, scenario, {
-      ...rules,
-      ...(scenario.decidedEveryMs && { step_ms: scenario.decidedEveryMs }),
-    });
+    const step = scenario.decidedEveryMs && { step_ms: scenario.decidedEveryMs };
+    yield* decideThrough(db, registry, scenario, { ...rules, ...step });
   } finally {
     await syncRegistry(db, registry);
   }
@@ -63,9 +60,8 @@ async function* decideThrough(
   registry: Registry,
   scenario: Scenario,
   rules: Record<string, number>,
-): AsyncGenerator<string, void, void> {
-  const spans = scenario.series.map((s) => s.samples.length * s.cadenceMs);
-  const endMs = Math.max(...spans);
+): AsyncGenerator<string> {
+  const endMs = Math.max(...scenario.series.map(({ samples, cadenceMs }) => samples.length * cadenceMs));
   const everyMs = scenario.noticedEveryMs ?? rules.step_ms!;
   const waiting = [...scenario.happenings].sort((a, b) => a.atMs - b.atMs);
   const happened: Happening[] = [];
@@ -82,19 +78,13 @@ async function* decideThrough(
       const decided = accepted(answer);
       const after = await look(db, scenario, decided);
       const at = (+new Date(decided.at) - +scenario.startsAt) / 1000;
-      for (const line of await told(db, scenario, decided, before, after)) yield `+${at}s ${line}`;
+      for (const line of await eventsOf(db, scenario, decided, before, after)) yield `+${at}s ${line}`;
       before = after.standing;
     }
   }
 }
 
-const sighted = new WeakSet<Pool>();
-
-async function makeSightOnce(db: Pool): Promise<void> {
-  if (sighted.has(db)) return;
-  await makeSight(db);
-  sighted.add(db);
-}
+const withSight = new WeakSet<Pool>();
 
 async function forget(db: Db): Promise<void> {
   await forgetDecisions(db);
@@ -112,34 +102,18 @@ async function forget(db: Db): Promise<void> {
 }
 
 /** Watches only what a scenario measures; its regions are those of the registry and any others that it names. */
-async function watch(
-  db: Db,
-  registry: Registry,
-  { series, regions: published }: Scenario,
-  gone: string[],
-): Promise<void> {
-  const regions = new Set(
-    published ?? [...registry.regions.map(({ id }) => id), ...series.map(({ region }) => region)],
-  );
-  const venues = new Set(series.map(({ venue }) => venue));
-  const componentsOf = (venue: string) =>
-    new Map(
-      series
-        .filter((one) => one.venue === venue && !gone.includes(one.component))
-        .map(({ component, cadenceMs }) => [component, cadenceMs]),
-    );
+async function watch(db: Db, registry: Registry, { series, regions }: Scenario, gone: string[]): Promise<void> {
+  const published = regions ?? [...registry.regions.map(({ id }) => id), ...series.map(({ region }) => region)];
+  const left = [...new Set(published)].filter((region) => !gone.includes(region));
+  const venues = [...new Set(series.map(({ venue }) => venue))];
+  const componentsOf = (venue: string) => {
+    const its = series.filter((one) => one.venue === venue && !gone.includes(one.component));
+    const cadences = new Map(its.map(({ component, cadenceMs }) => [component, cadenceMs]));
+    return [...cadences].map(([component, cadenceMs]) => ({ component, label: component, cadenceMs }));
+  };
   const watched = {
-    regions: [...regions].filter((region) => !gone.includes(region)).map((region) => ({ region, name: region })),
-    venues: [...venues].map((venue) => ({
-      venue,
-      name: venue,
-      category: "exchange",
-      components: [...componentsOf(venue)].map(([component, cadenceMs]) => ({
-        component,
-        label: component,
-        cadenceMs,
-      })),
-    })),
+    regions: left.map((region) => ({ region, name: region })),
+    venues: venues.map((venue) => ({ venue, name: venue, category: "exchange", components: componentsOf(venue) })),
   };
   await db.file("sync_registry", [JSON.stringify(watched)]);
 }
@@ -158,39 +132,15 @@ async function happen(db: Pool, registry: Registry, scenario: Scenario, happened
   }
 }
 
-interface SampleRow {
-  venue: string;
-  component: string;
-  region: string;
-  ts: Date;
-  fault: string | null;
-  latencyMs: number | null;
-  unserved: boolean;
-  receivedAfterS: number;
-}
-
-async function insertSamples(db: Db, { series, startsAt }: Scenario) {
-  const rows = series.flatMap(({ venue, component, region, ...one }) =>
-    one.samples.flatMap((sample, slot): SampleRow[] => {
+function samplesOf({ series, startsAt }: Scenario): Sample[] {
+  return series.flatMap(({ venue, component, region, samples, cadenceMs }) =>
+    samples.flatMap((sample, slot): Sample[] => {
       if (!sample) return [];
-      const ts = new Date(+startsAt + slot * one.cadenceMs);
-      return [{ venue, component, region, ts, ...sample }];
+      const { latencyMs, ...rest } = sample;
+      const ts = +startsAt + slot * cadenceMs;
+      return [{ venue, component, region, ts, ...rest, latencyUs: latencyMs && latencyMs * 1000 }];
     }),
   );
-  await insert(db, rows);
-}
-
-async function insert(db: Db, rows: SampleRow[]): Promise<void> {
-  await db.query(sql`
-    insert into sample (ts, component_id, region_id, good, fault, latency_us, unserved, received_after_s)
-    select r.ts, c.component_id, g.region_id, r.fault is null, r.fault, r."latencyMs" * 1000, nullif(r.unserved, false), r."receivedAfterS"
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
-      venue text, component text, region text, ts timestamptz, fault fault, "latencyMs" int, unserved boolean, "receivedAfterS" int
-    )
-    join venue v using (venue)
-    join component c on c.venue_id = v.venue_id and c.component = r.component
-    join region g using (region)
-  `);
 }
 
 const hourMs = 3_600_000;
@@ -198,20 +148,19 @@ const hourMs = 3_600_000;
 /** A single sample in each hour is its median. */
 async function insertHoursBefore(db: Db, { series, startsAt }: Scenario) {
   const startHourMs = Math.floor(+startsAt / hourMs) * hourMs;
-  const rows = series.flatMap(({ venue, component, region, hoursBefore }: Series) =>
-    hoursBefore.flatMap((latencyMs, index): SampleRow[] => {
+  const samples = series.flatMap(({ venue, component, region, hoursBefore }) =>
+    hoursBefore.flatMap((latencyMs, index): Sample[] => {
       if (latencyMs === null) return [];
-      const hoursBack = hoursBefore.length - index;
-      const ts = new Date(startHourMs - hoursBack * hourMs);
-      const answer = { fault: null, latencyMs, unserved: false, receivedAfterS: 0 };
+      const ts = startHourMs - (hoursBefore.length - index) * hourMs;
+      const answer = { fault: null, latencyUs: latencyMs * 1000, unserved: false, receivedAfterS: 0 };
       return [{ venue, component, region, ts, ...answer }];
     }),
   );
-  if (rows.length === 0) return;
-  await insert(db, rows);
-  const oldestMs = Math.min(...rows.map(({ ts }) => +ts));
+  if (samples.length === 0) return;
+  await insertSamples(db, samples);
+  const oldest = new Date(Math.min(...samples.map(({ ts }) => ts)));
   await db.query(sql`
-    call refresh_continuous_aggregate('sample_hour', ${new Date(oldestMs)}::timestamptz, ${startsAt}::timestamptz)
+    call refresh_continuous_aggregate('sample_hour', ${oldest}::timestamptz, ${startsAt}::timestamptz)
   `);
 }
 

@@ -97,14 +97,9 @@ export async function look(db: Db, { series, alsoSeen }: Scenario, { at }: Decid
 }
 
 /** Returns what differs from before, and what was decided. */
-export async function told(
-  db: Db,
-  { startsAt }: Scenario,
-  decided: Decided,
-  before: Seen,
-  { standing, alerts }: Sight,
-): Promise<string[]> {
-  return [...changes(before, standing, decided), ...(await moves(db, startsAt, decided)), ...alerts];
+export async function eventsOf(db: Db, scenario: Scenario, decided: Decided, before: Seen, after: Sight) {
+  const moved = await moves(db, scenario.startsAt, decided);
+  return [...changes(before, after.standing, decided), ...moved, ...after.alerts];
 }
 
 function changes(before: Seen, after: Seen, { escalated }: Decided): string[] {
@@ -147,27 +142,17 @@ async function moves(db: Db, startsAt: Date, { opened, escalated, closed, retrac
   ];
 }
 
-interface Incident {
-  slug: string;
-  component: string;
+interface Incident extends Record<"slug" | "component" | "peak" | "agreed" | "dropped", string> {
   startedAt: Date;
   lastBadAt: Date;
-  peak: string;
   flapping: boolean;
-  agreed: string;
   notCounted: string | null;
-  dropped: string;
 }
 
 async function incidentsOf(db: Db, slugs: string[]): Promise<Map<string, Incident>> {
   const rows = await db.query<Incident>(sql`
     select
-      i.slug,
-      c.component,
-      i.started_at as "startedAt",
-      i.last_bad_at as "lastBadAt",
-      i.peak_severity as peak,
-      i.flapping,
+      i.slug, c.component, i.started_at as "startedAt", i.last_bad_at as "lastBadAt", i.peak_severity as peak, i.flapping,
       (
         select string_agg(vote ->> 'region', ' ' order by place)
         from jsonb_array_elements(i.evidence -> 'opening' -> 'votes') with ordinality as v (vote, place)

@@ -142,10 +142,13 @@ function startReading(file: string, shows: string): Reading {
 type Parts = (string | undefined)[];
 
 const kindsOfLines: [RegExp, (reading: Reading, parts: Parts) => void][] = [
-  [/^rule: (.+)$/, readRules],
-  [/^also seen: (.+)$/, readAlsoSeen],
-  [/^published: (.+)$/, readPublished],
-  [/^one machine: (.+)$/, readOneMachine],
+  [
+    /^rule: (.+)$/,
+    (reading, [names]) => (reading.rules = listed(names!, Object.keys(rulesRow), "a number of rules.ts")),
+  ],
+  [/^also seen: (.+)$/, (reading, [names]) => (reading.alsoSeen = listed(names!, alsoSeen, alsoSeen.join(", ")))],
+  [/^published: (.+)$/, (reading, [regions]) => (reading.regions = regions!.split(" "))],
+  [/^one machine: (.+)$/, (reading, [regions]) => (reading.onOneMachine = regions!.split(" "))],
   [
     /^venue (\S+), ((?:rest|ws):[a-z]+), every (\d+)s(?:, typical (\d+)ms)?(?:, from (\S+?))?(?:, decided every (\d+)s)?(?:, noticed every (\d+)s)?$/,
     readVenue,
@@ -155,7 +158,7 @@ const kindsOfLines: [RegExp, (reading: Reading, parts: Parts) => void][] = [
   [/^at \+(\d+)s (\S+) leaves the registry$/, readHappening("leaves the registry")],
   [/^at \+(\d+)s all alerts are sent$/, readHappening("alerts are sent")],
   [/^at \+(\d+)s operator retracts (\S+)$/, readHappening("operator retracts")],
-  [/^(\+\d+s .*)$/, readExpected],
+  [/^(\+\d+s .*)$/, (reading, [line]) => reading.expected.push(line!.replace(/\s+/g, " "))],
   [/^([a-z]+-[a-z]+) before: (.+)$/, readHoursBefore],
   [/^([a-z]+-[a-z]+) +(\S.*)$/, readSamples],
 ];
@@ -166,22 +169,6 @@ function readLine(reading: Reading, line: string): void {
     if (found) return read(reading, found.slice(1));
   }
   throw new Error(`a scenario has no line such as "${line}"`);
-}
-
-function readRules(reading: Reading, [names]: Parts): void {
-  reading.rules = listed(names!, Object.keys(rulesRow), "a number of rules.ts");
-}
-
-function readAlsoSeen(reading: Reading, [names]: Parts): void {
-  reading.alsoSeen = listed(names!, alsoSeen, alsoSeen.join(", "));
-}
-
-function readPublished(reading: Reading, [regions]: Parts): void {
-  reading.regions = regions!.split(" ");
-}
-
-function readOneMachine(reading: Reading, [regions]: Parts): void {
-  reading.onOneMachine = regions!.split(" ");
 }
 
 function listed(names: string, known: string[], expected: string): string[] {
@@ -225,10 +212,6 @@ function readHappening(kind: Happening["kind"]) {
   return (reading: Reading, [atS, what = ""]: Parts) => {
     reading.happenings.push({ atMs: Number(atS) * 1000, kind, what });
   };
-}
-
-function readExpected(reading: Reading, [line]: Parts): void {
-  reading.expected.push(line!.replace(/\s+/g, " "));
 }
 
 function readHoursBefore(reading: Reading, [region, hours]: Parts): void {

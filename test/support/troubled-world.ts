@@ -6,7 +6,9 @@ import { type Pool, sql } from "../../shared/database/pool.js";
 import { rulesRow } from "../../server/engine/rules.js";
 import { accepted, decideUpTo } from "../../server/engine/tick.js";
 import type { Fault } from "../../shared/measurement/sample.js";
+import { insertSamples } from "./engine-on-worlds.js";
 import { randomFrom } from "./random-samples.js";
+import type { Sample } from "../second-opinion/world.js";
 
 export interface World {
   startsAt: Date;
@@ -37,7 +39,7 @@ export interface Trouble {
 const regions = ["eu-central", "ap-southeast", "us-east"];
 const slotS = 5;
 const noticedEveryS = 10;
-const typicalMs = 80;
+const typicalUs = 80_000;
 
 export function after(world: World, s: number): Date {
   return new Date(+world.startsAt + s * 1000);
@@ -47,10 +49,10 @@ export function after(world: World, s: number): Date {
 export async function fill(pool: Pool, world: World): Promise<void> {
   await pool.query(sql`update venue set published = venue = any (${world.venues})`);
   await pool.query(sql`update component set published = component = any (${world.components})`);
-  await insertSamples(pool, world);
+  await insertSamples(pool, samplesOf(world));
   await pool.query(sql`
     insert into typical_latency (holds_from, component_id, region_id, p50_us, hours)
-    select distinct engine.typical_in_force(at), c.component_id, g.region_id, ${typicalMs * 1000}::int, 168
+    select distinct engine.typical_in_force(at), c.component_id, g.region_id, ${typicalUs}::int, 168
     from generate_series(
       ${world.startsAt}::timestamptz, ${after(world, world.lastsS)}::timestamptz, '10 minutes'
     ) at, component c, region g
@@ -68,29 +70,18 @@ export async function live(pool: Pool, world: World, fromS: number, toS: number)
   }
 }
 
-async function insertSamples(pool: Pool, world: World): Promise<void> {
+function samplesOf(world: World): Sample[] {
   const random = randomFrom(7);
   const slots = Array.from({ length: world.lastsS / slotS }, (_, i) => i * slotS);
   const series = world.venues.flatMap((venue) =>
     world.components.flatMap((component) => regions.map((region) => ({ venue, component, region }))),
   );
-  const rows = series.flatMap((one) =>
+  return series.flatMap((one) =>
     slots.flatMap((s) => {
       const sample = sampleAt(world, one, s, random);
-      return sample ? [{ ...one, s, ...sample }] : [];
+      return sample ? [{ ...one, ts: +after(world, s), ...sample, unserved: false }] : [];
     }),
   );
-  await pool.query(sql`
-    insert into sample (ts, component_id, region_id, good, fault, latency_us, received_after_s)
-    select ${world.startsAt}::timestamptz + r.s * interval '1 second', c.component_id, g.region_id, r.fault is null, r.fault,
-      r."latencyMs" * 1000, r."afterS"
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
-      venue text, component text, region text, s int, fault fault, "latencyMs" int, "afterS" int
-    )
-    join venue v using (venue)
-    join component c on c.venue_id = v.venue_id and c.component = r.component
-    join region g using (region)
-  `);
 }
 
 type Series = Record<"venue" | "component" | "region", string>;
@@ -102,16 +93,16 @@ function sampleAt({ troubles, noise }: World, series: Series, s: number, random:
   const as =
     troubles.filter((one) => isOf(one, series) && s >= one.fromS && s < one.toS).at(-1)?.as ??
     (luck < noise ? (isRest ? "timeout" : "stall") : null);
-  const afterS = delay < noise ? Math.ceil((delay / noise) * 300) : 0;
-  const good = { fault: null, latencyMs: isRest ? typicalMs : null, afterS };
+  const receivedAfterS = delay < noise ? Math.ceil((delay / noise) * 300) : 0;
+  const good = { fault: null, latencyUs: isRest ? typicalUs : null, receivedAfterS };
   if (as === "silent" || luck > 1 - noise) return null;
   if (as === null) return good;
   const isThird = s % (3 * slotS) === 0;
   if (as === "scattered" && !isThird) return good;
-  if (as === "slow") return { ...good, latencyMs: 2_500 };
-  if (as === "late" && isThird) return { ...good, afterS: 120 };
+  if (as === "slow") return { ...good, latencyUs: 2_500_000 };
+  if (as === "late" && isThird) return { ...good, receivedAfterS: 120 };
   const fault = as === "late" || as === "scattered" ? "timeout" : as;
-  return { fault, latencyMs: null, afterS: as === "late" ? 0 : afterS };
+  return { fault, latencyUs: null, receivedAfterS: as === "late" ? 0 : receivedAfterS };
 }
 
 function isOf({ venue, component, regions }: Trouble, series: Series): boolean {

@@ -23,16 +23,10 @@ import type { Rules, Sample, Venue, World } from "../second-opinion/world.js";
 /** @param rules those that the text does not name */
 export function worldOf(text: string, rules: Rules): World {
   const world: World = {
-    rules: { ...rules },
-    regions: [],
-    venues: [],
-    samples: [],
-    typical: [],
-    vantages: [],
-    retractions: [],
-    instants: [],
+    ...{ rules: { ...rules }, instants: [], regions: [], venues: [] },
+    ...{ samples: [], typical: [], vantages: [], retractions: [] },
   };
-  let place: { venue: string; component: string } = { venue: "", component: "" };
+  let place = { venue: "", component: "" };
   let every = { cadenceMs: 0, phaseMs: 0 };
 
   for (const line of text.split("\n").map((one) => one.trim())) {
@@ -46,10 +40,8 @@ export function worldOf(text: string, rules: Rules): World {
     if (line === "") continue;
     else if (head) {
       world.rules.step_ms = Number(head[3]);
-      world.instants = Array.from(
-        { length: Number(head[2]) },
-        (_, i) => Date.parse(head[1]!) + i * world.rules.step_ms,
-      );
+      const from = Date.parse(head[1]!);
+      world.instants = Array.from({ length: Number(head[2]) }, (_, i) => from + i * world.rules.step_ms);
     } else if (/^rules\b/.test(line))
       for (const pair of line.split(/\s+/).slice(1)) {
         const [name, value] = pair.split("=");
@@ -86,17 +78,10 @@ export function worldOf(text: string, rules: Rules): World {
       world.samples.push(
         ...words.flatMap(slotsOf).flatMap((slot, i): Sample[] => {
           if (slot.what === "_") return [];
-          return [
-            {
-              ...place,
-              region: slots[1]!,
-              ts: first + i * every.cadenceMs,
-              fault: faultOf(slot.what, place.component),
-              unserved: slot.what === "u",
-              latencyUs: latencyOf(slot.what, place.component),
-              receivedAfterS: slot.late,
-            },
-          ];
+          const of = { ...place, region: slots[1]!, ts: first + i * every.cadenceMs };
+          const fault = faultOf(slot.what, place.component);
+          const latencyUs = latencyOf(slot.what, place.component);
+          return [{ ...of, fault, unserved: slot.what === "u", latencyUs, receivedAfterS: slot.late }];
         }),
       );
     } else throw new Error(`a world has no line like this: ${line}`);

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migrate } from "../../../server/database/migrate.js";
 import { packagedFile } from "../../../shared/config/package.js";
@@ -11,8 +11,10 @@ import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { readScript } from "../../../shared/database/sql-files.js";
 import { cliWith } from "../../support/cli-input.js";
 import { emptyDatabase } from "../../support/database.js";
+import { poolOn } from "../../support/pool-on.js";
 import { insertRaw, randomFrom, samplesWithin } from "../../support/random-samples.js";
 import { superuserMissing } from "../../support/rights.js";
+import { compressAll, dayMs, retain } from "../../support/upkept.js";
 
 const log = makeLog("test", "error");
 const roles = ["vw_probe", "vw_core", "vw_web", "vw_analyst", "vw_definer"];
@@ -125,12 +127,8 @@ void t.test(
           code: "2BP01",
           hint: new RegExp(`^revoke vw_core from ${of} granted by `),
         });
-        const stays = await cliWith(
-          t,
-          ["login", of, "--role", "web", "--password-file", "-"],
-          { DATABASE_URL: url },
-          "hunter2hunter2hunter2\n",
-        );
+        const args = ["login", of, "--role", "web", "--password-file", "-"];
+        const stays = await cliWith(t, args, { DATABASE_URL: url }, "hunter2hunter2hunter2\n");
         t.match(stays, { code: 2, err: `Ask an administrator for: revoke vw_core from ${of} granted by ` });
         await admin.script(`revoke vw_core from ${of}`);
       }
@@ -141,21 +139,14 @@ void t.test(
     });
 
     await t.test("lets core maintain the history with core's own rights", async (t) => {
-      const core = poolOn(t, url, `${name}_core`);
+      const core = poolAs(t, url, `${name}_core`);
       const now = new Date();
-      const old = new Date(+now - 2 * 86_400_000);
+      const old = new Date(+now - 2 * dayMs);
       await insertRaw(owner, samplesWithin(randomFrom(1), old, 5, [1, 2], [1, 2]));
       await core.query(sql`call upkeep.refresh_late(${now})`);
-      const [minutes] = await core.query<{ minutes: number }>(sql`select count(*) as minutes from sample_minute`);
-      t.ok(minutes!.minutes > 0);
-      const [compressed] = await core.query<{ chunk: string | null }>(
-        sql`select upkeep.compress_next(${now}) as chunk`,
-      );
-      t.ok(compressed!.chunk, "compresses");
-      const [retained] = await core.query<{ dropped: number }>(
-        sql`call upkeep.retain(${new Date(+now + 30 * 86_400_000)})`,
-      );
-      t.ok(retained!.dropped > 0, "core drops old chunks");
+      t.ok((await core.query(sql`select from sample_minute`)).length > 0);
+      t.ok((await compressAll(core, now)).length > 0, "core compresses chunks");
+      t.ok((await retain(core, new Date(+now + 30 * dayMs))) > 0, "core drops old chunks");
     });
 
     await t.test("moves its history into another database", async (t) => {
@@ -172,20 +163,12 @@ void t.test(
 
     await t.test("lets web read, and write nothing", async (t) => {
       t.equal((await login("web")).code, 0);
-      const web = poolOn(t, url, `${name}_web`);
+      const web = poolAs(t, url, `${name}_web`);
       await web.query(sql`select count(*) from sample`);
       await t.rejects(web.script("set transaction read write; delete from venuewatch.sample"), { code: "42501" });
     });
   },
 );
-
-interface OwnedDatabase {
-  admin: Pool;
-  owner: Pool;
-  /** The owner's role. */
-  name: string;
-  url: string;
-}
 
 async function versionOf(pool: Pool): Promise<number> {
   const [server] = await pool.query<{ version: number }>(
@@ -197,16 +180,16 @@ async function versionOf(pool: Pool): Promise<number> {
 /** Creates the database as an administrator would. @returns its address for the owner */
 async function ownedBy(t: Test, name: string, given?: string): Promise<string> {
   const url = new URL(given ?? (await emptyDatabase(t)));
-  const admin = openPool(url.href, { applicationName: "test", log });
+  const admin = poolOn(t, url.href);
   await admin.script("create extension if not exists timescaledb");
   await admin.script(`alter database ${url.pathname.slice(1)} owner to ${name}`);
-  await admin.close();
   url.username = name;
   url.password = "hunter2hunter2hunter2";
   return url.href;
 }
 
-async function ownedDatabase(t: Test): Promise<OwnedDatabase> {
+/** A database and its owner, whose role has this name. */
+async function ownedDatabase(t: Test) {
   const given = await emptyDatabase(t);
   const admin = poolOn(t, given);
   const name = `owner_${randomBytes(6).toString("hex")}`;
@@ -220,10 +203,8 @@ async function ownedDatabase(t: Test): Promise<OwnedDatabase> {
   return { admin, owner: poolOn(t, url), name, url };
 }
 
-function poolOn(t: Test, url: string, user?: string): Pool {
+function poolAs(t: Test, url: string, user: string): Pool {
   const address = new URL(url);
-  if (user !== undefined) address.username = user;
-  const pool = openPool(address.href, { applicationName: "test", log });
-  t.teardown(() => pool.close());
-  return pool;
+  address.username = user;
+  return poolOn(t, address.href);
 }

@@ -1,38 +1,26 @@
 import t from "tap";
-import { openPool, sql } from "../../../shared/database/pool.js";
-import { makeLog } from "../../../shared/log/log.js";
+import { sql } from "../../../shared/database/pool.js";
 import { recordSamples } from "../../../server/database/record-samples.js";
 import type { Sample } from "../../../shared/measurement/sample.js";
 import { migratedDatabase } from "../../support/database.js";
 import { madeSample } from "../../support/made-sample.js";
+import { poolOn } from "../../support/pool-on.js";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-// Longer than 120 lines: a list of batches, each with its outcome, and the rows that are left.
 void t.test("a batch of samples is stored once, and each sample's outcome is reported", async (t) => {
   const { pool } = await migratedDatabase(t);
   const now = Date.now();
   const batch = [
     madeSample({ slotAt: new Date(now - 2_000) }),
     madeSample({
-      slotAt: new Date(now - 1_000),
-      good: false,
-      fault: "timeout",
-      fresh: true,
-      certificateExpiresAt: new Date(now + dayMs),
-      head: 23_000_000_000,
-      clockErrorMs: -1900,
-      clockErrorWithinMs: 40,
+      ...{ slotAt: new Date(now - 1_000), good: false, fault: "timeout", fresh: true, head: 23_000_000_000 },
+      ...{ certificateExpiresAt: new Date(now + dayMs), clockErrorMs: -1900, clockErrorWithinMs: 40 },
     }),
     madeSample({
-      slotAt: new Date(now - 1_000),
-      component: "ws:trades",
-      messages: 40,
-      quietMs: 900,
-      eventAgeMs: -3,
-      sequenceGaps: 2,
-      lateMs: 70,
+      ...{ slotAt: new Date(now - 1_000), component: "ws:trades" },
+      ...{ messages: 40, quietMs: 900, eventAgeMs: -3, sequenceGaps: 2, lateMs: 70 },
     }),
     madeSample({ slotAt: new Date(now - 1_000), component: "ws:book", good: false, fault: "closed", unserved: true }),
   ];
@@ -42,35 +30,28 @@ void t.test("a batch of samples is stored once, and each sample's outcome is rep
     return recorded;
   };
 
-  t.strictSame(await record(batch), { stored: 4, duplicates: 0, refused: 0, unknown: [] }, "a batch is stored");
-  t.strictSame(
-    await record(batch),
-    { stored: 0, duplicates: 4, refused: 0, unknown: [] },
-    "a repeated batch is not stored again",
-  );
+  const outcome = { stored: 0, duplicates: 0, refused: 0, unknown: [] };
+  t.strictSame(await record(batch), { ...outcome, stored: 4 }, "a batch is stored");
+  t.strictSame(await record(batch), { ...outcome, duplicates: 4 }, "a repeated batch is not stored again");
   const again = madeSample({ slotAt: new Date(now - 500) });
   t.strictSame(
     await record([again, again, batch[0]!]),
-    { stored: 1, duplicates: 2, refused: 0, unknown: [] },
+    { ...outcome, stored: 1, duplicates: 2 },
     "a duplicate within a batch is stored once",
   );
-  t.strictSame(await record([]), { stored: 0, duplicates: 0, refused: 0, unknown: [] });
+  t.strictSame(await record([]), outcome);
   const unheard = madeSample({ slotAt: new Date(now - 100), component: "rest:unheard" });
   const nowhere = madeSample({ slotAt: new Date(now - 200), venue: "nowhere" });
   const tooOld = new Date(now - 7 * dayMs - minuteMs);
   t.strictSame(
     await record([madeSample({ slotAt: new Date(now - 300) }), unheard, { ...nowhere, slotAt: tooOld }, nowhere]),
-    { stored: 1, duplicates: 0, refused: 1, unknown: [unheard, nowhere] },
+    { ...outcome, stored: 1, refused: 1, unknown: [unheard, nowhere] },
     "samples of unknown components are returned unless they are too old",
   );
+  const slots = [-7 * dayMs - minuteMs, -7 * dayMs + minuteMs, 2 * minuteMs, minuteMs / 2];
   t.strictSame(
-    await record([
-      madeSample({ slotAt: new Date(now - 7 * dayMs - minuteMs) }),
-      madeSample({ slotAt: new Date(now - 7 * dayMs + minuteMs) }),
-      madeSample({ slotAt: new Date(now + 2 * minuteMs) }),
-      madeSample({ slotAt: new Date(now + minuteMs / 2) }),
-    ]),
-    { stored: 2, duplicates: 0, refused: 2, unknown: [] },
+    await record(slots.map((ms) => madeSample({ slotAt: new Date(now + ms) }))),
+    { ...outcome, stored: 2, refused: 2 },
     "samples older than seven days or more than a minute ahead are refused",
   );
   const refused = {
@@ -82,9 +63,7 @@ void t.test("a batch of samples is stored once, and each sample's outcome is rep
   } as const;
   await record([madeSample(refused)]);
   t.strictSame(
-    await pool.query(sql`
-      select refusal from sample where ts = ${refused.slotAt}
-    `),
+    await pool.query(sql`select refusal from sample where ts = ${refused.slotAt}`),
     [{ refusal: refused.refusal.slice(0, 200) }],
     "the venue's words of refusal are stored, truncated",
   );
@@ -102,52 +81,22 @@ void t.test("a batch of samples is stored once, and each sample's outcome is rep
     where s.ts = ${batch[1]!.slotAt}
     order by c.component
   `);
-  const none = { messages: null, quiet_ms: null, event_age_ms: null, sequence_gaps: null, late_ms: null };
+  const none = {
+    ...{ good: false, latency_us: 80_000, messages: null, quiet_ms: null, event_age_ms: null, sequence_gaps: null },
+    ...{ late_ms: null, fresh: null, certificate_expires_at: null, head: null, unserved: null },
+    ...{ clock_error_ms: null, clock_error_within_ms: null },
+  };
   t.strictSame(
     stored,
     [
       {
-        component: "rest:ticker",
-        good: false,
-        fault: "timeout",
-        latency_us: 80_000,
-        ...none,
-        fresh: true,
-        certificate_expires_at: new Date(now + dayMs),
-        head: "23000000000",
-        clock_error_ms: -1900,
-        clock_error_within_ms: 40,
-        unserved: null,
+        ...{ ...none, component: "rest:ticker", fault: "timeout", fresh: true, head: "23000000000" },
+        ...{ certificate_expires_at: new Date(now + dayMs), clock_error_ms: -1900, clock_error_within_ms: 40 },
       },
+      { ...none, component: "ws:book", fault: "closed", unserved: true },
       {
-        component: "ws:book",
-        good: false,
-        fault: "closed",
-        latency_us: 80_000,
-        ...none,
-        fresh: null,
-        certificate_expires_at: null,
-        head: null,
-        clock_error_ms: null,
-        clock_error_within_ms: null,
-        unserved: true,
-      },
-      {
-        component: "ws:trades",
-        good: true,
-        fault: null,
-        latency_us: 80_000,
-        messages: 40,
-        quiet_ms: 900,
-        event_age_ms: -3,
-        sequence_gaps: 2,
-        late_ms: 70,
-        fresh: null,
-        certificate_expires_at: null,
-        head: null,
-        clock_error_ms: null,
-        clock_error_within_ms: null,
-        unserved: null,
+        ...{ ...none, component: "ws:trades", good: true, fault: null },
+        ...{ messages: 40, quiet_ms: 900, event_age_ms: -3, sequence_gaps: 2, late_ms: 70 },
       },
     ],
     "every field is stored in its column",
@@ -167,9 +116,7 @@ void t.test("a sample is good exactly when it has no fault", async (t) => {
 
 void t.test("three regions can insert while roll-ups are refreshed", async (t) => {
   const { pool, url, registry } = await migratedDatabase(t);
-  const log = makeLog("test", "warn");
-  const refresher = openPool(url, { applicationName: "refresher", log });
-  t.teardown(() => refresher.close());
+  const refresher = poolOn(t, url);
   const startMs = Math.floor(Date.now() / minuteMs) * minuteMs - 2 * minuteMs;
 
   let inserting = true;

@@ -12,6 +12,7 @@ import { outage, pastIncident } from "../../support/fleet.js";
 import { madeSample } from "../../support/made-sample.js";
 import { member } from "../../support/member.js";
 import { someSpool, spoolDirectory, deliverRest } from "../../support/spool.js";
+import { dayMs, setClock, watchedSince } from "../../support/upkept.js";
 
 const log = makeLog("test", "error");
 
@@ -36,15 +37,12 @@ void t.test("a renamed venue", async (t) => {
   const before = await serve(t, { pool, registry });
   const { body: was } = await before.ask<{ incidents: { slug: string }[] }>("/v1/incidents?venue=kraken");
   const slug = was.incidents[0]!.slug;
-  const old = await pastIncident(pool, {
-    ...{ venue: "kraken", component: "ws:trades" },
-    ...{ startedAt: new Date(now - 86_400_000), minutes: 5 },
-  });
+  const yesterday = new Date(now - dayMs);
+  const old = await pastIncident(pool, { venue: "kraken", component: "ws:trades", startedAt: yesterday, minutes: 5 });
   const channel = await addChannel(pool, { venues: ["kraken", "okx"] });
   await pool.query(sql`
     insert into impairment (region_id, started_at, recognised_at, ended_at, venues, measured)
-    select region_id, now() - interval '2 hours', now() - interval '2 hours', now() - interval '1 hour', '{kraken,okx}', 15
-    from region where region = 'us-east'
+    values (1, now() - interval '2 hours', now() - interval '2 hours', now() - interval '1 hour', '{kraken,okx}', 15)
   `);
   const [row] = await rowsOf(pool, "kraken");
   const directory = await spoolDirectory(t);
@@ -95,12 +93,9 @@ void t.test("a renamed venue", async (t) => {
   });
 
   await t.test("is renamed wherever its id is stored", async (t) => {
-    const [filter] = await pool.query<{ venues: string[] }>(
-      sql`select venues from channel where channel_id = ${channel}`,
-    );
-    t.strictSame(filter!.venues, ["kraken-pro", "okx"]);
-    const [impairment] = await pool.query<{ venues: string[] }>(sql`select venues from impairment`);
-    t.strictSame(impairment!.venues, ["kraken-pro", "okx"]);
+    const venues = ["kraken-pro", "okx"];
+    t.strictSame(await pool.query(sql`select venues from channel where channel_id = ${channel}`), [{ venues }]);
+    t.strictSame(await pool.query(sql`select venues from impairment`), [{ venues }]);
   });
 
   await t.test("accepts spooled samples with its former id", async (t) => {
@@ -164,14 +159,9 @@ void t.test("a rename without formerIds is refused", async (t) => {
 
 void t.test("a removed venue is hidden until it returns", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
-  const slug = await pastIncident(pool, {
-    ...{ venue: "okx", component: "rest:ticker" },
-    ...{ startedAt: new Date(Date.now() - 3_600_000), minutes: 5 },
-  });
-  const gone = await pastIncident(pool, {
-    ...{ venue: "okx", component: "ws:trades", retracted: true },
-    ...{ startedAt: new Date(Date.now() - 7_200_000), minutes: 5 },
-  });
+  const past = { venue: "okx", startedAt: new Date(Date.now() - 3_600_000), minutes: 5 };
+  const slug = await pastIncident(pool, { ...past, component: "rest:ticker" });
+  const gone = await pastIncident(pool, { ...past, component: "ws:trades", retracted: true });
   const without = { ...registry, venues: registry.venues.filter(({ id }) => id !== "okx") };
   await migrate(pool, without, log);
   const api = await serve(t, { pool, registry: without });
@@ -186,15 +176,10 @@ void t.test("a removed venue is hidden until it returns", async (t) => {
 
 void t.test("the time in which a venue was removed does not count", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
-  const dayMs = 86_400_000;
   const midnight = Math.floor(Date.now() / dayMs) * dayMs;
   const daysAgo = (days: number) => new Date(midnight - days * dayMs);
-  await pool.query(sql`update venue set watched_from = ${daysAgo(9)}`);
-  await pool.query(sql`update component set watched_from = ${daysAgo(9)}`);
-  await pool.query(sql`
-    insert into engine_clock (ticked_at, version, silent_after_ms)
-    values (${new Date(midnight + 240_000)}, 'test', 200000000)
-  `);
+  await watchedSince(pool, daysAgo(9));
+  await setClock(pool, new Date(midnight + 240_000));
   const book = ({ venues, ...rest }: Registry, kept: boolean): Registry => ({
     ...rest,
     venues: venues.map((venue) =>
@@ -204,19 +189,11 @@ void t.test("the time in which a venue was removed does not count", async (t) =>
   const gone = book({ ...registry, venues: registry.venues.filter(({ id }) => id !== "okx") }, false);
   // as if it had been removed six days ago, for three days
   await migrate(pool, gone, log);
-  for (const table of ["venue", "component"])
-    await pool.text(`update ${table} set unwatched = tstzmultirange(tstzrange($1, null)) where unwatched <> '{}'`, [
-      daysAgo(6),
-    ]);
+  await removedBetween(daysAgo(6), null);
   await migrate(pool, gone, log);
-  const removed = await scheduled("okx");
-  t.equal(removed, undefined);
+  t.equal(await scheduled("okx"), undefined);
   await migrate(pool, registry, log);
-  for (const table of ["venue", "component"])
-    await pool.text(`update ${table} set unwatched = tstzmultirange(tstzrange($1, $2)) where unwatched <> '{}'`, [
-      daysAgo(6),
-      daysAgo(3),
-    ]);
+  await removedBetween(daysAgo(6), daysAgo(3));
   await migrate(pool, registry, log);
 
   const whole = 8 * 1_440;
@@ -237,6 +214,14 @@ void t.test("the time in which a venue was removed does not count", async (t) =>
     from venue where venue = 'okx'
   `);
   t.strictSame(squares, { squares: 5 * 1_440 ** 2, edge: 2 });
+
+  async function removedBetween(from: Date, to: Date | null) {
+    for (const table of ["venue", "component"])
+      await pool.text(`update ${table} set unwatched = tstzmultirange(tstzrange($1, $2)) where unwatched <> '{}'`, [
+        from,
+        to,
+      ]);
+  }
 
   async function scheduled(id: string) {
     const api = await serve(t, { pool, registry });

@@ -50,24 +50,24 @@ void t.test("a replica is good while it lags for half a minute", (t) => {
 });
 
 void t.test("only a web program that reads from a replica has its metrics", async (t) => {
-  const shown = async (state: ReplicaState | null) => {
+  const metricsOf = async (state: ReplicaState | null) => {
     const own = makeOwnMetrics("web");
     makeReplicaMetrics(own, () => Promise.resolve(state));
     return Object.values(await told(own))
       .filter(({ name }) => name.startsWith("venuewatch_replica_"))
       .flatMap(({ series }) => series.map(({ name, value }) => [name, value]));
   };
-  t.same(await shown({ ...well, behind_seconds: 2, behind_bytes: 7 }), [
+  t.same(await metricsOf({ ...well, behind_seconds: 2, behind_bytes: 7 }), [
     ["venuewatch_replica_lag_seconds", 2],
     ["venuewatch_replica_lag_bytes", 7],
     ["venuewatch_replica_receiving", 1],
   ]);
-  t.same(await shown({ ...well, receiving: false, behind_seconds: null }), [
+  t.same(await metricsOf({ ...well, receiving: false, behind_seconds: null }), [
     ["venuewatch_replica_lag_bytes", 0],
     ["venuewatch_replica_receiving", 0],
   ]);
-  t.same(await shown({ ...well, is_replica: false }), []);
-  t.same(await shown(null), []);
+  t.same(await metricsOf({ ...well, is_replica: false }), []);
+  t.same(await metricsOf(null), []);
 });
 
 void t.test("a primary in a replica's place is accepted", async (t) => {

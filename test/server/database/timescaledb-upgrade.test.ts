@@ -15,10 +15,10 @@ import { definitionsMade } from "../../../server/database/schema-state.js";
 import { emptyDatabase } from "../../support/database.js";
 import { insertRaw, randomFrom, samplesWithin } from "../../support/random-samples.js";
 import { superuserMissing } from "../../support/rights.js";
+import { compressAll, dayMs, retain } from "../../support/upkept.js";
 
 const log = makeLog("test", "error");
 const registry = await loadRegistry(packagedFile("registry.json"));
-const dayMs = 86_400_000;
 
 const versions = await versionsOn(process.env.DATABASE_URL);
 const [oldest = "", newest = ""] = [versions[0], versions.at(-1)];
@@ -43,7 +43,7 @@ void t.test(
       await migrate(pool, registry, log);
       await measured(pool, new Date(+now - 2 * dayMs));
       await pool.query(sql`call upkeep.refresh_late(${now})`);
-      t.ok((await compressAll(pool, now)) > 0);
+      t.ok((await compressAll(pool, now)).length > 0);
       return historyOf(pool);
     });
 
@@ -56,11 +56,10 @@ void t.test(
       await pool.query(sql`call upkeep.refresh_late(${now})`);
       const after = await historyOf(pool);
       t.ok(after.minutes > before.minutes, "later samples are rolled up");
-      t.ok((await compressAll(pool, now)) > 0, "later chunks are compressed");
+      t.ok((await compressAll(pool, now)).length > 0, "later chunks are compressed");
       t.same(await historyOf(pool), after);
       accepted(await tick(pool, now));
-      const [retained] = await pool.query<{ dropped: number }>(sql`call upkeep.retain(${new Date(+now + 20 * dayMs)})`);
-      t.ok(retained!.dropped > 0, "old samples are dropped");
+      t.ok((await retain(pool, new Date(+now + 20 * dayMs))) > 0, "old samples are dropped");
     });
   },
 );
@@ -102,13 +101,6 @@ async function onPool<Result>(url: string, work: (pool: Pool) => Promise<Result>
 
 async function measured(pool: Pool, at: Date): Promise<void> {
   await insertRaw(pool, samplesWithin(randomFrom(+at), at, 5, [1, 2, 6], [1, 2, 3]));
-}
-
-async function compressAll(pool: Pool, now: Date): Promise<number> {
-  for (let count = 0; ; count += 1) {
-    const [row] = await pool.query<{ chunk: string | null }>(sql`select upkeep.compress_next(${now}) as chunk`);
-    if (row!.chunk === null) return count;
-  }
 }
 
 async function historyOf(pool: Pool) {

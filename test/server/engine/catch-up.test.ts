@@ -1,6 +1,6 @@
 /** After the engine was away: what it decides, which alerts it writes, and what readers see meanwhile. */
 import t from "tap";
-import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import { startCore } from "../../../server/engine/core.js";
 import { rulesRow } from "../../../server/engine/rules.js";
 import { accepted, decideUpTo, dueInstants, tick } from "../../../server/engine/tick.js";
@@ -9,6 +9,7 @@ import { migratedDatabase } from "../../support/database.js";
 import { everythingDecided, forgetDecisions } from "../../support/decisions.js";
 import { measured } from "../../support/fleet.js";
 import { decideAllAlong, decideWithPauses, insertGappedWorld, makeGappedWorld } from "../../support/gapped-worlds.js";
+import { poolOn } from "../../support/pool-on.js";
 import { until } from "../../support/until.js";
 
 const minuteMs = 60_000;
@@ -53,11 +54,8 @@ void t.test("a pause of the engine", async (t) => {
     t.strictSame(due.at(-1)!.at, ago(0));
     t.ok(due.every(({ anew }) => !anew));
     for await (const one of decideUpTo(pool, ago(0), { rules: quick })) accepted(one);
-    t.strictSame(
-      await tickers(pool),
-      [{ state: "unknown", since: ago(8 * hourMs - 50_000) }],
-      "unknown since the last minute had too few samples",
-    );
+    const since = ago(8 * hourMs - 50_000);
+    t.strictSame(await tickers(pool), [{ state: "unknown", since }], "since the last minute had too few samples");
   });
 
   await t.test("includes what happens long after the last sample", async (t) => {
@@ -76,13 +74,8 @@ void t.test("a pause of the engine", async (t) => {
     }
 
     await measured(pool, { ...ticker, ...of });
-    await measured(pool, {
-      ...ticker,
-      from: ago(121 * minuteMs),
-      to: of.to,
-      regions: ["eu-central", "us-east"],
-      fault: "timeout",
-    });
+    const regions = ["eu-central", "us-east"];
+    await measured(pool, { ...ticker, from: ago(121 * minuteMs), to: of.to, regions, fault: "timeout" });
     // samples that a spool of us-east held back: every second answer was good
     await pool.query(sql`
       update sample s set received_after_s = 560, good = true, fault = null, latency_us = 80000
@@ -113,14 +106,11 @@ void t.test("a pause of the engine", async (t) => {
     t.strictSame(new Date(first.at), ago(10 * minuteMs), "no earlier instant is decided");
     t.strictSame(await tickers(pool), [{ state: "operational", since: ago(10 * minuteMs) }], "states start again");
     for await (const one of walk) accepted(one);
-    t.match(
-      await incidents(pool),
-      [{ closed_at: ago(9 * minuteMs) }],
-      "an open incident continues, and closes after its hold",
-    );
-    t.equal(
-      (await dueInstants(pool, new Date(now + 10_000), rules)).filter(({ anew }) => anew).length,
-      0,
+    const closed = [{ closed_at: ago(9 * minuteMs) }];
+    t.match(await incidents(pool), closed, "an open incident continues, and closes after its hold");
+    const due = await dueInstants(pool, new Date(now + 10_000), rules);
+    t.notOk(
+      due.some(({ anew }) => anew),
       "the engine then decides as usual",
     );
   });
@@ -128,21 +118,17 @@ void t.test("a pause of the engine", async (t) => {
   await t.test("reads as unknown until it is nearly caught up", async (t) => {
     const seen = () =>
       pool.query(sql`
-      select s.state from api.component_state s join component c using (component_id) join venue v on v.venue_id = c.venue_id
-      where v.venue = 'kraken' and c.component = 'rest:ticker'
-    `);
+        select s.state from api.component_state s join component c using (component_id) join venue v on v.venue_id = c.venue_id
+        where v.venue = 'kraken' and c.component = 'rest:ticker'
+      `);
     const asCore = { rules: quick, now: null };
     await measured(pool, { ...ticker, from: ago(20 * minuteMs), to: ago(0) });
     await tick(pool, ago(19 * minuteMs), { rules: quick });
     for await (const one of decideUpTo(pool, ago(6 * minuteMs), asCore)) accepted(one);
     t.match(await tickers(pool), [{ state: "operational" }]);
     t.strictSame(await seen(), [{ state: "unknown" }], "six minutes behind");
-    const silence = sql`select silent_since from engine_clock`;
-    t.strictSame(
-      await pool.query(silence),
-      [{ silent_since: ago(14 * minuteMs) }],
-      "silent since five minutes after its last decision",
-    );
+    const silence = await pool.query(sql`select silent_since from engine_clock`);
+    t.strictSame(silence, [{ silent_since: ago(14 * minuteMs) }], "since five minutes after its last decision");
     for await (const one of decideUpTo(pool, ago(2 * minuteMs), asCore)) accepted(one);
     t.strictSame(await seen(), [{ state: "operational" }], "two minutes behind");
   });
@@ -167,10 +153,7 @@ void t.test("a core catches up on what it missed", async (t) => {
 
   const lines: string[] = [];
   const log = makeLog("core", "info", (line) => lines.push(line));
-  const corePool = openPool(url, { applicationName: "core", log });
-  t.teardown(() => corePool.close());
-  const leasePool = openPool(url, { applicationName: "core lease", log });
-  t.teardown(() => leasePool.close());
+  const [corePool, leasePool] = [poolOn(t, url, { log }), poolOn(t, url, { log })];
   // a new fault is noticed soon, compared with the time that a busy machine takes for hours
   const rules = { ...quick, late_alert_ms: 30 * minuteMs };
   const core = startCore({ pool: corePool, leasePool, log, rules });
@@ -204,19 +187,17 @@ async function watchFew(pool: Pool) {
   await pool.query(sql`update venue set published = venue in ('kraken', 'okx')`);
 }
 
-async function tickers(pool: Pool) {
+function tickers(pool: Pool) {
   return pool.query(sql`
     select s.state, s.since from component_state s join component c using (component_id) join venue v using (venue_id)
     where v.venue = 'kraken' and c.component = 'rest:ticker'
   `);
 }
 
-async function incidents(pool: Pool) {
-  return pool.query<{ closed_at: Date | null; retracted_at: Date | null }>(
-    sql`select closed_at, retracted_at from incident order by incident_id`,
-  );
+function incidents(pool: Pool) {
+  return pool.query(sql`select closed_at, retracted_at from incident order by incident_id`);
 }
 
-async function alerts(pool: Pool) {
+function alerts(pool: Pool) {
   return pool.query(sql`select kind, late from alert_event order by event_id`);
 }

@@ -21,13 +21,13 @@ void t.test("several cores on one database", async (t) => {
     const second = coreOn(t, url);
     await ticks(pool, 3);
     t.equal(await leader(pool), first.holder, "the other core only waits");
-    t.equal(second.told("became the leader"), 0);
+    t.equal(second.linesWith("became the leader"), 0);
 
     await first.close();
     await leaderIs(pool, second.holder);
     t.pass("the other core leads before the lease expires");
     await ticks(pool, 2);
-    t.equal(second.told(" error "), 0);
+    t.equal(second.linesWith(" error "), 0);
     await second.close();
   });
 
@@ -37,8 +37,8 @@ void t.test("several cores on one database", async (t) => {
     const heir = coreOn(t, url);
     await dying.die();
     await leaderIs(pool, heir.holder);
-    await until(() => dying.told("renewing the engine lease failed") > 0);
-    await until(() => dying.told("tick failed") > 0);
+    await until(() => dying.linesWith("renewing the engine lease failed") > 0);
+    await until(() => dying.linesWith("tick failed") > 0);
     await ticks(pool, 2);
     await dying.close();
     t.equal(await leader(pool), heir.holder);
@@ -48,9 +48,9 @@ void t.test("several cores on one database", async (t) => {
   await t.test("continue to tick when a refresh fails", async (t) => {
     const core = coreOn(t, url, { ...quickPace, newestMs: 50 });
     await whileRefreshing(pool, "raise exception 'out of order'", async () => {
-      await until(() => core.told("the newest minutes failed") > 0, patientMs);
+      await until(() => core.linesWith("the newest minutes failed") > 0, patientMs);
       await ticks(pool, 3);
-      t.equal(core.told("tick failed"), 0);
+      t.equal(core.linesWith("tick failed"), 0);
     });
     await pool.query(sql`
       insert into sample (ts, component_id, region_id, good)
@@ -63,16 +63,13 @@ void t.test("several cores on one database", async (t) => {
   });
 
   await t.test("wait for another core's refresh", async (t) => {
-    await whileRefreshing(
-      pool,
-      `raise exception 'a concurrent refresh' using errcode = 'lock_not_available'`,
-      async () => {
-        const core = coreOn(t, url);
-        await until(() => core.told("is waiting for another core") > 0, patientMs);
-        t.equal(core.told(" error "), 0, "waiting is no error");
-        await core.close();
-      },
-    );
+    const isUnderWay = "raise exception 'a concurrent refresh' using errcode = 'lock_not_available'";
+    await whileRefreshing(pool, isUnderWay, async () => {
+      const core = coreOn(t, url);
+      await until(() => core.linesWith("is waiting for another core") > 0, patientMs);
+      t.equal(core.linesWith(" error "), 0, "waiting is no error");
+      await core.close();
+    });
   });
 
   await t.test("keep their leader during a long refresh", async (t) => {
@@ -86,7 +83,7 @@ void t.test("several cores on one database", async (t) => {
       const refreshes = async () =>
         (await pool.query<{ n: number }>(sql`select last_value as n from long_refresh`))[0]!.n;
       await until(async () => (await refreshes()) >= 5, patientMs);
-      t.equal(other.told("became the leader"), 0);
+      t.equal(other.linesWith("became the leader"), 0);
       await other.close();
       await leading.close();
     });
@@ -105,7 +102,7 @@ void t.test("several cores on one database", async (t) => {
   await t.test("log an engine that is ahead of the clock", async (t) => {
     await tick(pool, new Date(Date.now() + 3_600_000));
     const core = coreOn(t, url);
-    await until(() => core.told("tick skipped") > 0);
+    await until(() => core.linesWith("tick skipped") > 0);
     await core.close();
   });
 });
@@ -128,8 +125,8 @@ function coreOn(t: Test, url: string, pace: CorePace = quickPace, rules: typeof 
     await die();
   }
   t.teardown(close);
-  const told = (what: string) => lines.filter((line) => line.includes(what)).length;
-  return { holder: core.holder, close, die, told };
+  const linesWith = (what: string) => lines.filter((line) => line.includes(what)).length;
+  return { holder: core.holder, close, die, linesWith };
 }
 
 /** Replaces the refresh of the newest minutes by this. */
@@ -151,11 +148,6 @@ async function leader(pool: Pool): Promise<string | undefined> {
   return row?.holder;
 }
 
-async function tickedAt(pool: Pool): Promise<Date | undefined> {
-  const [row] = await pool.query<{ ticked_at: Date }>(sql`select ticked_at from engine_clock`);
-  return row?.ticked_at;
-}
-
 async function leaderIs(pool: Pool, holder: string): Promise<void> {
   await until(async () => (await leader(pool)) === holder, patientMs);
 }
@@ -164,8 +156,8 @@ async function leaderIs(pool: Pool, holder: string): Promise<void> {
 async function ticks(pool: Pool, times: number): Promise<void> {
   const seen = new Set<number>();
   await until(async () => {
-    const at = await tickedAt(pool);
-    if (at) seen.add(+at);
+    const [clock] = await pool.query<{ ticked_at: Date }>(sql`select ticked_at from engine_clock`);
+    if (clock) seen.add(+clock.ticked_at);
     return seen.size > times;
   }, patientMs);
 }

@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
 import t from "tap";
 import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
-import { packagedFile } from "../../../shared/config/package.js";
+import { readDefinitions, sqlFolder } from "../../../shared/database/sql-files.js";
 import { migratedDatabase } from "../../support/database.js";
 import { mutants } from "../../support/engine-mutants.js";
 import type { Mutant } from "../../support/engine-mutants/mutant.js";
@@ -13,37 +12,41 @@ void t.test("a scenario fails if any clause of the rule book is removed", async 
   const { pool } = await migratedDatabase(t);
   const scenarios = await readScenarios();
   const before = await definitions(pool);
+  const { text } = await readDefinitions(sqlFolder);
 
   // before any scenario runs, so that a change of the engine is reported at once
-  const originals = new Map<Mutant, string>();
-  for (const mutant of mutants) originals.set(mutant, await definitionOf(mutant));
+  const originals = mutants.map((chapter) =>
+    Object.entries(chapter).map(([breaks, mutant]) => ({
+      breaks,
+      ...mutant,
+      original: originalOf(text, breaks, mutant),
+    })),
+  );
 
-  const tried = inTurn(mutants, ({ file }) => file);
-  t.comment(`${tried.length} of ${mutants.length} mutants, ${whichMutants}`);
-  for (const mutant of tried) {
-    const { breaks, noticedBy } = mutant;
-    const definition = originals.get(mutant)!;
-    await pool.script(definition.replace(mutant.found, () => mutant.becomes));
+  const tried = originals.flatMap(inTurn);
+  t.comment(`${tried.length} of ${originals.flat().length} mutants, ${whichMutants}`);
+  for (const { breaks, original, ...mutant } of tried) {
+    const { clause, becomes = "", noticedBy } = mutant;
+    await pool.script(original.replace(clause, () => becomes));
     for (const name of everyMutant ? noticedBy : noticedBy.slice(0, 1)) {
       const scenario = scenarios.find(({ file }) => file === `${name}.txt`);
       if (!scenario) throw new Error(`there is no scenario ${name}.txt`);
       t.ok(await goesOtherwise(pool, scenario, mutant), `${name} notices it when ${breaks}`);
     }
-    await pool.script(definition);
+    await pool.script(original);
   }
 
   t.strictSame(await definitions(pool), before, "the definitions are restored");
 });
 
-/** The function that contains a mutant, as in the file. */
-async function definitionOf({ breaks, file, found }: Mutant): Promise<string> {
-  const text = await readFile(packagedFile(`sql/${file}`), "utf8");
+/** The function that contains a mutant's clause, as in its file. */
+function originalOf(text: string, breaks: string, { clause }: Mutant): string {
   // definitions are separated by empty lines, and no empty line within one precedes unindented text
-  const definition = text.split(/\n\n(?=\S)/).find((one) => one.includes(found) && /^create function/m.test(one));
-  const times = text.split(found).length - 1;
+  const definition = text.split(/\n\n(?=\S)/).find((one) => one.includes(clause) && /^create function/m.test(one));
+  const times = text.split(clause).length - 1;
   if (!definition || times !== 1)
     throw new Error(
-      `expected sql/${file} to hold once, in a function, what the mutant "${breaks}" replaces, and it does ${times} times: ${found}`,
+      `expected the SQL to hold once, in a function, what the mutant "${breaks}" replaces; got ${times}: ${clause}`,
     );
   return definition.replace(/^create function/m, "create or replace function");
 }

@@ -3,7 +3,7 @@
  * same.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import t from "tap";
+import t, { type Test } from "tap";
 import { type Pool, sql } from "../../../shared/database/pool.js";
 import { rulesRow } from "../../../server/engine/rules.js";
 import { accepted, decideUpTo, tick } from "../../../server/engine/tick.js";
@@ -32,13 +32,9 @@ void t.test("three cores decide every instant once while their leaders are kille
   const decided = await ticks(pool);
   const terms = new Set(decided.map(({ holder }) => holder)).size;
   t.comment(`${decided.length} instants in ${terms} terms`);
-  t.comment(`acts and pauses: ${tellActs(await disturbed, decided)}`);
+  t.comment(`acts and pauses: ${timesAfter(await disturbed, decided)}`);
   t.ok(terms > 3, "the leader changed several times");
-  t.strictSame(
-    decided.map(({ at }) => +at),
-    decided.map((_, i) => +decided[0]!.at + i * stepMs),
-    "every instant is decided once, in order, without a gap",
-  );
+  decidedEvery(t, decided, stepMs);
 
   t.strictSame(
     await pool.query(sql`
@@ -55,13 +51,8 @@ void t.test("three cores decide every instant once while their leaders are kille
   await pool.script("drop trigger note_tick on engine_clock");
   await forgetDecisions(pool);
   accepted(await tick(pool, decided[0]!.at, { rules: quickRules }));
-  const again = decideUpTo(pool, decided.at(-1)!.at, { rules: quickRules });
-  for await (const one of again) accepted(one);
-  t.strictSame(
-    live,
-    await everythingDecided(pool),
-    "the same as if one core had decided everything without interruption",
-  );
+  for await (const one of decideUpTo(pool, decided.at(-1)!.at, { rules: quickRules })) accepted(one);
+  t.strictSame(live, await everythingDecided(pool), "as if one core had decided everything without interruption");
 });
 
 void t.test("a leader that dies at the usual pace is replaced", async (t) => {
@@ -80,12 +71,16 @@ void t.test("a leader that dies at the usual pace is replaced", async (t) => {
   const tookMs = +(await byAnother())!.decidedAt - +killedAt;
   t.comment(`the next instant was decided ${tookMs} ms after the leader died`);
   const decided = await ticks(pool);
+  decidedEvery(t, decided, rulesRow.step_ms);
+});
+
+function decidedEvery(t: Test, decided: Tick[], stepMs: number): void {
   t.strictSame(
     decided.map(({ at }) => +at),
-    decided.map((_, i) => +decided[0]!.at + i * rulesRow.step_ms),
-    "the new leader skips no instant",
+    decided.map((_, i) => +decided[0]!.at + i * stepMs),
+    "every instant is decided once, in order, without a gap",
   );
-});
+}
 
 interface Act {
   what: string;
@@ -141,7 +136,7 @@ interface Tick {
 }
 
 /** In order of execution. */
-async function ticks(pool: Pool): Promise<Tick[]> {
+function ticks(pool: Pool): Promise<Tick[]> {
   return pool.query<Tick>(sql`
     select at, decided_at as "decidedAt", holder, split_part(holder, ':', 2)::int as pid from noted_tick order by n
   `);
@@ -159,7 +154,7 @@ async function clock(pool: Pool): Promise<Date> {
   return row!.now;
 }
 
-function tellActs(acts: Act[], decided: Tick[]): string {
+function timesAfter(acts: Act[], decided: Tick[]): string {
   return acts
     .map(({ what, at }) => {
       const next = decided.find(({ decidedAt }) => decidedAt > at);

@@ -1,9 +1,9 @@
 import t from "tap";
-import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import { makeLease, type LeaseTerm } from "../../../server/engine/lease.js";
 import { accepted, decideUpTo, tick } from "../../../server/engine/tick.js";
-import { makeLog } from "../../../shared/log/log.js";
 import { migratedDatabase } from "../../support/database.js";
+import { poolOn } from "../../support/pool-on.js";
 import { until } from "../../support/until.js";
 
 const startsAt = new Date("2026-01-15T12:00:00Z");
@@ -83,22 +83,16 @@ void t.test("a former leader decides nothing", async (t) => {
     const opened = [];
     for await (const one of decideUpTo(pool, afterS(120), { term: next })) opened.push(...accepted(one).opened);
     t.equal(opened.length, 1, "the other core opens the incident");
-    t.strictSame(await tick(pool, afterS(122), { term: former }), refused);
-    t.strictSame(
-      await tick(pool, afterS(122), { term: { ...former, fence: next.fence } }),
-      refused,
-      "a wrong fence is refused",
-    );
-    t.strictSame(
-      await tick(pool, afterS(122), { term: { ...next, fence: former.fence } }),
-      refused,
-      "an earlier term of the same holder is refused, too",
-    );
+    for (const [term, what] of [
+      [former, "a former leader"],
+      [{ ...former, fence: next.fence }, "a wrong fence"],
+      [{ ...next, fence: former.fence }, "an earlier term of the same holder"],
+    ] as const)
+      t.strictSame(await tick(pool, afterS(122), { term }), refused, `${what} is refused`);
   });
 
   await t.test("a takeover waits for a tick in flight", async (t) => {
-    const other = openPool(url, { applicationName: "test", log: makeLog("test", "warn") });
-    t.teardown(() => other.close());
+    const other = poolOn(t, url);
     await takeOver(pool, "ticking");
     const ticking = await makeLease(pool, "engine", "ticking", 0).take();
     const eager = makeLease(other, "engine", "eager", 60_000);
@@ -145,15 +139,8 @@ async function insertFault(pool: Pool): Promise<void> {
 
 async function everything(pool: Pool): Promise<object[][]> {
   const tables = [
-    "engine_clock",
-    "region_state",
-    "component_state",
-    "venue_state",
-    "impairment",
-    "incident",
-    "alert_event",
-    "typical_latency",
-    "leader",
+    ...["engine_clock", "region_state", "component_state", "venue_state", "impairment"],
+    ...["incident", "alert_event", "typical_latency", "leader"],
   ];
   return Promise.all(tables.map((table) => pool.text<object>(`select * from ${table} order by 1, 2`, [])));
 }

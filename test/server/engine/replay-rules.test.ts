@@ -53,9 +53,9 @@ void t.test("a replay with other rules", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await fill(pool, world);
   await live(pool, world, 0, world.lastsS);
-  const whole = { ...{ from: world.startsAt, to: null, venue: null, log }, rules: stepped };
+  const whole = { from: world.startsAt, to: null, venue: null, log, rules: stepped };
   const lines = async (rules: Partial<RulesRow>) =>
-    linesOf(await replayed(pool, { ...whole, rules: { ...quick, ...rules } }));
+    linesOf(await runReplay(pool, { ...whole, rules: { ...quick, ...rules } }));
 
   await t.test("reports incidents that open sooner", async (t) => {
     t.strictSame(await lines({ opening_bad_run: 2, degraded_bad_share: 0.1 }), [
@@ -98,18 +98,14 @@ void t.test("a replay with other rules", async (t) => {
   });
 
   await t.test("leaves out incidents that had opened before, unless their course changes", async (t) => {
-    const { lines } = await replayed(pool, {
-      ...whole,
-      from: after(world, 100),
-      venue: "okx",
-      rules: { ...stepped, opening_bad_run: 5 },
-    });
+    const rules = { ...stepped, opening_bad_run: 5 };
+    const { lines } = await runReplay(pool, { ...whole, from: after(world, 100), venue: "okx", rules });
     t.match(lines[0], { verdict: "same", differences: [] });
   });
 
   await t.test("prints a summary", async (t) => {
     const text = replayText(
-      await replayed(pool, { ...whole, rules: { ...stepped, opening_bad_run: 13, catch_up_ms: 1 } }),
+      await runReplay(pool, { ...whole, rules: { ...stepped, opening_bad_run: 13, catch_up_ms: 1 } }),
     );
     t.match(text, "Replay of 2026-01-15T12:00:00Z to 2026-01-15T12:07:00Z, all venues\n");
     t.match(text, "  openingBadRun 13 instead of 3 samples\n");
@@ -125,20 +121,17 @@ void t.test("a replay with other rules", async (t) => {
     await pool.query(sql`
       update incident set retracted_at = closed_at + interval '1 day', retraction_reason = 'it was us' where slug ~ 'okx'
     `);
-    const [okx] = linesOf(await replayed(pool, { ...whole, venue: "okx" }));
+    const [okx] = linesOf(await runReplay(pool, { ...whole, venue: "okx" }));
     t.equal(okx, "okx-2026-01-15-rest-degraded  rest:ticker  same; retracted by hand: it was us");
   });
 
   await t.test("leaves out components that are no longer watched", async (t) => {
     await pool.query(sql`update venue set published = false where venue = 'kraken'`);
-    const done = await replayed(pool, whole);
+    const done = await runReplay(pool, whole);
     await pool.query(sql`update venue set published = true where venue = 'kraken'`);
     t.equal(done.unwatched, 1);
     t.match(replayText(done), "Left out: 1 recorded incident of a component that is no longer watched\n");
-    t.strictSame(
-      done.lines.filter(({ verdict }) => verdict !== "same"),
-      [],
-    );
+    t.ok(done.lines.every(({ verdict }) => verdict === "same"));
   });
 
   await t.test("ends on an abort, and leaves nothing behind", async (t) => {
@@ -165,7 +158,7 @@ void t.test("a replay with other rules", async (t) => {
       const minutes = schema.endsWith("b") ? 1 : 11;
       await pool.query(sql`insert into ${sql.ident(schema, "run")} values (now() - ${minutes} * interval '1 minute')`);
     }
-    await replayed(pool, { ...whole, to: after(world, 2) });
+    await runReplay(pool, { ...whole, to: after(world, 2) });
     t.strictSame(await scratchSchemas(pool), schemas.slice(1));
     for (const schema of schemas.slice(1)) await pool.query(sql`drop schema ${sql.ident(schema)} cascade`);
   });
@@ -190,14 +183,9 @@ void t.test("a replay with other rules", async (t) => {
     const at = (s: number) => after(world, s);
     const refused = (options: Partial<ReplayOptions>, message: RegExp | string) =>
       t.rejects(replay(pool, { ...whole, ...options }), { name: "UserError", message });
-    await refused(
-      { to: at(0) },
-      "--to must be later than --from, got --from 2026-01-15T12:00:00Z --to 2026-01-15T12:00:00Z",
-    );
-    await refused(
-      { from: at(420) },
-      "--from 2026-01-15T12:07:00Z: the engine has only decided up to 2026-01-15T12:07:00Z; choose an earlier time",
-    );
+    const [noon, end] = ["2026-01-15T12:00:00Z", "2026-01-15T12:07:00Z"];
+    await refused({ to: at(0) }, `--to must be later than --from, got --from ${noon} --to ${noon}`);
+    await refused({ from: at(420) }, `--from ${end}: the engine has only decided up to ${end}; choose an earlier time`);
     await refused(
       { from: at(0.5), to: at(4.5) },
       /^The engine decides every 5000 ms, and no such instant lies between/,
@@ -219,7 +207,7 @@ void t.test("a replay with other rules", async (t) => {
   });
 
   await t.test("ends at the last decided instant", async (t) => {
-    const done = await replayed(pool, { ...whole, from: after(world, 410), to: after(world, 500) });
+    const done = await runReplay(pool, { ...whole, from: after(world, 410), to: after(world, 500) });
     t.equal(done.cut, true);
     t.strictSame(done.to, after(world, 420));
     t.match(replayText(done), "The replay ends there: the engine has not decided later instants\n");
@@ -269,12 +257,12 @@ void t.test("a replay of decisions by earlier rules", async (t) => {
   for await (const one of decideUpTo(pool, at(300), { rules: earlier })) accepted(one);
   const whole = { from: at(5), to: null, venue: null, log };
   t.strictSame(
-    linesOf(await replayed(pool, { ...whole, rules: quick })),
+    linesOf(await runReplay(pool, { ...whole, rules: quick })),
     ["okx-2026-01-15-rest-degraded  rest:ticker  only recorded: not opened by these rules"],
     "shows what the present rules change",
   );
   t.strictSame(
-    linesOf(await replayed(pool, { ...whole, rules: { ...quick, quorum_min_regions: 1 } })),
+    linesOf(await runReplay(pool, { ...whole, rules: { ...quick, quorum_min_regions: 1 } })),
     ["okx-2026-01-15-rest-degraded  rest:ticker  same"],
     "shows what they do not change",
   );
@@ -289,39 +277,28 @@ void t.test("a replay with invalid options is refused", async (t) => {
   });
   const from = ["--from", "2026-01-15T12:00:00Z"];
   const expected = "expected an instant in ISO 8601 and UTC, like 2026-01-31T12:00:00Z, got";
-  for (const [args, said] of [
-    [[], [`replay --from: ${expected} nothing`]],
-    [["--from", "yesterday"], [`replay --from: ${expected} "yesterday"`]],
-    [["--from", "2026-02-30T12:00:00Z"], [`replay --from: ${expected} "2026-02-30T12:00:00Z"`]],
-    [[...from, "--to", "2026-01-15"], [`replay --to: ${expected} "2026-01-15"`]],
+  const rulesIn = (file: string) => [...from, "--rules", `${folder}/${file}`];
+  const number = "expected a whole number from 0 to 2147483647, got";
+  for (const [args, ...messages] of [
+    [[], `replay --from: ${expected} nothing`],
+    [["--from", "yesterday"], `replay --from: ${expected} "yesterday"`],
+    [["--from", "2026-02-30T12:00:00Z"], `replay --from: ${expected} "2026-02-30T12:00:00Z"`],
+    [[...from, "--to", "2026-01-15"], `replay --to: ${expected} "2026-01-15"`],
+    [rulesIn("none.json"), /The rules file .*none\.json cannot be read: there is no such file/],
+    [rulesIn("cut.json"), /The rules file .*cut\.json is not JSON: line 1, column 20: expected a value/],
+    [rulesIn("list.json"), 'must contain an object such as {"openingBadRun": 2}, or a response of /v1/thresholds'],
     [
-      [...from, "--rules", `${folder}/none.json`],
-      [/The rules file .*none\.json cannot be read: there is no such file/],
+      rulesIn("wrong.json"),
+      ...[`openingBadRun: ${number} "2"`, `opening_bad_run: ${number} -1`, `minSamples: ${number} 2.5`],
+      "outageBadShare: expected a number from 0 to 1, got 1.5",
+      "stepMs: expected a whole number from 1 to 2147483647, got 0",
+      "speed: unknown rule",
+      /The known rules are stepMs, windowMs, .*silentAfterMs/,
     ],
-    [
-      [...from, "--rules", `${folder}/cut.json`],
-      [/The rules file .*cut\.json is not JSON: line 1, column 20: expected a value/],
-    ],
-    [
-      [...from, "--rules", `${folder}/list.json`],
-      ['must contain an object such as {"openingBadRun": 2}, or a response of /v1/thresholds'],
-    ],
-    [
-      [...from, "--rules", `${folder}/wrong.json`],
-      [
-        'openingBadRun: expected a whole number from 0 to 2147483647, got "2"',
-        "opening_bad_run: expected a whole number from 0 to 2147483647, got -1",
-        "outageBadShare: expected a number from 0 to 1, got 1.5",
-        "stepMs: expected a whole number from 1 to 2147483647, got 0",
-        "minSamples: expected a whole number from 0 to 2147483647, got 2.5",
-        "speed: unknown rule",
-        /The known rules are stepMs, windowMs, .*silentAfterMs/,
-      ],
-    ],
-  ] as const) {
+  ] satisfies [string[], ...(string | RegExp)[]][]) {
     const script = runCli(t, ["replay", ...args]);
     t.equal(await script.ended, 2, args.join(" "));
-    for (const one of said) t.match(script.output(), one);
+    for (const message of messages) t.match(script.output(), message);
     t.notMatch(script.output(), /^ +at /m, "no stack");
   }
 });
@@ -344,7 +321,7 @@ void t.test("a replay has its own copy of each table that the engine writes", (t
   t.end();
 });
 
-async function replayed(pool: Pool, options: ReplayOptions) {
+async function runReplay(pool: Pool, options: ReplayOptions) {
   return (await replay(pool, options))!;
 }
 
@@ -353,12 +330,7 @@ function linesOf(done: Parameters<typeof replayText>[0]): string[] {
   return replayText(done)
     .split("\n")
     .filter((line) => line.startsWith("  2026-"))
-    .map((line) =>
-      line
-        .trim()
-        .replace(/^\S+ +/, "")
-        .replace(/ {2,}/g, "  "),
-    );
+    .map((line) => line.replace(/^ *\S+ +/, "").replace(/ {2,}/g, "  "));
 }
 
 async function scratchSchemas(pool: Pool): Promise<string[]> {
@@ -369,13 +341,9 @@ async function scratchSchemas(pool: Pool): Promise<string[]> {
 }
 
 async function states(pool: Pool): Promise<unknown> {
-  return Promise.all(
-    ["engine_clock", "region_state", "component_state", "incident", "alert_event", "sample"].map((table) =>
-      pool.query(
-        sql`select count(*) as n, md5(string_agg(r::text, ' ' order by r::text)) as digest from ${sql.ident(table)} r`,
-      ),
-    ),
-  );
+  const tables = ["engine_clock", "region_state", "component_state", "incident", "alert_event", "sample"];
+  const digest = sql`count(*) as n, md5(string_agg(r::text, ' ' order by r::text)) as digest`;
+  return Promise.all(tables.map((table) => pool.query(sql`select ${digest} from ${sql.ident(table)} r`)));
 }
 
 /** Begins at the oldest samples, or earlier. @returns the earliest possible start, from which the replay then works */

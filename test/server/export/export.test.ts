@@ -6,7 +6,7 @@ import { Writable } from "node:stream";
 import { parseArgs } from "node:util";
 import t, { type Test } from "tap";
 import { options, run as runExport } from "../../../server/commands/export.js";
-import { openPool, type Pool, sql } from "../../../shared/database/pool.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import { writeResumeFile } from "../../../server/export/resume-file.js";
 import { writeExport } from "../../../server/export/export.js";
 import type { ExportFormatName } from "../../../server/export/format.js";
@@ -18,6 +18,7 @@ import { cliWith } from "../../support/cli-input.js";
 import { parseCsv } from "../../support/csv.js";
 import { migratedDatabase } from "../../support/database.js";
 import { measured, pastIncident } from "../../support/fleet.js";
+import { poolOn } from "../../support/pool-on.js";
 import { randomFrom } from "../../support/random-samples.js";
 import { becoming } from "../../support/rights.js";
 import { same } from "../../support/same.js";
@@ -63,18 +64,14 @@ void t.test("venuewatch export writes everything that was measured", async (t) =
   });
 
   await t.test("a venue's half-open period is written, without retracted incidents", async (t) => {
-    const okx = jsonOf(await text(pool, "ndjson", { what: "days", venue: "okx" }));
+    const records = async (given: Given) => jsonOf(await text(pool, "ndjson", given));
+    const okx = await records({ what: "days", venue: "okx" });
     t.same(new Set(okx.map(({ venue }) => venue)), new Set(["okx"]));
-    const firsts = jsonOf(
-      await text(pool, "ndjson", {
-        ...{ what: "samples", venue: "okx" },
-        period: { from, to: new Date(+from + 10_000) },
-      }),
-    ).map(({ ts }) => ts);
-    t.same(new Set(firsts), new Set([0, 5_000].map((ms) => new Date(+from + ms).toISOString())));
-    const slugs = async (retracted: boolean) =>
-      jsonOf(await text(pool, "ndjson", { what: "incidents", retracted })).length;
-    t.equal((await slugs(true)) - (await slugs(false)), 1);
+    const period = { from, to: new Date(+from + 10_000) };
+    const firsts = await records({ what: "samples", venue: "okx", period });
+    t.same(new Set(firsts.map(({ ts }) => ts)), new Set([0, 5_000].map((ms) => new Date(+from + ms).toISOString())));
+    const all = await records({ what: "incidents", retracted: true });
+    t.equal(all.length - (await records({ what: "incidents" })).length, 1);
   });
 
   await t.test("a text with a formula or line breaks is harmless", async (t) => {
@@ -123,10 +120,9 @@ void t.test("venuewatch export writes everything that was measured", async (t) =
       const signal = killed === 0 ? "SIGTERM" : "SIGKILL";
       const begun = await sizeOf(path);
       const enough = begun + random() * 0.7 * (whole.length - begun);
-      const gone = new AbortController();
       const { code, err } = await cliWith(t, args, { DATABASE_URL: url }, "", (child) => {
-        child.once("exit", () => gone.abort());
-        void killAt(child, signal, path, enough, gone.signal);
+        const isEnough = async () => child.exitCode !== null || (await sizeOf(path)) > enough;
+        void until(isEnough, 60_000, 1).then(() => child.kill(signal));
       });
       // it ended before the signal
       if (code === 0) await rm(path);
@@ -149,8 +145,7 @@ void t.test("venuewatch export writes everything that was measured", async (t) =
   await t.test("resuming with other options is refused", (t) => otherOptions(t, pool, folder));
   await t.test("a quiet period gives a valid file", (t) => quiet(t, pool));
   await t.test("an analyst's login may export", async (t) => {
-    const analyst = openPool(url, { applicationName: "test", log, max: 1 });
-    t.teardown(() => analyst.close());
+    const analyst = poolOn(t, url, { max: 1 });
     await analyst.script(becoming("vw_analyst"));
     for (const what of ["samples", "minutes", "days", "incidents"] as const)
       t.ok((await text(analyst, "csv", { what, venue: "okx" })).length > 0, what);
@@ -186,12 +181,11 @@ async function fill(pool: Pool): Promise<void> {
  * The export queries nothing while the reader stands still, other queries are answered, and in the end all rows arrive.
  */
 async function slowReader(t: Test, pool: Pool, url: string): Promise<void> {
-  const one = openPool(url, { applicationName: "test", log, max: 1 });
-  t.teardown(() => one.close());
+  const one = poolOn(t, url, { max: 1 });
   const wanted = wantedOf({ what: "samples" });
-  const [{ count }] = (await pool.query<{ count: number }>(
+  const [{ count } = { count: 0 }] = await pool.query<{ count: number }>(
     sql`select count(*) from analytics.samples where ts >= ${from} and ts < ${to}`,
-  )) as [{ count: number }];
+  );
   const records = recordsOf(one, wanted, null);
   const before = usedBytes();
   let [read, grown, last] = [0, 0, ""];
@@ -302,50 +296,38 @@ async function quiet(t: Test, pool: Pool): Promise<void> {
 
 async function faults(t: Test, pool: Pool, folder: string) {
   const path = `${folder}/faults.csv`;
-  await write(pool, "csv", { what: "days" }, path);
-  const rejects = (
-    wanted: Partial<RecordFilter> & { what: DatasetName },
-    form: ExportFormatName,
-    message: RegExp,
-    resume = true,
-  ) => t.rejects(write(pool, form, wanted, path, resume), { name: "UserError", message });
-  await rejects({ what: "days" }, "csv", /faults.csv already exists; continue it with --resume/, false);
+  const days: Given = { what: "days" };
+  await write(pool, "csv", days, path);
+  const refused = (work: Promise<unknown>, message: RegExp) => t.rejects(work, { name: "UserError", message });
+  await refused(write(pool, "csv", days, path, false), /faults.csv already exists; continue it with --resume/);
   for (const [what, form, message] of [
     ["minutes", "csv", /it does not begin with the columns of this one/],
     ["days", "ndjson", /from another export or another version: its last record is 20/],
   ] as const) {
     await writeResumeFile(path, wantedOf({ what }), form);
-    await rejects({ what }, form, message);
+    await refused(write(pool, form, { what }, path), message);
   }
-  await t.rejects(write(pool, "csv", { what: "days" }, "/dev/null"), {
-    name: "UserError",
-    message: /--output: expected a file, got \/dev\/null, which is not one/,
-  });
-  await rejects({ what: "days", venue: "mtgox" }, "csv", /there is no venue "mtgox"; the venues are binance,/);
+  await refused(write(pool, "csv", days, "/dev/null"), /--output: expected a file, got \/dev\/null, which is not one/);
+  await refused(
+    write(pool, "csv", { ...days, venue: "mtgox" }, path),
+    /there is no venue "mtgox"; the venues are binance,/,
+  );
   const long = { from: new Date("2020-01-01Z"), to: new Date("2020-02-01Z") };
-  await rejects(
-    { what: "samples", period: long },
-    "csv",
+  await refused(
+    write(pool, "csv", { what: "samples", period: long }, path),
     /no samples in this period: the database has them from .*kept for eight days/,
   );
-  await t.rejects(write(pool, "csv", { what: "days" }, `${folder}/none/x.csv`), {
-    name: "UserError",
-    message: /x.csv cannot be written \(ENOENT\)/,
-  });
+  await refused(write(pool, "csv", days, `${folder}/none/x.csv`), /x.csv cannot be written \(ENOENT\)/);
   const period = ["--from", "2026-01-02", "--to", "2026-01-03"];
   for (const [args, message] of [
     [["--from", "2026-02-30"], /--from: expected a day like 2026-01-31 or an/],
     [[...period, "--to", "2026-01-02"], /--to: expected a time after --from/],
     [period, /--what: expected one of samples, minutes, days, incidents, got nothing$/],
     [[...period, "--what", "days", "--resume"], /--resume: --output is missing/],
-  ] as const)
-    await t.rejects(runExport({ values: parsed(args), words: [] }), { name: "UserError", message });
-}
-
-/** The options as from the command line. */
-function parsed(args: readonly string[]) {
-  const { values } = parseArgs({ args: [...args], options });
-  return values;
+  ] as const) {
+    const { values } = parseArgs({ args: [...args], options });
+    await refused(runExport({ values, words: [] }), message);
+  }
 }
 
 type Given = Partial<RecordFilter> & { what: DatasetName };
@@ -406,17 +388,6 @@ function jsonOf(lines: string): Record<string, unknown>[] {
 function inCsv(value: unknown): string {
   if (value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-async function killAt(
-  child: ChildProcess,
-  signal: "SIGTERM" | "SIGKILL",
-  path: string,
-  size: number,
-  gone: AbortSignal,
-): Promise<void> {
-  await until(async () => gone.aborted || (await sizeOf(path)) > size, 60_000, 1);
-  child.kill(signal);
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -18,10 +18,12 @@ import { member } from "../../support/member.js";
 import { everythingIn, historyOf, hourMarks, makePast } from "../../support/moving.js";
 import { randomFrom } from "../../support/random-samples.js";
 import { same } from "../../support/same.js";
+import { addedUp, compressAll, retain } from "../../support/upkept.js";
 
 const log = makeLog("test", "warn");
+const registry = await loadRegistry(packagedFile("registry.json"));
 /** Kept as long as samples, by whole chunks. */
-const weekLevels = [...["rest_hour", "stream_hour", "latency_hour"], ...["component_hour", "venue_hour"]];
+const weekLevels = ["rest_hour", "stream_hour", "latency_hour", ...addedUp];
 const kills = Number(process.env.MOVE_KILLS ?? 1);
 
 void t.test("a move that is killed repeatedly", async (t) => {
@@ -54,12 +56,8 @@ void t.test("a move that is killed repeatedly", async (t) => {
     // the old service and its database are stopped: the test hosts the database
     await source.close();
     await host.stop();
-    const { code, out, err } = await cliWith(
-      t,
-      ["move", "--to", "-"],
-      { ...{ DATA_DIR: directory, LOG_LEVEL: "error" } },
-      `${url}\n`,
-    );
+    const hosting = { DATA_DIR: directory, LOG_LEVEL: "error" };
+    const { code, out, err } = await cliWith(t, ["move", "--to", "-"], hosting, `${url}\n`);
     t.equal(code, 0, err);
     const sums = [...out.matchAll(/^(\w+) +(\d+) +[0-9a-f]{16}$/gm)];
     t.strictSame(
@@ -74,16 +72,14 @@ void t.test("a move that is killed repeatedly", async (t) => {
     t.ok(openHours.length > 0);
     t.strictSame(await openHoursOf(target), openHours, "open hours are copied");
     t.ok(before["alert_event"]!.length > 0);
-    const [held] = await target.query<{ due: string | null }>(sql`select upkeep.compress_next(${begun}) as due`);
-    t.equal(held!.due, null, "all due chunks are compressed");
+    t.strictSame(await compressAll(target, begun), [], "all due chunks are compressed");
     t.strictSame(await oldestChunk(target), rawFrom, "no chunk begins earlier than in the source");
     t.ok(before["sample_minute"]!.length > before["venue_day"]!.length);
   });
 
   const again = poolOf(t, await hostOf(t, directory));
   await t.test("finds everything copied when it runs again", async (t) => {
-    const registry = await loadRegistry(packagedFile("registry.json"));
-    const moved = await move({ ...{ source: again, sourceIsOurs: false, target, registry, log } });
+    const moved = await move({ source: again, sourceIsOurs: false, target, registry, log });
     t.ok(moved!.finishedBefore! > begun);
     sameButForNewHours(t, await everythingIn(target), before, "every row");
   });
@@ -95,17 +91,14 @@ void t.test("a move that is killed repeatedly", async (t) => {
     `);
     t.ok(row!.next > row!.newest, `${row!.next} after ${row!.newest}`);
   });
-  await t.test("lets the engine continue as in the source", async (t) => {
-    await goesOn(t, again, target);
-  });
-  await t.test("lets alerts continue, old and new", async (t) => {
-    await alertsGoOn(t, again, target);
-  });
+  await t.test("lets the engine continue as in the source", (t) => goesOn(t, again, target));
+  await t.test("lets alerts continue, old and new", (t) => alertsGoOn(t, again, target));
 });
 
 void t.test("a move refuses", async (t) => {
-  const { source, url: sourceUrl } = await smallSource(t);
-  const registry = await loadRegistry(packagedFile("registry.json"));
+  const sourceUrl = await hostOf(t, await migratedDirectory(t));
+  const source = poolOf(t, sourceUrl);
+  await measured(source, { venue: "okx", from: ago(60), to: ago(20) });
   const url = await emptyDatabase(t);
   const target = poolOf(t, url);
   /** @param until the step before which the move is stopped */
@@ -132,9 +125,9 @@ void t.test("a move refuses", async (t) => {
     await source.query(sql`update leader set expires_at = now()`);
   });
 
-  await t.test("source and target that are the same database", (t) =>
-    t.rejects(moveTo(undefined, source), { message: /this is the source database or a copy of it/ }),
-  );
+  await t.test("source and target that are the same database", async (t) => {
+    await t.rejects(moveTo(undefined, source), { message: /this is the source database or a copy of it/ });
+  });
 
   await t.test("a target that has a history", async (t) => {
     await migrate(target, registry, log);
@@ -146,10 +139,12 @@ void t.test("a move refuses", async (t) => {
   await t.test("rows that differ", async (t) => {
     // rows that a migration created are no history
     t.equal(await moveTo("comparing"), null, "the move was stopped");
-    const [lead] = await target.file<{ fence: number | null }>("lead", [...["engine", "core 2", 60_000, null]]);
-    t.equal(lead!.fence, null, "the target has no leader while a move is unfinished");
-    const [there] = await target.query<{ regions: number }>(sql`select count(*) as regions from region`);
-    t.equal(there!.regions, 0, "no probe can deliver to the target");
+    t.match(
+      await target.file("lead", ["engine", "core 2", 60_000, null]),
+      [{ fence: null }],
+      "the target has no leader while a move is unfinished",
+    );
+    t.strictSame(await target.query(sql`select from region`), [], "no probe can deliver to the target");
     await target.script(
       `update sample set latency_us = latency_us + 1
        where ctid = (select ctid from sample where latency_us is not null limit 1)`,
@@ -208,7 +203,7 @@ async function historyStays(t: Test, target: Pool): Promise<void> {
   for (const level of ["sample_minute", "sample_hour"])
     await target.query(sql`call refresh_continuous_aggregate(${level}::regclass, null, null)`);
   sameButForNewHours(t, await historyOf(target), before, "after TimescaleDB's own procedure");
-  await target.query(sql`call upkeep.retain(${now})`);
+  await retain(target, now);
   const left = await historyOf(target);
   await target.query(sql`call upkeep.refresh_all('-infinity', ${now})`);
   sameButForNewHours(t, await historyOf(target), left, "after old chunks were dropped");
@@ -254,7 +249,7 @@ async function goesOn(t: Test, source: Pool, target: Pool): Promise<void> {
 /** Sends until no alert waits; the dispatcher dies once meanwhile. */
 async function alertsGoOn(t: Test, source: Pool, target: Pool): Promise<void> {
   const nowMs = Date.now();
-  const told: string[][] = [];
+  const attempted: string[][] = [];
   for (const db of [source, target]) {
     await expand(db, at(0));
     const left = await claim(db, at(0));
@@ -264,14 +259,14 @@ async function alertsGoOn(t: Test, source: Pool, target: Pool): Promise<void> {
       if (attempts.length === 0) break;
       await settle(db, at(minute), attempts, "delivered");
     }
-    told.push(await toldIn(db));
+    attempted.push(await attemptsIn(db));
   }
-  t.match(told[0], [
+  t.match(attempted[0], [
     /^kraken-\S+ opened delivered lost$/,
     /^kraken-\S+ opened delivered delivered$/,
     /^okx-\S+ opened delivered delivered$/,
   ]);
-  t.strictSame(told[1], told[0]);
+  t.strictSame(attempted[1], attempted[0]);
 
   function at(minute: number): Date {
     return new Date(nowMs + minute * 60_000);
@@ -279,7 +274,7 @@ async function alertsGoOn(t: Test, source: Pool, target: Pool): Promise<void> {
 }
 
 /** One line for each attempt, in order: its result and its event. */
-async function toldIn(db: Pool): Promise<string[]> {
+async function attemptsIn(db: Pool): Promise<string[]> {
   const rows = await db.query<{ line: string }>(sql`
     select concat_ws(' ', i.slug, e.kind, d.state, a.result) as line
     from delivery_attempt a
@@ -289,13 +284,6 @@ async function toldIn(db: Pool): Promise<string[]> {
     order by a.attempt_id
   `);
   return rows.map(({ line }) => line);
-}
-
-async function smallSource(t: Test) {
-  const url = await hostOf(t, await migratedDirectory(t));
-  const source = poolOf(t, url);
-  await measured(source, { venue: "okx", from: ago(60), to: ago(20) });
-  return { source, url };
 }
 
 /** The newest count of each open hour. */
