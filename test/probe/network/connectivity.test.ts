@@ -19,8 +19,6 @@ interface Played {
 }
 
 interface Verdict {
-  host: string;
-  beganMs: number;
   isVenues: boolean;
   /** Beyond the failure. */
   tookMs: number;
@@ -39,8 +37,7 @@ async function play(played: Played): Promise<Verdict[]> {
   async function failed(host: string, beganMs: number) {
     const failedMs = clock.now();
     const way = await reach.wayOut(host, beganMs);
-    const tookMs = clock.now() - failedMs;
-    verdicts.push({ host, beganMs, isVenues: way !== "shut", tookMs });
+    verdicts.push({ isVenues: way !== "shut", tookMs: clock.now() - failedMs });
   }
 
   function slot(host: string, cadenceMs: number, isBusy: boolean) {
@@ -62,14 +59,12 @@ async function play(played: Played): Promise<Verdict[]> {
       });
   }
 
-  let place = 0;
-  for (const [host, each] of Object.entries(cadences))
-    for (const cadenceMs of each) {
-      place += 1;
-      // Spread, and the same in each run.
-      const phaseMs = (place * 0.618_034 * cadenceMs) % cadenceMs;
-      clock.after(phaseMs, () => slot(host, cadenceMs, false));
-    }
+  const endpoints = Object.entries(cadences).flatMap(([host, each]) => each.map((cadenceMs) => ({ host, cadenceMs })));
+  for (const [place, { host, cadenceMs }] of endpoints.entries()) {
+    // Spread, and the same in each run.
+    const phaseMs = ((place + 1) * 0.618_034 * cadenceMs) % cadenceMs;
+    clock.after(phaseMs, () => slot(host, cadenceMs, false));
+  }
   await walk(lastMs);
   return verdicts;
 }
@@ -87,10 +82,7 @@ for (const [name, cadences] of Object.entries({ fleet, three, two })) {
     void t.test(`while our way out is ${how}, no failure is a venue's fault: ${name}`, async (t) => {
       const verdicts = await play({ cadences, shut, lastMs: 400_000 });
       t.ok(verdicts.length > 2 * Object.keys(cadences).length);
-      t.same(
-        verdicts.filter(({ isVenues }) => isVenues),
-        [],
-      );
+      t.notOk(verdicts.some(({ isVenues }) => isVenues));
     });
 
   for (const errors of [false, true])
@@ -108,33 +100,27 @@ for (const [name, cadences] of Object.entries({ fleet, three, two })) {
     );
 }
 
-void t.test("a network break of five seconds is no venue's fault", async (t) => {
-  const verdicts = await play({ cadences: fleet, shut: [[60_000, 65_000]] });
-  t.ok(verdicts.length > 15);
-  t.notOk(verdicts.some(({ isVenues }) => isVenues));
-});
+for (const [what, shut] of [
+  ["a network break of five seconds", [60_000, 65_000]],
+  ["a network that never had a way out", [0, Infinity]],
+] as [string, [number, number]][])
+  void t.test(`${what} is no venue's fault`, async (t) => {
+    const verdicts = await play({ cadences: fleet, shut: [shut] });
+    t.ok(verdicts.length > 15);
+    t.notOk(verdicts.some(({ isVenues }) => isVenues));
+  });
 
 void t.test("two hosts of three that hang are both at fault", async (t) => {
-  const hanging = { a: 60_000, b: 62_000 };
-  const verdicts = await play({ cadences: three, hanging });
-  const withheld = verdicts.filter(({ isVenues }) => !isVenues);
+  const verdicts = await play({ cadences: three, hanging: { a: 60_000, b: 62_000 } });
   t.ok(verdicts.length > 50);
-  t.same(withheld, []);
+  t.ok(verdicts.every(({ isVenues }) => isVenues));
 });
 
 void t.test("without another host to compare with, a failure is the venue's fault", async (t) => {
-  const alone = await play({ cadences: { a: usual }, hanging: { a: 60_000 } });
-  t.ok(alone.length > 0);
-  t.ok(alone.every(({ isVenues, tookMs }) => isVenues && tookMs === 0));
   const seldom = { a: [60_000], b: [60_000] };
-  const rare = await play({ cadences: seldom, hanging: { a: 60_000 } });
-  t.ok(rare.length > 0);
-  t.ok(rare.every(({ isVenues, tookMs }) => isVenues && tookMs === 0));
-});
-
-void t.test("a network that never had a way out is no venue's fault", async (t) => {
-  const shut: Played["shut"] = [[0, Infinity]];
-  const verdicts = await play({ cadences: fleet, shut });
-  t.ok(verdicts.length > 15);
-  t.notOk(verdicts.some(({ isVenues }) => isVenues));
+  for (const cadences of [{ a: usual }, seldom]) {
+    const verdicts = await play({ cadences, hanging: { a: 60_000 } });
+    t.ok(verdicts.length > 0);
+    t.ok(verdicts.every(({ isVenues, tookMs }) => isVenues && tookMs === 0));
+  }
 });
