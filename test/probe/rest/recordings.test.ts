@@ -51,10 +51,7 @@ const checkerSkip = skip || modulesMissing();
 void t.test("every recorded case gets the right judgement", { skip: checkerSkip }, async (t) => {
   const run = promisify(execFile)(process.execPath, [`${folder}check.mjs`, root]);
   const { stdout } = await run.catch((failed: { stdout: string }) => failed);
-  t.same(
-    stdout.split("\n").filter((line) => line.startsWith("FAIL")),
-    [],
-  );
+  t.notMatch(stdout, /^FAIL.*/m);
   const [, passed] = /^(\d+) passed, 0 failed$/m.exec(stdout) ?? [];
   t.ok(Number(passed) > 500, `${passed} cases passed`);
 });
@@ -67,8 +64,7 @@ void t.test("the times of trades and data are read from recorded answers", { ski
   for (const { venue, component, body, good } of read<Answer[]>("rest.json")) {
     const endpoint = venues.find(({ id }) => id === venue)?.rest.find(({ name }) => name === component);
     if (!endpoint || !good) continue;
-    const check = compileAnswerCheck(endpoint);
-    const { newest, dataMs } = check(Buffer.from(body), undefined);
+    const { newest, dataMs } = compileAnswerCheck(endpoint)(Buffer.from(body), undefined);
     const found = [...(newest && "atMs" in newest ? [newest.atMs] : []), ...(dataMs === null ? [] : [dataMs])];
     const what = `${venue} rest:${component}`;
     times.set(what, [...(times.get(what) ?? []), ...found]);
