@@ -9,7 +9,6 @@ import { makeRest, type RestOptions } from "../../probe/rest/rest.js";
 import type { RestEndpoint } from "../../shared/registry/registry.js";
 
 export const userAgent = "venuewatch/0.1.0 (+http://localhost; region=eu)";
-export const mebibyte = 1024 * 1024;
 
 export function endpointAt(url: string, more: Partial<RestEndpoint> = {}) {
   return {

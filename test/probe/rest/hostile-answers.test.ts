@@ -1,5 +1,6 @@
 /** Servers that attack a REST measurement in every way: each gets the right fault, in bounded time and memory. */
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import t, { type Test } from "tap";
 import { compileAnswerCheck, maxBodyBytes } from "../../../probe/rest/checks.js";
@@ -22,9 +23,27 @@ import {
 } from "../../support/hostile-answers.js";
 import { endpointAt, measured, measuring } from "../../support/measured-endpoint.js";
 import { saying, serveTcp, serveTls } from "../../support/tcp-server.js";
+import { until } from "../../support/until.js";
 
 function measure(t: Test, url: string, more: Partial<RestEndpoint> = {}) {
   return measured(t, endpointAt(url, { timeoutMs: patienceMs, ...more }), { ca: authority.cert });
+}
+
+/** Measures a bare server. Where its answer is not whole, the connection must be closed. */
+async function attacked(t: Test, scheme: "http" | "https", talk: HostileAnswer["talk"], timeoutMs: number) {
+  const sockets: Socket[] = [];
+  const port = await serveTcp(t, (socket) => {
+    sockets.push(socket);
+    talk(socket);
+  });
+  const begunMs = performance.now();
+  const sample = await measure(t, `${scheme}://127.0.0.1:${port}/`, { timeoutMs });
+  const tookMs = performance.now() - begunMs;
+  if (sample.fault === "timeout") t.ok(tookMs >= timeoutMs - 5, `no timeout before ${timeoutMs} ms: ${tookMs}`);
+  // a socket that is not read does not notice
+  for (const socket of sockets) socket.resume();
+  if (sample.latencyUs === null) await until(() => sockets.every(({ closed }) => closed));
+  return sample;
 }
 
 /** An answer that ends must not meet the timeout on a loaded machine. */
@@ -39,9 +58,8 @@ void t.test("every hostile answer gets the right fault, in bounded time and memo
   t.teardown(() => clearInterval(watch));
   await Promise.all(
     hostileAnswers.map(async ({ name, talk, expected, timeoutMs: own }) => {
-      const port = await serveTcp(t, talk);
       const timeoutMs = own ?? (expected.fault === "timeout" ? shortMs : patienceMs);
-      const sample = await measure(t, `http://127.0.0.1:${port}/`, { timeoutMs });
+      const sample = await attacked(t, "http", talk, timeoutMs);
       t.match(sample, { fresh: true, ...expected }, name, { sample });
     }),
   );
@@ -165,9 +183,7 @@ const brokenHandshakes: [name: string, talk: HostileAnswer["talk"], expected: Ex
 
 for (const [name, talk, expected] of brokenHandshakes)
   void t.test(`${name}: ${String(expected.fault)}`, async (t) => {
-    const port = await serveTcp(t, talk);
-    const timeoutMs = expected.fault === "timeout" ? 400 : patienceMs;
-    const sample = await measure(t, `https://127.0.0.1:${port}/`, { timeoutMs });
+    const sample = await attacked(t, "https", talk, expected.fault === "timeout" ? 400 : patienceMs);
     t.match(sample, { ...expected, fresh: true, connectUs: Number, tlsUs: null });
   });
 

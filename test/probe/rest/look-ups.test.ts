@@ -67,13 +67,6 @@ void t.test("a look-up queued behind those of silent name servers is probe troub
   t.match(outcomes, [{ fault: "dns" }, { fault: "dns" }, { unmeasured: "resolver" }]);
 });
 
-void t.test("the time of a successful look-up is recorded as dns", async (t) => {
-  const url = await serve(t, (_request, response) => response.end(`{"price":1}`));
-  const named = url.replace("127.0.0.1", "here.test");
-  const measure = measuring(t, endpointAt(named), { resolver: makeResolver([], knowing("here.test")) });
-  t.match(await measure(), { good: true, dnsUs: Number });
-});
-
 void t.test("the dates of three hosts' answers give this machine's clock error", async (t) => {
   const url = await serve(t, (_request, response) => response.end(`{"price":1}`));
   const hosts = ["a.test", "b.test", "c.test"];

@@ -8,18 +8,8 @@ import t from "tap";
 import { unservedBy, type Measurement } from "../../../probe/rest/measurement.js";
 import { makeRateLimitBackoff } from "../../../probe/rest/rate-limit-backoff.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
-import { pouring } from "../../support/hostile-answers.js";
-import {
-  endpointAt,
-  measured,
-  measuring,
-  mebibyte,
-  openRest,
-  serve,
-  userAgent,
-} from "../../support/measured-endpoint.js";
+import { endpointAt, measured, measuring, openRest, serve, userAgent } from "../../support/measured-endpoint.js";
 import { serveTcp } from "../../support/tcp-server.js";
-import { until } from "../../support/until.js";
 
 void t.test("a good answer is measured on a fresh and then on a kept connection", async (t) => {
   let seen: IncomingMessage | undefined;
@@ -67,31 +57,30 @@ void t.test("POST sends its body as JSON, and the chain's head is read", async (
 });
 
 const price = `{"price":1}`;
-const gzip = { "content-encoding": "gzip" };
-const zip = { "content-encoding": "zip" };
 
 const answers: [
   name: string,
   status: number,
-  headers: object,
+  encoding: string,
   body: string | Buffer,
   expected: Partial<Measurement>,
 ][] = [
-  ["firewall", 403, {}, "no", { fault: "blocked" }],
-  ["geo-block", 451, {}, "no", { fault: "blocked" }],
-  ["ban", 418, {}, "no", { fault: "limited" }],
-  ["server error", 500, {}, "{}", { fault: "http" }],
-  ["page of HTML", 200, {}, "<html>", { fault: "body" }],
-  ["compressed answer that was not requested", 200, gzip, gzipSync(price), { good: true }],
-  ["unknown encoding", 200, zip, price, { fault: "body" }],
+  ["firewall", 403, "", "no", { fault: "blocked" }],
+  ["geo-block", 451, "", "no", { fault: "blocked" }],
+  ["ban", 418, "", "no", { fault: "limited" }],
+  ["server error", 500, "", "{}", { fault: "http" }],
+  ["page of HTML", 200, "", "<html>", { fault: "body" }],
+  ["compressed answer that was not requested", 200, "gzip", gzipSync(price), { good: true }],
+  ["unknown encoding", 200, "zip", price, { fault: "body" }],
 ];
 
-for (const [name, status, headers, body, expected] of answers)
+for (const [name, status, encoding, body, expected] of answers)
   void t.test(`${name}: ${expected.fault ?? "good"}`, async (t) => {
-    const url = await serve(t, (_request, response) => response.writeHead(status, { ...headers }).end(body));
+    const headers = { "content-encoding": encoding };
+    const url = await serve(t, (_request, response) => response.writeHead(status, headers).end(body));
     const sample = await measured(t, endpointAt(url));
-    t.match(sample, { good: !expected.fault, httpStatus: status, ...expected });
-    t.type(sample.latencyUs, "number", "the answer was complete");
+    // the answer was whole
+    t.match(sample, { good: !expected.fault, httpStatus: status, latencyUs: Number, ...expected });
   });
 
 void t.test("an address where nothing listens: connect", async (t) => {
@@ -104,68 +93,14 @@ void t.test("an address where nothing listens: connect", async (t) => {
   t.match(sample, { good: false, fault: "connect", latencyUs: null });
 });
 
-const drip = (socket: net.Socket) => {
-  socket.on("data", () => socket.write("HTTP/1.1 200 OK\r\n\r\n"));
-  const timer = setInterval(() => socket.write(" "), 20);
-  socket.on("close", () => clearInterval(timer));
-};
-
-const endless: [name: string, scheme: "http" | "https", talk: (socket: net.Socket) => unknown][] = [
-  ["never answers", "http", (socket) => socket.resume()],
-  ["never answers the TLS handshake", "https", (socket) => socket.resume()],
-  ["drips its body", "http", drip],
-];
-
-for (const [name, scheme, talk] of endless)
-  void t.test(`a server that ${name}: timeout, and the connection is closed`, async (t) => {
-    let closed: Promise<unknown> | undefined;
-    const port = await serveTcp(t, (socket) => {
-      closed = once(socket, "close");
-      talk(socket);
-    });
-    const begunMs = performance.now();
-    const sample = await measured(t, endpointAt(`${scheme}://127.0.0.1:${port}/`, { timeoutMs: 300 }));
-    const tookMs = performance.now() - begunMs;
-    t.match(sample, { fault: "timeout", latencyUs: null });
-    t.ok(tookMs >= 295, `${tookMs} ms`);
-    await closed;
-  });
-
-void t.test("an endless body: body, and reading is bounded", async (t) => {
-  let server: net.Socket | undefined;
-  const port = await serveTcp(t, (socket) => {
-    server = socket;
-    pouring("HTTP/1.1 200 OK\r\n\r\n", " ")(socket);
-  });
-  const sample = await measured(t, endpointAt(`http://127.0.0.1:${port}/`));
-  t.match(sample, { fault: "body", latencyUs: null, httpStatus: 200 });
-  await until(() => server!.closed);
-  t.ok(server!.bytesWritten < 32 * mebibyte, `the server sent ${server!.bytesWritten} bytes`);
-});
-
-void t.test("Retry-After is honoured: no request is sent within it, and its slots are unserved", async (t) => {
-  let requests = 0;
-  let limited = true;
-  const url = await serve(t, (_request, response) => {
-    requests += 1;
-    if (limited) response.writeHead(429, { "retry-after": "1" }).end("slow");
-    else response.end(price);
-  });
-  const measure = measuring(t, endpointAt(url));
-  t.match(await measure(), { fault: "limited", httpStatus: 429 });
-  t.same(await measure(), unservedBy("limited"));
-  t.equal(requests, 1, "no more requests were sent");
-  limited = false;
-  await sleep(1050);
-  t.match(await measure(), { good: true });
-});
-
-for (const headers of [{ "retry-after": "30" }, {}])
+for (const headers of [{ "retry-after": "1" }, {}])
   void t.test(`a pause holds for all endpoints of its origin, with ${JSON.stringify(headers)}`, async (t) => {
     const paths: string[] = [];
+    let isLimited = true;
     const url = await serve(t, (request, response) => {
       paths.push(request.url!);
-      response.writeHead(429, headers).end("slow");
+      if (isLimited) response.writeHead(429, headers).end("slow");
+      else response.end(price);
     });
     const elsewhere = await serve(t, (_request, response) => response.end(price));
     const rest = openRest(t);
@@ -175,6 +110,9 @@ for (const headers of [{ "retry-after": "30" }, {}])
     t.same(await first!(), unservedBy("limited"));
     t.same(paths, ["/first"], "no more requests were sent");
     t.match(await rest(endpointAt(elsewhere))(), { good: true });
+    isLimited = false;
+    await sleep(1050);
+    t.match(await first!(), headers["retry-after"] ? { good: true } : unservedBy("limited"));
   });
 
 void t.test("rate limits without Retry-After back off longer each time", (t) => {

@@ -61,9 +61,9 @@ async function serveTrades(t: Test, answer: (ws: WebSocket, arg: Arg) => void) {
   return { url, server, requests };
 }
 
-void t.test("a subscription without an answer is the fault of its stream alone", async (t) => {
-  const { url } = await serveTrades(t, () => {});
-  const { line, feed } = listening(t, url, { patience });
+void t.test("a subscription without an answer is the fault of its stream alone, until the socket closes", async (t) => {
+  const { url, server } = await serveTrades(t, () => {});
+  const { line, feed, feeds } = listening(t, url, { patience });
   await until(() => names.filter((name) => feed(name).meter.isSubscribed()).length === 2);
   await until(() => feed("trades").trouble !== null);
   const { kind, askedMs } = feed("trades").trouble!;
@@ -73,6 +73,13 @@ void t.test("a subscription without an answer is the fault of its stream alone",
   t.same([feed("ticker").trouble, feed("book").trouble], [null, null]);
   t.ok(line.opened());
   t.equal(line.down(), null, "the socket stays up");
+
+  const [ws] = server.clients;
+  server.close();
+  ws!.terminate();
+  await until(() => line.down() !== null);
+  t.same(line.down(), { fault: "closed" });
+  t.ok(feeds.every(({ trouble, meter }) => !trouble && !meter.isSubscribed()));
 });
 
 void t.test("a refusal that names no stream becomes the reason of all unanswered ones", async (t) => {
@@ -268,16 +275,4 @@ void t.test("subscriptions are sent even if the welcome never comes", async (t) 
   t.notOk(feeds.some(({ meter }) => meter.isSubscribed()));
   await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
   t.ok(feeds.every(({ trouble }) => trouble === null));
-});
-
-void t.test("an unanswered subscription is no fault once the socket has closed", async (t) => {
-  const { url, server } = await serveTrades(t, () => {});
-  const { line, feed, feeds } = listening(t, url, { patience });
-  await until(() => feed("trades").trouble?.kind === "unanswered");
-  const [ws] = server.clients;
-  server.close();
-  ws!.terminate();
-  await until(() => line.down() !== null);
-  t.same(line.down(), { fault: "closed" });
-  t.ok(feeds.every(({ trouble, meter }) => !trouble && !meter.isSubscribed()));
 });

@@ -30,17 +30,15 @@ const mostMemory = 96 * mebibyte;
 interface Attack {
   what: string;
   /** The server's action on the request; by default it upgrades. */
-  answer?: (socket: Socket, request: string) => void;
+  answer?: Answer;
   /** The server's action once the socket is open. */
-  act?: (socket: Socket) => void;
+  act?: (socket: Socket) => unknown;
   cause: Cause;
   /** Absent: the probe's default. */
   flow?: Flow;
 }
 
 const closed: Cause = { fault: "closed" };
-const handshake: Cause = { fault: "handshake" };
-const timeout: Cause = { fault: "timeout" };
 
 const writing = (bytes: Buffer) => (socket: Socket) => socket.write(bytes);
 const flooding = (bytes: Buffer) => (socket: Socket) => flood(socket, bytes);
@@ -95,35 +93,20 @@ const misdeeds: Record<string, (socket: Socket) => unknown> = {
   },
 };
 
-const attacks: Attack[] = [
-  ...Object.entries(misdeeds).map(([what, act]) => ({ what, act, cause: closed })),
-  {
-    what: "sends messages of four thousand empty fragments each",
-    act: flooding(
-      Buffer.concat([frame(firstFragment, ""), repeated(frame(fragment, ""), 4000), frame(lastFragment, "{}")]),
-    ),
-    cause: closed,
-    // Two million fragments a second are allowed, more than a busy machine can read.
-    flow: { frames: { burst: 100_000, perSecond: 20_000 }, bytes: { burst: mebibyte, perSecond: mebibyte / 16 } },
-  },
-  {
-    what: "agrees on a compression that was not offered",
-    answer: (socket, request) => socket.write(upgrade(request, "Sec-WebSocket-Extensions: permessage-deflate\r\n")),
-    cause: handshake,
-  },
-  { what: "resets before it answers", answer: (socket) => socket.resetAndDestroy(), cause: closed },
-  {
-    what: "resets in the midst of its answer",
-    answer(socket, request) {
+type Answer = (socket: Socket, request: string) => unknown;
+
+/** What a server answers to the request, by the fault. */
+const answers: Record<"closed" | "timeout" | "handshake", Record<string, Answer>> = {
+  closed: {
+    "resets before it answers": (socket) => socket.resetAndDestroy(),
+    "resets in the midst of its answer": (socket, request) => {
       socket.write(upgrade(request).subarray(0, 40));
       setTimeout(() => socket.resetAndDestroy(), 50);
     },
-    cause: closed,
   },
-  { what: "accepts, and never answers", answer: () => {}, cause: timeout },
-  {
-    what: "answers drop by drop",
-    answer(socket, request) {
+  timeout: {
+    "accepts, and never answers": () => {},
+    "answers drop by drop": (socket, request) => {
       const bytes = upgrade(request);
       let at = 0;
       const timer = setInterval(() => {
@@ -132,38 +115,41 @@ const attacks: Attack[] = [
       }, 100);
       socket.once("close", () => clearInterval(timer));
     },
-    cause: timeout,
   },
-  {
-    what: "answers with headers without end",
-    answer(socket) {
+  handshake: {
+    "agrees on a compression that was not offered": (socket, request) =>
+      socket.write(upgrade(request, "Sec-WebSocket-Extensions: permessage-deflate\r\n")),
+    "answers with headers without end": (socket) => {
       socket.write("HTTP/1.1 101 Switching Protocols\r\n");
       flood(socket, Buffer.from(`x-more: ${"x".repeat(1000)}\r\n`), 50_000_000);
     },
-    cause: handshake,
-  },
-  {
-    what: "answers with one header without end",
-    answer(socket) {
+    "answers with one header without end": (socket) => {
       socket.write("HTTP/1.1 101 Switching Protocols\r\nx: ");
       flood(socket, Buffer.alloc(65_536, "x"), 50_000_000);
     },
-    cause: handshake,
+    "answers with a wrong accept key": (socket) => socket.write(upgrade("sec-websocket-key: abc\r\n")),
+    "speaks another protocol": (socket) => socket.end("220 smtp.example.com ESMTP\r\n"),
   },
-  {
-    what: "answers with a wrong accept key",
-    answer: (socket) => socket.write(upgrade("sec-websocket-key: abc\r\n")),
-    cause: handshake,
-  },
+};
+
+const attacks: Attack[] = [
+  ...Object.entries(misdeeds).map(([what, act]) => ({ what, act, cause: closed })),
+  ...Object.entries(answers).flatMap(([fault, those]) =>
+    Object.entries(those).map(([what, answer]) => ({ what, answer, cause: { fault } as Cause })),
+  ),
   {
     what: "leads elsewhere",
     answer: (socket) => socket.end("HTTP/1.1 301 Moved\r\nLocation: ws://127.0.0.1:1/\r\n\r\n"),
     cause: { fault: "handshake", httpStatus: 301 },
   },
   {
-    what: "speaks another protocol",
-    answer: (socket) => socket.end("220 smtp.example.com ESMTP\r\n"),
-    cause: handshake,
+    what: "sends messages of four thousand empty fragments each",
+    act: flooding(
+      Buffer.concat([frame(firstFragment, ""), repeated(frame(fragment, ""), 4000), frame(lastFragment, "{}")]),
+    ),
+    cause: closed,
+    // Two million fragments a second are allowed, more than a busy machine can read.
+    flow: { frames: { burst: 100_000, perSecond: 20_000 }, bytes: { burst: mebibyte, perSecond: mebibyte / 16 } },
   },
 ];
 
