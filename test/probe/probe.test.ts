@@ -1,18 +1,13 @@
 import t from "tap";
-import { registry as played } from "../support/okx-server.js";
-import { startRecordingProbe } from "../support/recording-probe.js";
+import { probeWorld, quickly } from "../support/recording-probe.js";
 import { until } from "../support/until.js";
-import { startWorld } from "../../simulator/world.js";
 
 void t.test("a probe delivers each slot once, also those measured while the database was away", async (t) => {
-  const world = await startWorld({ registry: played, timeScale: 5, messagesPerMinuteCap: 120 });
-  t.teardown(() => world.close());
-  const registry = structuredClone(world.registry);
-  for (const { rest, socket } of registry.venues)
-    for (const component of [...rest, ...(socket?.streams ?? [])]) component.cadenceMs = 1000;
   const region = "ap-southeast";
   let away = true;
-  const { probe, samples } = await startRecordingProbe(t, registry, { region, isAway: () => away });
+  const registry = quickly(["binance", "kraken", "okx", "bitfinex", "kucoin", "gate"]);
+  const options = { registry, timeScale: 5, messagesPerMinuteCap: 120 };
+  const { world, probe, samples } = await probeWorld(t, options, { region, isAway: () => away });
   await until(() => probe.status().waiting > 500, 20_000);
   away = false;
   await until(() => samples.length > 500, 20_000);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
-import { isUnmeasured, type Measurement } from "../../probe/rest/measurement.js";
+import { isUnmeasured } from "../../probe/rest/measurement.js";
 import { makeResolver } from "../../probe/network/resolver.js";
 import { makeRest, type RestOptions } from "../../probe/rest/rest.js";
 import type { RestEndpoint } from "../../shared/registry/registry.js";
@@ -33,11 +33,7 @@ export function measuring(t: Test, endpoint: RestEndpoint, options: Partial<Rest
   return openRest(t, options)(endpoint);
 }
 
-export async function measured(
-  t: Test,
-  endpoint: RestEndpoint,
-  options: Partial<RestOptions> = {},
-): Promise<Measurement> {
+export async function measured(t: Test, endpoint: RestEndpoint, options: Partial<RestOptions> = {}) {
   const outcome = await measuring(t, endpoint, options)();
   if (isUnmeasured(outcome)) throw new Error(outcome.unmeasured);
   return outcome;

@@ -36,25 +36,20 @@ export async function serveSockets(t: Test, talk: (ws: WebSocket) => void, more:
   return { url: `ws://127.0.0.1:${port}`, server };
 }
 
+type OnSubscribe = (ws: WebSocket, arg: Arg, place: number) => void;
+
 /** @param onSubscribe called for each subscription; `place` counts the sockets */
-export function serveOkx(
-  t: Test,
-  onSubscribe: (ws: WebSocket, arg: Arg, place: number) => void,
-  more: ServerOptions = {},
-) {
+export function serveOkx(t: Test, onSubscribe: OnSubscribe, more: ServerOptions = {}) {
   let sockets = 0;
-  return serveSockets(
-    t,
-    (ws) => {
-      const place = sockets++;
-      ws.on("message", (data: Buffer) => {
-        if (!data.includes("subscribe")) return;
-        const { args } = JSON.parse(data.toString()) as { args: Arg[] };
-        onSubscribe(ws, args[0]!, place);
-      });
-    },
-    more,
-  );
+  const talk = (ws: WebSocket) => {
+    const place = sockets++;
+    ws.on("message", (data: Buffer) => {
+      if (!data.includes("subscribe")) return;
+      const { args } = JSON.parse(data.toString()) as { args: Arg[] };
+      onSubscribe(ws, args[0]!, place);
+    });
+  };
+  return serveSockets(t, talk, more);
 }
 
 export function acknowledge(ws: WebSocket, arg: Arg): void {

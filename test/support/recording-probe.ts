@@ -1,16 +1,21 @@
+/** Probes that keep their samples in memory. */
 import type { Test } from "tap";
 import { startProbe, type ProbeOptions } from "../../probe/probe.js";
 import { makeLog } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
-import type { Registry } from "../../shared/registry/registry.js";
+import { loadRegistry } from "../../shared/registry/load-registry.js";
+import type { Registry, Venue } from "../../shared/registry/registry.js";
+import { startWorld, type WorldOptions } from "../../simulator/world.js";
 import { someSpool } from "./spool.js";
+
+const registry = await loadRegistry("registry-all.json");
 
 interface Options extends Partial<Omit<ProbeOptions, "record">> {
   /** Whether the database is away. */
   isAway?: () => boolean;
 }
 
-/** Starts a probe that measures a registry until the test ends, and keeps its samples in memory. */
+/** Starts a probe that measures a registry until the test ends. */
 export async function startRecordingProbe(t: Test, registry: Registry, { isAway, ...more }: Options = {}) {
   const samples: Sample[] = [];
   const probe = startProbe({
@@ -29,4 +34,25 @@ export async function startRecordingProbe(t: Test, registry: Registry, { isAway,
   const of = (component: string, from = new Date(0)) =>
     samples.filter((one) => one.component === component && one.slotAt >= from).sort((a, b) => +a.slotAt - +b.slotAt);
   return { probe, samples, of };
+}
+
+/** Starts a simulated world, and a probe that measures it. */
+export async function probeWorld(t: Test, options: WorldOptions, more: Options = {}) {
+  const world = await startWorld(options);
+  t.teardown(() => world.close());
+  return { world, ...(await startRecordingProbe(t, world.registry, more)) };
+}
+
+export function areGood(samples: readonly Sample[]): boolean {
+  return samples.every(({ good }) => good);
+}
+
+/** Venues of the registry, measured twice a second. */
+export function quickly(ids: readonly string[], change: (venue: Venue) => void = () => {}): Registry {
+  const venues = structuredClone(registry.venues.filter(({ id }) => ids.includes(id)));
+  for (const venue of venues) {
+    for (const component of [...venue.rest, ...(venue.socket?.streams ?? [])]) component.cadenceMs = 500;
+    change(venue);
+  }
+  return { ...registry, venues };
 }

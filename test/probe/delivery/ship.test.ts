@@ -68,24 +68,21 @@ for (const [what, error] of [
     await ship.close();
   });
 
-void t.test(
-  "closing ends in time when the database hangs, and the waiting samples are delivered after a restart",
-  async (t) => {
-    const directory = await spoolDirectory(t);
-    const never = () => new Promise<never>(() => {});
-    const hanging = startShip({ spool: await someSpool(t, { directory }), record: never, log: quiet });
-    numbers(700).forEach((n) => hanging.add(sampleOf(n)));
-    await hanging.close(50);
-    t.match(hanging.status(), { waiting: 700, dropped: 0 });
+void t.test("closing ends in time when the database hangs, and a restart delivers what waits", async (t) => {
+  const directory = await spoolDirectory(t);
+  const never = () => new Promise<never>(() => {});
+  const hanging = startShip({ spool: await someSpool(t, { directory }), record: never, log: quiet });
+  numbers(700).forEach((n) => hanging.add(sampleOf(n)));
+  await hanging.close(50);
+  t.match(hanging.status(), { waiting: 700, dropped: 0 });
 
-    const { database, record } = makeDatabase();
-    const spool = await someSpool(t, { directory });
-    const ship = startShip({ spool, record, log: quiet });
-    ship.add(sampleOf(700));
-    await ship.close();
-    t.same(database.rows, numbers(701));
-  },
-);
+  const { database, record } = makeDatabase();
+  const spool = await someSpool(t, { directory });
+  const ship = startShip({ spool, record, log: quiet });
+  ship.add(sampleOf(700));
+  await ship.close();
+  t.same(database.rows, numbers(701));
+});
 
 void t.test("duplicates and rejections are counted separately", async (t) => {
   const record = () => Promise.resolve({ stored: 1, duplicates: 1, refused: 1 });

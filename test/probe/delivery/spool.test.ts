@@ -127,31 +127,28 @@ void t.test("another probe of the region delivers dead probes' samples, beside a
   await Promise.all(others.map((one) => one.close()));
 });
 
-void t.test(
-  "a file that is created while the last adopted file is deleted is not taken for an adopted one",
-  async (t) => {
-    const directory = await spoolDirectory(t);
-    const rounds = 40;
-    let delivered = 0;
-    for (let round = 0; round < rounds; round += 1) {
-      const old = await someSpool(t, { directory });
-      old.add(numbered(2 * round));
-      await old.close();
-      const spool = await someSpool(t, { directory });
-      (await spool.next(1))!.done();
-      spool.add(numbered(2 * round + 1));
-      const next = spool.next(1);
-      // before, during and after the creation of the file
-      for (let i = 0; i < round % 8; i += 1) await new Promise(setImmediate);
-      t.ok(await spool.flush());
-      const batch = (await next) ?? (await spool.next(1));
-      delivered += batch?.samples.length ?? 0;
-      batch?.done();
-      await spool.close();
-    }
-    t.equal(delivered, rounds);
-  },
-);
+void t.test("a file created while the last adopted one is deleted is not taken for an adopted one", async (t) => {
+  const directory = await spoolDirectory(t);
+  const rounds = 40;
+  let delivered = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const old = await someSpool(t, { directory });
+    old.add(numbered(2 * round));
+    await old.close();
+    const spool = await someSpool(t, { directory });
+    (await spool.next(1))!.done();
+    spool.add(numbered(2 * round + 1));
+    const next = spool.next(1);
+    // before, during and after the creation of the file
+    for (let i = 0; i < round % 8; i += 1) await new Promise(setImmediate);
+    t.ok(await spool.flush());
+    const batch = (await next) ?? (await spool.next(1));
+    delivered += batch?.samples.length ?? 0;
+    batch?.done();
+    await spool.close();
+  }
+  t.equal(delivered, rounds);
+});
 
 void t.test("an unreadable file is left alone, and no other file is lost", async (t) => {
   const directory = await spoolDirectory(t);
@@ -316,12 +313,7 @@ async function readAll(directory: string) {
 }
 
 /** Waits at each multiple of `flushEvery`, and at the end, until all are written. */
-async function addAll(
-  spool: Spool,
-  numbers: readonly number[],
-  flushEvery: number,
-  to: Pick<Spool, "add"> = spool,
-): Promise<void> {
+async function addAll(spool: Spool, numbers: readonly number[], flushEvery: number, to: Pick<Spool, "add"> = spool) {
   for (const n of numbers) {
     to.add(numbered(n));
     if (n % flushEvery === 0) await spool.flush();

@@ -23,6 +23,7 @@ void t.test("a chain head is read exactly or is null", (t) => {
 const wanted = { path: "$.a", equals: true };
 const both: Proof = [{ path: "$.time" }, { unless: "$.error" }];
 const unless = { unless: "$.error" };
+const errors = ["", false, 0, [], "apiLimitExceeded"].map((error) => ({ error }));
 const list = { path: "$", is: "list" } as const;
 
 const proofs: [what: string, proof: Proof, good: unknown[], bad: unknown[]][] = [
@@ -33,12 +34,7 @@ const proofs: [what: string, proof: Proof, good: unknown[], bad: unknown[]][] = 
   ["a condition may require false", { path: "$.a", equals: false }, [{ a: false }], [{}]],
   ["a condition requires a number", { path: "$.a", equals: 1 }, [], [{ a: "1" }, { a: [1] }]],
   ["a condition requires a list, empty or not", list, [[], [1]], [{}, { 0: 1, length: 1 }, "[]", null, 0]],
-  [
-    "a condition requires a field to be missing",
-    unless,
-    [{}, { error: null }],
-    ["", false, 0, [], "apiLimitExceeded"].map((error) => ({ error })),
-  ],
+  ["a condition requires a field to be missing", unless, [{}, { error: null }], errors],
   ["all conditions must hold", both, [{ time: 1 }], [{ time: 1, error: "no" }, {}]],
 ];
 

@@ -32,10 +32,7 @@ function slowResolver(delayMs: number) {
   return { resolver: makeResolver([host], lookup), took };
 }
 
-/**
- * Waits as each request's path says, `/<name>/<before the first byte>/<before the last>`, and for given times in
- * look-ups and handshakes.
- */
+/** Waits as each request's path says, `/<name>/<before the first byte>/<before the last>`. */
 async function openWorld(t: Test, secure: boolean, { dnsMs = 0, tlsMs = 0 } = {}) {
   const authority = makeAuthority();
   const took = new Map<string, Took>();
@@ -83,9 +80,7 @@ function sinceUs(fromMs: number): number {
   return Math.round((performance.now() - fromMs) * 1000);
 }
 
-/**
- * The longest loopback round trip meanwhile, in a process as busy as this one: no measurement in it can be more exact.
- */
+/** The longest loopback round trip meanwhile: no measurement in a process as busy as this can be more exact. */
 async function startPingPong(t: Test): Promise<{ worstUs(): number }> {
   const port = await serveTcp(t, (socket) => socket.on("data", (ping) => socket.write(ping)));
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
@@ -174,24 +169,20 @@ void t.test("a socket's time to open is its true length, including the look-up",
   isWithin(t, "connecting", connectUs, 0, worstUs);
 });
 
-void t.test(
-  "two hundred concurrent measurements are recorded at their true lengths, on fresh and on kept connections",
-  async (t) => {
-    const endpoint = await openWorld(t, false);
-    const pingPong = await startPingPong(t);
-    const endpoints = Array.from({ length: 200 }, (_, i) => endpoint(`e${i}`, (i * 37) % 300, (i * 53) % 200));
-    for (const fresh of [true, false]) {
-      const measured = await Promise.all(endpoints.map((measure) => measure(fresh)));
-      const worstUs = pingPong.worstUs();
-      t.ok(measured.every(({ recorded }) => recorded.good && recorded.fresh === fresh));
-      const errorsUs = measured.map(({ recorded, took }, i) => {
-        isWithin(t, `first byte of ${i}`, recorded.firstByteUs, took.firstByteUs, worstUs);
-        return isWithin(t, `latency of ${i}`, recorded.latencyUs, took.latencyUs, worstUs);
-      });
-      errorsUs.sort((a, b) => a - b);
-      t.comment(
-        `${fresh ? "fresh" : "kept"}: median error ${errorsUs[100]} µs, greatest ${errorsUs[199]} µs; the longest turn ${worstUs} µs`,
-      );
-    }
-  },
-);
+void t.test("two hundred concurrent measurements are recorded at their true lengths", async (t) => {
+  const endpoint = await openWorld(t, false);
+  const pingPong = await startPingPong(t);
+  const endpoints = Array.from({ length: 200 }, (_, i) => endpoint(`e${i}`, (i * 37) % 300, (i * 53) % 200));
+  for (const fresh of [true, false]) {
+    const measured = await Promise.all(endpoints.map((measure) => measure(fresh)));
+    const worstUs = pingPong.worstUs();
+    t.ok(measured.every(({ recorded }) => recorded.good && recorded.fresh === fresh));
+    const errorsUs = measured.map(({ recorded, took }, i) => {
+      isWithin(t, `first byte of ${i}`, recorded.firstByteUs, took.firstByteUs, worstUs);
+      return isWithin(t, `latency of ${i}`, recorded.latencyUs, took.latencyUs, worstUs);
+    });
+    errorsUs.sort((a, b) => a - b);
+    const connections = fresh ? "fresh" : "kept";
+    t.comment(`${connections}: median error ${errorsUs[100]} µs, greatest ${errorsUs[199]}, longest turn ${worstUs}`);
+  }
+});

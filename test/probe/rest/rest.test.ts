@@ -58,13 +58,7 @@ void t.test("POST sends its body as JSON, and the chain's head is read", async (
 
 const price = `{"price":1}`;
 
-const answers: [
-  name: string,
-  status: number,
-  encoding: string,
-  body: string | Buffer,
-  expected: Partial<Measurement>,
-][] = [
+const answers: [string, number, string, string | Buffer, Partial<Measurement>][] = [
   ["firewall", 403, "", "no", { fault: "blocked" }],
   ["geo-block", 451, "", "no", { fault: "blocked" }],
   ["ban", 418, "", "no", { fault: "limited" }],

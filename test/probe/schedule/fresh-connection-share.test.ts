@@ -83,42 +83,36 @@ async function openVenue(t: Test, endpoints: number) {
   };
 }
 
-void t.test(
-  "two slots of twenty-four open a fresh connection, with a look-up and a full handshake, which later slots use",
-  async (t) => {
-    const { seen, measured } = await openVenue(t, 1);
-    await measured(-1);
-    t.equal(seen.connections, 1, "the very first slot has no connection to reuse");
-    const outcomes: MeasurementOutcome[] = [];
-    for (const k of slots(24)) outcomes.push(...(await measured(k)));
-    const fresh = outcomes.filter((outcome) => "fresh" in outcome && outcome.fresh);
-    t.equal(fresh.length, 2);
-    const opening = { dnsUs: Number, connectUs: Number, tlsUs: Number, certificateExpiresAt: Date };
-    const reusing = { fresh: false, dnsUs: null, connectUs: null, tlsUs: null, certificateExpiresAt: null };
-    for (const outcome of outcomes) t.match(outcome, { good: true, ...(fresh.includes(outcome) ? opening : reusing) });
-    t.match(seen, { connections: 3, lookups: 3, resumed: 0 });
-    t.ok(seen.mostOpen <= 2);
-    // the server notices a moment later
-    await until(() => seen.open === 1);
-  },
-);
+void t.test("two slots of twenty-four open a connection with a full handshake, which later slots use", async (t) => {
+  const { seen, measured } = await openVenue(t, 1);
+  await measured(-1);
+  t.equal(seen.connections, 1, "the very first slot has no connection to reuse");
+  const outcomes: MeasurementOutcome[] = [];
+  for (const k of slots(24)) outcomes.push(...(await measured(k)));
+  const fresh = outcomes.filter((outcome) => "fresh" in outcome && outcome.fresh);
+  t.equal(fresh.length, 2);
+  const opening = { dnsUs: Number, connectUs: Number, tlsUs: Number, certificateExpiresAt: Date };
+  const reusing = { fresh: false, dnsUs: null, connectUs: null, tlsUs: null, certificateExpiresAt: null };
+  for (const outcome of outcomes) t.match(outcome, { good: true, ...(fresh.includes(outcome) ? opening : reusing) });
+  t.match(seen, { connections: 3, lookups: 3, resumed: 0 });
+  t.ok(seen.mostOpen <= 2);
+  // the server notices a moment later
+  await until(() => seen.open === 1);
+});
 
 for (const fault of ["dns", "tls"] as const)
-  void t.test(
-    `a fault of new connections only (${fault}) is found within twelve slots, and in every slot until it ends`,
-    async (t) => {
-      const venue = await openVenue(t, 3);
-      await venue.measured(-1);
-      venue.breaks[fault]();
-      const rounds: MeasurementOutcome[][] = [];
-      for (const k of slots(12)) rounds.push(await venue.measured(k));
-      const all = rounds.flat();
-      const first = all.findIndex((outcome) => "good" in outcome && !outcome.good);
-      // with three endpoints, the next fresh connection is never further away than this
-      t.ok(first >= 0 && first < 3 * 12, `at the ${first}th measurement`);
-      for (const [n, outcome] of all.entries())
-        t.match(outcome, n < first ? { good: true, fresh: false } : { good: false, fault, fresh: true });
-      venue.heals[fault]();
-      t.match((await venue.measured(12))[0], { good: true, fresh: true });
-    },
-  );
+  void t.test(`a fault of new connections only (${fault}) is found within twelve slots, until it ends`, async (t) => {
+    const venue = await openVenue(t, 3);
+    await venue.measured(-1);
+    venue.breaks[fault]();
+    const rounds: MeasurementOutcome[][] = [];
+    for (const k of slots(12)) rounds.push(await venue.measured(k));
+    const all = rounds.flat();
+    const first = all.findIndex((outcome) => "good" in outcome && !outcome.good);
+    // with three endpoints, the next fresh connection is never further away than this
+    t.ok(first >= 0 && first < 3 * 12, `at the ${first}th measurement`);
+    for (const [n, outcome] of all.entries())
+      t.match(outcome, n < first ? { good: true, fresh: false } : { good: false, fault, fresh: true });
+    venue.heals[fault]();
+    t.match((await venue.measured(12))[0], { good: true, fresh: true });
+  });

@@ -1,7 +1,4 @@
-/**
- * A subscription is served, refused, or not answered in time. Tests that each is distinguished from the others and from
- * a closed socket.
- */
+/** A subscription is served, refused, or not answered in time, which is not the same as a closed socket. */
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import type { WebSocket } from "ws";

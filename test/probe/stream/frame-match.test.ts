@@ -78,17 +78,6 @@ void t.test("the last of duplicate keys counts", (t) => {
   t.end();
 });
 
-void t.test("a socket's streams may match on any number of paths", (t) => {
-  const places = 40;
-  const read = matcherOf(
-    Array.from({ length: places }, (_, place) => ({ match: { path: `$.data[${place}].x`, equals: place } })),
-  );
-  const data = Array.from({ length: places }, (_, x) => ({ x }));
-  t.same(read({ data }), [...data.keys()]);
-  t.same(read({ data: data.with(33, { x: 0 }) }).length, places - 1);
-  t.end();
-});
-
 void t.test("invalid UTF-8 does no harm", (t) => {
   const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }]);
   const frame = (...bytes: number[]) =>

@@ -21,10 +21,7 @@ const closing = 0x88;
 
 const mebibyte = 1024 * 1024;
 
-/**
- * Eight sockets, each with a frame of the greatest allowed length, twice: in pieces and joined; plus the attackers' own
- * memory.
- */
+/** Eight sockets, each with a frame of the greatest length, in pieces and joined; plus the attackers' own memory. */
 const mostMemory = 96 * mebibyte;
 
 interface Attack {
@@ -44,6 +41,11 @@ const writing = (bytes: Buffer) => (socket: Socket) => socket.write(bytes);
 const flooding = (bytes: Buffer) => (socket: Socket) => flood(socket, bytes);
 
 const manyPings = repeated(frame(ping, "x".repeat(125)));
+const manyFragments = Buffer.concat([
+  frame(firstFragment, ""),
+  repeated(frame(fragment, ""), 4000),
+  frame(lastFragment, "{}"),
+]);
 const goodbye = frame(closing, Buffer.from([3, 232]));
 
 /** What a server does on an open socket that the probe must then close. */
@@ -144,9 +146,7 @@ const attacks: Attack[] = [
   },
   {
     what: "sends messages of four thousand empty fragments each",
-    act: flooding(
-      Buffer.concat([frame(firstFragment, ""), repeated(frame(fragment, ""), 4000), frame(lastFragment, "{}")]),
-    ),
+    act: flooding(manyFragments),
     cause: closed,
     // Two million fragments a second are allowed, more than a busy machine can read.
     flow: { frames: { burst: 100_000, perSecond: 20_000 }, bytes: { burst: mebibyte, perSecond: mebibyte / 16 } },

@@ -1,7 +1,4 @@
-/**
- * A quiet market is no dead stream: silence is no fault while the venue shows no trade, but a stream that stops is
- * found.
- */
+/** Silence of a stream is no fault while the venue shows no trade, but a stream that stops is found. */
 import { existsSync, readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 import { makeCounterpart } from "../../../probe/stream/counterpart.js";
@@ -38,10 +35,7 @@ const streams = [trades, measured, untimed];
 const unmeasuredAfter = (afterMs: number) => ({ ...trades, stall: { afterMs, distribution: null } });
 
 const rest = { cadenceMs: 15_000, oldestMs: minuteMs };
-const ways = [
-  { ...rest, shows: "time" },
-  { ...rest, shows: "id" },
-] as const;
+const ways = (["time", "id"] as const).map((shows) => ({ ...rest, shows }));
 
 const random = randomFrom(11);
 

@@ -5,7 +5,7 @@ import { makeFrameTimes } from "../../../probe/stream/frame-times.js";
 import { correctedAge, leastAge } from "../../../probe/rest/data-age.js";
 import { type Registry, type Venue } from "../../../shared/registry/registry.js";
 import { refuse, registry, serveOkx } from "../../support/okx-server.js";
-import { startRecordingProbe } from "../../support/recording-probe.js";
+import { areGood, probeWorld, quickly, startRecordingProbe } from "../../support/recording-probe.js";
 import { until } from "../../support/until.js";
 import { connect, send } from "../../../simulator/clients.js";
 import type { ScriptedFault } from "../../../simulator/faults.js";
@@ -16,26 +16,16 @@ const region = "eu-central";
 // These tests mostly wait.
 t.jobs = 4;
 
-/** Streams measured twice a second, and no REST endpoints. */
-function quickly(id: string, change: (venue: Venue) => void = () => {}): Registry {
-  const found = registry.venues.find((venue) => venue.id === id)!;
-  const venue = { ...structuredClone(found), rest: [] };
-  for (const stream of venue.socket!.streams) stream.cadenceMs = 500;
-  change(venue);
-  return { ...registry, venues: [venue] };
+/** The streams of a venue, without its REST endpoints. */
+function streamsOf(id: string, change: (venue: Venue) => void = () => {}): Registry {
+  return quickly([id], (venue) => {
+    venue.rest = [];
+    change(venue);
+  });
 }
 
-async function playing(t: Test, played: Registry, timeScale = 1, faults: ScriptedFault[] = []) {
-  const messagesPerMinuteCap = timeScale === 1 ? 1200 : 30;
-  const world = await startWorld({ registry: played, timeScale, faults, messagesPerMinuteCap });
-  t.teardown(() => world.close());
-  return world;
-}
-
-/** A simulated world, and a probe that measures it. */
-async function probing(t: Test, ...play: [played: Registry, timeScale?: number, faults?: ScriptedFault[]]) {
-  const world = await playing(t, ...play);
-  return { world, ...(await startRecordingProbe(t, world.registry)) };
+function probing(t: Test, registry: Registry, timeScale = 1, faults: ScriptedFault[] = []) {
+  return probeWorld(t, { registry, timeScale, faults, messagesPerMinuteCap: timeScale === 1 ? 1200 : 30 });
 }
 
 const violationsOf = ({ violations }: World) => violations.filter((violation) => violation.region === region);
@@ -55,7 +45,7 @@ void t.test("the probe follows the keep-alive rules of all fifteen venues", asyn
 });
 
 void t.test("Binance Futures' pings, every three minutes, are answered", async (t) => {
-  const { world } = await probing(t, quickly("binance-futures"), 120);
+  const { world } = await probing(t, streamsOf("binance-futures"), 120);
   await until(() => world.openSockets() === 2);
   const { socket } = world.registry.venues[0]!;
   const mute = await connect(socket!.url, undefined, false);
@@ -66,16 +56,16 @@ void t.test("Binance Futures' pings, every three minutes, are answered", async (
 
 for (const id of ["bitfinex", "kucoin", "gemini", "gate", "deribit"])
   void t.test(`frames of ${id} are assigned to their streams and counted`, async (t) => {
-    const { world, of, samples } = await probing(t, quickly(id), 10);
+    const { world, of, samples } = await probing(t, streamsOf(id), 10);
     const names = world.registry.venues[0]!.socket!.streams.map(({ name }) => name);
     await until(() => names.every((name) => of(`ws:${name}`).some(({ messages }) => messages! > 0)));
-    t.ok(samples.every(({ good }) => good));
+    t.ok(areGood(samples));
     const timed = samples.filter(({ eventAgeMs }) => eventAgeMs !== null);
     t.ok(timed.every(({ eventAgeMs }) => Math.abs(eventAgeMs!) < 2500));
   });
 
 void t.test("a closed socket is a fault of ws:conn; its streams' slots are unserved with the same fault", async (t) => {
-  const { world, of, probe } = await probing(t, quickly("okx"));
+  const { world, of, probe } = await probing(t, streamsOf("okx"));
   await until(() => of("ws:trades").length > 0);
   const opened = of("ws:conn").filter(({ latencyUs }) => latencyUs !== null);
   t.equal(opened.length, 1, "one sample has the time to open");
@@ -109,14 +99,14 @@ const refusals = [
 for (const { fault, expected } of refusals)
   void t.test(`a socket that meets ${JSON.stringify(fault)}: ${expected.fault}`, async (t) => {
     const component = fault.kind === "refused" ? {} : { component: "ws:conn" };
-    const { of, probe } = await probing(t, quickly("kraken"), 1, [{ ...fault, venue: "kraken", ...component }]);
+    const { of, probe } = await probing(t, streamsOf("kraken"), 1, [{ ...fault, venue: "kraken", ...component }]);
     await until(() => of("ws:conn").length > 0, 15_000);
     t.match(of("ws:conn")[0], { good: false, latencyUs: null, ...expected });
     if (fault.kind === "timeout") t.ok(probe.status().unmeasured.starting > 10, "slots are unmeasured until then");
   });
 
 void t.test("a venue that asks for a pause gets no connection within it", async (t) => {
-  const { world, of } = await probing(t, quickly("kraken"), 1, [
+  const { world, of } = await probing(t, streamsOf("kraken"), 1, [
     { kind: "limited", venue: "kraken", component: "ws:conn", retryAfterS: 30 },
   ]);
   await until(() => of("ws:conn").length >= 5);
@@ -124,7 +114,7 @@ void t.test("a venue that asks for a pause gets no connection within it", async 
 });
 
 void t.test("a dead socket: timeout", async (t) => {
-  const { world, of } = await probing(t, quickly("kraken"), 20);
+  const { world, of } = await probing(t, streamsOf("kraken"), 20);
   await until(() => of("ws:conn").at(-1)?.good === true);
   world.fault({ kind: "dead-socket", venue: "kraken", component: "ws:conn" });
   await until(() => of("ws:conn").some(({ fault }) => fault === "timeout"));
@@ -132,11 +122,12 @@ void t.test("a dead socket: timeout", async (t) => {
 });
 
 void t.test("a socket is renewed before the venue's limit, and the measurements go on", async (t) => {
-  const limited = quickly("bitfinex", ({ socket }) => {
+  const limited = streamsOf("bitfinex", ({ socket }) => {
     socket!.maxConnectionMs = 7000;
     for (const stream of socket!.streams) stream.typicalPerMinute = 1200;
   });
-  const world = await playing(t, limited);
+  const world = await startWorld({ registry: limited, messagesPerMinuteCap: 1200 });
+  t.teardown(() => world.close());
   // the probe renews at its own, shorter limit, so that a busy machine does not come near the venue's
   const registry = structuredClone(world.registry);
   registry.venues[0]!.socket!.maxConnectionMs = 4000;
@@ -144,7 +135,7 @@ void t.test("a socket is renewed before the venue's limit, and the measurements 
   await until(() => world.requests({ component: "ws:conn" }) >= 3, 20_000);
   await until(() => of("ws:book").length >= 12);
   t.same(world.violations, []);
-  t.notOk(samples.find(({ good }) => !good));
+  t.ok(areGood(samples));
   const mean = of("ws:book").reduce((sum, { messages }) => sum + messages!, 0) / of("ws:book").length;
   t.ok(mean > 5 && mean < 15, `no frame counts twice: ${mean} a slot, 10 expected`);
   t.ok(world.openSockets() <= 2);
@@ -156,10 +147,8 @@ void t.test("a refused subscription is at once a fault of its stream", async (t)
     const timer = setInterval(() => ws.send(JSON.stringify({ arg, data: [] })), 50);
     ws.on("close", () => clearInterval(timer));
   });
-  const { of } = await startRecordingProbe(
-    t,
-    quickly("okx", ({ socket }) => (socket!.url = url)),
-  );
+  const refusing = streamsOf("okx", ({ socket }) => (socket!.url = url));
+  const { of } = await startRecordingProbe(t, refusing);
   await until(() => of("ws:trades").length > 0 && of("ws:ticker").length > 0);
   t.match(of("ws:trades")[0], { good: false, fault: "handshake", refusal: "60018", messages: 0 });
   t.match(of("ws:ticker")[0], { good: true, fault: null, refusal: null });
