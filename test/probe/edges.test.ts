@@ -3,50 +3,20 @@ import t, { type Test } from "tap";
 import type { MeasurementOutcome } from "../../probe/rest/measurement.js";
 import { makeResolver } from "../../probe/network/resolver.js";
 import { limits } from "../../shared/measurement/probe-rules.js";
-import { type Registry, type RestEndpoint, type Stream, type Venue } from "../../shared/registry/registry.js";
-import { loadRegistry } from "../../shared/registry/load-registry.js";
+import type { Registry } from "../../shared/registry/registry.js";
 import type { Sample } from "../../shared/measurement/sample.js";
 import { listeningLog } from "../support/listening-log.js";
 import { acknowledge, measuringStreams, serveOkx } from "../support/okx-server.js";
-import { startRecordingProbe } from "../support/recording-probe.js";
+import { areGood, probeWorld, quickly } from "../support/recording-probe.js";
 import { until } from "../support/until.js";
 import type { ScriptedFault } from "../../simulator/faults.js";
-import { startWorld } from "../../simulator/world.js";
-
-const registry = await loadRegistry("registry-all.json");
 
 // These tests mostly wait.
 t.jobs = 6;
 
-interface Change {
-  endpoint?: (endpoint: RestEndpoint) => void;
-  stream?: (stream: Stream) => void;
-  venue?: (venue: Venue) => void;
-}
-
-/** Venues measured twice a second unless changed. */
-function quickly(ids: string[], change: Change = {}): Registry {
-  const venues = structuredClone(registry.venues.filter(({ id }) => ids.includes(id)));
-  for (const venue of venues) {
-    change.venue?.(venue);
-    for (const endpoint of venue.rest) {
-      endpoint.cadenceMs = 500;
-      change.endpoint?.(endpoint);
-    }
-    for (const stream of venue.socket?.streams ?? []) {
-      stream.cadenceMs = 500;
-      change.stream?.(stream);
-    }
-  }
-  return { ...registry, venues };
-}
-
-/** A simulated world, and a probe that measures it. */
-async function probing(t: Test, played: Registry) {
-  const world = await startWorld({ registry: played, messagesPerMinuteCap: 600 });
-  t.teardown(() => world.close());
+async function probing(t: Test, registry: Registry) {
   const { log, lines } = listeningLog("info");
-  return { world, lines, ...(await startRecordingProbe(t, world.registry, { log })) };
+  return { lines, ...(await probeWorld(t, { registry, messagesPerMinuteCap: 600 }, { log })) };
 }
 
 for (const [hosts, endpoints] of [
@@ -55,56 +25,48 @@ for (const [hosts, endpoints] of [
 ] as const)
   for (const cadenceMs of [500, 2000])
     for (const kind of ["limited", "status"] as const)
-      void t.test(
-        `rate-limited with ${kind}, every ${cadenceMs} ms, on a host with ${hosts}: three bad samples in three slots`,
-        async (t) => {
-          const names: readonly string[] = endpoints;
-          const limited = quickly(["okx"], {
-            venue(venue) {
-              venue.socket = null;
-              venue.rest = venue.rest.filter(({ name }) => names.includes(name));
-            },
-            endpoint: (endpoint) => Object.assign(endpoint, { cadenceMs, timeoutMs: 0.9 * cadenceMs }),
-          });
-          const { world, of } = await probing(t, limited);
-          const components = names.map((name) => `rest:${name}`);
-          await until(() => components.every((component) => of(component).length > 0));
-          const requests = () => world.requests({ venue: "okx" });
-          const fault: ScriptedFault =
-            kind === "limited" ? { venue: "okx", kind, retryAfterS: 30 } : { venue: "okx", kind, status: 429 };
-          // The slot that meets the limit may have begun before it.
-          const bad = (component: string) => of(component).filter(({ fault }) => fault === "limited");
-          world.fault(fault);
-          await until(() => components.every((component) => bad(component).length >= 4), 10_000 + 4 * cadenceMs);
-          const [first] = components.flatMap(bad).sort((a, b) => +a.slotAt - +b.slotAt);
-          t.match(first, { fault: "limited", unserved: null, httpStatus: 429 });
-          for (const component of components) {
-            const [one, , three] = bad(component);
-            t.equal(+three!.slotAt - +one!.slotAt, 2 * cadenceMs, component);
-            t.ok(+one!.slotAt - +first!.slotAt < cadenceMs);
-            t.match(bad(component)[1], { good: false, unserved: true, latencyUs: null, httpStatus: null });
-          }
-          const before = requests();
-          const slots = bad("rest:ticker").length;
-          await until(() => bad("rest:ticker").length >= slots + 2);
-          t.equal(requests(), before, "no more requests are sent");
-        },
-      );
+      void t.test(`three bad samples in three slots: ${kind}, every ${cadenceMs} ms, ${hosts}`, async (t) => {
+        const names: readonly string[] = endpoints;
+        const limited = quickly(["okx"], (venue) => {
+          venue.socket = null;
+          venue.rest = venue.rest.filter(({ name }) => names.includes(name));
+          for (const endpoint of venue.rest) Object.assign(endpoint, { cadenceMs, timeoutMs: 0.9 * cadenceMs });
+        });
+        const { world, of } = await probing(t, limited);
+        const components = names.map((name) => `rest:${name}`);
+        await until(() => components.every((component) => of(component).length > 0));
+        const requests = () => world.requests({ venue: "okx" });
+        const fault: ScriptedFault =
+          kind === "limited" ? { venue: "okx", kind, retryAfterS: 30 } : { venue: "okx", kind, status: 429 };
+        // The slot that meets the limit may have begun before it.
+        const bad = (component: string) => of(component).filter(({ fault }) => fault === "limited");
+        world.fault(fault);
+        await until(() => components.every((component) => bad(component).length >= 4), 10_000 + 4 * cadenceMs);
+        const [first] = components.flatMap(bad).sort((a, b) => +a.slotAt - +b.slotAt);
+        t.match(first, { fault: "limited", unserved: null, httpStatus: 429 });
+        for (const component of components) {
+          const [one, , three] = bad(component);
+          t.equal(+three!.slotAt - +one!.slotAt, 2 * cadenceMs, component);
+          t.ok(+one!.slotAt - +first!.slotAt < cadenceMs);
+          t.match(bad(component)[1], { good: false, unserved: true, latencyUs: null, httpStatus: null });
+        }
+        const before = requests();
+        const slots = bad("rest:ticker").length;
+        await until(() => bad("rest:ticker").length >= slots + 2);
+        t.equal(requests(), before, "no more requests are sent");
+      });
 
 void t.test("a quiet market is no fault, but a stream that stops while trades go on stalls in time", async (t) => {
   // thresholds short enough for a test
   const afterMs = 2000;
   const tradesEveryMs = 1500;
-  const comparable = quickly(["okx"], {
-    endpoint(endpoint) {
-      if (endpoint.name !== "trades") return;
-      const newest = { path: "$.data[0].ts", unit: "ms" };
-      Object.assign(endpoint, { cadenceMs: tradesEveryMs, timeoutMs: 1000, newest });
-    },
-    stream(stream) {
-      const stall = { afterMs, distribution: null };
+  const comparable = quickly(["okx"], ({ rest, socket }) => {
+    const newest = { path: "$.data[0].ts", unit: "ms" };
+    const trades = rest.find(({ name }) => name === "trades")!;
+    Object.assign(trades, { cadenceMs: tradesEveryMs, timeoutMs: 1000, newest });
+    const stall = { afterMs, distribution: null };
+    for (const stream of socket!.streams)
       Object.assign(stream, { stall, counterpart: "trades", rateBasis: "estimate", staleAfterMs: 3000 });
-    },
   });
   const { world, of } = await probing(t, comparable);
   await until(() => of("ws:trades").length > 1 && of("rest:trades").length > 1);
@@ -112,10 +74,7 @@ void t.test("a quiet market is no fault, but a stream that stops while trades go
   world.fault({ venue: "okx", component: "rest:trades", kind: "frozen" });
   world.fault({ venue: "okx", component: "ws:trades", kind: "silent" });
   await until(() => of("ws:trades").at(-1)!.quietMs! > 4 * afterMs, 10_000 + 4 * afterMs);
-  t.notOk(
-    of("ws:trades").find(({ good }) => !good),
-    "silence is no fault while the venue shows no trade",
-  );
+  t.ok(areGood(of("ws:trades")), "silence is no fault while the venue shows no trade");
   await world.clear();
   await until(() => of("ws:trades").at(-1)!.quietMs! < afterMs);
 
@@ -128,25 +87,20 @@ void t.test("a quiet market is no fault, but a stream that stops while trades go
   const mostMs = afterMs + tradesEveryMs + limits.counterpart_settle_ms + 500;
   t.ok(first.quietMs! > afterMs);
   t.ok(first.quietMs! < mostMs + 1500, `found after ${first.quietMs} ms, at most ${mostMs}`);
-  for (const component of ["ws:conn", "ws:ticker", "ws:book"])
-    t.ok(
-      of(component).every(({ good }) => good),
-      component,
-    );
+  for (const component of ["ws:conn", "ws:ticker", "ws:book"]) t.ok(areGood(of(component)), component);
   await world.clear();
   await until(() => of("ws:trades").at(-1)!.good);
 });
 
 void t.test("a price that stands still is stale, although its status is 200", async (t) => {
-  const changed = quickly(["okx"], {
-    venue: (venue) => (venue.socket = null),
-    endpoint(endpoint) {
-      if (endpoint.name === "ticker") endpoint.dataTime = { path: "$.data[0].ts", unit: "ms", staleAfterMs: 2000 };
-    },
+  const timed = quickly(["okx"], (venue) => {
+    venue.socket = null;
+    const ticker = venue.rest.find(({ name }) => name === "ticker")!;
+    ticker.dataTime = { path: "$.data[0].ts", unit: "ms", staleAfterMs: 2000 };
   });
-  const { world, of, lines } = await probing(t, changed);
+  const { world, of, lines } = await probing(t, timed);
   await until(() => of("rest:ticker").length > 2);
-  t.ok(of("rest:ticker").every(({ good }) => good));
+  t.ok(areGood(of("rest:ticker")));
   world.fault({ venue: "okx", component: "rest:ticker", kind: "frozen" });
   const stale = () => of("rest:ticker").filter(({ fault }) => fault === "stale");
   await until(() => stale().length >= 3);
@@ -154,7 +108,7 @@ void t.test("a price that stands still is stale, although its status is 200", as
     t.match(sample, { good: false, httpStatus: 200, unserved: null, latencyUs: Number });
     t.ok(sample.eventAgeMs! > 2000, `${sample.eventAgeMs} ms`);
   }
-  t.ok(of("rest:book").every(({ good }) => good));
+  t.ok(areGood(of("rest:book")));
   await world.clear();
   await until(() => of("rest:ticker").at(-1)!.good);
   const aboutTicker = lines.filter((line) => line.includes("rest:ticker"));
@@ -164,40 +118,32 @@ void t.test("a price that stands still is stale, although its status is 200", as
 
 void t.test("a head that trails the others of its chain is stale", async (t) => {
   const ids = ["publicnode", "drpc", "chainlink"];
-  const headsOnly = quickly(ids, {
-    venue(venue) {
-      venue.socket = null;
-      venue.rest = venue.rest.filter(({ head }) => head).slice(0, 1);
-      delete venue.rest[0]!.dataTime;
-    },
+  const headsOnly = quickly(ids, (venue) => {
+    venue.socket = null;
+    venue.rest = venue.rest.filter(({ head }) => head).slice(0, 1);
+    delete venue.rest[0]!.dataTime;
   });
   const { world, samples } = await probing(t, headsOnly);
   const of = (venue: string) => samples.filter((one) => one.venue === venue);
   await until(() => ids.every((id) => of(id).length > 2));
-  t.ok(samples.every(({ good }) => good));
+  t.ok(areGood(samples));
   world.fault({ venue: "drpc", kind: "lags", blocks: 7 });
   await until(() => of("drpc").at(-1)!.fault === "stale");
   // with the stale head
   t.match(of("drpc").at(-1), { good: false, httpStatus: 200, unserved: null, head: Number, latencyUs: Number });
-  t.notOk(
-    of("publicnode").find(({ good }) => !good),
-    "the leading venue is not stale",
-  );
+  t.ok(areGood(of("publicnode")), "the leading venue is not stale");
   await world.clear();
   await until(() => of("drpc").at(-1)!.good);
 
   world.fault({ venue: "chainlink", kind: "lags", blocks: 7 });
   const isBehind = ({ head }: Sample) => head! <= of("publicnode").at(-1)!.head! - 6;
   await until(() => of("chainlink").filter(isBehind).length >= 3);
-  t.notOk(
-    of("chainlink").find(({ good }) => !good),
-    "a venue read through another provider's node is not stale",
-  );
+  t.ok(areGood(of("chainlink")), "a venue read through another provider's node is not stale");
 });
 
 void t.test("a socket that our own network closes is no venue's fault", async (t) => {
   const { url, server } = await serveOkx(t, acknowledge);
-  const { venues } = quickly(["okx"], { venue: ({ socket }) => (socket!.url = url) });
+  const { venues } = quickly(["okx"], ({ socket }) => (socket!.url = url));
   const { measure } = measuringStreams(t, venues[0]!, {
     resolver: { ...makeResolver([]), wayOut: () => Promise.resolve("shut") },
   });
