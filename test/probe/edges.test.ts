@@ -14,7 +14,7 @@ import type { ScriptedFault } from "../../simulator/faults.js";
 // These tests mostly wait.
 t.jobs = 6;
 
-async function probing(t: Test, registry: Registry) {
+async function startProbing(t: Test, registry: Registry) {
   const { log, lines } = listeningLog("info");
   return { lines, ...(await probeWorld(t, { registry, messagesPerMinuteCap: 600 }, { log })) };
 }
@@ -32,7 +32,7 @@ for (const [hosts, endpoints] of [
           venue.rest = venue.rest.filter(({ name }) => names.includes(name));
           for (const endpoint of venue.rest) Object.assign(endpoint, { cadenceMs, timeoutMs: 0.9 * cadenceMs });
         });
-        const { world, of } = await probing(t, limited);
+        const { world, of } = await startProbing(t, limited);
         const components = names.map((name) => `rest:${name}`);
         await until(() => components.every((component) => of(component).length > 0));
         const requests = () => world.requests({ venue: "okx" });
@@ -68,7 +68,7 @@ void t.test("a quiet market is no fault, but a stream that stops while trades go
     for (const stream of socket!.streams)
       Object.assign(stream, { stall, counterpart: "trades", rateBasis: "estimate", staleAfterMs: 3000 });
   });
-  const { world, of } = await probing(t, comparable);
+  const { world, of } = await startProbing(t, comparable);
   await until(() => of("ws:trades").length > 1 && of("rest:trades").length > 1);
   t.type(of("rest:trades")[0]!.eventAgeMs, "number", "the age of the newest trade");
   world.fault({ venue: "okx", component: "rest:trades", kind: "frozen" });
@@ -98,7 +98,7 @@ void t.test("a price that stands still is stale, although its status is 200", as
     const ticker = venue.rest.find(({ name }) => name === "ticker")!;
     ticker.dataTime = { path: "$.data[0].ts", unit: "ms", staleAfterMs: 2000 };
   });
-  const { world, of, lines } = await probing(t, timed);
+  const { world, of, lines } = await startProbing(t, timed);
   await until(() => of("rest:ticker").length > 2);
   t.ok(areGood(of("rest:ticker")));
   world.fault({ venue: "okx", component: "rest:ticker", kind: "frozen" });
@@ -123,7 +123,7 @@ void t.test("a head that trails the others of its chain is stale", async (t) => 
     venue.rest = venue.rest.filter(({ head }) => head).slice(0, 1);
     delete venue.rest[0]!.dataTime;
   });
-  const { world, samples } = await probing(t, headsOnly);
+  const { world, samples } = await startProbing(t, headsOnly);
   const of = (venue: string) => samples.filter((one) => one.venue === venue);
   await until(() => ids.every((id) => of(id).length > 2));
   t.ok(areGood(samples));

@@ -1,7 +1,4 @@
-/**
- * A probe's process is frozen while a market has its last trades for some time: the frames that arrived meanwhile
- * count.
- */
+/** A probe's process is frozen while a market has its last trades: the frames that arrived meanwhile count. */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { phaseMsOf } from "../../probe/schedule/schedule.js";

@@ -8,7 +8,7 @@ import { type Registry, type Stream, type Venue } from "../../shared/registry/re
 import { endpointAt, serve } from "../support/measured-endpoint.js";
 import type { Measured, MeasuringOptions } from "../support/measuring-process.js";
 import { okx, registry as usual } from "../support/okx-server.js";
-import { startRecordingProbe } from "../support/recording-probe.js";
+import { areGood, startRecordingProbe } from "../support/recording-probe.js";
 import { until } from "../support/until.js";
 
 const run = promisify(execFile);
@@ -36,7 +36,7 @@ async function registryAt(t: Test, aheadMs: readonly number[]): Promise<Registry
   return registryOf(await Promise.all(aheadMs.map(serveAt)));
 }
 
-async function probing(t: Test, registry: Registry) {
+async function startProbing(t: Test, registry: Registry) {
   const { probe, samples } = await startRecordingProbe(t, registry);
   /** Without the troubles that this machine's load adds. */
   const troubles = () => probe.status().troubles.filter(({ kind }) => kind !== "starved");
@@ -49,7 +49,7 @@ function hasOnly(t: Test, troubles: readonly object[], trouble: { kind: string; 
 }
 
 /** Runs a probe in a separate process, started through a command. */
-async function measuredBy([command = "", ...args]: string[], options: MeasuringOptions): Promise<Measured> {
+async function measureBy([command = "", ...args]: string[], options: MeasuringOptions): Promise<Measured> {
   const program = packagedFile("dist/test/support/measuring-process.js");
   const given = [process.execPath, program, JSON.stringify(options)];
   const { stdout } = await run(command, [...args, ...given]);
@@ -58,7 +58,7 @@ async function measuredBy([command = "", ...args]: string[], options: MeasuringO
 
 void t.test("when no host resolves, the resolver is in trouble and no venue is at fault", async (t) => {
   const names = ["a", "b", "c"].map((name) => `http://${name}.invalid/`);
-  const { probe, samples, troubles } = await probing(t, registryOf(names));
+  const { probe, samples, troubles } = await startProbing(t, registryOf(names));
   await until(() => probe.status().unmeasured.resolver >= 3, 30_000);
   hasOnly(t, troubles(), { kind: "resolver", detail: /no watched name resolves here: .* venues? not measured/ });
   t.same(samples, [], "no sample blames a venue");
@@ -71,7 +71,7 @@ const skip = !canCut && "this machine cannot create a network namespace";
 
 void t.test("without a way out of the machine, slots are unmeasured and no venue is at fault", { skip }, async (t) => {
   const urls = ["http://192.0.2.1/", "http://198.51.100.1/"];
-  const seen = await measuredBy(cut, { registry: registryOf(urls), slots: 8 });
+  const seen = await measureBy(cut, { registry: registryOf(urls), slots: 8 });
   t.same([seen.good, seen.faults], [0, []]);
   t.ok(seen.unmeasured.network! >= 4);
   const trouble = seen.troubles.find(({ kind }) => kind === "network");
@@ -126,7 +126,7 @@ void t.test("a way out that is lost for a while blames no venue", { skip }, asyn
     Object.entries(losses).map(async ([name, [lose, restore]]) => {
       const program = packagedFile("dist/test/support/answering-process.js");
       const network = [...cut, "bash", "-c", behindALink, "bash"];
-      const seen = await measuredBy([...network, process.execPath, program], {
+      const seen = await measureBy([...network, process.execPath, program], {
         registry,
         slots: 30,
         then: [
@@ -159,7 +159,7 @@ void t.test("more endpoints than open files are allowed is probe trouble, and no
   const registry = registryOf([url, url, url], 40);
   // the server may be late on a busy machine
   for (const { rest } of registry.venues) for (const endpoint of rest) endpoint.timeoutMs = 10_000;
-  const seen = await measuredBy(few, { registry, slots: 360 });
+  const seen = await measureBy(few, { registry, slots: 360 });
   t.ok(seen.good > 0, "as many endpoints as possible are measured");
   t.same(seen.faults, [], "no other slot is a venue's fault");
   t.ok(seen.unmeasured.sockets! > 0);
@@ -168,22 +168,19 @@ void t.test("more endpoints than open files are allowed is probe trouble, and no
 });
 
 void t.test("a clock wrong by seconds, as all venues but one show, is probe trouble", async (t) => {
-  const { probe, samples, troubles } = await probing(t, await registryAt(t, [-5000, -5000, -5000, 0]));
+  const { probe, samples, troubles } = await startProbing(t, await registryAt(t, [-5000, -5000, -5000, 0]));
   await until(() => troubles().length > 0, 30_000);
   hasOnly(t, troubles(), { kind: "clock", detail: /ahead of the venues'/ });
   const { errorMs, withinMs } = probe.status().clock!;
   t.ok(Math.abs(errorMs - 5000) <= withinMs, `the true error of 5,000 ms is within ${errorMs} ± ${withinMs}`);
   await until(() => probe.status().unmeasured.clock >= 4);
-  t.notOk(
-    samples.find(({ good }) => !good),
-    "earlier samples blame no venue either",
-  );
+  t.ok(areGood(samples), "earlier samples blame no venue either");
 });
 
 void t.test("a clock wrong by too little to matter to a slot is reported, and measuring goes on", async (t) => {
   const registry = await registryAt(t, [1500, 1500, 1500]);
   for (const { rest } of registry.venues) rest[0]!.head = { path: "$.price", encoding: "integer" };
-  const { probe, samples, troubles } = await probing(t, registry);
+  const { probe, samples, troubles } = await startProbing(t, registry);
   await until(() => troubles().length > 0, 30_000);
   hasOnly(t, troubles(), { kind: "clock", detail: /behind the venues'/ });
   t.equal(probe.status().unmeasured.clock, 0, "no slot is lost to the clock");
@@ -196,7 +193,7 @@ void t.test("a clock wrong by too little to matter to a slot is reported, and me
 });
 
 void t.test("a wrong clock is the venue's own fault where no other venue agrees", async (t) => {
-  const { probe, troubles } = await probing(t, await registryAt(t, [0, 0, 0, 60_000]));
+  const { probe, troubles } = await startProbing(t, await registryAt(t, [0, 0, 0, 60_000]));
   await until(() => probe.status().clock !== null && probe.status().taken >= 16, 30_000);
   t.same(troubles(), []);
   const { errorMs, withinMs } = probe.status().clock!;

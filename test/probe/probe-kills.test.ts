@@ -67,19 +67,8 @@ void t.test(`${kills} kills lose no acknowledged sample`, async (t) => {
   t.ok(acknowledged.size > kills);
 });
 
-/**
- * Kills a probe that much after it is ready.
- *
- * @param acknowledged receives the numbers of its samples on disk
- * @returns whether it had killed itself
- */
-async function liveOnce(
-  t: Test,
-  url: string,
-  options: ShippingOptions,
-  afterMs: number,
-  acknowledged: Set<number>,
-): Promise<boolean> {
+/** Kills a probe that much after it is ready. @returns whether it had killed itself */
+async function liveOnce(t: Test, url: string, options: ShippingOptions, afterMs: number, acknowledged: Set<number>) {
   const program = packagedFile("dist/test/support/shipping-process.js");
   const args = [program, url, JSON.stringify(options)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });

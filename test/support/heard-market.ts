@@ -1,7 +1,7 @@
 /** A market, its stream, and the REST endpoint that shows it, on the test's own clock: hours pass in no time. */
 import type { NewestThing } from "../../probe/rest/answer-time.js";
-import { makeCounterpart, type Counterpart } from "../../probe/stream/counterpart.js";
-import { makeMeter, type Meter } from "../../probe/stream/meter.js";
+import { makeCounterpart } from "../../probe/stream/counterpart.js";
+import { makeMeter } from "../../probe/stream/meter.js";
 import { makeFrameTimes } from "../../probe/stream/frame-times.js";
 import { makeReadSlot } from "../../probe/stream/stream-slots.js";
 import { makeStreamVerdict, type StreamFault } from "../../probe/stream/stream-verdict.js";
@@ -53,14 +53,12 @@ export interface JudgedSlot {
   fault: StreamFault | null;
 }
 
-type Step = [atMs: number, run: () => void];
-
 const slotMs = 10_000;
 const streamLagMs = 50;
 const reconnectMs = 2_000;
 
 /** Judges every slot of ten seconds as the probe does. */
-export function judgedSlots(market: Market): JudgedSlot[] {
+export function judgeSlots(market: Market): JudgedSlot[] {
   const { stream, rest, standstill } = market;
   const counterpart = rest && makeCounterpart(rest.cadenceMs);
   const meter = makeMeter(stream.eventTime && makeFrameTimes(stream.eventTime));
@@ -75,21 +73,25 @@ export function judgedSlots(market: Market): JudgedSlot[] {
   });
   const slots: JudgedSlot[] = [];
   meter.subscribed(0);
-  const steps: Step[] = [
-    ...readsOf(market).map((atMs): Step => {
-      const read = () => {
-        const slot = readSlot(atMs, slotMs);
-        if (slot) slots.push({ atMs, fault: slot.fault });
-      };
-      return [atMs, read];
-    }),
-    ...[...framesOf(market)].map(([atMs, frames]): Step => {
-      const arrival = { atMs, unixMs: epochMs + atMs };
-      return [atMs, () => frames.forEach((frame) => meter.frame(frame, arrival))];
-    }),
-    ...(counterpart ? requestsTo(counterpart, market) : []),
-    ...(standstill?.reconnects ? reconnection(meter, standstill) : []),
-  ];
+  // in this order where several are due at once
+  const steps: [atMs: number, run: () => void][] = [];
+  const at = (atMs: number, run: () => void) => steps.push([atMs, run]);
+  for (const atMs of readsOf(market))
+    at(atMs, () => {
+      const slot = readSlot(atMs, slotMs);
+      if (slot) slots.push({ atMs, fault: slot.fault });
+    });
+  for (const [atMs, frames] of framesOf(market)) {
+    const arrival = { atMs, unixMs: epochMs + atMs };
+    at(atMs, () => frames.forEach((frame) => meter.frame(frame, arrival)));
+  }
+  if (counterpart)
+    for (const atMs of requestsOf(market)) at(atMs, () => counterpart.answered(atMs, shownAt(market, atMs)));
+  if (standstill?.reconnects) {
+    const againMs = standstill.toMs + reconnectMs;
+    at(standstill.toMs, () => meter.lost());
+    at(againMs, () => meter.subscribed(againMs));
+  }
   for (const [atMs, run] of steps.sort(([a], [b]) => a - b)) {
     nowMs = atMs;
     run();
@@ -107,14 +109,6 @@ function readsOf({ untilMs, standstill, unread }: Market): number[] {
 
 function isWithin(atMs: number, span: Span | undefined): boolean {
   return span !== undefined && atMs > span.fromMs && atMs <= span.toMs;
-}
-
-function reconnection(meter: Meter, { toMs }: Span): Step[] {
-  const againMs = toMs + reconnectMs;
-  return [
-    [toMs, () => meter.lost()],
-    [againMs, () => meter.subscribed(againMs)],
-  ];
 }
 
 /** The frames with their times of arrival; those of a standstill all arrive at its end. */
@@ -142,18 +136,18 @@ function sentBy({ trades, untilMs, resendsEveryMs, stopsAtMs = Infinity, freezes
     .map(({ atMs, tradeMs }) => ({ atMs: atMs + streamLagMs, tradeMs: atMs > freezesAtMs ? frozenMs : tradeMs }));
 }
 
-function requestsTo(counterpart: Counterpart, { trades, untilMs, rest, standstill }: Market): Step[] {
-  const { cadenceMs, shows, oldestMs = Infinity, failsFromMs = Infinity } = rest!;
-  const answer = (atMs: number) => {
-    const place = trades.findLastIndex((tradeMs) => tradeMs <= atMs);
-    const tradeMs = trades[place];
-    const isShown = tradeMs !== undefined && atMs - tradeMs <= oldestMs;
-    const newest: NewestThing = shows === "id" ? { id: `${place}` } : { atMs: epochMs + (tradeMs ?? 0) };
-    counterpart.answered(atMs, isShown ? newest : null);
-  };
-  return upTo(untilMs, cadenceMs, 2_345)
-    .filter((atMs) => atMs < failsFromMs && !isWithin(atMs, standstill))
-    .map((atMs) => [atMs, () => answer(atMs)]);
+function requestsOf({ untilMs, rest, standstill }: Market): number[] {
+  const { cadenceMs, failsFromMs = Infinity } = rest!;
+  return upTo(untilMs, cadenceMs, 2_345).filter((atMs) => atMs < failsFromMs && !isWithin(atMs, standstill));
+}
+
+/** The newest trade that REST shows. */
+function shownAt({ trades, rest }: Market, atMs: number): NewestThing | null {
+  const { shows, oldestMs = Infinity } = rest!;
+  const place = trades.findLastIndex((tradeMs) => tradeMs <= atMs);
+  const tradeMs = trades[place];
+  if (tradeMs === undefined || atMs - tradeMs > oldestMs) return null;
+  return shows === "id" ? { id: `${place}` } : { atMs: epochMs + tradeMs };
 }
 
 function upTo(untilMs: number, everyMs: number, fromMs = everyMs): number[] {

@@ -1,7 +1,4 @@
-/**
- * A probe that measures a registry until it has reached enough slots or is stopped, and prints the results: `node
- * measuring-process.js OPTIONS`.
- */
+/** Measures a registry until it has enough slots or is stopped, and prints the results: `node … OPTIONS`. */
 import { execSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

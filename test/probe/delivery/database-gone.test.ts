@@ -109,9 +109,7 @@ void t.test("no sample is lost or stored twice while the database is", async (t)
   await ship.close();
 });
 
-/**
- * On a server the network's outages stand in for a process that ends: a test does not kill a server that others use.
- */
+/** A test does not kill a server that others use: there, the network's outages must do. */
 async function someDatabase(t: Test): Promise<{ url: () => string; ends: Absence[] }> {
   if (process.env.DATABASE_URL) {
     const { url } = await migratedDatabase(t);

@@ -36,7 +36,7 @@ void t.test("samples that the database rejects do not delay the others", async (
   await until(() => ship.status().waiting === 0);
   await ship.close();
   t.match(ship.status(), { shipped: 1196, duplicates: 0, refused: 4, dropped: 0 });
-  t.equal(await stored("ws:trades"), 1196);
+  t.equal(await countStored("ws:trades"), 1196);
   t.equal(lines.length, 4, "one line for each lost sample");
   t.match(lines[0], /error test: .*cannot hold a sample.*1790000000000/);
 });
@@ -55,7 +55,7 @@ void t.test("a measurement beyond its columns is stored as the largest that fits
   await until(() => ship.status().shipped > 0);
   await schedule.close();
   await ship.close();
-  t.ok((await stored("ws:ticker")) > 0);
+  t.ok((await countStored("ws:ticker")) > 0);
   t.same(lines, []);
 });
 
@@ -105,13 +105,13 @@ void t.test("samples of unknown components wait in quarantine and do not delay t
   rest.push({ ...rest[0]!, name: "newer" });
   await migrate(pool, newer, quiet);
   ship = await start();
-  await until(async () => (await stored("rest:newer")) === 1);
+  await until(async () => (await countStored("rest:newer")) === 1);
   t.ok(ship.status().waiting > 0, "they still wait after a restart");
   rest.push({ ...rest[0]!, name: "new" });
   await migrate(pool, newer, quiet);
   await until(() => ship.status().waiting === 0);
   t.match(ship.status(), { refused: 0, dropped: 0 });
-  t.equal(await stored("rest:new"), 1);
+  t.equal(await countStored("rest:new"), 1);
 });
 
 /** Signals that quarantined samples are about to be written. */
@@ -130,7 +130,7 @@ function watched(spool: Spool, onFlush: () => void): Spool {
   };
 }
 
-async function stored(component: string): Promise<number> {
+async function countStored(component: string): Promise<number> {
   const [row] = await pool.query<{ samples: number }>(sql`
     select count(*)::int as samples from sample join component using (component_id) where component = ${component}
   `);

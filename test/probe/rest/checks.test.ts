@@ -3,7 +3,7 @@ import { compileAnswerCheck } from "../../../probe/rest/checks.js";
 import type { Newest, Proof } from "../../../shared/registry/registry.js";
 import { retryAfterMs } from "../../../shared/measurement/retry-after.js";
 
-const judged = (endpoint: Parameters<typeof compileAnswerCheck>[0], answer: unknown) =>
+const judge = (endpoint: Parameters<typeof compileAnswerCheck>[0], answer: unknown) =>
   compileAnswerCheck(endpoint)(Buffer.from(JSON.stringify(answer)), undefined);
 
 void t.test("a chain head is read exactly or is null", (t) => {
@@ -16,7 +16,7 @@ void t.test("a chain head is read exactly or is null", (t) => {
     ["integer", "7", 7],
     ...[7.5, -7, ""].map((h) => ["integer", h, null] as const),
   ] as const)
-    t.equal(judged({ proof: "$", head: { path: "$.h", encoding } }, { h }).head, head, `${encoding} ${h}`);
+    t.equal(judge({ proof: "$", head: { path: "$.h", encoding } }, { h }).head, head, `${encoding} ${h}`);
   t.end();
 });
 
@@ -40,13 +40,13 @@ const proofs: [what: string, proof: Proof, good: unknown[], bad: unknown[]][] = 
 
 for (const [what, proof, good, bad] of proofs)
   void t.test(what, (t) => {
-    for (const answer of good) t.ok(judged({ proof }, answer).good, JSON.stringify(answer));
-    for (const answer of bad) t.notOk(judged({ proof }, answer).good, JSON.stringify(answer));
+    for (const answer of good) t.ok(judge({ proof }, answer).good, JSON.stringify(answer));
+    for (const answer of bad) t.notOk(judge({ proof }, answer).good, JSON.stringify(answer));
     t.end();
   });
 
 void t.test("the newest item's time or id is read", (t) => {
-  const newestOf = (newest: Newest, answer: unknown) => judged({ proof: "$", newest }, answer).newest;
+  const newestOf = (newest: Newest, answer: unknown) => judge({ proof: "$", newest }, answer).newest;
   const at = (unit: Newest["unit"], value: unknown) => newestOf({ path: "$.t", unit }, { t: value });
   t.strictSame(at("ms", 1700000000123), { atMs: 1700000000123 });
   t.equal(at("ms", "soon"), null);
@@ -64,9 +64,9 @@ void t.test("the newest item's time or id is read", (t) => {
 
 void t.test("only a good answer's own time is read", (t) => {
   const endpoint = { proof: unless, dataTime: { path: "$.at", unit: "s", staleAfterMs: 60_000 } } as const;
-  t.equal(judged(endpoint, { at: 1700000000 }).dataMs, 1700000000000);
-  t.equal(judged(endpoint, { at: "never" }).dataMs, null);
-  t.equal(judged(endpoint, { at: 1700000000, error: "no" }).dataMs, null);
+  t.equal(judge(endpoint, { at: 1700000000 }).dataMs, 1700000000000);
+  t.equal(judge(endpoint, { at: "never" }).dataMs, null);
+  t.equal(judge(endpoint, { at: 1700000000, error: "no" }).dataMs, null);
   t.end();
 });
 

@@ -30,7 +30,7 @@ function measure(t: Test, url: string, more: Partial<RestEndpoint> = {}) {
 }
 
 /** Measures a bare server. Where its answer is not whole, the connection must be closed. */
-async function attacked(t: Test, scheme: "http" | "https", talk: HostileAnswer["talk"], timeoutMs: number) {
+async function measureHostile(t: Test, scheme: "http" | "https", talk: HostileAnswer["talk"], timeoutMs: number) {
   const sockets: Socket[] = [];
   const port = await serveTcp(t, (socket) => {
     sockets.push(socket);
@@ -59,7 +59,7 @@ void t.test("every hostile answer gets the right fault, in bounded time and memo
   await Promise.all(
     hostileAnswers.map(async ({ name, talk, expected, timeoutMs: own }) => {
       const timeoutMs = own ?? (expected.fault === "timeout" ? shortMs : patienceMs);
-      const sample = await attacked(t, "http", talk, timeoutMs);
+      const sample = await measureHostile(t, "http", talk, timeoutMs);
       t.match(sample, { fresh: true, ...expected }, name, { sample });
     }),
   );
@@ -183,7 +183,7 @@ const brokenHandshakes: [name: string, talk: HostileAnswer["talk"], expected: Ex
 
 for (const [name, talk, expected] of brokenHandshakes)
   void t.test(`${name}: ${String(expected.fault)}`, async (t) => {
-    const sample = await attacked(t, "https", talk, expected.fault === "timeout" ? 400 : patienceMs);
+    const sample = await measureHostile(t, "https", talk, expected.fault === "timeout" ? 400 : patienceMs);
     t.match(sample, { ...expected, fresh: true, connectUs: Number, tlsUs: null });
   });
 

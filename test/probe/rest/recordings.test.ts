@@ -22,12 +22,7 @@ function read<T>(name: string): T {
   return JSON.parse(readFileSync(`${folder}${name}`, "utf8")) as T;
 }
 
-interface Answer {
-  venue: string;
-  component: string;
-  body: string;
-  good: boolean;
-}
+type Answer = Record<"venue" | "component" | "body", string> & { good: boolean };
 
 interface Conversation {
   venue: string;
@@ -35,9 +30,7 @@ interface Conversation {
   streams: Record<string, { ack: string }>;
 }
 
-/**
- * The checker is not ours and loads our modules by their paths: when a module moves, it must be changed before it runs.
- */
+/** The checker is not ours and loads our modules by their paths: it must be changed when a module moves. */
 function modulesMissing(): string | false {
   const checker = readFileSync(`${folder}check.mjs`, "utf8");
   const missing = [...checker.matchAll(/"((?:\w+\/)+[\w-]+\.js)"/g)]

@@ -9,7 +9,7 @@ const cadenceMs = 5000;
 const good = { ...nothingMeasured, good: true };
 
 /** One task on a clock of its own. */
-function scheduled(measure: Task["measure"] = () => good, fromMs = 0) {
+function startTask(measure: Task["measure"] = () => good, fromMs = 0) {
   const { clock, walk, jump } = makeFakeClock(fromMs);
   const { log, lines } = listeningLog();
   const samples: Sample[] = [];
@@ -26,13 +26,13 @@ function scheduled(measure: Task["measure"] = () => good, fromMs = 0) {
 }
 
 /** One task whose measurements end when the test says so. */
-function waiting() {
+function startWaitingTask() {
   const ends: ((outcome: MeasurementOutcome) => void)[] = [];
-  return { ends, ...scheduled(() => new Promise((end) => ends.push(end))) };
+  return { ends, ...startTask(() => new Promise((end) => ends.push(end))) };
 }
 
 void t.test("slots stay on the grid of cadence and phase, without drift", async (t) => {
-  const { walk, samples, phaseMs, close } = scheduled(() => good, 1_790_000_000_123);
+  const { walk, samples, phaseMs, close } = startTask(() => good, 1_790_000_000_123);
   await walk(24 * 3600_000);
   const slots = samples.map(({ slotAt }) => +slotAt);
   t.equal(slots.length, (24 * 3600_000) / cadenceMs);
@@ -50,7 +50,7 @@ void t.test("phases spread over the cadence and never change", (t) => {
 });
 
 void t.test("a slot that is due while the last one runs is unmeasured", async (t) => {
-  const { ends, walk, samples, unmeasured, close } = waiting();
+  const { ends, walk, samples, unmeasured, close } = startWaitingTask();
   await walk(15_000);
   t.equal(ends.length, 1, "one measurement is in flight");
   t.same(unmeasured, ["overlap 1", "overlap 1"]);
@@ -64,7 +64,7 @@ void t.test("a slot that is due while the last one runs is unmeasured", async (t
 });
 
 void t.test("slots missed while the machine slept are counted, and not measured later", async (t) => {
-  const { walk, jump, samples, unmeasured, phaseMs, close } = scheduled();
+  const { walk, jump, samples, unmeasured, phaseMs, close } = startTask();
   await walk(5000);
   jump(61_500);
   await walk(5000);
@@ -75,7 +75,7 @@ void t.test("slots missed while the machine slept are counted, and not measured 
 });
 
 void t.test("slots return to the grid after the clock is set back", async (t) => {
-  const { walk, jump, samples, close } = scheduled(() => good, 3600_000);
+  const { walk, jump, samples, close } = startTask(() => good, 3600_000);
   await walk(5000);
   jump(-1800_000);
   await walk(20_000);
@@ -92,7 +92,7 @@ void t.test("no sample is recorded after the stop", async (t) => {
         end(good);
       }),
     );
-  const { walk, samples, close } = scheduled(untilAborted);
+  const { walk, samples, close } = startTask(untilAborted);
   await walk(5000);
   await close();
   await walk(60_000);
@@ -101,7 +101,7 @@ void t.test("no sample is recorded after the stop", async (t) => {
 });
 
 void t.test("a bug in a measurement is logged and stops nothing", async (t) => {
-  const { walk, samples, unmeasured, lines, close } = scheduled(() => Promise.reject(new Error("ours")));
+  const { walk, samples, unmeasured, lines, close } = startTask(() => Promise.reject(new Error("ours")));
   await walk(15_000);
   t.same(unmeasured, ["broken 1", "broken 1", "broken 1"]);
   t.same(samples, []);
@@ -110,7 +110,7 @@ void t.test("a bug in a measurement is logged and stops nothing", async (t) => {
 });
 
 void t.test("an ended task records its measurement in flight, and no later slot", async (t) => {
-  const { ends, walk, samples, end, close } = waiting();
+  const { ends, walk, samples, end, close } = startWaitingTask();
   await walk(5000);
   t.equal(ends.length, 1, "one slot is in flight");
   const ended = end();
@@ -123,7 +123,7 @@ void t.test("an ended task records its measurement in flight, and no later slot"
 });
 
 void t.test("a sample records how late its slot was", async (t) => {
-  const { walk, jump, samples, close } = scheduled();
+  const { walk, jump, samples, close } = startTask();
   await walk(5000);
   for (const lateMs of [50, 51, 900]) {
     jump(lateMs);

@@ -158,7 +158,7 @@ for (const [what, bytes] of [
   ["a ping within a message", Buffer.concat([frame(firstFragment, "{"), frame(ping, "x"), frame(lastFragment, "}")])],
 ] as const)
   await t.test(`${what} is allowed`, async (t) => {
-    const { downs, heard } = await attacked(t, { act: writing(bytes) });
+    const { downs, heard } = await openHostile(t, { act: writing(bytes) });
     await until(() => heard() === 1);
     t.same(downs, []);
   });
@@ -172,7 +172,7 @@ await t.test("each attack gets its fault", (t) => {
   t.jobs = 8;
   for (const attack of attacks)
     void t.test(`a server that ${attack.what}`, async (t) => {
-      const { downs } = await attacked(t, attack);
+      const { downs } = await openHostile(t, attack);
       await until(() => downs.length > 0, 30_000);
       t.same(downs[0]!.cause, attack.cause, downs[0]!.detail);
       // The socket reports its end only once, whatever the server does next.
@@ -189,7 +189,7 @@ void t.test("eight attacks at a time take little memory", (t) => {
   t.end();
 });
 
-async function attacked(t: Test, { answer, act, flow }: Omit<Attack, "what" | "cause">) {
+async function openHostile(t: Test, { answer, act, flow }: Omit<Attack, "what" | "cause">) {
   const port = await serveTcp(t, (socket) => {
     socket.once("data", (data: Buffer) => {
       const request = data.toString("latin1");

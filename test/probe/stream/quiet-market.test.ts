@@ -5,7 +5,7 @@ import { makeCounterpart } from "../../../probe/stream/counterpart.js";
 import { limits } from "../../../shared/measurement/probe-rules.js";
 import { type Stream } from "../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import { judgedSlots, type JudgedSlot, type Market } from "../../support/heard-market.js";
+import { judgeSlots, type JudgedSlot, type Market } from "../../support/heard-market.js";
 import { randomFrom } from "../../support/random-samples.js";
 
 const minuteMs = 60_000;
@@ -49,7 +49,7 @@ function tradesOf(hasTrades: readonly boolean[]): number[] {
 }
 
 function faultsOf(market: Market) {
-  return judgedSlots(market).filter(({ fault }) => fault !== null);
+  return judgeSlots(market).filter(({ fault }) => fault !== null);
 }
 
 /** From the first bad slot to the end, every slot is bad. */
@@ -136,7 +136,7 @@ void t.test("frames that the probe itself missed are no fault of a stream", (t) 
         for (const reconnects of [false, true])
           for (const hasTrailers of [false, true])
             for (const toMs of [750_000, 751_000, 754_000, 759_000]) {
-              const slots = judgedSlots({
+              const slots = judgeSlots({
                 ...{ stream, hasTrailers, untilMs, trades: [...before, ...during] },
                 rest: { cadenceMs: 15_000, shows },
                 standstill: { fromMs: 600_000, toMs, reconnects },
@@ -202,7 +202,7 @@ void t.test("a stream whose event times stand still is stale", (t) => {
 
   const dayMs = 24 * 60 * minuteMs;
   const trades = Array.from({ length: (25 * 60 * minuteMs) / 5000 }, (_, n) => n * 5000);
-  const slots = judgedSlots({ stream: book, trades, rest: null, freezesAtMs, untilMs: dayMs + 45 * minuteMs });
+  const slots = judgeSlots({ stream: book, trades, rest: null, freezesAtMs, untilMs: dayMs + 45 * minuteMs });
   t.equal(slots.at(-1)!.fault, "stale", "also after a day, when its times are no longer believed");
   t.end();
 });

@@ -24,7 +24,7 @@ function streamsOf(id: string, change: (venue: Venue) => void = () => {}): Regis
   });
 }
 
-function probing(t: Test, registry: Registry, timeScale = 1, faults: ScriptedFault[] = []) {
+function startProbing(t: Test, registry: Registry, timeScale = 1, faults: ScriptedFault[] = []) {
   return probeWorld(t, { registry, timeScale, faults, messagesPerMinuteCap: timeScale === 1 ? 1200 : 30 });
 }
 
@@ -32,7 +32,7 @@ const violationsOf = ({ violations }: World) => violations.filter((violation) =>
 
 void t.test("the probe follows the keep-alive rules of all fifteen venues", async (t) => {
   const streamsOnly = registry.venues.map((venue) => ({ ...venue, rest: [] }));
-  const { world, probe } = await probing(t, { ...registry, venues: streamsOnly }, 20);
+  const { world, probe } = await startProbing(t, { ...registry, venues: streamsOnly }, 20);
   await until(() => probe.status().socketsOpen === 15);
   // The longest wait of all venues but those that wait ten minutes.
   const { socket } = world.registry.venues.find(({ id }) => id === "bitget")!;
@@ -45,7 +45,7 @@ void t.test("the probe follows the keep-alive rules of all fifteen venues", asyn
 });
 
 void t.test("Binance Futures' pings, every three minutes, are answered", async (t) => {
-  const { world } = await probing(t, streamsOf("binance-futures"), 120);
+  const { world } = await startProbing(t, streamsOf("binance-futures"), 120);
   await until(() => world.openSockets() === 2);
   const { socket } = world.registry.venues[0]!;
   const mute = await connect(socket!.url, undefined, false);
@@ -56,7 +56,7 @@ void t.test("Binance Futures' pings, every three minutes, are answered", async (
 
 for (const id of ["bitfinex", "kucoin", "gemini", "gate", "deribit"])
   void t.test(`frames of ${id} are assigned to their streams and counted`, async (t) => {
-    const { world, of, samples } = await probing(t, streamsOf(id), 10);
+    const { world, of, samples } = await startProbing(t, streamsOf(id), 10);
     const names = world.registry.venues[0]!.socket!.streams.map(({ name }) => name);
     await until(() => names.every((name) => of(`ws:${name}`).some(({ messages }) => messages! > 0)));
     t.ok(areGood(samples));
@@ -65,7 +65,7 @@ for (const id of ["bitfinex", "kucoin", "gemini", "gate", "deribit"])
   });
 
 void t.test("a closed socket is a fault of ws:conn; its streams' slots are unserved with the same fault", async (t) => {
-  const { world, of, probe } = await probing(t, streamsOf("okx"));
+  const { world, of, probe } = await startProbing(t, streamsOf("okx"));
   await until(() => of("ws:trades").length > 0);
   const opened = of("ws:conn").filter(({ latencyUs }) => latencyUs !== null);
   t.equal(opened.length, 1, "one sample has the time to open");
@@ -99,14 +99,14 @@ const refusals = [
 for (const { fault, expected } of refusals)
   void t.test(`a socket that meets ${JSON.stringify(fault)}: ${expected.fault}`, async (t) => {
     const component = fault.kind === "refused" ? {} : { component: "ws:conn" };
-    const { of, probe } = await probing(t, streamsOf("kraken"), 1, [{ ...fault, venue: "kraken", ...component }]);
+    const { of, probe } = await startProbing(t, streamsOf("kraken"), 1, [{ ...fault, venue: "kraken", ...component }]);
     await until(() => of("ws:conn").length > 0, 15_000);
     t.match(of("ws:conn")[0], { good: false, latencyUs: null, ...expected });
     if (fault.kind === "timeout") t.ok(probe.status().unmeasured.starting > 10, "slots are unmeasured until then");
   });
 
 void t.test("a venue that asks for a pause gets no connection within it", async (t) => {
-  const { world, of } = await probing(t, streamsOf("kraken"), 1, [
+  const { world, of } = await startProbing(t, streamsOf("kraken"), 1, [
     { kind: "limited", venue: "kraken", component: "ws:conn", retryAfterS: 30 },
   ]);
   await until(() => of("ws:conn").length >= 5);
@@ -114,7 +114,7 @@ void t.test("a venue that asks for a pause gets no connection within it", async 
 });
 
 void t.test("a dead socket: timeout", async (t) => {
-  const { world, of } = await probing(t, streamsOf("kraken"), 20);
+  const { world, of } = await startProbing(t, streamsOf("kraken"), 20);
   await until(() => of("ws:conn").at(-1)?.good === true);
   world.fault({ kind: "dead-socket", venue: "kraken", component: "ws:conn" });
   await until(() => of("ws:conn").some(({ fault }) => fault === "timeout"));
