@@ -1,7 +1,6 @@
-/** Whose fault a failing or hanging look-up is, and how the dates of answers give this machine's clock error. */
+/** Whose fault a failing or hanging look-up is. */
 import type { LookupFunction } from "node:net";
 import t from "tap";
-import { makeClockWatch } from "../../../probe/network/clock-error.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
 import { until } from "../../support/until.js";
 import { endpointAt, measuring, openRest, serve } from "../../support/measured-endpoint.js";
@@ -65,18 +64,6 @@ void t.test("a look-up queued behind those of silent name servers is probe troub
   const measured = (host: string) => rest(endpointAt(`http://${host}:9/`, { timeoutMs: 100 }))();
   const outcomes = await Promise.all([...silent, "well.test"].map(measured));
   t.match(outcomes, [{ fault: "dns" }, { fault: "dns" }, { unmeasured: "resolver" }]);
-});
-
-void t.test("the dates of three hosts' answers give this machine's clock error", async (t) => {
-  const url = await serve(t, (_request, response) => response.end(`{"price":1}`));
-  const hosts = ["a.test", "b.test", "c.test"];
-  const clock = makeClockWatch();
-  const rest = openRest(t, { resolver: makeResolver(hosts, knowing(...hosts)), clock });
-  t.equal(clock.read(), null);
-  for (const host of hosts) await rest(endpointAt(url.replace("127.0.0.1", host)))();
-  await until(() => clock.read() !== null, 5000, 50);
-  const { errorMs, withinMs } = clock.read()!;
-  t.ok(Math.abs(errorMs) <= withinMs, `${errorMs} ± ${withinMs}`);
 });
 
 void t.test("a host with silent name servers occupies one look-up, for any number of requests", async (t) => {
