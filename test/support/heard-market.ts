@@ -43,10 +43,7 @@ export interface Market {
   };
 }
 
-interface Span {
-  fromMs: number;
-  toMs: number;
-}
+type Span = Record<"fromMs" | "toMs", number>;
 
 export interface JudgedSlot {
   atMs: number;

@@ -15,20 +15,14 @@ interface Played {
   lastMs?: number;
 }
 
-interface Verdict {
-  isVenues: boolean;
-  /** Beyond the failure. */
-  tookMs: number;
-}
-
 const latencyMs = 150;
 
 /** The verdict on each failure. An endpoint has one exchange in flight at a time, as in a probe. */
-async function play(played: Played): Promise<Verdict[]> {
-  const { cadences, hanging = {}, shut = [], errors, lastMs = 180_000 } = played;
+async function play({ cadences, hanging = {}, shut = [], errors, lastMs = 180_000 }: Played) {
   const { clock, walk } = makeFakeClock(0);
   const reach = makeConnectivityMonitor(clock);
-  const verdicts: Verdict[] = [];
+  /** `tookMs` is the time after the failure. */
+  const verdicts: { isVenues: boolean; tookMs: number }[] = [];
   const isShut = (fromMs: number, toMs: number) => shut.some(([from, to]) => fromMs < to && toMs >= from);
 
   async function failed(host: string, beganMs: number) {
