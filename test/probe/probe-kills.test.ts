@@ -23,7 +23,7 @@ const region = "us-east";
 const perLife = 20_000;
 
 const steps = ["open", "write", "truncate", "unlink", "record"] as const;
-const moments = ["before", "amid", "after"] as const;
+const moments = ["before", "during", "after"] as const;
 const faultPoints: ShippingFault[] = steps.flatMap((step, i) =>
   moments.map((when, j) => ({ step, when, time: 1 + ((i + j) % 2) })),
 );
@@ -44,19 +44,14 @@ void t.test(`${kills} kills lose no acknowledged sample`, async (t) => {
     while (!isOver()) {
       const first = perLife * lives++;
       const fault = random() < 0.2 ? null : (left.shift() ?? null);
-      const reached = await liveOnce(t, gate.url, directory, {
-        first,
-        slotsFrom,
-        fault,
-        afterMs: fault ? 2_000 : 300 * random(),
-        acknowledged,
-      });
+      const options = { directory, region, first, slotsFrom, fault };
+      const afterMs = fault ? 2_000 : 300 * random();
+      const reached = await liveOnce(t, gate.url, options, afterMs, acknowledged);
       if (fault && !reached) left.push(fault);
       killed += 1;
     }
   });
-  const coming = comeAndGo(gate, random, isOver);
-  await Promise.all([...living, coming]);
+  await Promise.all([...living, comeAndGo(gate, random, isOver)]);
 
   await deliverRest(directory, pool, region);
   const rows = await pool.query<{ number: number | null; times: number }>(sql`
@@ -65,55 +60,28 @@ void t.test(`${kills} kills lose no acknowledged sample`, async (t) => {
   const found = new Set(rows.map(({ number }) => number));
   t.comment(`${killed} kills, ${acknowledged.size} samples acknowledged, ${found.size} delivered`);
   t.notOk(found.has(null), "every stored sample was measured");
-  t.strictSame(
-    rows.filter(({ times }) => times !== 1),
-    [],
-    "no sample is stored twice",
-  );
-  t.strictSame(
-    [...acknowledged].filter((number) => !found.has(number)),
-    [],
-    "every acknowledged sample is stored",
-  );
+  const twice = rows.filter(({ times }) => times !== 1);
+  t.strictSame(twice, [], "no sample is stored twice");
+  const lost = [...acknowledged].filter((number) => !found.has(number));
+  t.strictSame(lost, [], "every acknowledged sample is stored");
   t.ok(acknowledged.size > kills);
 });
 
-interface Life {
-  first: number;
-  slotsFrom: number;
-  fault: ShippingFault | null;
-  afterMs: number;
-  acknowledged: Set<number>;
-}
-
-/** Resolves to whether the process killed itself. */
-async function liveOnce(
-  t: Test,
-  url: string,
-  directory: string,
-  { afterMs, acknowledged, ...given }: Life,
-): Promise<boolean> {
-  const options: ShippingOptions = { directory, region, ...given };
-  const child = spawn(
-    process.execPath,
-    [packagedFile("dist/test/support/shipping-process.js"), url, JSON.stringify(options)],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+/** Kills a probe that much after it is ready. @returns whether it had killed itself */
+async function liveOnce(t: Test, url: string, options: ShippingOptions, afterMs: number, acknowledged: Set<number>) {
+  const program = packagedFile("dist/test/support/shipping-process.js");
+  const args = [program, url, JSON.stringify(options)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   t.teardown(() => child.kill("SIGKILL"));
   const died = once(child, "exit") as Promise<[number | null, string | null]>;
   const closed = once(child.stdout, "close");
-  let ready = () => {};
-  const isReady = new Promise<void>((resolve) => (ready = resolve));
-  createInterface(child.stdout).on("line", (line) => {
-    if (line === "ready") return ready();
-    // a line that the kill tore is no acknowledgement
+  const lines = createInterface(child.stdout).on("line", (line) => {
+    // "ready", or a line that the kill tore, is no acknowledgement
     const [, from, to] = /^(\d+) (\d+)$/.exec(line) ?? [];
     for (let n = Number(from); n <= Number(to); n += 1) acknowledged.add(n);
   });
-  await Promise.race([isReady, died]);
-  const over = new AbortController();
-  await Promise.race([died, sleep(afterMs, undefined, { signal: over.signal }).catch(() => {})]);
-  over.abort();
+  await Promise.race([once(lines, "line"), died]);
+  await Promise.race([died, sleep(afterMs, undefined, { ref: false })]);
   child.kill("SIGKILL");
   const [code, signal] = await died;
   await closed;

@@ -1,7 +1,4 @@
-/**
- * A probe that measures a registry until it has reached enough slots or is stopped, and prints the results: `node
- * measuring-process.js OPTIONS`.
- */
+/** Measures a registry until it has enough slots or is stopped, and prints the results: `node … OPTIONS`. */
 import { execSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,24 +27,18 @@ export interface Measured {
 }
 
 const { registry, slots, then = [] } = JSON.parse(process.argv[2]!) as MeasuringOptions;
-const measured: Measured = { ...{ good: 0, faults: [], unmeasured: {}, troubles: [] } };
+const measured: Measured = { good: 0, faults: [], unmeasured: {}, troubles: [] };
 const log = makeLog("test", "error");
 const directory = await mkdtemp(join(tmpdir(), "venuewatch-spool-"));
 const spool = await openSpool({ directory, log });
 const probe = startProbe({
-  registry,
-  region: registry.regions[0]!.id,
-  spool,
-  version: "1.2.3",
-  siteUrl: "http://localhost",
+  ...{ registry, region: registry.regions[0]!.id, spool, version: "1.2.3", siteUrl: "http://localhost", log },
   record(samples) {
     for (const { good, fault } of samples)
       if (good) measured.good += 1;
       else measured.faults.push(fault);
-    const stored = samples.length;
-    return Promise.resolve({ stored, duplicates: 0, refused: 0 });
+    return Promise.resolve({ stored: samples.length, duplicates: 0, refused: 0 });
   },
-  log,
 });
 const unmeasuredSlots = () => Object.values(probe.status().unmeasured).reduce((sum, one) => sum + one, 0);
 const slotsSeen = () => probe.status().taken + unmeasuredSlots();

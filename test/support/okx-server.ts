@@ -4,39 +4,28 @@ import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
 import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
 import { makeSubscription, type Subscription } from "../../probe/stream/subscription.js";
-import {
-  startReconnectingSocket,
-  type ReconnectingSocket,
-  type ReconnectingSocketOptions,
-} from "../../probe/stream/reconnecting-socket.js";
+import { startReconnectingSocket, type ReconnectingSocketOptions } from "../../probe/stream/reconnecting-socket.js";
+import { startStreams, type StreamsOptions } from "../../probe/stream/stream.js";
 import { makeResolver } from "../../probe/network/resolver.js";
 import { makeLog } from "../../shared/log/log.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
+import type { Venue } from "../../shared/registry/registry.js";
 
-const { venues } = await loadRegistry("registry.json");
-export const { keepAlive, streams } = venues.find(({ id }) => id === "okx")!.socket!;
+export const registry = await loadRegistry("registry.json");
+export const okx = registry.venues.find(({ id }) => id === "okx")!;
+export const { keepAlive, streams } = okx.socket!;
 const quiet = makeLog("test", "error", () => {});
 
 export interface Arg {
   channel: string;
 }
 
-/** @param onSubscribe called for each subscription; `place` counts the sockets */
-export async function serveOkx(
-  t: Test,
-  onSubscribe: (ws: WebSocket, arg: Arg, place: number) => void,
-  more: ServerOptions = {},
-): Promise<{ url: string; server: WebSocketServer }> {
+/** Ends with the test, including its sockets. */
+export async function serveSockets(t: Test, talk: (ws: WebSocket) => void, more: ServerOptions = {}) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1", ...more });
-  let place = -1;
   server.on("connection", (ws) => {
-    const here = (place += 1);
     ws.on("error", () => {});
-    ws.on("message", (data: Buffer) => {
-      if (!data.includes("subscribe")) return;
-      const { args } = JSON.parse(data.toString()) as { args: Arg[] };
-      onSubscribe(ws, args[0]!, here);
-    });
+    talk(ws);
   });
   await once(server, "listening");
   t.teardown(() => {
@@ -45,6 +34,22 @@ export async function serveOkx(
   });
   const { port } = server.address() as AddressInfo;
   return { url: `ws://127.0.0.1:${port}`, server };
+}
+
+type OnSubscribe = (ws: WebSocket, arg: Arg, place: number) => void;
+
+/** @param onSubscribe called for each subscription; `place` counts the sockets */
+export function serveOkx(t: Test, onSubscribe: OnSubscribe, more: ServerOptions = {}) {
+  let sockets = 0;
+  const talk = (ws: WebSocket) => {
+    const place = sockets++;
+    ws.on("message", (data: Buffer) => {
+      if (!data.includes("subscribe")) return;
+      const { args } = JSON.parse(data.toString()) as { args: Arg[] };
+      onSubscribe(ws, args[0]!, place);
+    });
+  };
+  return serveSockets(t, talk, more);
 }
 
 export function acknowledge(ws: WebSocket, arg: Arg): void {
@@ -60,11 +65,7 @@ export function sendData(ws: WebSocket, arg: Arg, ts = Date.now()): void {
 }
 
 /** Opens one line to a server, with OKX's streams. */
-export function listening(
-  t: Test,
-  url: string,
-  more: Partial<ReconnectingSocketOptions> = {},
-): { line: ReconnectingSocket; feeds: Subscription[]; feed: (name: string) => Subscription } {
+export function listening(t: Test, url: string, more: Partial<ReconnectingSocketOptions> = {}) {
   const feeds = (more.feeds ?? streams.map(makeSubscription)) as Subscription[];
   const line = startReconnectingSocket({
     ...{ url, keepAlive, feeds, maxConnectionMs: null, openAfterMs: 0 },
@@ -74,4 +75,20 @@ export function listening(
   t.teardown(() => line.close());
   const feed = (name: string) => feeds.find(({ stream }) => stream.name === name)!;
   return { line, feeds, feed };
+}
+
+/** Measures a venue's streams without the rest of a probe. */
+export function measuringStreams(t: Test, venue: Venue, more: Partial<StreamsOptions> = {}) {
+  const started = startStreams({
+    ...{ venue, socket: venue.socket!, openAfterMs: 0 },
+    ...{ userAgent: "test", resolver: makeResolver([]), log: quiet },
+    clock: { read: () => null },
+    watch: { stoodStillSince: () => false },
+    ...more,
+  });
+  t.teardown(() => started.close());
+  const { signal } = new AbortController();
+  const measure = async (component: string) =>
+    started.tasks.find((task) => task.component === component)!.measure(new Date(), signal);
+  return { measure, socketsOpen: started.socketsOpen };
 }

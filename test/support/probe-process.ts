@@ -28,20 +28,15 @@ const pool = openPool(url, { applicationName: "probe", log, max: 2, statementTim
 const spool = await openSpool({ directory, log });
 const identity = { region, process: spool.process, version: "1.2.3", startedAt: new Date() };
 const probe = startProbe({
-  registry,
-  region,
-  spool: { ...spool, add: addTold },
-  version: identity.version,
-  siteUrl: "http://localhost",
+  ...{ registry, region, log, version: identity.version, siteUrl: "http://localhost", venues: [] },
+  spool: { ...spool, add },
   record: (samples) => recordSamples(pool, region, samples),
-  venues: [],
-  log,
 });
 const keeper = startVenueLease({
   keep(mayTakeOver) {
     const { unmeasured, troubles, clock } = probe.status();
     const known = registry.venues.map(({ id }) => id);
-    const report = { ...{ ...identity, unmeasured, troubles, clock, known }, ...{ vantage: null, machine: null } };
+    const report = { ...identity, unmeasured, troubles, clock, known, vantage: null, machine: null };
     return sendHeartbeat(pool, report, mayTakeOver, leaseMs);
   },
   leave: () => endLease(pool, region, identity.process),
@@ -58,7 +53,7 @@ process.on("SIGTERM", () => {
     .then(() => process.exit());
 });
 
-function addTold(sample: Sample): void {
+function add(sample: Sample): void {
   const key = `${sample.venue} ${sample.component} ${+sample.slotAt}`;
   process.stdout.write(`measured ${key}\n`);
   spool.add(sample);

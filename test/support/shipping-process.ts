@@ -23,12 +23,12 @@ export interface ShippingOptions {
 
 export interface ShippingFault {
   step: "open" | "write" | "truncate" | "unlink" | "record";
-  when: "before" | "amid" | "after";
+  when: "before" | "during" | "after";
   /** The number of the pass at which the fault applies. */
   time: number;
 }
 
-const [url = "", json = "{}"] = process.argv.slice(2);
+const [url = "", json = ""] = process.argv.slice(2);
 const { directory, region, first, slotsFrom, fault } = JSON.parse(json) as ShippingOptions;
 let times = 0;
 
@@ -44,10 +44,7 @@ const ship = startShip({
   spool,
   log,
   flushEveryMs: 5,
-  record: async (samples) => {
-    const recorded = await at("record", () => recordSamples(pool, region, samples));
-    return recorded;
-  },
+  record: (samples) => at("record", () => recordSamples(pool, region, samples)),
 });
 process.stdout.write("ready\n");
 for (let number = first; ;) {
@@ -75,22 +72,16 @@ async function arm({ step }: ShippingFault): Promise<void> {
   const handles = Object.getPrototypeOf(some) as FileHandle;
   await some.close();
   if (step === "truncate") {
-    type Truncate = (this: FileHandle, bytes?: number) => Promise<void>;
-    const truncate: Truncate = Reflect.get(handles, "truncate");
-    handles.truncate = function (this: FileHandle, bytes) {
+    const truncate: FileHandle["truncate"] = Reflect.get(handles, "truncate");
+    handles.truncate = function (bytes) {
       return at("truncate", () => truncate.call(this, bytes));
     };
   }
   if (step === "write") {
-    type Write = (
-      this: FileHandle,
-      bytes: Buffer,
-      from: number,
-      length: number,
-      position: number,
-    ) => Promise<{ bytesWritten: number; buffer: Buffer }>;
-    const write = Reflect.get(handles, "write") as Write;
-    (handles as unknown as { write: Write }).write = function (this: FileHandle, bytes, from, length, position) {
+    type Write = (this: unknown, bytes: Buffer, from: number, length: number, position: number) => Promise<object>;
+    const patched = handles as unknown as { write: Write };
+    const { write } = patched;
+    patched.write = function (bytes, from, length, position) {
       const part = Math.floor(length * Math.random());
       return at(
         "write",
@@ -108,7 +99,7 @@ async function at<Result>(
 ): Promise<Result> {
   const isHere = fault?.step === step && ++times === fault.time;
   if (!isHere) return work();
-  if (fault.when === "amid") {
+  if (fault.when === "during") {
     // what is in flight when the signal arrives: for a write, a part of it
     if (part) await part();
     else void work().catch(() => {});

@@ -43,9 +43,7 @@ if (scenario === "read-only") {
 const spool = await openSpool({
   directory: join(directory, "spool"),
   log: makeLog("spool", "error"),
-  segmentBytes: 32_768,
-  maxInMemory: 2_000,
-  writeEveryMs: 5,
+  ...{ segmentBytes: 32_768, maxInMemory: 2_000, writeEveryMs: 5 },
 });
 const ship = startShip({ spool, record, log: makeLog("ship", "error"), flushEveryMs: 5 });
 
@@ -59,18 +57,18 @@ const scenarios: Record<string, () => Promise<string>> = {
   /** Other files fill the disk while the database is well. */
   async crowded() {
     await add(100);
-    await until(() => spool.status().waiting === 0);
+    await emptied();
     for (let round = 0; round < 15; round += 1) {
       // other files take the space that the spool frees meanwhile
       fill();
       await add(100);
     }
-    await until(() => spool.status().waiting === 0);
+    await emptied();
     return "ENOSPC";
   },
   async "read-only"() {
     await add(1_500);
-    await until(() => spool.status().waiting === 0);
+    await emptied();
     return "EROFS";
   },
   /** No file may exceed a part of a write. */
@@ -85,7 +83,7 @@ const expected = await scenarios[scenario]!();
 away = false;
 if (scenario === "read-only") remount("rw");
 rmSync(ballast, { force: true });
-await until(() => spool.status().waiting === 0, 30_000);
+await emptied(30_000);
 // and later samples are stored on disk again
 await until(
   async () => {
@@ -101,14 +99,9 @@ const { dropped, corrupt, trouble } = spool.status();
 // that harmless.
 const once = [...new Set(delivered)];
 const report: DiskReport = {
-  added,
-  delivered: once.length,
-  dropped,
-  corrupt,
+  ...{ added, delivered: once.length, dropped, corrupt, troubleMeanwhile, expected },
   inOrder: once.every((n, i) => i === 0 || n > once[i - 1]!),
   newestCame: once.at(-1) === added - 1,
-  troubleMeanwhile,
-  expected,
   // samples dropped within the last minute are still reported
   trouble: /is full/.test(trouble ?? "") ? null : trouble,
 };
@@ -122,6 +115,10 @@ async function add(samples: number): Promise<void> {
   await flush();
 }
 
+function emptied(withinMs?: number): Promise<void> {
+  return until(() => spool.status().waiting === 0, withinMs);
+}
+
 async function flush(): Promise<void> {
   await spool.flush();
   if (!troubleMeanwhile) troubleMeanwhile = spool.status().trouble;
@@ -130,8 +127,7 @@ async function flush(): Promise<void> {
 function record(samples: readonly Sample[]) {
   if (away) return Promise.reject(new Error("the database is away"));
   delivered.push(...samples.map(({ slotAt }) => +slotAt));
-  const stored = samples.length;
-  return Promise.resolve({ stored, duplicates: 0, refused: 0 });
+  return Promise.resolve({ stored: samples.length, duplicates: 0, refused: 0 });
 }
 
 function remount(mode: "ro" | "rw"): void {

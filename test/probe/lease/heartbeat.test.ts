@@ -10,6 +10,10 @@ const shares = (members: readonly Member[]) => members.map(({ venues }) => venue
 
 const held = (members: readonly Member[]) => members.flatMap(({ venues }) => venues).sort();
 
+async function renew(...members: Member[]): Promise<void> {
+  for (const one of members) await one.renew();
+}
+
 void t.test("the probes of a region share its venues evenly", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const venues = registry.venues.map(({ id }) => id);
@@ -25,7 +29,7 @@ void t.test("the probes of a region share its venues evenly", async (t) => {
   t.same(shares([first, second]), [7, 8], "the first learns of its smaller share when it renews");
   t.same(held([first, second]), all, "each venue has exactly one probe");
 
-  for (const one of [third, first, second]) await one.renew();
+  await renew(third, first, second);
   t.same(shares([first, second, third]), [5, 5, 5]);
   t.same(held([first, second, third]), all);
 
@@ -36,7 +40,7 @@ void t.test("the probes of a region share its venues evenly", async (t) => {
   await forgetAt(pool, second.process);
   await first.renew(false);
   t.equal(first.venues.length, 5, "a probe that was cut off itself takes over no venue yet");
-  for (const one of [first, third, first]) await one.renew();
+  await renew(first, third, first);
   t.same(shares([first, third]), [7, 8], "the others take over a dead probe's share");
   t.same(held([first, third]), all);
 
@@ -48,12 +52,9 @@ void t.test("the probes of a region share its venues evenly", async (t) => {
   t.same(held([second, third]), all, "a probe that says goodbye releases all its venues at once");
 
   await pool.query(sql`update venue set published = false where venue in ('kraken', 'okx')`);
-  for (const one of [second, third, second, third]) await one.renew();
-  t.same(
-    held([second, third]),
-    all.filter((id) => id !== "kraken" && id !== "okx"),
-    "no probe holds a venue that is no longer watched",
-  );
+  await renew(second, third, second, third);
+  const watched = all.filter((id) => id !== "kraken" && id !== "okx");
+  t.same(held([second, third]), watched, "no probe holds a venue that is no longer watched");
 });
 
 void t.test("probes with different registries measure what each knows", async (t) => {
@@ -63,7 +64,7 @@ void t.test("probes with different registries measure what each knows", async (t
   const newer = member(pool);
   await older.renew();
   t.same(older.venues.sort(), all.slice(0, 3), "the older probe takes the venues that it knows");
-  for (const one of [newer, older, newer, older]) await one.renew();
+  await renew(newer, older, newer, older);
   t.same(held([older, newer]), all, "the newer probe takes all others");
   await newer.leave();
   await older.renew();
@@ -97,26 +98,15 @@ void t.test("a heartbeat stores what a probe reports of itself", async (t) => {
     from probe join region using (region_id) where region = 'us-east'
   `);
   t.strictSame(row, {
-    version: "1.2.3",
-    unmeasured: 5,
-    unmeasured_by: { late: 3, network: 2 },
+    ...{ version: "1.2.3", unmeasured: 5, unmeasured_by: { late: 3, network: 2 }, alive_s: 6 },
     troubles: [{ kind: "network", since: since.toISOString(), detail: "no route" }],
-    clock_error_ms: -12.5,
-    clock_error_within_ms: 40,
-    alive_s: 6,
+    ...{ clock_error_ms: -12.5, clock_error_within_ms: 40 },
   });
-  t.equal(
-    await sendHeartbeat(
-      pool,
-      {
-        ...{ region: "atlantis", process: one.process, version: "1" },
-        ...{ startedAt: since, unmeasured: {}, troubles: [], clock: null, known: [], vantage: null, machine: null },
-      },
-      true,
-    ),
-    null,
-    "a probe in an unknown region gets no venues",
-  );
+  const stranger = {
+    ...{ region: "atlantis", process: one.process, version: "1", startedAt: since, unmeasured: {}, troubles: [] },
+    ...{ clock: null, known: [], vantage: null, machine: null },
+  };
+  t.equal(await sendHeartbeat(pool, stranger, true), null, "a probe in an unknown region gets no venues");
 });
 
 const seed = Number(process.env.WATCH_SEED ?? 1);
@@ -140,25 +130,24 @@ void t.test("while probes start, die and return, no venue has two; afterwards ea
         // at the same time, as on a server
         await Promise.all([...living].map((each) => each.renew()));
         // a probe that lost a venue to another learns of it when it renews
-        for (let round = 0; round < 2; round += 1) for (const each of living) await each.renew();
-        const told = held([...living]);
-        if (new Set(told).size < told.length) t.fail(`run ${run}, step ${step}: a venue has two: ${told.join()}`);
+        await renew(...living, ...living);
+        const venues = held([...living]);
+        if (new Set(venues).size < venues.length) t.fail(`run ${run}, step ${step}: a venue has two: ${venues.join()}`);
       }
     }
     living.add(members[0]!);
-    for (let round = 0; round < 3; round += 1) for (const one of living) await one.renew();
     const last = [...living];
+    await renew(...last, ...last, ...last);
     t.same(held(last), all, `run ${run} of seed ${seed}: each venue has one probe`);
-    const [least, most] = [shares(last)[0]!, shares(last).at(-1)!];
-    t.ok(most - least <= 1, `shares differ by at most one: ${shares(last).join(", ")}`);
+    const sizes = shares(last);
+    t.ok(sizes.at(-1)! - sizes[0]! <= 1, `shares differ by at most one: ${sizes.join(", ")}`);
   }
 });
 
 void t.test("a probe that never returns is deleted after a day, unless it was the last", async (t) => {
   const { pool } = await migratedDatabase(t);
   const [gone, last] = [member(pool), member(pool)];
-  await gone.renew();
-  await last.renew();
+  await renew(gone, last);
   const left = async () => {
     await pool.query(sql`call upkeep.retain(now() + interval '25 hours')`);
     const rows = await pool.query<{ process: string }>(sql`select process from probe`);

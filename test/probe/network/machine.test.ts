@@ -16,26 +16,19 @@ void t.test("a machine's fingerprint is stable and hides the machine's id", asyn
     zeros: `${"0".repeat(32)}\n`,
     directory: {},
   });
-  const file = (name: string, source: "machine id" | "boot id") => ({ ...{ path: join(folder, name), source } });
+  const file = (name: string, source: "machine id" | "boot id") => ({ path: join(folder, name), source });
   const none = ["missing", "unborn", "empty", "zeros", "directory"].map((name) => file(name, "machine id"));
   const own = await thisMachine([file("id", "machine id")], "host");
-  t.equal(own.source, "machine id");
-  t.match(own.fingerprint, /^[0-9a-f]{16}$/);
+  t.match(own, { source: "machine id", fingerprint: /^[0-9a-f]{16}$/ });
   t.notMatch(id, own.fingerprint, "the fingerprint does not contain the id");
-  t.strictSame(
-    await thisMachine([file("upper", "machine id")], "renamed"),
-    own,
-    "the fingerprint depends neither on the id's spelling nor on the host's name",
-  );
+  const renamed = await thisMachine([file("upper", "machine id")], "renamed");
+  t.strictSame(renamed, own, "the fingerprint depends neither on the id's spelling nor on the host's name");
   const boot = await thisMachine([...none, file("boot", "boot id")], "host");
   t.equal(boot.source, "boot id", "an invalid machine id is skipped");
   t.not(boot.fingerprint, own.fingerprint);
   const named = await thisMachine(none, "host");
   t.equal(named.source, "host name");
-  t.not(
-    (await thisMachine(none, "another")).fingerprint,
-    named.fingerprint,
-    "the host's name decides where there is no id",
-  );
+  const other = await thisMachine(none, "another");
+  t.not(other.fingerprint, named.fingerprint, "the host's name decides where there is no id");
   t.strictSame(await thisMachine(), await thisMachine(), "two reads give the same fingerprint");
 });

@@ -1,16 +1,15 @@
 import t from "tap";
 import { isBeyondBearing, makeTroubles } from "../../../probe/network/troubles.js";
-import { makeLog } from "../../../shared/log/log.js";
 import type { ClockError } from "../../../probe/lease/heartbeat.js";
+import { listeningLog } from "../../support/listening-log.js";
 
 function standing() {
   const state = { nowMs: 1_790_000_000_000, clock: null as ClockError | null, spool: null as string | null };
-  const lines: string[] = [];
+  const { log, lines } = listeningLog("info");
   const troubles = makeTroubles({
     clockError: () => state.clock,
     spoolTrouble: () => state.spool,
-    log: makeLog("test", "info", (line) => lines.push(line)),
-    now: () => state.nowMs,
+    ...{ log, now: () => state.nowMs },
   });
   return { state, troubles, lines };
 }
@@ -22,13 +21,8 @@ void t.test("slots lost to the machine's own network are probe trouble, until a 
     troubles.unmeasured("network", 1, venue);
     state.nowMs += 20_000;
   }
-  t.strictSame(troubles.read(), [
-    {
-      kind: "network",
-      since: new Date(begunMs),
-      detail: "there is no way out of this machine: 3 slots of 2 venues not measured",
-    },
-  ]);
+  const detail = "there is no way out of this machine: 3 slots of 2 venues not measured";
+  t.strictSame(troubles.read(), [{ kind: "network", since: new Date(begunMs), detail }]);
   state.nowMs += 39_000;
   t.equal(troubles.read().length, 1, "the trouble lasts while a slow endpoint may still report");
   state.nowMs += 1_000;
@@ -48,6 +42,7 @@ void t.test("slots lost for reasons that every probe meets now and then are no t
 
 void t.test("each kind of trouble begins and ends independently, oldest first", (t) => {
   const { state, troubles, lines } = standing();
+  const kinds = () => troubles.read().map(({ kind }) => kind);
   troubles.unmeasured("late", 12, "kraken");
   state.nowMs += 1;
   troubles.unmeasured("sockets", 1, "okx");
@@ -56,31 +51,25 @@ void t.test("each kind of trouble begins and ends independently, oldest first", 
   troubles.read();
   state.nowMs += 1;
   troubles.unmeasured("resolver", 1, "okx");
-  t.same(
-    troubles.read().map(({ kind }) => kind),
-    ["starved", "sockets", "spool", "resolver"],
-  );
+  t.same(kinds(), ["starved", "sockets", "spool", "resolver"]);
   t.notMatch(JSON.stringify(troubles.read()), /srv/, "the public detail hides the path");
   t.match(lines.join("\n"), /srv/, "the operator's log names the path");
   state.spool = null;
-  t.same(
-    troubles.read().map(({ kind }) => kind),
-    ["starved", "sockets", "resolver"],
-  );
+  t.same(kinds(), ["starved", "sockets", "resolver"]);
   t.end();
 });
 
 void t.test("a wrong clock is reported once its error is certain", (t) => {
   const { state, troubles } = standing();
-  const told = () => troubles.read().map(({ detail }) => detail);
-  t.same(told(), [], "the error is unknown");
+  const details = () => troubles.read().map(({ detail }) => detail);
+  t.same(details(), [], "the error is unknown");
   state.clock = { errorMs: 900, withinMs: 450 };
-  t.same(told(), [], "the error may be half as large");
+  t.same(details(), [], "the error may be half as large");
   state.clock = { errorMs: -900, withinMs: 40.2 };
-  t.same(told(), ["this machine's clock is 900 ms behind the venues' clocks, give or take 41 ms"]);
+  t.same(details(), ["this machine's clock is 900 ms behind the venues' clocks, give or take 41 ms"]);
   t.notOk(isBeyondBearing(state.clock), "event times are corrected by the known error");
   state.clock = { errorMs: 2_100, withinMs: 40 };
-  t.match(told(), [/2100 ms ahead of .* nothing is recorded until/]);
+  t.match(details(), [/2100 ms ahead of .* nothing is recorded until/]);
   t.ok(isBeyondBearing(state.clock));
   t.notOk(isBeyondBearing({ errorMs: 2_100, withinMs: 200 }), "not certain");
   t.end();

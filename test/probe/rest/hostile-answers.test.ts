@@ -1,11 +1,9 @@
 /** Servers that attack a REST measurement in every way: each gets the right fault, in bounded time and memory. */
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import t, { type Test } from "tap";
 import { compileAnswerCheck, maxBodyBytes } from "../../../probe/rest/checks.js";
-import { isUnmeasured } from "../../../probe/rest/measurement.js";
-import { makeResolver } from "../../../probe/network/resolver.js";
-import { makeRest } from "../../../probe/rest/rest.js";
 import type { RestEndpoint } from "../../../shared/registry/registry.js";
 import { makeAuthority, selfSigned } from "../../support/certificates.js";
 import {
@@ -23,27 +21,29 @@ import {
   type ExpectedMeasurement,
   type HostileAnswer,
 } from "../../support/hostile-answers.js";
+import { endpointAt, measured, measuring } from "../../support/measured-endpoint.js";
 import { saying, serveTcp, serveTls } from "../../support/tcp-server.js";
+import { until } from "../../support/until.js";
 
-function measuring(t: Test, url: string, more: Partial<RestEndpoint> = {}) {
-  const rest = makeRest({ userAgent: "venuewatch/test", resolver: makeResolver([]), ca: authority.cert });
-  t.teardown(() => rest.close());
-  const measure = rest.endpoint({
-    name: "a",
-    label: "A",
-    method: "GET",
-    url,
-    expectStatus: 200,
-    proof: "$.price",
-    cadenceMs: 5000,
-    timeoutMs: patienceMs,
-    ...more,
+function measure(t: Test, url: string, more: Partial<RestEndpoint> = {}) {
+  return measured(t, endpointAt(url, { timeoutMs: patienceMs, ...more }), { ca: authority.cert });
+}
+
+/** Measures a bare server. Where its answer is not whole, the connection must be closed. */
+async function measureHostile(t: Test, scheme: "http" | "https", talk: HostileAnswer["talk"], timeoutMs: number) {
+  const sockets: Socket[] = [];
+  const port = await serveTcp(t, (socket) => {
+    sockets.push(socket);
+    talk(socket);
   });
-  return async () => {
-    const outcome = await measure(new AbortController().signal);
-    if (isUnmeasured(outcome)) throw new Error(outcome.unmeasured);
-    return outcome;
-  };
+  const begunMs = performance.now();
+  const sample = await measure(t, `${scheme}://127.0.0.1:${port}/`, { timeoutMs });
+  const tookMs = performance.now() - begunMs;
+  if (sample.fault === "timeout") t.ok(tookMs >= timeoutMs - 5, `no timeout before ${timeoutMs} ms: ${tookMs}`);
+  // a socket that is not read does not notice
+  for (const socket of sockets) socket.resume();
+  if (sample.latencyUs === null) await until(() => sockets.every(({ closed }) => closed));
+  return sample;
 }
 
 /** An answer that ends must not meet the timeout on a loaded machine. */
@@ -58,11 +58,9 @@ void t.test("every hostile answer gets the right fault, in bounded time and memo
   t.teardown(() => clearInterval(watch));
   await Promise.all(
     hostileAnswers.map(async ({ name, talk, expected, timeoutMs: own }) => {
-      const port = await serveTcp(t, talk);
       const timeoutMs = own ?? (expected.fault === "timeout" ? shortMs : patienceMs);
-      const url = `http://127.0.0.1:${port}/`;
-      const measured = await measuring(t, url, { timeoutMs })();
-      t.match(measured, { fresh: true, ...expected }, name, { measured });
+      const sample = await measureHostile(t, "http", talk, timeoutMs);
+      t.match(sample, { fresh: true, ...expected }, name, { sample });
     }),
   );
   // servers without a limit would have sent gigabytes by then; counts the servers' memory and ours together
@@ -90,10 +88,8 @@ for (const [when, afterMs] of [
         setTimeout(() => socket.write(smuggled), afterMs);
       });
     });
-    const measure = measuring(t, `http://127.0.0.1:${port}/`, {
-      proof: "$.head",
-      head: { path: "$.head", encoding: "integer" },
-    });
+    const read = { proof: "$.head", head: { path: "$.head", encoding: "integer" } } as const;
+    const measure = measuring(t, endpointAt(`http://127.0.0.1:${port}/`, { timeoutMs: patienceMs, ...read }));
     t.match(await measure(), { good: true, head: 1, fresh: true });
     // before it is read, nothing distinguishes it from the answer to the next request
     if (afterMs > 0) await hungUp;
@@ -109,7 +105,7 @@ void t.test("a server that half closes after its answer, or closes slowly, loses
     socket.once("data", () => socket.end(goodAnswer));
     hungUp = once(socket, "close");
   });
-  const measure = measuring(t, `http://127.0.0.1:${port}/`);
+  const measure = measuring(t, endpointAt(`http://127.0.0.1:${port}/`, { timeoutMs: patienceMs }));
   for (let slot = 0; slot < 3; slot += 1) {
     t.match(await measure(), { good: true, fresh: true });
     await hungUp;
@@ -124,58 +120,43 @@ const inDays = (days: number) => new Date(Math.floor(Date.now() / 1000) * 1000 +
 const inAWeek = inDays(7);
 const rightOne = authority.vouchFor({ names, until: inAWeek });
 
-const refused = { good: false, fault: "tls", latencyUs: null } as const;
+const expired = { names, from: inDays(-9), until: inDays(-2) };
+const future = { names, from: inDays(2), until: inDays(9) };
+const elsewhere = { names: ["other.test", "127.0.0.2"], until: inAWeek };
+const unknown = makeAuthority("Nobody");
 
-const handshakes: { name: string; options: TlsOptions; expected: ExpectedMeasurement }[] = [
-  { name: "a good certificate", options: rightOne, expected: { ...fine, certificateExpiresAt: inAWeek } },
-  {
-    name: "an expired certificate",
-    options: authority.vouchFor({ names, from: inDays(-9), until: inDays(-2) }),
-    expected: { ...refused, certificateExpiresAt: inDays(-2) },
-  },
-  {
-    name: "a certificate that is not valid yet",
-    options: authority.vouchFor({ names, from: inDays(2), until: inDays(9) }),
-    expected: { ...refused, certificateExpiresAt: inDays(9) },
-  },
-  {
-    name: "a self-signed certificate",
-    options: selfSigned({ names, until: inAWeek }),
-    expected: { ...refused, certificateExpiresAt: inAWeek },
-  },
-  {
-    name: "a certificate for another name",
-    options: authority.vouchFor({ names: ["other.test", "127.0.0.2"], until: inAWeek }),
-    expected: { ...refused, certificateExpiresAt: inAWeek },
-  },
-  {
-    name: "a certificate of an unknown authority",
-    options: makeAuthority("Nobody").vouchFor({ names, until: inAWeek }),
-    expected: { ...refused, certificateExpiresAt: inAWeek },
-  },
-  {
-    name: "TLS 1.0 only",
-    options: { ...rightOne, minVersion: "TLSv1", maxVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0" },
-    expected: { ...refused, certificateExpiresAt: null },
-  },
-  {
-    name: "only weak ciphers",
-    options: { ...rightOne, maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-NULL-SHA:@SECLEVEL=0" },
-    expected: { ...refused, certificateExpiresAt: null },
-  },
-  {
-    name: "a request for a client certificate",
-    options: { ...rightOne, requestCert: true, rejectUnauthorized: true, ca: authority.cert },
-    expected: { good: false, fault: /^(tls|closed)$/ },
-  },
+const refused = { good: false, fault: "tls", latencyUs: null } as const;
+const refusedWith = (certificateExpiresAt: Date | null) => ({ ...refused, certificateExpiresAt });
+
+const handshakes: [name: string, options: TlsOptions, expected: ExpectedMeasurement][] = [
+  ["a good certificate", rightOne, { ...fine, certificateExpiresAt: inAWeek }],
+  ["an expired certificate", authority.vouchFor(expired), refusedWith(expired.until)],
+  ["a certificate that is not valid yet", authority.vouchFor(future), refusedWith(future.until)],
+  ["a self-signed certificate", selfSigned({ names, until: inAWeek }), refusedWith(inAWeek)],
+  ["a certificate for another name", authority.vouchFor(elsewhere), refusedWith(inAWeek)],
+  ["a certificate of an unknown authority", unknown.vouchFor({ names, until: inAWeek }), refusedWith(inAWeek)],
+  [
+    "TLS 1.0 only",
+    { ...rightOne, minVersion: "TLSv1", maxVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0" },
+    refusedWith(null),
+  ],
+  [
+    "only weak ciphers",
+    { ...rightOne, maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-NULL-SHA:@SECLEVEL=0" },
+    refusedWith(null),
+  ],
+  [
+    "a request for a client certificate",
+    { ...rightOne, requestCert: true, rejectUnauthorized: true, ca: authority.cert },
+    { good: false, fault: /^(tls|closed)$/ },
+  ],
 ];
 
-for (const { name, options, expected } of handshakes)
+for (const [name, options, expected] of handshakes)
   void t.test(`a server with ${name}: ${String(expected.fault ?? "good")}`, async (t) => {
     const port = await serveTls(t, options, saying(goodAnswer));
-    const measured = await measuring(t, `https://127.0.0.1:${port}/`)();
-    t.match(measured, { fresh: true, ...expected });
-    t.type(measured.connectUs, "number", "the server was reached");
+    const sample = await measure(t, `https://127.0.0.1:${port}/`);
+    t.match(sample, { fresh: true, ...expected, connectUs: Number });
   });
 
 for (const [name, talk] of [
@@ -184,40 +165,32 @@ for (const [name, talk] of [
 ] as const)
   void t.test(`${name}, behind TLS: body`, async (t) => {
     const port = await serveTls(t, rightOne, talk);
-    const measured = await measuring(t, `https://127.0.0.1:${port}/`)();
-    t.match(measured, { ...body, fresh: true, certificateExpiresAt: inAWeek });
+    const sample = await measure(t, `https://127.0.0.1:${port}/`);
+    t.match(sample, { ...body, fresh: true, certificateExpiresAt: inAWeek });
   });
 
-const brokenHandshakes: Omit<HostileAnswer, "told" | "timeoutMs">[] = [
-  { name: "plain HTTP where TLS is expected", talk: saying(goodAnswer), expected: refused },
-  { name: "silence in the handshake", talk: (socket) => socket.resume(), expected: timeout },
-  { name: "a close in the handshake", talk: ending(""), expected: refused },
-  { name: "a reset in the handshake", talk: resetting(""), expected: refused },
+const brokenHandshakes: [name: string, talk: HostileAnswer["talk"], expected: ExpectedMeasurement][] = [
+  ["plain HTTP where TLS is expected", saying(goodAnswer), refused],
+  ["silence in the handshake", (socket) => socket.resume(), timeout],
+  ["a close in the handshake", ending(""), refused],
+  ["a reset in the handshake", resetting(""), refused],
   // the header of a record for a server's hello that never follows
-  { name: "half a hello", talk: saying(Buffer.from("160303004a020000460303", "hex")), expected: timeout },
-  { name: "half a hello and a reset", talk: resetting("\x16\x03\x03\x00\x4a\x02"), expected: refused },
-  { name: "an alert", talk: saying(Buffer.from("15030300020228", "hex")), expected: refused },
-  {
-    name: "records without end",
-    talk: pouring("", Buffer.alloc(65_536, Buffer.from("1603030001ff", "hex"))),
-    expected: refused,
-  },
+  ["half a hello", saying(Buffer.from("160303004a020000460303", "hex")), timeout],
+  ["half a hello and a reset", resetting("\x16\x03\x03\x00\x4a\x02"), refused],
+  ["an alert", saying(Buffer.from("15030300020228", "hex")), refused],
+  ["records without end", pouring("", Buffer.alloc(65_536, Buffer.from("1603030001ff", "hex"))), refused],
 ];
 
-for (const { name, talk, expected } of brokenHandshakes)
+for (const [name, talk, expected] of brokenHandshakes)
   void t.test(`${name}: ${String(expected.fault)}`, async (t) => {
-    const port = await serveTcp(t, talk);
-    const timeoutMs = expected.fault === "timeout" ? 400 : patienceMs;
-    const url = `https://127.0.0.1:${port}/`;
-    const measured = await measuring(t, url, { timeoutMs })();
-    t.match(measured, { ...expected, fresh: true, tlsUs: null });
+    const sample = await measureHostile(t, "https", talk, expected.fault === "timeout" ? 400 : patienceMs);
+    t.match(sample, { ...expected, fresh: true, connectUs: Number, tlsUs: null });
   });
 
 void t.test("TLS where plain HTTP is expected is no good answer", async (t) => {
   const port = await serveTls(t, rightOne, saying(goodAnswer));
-  const measured = await measuring(t, `http://127.0.0.1:${port}/`)();
-  t.match(measured, { good: false, certificateExpiresAt: null });
-  t.match(measured.fault, /^(body|closed)$/);
+  const sample = await measure(t, `http://127.0.0.1:${port}/`);
+  t.match(sample, { good: false, certificateExpiresAt: null, fault: /^(body|closed)$/ });
 });
 
 void t.test("a hostile answer of a mebibyte blocks the probe in proportion to parsing its JSON", (t) => {

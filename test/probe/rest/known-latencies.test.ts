@@ -1,66 +1,66 @@
 /** Compares recorded latencies with a server's own log of how long it took. */
 import { once } from "node:events";
-import { createServer as createHttpServer } from "node:http";
-import { connect, createServer, type AddressInfo, type LookupFunction, type Socket } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
+import { createServer } from "node:http";
+import { connect, type AddressInfo, type LookupFunction, type Socket } from "node:net";
+import type { TlsOptions } from "node:tls";
 import t, { type Test } from "tap";
 import { WebSocketServer } from "ws";
-import { isUnmeasured, type Measurement } from "../../../probe/rest/measurement.js";
+import { isUnmeasured } from "../../../probe/rest/measurement.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
-import { makeRest } from "../../../probe/rest/rest.js";
 import { openSocket, type VenueSocket as ProbeSocket } from "../../../probe/stream/socket.js";
 import { makeAuthority } from "../../support/certificates.js";
-import { serveTcp } from "../../support/tcp-server.js";
+import { endpointAt, openRest } from "../../support/measured-endpoint.js";
+import { serveTcp, serveTls } from "../../support/tcp-server.js";
 
 const host = "venue.test";
 
 type Opened = NonNullable<ProbeSocket["opened"]>;
 
 /** How long one request took by the server's own clock, in microseconds. */
-interface Took {
-  dnsUs?: number;
-  tlsUs?: number;
-  firstByteUs: number;
-  latencyUs: number;
+type Took = Record<"dnsUs" | "tlsUs" | "firstByteUs" | "latencyUs", number>;
+
+/** Resolves every name to loopback after a delay. */
+function slowResolver(delayMs: number) {
+  const took = { dnsUs: 0 };
+  const lookup: LookupFunction = (_name, _options, callback) => {
+    const begunMs = performance.now();
+    setTimeout(() => {
+      took.dnsUs = sinceUs(begunMs);
+      callback(null, [{ address: "127.0.0.1", family: 4 }]);
+    }, delayMs);
+  };
+  return { resolver: makeResolver([host], lookup), took };
 }
 
-/**
- * Waits as each request's path says, `/<name>/<before the first byte>/<before the last>`, and for given times in
- * look-ups and handshakes.
- */
+/** Waits as each request's path says, `/<name>/<before the first byte>/<before the last>`. */
 async function openWorld(t: Test, secure: boolean, { dnsMs = 0, tlsMs = 0 } = {}) {
   const authority = makeAuthority();
   const took = new Map<string, Took>();
-  let dnsUs = 0;
+  const { resolver, took: lookUp } = slowResolver(dnsMs);
   let tlsUs = 0;
-  const lookup: LookupFunction = (_name, _options, callback) => {
-    const askedMs = performance.now();
+  const identity = authority.vouchFor({ names: [host] });
+  const SNICallback: TlsOptions["SNICallback"] = (_name, decide) => {
+    const begunMs = performance.now();
     setTimeout(() => {
-      dnsUs = sinceUs(askedMs);
-      callback(null, [{ address: "127.0.0.1", family: 4 }]);
-    }, dnsMs);
+      tlsUs = sinceUs(begunMs);
+      decide(null);
+    }, tlsMs);
   };
-  const server = secure
-    ? createTlsServer({
-        ...authority.vouchFor({ names: [host] }),
-        SNICallback(_name, decide) {
-          const askedMs = performance.now();
-          setTimeout(() => {
-            tlsUs = sinceUs(askedMs);
-            decide(null);
-          }, tlsMs);
-        },
-      })
-    : createServer();
-  const sockets = new Set<Socket>();
-  server.on(secure ? "secureConnection" : "connection", (socket: Socket) => {
-    sockets.add(socket);
+  const talk = (socket: Socket) => {
     socket.setNoDelay();
-    socket.on("error", () => {});
     socket.on("data", (head) => answer(socket, head.toString("latin1")));
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  };
+  const port = await (secure ? serveTls(t, { ...identity, SNICallback }, talk) : serveTcp(t, talk));
+  const rest = openRest(t, { resolver, ca: authority.cert });
+  return (name: string, firstMs: number, lastMs: number) => {
+    const url = `${secure ? "https" : "http"}://${host}:${port}/${name}/${firstMs}/${lastMs}`;
+    const measure = rest(endpointAt(url, { cadenceMs: 60_000, timeoutMs: 30_000 }));
+    return async (fresh: boolean) => {
+      const recorded = await measure(fresh);
+      if (isUnmeasured(recorded)) throw new Error(recorded.unmeasured);
+      return { recorded, took: took.get(name)! };
+    };
+  };
 
   function answer(socket: Socket, head: string) {
     const cameMs = performance.now();
@@ -69,48 +69,18 @@ async function openWorld(t: Test, secure: boolean, { dnsMs = 0, tlsMs = 0 } = {}
       const firstByteUs = sinceUs(cameMs);
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"price"`);
       setTimeout(() => {
-        took.set(name!, { dnsUs, tlsUs, firstByteUs, latencyUs: sinceUs(cameMs) });
+        took.set(name!, { ...lookUp, tlsUs, firstByteUs, latencyUs: sinceUs(cameMs) });
         socket.write(":1}");
       }, Number(last));
     }, Number(first));
   }
-
-  const resolver = makeResolver([host], lookup);
-  const rest = makeRest({ userAgent: "venuewatch/test", resolver, ca: authority.cert });
-  t.teardown(async () => {
-    await rest.close();
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return {
-    endpoint: (name: string, firstMs: number, lastMs: number) => {
-      const measure = rest.endpoint({
-        name: "a",
-        label: "A",
-        method: "GET",
-        url: `${secure ? "https" : "http"}://${host}:${port}/${name}/${firstMs}/${lastMs}`,
-        expectStatus: 200,
-        proof: "$.price",
-        cadenceMs: 60_000,
-        timeoutMs: 30_000,
-      });
-      return async (fresh: boolean) => {
-        const recorded = await measure(new AbortController().signal, fresh);
-        if (isUnmeasured(recorded)) throw new Error(recorded.unmeasured);
-        return { recorded, took: took.get(name)! };
-      };
-    },
-  };
 }
 
 function sinceUs(fromMs: number): number {
   return Math.round((performance.now() - fromMs) * 1000);
 }
 
-/**
- * The longest loopback round trip meanwhile, in a process as busy as this one: no measurement in it can be more exact.
- */
+/** The longest loopback round trip meanwhile: no measurement in a process as busy as this can be more exact. */
 async function startPingPong(t: Test): Promise<{ worstUs(): number }> {
   const port = await serveTcp(t, (socket) => socket.on("data", (ping) => socket.write(ping)));
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
@@ -149,41 +119,32 @@ function isWithin(t: Test, what: string, recordedUs: number | null, tookUs: numb
 }
 
 void t.test("each phase is recorded at its true length, and the latency includes none", async (t) => {
-  const world = await openWorld(t, true, { dnsMs: 130, tlsMs: 170 });
+  const endpoint = await openWorld(t, true, { dnsMs: 130, tlsMs: 170 });
   const pingPong = await startPingPong(t);
-  const ask = world.endpoint("a", 60, 90);
-  const check = (recorded: Measurement, took: Took) => {
+  const measure = endpoint("a", 60, 90);
+  for (const fresh of [true, false, true, false]) {
+    const { recorded, took } = await measure(fresh);
+    t.match(recorded, { good: true, fresh });
     isWithin(t, "first byte", recorded.firstByteUs, took.firstByteUs, pingPong.worstUs());
     isWithin(t, "latency", recorded.latencyUs, took.latencyUs, pingPong.worstUs());
-  };
-  for (const fresh of [true, false, true, false]) {
-    const { recorded, took } = await ask(fresh);
-    t.match(recorded, { good: true, fresh });
-    check(recorded, took);
     if (!fresh) continue;
-    isWithin(t, "look-up", recorded.dnsUs, took.dnsUs!, pingPong.worstUs());
+    isWithin(t, "look-up", recorded.dnsUs, took.dnsUs, pingPong.worstUs());
     // over loopback it takes no time
     isWithin(t, "connecting", recorded.connectUs, 0, pingPong.worstUs());
     // plus the computation of a handshake
-    isWithin(t, "handshake", recorded.tlsUs, took.tlsUs!, pingPong.worstUs() + 25_000);
+    isWithin(t, "handshake", recorded.tlsUs, took.tlsUs, pingPong.worstUs() + 25_000);
   }
 });
 
 void t.test("a socket's time to open is its true length, including the look-up", async (t) => {
-  const took = { dnsUs: 0, upgradeUs: 0 };
-  const resolver = makeResolver([host], (_name, _options, callback) => {
-    const askedMs = performance.now();
-    setTimeout(() => {
-      took.dnsUs = sinceUs(askedMs);
-      callback(null, [{ address: "127.0.0.1", family: 4 }]);
-    }, 110);
-  });
+  const { resolver, took } = slowResolver(110);
+  let upgradeUs = 0;
   const upgrades = new WebSocketServer({ noServer: true });
-  const server = createHttpServer();
+  const server = createServer();
   server.on("upgrade", (request, socket, head) => {
     const cameMs = performance.now();
     setTimeout(() => {
-      took.upgradeUs = sinceUs(cameMs);
+      upgradeUs = sinceUs(cameMs);
       upgrades.handleUpgrade(request, socket, head, () => {});
     }, 150);
   });
@@ -203,30 +164,25 @@ void t.test("a socket's time to open is its true length, including the look-up",
   });
   const { dnsUs, connectUs } = recorded.connection;
   const worstUs = pingPong.worstUs();
-  const tookUs = took.dnsUs + took.upgradeUs;
-  isWithin(t, "time to open", recorded.latencyUs, tookUs, worstUs);
+  isWithin(t, "time to open", recorded.latencyUs, took.dnsUs + upgradeUs, worstUs);
   isWithin(t, "look-up", dnsUs, took.dnsUs, worstUs);
   isWithin(t, "connecting", connectUs, 0, worstUs);
 });
 
-void t.test(
-  "two hundred concurrent measurements are recorded at their true lengths, on fresh and on kept connections",
-  async (t) => {
-    const world = await openWorld(t, false);
-    const pingPong = await startPingPong(t);
-    const asks = Array.from({ length: 200 }, (_, i) => world.endpoint(`e${i}`, (i * 37) % 300, (i * 53) % 200));
-    for (const fresh of [true, false]) {
-      const measured = await Promise.all(asks.map((ask) => ask(fresh)));
-      const worstUs = pingPong.worstUs();
-      t.ok(measured.every(({ recorded }) => recorded.good && recorded.fresh === fresh));
-      const errorsUs = measured.map(({ recorded, took }, i) => {
-        isWithin(t, `first byte of ${i}`, recorded.firstByteUs, took.firstByteUs, worstUs);
-        return isWithin(t, `latency of ${i}`, recorded.latencyUs, took.latencyUs, worstUs);
-      });
-      errorsUs.sort((a, b) => a - b);
-      t.comment(
-        `${fresh ? "fresh" : "kept"}: median error ${errorsUs[100]} µs, greatest ${errorsUs[199]} µs; the longest turn ${worstUs} µs`,
-      );
-    }
-  },
-);
+void t.test("two hundred concurrent measurements are recorded at their true lengths", async (t) => {
+  const endpoint = await openWorld(t, false);
+  const pingPong = await startPingPong(t);
+  const endpoints = Array.from({ length: 200 }, (_, i) => endpoint(`e${i}`, (i * 37) % 300, (i * 53) % 200));
+  for (const fresh of [true, false]) {
+    const measured = await Promise.all(endpoints.map((measure) => measure(fresh)));
+    const worstUs = pingPong.worstUs();
+    t.ok(measured.every(({ recorded }) => recorded.good && recorded.fresh === fresh));
+    const errorsUs = measured.map(({ recorded, took }, i) => {
+      isWithin(t, `first byte of ${i}`, recorded.firstByteUs, took.firstByteUs, worstUs);
+      return isWithin(t, `latency of ${i}`, recorded.latencyUs, took.latencyUs, worstUs);
+    });
+    errorsUs.sort((a, b) => a - b);
+    const connections = fresh ? "fresh" : "kept";
+    t.comment(`${connections}: median error ${errorsUs[100]} µs, greatest ${errorsUs[199]}, longest turn ${worstUs}`);
+  }
+});

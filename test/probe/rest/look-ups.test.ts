@@ -1,49 +1,37 @@
-/** Whose fault a look-up is that fails or hangs, and what the dates of answers tell about this machine's clock. */
+/** Whose fault a failing or hanging look-up is. */
 import type { LookupFunction } from "node:net";
 import t from "tap";
-import type { Measurement } from "../../../probe/rest/measurement.js";
-import { makeClockWatch } from "../../../probe/network/clock-error.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
-import { makeRest } from "../../../probe/rest/rest.js";
 import { until } from "../../support/until.js";
-import { endpointAt, measuring, serve, userAgent } from "../../support/measured-endpoint.js";
+import { endpointAt, measuring, openRest, serve } from "../../support/measured-endpoint.js";
+
+const loopback = [{ address: "127.0.0.1", family: 4 }];
 
 /** Resolves only names in `known`, to loopback. */
 const knowing =
   (...known: string[]): LookupFunction =>
   (host, _options, callback) => {
     const missing = Object.assign(new Error(`no ${host}`), { code: "ENOTFOUND" });
-    process.nextTick(() =>
-      known.includes(host) ? callback(null, [{ address: "127.0.0.1", family: 4 }]) : callback(missing, []),
-    );
+    process.nextTick(() => (known.includes(host) ? callback(null, loopback) : callback(missing, [])));
   };
 
-void t.test("a host that does not resolve while others do: dns", async (t) => {
-  const endpoint = endpointAt("http://gone.test/");
-  const hosts = ["gone.test", "here.test"];
-  const measure = measuring(t, endpoint, knowing("here.test"), hosts);
-  t.match(await measure(), { fault: "dns", latencyUs: null });
-});
+const hosts = ["gone.test", "here.test"];
 
-void t.test("when no host resolves, it is probe trouble and no sample", async (t) => {
-  const endpoint = endpointAt("http://gone.test/");
-  const measure = measuring(t, endpoint, knowing(), ["gone.test", "here.test"]);
-  t.same(await measure(), { unmeasured: "resolver" });
-});
-
-void t.test("a resolver that hangs for all hosts is probe trouble", async (t) => {
-  const endpoint = endpointAt("http://gone.test/", { timeoutMs: 100 });
-  const hanging: LookupFunction = () => {};
-  const measure = measuring(t, endpoint, hanging, ["gone.test", "here.test"]);
-  t.same(await measure(), { unmeasured: "resolver" });
-});
+for (const [what, lookup, expected] of [
+  ["a host that does not resolve while others do: dns", knowing("here.test"), { fault: "dns", latencyUs: null }],
+  ["when no host resolves, it is probe trouble and no sample", knowing(), { unmeasured: "resolver" }],
+  ["a resolver that hangs for all hosts is probe trouble", () => {}, { unmeasured: "resolver" }],
+] as const)
+  void t.test(what, async (t) => {
+    const endpoint = endpointAt("http://gone.test/", { timeoutMs: 500 });
+    t.match(await measuring(t, endpoint, { resolver: makeResolver(hosts, lookup) })(), expected);
+  });
 
 void t.test("look-ups before the resolver died do not put the blame on a venue afterwards", async (t) => {
-  const known = ["gone.test", "here.test"];
-  const lookup: LookupFunction = (...asked) => knowing(...known)(...asked);
-  const rest = makeRest({ userAgent, resolver: makeResolver(["gone.test", "here.test", "never.test"], lookup) });
-  t.teardown(() => rest.close());
-  const measured = (host: string) => rest.endpoint(endpointAt(`http://${host}:9/`))(new AbortController().signal);
+  const known = [...hosts];
+  const lookup: LookupFunction = (...args) => knowing(...known)(...args);
+  const rest = openRest(t, { resolver: makeResolver([...hosts, "never.test"], lookup) });
+  const measured = (host: string) => rest(endpointAt(`http://${host}:9/`))();
   t.match(await measured("never.test"), { fault: "dns" });
   known.splice(0);
   t.same(await measured("gone.test"), { unmeasured: "resolver" });
@@ -72,40 +60,10 @@ void t.test("a look-up queued behind those of silent name servers is probe troub
     running += 1;
     queue.shift()!();
   };
-  const hosts = [...silent, ...well];
-  const resolver = makeResolver(hosts, lookup, 2);
-  const rest = makeRest({ userAgent, resolver });
-  t.teardown(() => rest.close());
-  const { signal } = new AbortController();
-  const measured = (host: string) => rest.endpoint(endpointAt(`http://${host}:9/`, { timeoutMs: 100 }))(signal);
+  const rest = openRest(t, { resolver: makeResolver([...silent, ...well], lookup, 2) });
+  const measured = (host: string) => rest(endpointAt(`http://${host}:9/`, { timeoutMs: 100 }))();
   const outcomes = await Promise.all([...silent, "well.test"].map(measured));
   t.match(outcomes, [{ fault: "dns" }, { fault: "dns" }, { unmeasured: "resolver" }]);
-});
-
-void t.test("the time of a successful look-up is recorded as dns", async (t) => {
-  const url = await serve(t, (_request, response) => response.end(`{"price":1}`));
-  const named = url.replace("127.0.0.1", "here.test");
-  const measure = measuring(t, endpointAt(named), knowing("here.test"));
-  const sample = (await measure()) as Measurement;
-  t.ok(sample.good);
-  t.type(sample.dnsUs, "number");
-});
-
-void t.test("the dates of three hosts' answers give this machine's clock error", async (t) => {
-  const url = await serve(t, (_request, response) => response.end(`{"price":1}`));
-  const hosts = ["a.test", "b.test", "c.test"];
-  const resolver = makeResolver(hosts, knowing(...hosts));
-  const clock = makeClockWatch();
-  const rest = makeRest({ userAgent, resolver, clock });
-  t.teardown(() => rest.close());
-  t.equal(clock.read(), null);
-  for (const host of hosts) {
-    const endpoint = endpointAt(url.replace("127.0.0.1", host));
-    await rest.endpoint(endpoint)(new AbortController().signal);
-  }
-  await until(() => clock.read() !== null, 5000, 50);
-  const { errorMs, withinMs } = clock.read()!;
-  t.ok(Math.abs(errorMs) <= withinMs, `${errorMs} ± ${withinMs}`);
 });
 
 void t.test("a host with silent name servers occupies one look-up, for any number of requests", async (t) => {
@@ -113,14 +71,14 @@ void t.test("a host with silent name servers occupies one look-up, for any numbe
   let answer: (() => void) | undefined;
   const slow: LookupFunction = (_host, _options, callback) => {
     lookups += 1;
-    answer = () => callback(null, [{ address: "127.0.0.1", family: 4 }]);
+    answer = () => callback(null, loopback);
   };
   const url = await serve(t, (_request, response) => response.end(`{"price":1}`));
-  const measure = measuring(t, endpointAt(url.replace("127.0.0.1", "slow.test"), { timeoutMs: 20_000 }), slow);
-  const asked = Array.from({ length: 8 }, measure);
-  await until(() => answer !== undefined, 5000, 5);
-  t.equal(lookups, 1);
+  const endpoint = endpointAt(url.replace("127.0.0.1", "slow.test"), { timeoutMs: 20_000 });
+  const measure = measuring(t, endpoint, { resolver: makeResolver([], slow) });
+  const requests = Array.from({ length: 8 }, () => measure());
+  await until(() => answer !== undefined, 5000);
   answer!();
-  for (const outcome of await Promise.all(asked)) t.match(outcome, { good: true, fresh: true });
+  for (const outcome of await Promise.all(requests)) t.match(outcome, { good: true, fresh: true });
   t.equal(lookups, 1, "all requests shared one look-up");
 });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { LookupFunction } from "node:net";
 import tls from "node:tls";
 import t, { type Test } from "tap";
@@ -7,7 +8,8 @@ import { restTasks } from "../../../probe/schedule/rest-tasks.js";
 import { makeRest } from "../../../probe/rest/rest.js";
 import { makeFreshConnectionShare } from "../../../probe/schedule/fresh-connection-share.js";
 import type { Venue } from "../../../shared/registry/registry.js";
-import { makeAuthority, type Wanted } from "../../support/certificates.js";
+import { makeAuthority } from "../../support/certificates.js";
+import { endpointAt } from "../../support/measured-endpoint.js";
 import { until } from "../../support/until.js";
 
 const cadenceMs = 5000;
@@ -23,20 +25,13 @@ void t.test("one slot in twelve uses a fresh connection, each for another endpoi
     return slots(240).filter((k) => isFresh(slotAt(k)));
   });
   for (const at of fresh) {
-    t.equal(at.length, 20);
-    t.same(
-      at.map((k) => k - at[0]!),
-      slots(20).map((i) => 12 * i),
-      "evenly",
-    );
+    const evenly = slots(20).map((i) => at[0]! + 12 * i);
+    t.same(at, evenly);
   }
   t.equal(new Set(fresh.map(([first]) => first)).size, 12, "every slot position is used");
-  const again = makeFreshConnectionShare(endpoint, 3);
-  t.same(
-    slots(240).filter((k) => again(slotAt(k))),
-    fresh[3],
-    "the choice is the same after a restart",
-  );
+  const isFreshAgain = makeFreshConnectionShare(endpoint, 3);
+  const again = slots(240).filter((k) => isFreshAgain(slotAt(k)));
+  t.same(again, fresh[3], "the choice is the same after a restart");
   t.end();
 });
 
@@ -51,8 +46,9 @@ async function openVenue(t: Test, endpoints: number) {
       return process.nextTick(callback, Object.assign(new Error("no such name"), { code: "ENOTFOUND" }), []);
     process.nextTick(callback, null, [{ address: "127.0.0.1", family: 4 }]);
   };
-  const certified = (more: Partial<Wanted> = {}) => authority.vouchFor({ names: [host], ...more });
-  const server = tls.createServer(certified(), (socket) => {
+  const certified = authority.vouchFor({ names: [host] });
+  const expired = authority.vouchFor({ names: [host], from: new Date(0), until: new Date(1e12) });
+  const server = tls.createServer(certified, (socket) => {
     seen.connections += 1;
     seen.open += 1;
     seen.mostOpen = Math.max(seen.mostOpen, seen.open);
@@ -62,7 +58,7 @@ async function openVenue(t: Test, endpoints: number) {
     socket.on("data", () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"price":1}'));
   });
   server.listen(0, "127.0.0.1");
-  await new Promise((listening) => server.once("listening", listening));
+  await once(server, "listening");
   const { port } = server.address() as { port: number };
   const resolver = makeResolver([host, "other.test"], lookup);
   const rest = makeRest({ userAgent: "venuewatch/test", resolver, ca: authority.cert });
@@ -72,23 +68,8 @@ async function openVenue(t: Test, endpoints: number) {
     await rest.close();
     server.close();
   });
-  const tasks = restTasks(
-    {
-      id: "venue",
-      rest: slots(endpoints).map((i) => ({
-        name: `e${i}`,
-        label: "E",
-        method: "GET",
-        url: `https://${host}:${port}/${i}`,
-        expectStatus: 200,
-        proof: "$.price",
-        cadenceMs,
-        timeoutMs: 20_000,
-      })),
-    } as Venue,
-    rest,
-    watch,
-  );
+  const endpointOf = (i: number) => endpointAt(`https://${host}:${port}/${i}`, { name: `e${i}`, timeoutMs: 20_000 });
+  const tasks = restTasks({ id: "venue", rest: slots(endpoints).map(endpointOf) } as Venue, rest, watch);
   return {
     seen,
     /** One slot of every endpoint, in turn. */
@@ -97,67 +78,41 @@ async function openVenue(t: Test, endpoints: number) {
       for (const task of tasks) outcomes.push(await task.measure(slotAt(k), new AbortController().signal));
       return outcomes;
     },
-    loseName: () => (isNamed = false),
-    findName: () => (isNamed = true),
-    expire: () => server.setSecureContext(certified({ from: new Date(0), until: new Date(1e12) })),
-    renew: () => server.setSecureContext(certified()),
+    breaks: { dns: () => (isNamed = false), tls: () => server.setSecureContext(expired) },
+    heals: { dns: () => (isNamed = true), tls: () => server.setSecureContext(certified) },
   };
 }
 
-void t.test(
-  "two slots of twenty-four open a fresh connection, with a look-up and a full handshake, which later slots use",
-  async (t) => {
-    const { seen, measured } = await openVenue(t, 1);
-    await measured(-1);
-    t.equal(seen.connections, 1, "the very first slot has no connection to reuse");
-    const outcomes: MeasurementOutcome[] = [];
-    for (const k of slots(24)) outcomes.push(...(await measured(k)));
-    t.match(
-      outcomes,
-      slots(24).map(() => ({ good: true })),
-    );
-    const fresh = outcomes.filter((outcome) => "fresh" in outcome && outcome.fresh);
-    t.equal(fresh.length, 2);
-    for (const outcome of fresh)
-      t.match(outcome, { dnsUs: Number, connectUs: Number, tlsUs: Number, certificateExpiresAt: Date });
-    const kept = outcomes.filter((outcome) => !fresh.includes(outcome));
-    t.match(
-      kept,
-      kept.map(() => ({ fresh: false, dnsUs: null, connectUs: null, tlsUs: null, certificateExpiresAt: null })),
-    );
-    t.match(seen, { connections: 3, lookups: 3, resumed: 0 });
-    t.ok(seen.mostOpen <= 2);
-    // the server notices a moment later
-    await until(() => seen.open === 1);
-  },
-);
+void t.test("two slots of twenty-four open a connection with a full handshake, which later slots use", async (t) => {
+  const { seen, measured } = await openVenue(t, 1);
+  await measured(-1);
+  t.equal(seen.connections, 1, "the very first slot has no connection to reuse");
+  const outcomes: MeasurementOutcome[] = [];
+  for (const k of slots(24)) outcomes.push(...(await measured(k)));
+  const fresh = outcomes.filter((outcome) => "fresh" in outcome && outcome.fresh);
+  t.equal(fresh.length, 2);
+  const opening = { dnsUs: Number, connectUs: Number, tlsUs: Number, certificateExpiresAt: Date };
+  const reusing = { fresh: false, dnsUs: null, connectUs: null, tlsUs: null, certificateExpiresAt: null };
+  for (const outcome of outcomes) t.match(outcome, { good: true, ...(fresh.includes(outcome) ? opening : reusing) });
+  t.match(seen, { connections: 3, lookups: 3, resumed: 0 });
+  t.ok(seen.mostOpen <= 2);
+  // the server notices a moment later
+  await until(() => seen.open === 1);
+});
 
-for (const { fault, breaks, heals } of [
-  { fault: "dns", breaks: "loseName", heals: "findName" },
-  { fault: "tls", breaks: "expire", heals: "renew" },
-] as const)
-  void t.test(
-    `a fault of new connections only (${fault}) is found within twelve slots, and in every slot until it ends`,
-    async (t) => {
-      const venue = await openVenue(t, 3);
-      await venue.measured(-1);
-      venue[breaks]();
-      const rounds: MeasurementOutcome[][] = [];
-      for (const k of slots(12)) rounds.push(await venue.measured(k));
-      const all = rounds.flat();
-      const first = all.findIndex((outcome) => "good" in outcome && !outcome.good);
-      // with three endpoints, the next fresh connection is never further away than this
-      t.ok(first >= 0 && first < 3 * 12, `at the ${first}th measurement`);
-      t.match(
-        all.slice(0, first),
-        all.slice(0, first).map(() => ({ good: true, fresh: false })),
-      );
-      t.match(
-        all.slice(first),
-        all.slice(first).map(() => ({ good: false, fault, fresh: true })),
-      );
-      venue[heals]();
-      const healed = (await venue.measured(12))[0]!;
-      t.match(healed, { good: true, fresh: true });
-    },
-  );
+for (const fault of ["dns", "tls"] as const)
+  void t.test(`a fault of new connections only (${fault}) is found within twelve slots, until it ends`, async (t) => {
+    const venue = await openVenue(t, 3);
+    await venue.measured(-1);
+    venue.breaks[fault]();
+    const rounds: MeasurementOutcome[][] = [];
+    for (const k of slots(12)) rounds.push(await venue.measured(k));
+    const all = rounds.flat();
+    const first = all.findIndex((outcome) => "good" in outcome && !outcome.good);
+    // with three endpoints, the next fresh connection is never further away than this
+    t.ok(first >= 0 && first < 3 * 12, `at the ${first}th measurement`);
+    for (const [n, outcome] of all.entries())
+      t.match(outcome, n < first ? { good: true, fresh: false } : { good: false, fault, fresh: true });
+    venue.heals[fault]();
+    t.match((await venue.measured(12))[0], { good: true, fresh: true });
+  });

@@ -21,15 +21,10 @@ function matcherOf(streams: Pick<Stream, "match" | "ignore">[]) {
 
 void t.test("a frame is data when it matches and is not ignored", (t) => {
   const read = matcherOf([{ match: { path: "$.arg.channel", equals: "trades" }, ignore: { path: "$.event" } }]);
-  t.equal(read({ arg: { channel: "trades" } }).length, 1);
-  t.equal(read({ event: null, arg: { channel: "trades" } }).length, 1);
-  for (const other of [
-    { arg: { channel: "books" } },
-    { event: "subscribe", arg: { channel: "trades" } },
-    { arg: { channel: "trades" }, event: "subscribe" },
-    null,
-    "trades",
-  ])
+  const arg = { channel: "trades" };
+  t.same(read({ arg }), [0]);
+  t.same(read({ event: null, arg }), [0]);
+  for (const other of [{ arg: { channel: "books" } }, { event: "subscribe", arg }, { arg, event: "subscribe" }, null])
     t.same(read(other), []);
   t.end();
 });
@@ -41,9 +36,8 @@ void t.test("a frame is data when all conditions of a list match", (t) => {
   const arg = { channel: "books" };
   t.same(read({ arg, data: [] }), [1]);
   t.same(read({ data: 0, arg }), [1], "keys match in any order");
-  for (const other of [{ arg }, { arg, event: "subscribe" }, { data: [] }]) t.same(read(other), []);
-  t.same(read({ arg, data: null }), []);
-  t.same(read({ arg: { channel: "x" }, data: [] }), []);
+  for (const other of [{ arg }, { data: [] }, { arg, data: null }, { arg: { channel: "x" }, data: [] }])
+    t.same(read(other), []);
   t.end();
 });
 
@@ -81,17 +75,6 @@ void t.test("the last of duplicate keys counts", (t) => {
   t.same(read(`{"e":"trade","event":null,"event":"subscribe"}`), []);
   t.same(read(`{"e":"trade","event":"subscribe","event":null}`), [0]);
   t.same(read(`{"e":{"x":1},"e":{"y":1}}`), [], "the last value replaces the first entirely");
-  t.end();
-});
-
-void t.test("a socket's streams may match on any number of paths", (t) => {
-  const places = 40;
-  const read = matcherOf(
-    Array.from({ length: places }, (_, place) => ({ match: { path: `$.data[${place}].x`, equals: place } })),
-  );
-  const data = Array.from({ length: places }, (_, x) => ({ x }));
-  t.same(read({ data }), [...data.keys()]);
-  t.same(read({ data: data.with(33, { x: 0 }) }).length, places - 1);
   t.end();
 });
 
@@ -136,34 +119,34 @@ void t.test("corrupt, truncated and scrambled frames throw no error", (t) => {
   t.end();
 });
 
+const shapes: Record<string, (size: number) => string> = {
+  "deep arrays": (size) => "[".repeat(size / 2) + "]".repeat(size / 2),
+  "deep objects": (size) => `${'{"a":'.repeat(size / 6)}1${"}".repeat(size / 6)}`,
+  "many keys": (size) => `{${keys(size / 12)},"y":1}`,
+  "the same key": (size) => `{${`"\\u0061b":1,`.repeat(size / 12)}"y":1}`,
+  "numbers for keys": (size) => `{${keys(size / 12, 7919)},"y":1}`,
+  "one text": (size) => `["${'\\"'.repeat(size / 2 - 2)}"]`,
+  "many texts": (size) => `[${`"",`.repeat(size / 3)}1]`,
+  "arrays never closed": (size) => "[".repeat(size),
+  "texts never closed": (size) => `{"x":[${'"'.repeat(size - 8)}}`,
+  "a long number": (size) => `[${"1".repeat(size - 2)}]`,
+  "many numbers": (size) => `[${"1.5,".repeat(size / 4)}1]`,
+  "empty objects": (size) => `[${"{},".repeat(size / 3)}1]`,
+  blanks: (size) => `[${" ".repeat(size - 2)}]`,
+};
+
 void t.test("reading time grows in proportion to a frame's length", (t) => {
   const read = matcherOf([{ match: { path: "$.e", equals: "trade" } }, { match: { path: "$[0][0][0]", equals: 7 } }]);
-  const shapes: [what: string, text: (size: number) => string][] = [
-    ["deep arrays", (size) => "[".repeat(size / 2) + "]".repeat(size / 2)],
-    ["deep objects", (size) => `${'{"a":'.repeat(size / 6)}1${"}".repeat(size / 6)}`],
-    ["many keys", (size) => `{${keys(size / 12)},"y":1}`],
-    ["the same key", (size) => `{${`"\\u0061b":1,`.repeat(size / 12)}"y":1}`],
-    ["numbers for keys", (size) => `{${keys(size / 12, 7919)},"y":1}`],
-    ["one text", (size) => `["${'\\"'.repeat(size / 2)}"]`],
-    ["never closed", (size) => `{"x":[${'"'.repeat(size)}}`],
-    ["a long number", (size) => `[${"1".repeat(size)}]`],
-    ["empty objects", (size) => `[${"{},".repeat(size / 3)}1]`],
-    ["blanks", (size) => `[${" ".repeat(size)}]`],
-  ];
-  for (const [what, make] of shapes) {
-    const short = Buffer.from(make(1000));
-    const long = Buffer.from(make(100 * 1000));
+  for (const [what, make] of Object.entries(shapes)) {
     // Both do the same amount of work: a run that takes no time cannot be compared.
-    const cpuMs = (bytes: Buffer, times: number) =>
-      Math.min(
-        ...Array.from({ length: 3 }, () => {
-          const before = process.cpuUsage();
-          for (let i = 0; i < times; i += 1) read(bytes);
-          const { user, system } = process.cpuUsage(before);
-          return (user + system) / 1000;
-        }),
-      );
-    const ratio = cpuMs(long, 10) / cpuMs(short, 1000);
+    const leastMs = (size: number, times: number) => {
+      const bytes = Buffer.from(make(size));
+      const run = () => {
+        for (let i = 0; i < times; i += 1) read(bytes);
+      };
+      return Math.min(cpuMs(run), cpuMs(run), cpuMs(run));
+    };
+    const ratio = leastMs(100_000, 10) / leastMs(1000, 1000);
     // Quadratic time would take a hundred times as long.
     t.ok(ratio < 20, `${what}: ${ratio.toFixed(1)} times as long`);
   }
@@ -183,26 +166,21 @@ void t.test("a frame with too many parts is not read", (t) => {
 });
 
 void t.test("the longest frames do not block the probe noticeably", (t) => {
-  const size = 4 * 1024 * 1024;
-  const shapes: [what: string, text: string][] = [
-    ["deep", "[".repeat(size / 2) + "]".repeat(size / 2)],
-    ["never closed", "[".repeat(size)],
-    ["empty objects", `[${"{},".repeat(size / 3)}1]`],
-    ["keys", `{${keys(size / 12)}}`],
-    ["texts", `[${`"",`.repeat(size / 3)}1]`],
-    ["numbers", `[${"1.5,".repeat(size / 4)}1]`],
-  ];
-  for (const [what, text] of shapes) {
-    const bytes = Buffer.from(text);
-    const before = process.cpuUsage();
-    parsedFrame(bytes);
-    const { user, system } = process.cpuUsage(before);
-    const tookMs = (user + system) / 1000;
+  for (const [what, make] of Object.entries(shapes)) {
+    const bytes = Buffer.from(make(4 * 1024 * 1024));
+    const tookMs = cpuMs(() => parsedFrame(bytes));
     // bearableMs.answer: a process that stands still for longer measures nothing.
     t.ok(tookMs < 250, `${what}: ${tookMs.toFixed(0)} ms of processor`);
   }
   t.end();
 });
+
+function cpuMs(run: () => unknown): number {
+  const before = process.cpuUsage();
+  run();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
 
 /** Members of an object with distinct keys. */
 function keys(count: number, step?: number): string {

@@ -1,56 +1,43 @@
-import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { WebSocketServer, type ServerOptions, type WebSocket } from "ws";
+import type { ServerOptions, WebSocket } from "ws";
 import { makeSubscription } from "../../../probe/stream/subscription.js";
-import { startReconnectingSocket } from "../../../probe/stream/reconnecting-socket.js";
+import type { ReconnectingSocket } from "../../../probe/stream/reconnecting-socket.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
-import { makeLog } from "../../../shared/log/log.js";
-import { type KeepAlive } from "../../../shared/registry/registry.js";
-import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import { acknowledge, listening, serveOkx } from "../../support/okx-server.js";
+import type { KeepAlive } from "../../../shared/registry/registry.js";
+import { acknowledge, listening, refuse, serveOkx, streams, type Arg } from "../../support/okx-server.js";
 import { until } from "../../support/until.js";
-
-const { venues } = await loadRegistry("registry.json");
-const { keepAlive, streams } = venues.find(({ id }) => id === "okx")!.socket!;
-const quiet = makeLog("test", "error", () => {});
 
 /** Soon gives up a socket that answers nothing. */
 const impatient: KeepAlive = {
   send: { kind: "text", everyMs: 2000, text: "ping" },
-  replyWithinMs: 100,
-  deadAfterMs: null,
+  ...{ replyWithinMs: 100, deadAfterMs: null },
 };
 
 void t.test("a subscription that a renewed socket refuses stays refused when it takes over", async (t) => {
-  const url = await serveRefusing(t, "trades");
-  const resolver = makeResolver([]);
-  const feeds = streams.map(makeSubscription);
-  const begunMs = performance.now();
-  const line = startReconnectingSocket({
-    ...{ url, keepAlive, feeds, log: quiet },
-    maxConnectionMs: 3000,
-    openAfterMs: 0,
-    userAgent: "test",
-    resolver,
+  const sockets: WebSocket[] = [];
+  let renewed = 0;
+  // The first socket closes once another has sent all subscriptions.
+  const { url } = await serveOkx(t, (ws, arg, place) => {
+    sockets[place] = ws;
+    if (place === 0) return;
+    if (arg.channel === "trades") refuse(ws, arg);
+    renewed += 1;
+    if (renewed === streams.length) sockets[0]!.close();
   });
-  t.teardown(() => line.close());
-  const trades = feeds.find(({ stream }) => stream.name === "trades")!;
+  const resolver = makeResolver([]);
+  const begunMs = performance.now();
+  const { line, feeds, feed } = listening(t, url, { resolver, maxConnectionMs: 3000 });
   await until(() => line.opened() !== null);
   const first = line.opened();
-  t.equal(trades.trouble, null);
-  const way = await resolver.wayOut("other.test", begunMs - 1000);
-  t.equal(way, "open", "an open socket is a way out");
+  t.equal(feed("trades").trouble, null);
+  t.equal(await resolver.wayOut("other.test", begunMs - 1000), "open", "an open socket is a way out");
   await until(() => line.opened() !== first);
   t.ok(line.opened(), "the renewed socket has taken over");
-  t.same(
-    feeds.filter(({ trouble }) => trouble?.kind === "refused"),
-    [trades],
-  );
+  for (const one of feeds) t.equal(one.trouble?.kind === "refused", one === feed("trades"));
 });
 
 void t.test("a failed renewal loses nothing, and a successful one loses no frame and shows no gap", async (t) => {
-  const timers = new Set<NodeJS.Timeout>();
-  t.teardown(() => timers.forEach(clearInterval));
   let renewals = 0;
   const { url } = await serveOkx(t, (ws, arg, place) => {
     renewals = place;
@@ -61,7 +48,6 @@ void t.test("a failed renewal loses nothing, and a successful one loses no frame
     const timer = setInterval(() => {
       ws.send(JSON.stringify({ arg, seq: (seq += 1), data: [] }));
     }, 50);
-    timers.add(timer);
     ws.once("close", () => clearInterval(timer));
   });
   const feeds = streams.map((stream) => makeSubscription({ ...stream, sequence: { kind: "counter", path: "$.seq" } }));
@@ -70,22 +56,15 @@ void t.test("a failed renewal loses nothing, and a successful one loses no frame
   const first = line.opened();
   const begunMs = performance.now();
   for (const { meter } of feeds) meter.read(begunMs, 1);
-  const stayedUp = () => line.down() === null && feeds.every(({ meter }) => meter.isSubscribed());
-  let wasDown = false;
-  await until(() => {
-    wasDown ||= !stayedUp();
-    return renewals === 1;
-  });
+  const isUp = () => isOpen(line) && feeds.every(({ meter }) => meter.isSubscribed());
+  t.ok(await holdsUntil(isUp, () => renewals === 1));
   t.equal(line.opened(), first, "the old socket stays in use");
-  await until(() => {
-    wasDown ||= !stayedUp();
-    return line.opened() !== first;
-  });
-  t.notOk(wasDown);
-  await new Promise((passed) => setTimeout(passed, 200));
+  t.ok(await holdsUntil(isUp, () => line.opened() !== first));
+  await sleep(200);
   const nowMs = performance.now();
   for (const { meter } of feeds) {
-    const { messages, gaps, quietMs } = meter.read(nowMs, nowMs - begunMs)!;
+    const { isWhole, messages, gaps, quietMs } = meter.read(nowMs, nowMs - begunMs)!;
+    t.ok(isWhole, "the stream was subscribed all the time");
     t.equal(gaps, 0);
     const usual = (nowMs - begunMs) / 50;
     t.ok(messages <= usual * 1.15 + 3, `${messages} messages, ${usual} usual: none counts twice`);
@@ -93,24 +72,16 @@ void t.test("a failed renewal loses nothing, and a successful one loses no frame
   }
 });
 
-void t.test(
-  "a renewal loses no frame of a slow stream and counts none twice, with the new socket ahead or behind",
-  async (t) => {
-    await Promise.all([-20, 20].map((aheadMs) => renewing(t, aheadMs)));
-  },
-);
+void t.test("a renewal loses no frame and counts none twice, with the new socket ahead or behind", async (t) => {
+  await Promise.all([-20, 20].map((aheadMs) => renewTwice(t, aheadMs)));
+});
 
 void t.test("a venue whose sockets open but stay mute is down until one shows a sign of life", async (t) => {
   let opened = 0;
-  const { url, server } = await serveOkx(
-    t,
-    (ws, arg, place) => {
-      if (place === 0) acknowledge(ws, arg);
-    },
-    { autoPong: false },
-  );
+  const { url, server } = await serveMute(t);
   server.on("connection", (ws) => {
     opened += 1;
+    // a pong is a sign of life
     if (opened === 4) ws.on("ping", () => ws.pong());
   });
   const { line, feeds } = listening(t, url, { keepAlive: impatient, patience: { speakWithinMs: 200 } });
@@ -118,106 +89,81 @@ void t.test("a venue whose sockets open but stay mute is down until one shows a 
   await until(() => line.down() !== null);
   t.same(line.down(), { fault: "timeout" });
 
-  let seemedUp = false;
-  await until(() => {
-    if (opened < 4)
-      seemedUp ||=
-        line.down() === null ||
-        line.opened() !== null ||
-        feeds.some(({ meter, fall }) => meter.isSubscribed() || !fall);
-    return opened >= 4;
-  }, 20_000);
-  t.notOk(seemedUp, "two sockets that open and stay mute do not end the fault");
-  await until(() => line.opened() !== null);
-  t.equal(line.down(), null, "a pong is a sign of life");
+  const isDown = () =>
+    line.down() !== null && !line.opened() && feeds.every(({ meter, fall }) => !meter.isSubscribed() && fall);
+  const isOver = () => opened >= 4;
+  const staysDown = await holdsUntil(() => isOver() || isDown(), isOver);
+  t.ok(staysDown, "two sockets that open and stay mute do not end the fault");
+  await comesUpAgain(t, line);
 });
 
-void t.test("a mute socket stays down after a silence and an attempt that did not open", async (t) => {
-  let attempts = 0;
-  const { url, asked } = await serveMute(t, {
-    verifyClient(_info, answer) {
-      attempts += 1;
-      answer(attempts !== 2, 503);
-    },
-  });
-  const { line } = listening(t, url, { keepAlive: impatient });
-  await until(() => asked.length === 2);
-  t.equal(attempts, 3);
-  t.equal(line.opened(), null);
-  t.not(line.down(), null);
-  asked[1]!.pong();
-  await until(() => line.opened() !== null);
-  t.equal(line.down(), null);
-});
-
-void t.test("a mute socket stays down after another mute one that the venue closed", async (t) => {
-  const { url, asked } = await serveMute(t);
-  const { line } = listening(t, url, { keepAlive: impatient });
-  await until(() => asked.length === 2);
-  asked[1]!.close();
-  await until(() => asked.length === 3);
-  t.equal(line.opened(), null);
-  t.same(line.down(), { fault: "closed" });
-  asked[2]!.pong();
-  await until(() => line.opened() !== null);
-  t.equal(line.down(), null);
-});
-
-void t.test(
-  "a renewal that is open but mute when the old socket falls silent is down until it shows a sign of life",
-  async (t) => {
-    const { url, asked } = await serveMute(t);
-    const { line } = listening(t, url, { keepAlive: impatient, maxConnectionMs: 2000 });
-    await until(() => asked.length === 1);
-    const first = line.opened();
-    await until(() => asked.length === 2);
-    t.equal(line.opened(), first, "the old socket is not given up yet");
-    await until(() => line.down() !== null || ![first, null].includes(line.opened()));
-    t.equal(line.opened(), null);
-    t.same(line.down(), { fault: "timeout" });
-    asked[1]!.pong();
-    await until(() => line.opened() !== null);
-    t.equal(line.down(), null);
-    t.equal(asked.length, 2, "the renewal took over");
-  },
-);
-
-void t.test(
-  "a renewal still connecting when the old socket falls silent is pinged, and given up without an answer",
-  async (t) => {
-    const upgrades: (() => void)[] = [];
-    const { url, server, asked } = await serveMute(t, {
+for (const [what, isRefused, cause] of [
+  ["an attempt that did not open", true, { fault: "handshake", httpStatus: 503 }],
+  ["another mute one that the venue closed", false, { fault: "closed" }],
+] as const)
+  void t.test(`a mute socket stays down after ${what}`, async (t) => {
+    let attempts = 0;
+    const { url, sockets } = await serveMute(t, {
       verifyClient(_info, answer) {
-        upgrades.push(() => answer(true));
-        if (upgrades.length === 1) answer(true);
+        attempts += 1;
+        answer(!isRefused || attempts !== 2, 503);
       },
     });
-    const did: string[] = [];
-    server.on("connection", (ws) => {
-      ws.on("ping", () => did.push("pinged"));
-      ws.on("close", () => did.push("closed"));
-    });
-    const { line } = listening(t, url, {
-      keepAlive: impatient,
-      maxConnectionMs: 2000,
-      patience: { speakWithinMs: 500 },
-    });
-    await until(() => upgrades.length === 2 && line.down() !== null);
-    t.same(line.down(), { fault: "timeout" });
-    await until(() => did.length > 0);
-    t.same(did, ["closed"], "the old socket was closed");
-    upgrades[1]!();
-    await until(() => asked.length === 2);
+    const { line } = listening(t, url, { keepAlive: impatient });
+    await until(() => sockets.length === 2);
+    if (!isRefused) sockets[1]!.close();
+    await until(() => attempts === 3 && sockets.length === (isRefused ? 2 : 3));
     t.equal(line.opened(), null);
-    await until(() => did.length === 3);
-    t.same(did.slice(1), ["pinged", "closed"]);
-    t.equal(line.opened(), null);
-    t.same(line.down(), { fault: "timeout" });
-  },
-);
+    t.same(line.down(), cause);
+    sockets.at(-1)!.pong();
+    await comesUpAgain(t, line);
+  });
+
+void t.test("a mute renewal is down after the old socket fell silent, until it shows a sign of life", async (t) => {
+  const { url, sockets } = await serveMute(t);
+  const { line } = listening(t, url, { keepAlive: impatient, maxConnectionMs: 2000 });
+  await until(() => sockets.length === 1);
+  const first = line.opened();
+  await until(() => sockets.length === 2);
+  t.equal(line.opened(), first, "the old socket is not given up yet");
+  await until(() => line.down() !== null || ![first, null].includes(line.opened()));
+  t.equal(line.opened(), null);
+  t.same(line.down(), { fault: "timeout" });
+  sockets[1]!.pong();
+  await comesUpAgain(t, line);
+  t.equal(sockets.length, 2, "the renewal took over");
+});
+
+void t.test("a renewal that connects after the old socket fell silent is pinged, and then given up", async (t) => {
+  const upgrades: (() => void)[] = [];
+  const { url, server, sockets } = await serveMute(t, {
+    verifyClient(_info, answer) {
+      upgrades.push(() => answer(true));
+      if (upgrades.length === 1) answer(true);
+    },
+  });
+  const events: string[] = [];
+  server.on("connection", (ws) => {
+    ws.on("ping", () => events.push("pinged"));
+    ws.on("close", () => events.push("closed"));
+  });
+  const patience = { speakWithinMs: 500 };
+  const { line } = listening(t, url, { keepAlive: impatient, maxConnectionMs: 2000, patience });
+  await until(() => upgrades.length === 2 && line.down() !== null);
+  t.same(line.down(), { fault: "timeout" });
+  await until(() => events.length > 0);
+  t.same(events, ["closed"], "the old socket was closed");
+  upgrades[1]!();
+  await until(() => sockets.length === 2);
+  t.equal(line.opened(), null);
+  await until(() => events.length === 3);
+  t.same(events.slice(1), ["pinged", "closed"]);
+  t.equal(line.opened(), null);
+  t.same(line.down(), { fault: "timeout" });
+});
 
 void t.test("a mute renewal does not replace the old socket, but one that answers only a ping does", async (t) => {
-  const { url, server, asked } = await serveMute(t);
+  const { url, server, sockets } = await serveMute(t);
   const closed: number[] = [];
   let places = 0;
   server.on("connection", (ws) => {
@@ -226,66 +172,68 @@ void t.test("a mute renewal does not replace the old socket, but one that answer
     ws.on("close", () => closed.push(place));
   });
   const { line } = listening(t, url, { maxConnectionMs: 2000, patience: { speakWithinMs: 1000, overlapMs: 500 } });
-  await until(() => asked.length === 1);
+  await until(() => sockets.length === 1);
   const first = line.opened();
-  let wasDown = false;
-  await until(() => {
-    wasDown ||= line.opened() === null || line.down() !== null;
-    return closed.length > 0;
-  }, 20_000);
+  const isUp = () => isOpen(line);
+  t.ok(await holdsUntil(isUp, () => closed.length > 0));
   t.same(closed, [2]);
   t.equal(line.opened(), first);
-  await until(() => {
-    wasDown ||= line.opened() === null || line.down() !== null;
-    return closed.length > 1;
-  });
+  t.ok(await holdsUntil(isUp, () => closed.length > 1));
   t.same(closed, [2, 1]);
-  t.notOk(wasDown);
 });
 
-/**
- * An OKX that acknowledges the subscriptions of its first socket, and then sends nothing unprompted; `asked` gives the
- * test its sockets.
- */
+/** @returns whether the state lasts until the event, and still holds then */
+async function holdsUntil(state: () => boolean, event: () => boolean): Promise<boolean> {
+  let holds = true;
+  await until(() => {
+    holds &&= state();
+    return event();
+  }, 20_000);
+  return holds;
+}
+
+function isOpen(line: ReconnectingSocket): boolean {
+  return line.opened() !== null && line.down() === null;
+}
+
+async function comesUpAgain(t: Test, line: ReconnectingSocket) {
+  await until(() => line.opened() !== null);
+  t.equal(line.down(), null);
+}
+
+/** An OKX that acknowledges the subscriptions of its first socket, and then sends nothing unprompted. */
 async function serveMute(t: Test, more: ServerOptions = {}) {
-  const asked: WebSocket[] = [];
+  const sockets: WebSocket[] = [];
   const { url, server } = await serveOkx(
     t,
     (ws, arg, place) => {
-      asked[place] = ws;
+      sockets[place] = ws;
       if (place === 0) acknowledge(ws, arg);
     },
     { autoPong: false, ...more },
   );
-  return { url, server, asked };
+  return { url, server, sockets };
 }
 
-/**
- * Two renewals of a socket with a stream of two frames a second; the newer socket sends each frame this much earlier.
- */
-async function renewing(t: Test, aheadMs: number) {
-  const heard = new Set<WebSocket>();
-  let places = 0;
-  let sent = 0;
-  let speaking = 0;
+/** Renews a socket twice, with two frames a second; the newer socket sends each frame this much earlier. */
+async function renewTwice(t: Test, aheadMs: number) {
+  const served: { ws: WebSocket; arg: Arg; lateMs: number }[] = [];
   const { url } = await serveOkx(t, (ws, arg, place) => {
     acknowledge(ws, arg);
-    heard.add(ws);
-    places = place;
-    const send = () => ws.send(JSON.stringify({ arg, data: [{}] }));
-    const lateMs = 100 - place * aheadMs;
-    ws.on("speak", () => {
-      speaking += 1;
-      setTimeout(() => {
-        speaking -= 1;
-        send();
-      }, lateMs);
-    });
+    served.push({ ws, arg, lateMs: 100 - place * aheadMs });
   });
+  let sent = 0;
+  let inFlight = 0;
   const timer = setInterval(() => {
-    if (heard.size === 0) return;
-    sent += 1;
-    for (const ws of heard) if (ws.readyState === ws.OPEN) ws.emit("speak");
+    if (served.length > 0) sent += 1;
+    for (const { ws, arg, lateMs } of served) {
+      if (ws.readyState !== ws.OPEN) continue;
+      inFlight += 1;
+      setTimeout(() => {
+        inFlight -= 1;
+        ws.send(JSON.stringify({ arg, data: [{}] }));
+      }, lateMs);
+    }
   }, 500);
   t.teardown(() => clearInterval(timer));
   const feed = makeSubscription(streams[0]!);
@@ -293,42 +241,16 @@ async function renewing(t: Test, aheadMs: number) {
   let counted = 0;
   feed.meter = {
     ...meter,
-    frame(...told) {
+    frame(...args) {
       counted += 1;
-      meter.frame(...told);
+      meter.frame(...args);
     },
   };
   const { line } = listening(t, url, { feeds: [feed], maxConnectionMs: 2000 });
-  await until(() => places >= 2 && sent >= 5, 20_000);
+  await until(() => served.length > 2 && sent >= 5, 20_000);
   clearInterval(timer);
-  await until(() => speaking === 0);
-  await new Promise((passed) => setTimeout(passed, 300));
+  await until(() => inFlight === 0);
+  await sleep(300);
   t.ok(line.opened());
   t.equal(counted, sent, `with ${aheadMs} ms`);
-}
-
-/**
- * An OKX that refuses one channel on every socket but the first, and closes the first once another has sent all
- * subscriptions.
- */
-async function serveRefusing(t: Test, channel: string): Promise<string> {
-  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
-  const sockets: WebSocket[] = [];
-  server.on("connection", (ws) => {
-    const place = sockets.push(ws) - 1;
-    let asked = 0;
-    ws.on("message", (data: Buffer) => {
-      if (!data.includes("subscribe")) return;
-      const [arg] = (JSON.parse(data.toString()) as { args: { channel: string }[] }).args;
-      asked += 1;
-      if (place > 0 && arg!.channel === channel) ws.send(JSON.stringify({ event: "error", code: "60018", arg }));
-      if (place > 0 && asked === streams.length) sockets[0]!.close();
-    });
-  });
-  await new Promise((listening) => server.once("listening", listening));
-  t.teardown(() => {
-    for (const ws of server.clients) ws.terminate();
-    server.close();
-  });
-  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

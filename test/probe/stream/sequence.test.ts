@@ -1,18 +1,13 @@
 /** Each gap in a venue's numbering is counted once; numbering that restarts is no gap. */
 import t from "tap";
-import { makeSubscription } from "../../../probe/stream/subscription.js";
 import { watchSequence } from "../../../probe/stream/sequence.js";
-import { startStreams } from "../../../probe/stream/stream.js";
-import { makeResolver } from "../../../probe/network/resolver.js";
-import { makeLog } from "../../../shared/log/log.js";
-import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import { acknowledge, listening, sendData, serveOkx, streams } from "../../support/okx-server.js";
+import type { Sample } from "../../../shared/measurement/sample.js";
+import { registry } from "../../support/okx-server.js";
+import { probeWorld, quickly } from "../../support/recording-probe.js";
 import { until } from "../../support/until.js";
-import { startWorld } from "../../../simulator/world.js";
 
 t.jobs = 4;
 
-const registry = await loadRegistry("registry.json");
 const numbered = registry.venues.filter(({ socket }) => socket?.streams.some(({ sequence }) => sequence));
 
 const path = "$.last";
@@ -55,70 +50,19 @@ void t.test("a number may be a string, and anything else is no number", (t) => {
 
 for (const venue of numbered)
   void t.test(`frames of ${venue.id} show no gap until some are lost`, async (t) => {
-    const probed = structuredClone(venue);
-    for (const stream of probed.socket!.streams) {
-      stream.cadenceMs = 400;
-      stream.typicalPerMinute = 600;
-    }
-    const world = await startWorld({
-      registry: { ...registry, venues: [{ ...probed, rest: [] }] },
-      messagesPerMinuteCap: 3000,
-      timeScale: 10,
+    const changed = quickly([venue.id], ({ rest, socket }) => {
+      rest.splice(0);
+      for (const stream of socket!.streams) Object.assign(stream, { cadenceMs: 400, typicalPerMinute: 600 });
     });
-    t.teardown(() => world.close());
-    const [played] = world.registry.venues;
-    const streamed = startStreams({
-      ...{ venue: played!, socket: played!.socket!, openAfterMs: 0 },
-      ...{ userAgent: "test", resolver: makeResolver([]) },
-      log: makeLog("test", "error", () => {}),
-      clock: { read: () => null },
-      watch: { stoodStillSince: () => false },
-    });
-    t.teardown(() => streamed.close());
-    const slots = (name: string, enough: (gaps: number, messages: number) => boolean) => {
-      const task = streamed.tasks.find(({ component }) => component === `ws:${name}`)!;
-      const { signal } = new AbortController();
-      return until(
-        async () => {
-          const slot = await task.measure(new Date(), signal);
-          if ("unmeasured" in slot || slot.sequenceGaps === null) return false;
-          return enough(slot.sequenceGaps, slot.messages!);
-        },
-        20_000,
-        400,
-      );
-    };
-    const names = played!.socket!.streams.filter(({ sequence }) => sequence).map(({ name }) => name);
-    for (const name of names) await slots(name, (gaps, messages) => gaps === 0 && messages > 3);
-    for (const name of names) world.fault({ kind: "lost-frames", venue: venue.id, component: `ws:${name}` });
-    for (const name of names) await slots(name, (gaps, messages) => messages > 1 && gaps === messages);
-    t.pass("every gap is found: each frame that arrives follows one that did not");
+    const { world, of } = await probeWorld(t, { registry: changed, messagesPerMinuteCap: 3000, timeScale: 10 });
+    const names = venue.socket!.streams.filter(({ sequence }) => sequence).map(({ name }) => `ws:${name}`);
+    const everyStream = (has: (sample: Sample) => boolean, from?: Date) =>
+      until(() => names.every((name) => of(name, from).some(has)), 20_000);
+    await everyStream(({ sequenceGaps, messages }) => sequenceGaps === 0 && messages! > 3);
+    const gaps = names.flatMap((name) => of(name)).map(({ sequenceGaps }) => sequenceGaps ?? 0);
+    t.equal(Math.max(...gaps), 0, "no gap while none is lost");
+    for (const component of names) world.fault({ kind: "lost-frames", venue: venue.id, component });
+    // each frame that arrives follows one that did not
+    await everyStream(({ sequenceGaps, messages }) => messages! > 1 && sequenceGaps === messages, new Date());
+    t.pass("every gap is found");
   });
-
-void t.test("every gap is counted once", async (t) => {
-  const sent = [1, 2, 3, 7, 8, 20, 21, 22, 30];
-  let tell = () => {};
-  const { url } = await serveOkx(t, (ws, arg) => {
-    acknowledge(ws, arg);
-    if (arg.channel !== "trades") return;
-    tell = () => {
-      for (const seq of sent) ws.send(JSON.stringify({ arg, seq, data: [] }));
-      // When this has arrived, everything before it has, too.
-      sendData(ws, { ...arg, channel: "books5" });
-    };
-  });
-  const feeds = streams.map((stream) =>
-    makeSubscription(stream.name === "trades" ? { ...stream, sequence: { kind: "counter", path: "$.seq" } } : stream),
-  );
-  const { feed } = listening(t, url, { feeds });
-  await until(() => feed("book").meter.isSubscribed());
-  const begunMs = performance.now();
-  feed("trades").meter.read(begunMs, 1);
-  tell();
-  const read = (name: string) => {
-    const nowMs = performance.now();
-    return feed(name).meter.read(nowMs, nowMs - begunMs);
-  };
-  await until(() => (read("book")?.messages ?? 0) > 0);
-  t.match(read("trades"), { messages: sent.length, gaps: 3 });
-});

@@ -3,11 +3,8 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import t from "tap";
 import { WebSocketServer } from "ws";
-import { makeResolver } from "../../../probe/network/resolver.js";
-import { startStreams } from "../../../probe/stream/stream.js";
-import { makeLog } from "../../../shared/log/log.js";
-import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { makeAuthority } from "../../support/certificates.js";
+import { measuringStreams, okx } from "../../support/okx-server.js";
 import { until } from "../../support/until.js";
 
 void t.test("a socket that opened reports when its server's certificate expires", async (t) => {
@@ -22,28 +19,13 @@ void t.test("a socket that opened reports when its server's certificate expires"
     server.close();
   });
 
-  const { venues } = await loadRegistry("registry.json");
-  const venue = venues.find(({ id }) => id === "okx")!;
   const { port } = server.address() as AddressInfo;
-  const streams = startStreams({
-    venue,
-    socket: { ...venue.socket!, url: `wss://127.0.0.1:${port}` },
-    ...{ openAfterMs: 0, userAgent: "test", resolver: makeResolver([]) },
-    ca: authority.cert,
-    log: makeLog("test", "error", () => {}),
-    clock: { read: () => null },
-    watch: { stoodStillSince: () => false },
-  });
-  t.teardown(() => streams.close());
-  const conn = streams.tasks.find(({ component }) => component === "ws:conn")!;
-  const { signal } = new AbortController();
-  await until(() => streams.socketsOpen() === 1);
-  const opened = await conn.measure(new Date(), signal);
+  const socket = { ...okx.socket!, url: `wss://127.0.0.1:${port}` };
+  const { measure, socketsOpen } = measuringStreams(t, okx, { socket, ca: authority.cert });
+  await until(() => socketsOpen() === 1);
+  const opened = await measure("ws:conn");
   t.match(opened, { good: true, certificateExpiresAt: expiresAt });
   t.match(opened, { latencyUs: Number, connectUs: Number, tlsUs: Number });
-  t.match(
-    await conn.measure(new Date(), signal),
-    { good: true, latencyUs: null, certificateExpiresAt: null },
-    "the next reading does not repeat it, however soon it follows",
-  );
+  const next = await measure("ws:conn");
+  t.match(next, { good: true, latencyUs: null, certificateExpiresAt: null }, "the next reading does not repeat it");
 });

@@ -1,42 +1,32 @@
 /** Why a socket closed or did not open: our own machine's failures are not the venue's. */
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
-import { WebSocketServer } from "ws";
 import { makeResolver } from "../../../probe/network/resolver.js";
-import { openSocket, type VenueSocket } from "../../../probe/stream/socket.js";
+import { openSocket } from "../../../probe/stream/socket.js";
 import type { Down } from "../../../probe/stream/socket-ending.js";
 import type { Connectivity } from "../../../probe/network/connectivity.js";
-import { makeLog } from "../../../shared/log/log.js";
-import { acknowledge, listening, serveOkx } from "../../support/okx-server.js";
+import { acknowledge, listening, serveOkx, serveSockets } from "../../support/okx-server.js";
+import { listeningLog } from "../../support/listening-log.js";
 import { until } from "../../support/until.js";
 
 /** An open socket, with or without a way out. */
 async function open(t: Test, way: Connectivity) {
-  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const { url, server } = await serveSockets(t, () => {});
   const downs: Down[] = [];
-  const asked: number[] = [];
-  const socket: VenueSocket = openSocket({
-    ...{ url: `ws://127.0.0.1:${port}`, userAgent: "test" },
-    resolver: {
-      ...makeResolver([]),
-      wayOut(_host, sinceMs) {
-        asked.push(sinceMs);
-        return Promise.resolve(way);
-      },
-    },
+  /** The instants since which a way out was sought. */
+  const soughtMs: number[] = [];
+  const wayOut = (_host: string, sinceMs: number) => {
+    soughtMs.push(sinceMs);
+    return Promise.resolve(way);
+  };
+  const socket = openSocket({
+    ...{ url, userAgent: "test", resolver: { ...makeResolver([]), wayOut } },
     ...{ onOpen() {}, onHeard() {}, onMessage() {} },
     onDown: (down) => downs.push(down),
   });
-  t.teardown(() => {
-    socket.close();
-    server.close();
-  });
+  t.teardown(() => socket.close());
   await until(() => socket.opened !== null && server.clients.size === 1);
   const [peer] = server.clients;
-  return { socket, downs, asked, peer: peer! };
+  return { socket, downs, soughtMs, peer: peer! };
 }
 
 const network = { unmeasured: "network" };
@@ -63,21 +53,21 @@ void t.test("an unanswered keep-alive is the venue's fault only while there is a
     ["shut", network],
     ["open", { fault: "timeout" }],
   ] as const) {
-    const { socket, downs, asked } = await open(t, way);
+    const { socket, downs, soughtMs } = await open(t, way);
     const openedMs = socket.opened!.atMs;
     socket.giveUp({ fault: "timeout" }, "nothing came back");
     await until(() => downs.length > 0);
     t.same(downs[0]!.cause, expected);
-    t.same(asked, [openedMs], "the way out is judged since the last sign of life");
+    t.same(soughtMs, [openedMs], "the way out is judged since the last sign of life");
   }
 });
 
 void t.test("a close by the venue is its fault, without a check of the way out", async (t) => {
-  const { downs, asked, peer } = await open(t, "shut");
+  const { downs, soughtMs, peer } = await open(t, "shut");
   peer.close(1012, "restart");
   await until(() => downs.length > 0);
   t.same(downs[0]!.cause, closed);
-  t.same(asked, []);
+  t.same(soughtMs, []);
 });
 
 void t.test("an acknowledgement that arrived during a standstill is read before it counts as missing", async (t) => {
@@ -89,10 +79,9 @@ void t.test("an acknowledgement that arrived during a standstill is read before 
     const untilMs = performance.now() + 2 * patience.answerWithinMs;
     while (performance.now() < untilMs);
   });
-  const warned: string[] = [];
-  const log = makeLog("test", "warn", (line) => warned.push(line));
+  const { log, lines } = listeningLog("warn");
   const { feeds } = listening(t, url, { patience, log });
   await until(() => answered === feeds.length);
   await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
-  t.same(warned, []);
+  t.same(lines, []);
 });

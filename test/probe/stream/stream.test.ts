@@ -1,164 +1,71 @@
-import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
-import { WebSocketServer, type WebSocket } from "ws";
 import { makeBackoff } from "../../../probe/stream/backoff.js";
 import { makeMeter } from "../../../probe/stream/meter.js";
 import { makeFrameTimes } from "../../../probe/stream/frame-times.js";
-import { startProbe } from "../../../probe/probe.js";
 import { correctedAge, leastAge } from "../../../probe/rest/data-age.js";
-import { makeLog } from "../../../shared/log/log.js";
 import { type Registry, type Venue } from "../../../shared/registry/registry.js";
-import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import type { Sample } from "../../../shared/measurement/sample.js";
-import { someSpool } from "../../support/spool.js";
+import { refuse, registry, serveOkx } from "../../support/okx-server.js";
+import { areGood, probeWorld, quickly, startRecordingProbe } from "../../support/recording-probe.js";
 import { until } from "../../support/until.js";
 import { connect, send } from "../../../simulator/clients.js";
+import type { ScriptedFault } from "../../../simulator/faults.js";
 import { startWorld, type World } from "../../../simulator/world.js";
-
-const registry = await loadRegistry("registry.json");
-const quiet = makeLog("test", "error", () => {});
 
 const region = "eu-central";
 
 // These tests mostly wait.
 t.jobs = 4;
 
-/** Streams measured twice a second, and no REST endpoints. */
-function quickly(id: string, change: (venue: Venue) => void = () => {}): Registry {
-  const found = registry.venues.find((venue) => venue.id === id)!;
-  const venue = { ...structuredClone(found), rest: [] };
-  for (const stream of venue.socket!.streams) stream.cadenceMs = 500;
-  change(venue);
-  return { ...registry, venues: [venue] };
-}
-
-/** A probe that measures a registry, and the samples that it records. */
-async function probing(t: Test, probed: Registry) {
-  const samples: Sample[] = [];
-  const probe = startProbe({
-    registry: probed,
-    region,
-    version: "0.1.0",
-    siteUrl: "http://localhost",
-    spool: await someSpool(t),
-    log: quiet,
-    record(batch) {
-      samples.push(...batch);
-      const stored = batch.length;
-      return Promise.resolve({ stored, duplicates: 0, refused: 0 });
-    },
-  });
-  t.teardown(() => probe.close());
-  const of = (component: string, from = new Date(0)) =>
-    samples.filter((one) => one.component === component && one.slotAt >= from);
-  return { probe, samples, of };
-}
-
-async function playing(t: Test, played: Registry, timeScale = 1): Promise<World> {
-  const world = await startWorld({ registry: played, timeScale, messagesPerMinuteCap: timeScale === 1 ? 1200 : 30 });
-  t.teardown(() => world.close());
-  return world;
-}
-
-function violationsOf({ violations }: World, region: string) {
-  return violations.filter((violation) => violation.region === region);
-}
-
-/** A separate venue, for behaviour that the simulated world lacks. */
-async function serve(t: Test, talk: (ws: WebSocket) => void) {
-  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
-  server.on("connection", talk);
-  await new Promise((listening) => server.once("listening", listening));
-  t.teardown(() => {
-    for (const ws of server.clients) ws.terminate();
-    server.close();
-  });
-  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** Acknowledges as OKX does, and then sends nothing. */
-function acknowledgeAll(ws: WebSocket) {
-  ws.on("message", (data: Buffer) => {
-    const text = data.toString();
-    if (!text.startsWith("{")) return;
-    const { args } = JSON.parse(text) as { args: unknown[] };
-    ws.send(JSON.stringify({ event: "subscribe", arg: args[0] }));
+/** The streams of a venue, without its REST endpoints. */
+function streamsOf(id: string, change: (venue: Venue) => void = () => {}): Registry {
+  return quickly([id], (venue) => {
+    venue.rest = [];
+    change(venue);
   });
 }
+
+function startProbing(t: Test, registry: Registry, timeScale = 1, faults: ScriptedFault[] = []) {
+  return probeWorld(t, { registry, timeScale, faults, messagesPerMinuteCap: timeScale === 1 ? 1200 : 30 });
+}
+
+const violationsOf = ({ violations }: World) => violations.filter((violation) => violation.region === region);
 
 void t.test("the probe follows the keep-alive rules of all fifteen venues", async (t) => {
   const streamsOnly = registry.venues.map((venue) => ({ ...venue, rest: [] }));
-  const world = await playing(t, { ...registry, venues: streamsOnly }, 20);
-  const { probe } = await probing(t, world.registry);
+  const { world, probe } = await startProbing(t, { ...registry, venues: streamsOnly }, 20);
   await until(() => probe.status().socketsOpen === 15);
   // The longest wait of all venues but those that wait ten minutes.
   const { socket } = world.registry.venues.find(({ id }) => id === "bitget")!;
   const idler = await connect(socket!.url);
   for (const { subscribe } of socket!.streams) send(idler, subscribe);
   await idler.closed;
-  t.same(violationsOf(world, region), []);
-  const upgrades = world.requests({ component: "ws:conn", region });
-  t.equal(upgrades, 16, "none reconnected");
+  t.same(violationsOf(world), []);
+  t.equal(world.requests({ component: "ws:conn", region }), 16, "none reconnected");
   t.equal(world.openSockets({ region }), 16);
 });
 
 void t.test("Binance Futures' pings, every three minutes, are answered", async (t) => {
-  const world = await playing(t, quickly("binance-futures"), 120);
-  await probing(t, world.registry);
+  const { world } = await startProbing(t, streamsOf("binance-futures"), 120);
   await until(() => world.openSockets() === 2);
   const { socket } = world.registry.venues[0]!;
   const mute = await connect(socket!.url, undefined, false);
   await mute.closed;
-  t.same(violationsOf(world, region), []);
+  t.same(violationsOf(world), []);
   t.equal(world.openSockets({ region }), 2);
 });
 
 for (const id of ["bitfinex", "kucoin", "gemini", "gate", "deribit"])
   void t.test(`frames of ${id} are assigned to their streams and counted`, async (t) => {
-    const world = await playing(t, quickly(id), 10);
-    const { of, samples } = await probing(t, world.registry);
+    const { world, of, samples } = await startProbing(t, streamsOf(id), 10);
     const names = world.registry.venues[0]!.socket!.streams.map(({ name }) => name);
     await until(() => names.every((name) => of(`ws:${name}`).some(({ messages }) => messages! > 0)));
-    t.ok(samples.every(({ good }) => good));
+    t.ok(areGood(samples));
     const timed = samples.filter(({ eventAgeMs }) => eventAgeMs !== null);
     t.ok(timed.every(({ eventAgeMs }) => Math.abs(eventAgeMs!) < 2500));
   });
 
-void t.test("a silent stream on a live socket stalls, and no other does", async (t) => {
-  const world = await playing(
-    t,
-    quickly("okx", ({ socket }) => {
-      for (const stream of socket!.streams) {
-        stream.stall.afterMs = 700;
-        // no estimate, and no counterpart
-        stream.rateBasis = "documented";
-        delete stream.counterpart;
-      }
-    }),
-  );
-  const { of } = await probing(t, world.registry);
-  await until(() => of("ws:trades").length > 0);
-  const silentFromMs = performance.now();
-  world.fault({ kind: "silent", venue: "okx", component: "ws:trades" });
-  await until(() => of("ws:trades").some(({ fault }) => fault === "stall"));
-  // it had sent a frame within a second
-  const mostMs = performance.now() - silentFromMs + 1000;
-  const stalled = of("ws:trades").find(({ fault }) => fault === "stall")!;
-  t.ok(stalled.quietMs! > 700 && stalled.quietMs! < mostMs, `silent for ${stalled.quietMs} ms, at most ${mostMs}`);
-  t.equal(stalled.good, false);
-  await until(() => of("ws:trades").at(-1)!.messages === 0);
-  for (const component of ["ws:conn", "ws:ticker", "ws:book"])
-    t.ok(
-      of(component).every(({ good }) => good),
-      component,
-    );
-  await world.clear();
-  await until(() => of("ws:trades").at(-1)!.good);
-});
-
 void t.test("a closed socket is a fault of ws:conn; its streams' slots are unserved with the same fault", async (t) => {
-  const world = await playing(t, quickly("okx"));
-  const { of, probe } = await probing(t, world.registry);
+  const { world, of, probe } = await startProbing(t, streamsOf("okx"));
   await until(() => of("ws:trades").length > 0);
   const opened = of("ws:conn").filter(({ latencyUs }) => latencyUs !== null);
   t.equal(opened.length, 1, "one sample has the time to open");
@@ -186,128 +93,71 @@ const refusals = [
   { fault: { kind: "limited" }, expected: { fault: "limited", httpStatus: 429 } },
   { fault: { kind: "reset" }, expected: { fault: "closed" } },
   { fault: { kind: "refused" }, expected: { fault: "connect" } },
+  { fault: { kind: "timeout" }, expected: { fault: "timeout" } },
 ] as const;
 
 for (const { fault, expected } of refusals)
   void t.test(`a socket that meets ${JSON.stringify(fault)}: ${expected.fault}`, async (t) => {
-    const world = await playing(t, quickly("kraken"));
-    world.fault({ ...fault, venue: "kraken", ...(fault.kind !== "refused" && { component: "ws:conn" }) });
-    const { of } = await probing(t, world.registry);
-    await until(() => of("ws:conn").length > 0);
+    const component = fault.kind === "refused" ? {} : { component: "ws:conn" };
+    const { of, probe } = await startProbing(t, streamsOf("kraken"), 1, [{ ...fault, venue: "kraken", ...component }]);
+    await until(() => of("ws:conn").length > 0, 15_000);
     t.match(of("ws:conn")[0], { good: false, latencyUs: null, ...expected });
+    if (fault.kind === "timeout") t.ok(probe.status().unmeasured.starting > 10, "slots are unmeasured until then");
   });
 
 void t.test("a venue that asks for a pause gets no connection within it", async (t) => {
-  const world = await playing(t, quickly("kraken"));
-  world.fault({ kind: "limited", venue: "kraken", component: "ws:conn", retryAfterS: 30 });
-  const { of } = await probing(t, world.registry);
+  const { world, of } = await startProbing(t, streamsOf("kraken"), 1, [
+    { kind: "limited", venue: "kraken", component: "ws:conn", retryAfterS: 30 },
+  ]);
   await until(() => of("ws:conn").length >= 5);
   t.equal(world.requests({ component: "ws:conn" }), 1);
 });
 
 void t.test("a dead socket: timeout", async (t) => {
-  const world = await playing(t, quickly("kraken"), 20);
-  const { of } = await probing(t, world.registry);
+  const { world, of } = await startProbing(t, streamsOf("kraken"), 20);
   await until(() => of("ws:conn").at(-1)?.good === true);
   world.fault({ kind: "dead-socket", venue: "kraken", component: "ws:conn" });
   await until(() => of("ws:conn").some(({ fault }) => fault === "timeout"));
   t.pass("found by the missing reply");
 });
 
-void t.test("an unanswered upgrade: timeout", async (t) => {
-  const world = await playing(t, quickly("kraken"));
-  world.fault({ kind: "timeout", venue: "kraken", component: "ws:conn" });
-  const { of, probe } = await probing(t, world.registry);
-  await until(() => of("ws:conn").length > 0, 15_000);
-  t.match(of("ws:conn")[0], { good: false, fault: "timeout" });
-  t.ok(probe.status().unmeasured.starting > 10, "slots are unmeasured until then");
-});
-
-void t.test("planned renewals leave no gap in the measurements", async (t) => {
-  const world = await playing(
-    t,
-    quickly("bitfinex", ({ socket }) => {
-      socket!.maxConnectionMs = 7000;
-      for (const stream of socket!.streams) stream.typicalPerMinute = 1200;
-    }),
-  );
+void t.test("a socket is renewed before the venue's limit, and the measurements go on", async (t) => {
+  const limited = streamsOf("bitfinex", ({ socket }) => {
+    socket!.maxConnectionMs = 7000;
+    for (const stream of socket!.streams) stream.typicalPerMinute = 1200;
+  });
+  const world = await startWorld({ registry: limited, messagesPerMinuteCap: 1200 });
+  t.teardown(() => world.close());
   // the probe renews at its own, shorter limit, so that a busy machine does not come near the venue's
   const registry = structuredClone(world.registry);
   registry.venues[0]!.socket!.maxConnectionMs = 4000;
-  const stoodStill = watchStandstills(t);
-  const { of } = await probing(t, registry);
+  const { of, samples } = await startRecordingProbe(t, registry);
   await until(() => world.requests({ component: "ws:conn" }) >= 3, 20_000);
   await until(() => of("ws:book").length >= 12);
-  t.same(world.violations, [], "every socket is renewed before the venue's limit");
-  for (const component of ["ws:conn", "ws:trades", "ws:book", "ws:ticker"]) {
-    const all = of(component);
-    t.ok(
-      all.every(({ good }) => good),
-      `${component} is good throughout`,
-    );
-    const gaps = all.filter(
-      (sample, i) =>
-        i > 0 && +sample.slotAt - +all[i - 1]!.slotAt !== 500 && !stoodStill(+all[i - 1]!.slotAt, +sample.slotAt + 500),
-    );
-    t.same(gaps, [], `${component} has every slot`);
-  }
+  t.same(world.violations, []);
+  t.ok(areGood(samples));
   const mean = of("ws:book").reduce((sum, { messages }) => sum + messages!, 0) / of("ws:book").length;
   t.ok(mean > 5 && mean < 15, `no frame counts twice: ${mean} a slot, 10 expected`);
   t.ok(world.openSockets() <= 2);
 });
 
 void t.test("a refused subscription is at once a fault of its stream", async (t) => {
-  const url = await serve(t, (ws) => {
-    ws.on("message", (data: Buffer) => {
-      const text = data.toString();
-      if (!text.startsWith("{")) return;
-      const { args } = JSON.parse(text) as { args: { channel: string }[] };
-      const [arg] = args;
-      if (arg!.channel === "trades") return ws.send(JSON.stringify({ event: "error", code: "60018", arg }));
-      const timer = setInterval(() => ws.send(JSON.stringify({ arg, data: [] })), 50);
-      ws.on("close", () => clearInterval(timer));
-    });
+  const { url } = await serveOkx(t, (ws, arg) => {
+    if (arg.channel === "trades") return refuse(ws, arg);
+    const timer = setInterval(() => ws.send(JSON.stringify({ arg, data: [] })), 50);
+    ws.on("close", () => clearInterval(timer));
   });
-  const { of } = await probing(
-    t,
-    quickly("okx", ({ socket }) => (socket!.url = url)),
-  );
+  const refusing = streamsOf("okx", ({ socket }) => (socket!.url = url));
+  const { of } = await startRecordingProbe(t, refusing);
   await until(() => of("ws:trades").length > 0 && of("ws:ticker").length > 0);
   t.match(of("ws:trades")[0], { good: false, fault: "handshake", refusal: "60018", messages: 0 });
   t.match(of("ws:ticker")[0], { good: true, fault: null, refusal: null });
 });
 
-void t.test("an oversized frame closes the socket and not the probe", async (t) => {
-  const url = await serve(t, (ws) => {
-    ws.on("error", () => {});
-    ws.send(Buffer.alloc(8 * 1024 * 1024, " "));
-  });
-  const { of } = await probing(
-    t,
-    quickly("okx", ({ socket }) => (socket!.url = url)),
-  );
-  await until(() => of("ws:conn").some(({ fault }) => fault === "closed"));
-  t.pass();
-});
-
-void t.test("a frame that is not JSON is no data and does no harm", async (t) => {
-  const url = await serve(t, (ws) => {
-    for (const text of ["", "pong", "{", "null", "[]", "7", `{"arg":null}`]) ws.send(text);
-    acknowledgeAll(ws);
-  });
-  const { of } = await probing(
-    t,
-    quickly("okx", ({ socket }) => (socket!.url = url)),
-  );
-  await until(() => of("ws:trades").length > 0);
-  t.match(of("ws:trades")[0], { good: true, messages: 0 });
-  t.match(of("ws:conn").at(-1), { good: true });
-});
-
 void t.test("a slot's longest silence may begin before the slot", (t) => {
   const meter = makeMeter(makeFrameTimes({ path: "$.sent", unit: "ms" }));
-  const frame = (atMs: number, said: unknown, isGap?: boolean) =>
-    meter.frame(said, { atMs, unixMs: 1_790_000_000_000 + atMs }, isGap);
+  const frame = (atMs: number, value: unknown, isGap?: boolean) =>
+    meter.frame(value, { atMs, unixMs: 1_790_000_000_000 + atMs }, isGap);
   const sent = (atMs: number) => ({ sent: 1_790_000_000_000 + atMs });
   const read = (atMs: number) => {
     const { ages, ...reading } = meter.read(atMs, 1000)!;
@@ -318,29 +168,11 @@ void t.test("a slot's longest silence may begin before the slot", (t) => {
   t.notOk(meter.read(1000, 1000)!.isWhole, "subscribed for only half of the slot");
   frame(1100, sent(1093));
   frame(1200, {});
-  const subscribedMs = 500;
-  t.same(read(2000), {
-    ...{ isWhole: true, subscribedMs, heardMs: 1200 },
-    messages: 2,
-    quietMs: 800,
-    eventAgeMs: 7,
-    gaps: 0,
-  });
-  t.same(read(3000), {
-    ...{ isWhole: true, subscribedMs, heardMs: 1200 },
-    messages: 0,
-    quietMs: 1800,
-    eventAgeMs: null,
-    gaps: 0,
-  });
+  const whole = { isWhole: true, subscribedMs: 500 };
+  t.same(read(2000), { ...whole, heardMs: 1200, messages: 2, quietMs: 800, eventAgeMs: 7, gaps: 0 });
+  t.same(read(3000), { ...whole, heardMs: 1200, messages: 0, quietMs: 1800, eventAgeMs: null, gaps: 0 });
   frame(3100, sent(3103), true);
-  t.same(read(4000), {
-    ...{ isWhole: true, subscribedMs, heardMs: 3100 },
-    messages: 1,
-    quietMs: 1900,
-    eventAgeMs: -3,
-    gaps: 1,
-  });
+  t.same(read(4000), { ...whole, heardMs: 3100, messages: 1, quietMs: 1900, eventAgeMs: -3, gaps: 1 });
   t.notOk(meter.read(6000, 1000)!.isWhole, "the reading spans more than a slot");
   meter.lost();
   t.equal(meter.read(7000, 1000), null);
@@ -369,21 +201,3 @@ void t.test("an event's age is corrected by the known clock error", (t) => {
   t.equal(leastAge(120, null, -70_000), 120, "a negative age of fresh data adds nothing");
   t.end();
 });
-
-/**
- * This process' own standstills of more than a fifth of a second, which make slots of half a second unmeasured.
- *
- * @returns whether there was one between two times of the clock
- */
-function watchStandstills(t: Test) {
-  const everyMs = 50;
-  const found: { fromMs: number; toMs: number }[] = [];
-  let lastMs = Date.now();
-  const timer = setInterval(() => {
-    const nowMs = Date.now();
-    if (nowMs - lastMs > 200 + everyMs) found.push({ fromMs: lastMs, toMs: nowMs });
-    lastMs = nowMs;
-  }, everyMs);
-  t.teardown(() => clearInterval(timer));
-  return (fromMs: number, toMs: number) => found.some((one) => one.fromMs < toMs && one.toMs > fromMs);
-}

@@ -1,7 +1,4 @@
-/**
- * How often unserved subscriptions are sent again: soon enough to notice a recovery, and within the venues' rate
- * limits.
- */
+/** Unserved subscriptions are sent again soon enough to notice a recovery, and within the venues' rate limits. */
 import t from "tap";
 import { makeSubscriptionRetries } from "../../../probe/stream/subscription-retries.js";
 
@@ -53,10 +50,8 @@ void t.test("a subscription is retried soon at first, and then every twenty seco
 
 void t.test("the streams of a socket are retried in turn", (t) => {
   const sent = sentBy(3, 200 * secondMs);
-  t.same(
-    sent.slice(-6).map(({ stream }) => stream),
-    [0, 1, 2, 0, 1, 2].map((n) => (n + sent.at(-6)!.stream) % 3),
-  );
+  const last = sent.slice(-6).map(({ stream }) => stream);
+  t.ok(last.every((stream, n) => stream === (last[0]! + n) % 3));
   const gaps = sent.slice(1).map(({ atMs }, n) => atMs - sent[n]!.atMs);
   t.ok(gaps.every((ms) => ms <= 20 * secondMs + 500));
   t.end();
