@@ -18,11 +18,9 @@ void t.test("the pages that responses link to are served without a database", as
     const url = `http://127.0.0.1:${port}${path}`;
     const { statusCode, headers, body } = await request(url);
     t.equal(statusCode, 200, path);
-    t.equal(headers["content-type"], "text/plain; charset=utf-8");
-    t.equal(headers["cache-control"], "public, max-age=300");
+    t.match(headers, { "content-type": /^text\/plain; charset=utf-8$/, "cache-control": /^public, max-age=300$/ });
     t.equal(await body.text(), await readFile(packagedFile(file), "utf8"));
-    const known = { "if-none-match": String(headers.etag) };
-    const again = await request(url, { headers: known });
+    const again = await request(url, { headers: { "if-none-match": String(headers.etag) } });
     t.equal(again.statusCode, 304, `${path} is not sent again`);
   }
 });
