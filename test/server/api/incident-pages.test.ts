@@ -28,8 +28,6 @@ interface Page {
   related: { slug: string }[];
 }
 
-const regions = ["eu-central", "ap-southeast", "us-east"];
-
 /** Each for a minute, all at the same time, at six venues; closed when their pages are read. */
 async function causeIncidents(db: Db): Promise<void> {
   const [from, to] = [ago(480), ago(420)];
@@ -126,15 +124,12 @@ void t.test("the page of an incident that the engine opened", async (t) => {
   await t.test("has a latency and no errors for slowness", async (t) => {
     const { incident, events, evidence, errors, latency } = await pageOf("okx");
     t.match(incident, { peakSeverity: "degraded", escalatedAt: null });
-    t.strictSame(
-      events.map(({ kind }) => kind),
-      ["started", "opened", "last-bad", "closed"],
-    );
-    t.match(
-      evidence.opening.votes,
-      regions.map(() => ({ vote: "degraded", bad: 0, typicalP50Ms: 80 })),
-    );
-    t.ok(evidence.opening.votes.every(({ slow }) => slow >= 3));
+    const kinds = events.map(({ kind }) => kind);
+    t.strictSame(kinds, ["started", "opened", "last-bad", "closed"]);
+    const { votes } = evidence.opening;
+    t.equal(votes.length, 3);
+    for (const vote of votes) t.match(vote, { vote: "degraded", bad: 0, typicalP50Ms: 80 });
+    t.ok(votes.every(({ slow }) => slow >= 3));
     t.ok(errors.samples! > 0);
     t.strictSame([errors.bad, errors.faults], [0, []]);
     // six answers a minute are too few for a 95th percentile
@@ -142,10 +137,8 @@ void t.test("the page of an incident that the engine opened", async (t) => {
     // it lasted a minute, which may span two
     t.ok(latency!.during.slowestMs! > 1_000, "slow during the incident");
     t.ok(latency!.during.answers >= 18, "this many answers were good");
-    t.strictSame(
-      latency!.regions.map(({ region }) => region),
-      regions,
-    );
+    const names = latency!.regions.map(({ region }) => region);
+    t.strictSame(names, ["eu-central", "ap-southeast", "us-east"]);
     for (const { beforeP50Ms, slowestMs } of latency!.regions) {
       t.equal(beforeP50Ms, 80);
       t.ok(slowestMs! > 1_000);
