@@ -71,11 +71,9 @@ void t.test("/metrics", async (t) => {
     isWhole(t, seen, registry);
     const states = ["component_state", "component_state_region"];
     const names = ["generated_at_seconds", ...states, "latency_seconds", "latency_samples", "incident_open"];
-    t.strictSame(
-      Object.values(seen).map(({ name, type }) => `${type} ${name}`),
-      names.map((name) => `gauge svc_${name}`),
-      "gauges have no _sum and no _count",
-    );
+    const families = Object.values(seen).map(({ name, type }) => `${type} ${name}`);
+    const gauges = names.map((name) => `gauge svc_${name}`);
+    t.strictSame(families, gauges, "gauges have no _sum and no _count");
     const [clock] = await pool.query<{ at: number }>(
       sql`select extract(epoch from generated_at)::float8 as at from api.clock`,
     );
@@ -105,20 +103,13 @@ void t.test("/metrics", async (t) => {
     const ticker = "venue=kraken component=rest:ticker";
     const seen = await scrape(api);
     isWhole(t, seen, registry);
-    t.strictSame(
-      valuesOf(seen["component_state"]).filter(([, value]) => value > 0 && value < 3),
-      [[ticker, 2]],
-      "nothing else changed; slow cadences have too few samples yet",
-    );
-    t.strictSame(
-      valuesOf(seen["component_state_region"]).filter(([labels]) => labels.startsWith(ticker)),
-      [
-        [`${ticker} region=eu-central`, 2],
-        [`${ticker} region=ap-southeast`, 0],
-        [`${ticker} region=us-east`, 2],
-      ],
-      "each region's own view, before the quorum",
-    );
+    // slow cadences have too few samples yet
+    const troubled = valuesOf(seen["component_state"]).filter(([, value]) => value > 0 && value < 3);
+    t.strictSame(troubled, [[ticker, 2]], "nothing else changed");
+    const regional = valuesOf(seen["component_state_region"]).filter(([labels]) => labels.startsWith(ticker));
+    const expected = { "eu-central": 2, "ap-southeast": 0, "us-east": 2 };
+    const lines = Object.entries(expected).map(([region, value]) => [`${ticker} region=${region}`, value]);
+    t.strictSame(regional, lines, "each region's own view, before the quorum");
     t.strictSame(await openIncidents(), [`${ticker} severity=outage`]);
 
     await outage.close(pool);
@@ -161,14 +152,10 @@ void t.test("/metrics", async (t) => {
       `venue=kraken endpoint=ticker region=${region} percentile=${percentile}`;
 
     await decide(pool, at(settledMs - 1));
-    t.strictSame(
-      await latencies(),
-      ["eu-central", "ap-southeast", "us-east"].flatMap((region) => [
-        [labels(region, 50), 0.04],
-        [labels(region, 95), 0.04],
-      ]),
-      "the previous minute while answers of the last one may be in flight",
+    const previous = ["eu-central", "ap-southeast", "us-east"].flatMap((region) =>
+      [50, 95].map((percentile) => [labels(region, percentile), 0.04]),
     );
+    t.strictSame(await latencies(), previous, "the previous minute while answers of the last one may be in flight");
     await decide(pool, at(settledMs));
     t.strictSame(
       await latencies(),

@@ -35,14 +35,7 @@ const detectionMs = 10_000;
 /** The reported time of an opening that was delivered this long after it. */
 const one = (afterMs: number) => ({ deliveries: 1, p50Ms: detectionMs + afterMs, p95Ms: detectionMs + afterMs });
 
-interface Queued {
-  venues?: string[];
-  channels?: number;
-  at?: Date;
-  queuedAt?: Date;
-  severity?: "degraded";
-  kinds?: Kind[];
-}
+type Queued = Parameters<typeof happened>[1] & { venues?: string[]; channels?: number; queuedAt?: Date };
 
 void t.test("the figures count the right deliveries", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
@@ -60,7 +53,7 @@ void t.test("the figures count the right deliveries", async (t) => {
     await forget(pool);
     const first = await addChannel(pool);
     for (let more = 1; more < channels; more++) await addChannel(pool);
-    for (const venue of venues) await happened(pool, { venue, at, ...what });
+    for (const venue of venues) await happened(pool, { ...what, venue, at });
     await expand(pool, queuedAt);
     return first;
   };
