@@ -64,10 +64,8 @@ void t.test("requests are validated", async (t) => {
     const { body } = await api.ask<BadRequest>(
       "/v1/incidents?venue=mtgox&category=x&status=&days=366&limit[]=3&before=now&beforeId=-1",
     );
-    t.strictSame(
-      body.errors.map(({ parameter }) => parameter),
-      ["venue", "category", "status", "days", "limit", "before", "beforeId"],
-    );
+    const names = body.errors.map(({ parameter }) => parameter);
+    t.strictSame(names, ["venue", "category", "status", "days", "limit", "before", "beforeId"]);
     t.match(body.errors[2]!.message, "expected one of open, closed, all; got an empty value");
     t.match(body.errors[3]!.message, 'expected an integer from 1 to 365; got "366"');
   });

@@ -5,7 +5,6 @@ import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, forget, pastIncident } from "../../support/fleet.js";
 
 interface Detection {
-  days: number;
   observed: boolean;
   ours: number;
   subjectMatched: boolean;
