@@ -3,32 +3,27 @@ import type { Test } from "tap";
 import { openPool, type Pool, sql } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { type Api, serve } from "./api.js";
-import { migratedDatabase } from "./database.js";
+import type { TestDatabase } from "./database.js";
 
-export interface SeenBody {
+export interface Body {
   path: string;
   generatedAt: string;
   text: string;
 }
 
-export async function see(api: Api, path: string): Promise<SeenBody> {
+export async function readBody(api: Api, path: string): Promise<Body> {
   const { status, text } = await api.ask(path);
   if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`);
-  const said =
-    /"generatedAt"\s*:\s*"([^"]+)"/.exec(text) ??
-    /^svc_generated_at_seconds (.+)$/m.exec(text) ??
-    /^(\d{4}-[^,]+Z),/m.exec(text);
-  if (!said) throw new Error(`${path} does not contain its instant`);
-  const [, at] = said as unknown as [string, string];
+  // in JSON, in metrics, in a table
+  const forms = [/"generatedAt"\s*:\s*"([^"]+)"/, /^svc_generated_at_seconds (.+)$/m, /^(\d{4}-[^,]+Z),/m];
+  const at = forms.map((form) => form.exec(text)?.[1]).find((match) => match !== undefined);
+  if (at === undefined) throw new Error(`${path} does not contain its instant`);
   const generatedAt = new Date(at.includes("T") ? at : Number(at) * 1000).toISOString();
   return { path, generatedAt, text };
 }
 
 /** Another web program, with its own pool and cached bodies. */
-export async function anotherWeb(
-  t: Test,
-  { url, registry }: Pick<Awaited<ReturnType<typeof migratedDatabase>>, "url" | "registry">,
-): Promise<Api> {
+export async function anotherWeb(t: Test, { url, registry }: TestDatabase): Promise<Api> {
   const pool = openPool(url, { applicationName: "web", log: makeLog("web", "error") });
   t.teardown(() => pool.close());
   return serve(t, { pool, registry });
@@ -40,7 +35,7 @@ export function makeWitness(t: Test) {
   let compared = 0;
   return {
     compared: () => compared,
-    note: ({ path, generatedAt, text }: SeenBody, when: string) => {
+    note: ({ path, generatedAt, text }: Body, when: string) => {
       const key = `${path} as of ${generatedAt}`;
       const before = bodies.get(key);
       if (before === undefined) bodies.set(key, text);

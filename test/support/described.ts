@@ -17,12 +17,12 @@ export type Described = [path: string, operation: OperationObject];
 
 /** The URL from the document's own examples, without these parameters. */
 export function addressOf([path, operation]: Described, names: Record<string, string>): string {
-  const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) =>
+  const place = path.replace(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(names[name] ?? String(exampleOf(operation, name))),
   );
   const query = new URLSearchParams();
   for (const { name, example } of parametersOf(operation, "query")) query.set(name, String(example as unknown));
-  return `${filled}?${query.toString()}`;
+  return `${place}?${query.toString()}`;
 }
 
 export function parametersOf(operation: OperationObject, place: "query" | "path") {
@@ -31,8 +31,7 @@ export function parametersOf(operation: OperationObject, place: "query" | "path"
 }
 
 export function exampleOf(operation: OperationObject, name: string): unknown {
-  const all = parametersOf(operation, "path");
-  return all.find((parameter) => parameter.name === name)!.example;
+  return parametersOf(operation, "path").find((parameter) => parameter.name === name)!.example;
 }
 
 /** The description of a response, with references resolved. */
@@ -53,21 +52,21 @@ export function answerOf(
  * Headers of every response from any server: HTTP's own, of the connection and the body, and those that browsers need.
  */
 const everywhere = new Set([
-  ...["connection", "content-length", "content-type", "date"],
-  ...["keep-alive", "transfer-encoding"],
-  ...Object.keys(publicHeaders).map((name) => name.toLowerCase()),
+  ...["connection", "content-length", "content-type", "date", "keep-alive", "transfer-encoding"],
+  ...lowerCaseNames(publicHeaders),
 ]);
 
 export function headersOf({ headers }: Answer<unknown>): string[] {
-  return Object.keys(headers)
-    .filter((name) => !everywhere.has(name))
-    .sort();
+  return lowerCaseNames(headers).filter((name) => !everywhere.has(name));
 }
 
 export function describedHeaders({ headers = {} }: ResponseObject): string[] {
-  return Object.keys(headers)
-    .map((name) => name.toLowerCase())
-    .sort();
+  return lowerCaseNames(headers);
+}
+
+function lowerCaseNames(headers: object): string[] {
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  return names.sort();
 }
 
 /** Described headers whose form differs from a real one; digits and tags, which vary, are left out. */
@@ -86,10 +85,9 @@ export function falseExamples(
     if (got === undefined) return [];
     const header = headerObject(document, one);
     const words = (header.schema as SchemaObject).enum as unknown[] | undefined;
-    const shown = String(header.example as unknown);
-    if (words?.includes(got) && words.includes(shown)) return [];
-    const same = form(String(got)) === form(shown);
-    return same ? [] : [`${name}: ${shown}; got ${String(got)}`];
+    const example = String(header.example as unknown);
+    if (words?.includes(got) && words.includes(example)) return [];
+    return form(String(got)) === form(example) ? [] : [`${name}: ${example}; got ${String(got)}`];
   });
 }
 

@@ -21,20 +21,22 @@ function ago(seconds: number): Date {
 }
 
 /** Fills a database of `registry-all.json` that has no samples. */
-export async function muchBefell(pool: Pool): Promise<void> {
+export async function insertManyEvents(pool: Pool): Promise<void> {
   nowMs = Date.now();
   await probesReport(pool);
   await recurringIncidents(pool);
   await typicalLatencies(pool);
   await measured(pool, { from: ago(420), to: ago(0) });
   await everyFault(pool);
-  await escalation(pool);
+  // a few bad samples in a row make it degraded, more of them an outage
+  const gemini = { venue: "gemini", component: "rest:ticker", regions: ["eu-central", "us-east"] };
+  await measured(pool, { from: ago(361), to: ago(0), ...gemini, fault: "timeout" });
   await numbersLeftOut(pool);
   await outagesBesideSilence(pool);
   await failingInPart(pool);
-  await refused(pool);
+  await refusedSubscription(pool);
   await incidentsBesideLatency(pool);
-  await whatVenuesSaid(pool);
+  await venueNotices(pool);
   for (const seconds of [344, 300, 250, 20]) await decide(pool, ago(seconds));
   await pool.query(sql`
     update component set published = false
@@ -63,39 +65,35 @@ async function probesReport(pool: Pool): Promise<void> {
   const unmeasured = { late: 3 };
   const machine = "6f1d0c2b9a4e";
   await member(pool, {
-    ...{ region: "eu-central", unmeasured, machine },
+    region: "eu-central",
+    unmeasured,
+    machine,
     vantage: { name: "fra-1", place: "Frankfurt", network: "AS64496" },
-    troubles: troubleKinds.map((kind) => ({ ...{ kind, since: ago(60), detail: `as ${kind} may be` } })),
+    troubles: troubleKinds.map((kind) => ({ kind, since: ago(60), detail: `as ${kind} may be` })),
     clock: { errorMs: -Date.now(), withinMs: 40.5 },
   }).renew();
   await member(pool, { unmeasured, machine }).renew();
-  await member(pool, {
-    ...{ region: "ap-southeast", unmeasured },
-    vantage: { name: "sin-1", place: "Singapore", network: "AS64497" },
-  }).renew();
+  const singapore = { name: "sin-1", place: "Singapore", network: "AS64497" };
+  await member(pool, { region: "ap-southeast", unmeasured, vantage: singapore }).renew();
   // they reported this before anything was decided
   await pool.query(sql`update region_vantage set holds_from = ${ago(1000)}`);
   await pool.query(sql`update probe set seen_at = ${ago(1000)}`);
 }
 
+/** @param of the venue and its component, such as `okx rest:ticker` */
+async function past(pool: Pool, of: string, startedAt: Date, minutes: number): Promise<void> {
+  const [venue = "", component = ""] = of.split(" ");
+  await pastIncident(pool, { venue, component, startedAt, minutes });
+}
+
 /** Incidents on each weekday at one hour, on days at one hour, and on one weekday at any hour. */
 async function recurringIncidents(pool: Pool): Promise<void> {
   const today = Math.floor(Date.now() / dayMs) * dayMs;
-  const incident = (component: string, daysBack: number, hour: number) => {
-    const [venue = "", id = ""] = component.split(" ");
-    const startedAt = new Date(today - daysBack * dayMs + hour * hourMs);
-    return pastIncident(pool, { venue, component: id, startedAt, minutes: 5 });
-  };
-  const components = await pool.query<{ component: string }>(sql`
-    select v.venue || ' ' || c.component as component
-    from component c
-    join venue v using (venue_id)
-    where v.venue in ('kraken', 'binance')
-    order by c.component_id
-    limit 7
-  `);
-  for (const [weekday, { component }] of components.entries())
-    for (const week of [1, 2, 3]) await incident(component, week * 7 + weekday, 14);
+  const incident = (component: string, daysBack: number, hour: number) =>
+    past(pool, component, new Date(today - daysBack * dayMs + hour * hourMs), 5);
+  const rest = ["rest:ping", "rest:time", "rest:ticker", "rest:book", "rest:trades"];
+  for (const [weekday, component] of [...rest, "ws:ticker", "ws:trades"].entries())
+    for (const week of [1, 2, 3]) await incident(`binance ${component}`, week * 7 + weekday, 14);
   for (const daysBack of [3, 11, 20]) await incident("bybit rest:ticker", daysBack, 6);
   for (const week of [1, 2, 3, 4]) await incident("across rest:quote", week * 7, week * 3);
 }
@@ -104,9 +102,7 @@ async function typicalLatencies(pool: Pool): Promise<void> {
   await pool.query(sql`
     insert into typical_latency (holds_from, component_id, region_id, p50_us, hours)
     select distinct engine.typical_in_force(w.at), c.component_id, g.region_id, 80000, 168
-    from (values (now()), (now() - interval '15 minutes')) as w (at)
-    cross join component c
-    cross join region g
+    from (values (now()), (now() - interval '15 minutes')) as w (at), component c, region g
     where c.component = 'rest:ticker'
   `);
 }
@@ -114,27 +110,10 @@ async function typicalLatencies(pool: Pool): Promise<void> {
 /** Every fault at one venue each, from one region alone. */
 async function everyFault(pool: Pool): Promise<void> {
   const venues = ["binance", "coinbase", "bybit", "okx", "kucoin", "gate"];
-  for (const [i, fault] of faults.entries())
-    await measured(pool, {
-      from: ago(60),
-      to: ago(0),
-      venue: venues[i % venues.length]!,
-      component: i < venues.length ? "rest:ticker" : "ws:trades",
-      regions: ["eu-central"],
-      fault,
-    });
-}
-
-/** A few bad samples in a row make it degraded, more of them an outage. */
-async function escalation(pool: Pool): Promise<void> {
-  await measured(pool, {
-    from: ago(361),
-    to: ago(0),
-    venue: "gemini",
-    component: "rest:ticker",
-    regions: ["eu-central", "us-east"],
-    fault: "timeout",
-  });
+  for (const [i, fault] of faults.entries()) {
+    const where = { venue: venues[i % venues.length]!, component: i < venues.length ? "rest:ticker" : "ws:trades" };
+    await measured(pool, { from: ago(60), to: ago(0), ...where, regions: ["eu-central"], fault });
+  }
 }
 
 /** Missing numbers of a stream that numbers its frames. */
@@ -142,8 +121,7 @@ async function numbersLeftOut(pool: Pool): Promise<void> {
   await pool.query(sql`
     update sample s
     set sequence_gaps = 2
-    from component c
-    join venue v using (venue_id)
+    from component c join venue v using (venue_id)
     where c.component_id = s.component_id and v.venue = 'kraken-futures' and c.component = 'ws:book' and s.ts >= ${ago(60)}
   `);
 }
@@ -158,8 +136,8 @@ async function outagesBesideSilence(pool: Pool): Promise<void> {
     ["rest:fx", "ap-southeast", 1000],
   ] as const) {
     const where = { venue: "bitstamp", component };
-    await measured(pool, { ...{ ...where, from: ago(350), to: ago(0), fault: "http" } });
-    await unmeasured(pool, { ...{ ...where, from: ago(silentFor), to: ago(-10), regions: [region] } });
+    await measured(pool, { ...where, from: ago(350), to: ago(0), fault: "http" });
+    await unmeasured(pool, { ...where, from: ago(silentFor), to: ago(-10), regions: [region] });
   }
 }
 
@@ -175,16 +153,14 @@ async function failingInPart(pool: Pool): Promise<void> {
   `);
 }
 
-/** A stream whose subscription the venue refused. */
-async function refused(pool: Pool): Promise<void> {
+async function refusedSubscription(pool: Pool): Promise<void> {
   const where = { venue: "kraken", component: "ws:trades" };
   await measured(pool, { ...where, from: ago(360), to: ago(0), fault: "body" });
   await pool.query(sql`
     update sample s
     set refusal = 'Currency pair not supported'
-    from component c, venue v
-    where c.component_id = s.component_id and v.venue_id = c.venue_id
-      and v.venue = 'kraken' and c.component = 'ws:trades' and s.fault = 'body'
+    from component c join venue v using (venue_id)
+    where c.component_id = s.component_id and v.venue = 'kraken' and c.component = 'ws:trades' and s.fault = 'body'
   `);
 }
 
@@ -209,29 +185,21 @@ async function impairments(pool: Pool): Promise<void> {
  * Incidents of a stream, of endpoints that answered only before or not before it, and of a venue that trades nothing.
  */
 async function incidentsBesideLatency(pool: Pool): Promise<void> {
-  const recent = { startedAt: ago(120), minutes: 1 };
   await unmeasured(pool, { venue: "deribit", from: ago(240), to: ago(-10) });
-  for (const [venue, component] of [
-    ["okx", "ws:trades"],
-    // stall thresholds with a better basis
-    ["binance", "ws:ticker"],
-    ["binance", "ws:book"],
-    ["gate", "ws:ticker"],
-    ["deribit", "rest:ticker"],
-    ["publicnode", "rest:block"],
-  ] as const)
-    await pastIncident(pool, { venue, component, ...recent });
-  await pastIncident(pool, { venue: "kucoin", component: "rest:book", startedAt: ago(600), minutes: 5 });
+  // stall thresholds with a better basis
+  const streams = ["binance ws:ticker", "binance ws:book", "gate ws:ticker"];
+  for (const of of [...streams, "okx ws:trades", "deribit rest:ticker", "publicnode rest:block"])
+    await past(pool, of, ago(120), 1);
+  await past(pool, "kucoin rest:book", ago(600), 5);
 }
 
 /**
  * Notices next to five incidents of one venue, long enough ago to count, and next to none; taken down, impossible, and
  * of all kinds, with and without optional fields.
  */
-async function whatVenuesSaid(pool: Pool): Promise<void> {
+async function venueNotices(pool: Pool): Promise<void> {
   const began = [8, 8.1, 8.2, 8.3, 8.4].map((hours) => ago(hours * 3_600));
-  for (const startedAt of began)
-    await pastIncident(pool, { ...{ venue: "kraken", component: "rest:time", minutes: 0.1 }, startedAt });
+  for (const startedAt of began) await past(pool, "kraken rest:time", startedAt, 0.1);
   const notices = began.map((startedAt, n) =>
     notice(`n${n}`, startedAt, {
       ...(n === 0 && { url: "https://status.kraken.com/incidents/n0" }),
@@ -239,18 +207,16 @@ async function whatVenuesSaid(pool: Pool): Promise<void> {
       title: "Slow answers",
     }),
   );
-  await said(pool, "kraken", ago(200), [
-    whole(
-      ...notices,
-      notice("gone", ago(200_000)),
-      notice("deposits", ago(9_000), { title: "Deposits of XYZ are late" }),
-      notice("next", ago(-90_000), { kind: "maintenance", postedAt: null }),
-      notice("impossible", ago(-90_000)),
-    ),
-  ]);
+  const others = [
+    notice("gone", ago(200_000)),
+    notice("deposits", ago(9_000), { title: "Deposits of XYZ are late" }),
+    notice("next", ago(-90_000), { kind: "maintenance", postedAt: null }),
+    notice("impossible", ago(-90_000)),
+  ];
+  await said(pool, "kraken", ago(200), [whole(...notices, ...others)]);
   // the other notices left the feed, and are marked as taken down
   await said(pool, "kraken", ago(150), [whole(...notices)]);
-  await pastIncident(pool, { ...{ venue: "okx", component: "rest:ticker", minutes: 1 }, startedAt: ago(200) });
+  await past(pool, "okx rest:ticker", ago(200), 1);
   const unknownWhen = notice("o", ago(190), { postedAt: null });
   await said(pool, "okx", ago(150), [{ scope: "notices", notices: [unknownWhen], listedFrom: null }]);
   await said(pool, "gemini", ago(150), [], { problem: "answered 503" });

@@ -22,20 +22,11 @@ export async function groundOf(app: Express, registry: Registry): Promise<Ground
   for (const set of await parameterSets(registry))
     for (const [name, { schema }] of Object.entries(set)) {
       const { minimum = 1, maximum = 1, enum: words } = schema;
-      parameters[name] = words
-        ? words.map(String)
-        : schema.type === "integer"
-          ? [String(minimum), String(maximum)]
-          : ["2026-01-31T12:00:00Z"];
+      const bounds = schema.type === "integer" ? [String(minimum), String(maximum)] : ["2026-01-31T12:00:00Z"];
+      parameters[name] = words?.map(String) ?? bounds;
     }
-  return {
-    paths,
-    parameters,
-    inPaths: {
-      venue: registry.venues.map(({ id }) => id),
-      slug: ["kraken-2026-01-31-rest-outage", "okx-2026-01-31-ws-degraded-2"],
-    },
-  };
+  const slugs = ["kraken-2026-01-31-rest-outage", "okx-2026-01-31-ws-degraded-2"];
+  return { paths, parameters, inPaths: { venue: registry.venues.map(({ id }) => id), slug: slugs } };
 }
 
 /** Finds parameters by name: what a module of the API exports as `…Parameters` belongs to its route. */
@@ -45,11 +36,10 @@ async function parameterSets(registry: Registry): Promise<Parameters[]> {
     if (!file.endsWith(".js")) continue;
     const url = new URL(`../../server/api/${file}`, import.meta.url).href;
     const exported = (await import(url)) as Record<string, unknown>;
-    for (const [name, set] of Object.entries(exported))
-      if (name.endsWith("Parameters") && name !== "badParameters")
-        sets.push(
-          typeof set === "function" ? (set as (registry: Registry) => Parameters)(registry) : (set as Parameters),
-        );
+    for (const [name, set] of Object.entries(exported)) {
+      if (!name.endsWith("Parameters") || name === "badParameters") continue;
+      sets.push(typeof set === "function" ? (set as (of: Registry) => Parameters)(registry) : (set as Parameters));
+    }
   }
   return sets;
 }
@@ -71,10 +61,9 @@ export interface Sent {
 
 /** Makes a hostile request alone, or something sent behind good requests without waiting for their answers. */
 export function hostileConversation(ground: Ground, random: () => number): Sent {
-  const one = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!;
+  const one = oneBy(random);
   const hostile = hostileRequest(ground, random);
-  if (random() < 0.8)
-    return { ...{ before: [], beforeBytes: "", behind: hostile }, ...{ isHostile: true, waits: false } };
+  if (random() < 0.8) return { before: [], beforeBytes: "", behind: hostile, isHostile: true, waits: false };
   const length = 1 + Math.floor(random() * 3);
   const before = Array.from({ length }, () => one(Object.keys(good)));
   const kept = before.map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${one(keeping)}\r\n`);
@@ -86,6 +75,10 @@ export function hostileConversation(ground: Ground, random: () => number): Sent 
     isHostile,
     waits: random() < 0.3,
   };
+}
+
+function oneBy(random: () => number) {
+  return <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!;
 }
 
 const lastGood = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -116,7 +109,7 @@ const garbage = [
 
 /** Returns one request, byte for byte. */
 function hostileRequest(ground: Ground, random: () => number): string {
-  const one = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!;
+  const one = oneBy(random);
   const chance = (share: number) => random() < share;
   const times = (most: number) => Array.from({ length: Math.floor(random() * (most + 1)) });
 
@@ -145,9 +138,8 @@ function hostileRequest(ground: Ground, random: () => number): string {
   };
   const target = () => {
     const query = times(4).map(parameter).join("&");
-    const asked = query ? `${path()}?${query}` : path();
-    if (chance(0.03)) return `http://other.example${asked}`;
-    return asked;
+    const local = query ? `${path()}?${query}` : path();
+    return chance(0.03) ? `http://other.example${local}` : local;
   };
   const header = () => {
     if (chance(0.1)) return noise();
@@ -169,133 +161,40 @@ function hostileRequest(ground: Ground, random: () => number): string {
 const pieces = [
   ..."aZ09.-_~!$&'()*+,;=:@/?[]{}|\\^`\"<>#",
   ..." \t\u00e9\u00ff\u007f\u0001",
-  "%00",
-  "%0a",
-  "%0d%0a",
-  "%ff",
-  "%",
-  "%zz",
-  "%25",
-  "%2e%2e",
-  "%2f",
-  "%C3%A9",
-  "%C0%AF",
-  "%E2%80%AE",
-  "%ED%A0%80",
-  "1e999",
-  "-0",
-  "null",
+  ..."%00 %0a %0d%0a %ff % %zz %25 %2e%2e %2f %C3%A9 %C0%AF %E2%80%AE %ED%A0%80 1e999 -0 null".split(" "),
 ];
 const tricks = [
   "",
-  "%20",
-  "%00",
-  "'",
-  "'%20or%201=1--",
-  "1;drop%20table%20incident",
-  "1%20union%20select%20null",
-  "%27)%3B--",
-  "$1",
-  "\\",
-  "../../../../etc/passwd",
-  "..%2f..%2fetc%2fpasswd",
-  "%252e%252e%252f",
-  "__proto__",
-  "constructor",
-  "toString",
-  "[object%20Object]",
-  "NaN",
-  "Infinity",
-  "-1",
-  "0",
-  "1.0",
-  "0x10",
-  "1e3",
-  "007",
-  "9007199254740993",
-  "99999999999999999999",
-  "%D9%A5",
-  "infinity",
-  "epoch",
-  "now",
-  "2026-02-30T00:00:00Z",
-  "9999-12-31T23:59:59.999999Z",
-  "0001-01-01T00:00:00Z",
-  "2026-01-31T12:00:00%2B00:00",
-  "=1%2B1",
-  "%3Cscript%3E",
-  "${7*7}",
-  "%EF%BF%BE",
+  ..."%20 %00 ' '%20or%201=1-- 1;drop%20table%20incident 1%20union%20select%20null %27)%3B-- $1 \\".split(" "),
+  ..."../../../../etc/passwd ..%2f..%2fetc%2fpasswd %252e%252e%252f __proto__ constructor toString".split(" "),
+  ..."[object%20Object] NaN Infinity -1 0 1.0 0x10 1e3 007 9007199254740993 99999999999999999999".split(" "),
+  ..."%D9%A5 infinity epoch now 2026-02-30T00:00:00Z 9999-12-31T23:59:59.999999Z 0001-01-01T00:00:00Z".split(" "),
+  ..."2026-01-31T12:00:00%2B00:00 =1%2B1 %3Cscript%3E ${7*7} %EF%BF%BE".split(" "),
 ];
 const structures = ["[]", "[0]", "[a][b]", "[", "%5B%5D", ".x", "%00", " ", "["];
 const oddPaths = [
-  "*",
   "",
-  "/",
-  "//",
-  "///v1//status",
-  "/v1/./status",
-  "/v1/../v1/status",
-  "/v1/%2e%2e/status",
-  "/v1/status/",
-  "/V1/STATUS",
-  "/v1/status;a=b",
-  "/v1/status#x",
-  "/%",
-  "/__proto__",
-  "/v1/targets/",
-  "http://",
-  "://",
-  "localhost:80",
+  ..."* / // ///v1//status /v1/./status /v1/../v1/status /v1/%2e%2e/status /v1/status/ /V1/STATUS".split(" "),
+  ..."/v1/status;a=b /v1/status#x /% /__proto__ /v1/targets/ http:// :// localhost:80".split(" "),
 ];
 const methods = [
-  ..."HEAD HEAD OPTIONS OPTIONS POST PUT PATCH DELETE TRACE CONNECT PROPFIND PURGE SEARCH".split(" "),
-  "get",
-  "BREW",
+  ..."HEAD HEAD OPTIONS OPTIONS POST PUT PATCH DELETE TRACE CONNECT PROPFIND PURGE SEARCH get BREW".split(" "),
   "G\u0000T",
   "",
 ];
 const versions = ["HTTP/1.0", "HTTP/2.0", "HTTP/0.9", "HTTP/1.2", "XTTP/1.1", ""];
 const headerNames = [
-  "Accept",
-  "Accept-Encoding",
-  "Authorization",
-  "Content-Length",
-  "Content-Type",
-  "Cookie",
-  "Expect",
-  "Forwarded",
-  "Host",
-  "If-Match",
-  "If-Modified-Since",
-  "If-None-Match",
-  "Origin",
-  "Range",
-  "TE",
-  "Transfer-Encoding",
-  "Upgrade",
-  "X-Forwarded-For",
-  "X-Forwarded-Host",
-  "X-HTTP-Method-Override",
+  ..."Accept Accept-Encoding Authorization Content-Length Content-Type Cookie Expect Forwarded Host".split(" "),
+  ..."If-Match If-Modified-Since If-None-Match Origin Range TE Transfer-Encoding Upgrade".split(" "),
+  ..."X-Forwarded-For X-Forwarded-Host X-HTTP-Method-Override".split(" "),
 ];
 const headerValues = [
   "",
-  "*",
-  "0",
-  "-1",
-  "5",
-  "99999999999999999999",
-  "chunked",
+  ..."* 0 -1 5 99999999999999999999 chunked websocket 100-continue 200-ok bytes=0-1 for=[::1];by=x DELETE".split(" "),
   "gzip, chunked",
   "gzip;q=0, br;q=1e9, *;q=",
-  "websocket",
-  "100-continue",
-  "200-ok",
-  "bytes=0-1",
   'W/"x", "y"',
   "Thu, 01 Jan 1970 00:00:00 GMT",
   "2001:db8::1, unknown, 192.0.2.1:80",
-  "for=[::1];by=x",
-  "DELETE",
   "\u00ff\u00fe",
 ];

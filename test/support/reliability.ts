@@ -4,35 +4,23 @@ import type { Api } from "./api.js";
 export interface Reliability {
   generatedAt: string;
   days: number;
-  fleet: {
-    venues: number;
-    uptimePct: number | null;
-    typicalP50Ms: number | null;
-    typicalP95Ms: number | null;
-    incidents: number;
-  };
+  fleet: { venues: number; uptimePct: number | null; incidents: number };
   venues: Row[];
 }
 
 export interface Row {
   id: string;
   category: string;
-  days: number;
-  measuredDays: number;
   measuredMinutes: number;
   downMinutes: number;
   uptimePct: number | null;
-  typicalP50Ms: number | null;
-  typicalP95Ms: number | null;
   incidents: number;
-  outages: number;
-  openIncidents: number;
   meanIncidentSeconds: number | null;
   longestIncidentSeconds: number | null;
   components: { component: string }[];
 }
 
-export async function compared(api: Api, query = ""): Promise<Reliability> {
+export async function comparison(api: Api, query = ""): Promise<Reliability> {
   return (await api.ask<Reliability>(`/v1/reliability${query}`)).body;
 }
 

@@ -19,15 +19,7 @@ const hangsAfterMs = 30_000;
 void t.test("hostile requests get valid answers and break nothing", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const log = makeLog("web", "warn", () => {});
-  const options = {
-    pool,
-    registry,
-    rateLimit: 0,
-    siteUrl: "",
-    baseUrl: "http://localhost",
-    log,
-  };
-  const app = makeApp({ ...options, trustProxy: [] });
+  const app = makeApp({ pool, registry, rateLimit: 0, trustProxy: [], siteUrl: "", baseUrl: "http://localhost", log });
   const ground = await groundOf(app, registry);
   const api = await serve(t, { pool, registry, trustProxy: ["loopback"] });
   await measured(pool, { from: ago(90), to: ago(0) });
@@ -53,12 +45,7 @@ void t.test("hostile requests get valid answers and break nothing", async (t) =>
   for (const status of [200, 204, 400, 404, 405, 417, 431])
     t.ok(statuses.has(status), `some answer had status ${status}`);
   t.strictSame(api.logged, [], "no hostile request is logged");
-  t.comment(
-    [...statuses]
-      .sort()
-      .map(([status, n]) => `${status}: ${n}`)
-      .join(", "),
-  );
+  t.comment(JSON.stringify(Object.fromEntries(statuses)));
 });
 
 /** The fault of the answers on one connection; null if they are valid. */
@@ -102,24 +89,14 @@ function faultOfLast(whole: string, sent: string, statuses: Map<number, number>)
   return faultOfProblem(status, text);
 }
 
-interface Read {
-  status: number;
-  type: string | undefined;
-  head: string;
-  text: string;
-  behind: string;
-}
-
 /** Null if it is incomplete. */
-function firstOf(answers: string, isHead = false): Read | null {
+function firstOf(answers: string, isHead = false) {
   const answer = answers.replace(/^HTTP\/1.1 100 Continue\r\n\r\n/, "");
   const [, head, body] = /^(.*?)\r\n\r\n(.*)$/s.exec(answer) ?? [];
   if (head === undefined || body === undefined) return null;
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
   const type = /^content-type: ([^;\r]*)/im.exec(head)?.[1];
-  const read = (text: string, taken: number) => {
-    return { status, type, head, text, behind: body.slice(taken) };
-  };
+  const read = (text: string, taken: number) => ({ status, type, head, text, behind: body.slice(taken) });
   if (status === 204 || status === 304 || isHead) return read("", 0);
   if (/^transfer-encoding: chunked/im.test(head)) {
     const whole = unchunked(body);
@@ -143,19 +120,13 @@ function faultOfGood(type: string | undefined, text: string): string | null {
 
 /** RFC 9457. */
 function faultOfProblem(status: number, text: string): string | null {
-  interface Body {
-    type?: unknown;
-    title?: unknown;
-    status?: unknown;
-    detail?: unknown;
-    errors?: { parameter?: unknown; message?: unknown }[];
-  }
+  type Body = Record<string, unknown> & { errors?: Record<string, unknown>[] };
   if (text === "") return `${status} without a body`;
   const body = JSON.parse(text) as Body;
-  const words = [body.type, body.title, body.detail];
+  const words = [body["type"], body["title"], body["detail"]];
   for (const { parameter, message } of body.errors ?? []) words.push(parameter, message);
   if (!words.every((word) => typeof word === "string" && word !== "")) return `${status} lacks a field: ${text}`;
-  return body.status === status ? null : `${status} says ${text}`;
+  return body["status"] === status ? null : `${status} says ${text}`;
 }
 
 /** A chunked body and its length on the wire; null if its end is missing. */

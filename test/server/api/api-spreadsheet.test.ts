@@ -65,14 +65,8 @@ void t.test("a spreadsheet of a CSV table", { skip: missing }, async (t) => {
 });
 
 const labels = [
+  ...["@SUM(1)", "+1+1", "-1+1", "\t=1+1", "\r=1+1", "\n=1+1", " =1+1"],
   '=HYPERLINK("http://127.0.0.1:9/?"&A1,"x")',
-  "@SUM(1)",
-  "+1+1",
-  "-1+1",
-  "\t=1+1",
-  "\r=1+1",
-  "\n=1+1",
-  " =1+1",
   'a "quoted", one\r\nin two lines',
 ];
 

@@ -18,10 +18,7 @@ void t.test("late samples appear from the next tick on", async (t) => {
     endpoints: { component: string; samples: number; newestAt: string }[];
     regions: { compare: { samples: number; newestAt: string }[] };
   }
-  const page = async () => {
-    const web = await anotherWeb(t, database);
-    return (await web.ask<Page>("/v1/targets/kraken")).body;
-  };
+  const page = async () => (await (await anotherWeb(t, database)).ask<Page>("/v1/targets/kraken")).body;
   const counted = ({ endpoints, regions }: Page) => ({
     ticker: endpoints.find(({ component }) => component === "rest:ticker")!.samples,
     regions: regions.compare.map(({ samples }) => samples),
@@ -60,48 +57,33 @@ void t.test("regions are compared over exactly the requested range", async (t) =
     cross join lateral (select abs(hashint8(extract(epoch from at)::bigint * 64 + component_id)) as luck) drawn
     where venue = 'okx'
   `);
-  interface Compared {
-    region: string;
-    samples: number;
-    goodPct: number;
-    answers: number;
-    p50Ms: number;
-    p95Ms: number;
-  }
+  type Compared = { region: string } & Record<"samples" | "goodPct" | "answers" | "p50Ms" | "p95Ms", number>;
 
   async function areThoseOfRaw(when: string) {
     const web = await anotherWeb(t, database);
-    for (const [range, length] of [
-      ["24h", "24 hours"],
-      ["7d", "7 days"],
-    ] as const) {
-      const { body } = await web.ask<{ generatedAt: string; regions: { compare: Compared[] } }>(
-        `/v1/targets/okx?range=${range}`,
-      );
+    for (const range of ["24h", "7d"]) {
+      type Page = { generatedAt: string; regions: { compare: Compared[] } };
+      const { body } = await web.ask<Page>(`/v1/targets/okx?range=${range}`);
       const wholeMs = (share: number) =>
         sql`round(percentile_cont(${share}::double precision) within group (order by latency_us) filter (where good and kind = 'rest') / 1000)::int`;
       const expected = await pool.query<Compared>(sql`
         select
-          region, count(*)::int as samples, trunc(100.0 * count(*) filter (where good) / count(*), 3)::float8 as "goodPct",
+          region, count(*)::int as samples,
+          trunc(100.0 * count(*) filter (where good) / count(*), 3)::float8 as "goodPct",
           (count(*) filter (where good and kind = 'rest'))::int as answers, ${wholeMs(0.5)} as "p50Ms", ${wholeMs(0.95)} as "p95Ms"
         from sample
-        join component using (component_id)
-        join venue using (venue_id)
-        join region using (region_id)
+        join component using (component_id) join venue using (venue_id) join region using (region_id)
         where venue = 'okx'
-          and ts > ${body.generatedAt}::timestamptz - ${length}::interval and ts <= ${body.generatedAt}
+          and ts > ${body.generatedAt}::timestamptz - ${range}::interval and ts <= ${body.generatedAt}
           and ts + received_after_s * interval '1 second' <= ${body.generatedAt}
         group by region, region.position
         order by region.position
       `);
       t.ok(expected[0]!.answers > 100);
-      t.strictSame(
-        body.regions.compare.map(({ region, samples, goodPct, answers, p50Ms, p95Ms }) => ({
-          ...{ region, samples, goodPct, answers, p50Ms, p95Ms },
-        })),
-        expected,
-        `${when}, ${range}`,
-      );
+      const shown = body.regions.compare.map(({ region, samples, goodPct, answers, p50Ms, p95Ms }) => {
+        return { region, samples, goodPct, answers, p50Ms, p95Ms };
+      });
+      t.strictSame(shown, expected, `${when}, ${range}`);
     }
   }
   accepted(await tick(pool, new Date()));
@@ -114,24 +96,19 @@ void t.test("regions are compared over exactly the requested range", async (t) =
 void t.test("too few answers give no percentile", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
-  const [floors] = await pool.query(
-    sql`
-      select
-        api.p50_min_answers() as p50_min_answers,
-        api.p95_min_answers() as p95_min_answers,
-        api.uptime_min_coverage() as uptime_min_coverage
-    `,
-  );
-  t.strictSame(
-    floors,
-    Object.fromEntries(figureRules.map(({ name, value }) => [name, value])),
-    "SQL uses the published numbers",
-  );
-  interface Shown {
-    answers: number;
-    p50Ms: number | null;
-    p95Ms: number | null;
+  const [floors] = await pool.query(sql`
+    select p50_min_answers, p95_min_answers, uptime_min_coverage
+    from api.p50_min_answers(), api.p95_min_answers(), api.uptime_min_coverage()
+  `);
+  const rules = Object.fromEntries(figureRules.map(({ name, value }) => [name, value]));
+  t.strictSame(floors, rules, "SQL uses the published numbers");
+  interface Page {
+    endpoints: { component: string }[];
+    latency: { points: Point[] };
+    regions: { compare: object[] };
   }
+  type Point = { p50Ms: number | null; samples: number };
+  const respectsFloor = ({ p50Ms, samples }: Point) => p50Ms === (samples < 3 ? null : 80);
   const at = Math.floor(Date.now() / 1000) * 1000 - 200_000;
   for (const [answers, p50Ms, p95Ms] of [
     [2, null, null],
@@ -149,50 +126,37 @@ void t.test("too few answers give no percentile", async (t) => {
     await pool.query(sql`call upkeep.refresh_all(${ago(4_000)}, ${new Date()})`);
     accepted(await tick(pool, new Date()));
     const web = await anotherWeb(t, database);
-    const { body } = await web.ask<{
-      endpoints: (Shown & { component: string })[];
-      latency: { points: { p50Ms: number | null; samples: number }[] };
-      regions: { compare: Shown[] };
-    }>("/v1/targets/okx");
+    const { endpoints, latency, regions } = (await web.ask<Page>("/v1/targets/okx")).body;
+    const ticker = endpoints.find(({ component }) => component === "rest:ticker");
     const expected = { answers, p50Ms, p95Ms };
-    t.match(
-      body.endpoints.find(({ component }) => component === "rest:ticker"),
-      expected,
-    );
-    t.match(body.regions.compare[0], expected);
-    t.match(body.regions.compare[1], { answers: 0, p50Ms: null, p95Ms: null });
-    t.ok(body.latency.points.every(({ p50Ms, samples }) => p50Ms === (samples < 3 ? null : 80)));
-    const board = await web.ask<{ venues: { id: string; sparkline: { p50Ms: number | null; samples: number }[] }[] }>(
-      "/v1/status",
-    );
+    t.match([ticker, ...regions.compare], [expected, expected, { answers: 0, p50Ms: null, p95Ms: null }]);
+    t.ok(latency.points.every(respectsFloor));
+    const board = await web.ask<{ venues: { id: string; sparkline: Point[] }[] }>("/v1/status");
     const { sparkline } = board.body.venues.find(({ id }) => id === "okx")!;
-    t.equal(
-      sparkline.reduce((all, { samples }) => all + samples, 0),
-      answers,
-    );
-    t.ok(sparkline.every(({ p50Ms, samples }) => p50Ms === (samples < 3 ? null : 80)));
+    const shown = sparkline.reduce((all, { samples }) => all + samples, 0);
+    t.equal(shown, answers);
+    t.ok(sparkline.every(respectsFloor));
   }
 });
 
 void t.test("typical latencies have the instant as of which they hold", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
-  const typical = async () => {
-    const web = await anotherWeb(t, database);
-    const { body } = await web.ask<{
-      generatedAt: string;
-      summary: { medianLatencyMs: number | null; medianLatencyAsOf: string | null };
-      venues: { typicalMs: number | null; typicalAsOf: string | null }[];
-    }>("/v1/status");
-    return body;
-  };
+  interface Board {
+    generatedAt: string;
+    summary: { medianLatencyMs: number | null; medianLatencyAsOf: string | null };
+    venues: { typicalMs: number | null; typicalAsOf: string | null }[];
+  }
+  const typical = async () => (await (await anotherWeb(t, database)).ask<Board>("/v1/status")).body;
+  const decide = async () => accepted(await tick(pool, new Date()));
+  const none = { medianLatencyMs: null, medianLatencyAsOf: null };
   await measured(pool, { from: ago(900), to: ago(0), latencyMs: 80 });
-  accepted(await tick(pool, new Date()));
-  t.match((await typical()).summary, { medianLatencyMs: null, medianLatencyAsOf: null });
+  await decide();
+  t.match((await typical()).summary, none);
 
   await pool.query(sql`call upkeep.refresh_late(clock_timestamp())`);
-  t.match((await typical()).summary, { medianLatencyMs: null, medianLatencyAsOf: null }, "not before the next tick");
-  accepted(await tick(pool, new Date()));
+  t.match((await typical()).summary, none, "not before the next tick");
+  await decide();
   const first = await typical();
   t.equal(first.summary.medianLatencyMs, 80);
   t.ok(first.summary.medianLatencyAsOf! <= first.generatedAt);
@@ -200,10 +164,10 @@ void t.test("typical latencies have the instant as of which they hold", async (t
     t.strictSame([typicalMs, typicalAsOf], [80, first.summary.medianLatencyAsOf]);
 
   await measured(pool, { from: ago(900), to: ago(0), latencyMs: 120 });
-  accepted(await tick(pool, new Date()));
+  await decide();
   t.strictSame((await typical()).summary, first.summary, "unchanged over any number of ticks");
   await pool.query(sql`call upkeep.refresh_late(clock_timestamp())`);
-  accepted(await tick(pool, new Date()));
+  await decide();
   const second = await typical();
   t.equal(second.summary.medianLatencyMs, 120);
   t.ok(second.summary.medianLatencyAsOf! > first.summary.medianLatencyAsOf!);
@@ -212,12 +176,10 @@ void t.test("typical latencies have the instant as of which they hold", async (t
 void t.test("a probe's heartbeat after the instant is not shown", async (t) => {
   const database = await migratedDatabase(t);
   const { pool } = database;
-  const seen = async () => {
+  const read = async () => {
     const web = await anotherWeb(t, database);
-    const { body } = await web.ask<{ generatedAt: string; regions: { probes: { id: string; seenAt: string }[] }[] }>(
-      "/v1/regions",
-    );
-    const { generatedAt, regions } = body;
+    type Fleet = { generatedAt: string; regions: { probes: { id: string; seenAt: string }[] }[] };
+    const { generatedAt, regions } = (await web.ask<Fleet>("/v1/regions")).body;
     const probes = regions.flatMap((region) => region.probes);
     t.ok(probes.every(({ seenAt }) => seenAt <= generatedAt));
     return { generatedAt, probes };
@@ -229,7 +191,7 @@ void t.test("a probe's heartbeat after the instant is not shown", async (t) => {
     accepted(await tick(pool, at, { now: null }));
   };
   await decidedLater(new Date());
-  t.strictSame((await seen()).probes, [], "the probe did not exist at the instant");
+  t.strictSame((await read()).probes, [], "the probe did not exist at the instant");
 
   // at every tick, and always between the instant and its decision
   let before = new Date();
@@ -237,7 +199,7 @@ void t.test("a probe's heartbeat after the instant is not shown", async (t) => {
   for (let round = 0; round < 3; round += 1) {
     const at = new Date();
     await decidedLater(at);
-    const { generatedAt, probes } = await seen();
+    const { generatedAt, probes } = await read();
     t.equal(generatedAt, at.toISOString());
     t.equal(probes.length, 1);
     t.ok(probes[0]!.seenAt >= before.toISOString(), "the last heartbeat before the instant is shown");
@@ -249,5 +211,5 @@ void t.test("a probe's heartbeat after the instant is not shown", async (t) => {
   await pool.query(sql`select pg_sleep(0.02)`);
   await probe.leave();
   accepted(await tick(pool, at, { now: null }));
-  t.equal((await seen()).probes.length, 1, "the probe says goodbye only after the instant");
+  t.equal((await read()).probes.length, 1, "the probe says goodbye only after the instant");
 });

@@ -4,7 +4,7 @@ import t from "tap";
 import { deliveryRules } from "../../../server/alerts/delivery/rules.js";
 import { type Pool, sql } from "../../../shared/database/pool.js";
 import { packagedFile } from "../../../shared/config/package.js";
-import { addChannel, happened } from "../../support/alerts.js";
+import { addChannel, happened, type Kind } from "../../support/alerts.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { claim, expand, settle } from "../../support/dispatched.js";
@@ -35,6 +35,8 @@ const detectionMs = 10_000;
 /** The reported time of an opening that was delivered this long after it. */
 const one = (afterMs: number) => ({ deliveries: 1, p50Ms: detectionMs + afterMs, p95Ms: detectionMs + afterMs });
 
+type Queued = Parameters<typeof happened>[1] & { venues?: string[]; channels?: number; queuedAt?: Date };
+
 void t.test("the figures count the right deliveries", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
@@ -42,17 +44,28 @@ void t.test("the figures count the right deliveries", async (t) => {
   const after = (ms: number) => new Date(+start + ms);
   /** The API's answer, checked against docs/methodology.md. */
   const notify = async () => {
-    const answer = await asked(pool);
+    const answer = await figures(pool);
     t.match(answer, await fromTheLog(pool), "the figures agree with docs/methodology.md");
     return answer;
   };
+  /** Replaces everything by events of these venues, queued for new channels. Returns the first of them. */
+  const queue = async ({ venues = ["okx"], channels = 1, at = start, queuedAt = at, ...what }: Queued = {}) => {
+    await forget(pool);
+    const first = await addChannel(pool);
+    for (let more = 1; more < channels; more++) await addChannel(pool);
+    for (const venue of venues) await happened(pool, { ...what, venue, at });
+    await expand(pool, queuedAt);
+    return first;
+  };
+  /** Claims deliveries, and delivers them at once. */
+  const deliver = async (at: Date) => settle(pool, at, await claim(pool, at), "delivered");
+  /** Claims deliveries, and the receiver refuses them. */
+  const fail = async (at: Date) => settle(pool, at, await claim(pool, at), "refused");
 
   await t.test("spec: only delivered openings count", async (t) => {
     await forget(pool);
     t.match(await notify(), none);
-    await addChannel(pool);
-    await happened(pool, { venue: "okx", at: start });
-    await expand(pool, start);
+    await queue();
     t.match(await notify(), none, "a queued delivery does not count");
     const opened = await claim(pool, after(100));
     t.match(await notify(), none, "a delivery in flight does not count");
@@ -62,32 +75,23 @@ void t.test("the figures count the right deliveries", async (t) => {
     t.match(body, { days: 30, ...one(2_500) }, "the delivered opening counts");
 
     await t.test("escalations and closings do not count", async (t) => {
-      await forget(pool);
-      await addChannel(pool);
-      await happened(pool, { at: start, severity: "degraded", kinds: ["opened", "escalated", "closed"] });
-      await expand(pool, start);
-      for (let i = 1; i <= 3; i++) await settle(pool, after(i * 1000), await claim(pool, after(i * 1000)), "delivered");
+      await queue({ severity: "degraded", kinds: ["opened", "escalated", "closed"] });
+      for (const ms of [1_000, 2_000, 3_000]) await deliver(after(ms));
       t.strictSame(await states(pool), Array(3).fill("event delivered"));
       t.match(await notify(), one(1_000));
     });
 
     await t.test("alerts of an incident that is retracted later do not count", async (t) => {
-      await forget(pool);
-      await addChannel(pool);
-      for (const venue of ["okx", "gate"]) await happened(pool, { venue, at: start });
-      await expand(pool, start);
-      for (const ms of [1_000, 5_000]) await settle(pool, after(ms), await claim(pool, after(ms)), "delivered");
+      await queue({ venues: ["okx", "gate"] });
+      for (const ms of [1_000, 5_000]) await deliver(after(ms));
       t.match(await notify(), { deliveries: 2, p50Ms: 13_000, p95Ms: 14_800 });
       await retract(pool, "gate");
       t.match(await notify(), one(1_000));
     });
 
     await t.test("a failed delivery does not count", async (t) => {
-      await forget(pool);
-      await addChannel(pool);
-      await happened(pool, { at: start });
-      await expand(pool, start);
-      await settle(pool, start, await claim(pool, start), "refused");
+      await queue();
+      await fail(start);
       t.match(await notify(), none);
       const retried = await claim(pool, after(minute));
       await settle(pool, after(minute), retried, "timeout", { attempts: 2 });
@@ -96,21 +100,14 @@ void t.test("the figures count the right deliveries", async (t) => {
     });
 
     await t.test("a delivery that succeeds after retries counts with its full time", async (t) => {
-      await forget(pool);
-      await addChannel(pool);
-      await happened(pool, { at: start });
-      await expand(pool, start);
-      await settle(pool, start, await claim(pool, start), "refused");
-      const retried = await claim(pool, after(minute));
-      await settle(pool, after(minute), retried, "delivered");
+      await queue();
+      await fail(start);
+      await deliver(after(minute));
       t.match(await notify(), one(minute));
     });
 
     await t.test("times are exact to the millisecond, and never negative", async (t) => {
-      await forget(pool);
-      await addChannel(pool);
-      for (const venue of ["okx", "gate"]) await happened(pool, { venue, at: start });
-      await expand(pool, start);
+      await queue({ venues: ["okx", "gate"] });
       for (const [ms, us] of [
         [1_000, 100],
         [2_000, 600],
@@ -122,14 +119,10 @@ void t.test("the figures count the right deliveries", async (t) => {
       // 11,000 and 12,001
       t.match(await notify(), { deliveries: 2, p50Ms: 11_501, p95Ms: 11_951 });
 
-      await forget(pool);
-      await addChannel(pool);
-      await happened(pool, { at: start });
       const before = after(-2 * detectionMs);
-      await expand(pool, before);
-      await settle(pool, before, await claim(pool, before), "delivered");
-      const none = one(-detectionMs);
-      t.match(await notify(), none, "its probe's clock was ahead");
+      await queue({ queuedAt: before });
+      await deliver(before);
+      t.match(await notify(), one(-detectionMs), "its probe's clock was ahead");
     });
 
     await t.test("skipped and dropped deliveries do not count", async (t) => {
@@ -139,8 +132,7 @@ void t.test("the figures count the right deliveries", async (t) => {
       await pool.query(sql`update channel set off_at = ${start}, off_cause = 'operator' where channel_id = ${off}`);
       for (const venue of ["okx", "gate"]) await happened(pool, { venue, at: start });
       await expand(pool, start);
-      const okx = await claim(pool, start);
-      await settle(pool, start, okx, "delivered");
+      await deliver(start);
       await retract(pool, "gate");
       t.strictSame(await claim(pool, after(1)), []);
       t.strictSame(await states(pool), ["event delivered", "event dropped", "event skipped", "event skipped"]);
@@ -155,23 +147,14 @@ void t.test("the figures count the right deliveries", async (t) => {
       await expand(pool, ago(600));
       for (const event of [1, null]) {
         const [begun] = await pool.file<{ attempt_id: number }>("by_hand_open", [channel, event, "test", minute]);
-        const sent = {
-          attemptId: begun!.attempt_id,
-          result: "delivered",
-          status: 200,
-          durationMs: 10,
-          agoMs: 0,
-          spread: 1,
-        };
-        await pool.file("settle_deliveries", [null, JSON.stringify([sent]), JSON.stringify(deliveryRules)]);
+        const delivered = { result: "delivered", status: 200, durationMs: 10, agoMs: 0, spread: 1 };
+        const attempts = JSON.stringify([{ attemptId: begun!.attempt_id, ...delivered }]);
+        await pool.file("settle_deliveries", [null, attempts, JSON.stringify(deliveryRules)]);
       }
       await pool.file("channel_queue_open", [channel]);
       // it was queued just now
-      const now = new Date(Date.now() + minute);
-      await settle(pool, now, await claim(pool, now), "delivered");
-      await pool.query(sql`
-        update delivery set ended_at = ${ago(300)} where ended_at is not null
-      `);
+      await deliver(new Date(Date.now() + minute));
+      await pool.query(sql`update delivery set ended_at = ${ago(300)} where ended_at is not null`);
       t.strictSame(await states(pool), ["open delivered", "replay delivered", "test delivered"]);
       t.match(await notify(), none);
     });
@@ -179,11 +162,8 @@ void t.test("the figures count the right deliveries", async (t) => {
 
   await t.test("spec: an event that waited for more than 1 hour until it was claimed is a backfill", async (t) => {
     const claimedAfter = async (ms: number) => {
-      await forget(pool);
-      await addChannel(pool);
-      await happened(pool, { at: start });
-      await expand(pool, after(ms));
-      await settle(pool, after(ms), await claim(pool, after(ms)), "delivered");
+      await queue();
+      await deliver(after(ms));
       return notify();
     };
     t.match(await claimedAfter(hour), one(hour));
@@ -195,13 +175,8 @@ void t.test("the figures count the right deliveries", async (t) => {
         [hour - 1, true],
         [hour + 1, false],
       ] as const) {
-        await forget(pool);
-        await addChannel(pool);
-        await addChannel(pool);
-        await happened(pool, { at: start });
-        await expand(pool, start);
-        const first = await claim(pool, after(firstMs), 1);
-        t.equal(first.length, 1);
+        await queue({ channels: 2 });
+        t.equal((await claim(pool, after(firstMs), 1)).length, 1);
         const second = await claim(pool, after(hour + 20_000));
         t.equal(second.length, 1);
         await settle(pool, after(hour + 20_000), second, "delivered");
@@ -210,10 +185,7 @@ void t.test("the figures count the right deliveries", async (t) => {
     });
 
     await t.test("a claim of a requested delivery decides about a backfill, too", async (t) => {
-      await forget(pool);
-      const [failed] = [await addChannel(pool), await addChannel(pool)];
-      await happened(pool, { at: start });
-      await expand(pool, start);
+      const failed = await queue({ channels: 2 });
       const first = await claim(pool, start, 1);
       await settle(pool, start, first, "refused", { attempts: 1 });
       await pool.file("channel_queue_open", [failed]);
@@ -221,20 +193,15 @@ void t.test("the figures count the right deliveries", async (t) => {
       t.equal(late.length, 1);
       await settle(pool, after(hour + 20_000), late, "delivered");
       t.match(await notify(), one(hour + 20_000));
-      const now = new Date(Date.now() + minute);
-      await settle(pool, now, await claim(pool, now), "delivered");
+      await deliver(new Date(Date.now() + minute));
       t.strictSame(await states(pool), ["event delivered", "open delivered"]);
       t.match(await notify(), one(hour + 20_000), "the requested delivery does not count");
     });
 
     await t.test("an event that waits for its receiver is no backfill", async (t) => {
-      await forget(pool);
-      await addChannel(pool);
-      await happened(pool, { at: start });
-      await expand(pool, start);
-      await settle(pool, start, await claim(pool, start), "refused");
-      const late = await claim(pool, after(2 * hour));
-      await settle(pool, after(2 * hour), late, "delivered");
+      await queue();
+      await fail(start);
+      await deliver(after(2 * hour));
       t.match(await notify(), one(2 * hour));
     });
   });
@@ -243,12 +210,8 @@ void t.test("the figures count the right deliveries", async (t) => {
     const { generatedAt } = await notify();
     const today = Date.parse(`${generatedAt.slice(0, 10)}T00:00:00Z`);
     const deliveredAt = async (ms: number) => {
-      await forget(pool);
-      await addChannel(pool);
-      await happened(pool, { at: new Date(ms) });
-      await expand(pool, new Date(ms));
-      const claimed = await claim(pool, new Date(ms));
-      await settle(pool, new Date(ms), claimed, "delivered");
+      await queue({ at: new Date(ms) });
+      await deliver(new Date(ms));
       return notify();
     };
     t.match(await deliveredAt(today - 29 * day), one(0));
@@ -257,81 +220,69 @@ void t.test("the figures count the right deliveries", async (t) => {
   });
 });
 
-void t.test(
-  "spec: the median and the 95 % percentile are of all channels together, as the log of deliveries has them",
-  async (t) => {
-    const { pool } = await migratedDatabase(t);
-    const random = randomFrom(5);
-    const between = (from: number, to: number) => Math.round(from + random() * (to - from));
-    const pick = <T>(...of: readonly T[]) => of[between(0, of.length - 1)]!;
-    let backfills = 0;
-    for (let round = 0; round < 4; round++) {
-      await forget(pool);
-      const channels = 2 + round;
-      for (let i = 0; i < channels; i++) await addChannel(pool);
-      const end = Date.now() - 3 * hour;
-      // some were recorded an hour or more before they are claimed
-      for (let i = 0; i < 20; i++)
-        await happened(pool, {
-          venue: pick("okx", "kraken", "gate", "bybit"),
-          at: new Date(end - between(0, 1.3 * hour)),
-          severity: "degraded",
-          kinds: pick(["opened", "closed"], ["opened", "escalated", "closed"]),
-        });
-      await expand(pool, new Date(end));
-      let ms = 0;
-      while ((await states(pool)).includes("event due")) {
-        ms += between(10_000, 20_000);
-        const at = new Date(end + ms);
-        const claimed = await claim(pool, at, between(1, channels));
-        for (const result of ["delivered", "delivered", "refused"] as const) {
-          const some = claimed.splice(0, pick(0, 1, 2, 9));
-          const answered = new Date(+at + between(0, 9_000));
-          await settle(pool, answered, some, result, { attempts: 1 });
-        }
-        await settle(pool, at, claimed, "delivered");
-        if (random() < 0.02) await retract(pool, pick("okx", "gate"));
-      }
-      const answer = await asked(pool);
-      const reckoned = await reckon(pool);
-      t.ok(reckoned.counted > 10 && reckoned.counted < reckoned.deliveries);
-      backfills += reckoned.backfills;
-      t.match(
-        answer,
-        { deliveries: reckoned.counted, p50Ms: reckoned.p50Ms, p95Ms: reckoned.p95Ms },
-        JSON.stringify(reckoned),
-      );
-      t.match(answer, await fromTheLog(pool), "the figures agree with docs/methodology.md");
+void t.test("spec: the median and the 95 % percentile are of all channels together", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const random = randomFrom(5);
+  const between = (from: number, to: number) => Math.round(from + random() * (to - from));
+  const pick = <T>(...of: readonly T[]) => of[between(0, of.length - 1)]!;
+  let backfills = 0;
+  for (let round = 0; round < 4; round++) {
+    await forget(pool);
+    const channels = 2 + round;
+    for (let i = 0; i < channels; i++) await addChannel(pool);
+    const end = Date.now() - 3 * hour;
+    // some were recorded an hour or more before they are claimed
+    for (let i = 0; i < 20; i++) {
+      const venue = pick("okx", "kraken", "gate", "bybit");
+      const at = new Date(end - between(0, 1.3 * hour));
+      const kinds = pick<Kind[]>(["opened", "closed"], ["opened", "escalated", "closed"]);
+      await happened(pool, { venue, at, severity: "degraded", kinds });
     }
-    t.ok(backfills > 0);
-  },
-);
+    await expand(pool, new Date(end));
+    let ms = 0;
+    while ((await states(pool)).includes("event due")) {
+      ms += between(10_000, 20_000);
+      const at = new Date(end + ms);
+      const claimed = await claim(pool, at, between(1, channels));
+      for (const result of ["delivered", "delivered", "refused"] as const) {
+        const some = claimed.splice(0, pick(0, 1, 2, 9));
+        const answered = new Date(+at + between(0, 9_000));
+        await settle(pool, answered, some, result, { attempts: 1 });
+      }
+      await settle(pool, at, claimed, "delivered");
+      if (random() < 0.02) await retract(pool, pick("okx", "gate"));
+    }
+    const answer = await figures(pool);
+    const { counted, p50Ms, p95Ms, ...all } = await expectedFigures(pool);
+    t.ok(counted > 10 && counted < all.deliveries);
+    backfills += all.backfills;
+    t.match(answer, { deliveries: counted, p50Ms, p95Ms }, JSON.stringify(all));
+    t.match(answer, await fromTheLog(pool), "the figures agree with docs/methodology.md");
+  }
+  t.ok(backfills > 0);
+});
 
 /** The contract's rules, applied to the log. */
-async function reckon(pool: Pool) {
-  const rows = await pool.query<{
+async function expectedFigures(pool: Pool) {
+  interface Delivery {
     event: number;
-    kind: string;
-    cause: string;
-    state: string;
+    what: string;
     recorded: Date;
     began: Date;
     retracted: Date | null;
     claimed: Date | null;
     ended: Date | null;
-  }>(sql`
-    select d.event_id as event, e.kind, d.cause, d.state, e.recorded_at as recorded, i.started_at as began,
-      i.retracted_at as retracted, d.first_claimed_at as claimed, d.ended_at as ended
+  }
+  const rows = await pool.query<Delivery>(sql`
+    select d.event_id as event, e.kind || ' ' || d.cause || ' ' || d.state as what, i.retracted_at as retracted,
+      e.recorded_at as recorded, i.started_at as began, d.first_claimed_at as claimed, d.ended_at as ended
     from delivery d join alert_event e using (event_id) join incident i using (incident_id)
   `);
   const firstClaims = new Map<number, number>();
   for (const { event, claimed } of rows)
     if (claimed) firstClaims.set(event, Math.min(+claimed, firstClaims.get(event) ?? Infinity));
-  const isBackfill = ({ event, recorded }: (typeof rows)[number]) => firstClaims.get(event)! - +recorded > hour;
-  const openings = rows.filter(
-    ({ kind, cause, state, retracted }) =>
-      kind === "opened" && cause === "event" && state === "delivered" && retracted === null,
-  );
+  const isBackfill = ({ event, recorded }: Delivery) => firstClaims.get(event)! - +recorded > hour;
+  const openings = rows.filter(({ what, retracted }) => what === "opened event delivered" && !retracted);
   const tookMs = openings
     .filter((row) => !isBackfill(row))
     .map(({ began, ended }) => +ended! - +began)
@@ -359,7 +310,7 @@ async function fromTheLog(pool: Pool): Promise<Omit<Notify, "generatedAt" | "day
   return { deliveries: row!.count, p50Ms, p95Ms };
 }
 
-async function asked(pool: Pool): Promise<Notify> {
+async function figures(pool: Pool): Promise<Notify> {
   const [row] = await pool.file<{ body: string }>("notify");
   return JSON.parse(row!.body) as Notify;
 }

@@ -16,20 +16,20 @@ import {
 void t.test("which of our incidents and of the venues' notices are pairs", async (t) => {
   const { pool, registry, now, ask, compared, begin, post } = await startComparing(t);
 
+  const incidentOf = async (slug?: string) =>
+    (await ask<{ incident: ComparedIncident }>(`/v1/incidents/${slug}`)).incident;
+
   await t.test("spec: pairs begin within 6 hours of each other, either way, on the same venue", async (t) => {
-    const cases: [string, number, object][] = [
-      ["6 hours later", -6, { paired: 1, oursOnly: 0, theirsOnly: 0 }],
-      ["6 hours earlier", 6, { paired: 1, oursOnly: 0, theirsOnly: 0 }],
-      ["more than 6 hours later", -6 - 1e-5, { paired: 0, oursOnly: 1, theirsOnly: 1 }],
-      ["more than 6 hours earlier", 6 + 1e-5, { paired: 0, oursOnly: 1, theirsOnly: 1 }],
-    ];
-    for (const [what, hoursEarlier, expected] of cases) {
+    for (const hoursEarlier of [-6, 6, -6 - 1e-5, 6 + 1e-5]) {
+      const what = `a notice ${hoursEarlier} hours earlier`;
+      const isPair = Math.abs(hoursEarlier) === 6;
+      const alone = isPair ? 0 : 1;
       await begin();
       const [slug] = await incidents(pool, "deribit", at(50));
       await post("deribit", notice("n", at(50 + hoursEarlier)));
-      t.match(await compared("deribit"), { ours: 1, theirs: 1, ...expected }, what);
-      const { incident } = await ask<{ incident: ComparedIncident }>(`/v1/incidents/${slug}`);
-      t.equal(incident.official !== null, what.startsWith("6"), what);
+      const counts = { ours: 1, theirs: 1, paired: 1 - alone, oursOnly: alone, theirsOnly: alone };
+      t.match(await compared("deribit"), counts, what);
+      t.equal((await incidentOf(slug)).official !== null, isPair, what);
     }
     await begin();
     await incidents(pool, "deribit", at(50));
@@ -41,31 +41,22 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
     await begin();
     const slugs = await incidents(pool, "deribit", at(50), at(49), at(48));
     await post("deribit", notice("far", at(45)), notice("near", at(49.1)));
-    t.match(await compared("deribit"), {
-      ...{ ours: 3, oursCompared: 3, theirs: 2, theirsCompared: 2 },
-      ...{ paired: 1, oursNear: 2, oursOnly: 0, theirsNear: 1, theirsOnly: 0 },
-    });
-    const beside = [];
-    for (const slug of slugs) {
-      const { incident } = await ask<{ incident: ComparedIncident }>(`/v1/incidents/${slug}`);
-      beside.push(incident.official?.id);
-    }
-    t.strictSame(beside, ["near", "near", "near"], "each has its nearest notice");
+    const all = { ours: 3, oursCompared: 3, theirs: 2, theirsCompared: 2 };
+    const counts = { ...all, paired: 1, oursNear: 2, oursOnly: 0, theirsNear: 1, theirsOnly: 0 };
+    t.match(await compared("deribit"), counts);
+    for (const slug of slugs) t.equal((await incidentOf(slug)).official?.id, "near", "each has its nearest notice");
   });
 
-  await t.test(
-    "one notice for an outage of many components is one pair, and not silence about the others",
-    async (t) => {
-      await begin();
-      await incidents(pool, "deribit", ...[50, 50.01, 50.02, 50.03].map(at));
-      await post("deribit", notice("n", at(49)));
-      t.match(await compared("deribit"), { paired: 1, oursNear: 3, oursOnly: 0 });
-      await begin();
-      await incidents(pool, "deribit", at(50));
-      await post("deribit", notice("a", at(49)), notice("b", at(51)), notice("c", at(20)));
-      t.match(await compared("deribit"), { paired: 1, theirsNear: 1, theirsOnly: 1 });
-    },
-  );
+  await t.test("one notice for an outage of many components is one pair, not silence about the others", async (t) => {
+    await begin();
+    await incidents(pool, "deribit", ...[50, 50.01, 50.02, 50.03].map(at));
+    await post("deribit", notice("n", at(49)));
+    t.match(await compared("deribit"), { paired: 1, oursNear: 3, oursOnly: 0 });
+    await begin();
+    await incidents(pool, "deribit", at(50));
+    await post("deribit", notice("a", at(49)), notice("b", at(51)), notice("c", at(20)));
+    t.match(await compared("deribit"), { paired: 1, theirsNear: 1, theirsOnly: 1 });
+  });
 
   await t.test("maintenance, subjects that we do not measure, and impossible times acknowledge nothing", async (t) => {
     await begin();
@@ -84,31 +75,20 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
       notice("doubtful", at(50), { postedAt: at(-100) }),
       notice("of 1900", at(50), { postedAt: new Date("1900-01-01") }),
     );
-    t.match(await compared("deribit"), {
-      ...{ oursOnly: 1, theirs: 2, theirsCompared: 0, paired: 0 },
-      ...{ maintenances: 1, others: 4 },
-    });
+    const counts = { paired: 0, oursOnly: 1, theirs: 2, maintenances: 1, others: 4 };
+    t.match(await compared("deribit"), { ...counts, theirsCompared: 0 });
     interface Page {
       incident: ComparedIncident;
-      official: { incidents: { id: string; kind: string; timesDoubtful: boolean }[] };
+      official: { incidents: { id: string; kind: string }[] };
       detection: DetectionRow;
     }
     const { incident, official, detection } = await ask<Page>(`/v1/incidents/${slug}`);
     t.equal(incident.official, null);
-    t.match(detection, { ours: 1, paired: 0, oursOnly: 1, theirs: 2, maintenances: 1, others: 4 });
-    t.strictSame(
-      Object.fromEntries(official.incidents.map(({ id, kind }) => [id, kind])),
-      {
-        m: "maintenance",
-        title: "other",
-        components: "other",
-        percent: "other",
-        announced: "other",
-        doubtful: "incident",
-        "of 1900": "incident",
-      },
-      "they are shown with their kind",
-    );
+    t.match(detection, { ours: 1, ...counts });
+    const others = { title: "other", components: "other", percent: "other", announced: "other" };
+    const kinds = { m: "maintenance", ...others, doubtful: "incident", "of 1900": "incident" };
+    const shown = Object.fromEntries(official.incidents.map(({ id, kind }) => [id, kind]));
+    t.strictSame(shown, kinds, "they are shown with their kind");
     await post("deribit", notice("mixed", at(50), both), notice("10", at(49), { title: "100 ms" }));
     t.match(await compared("deribit"), { paired: 1, theirsNear: 1 });
     await pool.query(sql`update venue set official_not_about = null where venue = 'deribit'`);
@@ -141,7 +121,7 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
     await readThrough(pool, "okx", at(70), at(50));
     await readThrough(pool, "okx", at(40), at(20));
     await incidents(pool, "okx", at(71), at(60), at(55), at(45), at(30));
-    t.match(await compared("okx"), { ...{ ours: 5, oursCompared: 2, oursOnly: 2, observed: true } });
+    t.match(await compared("okx"), { ours: 5, oursCompared: 2, oursOnly: 2, observed: true });
     // a feed's list that reaches back covers the time before the first reading
     await said(pool, "okx", at(15), [{ ...whole(), listedFrom: at(52) }]);
     t.match(await compared("okx"), { ours: 5, oursCompared: 4 });
@@ -159,25 +139,20 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
     const [slug] = await incidents(pool, "deribit", young!);
     t.match(await compared("deribit"), { ours: 1, oursCompared: 0, oursOnly: 0 });
     await post("deribit", notice("young", young!));
-    t.match(await compared("deribit"), { ...{ oursCompared: 0, theirs: 1, theirsCompared: 0, paired: 0 } });
-    interface Page {
-      incident: ComparedIncident;
-      detection: DetectionRow;
-    }
-    const { incident, detection } = await ask<Page>(`/v1/incidents/${slug}`);
-    t.match(incident, { official: { id: "young", subjectMatched: false }, officialObserved: true });
-    t.match(detection, { ...{ ours: 1, venuesCompared: 0, venuesUnseen: 1, paired: null } });
+    t.match(await compared("deribit"), { oursCompared: 0, theirs: 1, theirsCompared: 0, paired: 0 });
+    t.match(await ask(`/v1/incidents/${slug}`), {
+      incident: { official: { id: "young", subjectMatched: false }, officialObserved: true },
+      detection: { ours: 1, venuesCompared: 0, venuesUnseen: 1, paired: null },
+    });
     // a notice that is younger than its incident waits with it
     await pool.script("truncate incident, alert_event, delivery, delivery_attempt restart identity");
     await incidents(pool, "deribit", old!);
-    t.match(await compared("deribit"), { ...{ oursCompared: 1, paired: 1, theirsCompared: 1, oursOnly: 0 } });
+    t.match(await compared("deribit"), { oursCompared: 1, paired: 1, theirsCompared: 1, oursOnly: 0 });
   });
 
   await t.test("venues that are not compared are counted separately, by reason", async (t) => {
     await begin();
-    await incidents(pool, "gate", at(50));
-    await incidents(pool, "binance", at(50));
-    await incidents(pool, "bitfinex", at(50));
+    for (const venue of ["gate", "binance", "bitfinex"]) await incidents(pool, venue, at(50));
     const none = { oursCompared: null, theirs: null, paired: null, oursOnly: null, aheadUncorrelated: null };
     t.match(await compared("gate"), { ...none, ours: 1, observed: false, venuesWithoutFeed: 1, maintenances: null });
     t.match(await compared("binance"), { ...none, ours: 1, observed: true, venuesOnlyMaintenance: 1, maintenances: 0 });
@@ -195,10 +170,9 @@ void t.test("which of our incidents and of the venues' notices are pairs", async
     // the window begins 24 hours before
     await incidents(pool, "deribit", at(23), at(25));
     await post("deribit", notice("before", at(24.5)), notice("after", at(23.9)));
-    t.match(await compared("deribit", windowOf(1)), {
-      ...{ ours: 1, oursCompared: 1, paired: 1, oursOnly: 0 },
-      ...{ theirs: 1, theirsCompared: 1, theirsOnly: 0, theirsNear: 0 },
-    });
+    const ours = { ours: 1, oursCompared: 1, paired: 1, oursOnly: 0 };
+    const theirs = { theirs: 1, theirsCompared: 1, theirsOnly: 0, theirsNear: 0 };
+    t.match(await compared("deribit", windowOf(1)), { ...ours, ...theirs });
   });
 
   await t.test("spec: the fleet row carries no median, and a venue's is of 5 leads or more", async (t) => {

@@ -1,42 +1,18 @@
 /** Boards at their usual URLs are served without Express. Clients must see no difference. */
-import { createServer, request, type IncomingHttpHeaders } from "node:http";
+import { createServer } from "node:http";
 import t, { type Test } from "tap";
 import type { AnsweredRequest } from "../../../server/api/request-log.js";
 import { makeShared } from "../../../server/api/app.js";
 import { makeShortcut } from "../../../server/api/shortcut.js";
-import { startWeb } from "../../../server/api/web.js";
 import { listen } from "../../../shared/config/listen.js";
 import type { Pool } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { makeClock } from "../../../server/api/clock.js";
+import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured } from "../../support/fleet.js";
+import { askRaw, type RawAnswer } from "../../support/raw-answer.js";
 import { until } from "../../support/until.js";
-
-interface Raw {
-  status: number;
-  headers: IncomingHttpHeaders;
-  names: string[];
-  text: string;
-}
-
-function ask(port: number, path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Raw> {
-  return new Promise((resolve, reject) => {
-    const options = { port, host: "127.0.0.1", path, headers, method };
-    request({ ...options, agent: false }, (response) => {
-      const pieces: Buffer[] = [];
-      response.on("data", (piece: Buffer) => pieces.push(piece));
-      response.on("error", reject).on("end", () => {
-        const { statusCode, headers, rawHeaders } = response;
-        const names = rawHeaders.filter((_, i) => i % 2 === 0).sort();
-        const text = Buffer.concat(pieces).toString("latin1");
-        resolve({ status: statusCode!, headers, names, text });
-      });
-    })
-      .on("error", reject)
-      .end();
-  });
-}
 
 void t.test("the shortcut past Express", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
@@ -49,56 +25,47 @@ void t.test("the shortcut past Express", async (t) => {
   };
   const answered: AnsweredRequest[] = [];
   const logged: string[] = [];
-  const serve = async (rateLimit: number, trustProxy: string[] = []) => {
-    const web = await startWeb({
+  const serveOn = async (rateLimit: number, trustProxy: string[] = []) => {
+    const { port } = await serve(t, {
       pool: failing,
       registry,
       rateLimit,
       trustProxy,
-      baseUrl: "https://api.example.org",
-      siteUrl: "http://localhost",
       log: makeLog("web", "warn", (line) => logged.push(line)),
-      port: 0,
-      host: "127.0.0.1",
       onAnswered: (one) => answered.push(one),
     });
-    t.teardown(web.close);
-    return web.port;
+    return port;
   };
-  const port = await serve(10_000);
+  const port = await serveOn(10_000);
   /** A spelling that only Express handles. */
   const long = (path: string) => `${path}${path.includes("?") ? "&" : "?"}x=1`;
-  const same = (t: Test, short: Raw, full: Raw, what: string) => {
+  const same = (t: Test, short: RawAnswer, full: RawAnswer, what: string) => {
     t.equal(short.status, full.status, `${what}: status`);
     t.strictSame(short.names, full.names, `${what}: the same header names`);
     // one request later, and perhaps one second later
     for (const one of [short, full]) for (const name of ["date", "ratelimit"]) delete one.headers[name];
     t.strictSame(short.headers, full.headers, `${what}: headers`);
-    t.equal(short.text, full.text, `${what}: body`);
+    t.ok(short.bytes.equals(full.bytes), `${what}: body`);
   };
 
-  const paths = [
-    "/v1/status",
-    "/v1/status?category=exchange",
-    "/v1/targets/okx",
-    "/v1/exchanges/okx",
-    "/v1/regions",
-    "/v1/notify",
-  ];
+  /** Requests in the usual spelling and in the long one, which must be answered alike. Returns the usual answer. */
+  const askBoth = async (t: Test, path: string, headers: Record<string, string> = {}, method = "GET") => {
+    const short = await askRaw(port, path, headers, method);
+    same(t, short, await askRaw(port, long(path), headers, method), `${method} ${path} ${JSON.stringify(headers)}`);
+    return short;
+  };
+  const statuses = () => answered.map(({ route, status }) => `${route} ${status}`);
+
+  const boards = ["/v1/status", "/v1/status?category=exchange"];
+  const paths = [...boards, "/v1/targets/okx", "/v1/exchanges/okx", "/v1/regions", "/v1/notify"];
   await t.test("responds as the app does", async (t) => {
     for (const path of paths)
       for (const encoding of ["identity", "gzip", "br"]) {
         const accept = { "accept-encoding": encoding };
-        const what = `${path} ${encoding}`;
-        const short = await ask(port, path, accept);
-        t.equal(short.status, 200);
-        same(t, short, await ask(port, long(path), accept), what);
-        const known = { ...accept, "if-none-match": short.headers.etag! };
-        const again = await ask(port, path, known);
-        t.equal(again.status, 304);
-        same(t, again, await ask(port, long(path), known), `${what} again`);
-        const other = { ...accept, "if-none-match": '"other"' };
-        same(t, await ask(port, path, other), await ask(port, long(path), other), `${what}, another tag`);
+        const first = await askBoth(t, path, accept);
+        t.equal(first.status, 200);
+        t.equal((await askBoth(t, path, { ...accept, "if-none-match": first.headers.etag! })).status, 304);
+        await askBoth(t, path, { ...accept, "if-none-match": '"other"' });
       }
   });
 
@@ -120,27 +87,18 @@ void t.test("the shortcut past Express", async (t) => {
         { connection: "close" },
         { host: "" },
         { origin: "https://example.org" },
-      ] as Record<string, string>[]) {
-        const path = "/v1/status";
-        const what = `${method} ${JSON.stringify(headers)}`;
-        const short = await ask(port, path, headers, method);
-        same(t, short, await ask(port, long(path), headers, method), what);
-      }
+      ] as Record<string, string>[])
+        await askBoth(t, "/v1/status", headers, method);
   });
 
   await t.test("serves these URLs", async (t) => {
     answered.length = 0;
-    for (const path of paths) await ask(port, path);
+    for (const path of paths) await askRaw(port, path);
     await until(() => answered.length === paths.length);
-    t.strictSame(
-      answered.map(({ route, status }) => `${route} ${status}`),
-      [
-        ...["/v1/status 200", "/v1/status 200"],
-        ...["/v1/targets/:venue 200", "/v1/targets/:venue 200"],
-        ...["/v1/regions 200", "/v1/notify 200"],
-      ],
-      "each request is counted once, under its route",
-    );
+    const ofVenue = "/v1/targets/:venue";
+    const routes = ["/v1/status", "/v1/status", ofVenue, ofVenue, "/v1/regions", "/v1/notify"];
+    const expected = routes.map((route) => `${route} 200`);
+    t.strictSame(statuses(), expected, "each request is counted once, under its route");
   });
 
   await t.test("serves no other URL", async (t) => {
@@ -153,46 +111,42 @@ void t.test("the shortcut past Express", async (t) => {
       siteUrl: "http://localhost",
       log: makeLog("web", "warn"),
     });
-    const ipOf = () => "";
-    const alone = makeShortcut(registry, boards, null, ipOf, failures);
+    const alone = makeShortcut(registry, boards, null, () => "", failures);
     const server = createServer((request, response) => {
       void Promise.resolve(alone(request, response)).then((answered) => answered || response.writeHead(501).end());
     });
     t.teardown(() => server.close());
     const port = await listen(server, 0, "127.0.0.1", "PORT");
     for (const path of paths) {
-      t.equal((await ask(port, path)).status, 200, path);
-      t.equal((await ask(port, long(path))).status, 501, long(path));
+      t.equal((await askRaw(port, path)).status, 200, path);
+      t.equal((await askRaw(port, long(path))).status, 501, long(path));
       for (const headers of [
         { "if-none-match": 'W/"weak"' },
         { "if-none-match": '"a", "b"' },
         { "if-none-match": '"a"', "cache-control": "no-cache" },
         { "if-modified-since": new Date(0).toUTCString() },
       ] as Record<string, string>[])
-        t.equal((await ask(port, path, headers)).status, 501);
-      for (const method of ["OPTIONS", "POST"]) t.equal((await ask(port, path, {}, method)).status, 501, method);
+        t.equal((await askRaw(port, path, headers)).status, 501);
+      for (const method of ["OPTIONS", "POST"]) t.equal((await askRaw(port, path, {}, method)).status, 501, method);
     }
   });
 
   await t.test("shares the rate limit with the app", async (t) => {
-    const limited = await serve(3);
+    const limited = await serveOn(3);
     const left = async (path: string) => {
-      const { status, headers } = await ask(limited, path);
+      const { status, headers } = await askRaw(limited, path);
       return `${status} ${/remaining=\d+/.exec(headers.ratelimit as string)?.[0]}`;
     };
-    t.equal(await left("/v1/status"), "200 remaining=2");
-    t.equal(await left("/v1/thresholds"), "200 remaining=1");
-    t.equal(await left("/v1/status"), "200 remaining=0");
-    const refused = await ask(limited, "/v1/status");
-    t.equal(refused.status, 429);
-    t.match(refused.headers["content-type"], "application/problem+json");
-    t.ok(refused.headers["retry-after"]);
+    for (const [nth, path] of ["/v1/status", "/v1/thresholds", "/v1/status"].entries())
+      t.equal(await left(path), `200 remaining=${2 - nth}`);
+    const headers = { "content-type": "application/problem+json", "retry-after": /./ };
+    t.match(await askRaw(limited, "/v1/status"), { status: 429, headers });
     t.equal(await left("/v1/thresholds"), "429 remaining=0");
   });
 
   await t.test("recognises clients behind a trusted proxy", async (t) => {
-    const behind = await serve(1, ["loopback"]);
-    const from = async (address: string) => (await ask(behind, "/v1/status", { "x-forwarded-for": address })).status;
+    const behind = await serveOn(1, ["loopback"]);
+    const from = async (address: string) => (await askRaw(behind, "/v1/status", { "x-forwarded-for": address })).status;
     t.equal(await from("192.0.2.1"), 200);
     t.equal(await from("192.0.2.1"), 429);
     t.equal(await from("192.0.2.2"), 200);
@@ -203,19 +157,14 @@ void t.test("the shortcut past Express", async (t) => {
   await t.test("leaves requests to the app without a database", async (t) => {
     logged.length = answered.length = 0;
     trouble = Object.assign(new Error("gone"), { code: "ECONNREFUSED" });
-    const short = await ask(port, "/v1/status");
-    t.equal(short.status, 503);
-    same(t, short, await ask(port, long("/v1/status")), "503");
+    t.equal((await askBoth(t, "/v1/status")).status, 503);
     trouble = null;
     t.equal(logged.length, 1, "an outage is logged once");
     await until(() => answered.length === 2);
-    t.strictSame(
-      answered.map(({ route, status }) => `${route} ${status}`),
-      ["/v1/status 503", "/v1/status 503"],
-    );
-    const before = await ask(port, "/v1/status");
-    const after = await ask(port, "/v1/status");
-    const used = (one: Raw) => Number(/remaining=(\d+)/.exec(one.headers.ratelimit as string)![1]);
+    t.strictSame(statuses(), ["/v1/status 503", "/v1/status 503"]);
+    const before = await askRaw(port, "/v1/status");
+    const after = await askRaw(port, "/v1/status");
+    const used = (one: RawAnswer) => Number(/remaining=(\d+)/.exec(one.headers.ratelimit as string)![1]);
     t.equal(used(before) - used(after), 1, "no request counts twice");
   });
 });

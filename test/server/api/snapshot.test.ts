@@ -6,64 +6,71 @@ function fakeDatabase() {
   const database = {
     at: new Date(0),
     movedAt: null as Date | null,
-    asked: [] as string[],
+    statements: [] as string[],
     waiting: null as Promise<void> | null,
     async file(name: string, values: readonly unknown[] = []) {
-      database.asked.push(`${name} ${values.join()}`.trim());
+      database.statements.push(`${name} ${values.join()}`.trim());
       await database.waiting;
-      const made = `${name} made ${database.asked.length}`;
+      const made = `${name} made ${database.statements.length}`;
       return [{ generated_at: database.at, moved_at: database.movedAt, read_at: database.at, body: made }] as never[];
     },
   };
   return database;
 }
 
-void t.test("a body is made once a tick, for all clients", async (t) => {
+const ample = { bodies: 10, bytes: 1e6 };
+
+/** Pages of venues from a fake database. */
+function venuePages(bounds = ample) {
   const database = fakeDatabase();
-  const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 });
-  const ask = (venue: string) => snapshots("venue", [venue], [venue]);
+  const snapshots = makeSnapshots(database, bounds);
+  return { database, ask: (venue: string) => snapshots("venue", [venue], [venue]) };
+}
+
+void t.test("a body is made once a tick, for all clients", async (t) => {
+  const { database, ask } = venuePages();
 
   const first = await Promise.all([ask("a"), ask("a"), ask("b")]);
-  t.strictSame(database.asked, ["venue a", "venue b"]);
+  t.strictSame(database.statements, ["venue a", "venue b"]);
   t.equal(first[0], first[1]);
 
   t.equal((await ask("a"))!.body, first[0]!.body, "the same bytes");
-  t.strictSame(database.asked.slice(2), ["clock"]);
+  t.strictSame(database.statements.slice(2), ["clock"]);
 
   database.at = new Date(5_000);
   const next = await ask("a");
   t.not(next!.body, first[0]!.body);
   t.strictSame(next!.generatedAt, database.at);
-  t.strictSame(database.asked.slice(3), ["clock", "venue a"]);
+  t.strictSame(database.statements.slice(3), ["clock", "venue a"]);
 });
 
 void t.test("a body may be held beyond its tick", async (t) => {
   const database = fakeDatabase();
-  const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 });
-  const askedAt = async (s: number) => {
+  const snapshots = makeSnapshots(database, ample);
+  const statementsAt = async (s: number) => {
     database.at = new Date(s * 1000);
-    database.asked.length = 0;
+    database.statements.length = 0;
     await snapshots("week", [], [], 30_000);
-    return database.asked.join();
+    return database.statements.join();
   };
-  t.equal(await askedAt(100), "week");
-  t.equal(await askedAt(130), "clock", "held for its time");
-  t.equal(await askedAt(132), "clock,week", "made again afterwards");
+  t.equal(await statementsAt(100), "week");
+  t.equal(await statementsAt(130), "clock", "held for its time");
+  t.equal(await statementsAt(132), "clock,week", "made again afterwards");
   database.movedAt = new Date(130_000);
-  t.equal(await askedAt(134), "clock", "held, as it contains earlier changes");
+  t.equal(await statementsAt(134), "clock", "held, as it contains earlier changes");
   database.movedAt = new Date(136_000);
-  t.equal(await askedAt(136), "clock,week", "made again after a later change");
-  t.equal(await askedAt(138), "clock,week", "made again after a change that followed its tick");
-  t.equal(await askedAt(140), "clock");
-  t.equal(await askedAt(120), "clock,week", "never served for an earlier instant");
+  t.equal(await statementsAt(136), "clock,week", "made again after a later change");
+  t.equal(await statementsAt(138), "clock,week", "made again after a change that followed its tick");
+  t.equal(await statementsAt(140), "clock");
+  t.equal(await statementsAt(120), "clock,week", "never served for an earlier instant");
 });
 
 void t.test("a failed statement is not cached, and all waiting clients get the error", async (t) => {
   const database = fakeDatabase();
-  const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 });
+  const snapshots = makeSnapshots(database, ample);
   database.waiting = Promise.reject(new Error("gone"));
-  const asked = [1, 2].map(() => snapshots("status", [], []));
-  for (const one of asked) await t.rejects(one, { message: "gone" });
+  const waiting = [1, 2].map(() => snapshots("status", [], []));
+  for (const one of waiting) await t.rejects(one, { message: "gone" });
   database.waiting = null;
   t.match(await snapshots("status", [], []), { body: { plain: Buffer.from("status made 2") } });
 });
@@ -86,8 +93,7 @@ void t.test("the newest body is served while the database is busy", async (t) =>
   const database = fakeDatabase();
   const held: unknown[] = [];
   const whileBusy = { heldMs: 30_000, patienceMs: 1, onHeld: (error?: unknown) => held.push(error) };
-  const bounds = { bodies: 10, bytes: 1e6 };
-  const snapshots = makeSnapshots(database, bounds, undefined, whileBusy);
+  const snapshots = makeSnapshots(database, ample, undefined, whileBusy);
   const ask = (page: string) => snapshots("page", [page], [page]);
   const board = await ask("board");
   // reads the clock
@@ -97,17 +103,16 @@ void t.test("the newest body is served while the database is busy", async (t) =>
   async function waits(page: string, newest: string, name: string) {
     const { release } = keepBusy(database);
     let answered = false;
-    const asked = ask(page).then(() => (answered = true));
+    const waiting = ask(page).then(() => (answered = true));
     t.ok(await ask(newest));
     t.notOk(answered, name);
     release();
-    await asked;
+    await waiting;
   }
 
   const { release } = keepBusy(database);
-  const both = await Promise.all([ask("board"), ask("board")]);
-  t.strictSame(both, [board, board], "the newest board is served");
-  t.equal(await ask("board"), board, "later clients get it, too");
+  for (const served of await Promise.all([ask("board"), ask("board")])) t.equal(served, board);
+  t.equal(await ask("board"), board, "later clients get the newest board, too");
   t.strictSame(held, [undefined, undefined]);
   release();
   await waits("page", "board", "a page that is not cached waits");
@@ -129,7 +134,7 @@ void t.test("an error after a held response is logged", async (t) => {
   const database = fakeDatabase();
   let report: (error: unknown) => void;
   const reported = new Promise((resolve) => (report = resolve));
-  const snapshots = makeSnapshots(database, { bodies: 10, bytes: 1e6 }, undefined, {
+  const snapshots = makeSnapshots(database, ample, undefined, {
     heldMs: 30_000,
     patienceMs: 1,
     onHeld: (error) => error !== undefined && report(error),
@@ -144,30 +149,20 @@ void t.test("an error after a held response is logged", async (t) => {
 });
 
 void t.test("the number of cached bodies is bounded, and the least recently used is dropped first", async (t) => {
-  const database = fakeDatabase();
-  const snapshots = makeSnapshots(database, { bodies: 2, bytes: 1e6 });
-  const ask = (venue: string) => snapshots("venue", [venue], [venue]);
+  const { database, ask } = venuePages({ bodies: 2, bytes: 1e6 });
+  for (const venue of ["a", "b", "a", "c"]) await ask(venue);
+  database.statements.length = 0;
   await ask("a");
   await ask("b");
-  await ask("a");
-  await ask("c");
-  database.asked.length = 0;
-  await ask("a");
-  await ask("b");
-  t.strictSame(database.asked, ["clock", "venue b"]);
+  t.strictSame(database.statements, ["clock", "venue b"]);
 });
 
 void t.test("the bytes of cached bodies are bounded", async (t) => {
-  const database = fakeDatabase();
   // `venue made 1` in all its forms is 24 bytes long
-  const snapshots = makeSnapshots(database, { bodies: 100, bytes: 50 });
-  const ask = (venue: string) => snapshots("venue", [venue], [venue]);
+  const { database, ask } = venuePages({ bodies: 100, bytes: 50 });
   for (const venue of ["a", "b", "c"]) await ask(venue);
-  database.asked.length = 0;
-  await ask("c");
-  await ask("b");
-  await ask("a");
-  t.strictSame(database.asked, ["clock", "clock", "venue a"]);
-  const none = makeSnapshots(database, { bodies: 100, bytes: 10 });
-  t.ok(await none("venue", ["a"], ["a"]), "a body that is too large for the cache is served");
+  database.statements.length = 0;
+  for (const venue of ["c", "b", "a"]) await ask(venue);
+  t.strictSame(database.statements, ["clock", "clock", "venue a"]);
+  t.ok(await venuePages({ bodies: 100, bytes: 10 }).ask("a"), "a body that is too large for the cache is served");
 });

@@ -1,20 +1,16 @@
 /** Rules of the contract that no other test covers: numbers, limits and defaults in responses. */
 import t from "tap";
-import type { ParameterObject, SchemaObject } from "openapi3-ts/oas31";
+import type { SchemaObject } from "openapi3-ts/oas31";
 import { sql } from "../../../shared/database/pool.js";
 import { componentsOf } from "../../../shared/registry/registry.js";
 import { answersHeldAgainst, documentOf, serve } from "../../support/api.js";
+import { parametersOf } from "../../support/described.js";
 import { migratedDatabase } from "../../support/database.js";
 import { parseExposition } from "../../support/exposition.js";
 import { ago, decide, forget, measured, outage, pastIncident } from "../../support/fleet.js";
 
 interface Listed {
   incidents: { slug: string; startedAt: string }[];
-}
-
-interface Measured {
-  component: string;
-  cadenceMs: number;
 }
 
 const dayS = 86_400;
@@ -26,18 +22,13 @@ void t.test("responses follow the contract", async (t) => {
   await outage.open(pool);
   const api = await serve(t, { pool, registry });
   const document = documentOf({ registry });
-  const open = (await api.ask<Listed>("/v1/incidents")).body.incidents;
-  const { slug } = open[0]!;
+  const list = async (query = "") => (await api.ask<Listed>(`/v1/incidents${query}`)).body.incidents;
+  const { slug } = (await list())[0]!;
   const paths = Object.keys(document.paths!).map((path) => path.replace("{venue}", "okx").replace("{slug}", slug));
-  const list = async (query: string) => (await api.ask<Listed>(`/v1/incidents${query}`)).body.incidents;
 
   function defaults(path: string): Record<string, unknown> {
-    const all = document.paths![path]!.get!.parameters as ParameterObject[];
-    return Object.fromEntries(
-      all
-        .filter((parameter) => parameter.in === "query")
-        .map(({ name, schema }) => [name, (schema as SchemaObject).default]),
-    );
+    const query = parametersOf(document.paths![path]!.get!, "query");
+    return Object.fromEntries(query.map(({ name, schema }) => [name, (schema as SchemaObject).default]));
   }
 
   await t.test("spec: every 200 JSON body carries generatedAt", async (t) => {
@@ -54,16 +45,13 @@ void t.test("responses follow the contract", async (t) => {
     const held = answersHeldAgainst(document);
     for (const path of paths) {
       const answer = await api.ask(path);
-      const isJson = answer.headers["content-type"]!.includes("json");
-      if (!isJson) continue;
+      if (!answer.headers["content-type"]!.includes("json")) continue;
       // OpenAPI itself describes the content of a description
       const deepest = path === "/openapi.json" ? 0 : Infinity;
-      for (const [place, text] of withMore(answer.body, deepest))
-        t.throws(
-          () => held(path, { ...answer, text }, "GET"),
-          /does not fit its schema/,
-          `${path}: an extra field in ${place} would be noticed`,
-        );
+      for (const [place, text] of withMore(answer.body, deepest)) {
+        const extra = `${path}: an extra field in ${place} would be noticed`;
+        t.throws(() => held(path, { ...answer, text }, "GET"), /does not fit its schema/, extra);
+      }
     }
   });
 
@@ -74,31 +62,22 @@ void t.test("responses follow the contract", async (t) => {
   });
 
   await t.test("spec: each endpoint and stream has the cadence of the registry", async (t) => {
-    interface Page {
-      endpoints: Measured[];
-      streams: Measured[];
-    }
+    type Page = Record<"endpoints" | "streams", { component: string; cadenceMs: number }[]>;
     const cadences = new Set<number>();
     for (const venue of registry.venues) {
-      const { body } = await api.ask<Page>(`/v1/targets/${venue.id}`);
-      const shown = [...body.endpoints, ...body.streams];
-      t.strictSame(
-        Object.fromEntries(shown.map(({ component, cadenceMs }) => [component, cadenceMs])),
-        Object.fromEntries(componentsOf(venue).map(({ id, cadenceMs }) => [id, cadenceMs])),
-        venue.id,
-      );
+      const { endpoints, streams } = (await api.ask<Page>(`/v1/targets/${venue.id}`)).body;
+      const shown = [...endpoints, ...streams];
+      const expected = Object.fromEntries(componentsOf(venue).map(({ id, cadenceMs }) => [id, cadenceMs]));
+      t.strictSame(Object.fromEntries(shown.map((one) => [one.component, one.cadenceMs])), expected, venue.id);
       for (const { cadenceMs } of shown) cadences.add(cadenceMs);
     }
     t.ok(cadences.size > 1, "cadences differ");
   });
 
   await t.test("spec: probeIntervalMs and bucketMs are at least 1", async (t) => {
-    interface Board {
-      summary: { probeIntervalMs: number };
-    }
-    const { body } = await api.ask<Board>("/v1/status");
-    t.equal(body.summary.probeIntervalMs, registry.probeIntervalMs);
-    t.ok(body.summary.probeIntervalMs >= 1);
+    const { probeIntervalMs } = registry;
+    t.match((await api.ask("/v1/status")).body, { summary: { probeIntervalMs } });
+    t.ok(probeIntervalMs >= 1);
     for (const [schema, ...names] of [
       ["StatusResponse", "summary", "probeIntervalMs"],
       ["ExchangeResponse", "latency", "bucketMs"],
@@ -115,12 +94,8 @@ void t.test("responses follow the contract", async (t) => {
       t.equal(one.body.days, 1, path);
       t.equal((await api.ask(`${path}?days=0`)).status, 400, path);
       const held = answersHeldAgainst(document);
-      const text = JSON.stringify({ ...one.body, days: 0 });
-      t.throws(
-        () => held(path, { ...one, text }, "GET"),
-        /days must be >= 1/,
-        `${path}: a window of 0 days is not described`,
-      );
+      const none = { ...one, text: JSON.stringify({ ...one.body, days: 0 }) };
+      t.throws(() => held(path, none, "GET"), /days must be >= 1/, `${path}: a window of 0 days is not described`);
     }
   });
 
@@ -166,16 +141,11 @@ void t.test("responses follow the contract", async (t) => {
   });
 
   await t.test("spec: range is 24h by minutes or 7d by hours", async (t) => {
-    interface Chart {
-      latency: { range: string; bucketMs: number };
-    }
-    for (const [range, bucketMs] of [
-      ["24h", 60_000],
-      ["7d", 3_600_000],
-    ] as const) {
-      const { body } = await api.ask<Chart>(`/v1/targets/okx?range=${range}`);
-      t.match(body.latency, { range, bucketMs });
-    }
+    for (const latency of [
+      { range: "24h", bucketMs: 60_000 },
+      { range: "7d", bucketMs: 3_600_000 },
+    ])
+      t.match((await api.ask(`/v1/targets/okx?range=${latency.range}`)).body, { latency });
     t.equal((await api.ask("/v1/targets/okx?range=30d")).status, 400);
   });
 
@@ -189,22 +159,15 @@ void t.test("responses follow the contract", async (t) => {
   });
 
   await t.test("spec: a closed incident no longer changes", async (t) => {
-    const closed = await pastIncident(pool, {
-      ...{ venue: "gate", component: "rest:time", minutes: 1 },
-      startedAt: ago(dayS),
-    });
-    await t.rejects(
-      pool.query(sql`update incident set severity = 'degraded' where slug = ${closed}`),
-      /cannot be changed/,
-    );
+    const what = { venue: "gate", component: "rest:time", minutes: 1 };
+    const closed = await pastIncident(pool, { ...what, startedAt: ago(dayS) });
+    const change = pool.query(sql`update incident set severity = 'degraded' where slug = ${closed}`);
+    await t.rejects(change, /cannot be changed/);
   });
 
   await t.test("spec: incidents go back 90 days unless days says otherwise, up to 365", async (t) => {
-    for (const days of [89, 91])
-      await pastIncident(pool, {
-        ...{ venue: "bitget", component: "rest:time", minutes: 1 },
-        startedAt: ago(days * dayS),
-      });
+    const what = { venue: "bitget", component: "rest:time", minutes: 1 };
+    for (const days of [89, 91]) await pastIncident(pool, { ...what, startedAt: ago(days * dayS) });
     await decide(pool);
     t.equal((await list("?venue=bitget")).length, 1);
     t.equal((await list("?venue=bitget&days=92")).length, 2);
@@ -214,31 +177,21 @@ void t.test("responses follow the contract", async (t) => {
 
   await t.test("spec: a page of incidents has 50 by default and 200 at the most", async (t) => {
     const base = Date.now() - 10 * dayS * 1000;
+    const what = { venue: "deribit", component: "rest:time", minutes: 1 };
     for (let nth = 0; nth < 205; nth++)
-      await pastIncident(pool, {
-        ...{ venue: "deribit", component: "rest:time", minutes: 1 },
-        startedAt: new Date(base + nth * 120_000),
-      });
+      await pastIncident(pool, { ...what, startedAt: new Date(base + nth * 120_000) });
     await decide(pool);
     t.equal((await list("?venue=deribit")).length, 50);
     const largest = await list("?venue=deribit&limit=200");
     t.equal(largest.length, 200);
-    const before = largest.at(-1)!.startedAt;
-    t.equal(
-      (await list(`?venue=deribit&limit=200&before=${before}`)).length,
-      5,
-      "a page shorter than the limit is the last",
-    );
+    const last = await list(`?venue=deribit&limit=200&before=${largest.at(-1)!.startedAt}`);
+    t.equal(last.length, 5, "a page shorter than the limit is the last");
     for (const limit of [0, 201]) t.equal((await api.ask(`/v1/incidents?limit=${limit}`)).status, 400);
   });
 
   await t.test("spec: after 5 minutes without the engine every state is unknown, and 3 in the metrics", async (t) => {
     const states = async () => {
-      interface Board {
-        summary: { state: string };
-        venues: { state: string }[];
-      }
-      const { body } = await api.ask<Board>("/v1/status");
+      const { body } = await api.ask<{ summary: { state: string }; venues: { state: string }[] }>("/v1/status");
       const page = await api.ask<{ state: string }>("/v1/targets/gate");
       const { text } = await api.ask("/metrics");
       const families = parseExposition(text).filter(({ name }) => name.startsWith("svc_component_state"));

@@ -28,10 +28,8 @@ function namesIn(text: string): Named {
       const method = ts.isPropertyAccessExpression(called) && called.name.text;
       // inner tests do not run either
       if (method === "skip" || method === "todo") return;
-      if (method === "test") {
-        if (!runs(node.arguments)) return;
-        note(node.arguments[0]);
-      }
+      if (method === "test" && !runs(node.arguments)) return;
+      if (method === "test") note(node.arguments[0]);
     }
     ts.forEachChild(node, visit);
   }
@@ -84,8 +82,11 @@ void t.test("only a test that runs covers a rule", (t) => {
 });
 
 void t.test("every rule of the contract has its test", (t) => {
-  for (const { id, rule, test } of rules) {
-    const [file, name] = test;
+  for (const {
+    id,
+    rule,
+    test: [file, name],
+  } of rules) {
     const found = files.get(file);
     t.ok(found && has(found, name), `${id}: ${rule}; expected ${name} in ${file}, and that it runs`);
   }
@@ -102,40 +103,35 @@ function numbersIn(words: string): string[] {
 }
 
 void t.test("a rule with a number has a test whose name contains it", (t) => {
-  for (const { id, rule, test } of rules) {
-    const [, name] = test;
+  for (const {
+    id,
+    rule,
+    test: [, name],
+  } of rules) {
     const numbers = numbersIn(rule);
-    const inName = numbersIn(name);
     if (numbers.length === 0 && !id.startsWith("limit-")) continue;
     t.ok(name.startsWith("spec: "), `${id}: ${name} begins with "spec: "`);
-    for (const number of numbers) t.ok(inName.includes(number), `${id}: ${name} contains ${number}`);
+    for (const number of numbers) t.ok(numbersIn(name).includes(number), `${id}: ${name} contains ${number}`);
   }
   t.end();
 });
 
 void t.test("an id names one rule", (t) => {
   const ids = rules.map(({ id }) => id);
-  t.strictSame(
-    ids.filter((id, at) => ids.indexOf(id) !== at),
-    [],
-  );
+  t.strictSame(ids, [...new Set(ids)]);
   t.end();
 });
 
 void t.test("every test named after a rule has one", (t) => {
-  const listed = new Map(
-    [...files.keys()].map((file) => [file, rules.filter(({ test }) => test[0] === file).map(({ test }) => test[1])]),
-  );
   for (const [file, { plain, beginnings }] of files) {
-    const names = listed.get(file)!;
+    const names = rules.filter(({ test }) => test[0] === file).map(({ test }) => test[1]);
     for (const name of plain)
       if (name.startsWith("spec: ")) t.ok(names.includes(name), `${file}: ${name} is in spec-rules/`);
-    for (const begin of beginnings)
-      if (begin.startsWith("spec: "))
-        t.ok(
-          names.some((name) => name.startsWith(begin)),
-          `${file}: ${begin}… is in spec-rules/`,
-        );
+    for (const begin of beginnings.filter((begin) => begin.startsWith("spec: ")))
+      t.ok(
+        names.some((name) => name.startsWith(begin)),
+        `${file}: ${begin}… is in spec-rules/`,
+      );
   }
   t.end();
 });

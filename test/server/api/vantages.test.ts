@@ -4,12 +4,13 @@ import { findingsOn } from "../../../server/commands/doctor/database.js";
 import { type Pool, sql } from "../../../shared/database/pool.js";
 import { accepted, tick } from "../../../server/engine/tick.js";
 import type { Vantage } from "../../../shared/config/vantage.js";
-import { type Api, serve } from "../../support/api.js";
+import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
-import { ago, decideThrough, measured } from "../../support/fleet.js";
+import { ago, decideThrough, measured, unmeasured } from "../../support/fleet.js";
 import { forgetAt, member } from "../../support/member.js";
 
 const [one, other, third] = ["1".repeat(16), "2".repeat(16), "3".repeat(16)];
+const unknown = { name: null, place: null, network: null };
 const frankfurt = { name: "fra1", place: "Frankfurt", network: "AS24940" };
 
 /** The recorded machines of a region, in order. */
@@ -28,10 +29,8 @@ void t.test("a region's machine is recorded while all its probes share it", asyn
     accepted(await tick(pool, new Date()));
     return machinesOf(pool, region);
   };
-  const first = member(pool, { region, machine: one });
-  const second = member(pool, { region, machine: one });
-  const away = member(pool, { region, machine: other });
-  const silent = member(pool, { region, machine: null });
+  const on = (machine: string | null) => member(pool, { region, machine });
+  const [first, second, away, silent] = [on(one), on(one), on(other), on(null)];
 
   await silent.renew();
   await silent.leave();
@@ -50,7 +49,7 @@ void t.test("a region's machine is recorded while all its probes share it", asyn
   t.strictSame((await history()).slice(3), [null], "null while a probe does not report its machine");
   for (const each of [silent, first, second]) await each.leave();
   t.equal((await history()).length, 4, "a goodbye changes nothing");
-  await member(pool, { region, machine: third }).renew();
+  await on(third).renew();
   t.strictSame((await history()).slice(4), [third], "a move is recorded");
   t.strictSame(await machinesOf(pool, "eu-central"), [], "another region has its own record");
 
@@ -87,103 +86,73 @@ void t.test("a decision sees the same machines when it is repeated", async (t) =
   t.equal(await machineAt(first), null, "the past is unchanged");
 });
 
-interface Fleet {
-  regions: {
-    id: string;
-    vantage: Record<string, string | null>;
-    sameMachineAs: string[];
-    probes: { vantage: object }[];
-  }[];
-  vantages: number;
-}
+type Fleet = { regions: { vantage: object; sameMachineAs: string[] }[] };
 
-interface Summary {
-  summary: { regions: number; vantages: number; vantageNote: string | null };
-}
+type Board = { summary: { vantageNote: string | null } };
 
 void t.test("vantages as readers see them", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
   const api = await serve(t, { pool, registry });
   const now = new Date();
-  const probes = ["eu-central", "ap-southeast", "us-east"].map((region) => ({
-    region,
-    on: (machine: string | null, vantage: Vantage | null = null) =>
-      member(pool, { region, machine, vantage, startedAt: now }),
-  }));
-  const [eu, ap, us] = probes;
+  const regions = ["eu-central", "ap-southeast", "us-east"] as const;
+  const renew = (region: (typeof regions)[number], machine: string, vantage: Vantage) =>
+    member(pool, { region, machine, vantage, startedAt: now }).renew();
   await measured(pool, { from: ago(60), to: ago(0), venue: "kraken" });
 
   await t.test("are as many as regions while no machine is known", async (t) => {
-    await see();
-    const { fleet, board } = await shown(api);
-    t.equal(fleet.vantages, 3);
-    t.match(board, { regions: 3, vantages: 3, vantageNote: null });
-    t.strictSame(fleet.regions[0]!.vantage, { ...{ name: null, place: null, network: null, machine: null } });
+    const { fleet, board } = await decideAndRead();
+    t.match([fleet, board], [{ vantages: 3 }, { regions: 3, vantages: 3, vantageNote: null }]);
+    t.strictSame(fleet.regions[0]!.vantage, { ...unknown, machine: null });
   });
 
   await t.test("are one for regions on one machine", async (t) => {
-    for (const region of [eu!, ap!, us!]) await region.on(one, frankfurt).renew();
-    await see();
-    const { fleet, board } = await shown(api);
-    t.equal(fleet.vantages, 1);
+    for (const region of regions) await renew(region, one, frankfurt);
+    const { fleet, board } = await decideAndRead();
+    t.match([fleet, board], [{ vantages: 1 }, { regions: 3, vantages: 1 }]);
     t.strictSame(
       fleet.regions.map(({ sameMachineAs }) => sameMachineAs),
-      [
-        ["ap-southeast", "us-east"],
-        ["eu-central", "us-east"],
-        ["eu-central", "ap-southeast"],
-      ],
+      regions.map((region) => regions.filter((another) => another !== region)),
     );
     const vantage = { ...frankfurt, machine: one };
     t.match(fleet.regions[1], { vantage, probes: [{ vantage }] });
-    t.match(board, { regions: 3, vantages: 1 });
     t.equal(
       board.vantageNote,
       "eu-central, ap-southeast, us-east run on one machine and are one vantage: trouble of its network may look like trouble of venues.",
     );
-    const found = await doctored(pool);
-    t.match(found, {
-      grade: "warning",
-      found: /^eu-central, ap-southeast, us-east have probes on one machine/,
-      advice: /docs\/production.md/,
-    });
+    const found = /^eu-central, ap-southeast, us-east have probes on one machine/;
+    t.match(await findingOn(pool), { grade: "warning", found, advice: /docs\/production.md/ });
   });
 
   await t.test("are counted by their machines", async (t) => {
     await pool.query(sql`update probe set alive_until = now() - interval '1 s'`);
-    await us!.on(other, { ...frankfurt, name: "nyc", place: "New York" }).renew();
-    await eu!.on(one, frankfurt).renew();
-    await eu!.on(one, { ...frankfurt, name: "fra2" }).renew();
-    await see();
-    const { fleet, board } = await shown(api);
-    t.equal(fleet.vantages, 2);
-    t.match(board, { vantages: 2, vantageNote: /^eu-central, ap-southeast run on one machine/ });
+    await renew("us-east", other, { ...frankfurt, name: "nyc", place: "New York" });
+    await renew("eu-central", one, frankfurt);
+    await renew("eu-central", one, { ...frankfurt, name: "fra2" });
+    const { fleet, board } = await decideAndRead();
+    const vantageNote = /^eu-central, ap-southeast run on one machine/;
+    t.match([fleet, board], [{ vantages: 2 }, { vantages: 2, vantageNote }]);
     const [inEurope, inAsia, inAmerica] = fleet.regions;
-    t.strictSame(
-      inEurope!.vantage,
-      { ...frankfurt, name: null, machine: one },
-      "fields on which its probes differ are null",
-    );
+    const common = { ...frankfurt, name: null, machine: one };
+    t.strictSame(inEurope!.vantage, common, "fields on which its probes differ are null");
     t.strictSame(inAsia!.sameMachineAs, ["eu-central"], "the last known machine");
     t.strictSame(inAmerica!.sameMachineAs, []);
     t.match(inAmerica!.vantage, { place: "New York", machine: other });
-    t.match(await doctored(pool), { grade: "ok", found: "no two regions have probes on one machine" });
+    t.match(await findingOn(pool), { grade: "ok", found: "no two regions have probes on one machine" });
   });
 
   await t.test("count reporting regions only", async (t) => {
-    await pool.query(sql`
-      delete from sample where region_id = (select region_id from region where region = 'us-east')
-    `);
-    await see();
-    const { fleet, board } = await shown(api);
-    t.equal(fleet.vantages, 1);
-    t.match(board, { regions: 2, vantages: 1 });
+    await unmeasured(pool, { from: ago(600), to: ago(-600), regions: ["us-east"] });
+    const { fleet, board } = await decideAndRead();
+    t.match([fleet, board], [{ vantages: 1 }, { regions: 2, vantages: 1 }]);
   });
 
   /** Decides the next two instants: the first records what probes reported, and the second uses it. */
-  async function see(): Promise<void> {
+  async function decideAndRead() {
     const at = Date.now();
     for (const ms of [0, 2]) accepted(await tick(pool, new Date(at + ms)));
+    const { body: fleet } = await api.ask<Fleet>("/v1/regions");
+    const { body: board } = await api.ask<Board>("/v1/status");
+    return { fleet, board: board.summary };
   }
 });
 
@@ -196,23 +165,20 @@ void t.test("an incident's page shows its vantages", async (t) => {
   await member(pool, { region: "us-east", machine: other }).renew();
   // so they had reported before anything was measured
   await pool.query(sql`update region_vantage set holds_from = ${ago(1000)}`);
-  const ticker = { venue: "kraken", component: "rest:ticker" };
-  const regions = ["eu-central", "us-east"];
-  await measured(pool, { from: ago(900), to: ago(200), ...ticker, regions });
-  await measured(pool, { ...{ from: ago(480), to: ago(420), ...ticker, regions, fault: "timeout" } });
+  const ticker = { venue: "kraken", component: "rest:ticker", regions: ["eu-central", "us-east"] };
+  await measured(pool, { from: ago(900), to: ago(200), ...ticker });
+  await measured(pool, { from: ago(480), to: ago(420), ...ticker, fault: "timeout" });
   await decideThrough(pool, ago(500), ago(250));
-  const silent = { name: null, place: null, network: null };
   const then = {
     votes: [
       { region: "eu-central", vantage: frankfurt, machine: one },
-      { region: "us-east", vantage: silent, machine: other },
+      { region: "us-east", vantage: unknown, machine: other },
     ],
-    notCounted: [{ region: "ap-southeast", vantage: silent, machine: null }],
+    notCounted: [{ region: "ap-southeast", vantage: unknown, machine: null }],
   };
   const evidence = async () => {
-    const { incidents } = (await api.ask<Listed>("/v1/incidents")).body;
-    const page = await api.ask<Page>(`/v1/incidents/${incidents[0]!.slug}`);
-    return page.body.evidence;
+    const { incidents } = (await api.ask<{ incidents: { slug: string }[] }>("/v1/incidents")).body;
+    return (await api.ask<{ evidence: object }>(`/v1/incidents/${incidents[0]!.slug}`)).body.evidence;
   };
   t.match(await evidence(), { opening: then, closing: then });
 
@@ -221,15 +187,12 @@ void t.test("an incident's page shows its vantages", async (t) => {
     const moved = eu({ name: "par1", place: "Paris", network: "AS16276" });
     for (let i = 0; i < 2; i++) await moved.renew();
     accepted(await tick(pool, new Date()));
-    const said = sql`
+    const recorded = await pool.query(sql`
       select array_agg(v.name order by v.holds_from) as names, max(v.machine) as machine
       from region_vantage v join region g using (region_id) where g.region = 'eu-central'
-    `;
-    t.strictSame(
-      await pool.query(said),
-      [{ names: ["fra1", "par1"], machine: one }],
-      "each move is recorded once, even on the same machine",
-    );
+    `);
+    const moves = [{ names: ["fra1", "par1"], machine: one }];
+    t.strictSame(recorded, moves, "each move is recorded once, even on the same machine");
     t.match(await evidence(), { opening: then, closing: then });
   });
 
@@ -248,21 +211,7 @@ void t.test("an incident's page shows its vantages", async (t) => {
   });
 });
 
-interface Listed {
-  incidents: { slug: string }[];
-}
-
-interface Page {
-  evidence: object;
-}
-
-async function shown(api: Api) {
-  const fleet = await api.ask<Fleet>("/v1/regions");
-  const board = await api.ask<Summary>("/v1/status");
-  return { fleet: fleet.body, board: board.body.summary };
-}
-
-async function doctored(pool: Pool) {
-  const findings = await findingsOn(pool, null, null);
-  return findings.find(({ check }) => check === "vantages")!;
+/** What `venuewatch doctor` finds about vantages. */
+async function findingOn(pool: Pool) {
+  return (await findingsOn(pool, null, null)).find(({ check }) => check === "vantages")!;
 }

@@ -7,24 +7,13 @@ import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured } from "../../support/fleet.js";
 
+type Row = { component: string; samples: number; goodPct: number | null };
+
 interface Detail {
   generatedAt: string;
   latency: { points: { at: string; p50Ms: number | null; samples: number }[] };
-  endpoints: {
-    component: string;
-    samples: number;
-    goodPct: number | null;
-    p50Ms: number | null;
-    p95Ms: number | null;
-  }[];
-  streams: {
-    component: string;
-    samples: number;
-    goodPct: number | null;
-    messagesPerMinute: number | null;
-    longestQuietMs: number | null;
-    sequenceGaps: number | null;
-  }[];
+  endpoints: (Row & Record<"p50Ms" | "p95Ms", number | null>)[];
+  streams: (Row & Record<"messagesPerMinute" | "longestQuietMs" | "sequenceGaps", number | null>)[];
 }
 
 // Longer than 120 lines: mostly the statements that make a week of samples and compute its figures.
@@ -41,18 +30,14 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
       at, component_id, region_id, luck % 50 > 0,
       case when luck % 50 = 0 then 'timeout'::fault end,
       case when luck % 50 > 0 then 1000 * (luck % 7) * (1 + component_id % 3) + luck % 1009 end
-    from component
-    join venue using (venue_id)
-    cross join region
+    from component join venue using (venue_id) cross join region
     cross join generate_series(now() - interval '7 days 1 hour', now() - interval '2 minutes', interval '97 s') as at
     cross join lateral (select abs(hashint8(extract(epoch from at)::bigint * 64 + component_id)) as luck) drawn
     where venue = 'okx' and kind = 'rest' and region in ('eu-central', 'us-east')
     -- both are exact at an hour's edge
     union all
     select date_trunc('hour', now()) - interval '50 hours', component_id, region_id, true, null, 999500
-    from component
-    join venue using (venue_id)
-    cross join region
+    from component join venue using (venue_id) cross join region
     where venue = 'okx' and kind = 'rest' and region = 'eu-central'
     on conflict do nothing
   `);
@@ -62,9 +47,7 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
     select
       at, component_id, region_id, luck % 40 > 0, case when luck % 40 = 0 then 'stall'::fault end,
       luck % 900, luck % 20011, case when component = 'ws:book' then luck % 3 end
-    from component
-    join venue using (venue_id)
-    cross join region
+    from component join venue using (venue_id) cross join region
     cross join generate_series(now() - interval '7 days 1 hour', now() - interval '2 minutes', interval '101 s') as at
     cross join lateral (select abs(hashint8(extract(epoch from at)::bigint * 64 + component_id)) as luck) drawn
     where venue = 'okx' and component in ('ws:book', 'ws:trades') and region in ('eu-central', 'us-east')
@@ -76,10 +59,7 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
   t.ok(kept!.hours >= 168, "most of the week is not read from raw samples");
   const { generatedAt, endpoints, streams, latency } = await page("okx", "?range=7d");
   const takenFrom = (region: string, kind = "rest") => sql`
-    from sample
-    join component using (component_id)
-    join venue using (venue_id)
-    join region using (region_id)
+    from sample join component using (component_id) join venue using (venue_id) join region using (region_id)
     where venue = 'okx' and kind = ${kind} and region = ${region}
       and ts > ${generatedAt}::timestamptz - interval '7 days' and ts <= ${generatedAt}
   `;
@@ -95,12 +75,11 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
     group by component
     order by component
   `);
-  t.strictSame(
-    endpoints
-      .map(({ component, samples, goodPct, p50Ms, p95Ms }) => ({ ...{ component, samples, goodPct, p50Ms, p95Ms } }))
-      .sort((a, b) => (a.component < b.component ? -1 : 1)),
-    ofEndpoints,
-  );
+  const byComponent = (a: Row, b: Row) => (a.component < b.component ? -1 : 1);
+  const shownEndpoints = endpoints.sort(byComponent).map(({ component, samples, goodPct, p50Ms, p95Ms }) => {
+    return { component, samples, goodPct, p50Ms, p95Ms };
+  });
+  t.strictSame(shownEndpoints, ofEndpoints);
   const ofStreams = await pool.query(sql`
     select
       component, count(*)::int as samples,
@@ -112,18 +91,11 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
     order by component
   `);
   t.ok(ofStreams.length >= 2);
-  t.strictSame(
-    streams
-      .map(({ component, samples, goodPct, ...heard }) => ({
-        ...{ component, samples, goodPct },
-        messagesPerMinute: heard.messagesPerMinute,
-        longestQuietMs: heard.longestQuietMs,
-        sequenceGaps: heard.sequenceGaps,
-      }))
-      .sort((a, b) => (a.component < b.component ? -1 : 1)),
-    ofStreams,
-    "streams, from hours and the samples around them",
-  );
+  const shownStreams = streams.sort(byComponent).map(({ component, samples, goodPct, ...heard }) => {
+    const { messagesPerMinute, longestQuietMs, sequenceGaps } = heard;
+    return { component, samples, goodPct, messagesPerMinute, longestQuietMs, sequenceGaps };
+  });
+  t.strictSame(shownStreams, ofStreams, "streams, from hours and the samples around them");
   const ofHours = await pool.query<{ at: Date }>(sql`
     select
       time_bucket('1 hour', ts) as at, ${wholeMs(0.5)} as "p50Ms", ${wholeMs(0.95)} as "p95Ms",
@@ -132,10 +104,8 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
     group by 1
     order by 1
   `);
-  t.strictSame(
-    latency.points,
-    ofHours.slice(-168).map((row) => ({ ...row, at: row.at.toISOString() })),
-  );
+  const hours = ofHours.slice(-168).map((row) => ({ ...row, at: row.at.toISOString() }));
+  t.strictSame(latency.points, hours);
 
   await pool.query(sql`
     update component set published = false
@@ -151,12 +121,9 @@ void t.test("the percentiles and sums of a week are exact, to the sample", async
     group by 1
     order by 1
   `);
-  const middle = ({ latency }: Detail) => latency.points.slice(1, -2).map(({ at, samples }) => ({ at, samples }));
-  t.strictSame(
-    middle(without),
-    others
-      .map(({ at, samples }) => ({ at: at.toISOString(), samples }))
-      .filter(({ at }) => middle(without).some((one) => one.at === at)),
-    "an endpoint that is no longer watched is not in the chart either",
-  );
+  const middle = without.latency.points.slice(1, -2).map(({ at, samples }) => ({ at, samples }));
+  const expected = others
+    .map(({ at, samples }) => ({ at: at.toISOString(), samples }))
+    .filter(({ at }) => middle.some((point) => point.at === at));
+  t.strictSame(middle, expected, "an endpoint that is no longer watched is not in the chart either");
 });

@@ -10,6 +10,10 @@ export interface Rule {
   test: [file: string, name: string];
 }
 
-export function rule(id: string, words: string, file: string, name: string): Rule {
-  return { id, rule: words, test: [`${file}.test.ts`, name] };
+/** @param held the rules by id, by the name of the test that holds them behind that of its file: `metrics: a test` */
+export function rulesOf(held: Record<string, Record<string, string>>): Rule[] {
+  return Object.entries(held).flatMap(([test, rules]) => {
+    const [, file, name] = /^([\w-]+): (.+)$/.exec(test)!;
+    return Object.entries(rules).map(([id, rule]): Rule => ({ id, rule, test: [`${file}.test.ts`, name!] }));
+  });
 }

@@ -1,92 +1,47 @@
 /** Rules of the contract about CSV tables and /metrics. */
-import { type Rule, rule } from "./rule.js";
+import { rulesOf } from "./rule.js";
 
-export const rulesOfTablesAndMetrics: Rule[] = [
-  rule(
-    "csv-columns",
-    "each row carries generatedAt, the window, the measured part of it and methodologyUrl",
-    "api-csv",
-    "every row names its instant and its window",
-  ),
-  rule(
-    "csv-disposition",
-    "content-disposition makes a browser save the table",
-    "api-csv",
-    "every row names its instant and its window",
-  ),
-  rule(
-    "csv-venue-days",
-    "a venue's table has a row for each of 90 days, with uptimePct empty where nothing was measured",
-    "api-csv",
-    "spec: a venue's 90 days are those of its JSON",
-  ),
-  rule(
-    "csv-reliability",
-    "the table of /v1/reliability has a row for each venue",
-    "api-csv",
-    "compared venues have the same rows as their JSON",
-  ),
-  rule(
-    "csv-incidents",
-    "the table of /v1/incidents has a row for each incident",
-    "api-csv",
-    "incidents have the same rows as their JSON, for each page and filter",
-  ),
-  rule(
-    "csv-incidents-notice",
-    "the venue's own notice beside an incident, and subjectMatched false on every pairing",
-    "comparing",
-    "spec: in the table of incidents the venue's own notice stands beside each, and subjectMatched false on every pairing",
-  ),
-  rule(
-    "csv-format",
-    "format is json or csv, by default json",
-    "api-csv",
-    "unknown venues and invalid parameters are problems",
-  ),
-  rule(
-    "metrics-families",
+export const rulesOfTablesAndMetrics = rulesOf({
+  "api-csv: every row names its instant and its window": {
+    "csv-columns": "each row carries generatedAt, the window, the measured part of it and methodologyUrl",
+    "csv-disposition": "content-disposition makes a browser save the table",
+  },
+  "api-csv: spec: a venue's 90 days are those of its JSON": {
+    "csv-venue-days": "a venue's table has a row for each of 90 days, with uptimePct empty where nothing was measured",
+  },
+  "api-csv: compared venues have the same rows as their JSON": {
+    "csv-reliability": "the table of /v1/reliability has a row for each venue",
+  },
+  "api-csv: incidents have the same rows as their JSON, for each page and filter": {
+    "csv-incidents": "the table of /v1/incidents has a row for each incident",
+  },
+  "api-csv: unknown venues and invalid parameters are problems": {
+    "csv-format": "format is json or csv, by default json",
+  },
+  "comparing: spec: in the table of incidents the venue's own notice stands beside each, and subjectMatched false on every pairing":
+    {
+      "csv-incidents-notice": "the venue's own notice beside an incident, and subjectMatched false on every pairing",
+    },
+  "metrics: spec: 4 families of gauges, and 2 that say what they are of, in format 0.0.4": {
     // svc_generated_at_seconds and svc_latency_samples beside them are additive: a scrape must be able to see how old
     // it is, and of how many answers
-    "4 gauge families and no _sum or _count, in format 0.0.4",
-    "metrics",
-    "spec: 4 families of gauges, and 2 that say what they are of, in format 0.0.4, when all is well",
-  ),
-  rule(
-    "metrics-state",
-    "every venue and component has a series on every scrape, 3 without evidence",
-    "metrics",
-    "spec: before anything was measured: all of it, as 3",
-  ),
-  rule(
-    "metrics-silent",
-    "every state is 3 after 5 minutes of silence",
-    "spec-answers",
-    "spec: after 5 minutes without the engine every state is unknown, and 3 in the metrics",
-  ),
-  rule(
-    "metrics-region",
-    "states of each region, before the quorum is applied",
-    "metrics",
-    "an outage that two of three regions see",
-  ),
-  rule(
-    "metrics-latency",
-    "latency of the last complete minute, in seconds, REST only, absent where not measured",
-    "metrics",
-    "latency is that of the newest complete minute",
-  ),
-  rule(
-    "metrics-percentile",
-    "the label is percentile, not quantile",
-    "metrics",
-    "spec: 4 families of gauges, and 2 that say what they are of, in format 0.0.4, when all is well",
-  ),
-  rule(
-    "metrics-incident",
-    "svc_incident_open says whether one of that severity is open; retracted ones are absent",
-    "metrics",
-    "open incidents by their present severity",
-  ),
-  rule("metrics-limited", "/metrics may answer 429", "metrics", "a scrape counts for the rate limit"),
-];
+    "metrics-families": "4 gauge families and no _sum or _count, in format 0.0.4",
+    "metrics-percentile": "the label is percentile, not quantile",
+  },
+  "metrics: spec: before anything was measured: all of it, as 3": {
+    "metrics-state": "every venue and component has a series on every scrape, 3 without evidence",
+  },
+  "metrics: an outage that two of three regions see": {
+    "metrics-region": "states of each region, before the quorum is applied",
+  },
+  "metrics: latency is that of the newest complete minute": {
+    "metrics-latency": "latency of the last complete minute, in seconds, REST only, absent where not measured",
+  },
+  "metrics: open incidents by their present severity": {
+    "metrics-incident": "svc_incident_open says whether one of that severity is open; retracted ones are absent",
+  },
+  "metrics: a scrape counts for the rate limit": { "metrics-limited": "/metrics may answer 429" },
+  "spec-answers: spec: after 5 minutes without the engine every state is unknown, and 3 in the metrics": {
+    "metrics-silent": "every state is 3 after 5 minutes of silence",
+  },
+});
