@@ -40,8 +40,8 @@ void t.test("a whole reading has a deadline", async (t) => {
     const reading = await readerFor(t, { readingMs: 3000, pauseMs }).read(statuspageAt(venue), at, lasting);
     t.equal(getEventListeners(lasting, "abort").length, 0);
     t.equal(problemOf(reading), "venue/api/v2/scheduled-maintenances.json: expected a whole reading within 3 s");
-    t.match(reading.lists, [{ scope: "incidents" }], "the lists read so far are kept");
-    t.equal(reading.lists[0]!.notices.length, 50);
+    const counts = reading.lists.map(({ scope, notices }) => `${notices.length} ${scope}`);
+    t.same(counts, ["50 incidents"], "the lists read so far are kept");
     return pathsOf(venue);
   };
   const [paths, pausedPaths] = await Promise.all([readLate(0), readLate(600_000)]);
@@ -71,7 +71,7 @@ void t.test("the first reading goes back page by page", async (t) => {
   t.same(await readIncidents(reader, venue), { problem: null, count: 120, listedFrom: new Date(0), requests: 4 });
   t.same(pathsOf(venue), [...firstPages, "incidents.json?page=2", "incidents.json?page=3"]);
   const second = await readIncidents(reader, venue, hoursAgo(1));
-  t.match(second, { count: 50, listedFrom: hoursAgo(49), requests: 2 }, "one page reaches back far enough");
+  t.same(second, { problem: null, count: 50, listedFrom: hoursAgo(49), requests: 2 }, "one page is enough");
   const third = await readIncidents(reader, venue, hoursAgo(60));
   t.equal(third.requests, 3, "after a long absence one page is not enough");
 });
@@ -86,7 +86,8 @@ void t.test("a server that ignores page numbers gets one extra request", async (
 
 void t.test("reading back ends at a hundred days or 1,000 notices", async (t) => {
   const daily = await serveStatuspage(t, pagesOf(incidents(500, 24)));
-  t.match(await readIncidents(readerFor(t), daily), { count: 150, listedFrom: hoursAgo(149 * 24), requests: 4 });
+  const days = await readIncidents(readerFor(t), daily);
+  t.same(days, { problem: null, count: 150, listedFrom: hoursAgo(149 * 24), requests: 4 });
   const halfHourly = await serveStatuspage(t, pagesOf(incidents(2000, 0.5)));
   t.match(await readIncidents(readerFor(t), halfHourly), { count: 1000, requests: 21 });
 });
@@ -99,9 +100,10 @@ void t.test("later pages that fail keep the first", async (t) => {
       return null;
     });
     const reading = await readIncidents(readerFor(t), venue);
-    if (status === 500) t.match(reading, { problem: /incidents\.json: answered 500$/, count: 50 });
+    t.equal(reading.count, 50, "the first page is kept");
+    if (status === 500) t.match(reading.problem, /incidents\.json: answered 500$/);
     // a missing second page is no problem
-    else t.match(reading, { problem: null, count: 50, listedFrom: hoursAgo(49) });
+    else t.same([reading.problem, reading.listedFrom], [null, hoursAgo(49)]);
   }
 });
 

@@ -101,7 +101,7 @@ void t.test("failed deliveries are retried, and end", async (t) => {
     }
     await claim(pool, at);
     const [certain] = await settle(pool, at, channel, "ours", { retryAfterMs: 0 });
-    t.match(certain, { state: "due", due_at: at }, "retried at once if the fault is certainly ours");
+    t.match(certain, { state: "due", due_at: at.toISOString() }, "retried at once if the fault is certainly ours");
     const anHourLater = after(3600 + 1);
     await claim(pool, anHourLater);
     const [lasting] = await settle(pool, anHourLater, channel, "ours");
@@ -127,7 +127,9 @@ void t.test("failed deliveries are retried, and end", async (t) => {
     t.strictSame((await queueOf(pool, channel)).at(-1), "kucoin opened: skipped");
     const off = await pool.query(sql`select channel_id, off_cause, failures from channel where off_at is not null`);
     t.strictSame(off, [{ channel_id: channel, off_cause: "failures", failures: 10 }]);
-    t.match(await claim(pool, new Date(+at + 400_000)), [{ channel: other }], "the other channel continues");
+    const claimed = await claim(pool, new Date(+at + 400_000));
+    t.match(claimed, [{ channel: other }], "the other channel continues");
+    t.equal(claimed.length, 1);
   });
 
   await t.test("410 switches a channel off at once", async (t) => {
