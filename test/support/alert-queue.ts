@@ -7,7 +7,7 @@ import { addChannel, happened, type Kind, sealing } from "./alerts.js";
 export const start = new Date("2026-03-01T12:00:00Z");
 export const after = (seconds: number) => new Date(+start + seconds * 1000);
 
-export async function begin(pool: Pool): Promise<void> {
+export async function clearAlerts(pool: Pool): Promise<void> {
   await pool.script("truncate incident, alert_event, channel, delivery, delivery_attempt restart identity");
 }
 
@@ -31,7 +31,7 @@ export async function expand(pool: Pool, most = 100): Promise<number[]> {
 }
 
 /** One look of a dispatcher. @returns how many deliveries it queued */
-export async function lookFor(pool: Pool, most: number): Promise<number> {
+export async function lookOnce(pool: Pool, most: number): Promise<number> {
   return pool.transaction(async (tx) => {
     const [outbox] = await tx.file<{ held: boolean }>("hold_outbox");
     if (!outbox!.held) return 0;
@@ -88,7 +88,7 @@ export async function end(pool: Pool, at: Date) {
 }
 
 /** `venue kind`, and the outcome if the delivery ended. */
-export async function lineOf(pool: Pool, channel: number): Promise<string[]> {
+export async function queueOf(pool: Pool, channel: number): Promise<string[]> {
   const rows = await pool.query<{ line: string }>(sql`
     select v.venue || ' ' || e.kind || case
       when d.state = 'dropped' then ': dropped, ' || d.reason
@@ -120,7 +120,7 @@ export async function switchOff(pool: Pool, channel: number): Promise<void> {
 }
 
 /** Closes all open incidents, with their events in the outbox. */
-export async function closes(pool: Pool): Promise<void> {
+export async function closeAll(pool: Pool): Promise<void> {
   await pool.script(`
     with closed as (
       update incident set closed_at = opened_at + interval '5 minutes'

@@ -20,7 +20,7 @@ export function sourceOf(kind: FeedSource["kind"], more: Partial<FeedSource> = {
 }
 
 /** Parses a body that was received as JSON. */
-export function taken(source: FeedSource, body: unknown, document = 0): Taken {
+export function parse(source: FeedSource, body: unknown, document = 0): Taken {
   const json: unknown = JSON.parse(JSON.stringify(body));
   const documents = feedKinds[source.kind].documents(source);
   const taken = documents[document]!.takeApart(json, at);
@@ -35,5 +35,5 @@ export function only({ list }: Taken): Notice {
 /** Asserts for each body that nothing is read from it, and the reason. */
 export function areUnreadable(t: Test, source: FeedSource, cases: [body: unknown, problem: string][]): void {
   for (const [body, problem] of cases)
-    t.same(taken(source, body), { problem, list: null, more: false, feedAt: null }, problem);
+    t.same(parse(source, body), { problem, list: null, more: false, feedAt: null }, problem);
 }

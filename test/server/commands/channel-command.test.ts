@@ -105,7 +105,7 @@ void t.test("venuewatch channel on the command line", async (t) => {
   await t.test("an error names its cause and reveals no secret", async (t) => {
     const paging = ["add", "--format=paging"];
     const otherKey = { CHANNEL_KEY: randomBytes(32).toString("base64") };
-    const emptyOne = { DATABASE_URL: await emptyDatabase(t) };
+    const withoutTables = { DATABASE_URL: await emptyDatabase(t) };
     const mistakes: [string[], string | RegExp, Record<string, string>?][] = [
       [["add"], "channel add: --url is missing; format native requires it"],
       [paging, "--service-region is missing"],
@@ -144,7 +144,7 @@ void t.test("venuewatch channel on the command line", async (t) => {
       [["show"], "channel show takes ID besides options, got none"],
       [["mute", "1"], 'channel has no action "mute", expected one of add, list'],
       [["add", "--url", url], "cannot be used (ECONNREFUSED)", { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/x" }],
-      [["add", "--url", url], "venuewatch's tables are missing; run venuewatch migrate", emptyOne],
+      [["add", "--url", url], "venuewatch's tables are missing; run venuewatch migrate", withoutTables],
     ];
     const before = await channelsOf(pool, {});
     await byTwos(mistakes, async ([args, message, more]) => {

@@ -108,8 +108,8 @@ void t.test("venuewatch doctor", async (t) => {
   await t.test("sees a certificate that has expired", async (t) => {
     const authority = makeAuthority();
     const [from, until] = [ago(9 * 86_400), ago(3 * 86_400)];
-    const expiredOne = authority.vouchFor({ names: ["localhost", "127.0.0.1"], from, until });
-    const server = createServer(expiredOne, (_, response) => response.end("{}"));
+    const certificate = authority.vouchFor({ names: ["localhost", "127.0.0.1"], from, until });
+    const server = createServer(certificate, (_, response) => response.end("{}"));
     const port = await listen(server, 0, "127.0.0.1", "PORT");
     t.teardown(() => server.close());
     const root = join(t.testdir({}), "root.pem");

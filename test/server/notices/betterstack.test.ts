@@ -1,6 +1,6 @@
 /** How a status page of Better Stack is parsed, with all that may be wrong in it. */
 import t from "tap";
-import { areUnreadable, at, only, sourceOf, taken } from "../../support/taken-feed.js";
+import { areUnreadable, at, only, sourceOf, parse } from "../../support/taken-feed.js";
 
 const betterstack = sourceOf("betterstack");
 
@@ -47,16 +47,16 @@ const betterstackBody = (...included: unknown[]) => ({
 
 void t.test("a report of Better Stack is read in full", (t) => {
   const updates = [update("2026-09-04T09:30:00Z"), update("2026-09-04T09:10:00Z")];
-  const one = taken(betterstack, betterstackBody(report, ...updates));
+  const one = parse(betterstack, betterstackBody(report, ...updates));
   const list = { scope: "notices", listedFrom: null };
-  t.match(one, { problem: null, feedAt: new Date("2026-09-04T11:00:00Z"), list });
+  t.match(one, { problem: null, feedAt: "2026-09-04T11:00:00Z", list });
   t.match(only(one), {
     ...{ id: "456", kind: "incident", title: "Delayed block heads", status: "degraded", subjects: ["Ethereum"] },
-    ...{ startedAt: new Date("2026-09-04T09:00:00Z"), postedAt: new Date("2026-09-04T09:10:00Z") },
+    ...{ startedAt: "2026-09-04T09:00:00Z", postedAt: "2026-09-04T09:10:00Z" },
     ...{ resolvedAt: null, over: false },
   });
-  const readWith = (attributes: object) => only(taken(betterstack, betterstackBody(reportWith(attributes))));
-  const ended = { over: true, resolvedAt: new Date("2026-09-04T11:00:00Z"), postedAt: null };
+  const readWith = (attributes: object) => only(parse(betterstack, betterstackBody(reportWith(attributes))));
+  const ended = { over: true, resolvedAt: "2026-09-04T11:00:00Z", postedAt: null };
   t.match(readWith({ ends_at: "2026-09-04T11:00:00Z" }), ended);
   const planned = readWith({ ends_at: "2026-09-04T13:00:00Z", report_type: "maintenance" });
   t.match(planned, { kind: "maintenance", over: false, resolvedAt: null });
@@ -77,7 +77,7 @@ void t.test("a resource that many reports of Better Stack share is cleaned once"
   }));
   const body = betterstackBody(resource, ...reports);
   const before = process.cpuUsage();
-  const { list } = taken(betterstack, body);
+  const { list } = parse(betterstack, body);
   const { user } = process.cpuUsage(before);
   t.ok(user < 3_000_000, `the name is cleaned once: ${user} µs`);
   t.equal(list!.notices.length, 1500);
@@ -106,10 +106,10 @@ void t.test("unreadable answers of Better Stack are reported", (t) => {
   areUnreadable(t, hosted, [[withPage({ subdomain: "other" }), subdomain]]);
   const wentBack = "went back in time: its time is 2026-09-04T11:00:00.000Z, and was 2026-09-04T12:00:00.000Z before";
   areUnreadable(t, { ...betterstack, feedAt: at }, [[body, wentBack]]);
-  t.equal(taken(hosted, withPage({ custom_domain: null })).problem, null);
-  t.equal(taken(betterstack, withPage({ custom_domain: "Status.dRPC.org" })).problem, null);
+  t.equal(parse(hosted, withPage({ custom_domain: null })).problem, null);
+  t.equal(parse(betterstack, withPage({ custom_domain: "Status.dRPC.org" })).problem, null);
   t.equal(
-    taken(betterstack, betterstackBody(reportWith({ title: undefined }), 7)).problem,
+    parse(betterstack, betterstackBody(reportWith({ title: undefined }), 7)).problem,
     "included[2].attributes.title: expected a text that is not empty, got nothing; and 1 more",
   );
   t.end();

@@ -14,16 +14,16 @@ import {
   okxBody,
   okxEntry,
 } from "../../support/feed-entries.js";
-import { areUnreadable, at, only, sourceOf, taken } from "../../support/taken-feed.js";
+import { areUnreadable, at, only, sourceOf, parse } from "../../support/taken-feed.js";
 
 const kucoin = sourceOf("kucoin-service-status");
 
 void t.test("Binance's feed reports maintenance only", (t) => {
   const binance = sourceOf("binance-system-status");
-  const normal = taken(binance, { status: 0, msg: "normal" });
+  const normal = parse(binance, { status: 0, msg: "normal" });
   const now: NoticeList = { scope: "now", notices: [], listedFrom: null };
   t.same(normal, { problem: null, list: now, more: false, feedAt: null });
-  const under = taken(binance, { status: 1, msg: "system_maintenance" });
+  const under = parse(binance, { status: 1, msg: "system_maintenance" });
   t.same(only(under), {
     ...{ id: null, kind: "maintenance", title: "system_maintenance", url: null, status: "1", impact: null },
     ...{ startedAt: null, postedAt: null, resolvedAt: null, over: false, subjects: [] },
@@ -45,11 +45,11 @@ void t.test("Binance's feed reports maintenance only", (t) => {
 
 void t.test("KuCoin's feed reports the current status only", (t) => {
   const body = (status: string, msg: string | null) => ({ code: "200000", data: { status, msg } });
-  t.same(taken(kucoin, body("open", "")).list, { scope: "now", notices: [], listedFrom: null });
-  t.match(only(taken(kucoin, body("close", "upgrade match engine"))), {
+  t.same(parse(kucoin, body("open", "")).list, { scope: "now", notices: [], listedFrom: null });
+  t.match(only(parse(kucoin, body("close", "upgrade match engine"))), {
     ...{ id: null, kind: "incident", title: "upgrade match engine", status: "close", over: false, postedAt: null },
   });
-  for (const msg of ["", null]) t.equal(only(taken(kucoin, body("cancelonly", msg))).title, "cancelonly");
+  for (const msg of ["", null]) t.equal(only(parse(kucoin, body("cancelonly", msg))).title, "cancelonly");
   areUnreadable(t, kucoin, [
     [{ code: "429000", msg: "Too Many Requests" }, 'answered an error: code "429000", "Too Many Requests"'],
     [{ code: "200000" }, "data: expected an object with status and msg, got nothing"],
@@ -68,7 +68,7 @@ void t.test("OKX's feed is requested for coming, current and ended notices", (t)
 });
 
 void t.test("a notice of OKX is read in full", (t) => {
-  const one = taken(okx, okxBody(okxEntry));
+  const one = parse(okx, okxBody(okxEntry));
   t.match(one, { problem: null, list: { scope: "notices", listedFrom: null } });
   const { raw, ...notice } = only(one);
   t.same(notice, {
@@ -79,21 +79,21 @@ void t.test("a notice of OKX is read in full", (t) => {
   t.same(JSON.parse(raw), okxEntry);
   const url = "https://www.okx.com/x";
   const disruption = { ...okxEntry, maintType: "3", state: "ongoing", href: url };
-  t.match(only(taken(okx, okxBody(disruption))), { kind: "incident", over: false, resolvedAt: null, url });
-  t.match(only(taken(okx, okxBody({ ...okxEntry, state: "canceled" }))), { over: true, resolvedAt: null });
-  t.same(taken(okx, okxBody({ ...okxEntry, env: "2" })).list!.notices, [], "demo trading is not watched");
+  t.match(only(parse(okx, okxBody(disruption))), { kind: "incident", over: false, resolvedAt: null, url });
+  t.match(only(parse(okx, okxBody({ ...okxEntry, state: "canceled" }))), { over: true, resolvedAt: null });
+  t.same(parse(okx, okxBody({ ...okxEntry, env: "2" })).list!.notices, [], "demo trading is not watched");
   t.end();
 });
 
 void t.test("similar notices of OKX are distinguished, across documents", (t) => {
   const alike = ["b", "a", "c"].map((title) => ({ ...okxEntry, title }));
   const ids = (entries: object[], document = 0) =>
-    taken(okx, okxBody(...entries), document).list!.notices.map(({ id }) => id);
+    parse(okx, okxBody(...entries), document).list!.notices.map(({ id }) => id);
   const together = ids(alike);
   t.equal(new Set(together).size, 3);
   const apart = alike.flatMap((entry, document) => ids([entry], document));
   t.same(apart, together, "each notice's id does not depend on the others");
-  const twice = taken(okx, okxBody(alike[0], { ...alike[0], end: "" }));
+  const twice = parse(okx, okxBody(alike[0], { ...alike[0], end: "" }));
   t.equal(joined([twice.list!]).notices.length, 1, "the same notice in two documents is one");
   t.end();
 });
@@ -116,7 +116,7 @@ void t.test("unreadable answers of OKX are reported", (t) => {
     ["maintType", null, "a number, got null"],
     ["title", "", 'a text that is not empty, got ""'],
   ] as const) {
-    const one = taken(okx, okxBody({ ...okxEntry, [field]: value }, okxEntry));
+    const one = parse(okx, okxBody({ ...okxEntry, [field]: value }, okxEntry));
     t.equal(one.problem, `data[0].${field}: expected ${expected}`);
     t.equal(one.list!.notices.length, 1);
   }
@@ -127,33 +127,35 @@ void t.test("fields that may be null may be missing", (t) => {
   const bare = (entry: object, ...fields: string[]) =>
     Object.fromEntries(Object.entries(entry).filter(([field]) => !fields.includes(field)));
   const optional = ["impact", "shortlink", "started_at", "resolved_at", "components"];
-  const old = taken(kraken, incidentsBody(bare(incident, ...optional)));
+  const old = parse(kraken, incidentsBody(bare(incident, ...optional)));
   t.equal(old.problem, null);
   t.match(only(old), {
-    ...{ impact: null, startedAt: new Date(incident.created_at), resolvedAt: null, subjects: [] },
+    ...{ impact: null, startedAt: incident.created_at, resolvedAt: null, subjects: [] },
     url: `https://status.kraken.com/incidents/${incident.id}`,
   });
-  const unlinked = taken(okx, okxBody(bare(okxEntry, "href", "system")));
+  const unlinked = parse(okx, okxBody(bare(okxEntry, "href", "system")));
   t.equal(unlinked.problem, null);
   t.equal(only(unlinked).url, null);
-  t.equal(only(taken(kucoin, { code: "200000", data: { status: "close" } })).title, "close");
+  t.equal(only(parse(kucoin, { code: "200000", data: { status: "close" } })).title, "close");
   t.end();
 });
 
 void t.test("a notice of Bybit is read in full", (t) => {
-  const one = taken(bybit, bybitBody(bybitEntry));
-  t.match(one, { problem: null, feedAt: at, list: { scope: "notices", listedFrom: null } });
+  const one = parse(bybit, bybitBody(bybitEntry));
+  t.match(one, { problem: null, feedAt: at.toISOString(), list: { scope: "notices", listedFrom: null } });
   t.match(only(one), {
     ...{ id: bybitEntry.id, kind: "maintenance", title: bybitEntry.title, url: null, status: "completed", over: true },
-    ...{ startedAt: new Date(1751596902000), postedAt: null, resolvedAt: new Date(1751597011000) },
+    startedAt: new Date(1751596902000).toISOString(),
+    resolvedAt: new Date(1751597011000).toISOString(),
+    postedAt: null,
     subjects: ["Trading service over HTTP", "Trading service over WebSocket", "serviceType 9", "Futures", "Spot"],
   });
   for (const maintainType of [3, "3"]) {
     const disruption = { ...bybitEntry, maintainType, state: "ongoing" };
-    t.match(only(taken(bybit, bybitBody(disruption))), { kind: "incident", over: false, resolvedAt: null });
+    t.match(only(parse(bybit, bybitBody(disruption))), { kind: "incident", over: false, resolvedAt: null });
   }
-  t.equal(taken(bybit, bybitBody({ ...bybitEntry, env: undefined })).list!.notices.length, 1);
-  t.same(taken(bybit, bybitBody({ ...bybitEntry, env: "2" })).list!.notices, [], "demo trading is not watched");
+  t.equal(parse(bybit, bybitBody({ ...bybitEntry, env: undefined })).list!.notices.length, 1);
+  t.same(parse(bybit, bybitBody({ ...bybitEntry, env: "2" })).list!.notices, [], "demo trading is not watched");
   t.end();
 });
 
@@ -170,10 +172,10 @@ void t.test("unreadable answers of Bybit are reported", (t) => {
   areUnreadable(t, { ...bybit, feedAt: new Date(+at + 600_001) }, [[bybitBody(), wentBack]]);
   for (const begin of ["999999999999999", "-1", "1e3", ""])
     t.equal(
-      taken(bybit, bybitBody({ ...bybitEntry, begin })).problem,
+      parse(bybit, bybitBody({ ...bybitEntry, begin })).problem,
       `result.list[0].begin: expected milliseconds since 1970 as text, got "${begin}"`,
     );
-  const one = taken(bybit, bybitBody(bybitEntry, { ...bybitEntry, serviceTypes: ["x", null] }));
+  const one = parse(bybit, bybitBody(bybitEntry, { ...bybitEntry, serviceTypes: ["x", null] }));
   t.equal(one.problem, "result.list[1].serviceTypes[1]: expected a number, got null");
   t.end();
 });
@@ -182,11 +184,11 @@ void t.test("an unknown service is shown by its number", (t) => {
   const inherited = ["__proto__", "constructor", "toString"];
   for (const code of [...inherited, 77, "7".repeat(1_000_000)]) {
     const [service, product] = [`serviceType ${code}`.slice(0, 200), `product ${code}`.slice(0, 200)];
-    t.same(only(taken(okx, okxBody({ ...okxEntry, serviceType: code }))).subjects, [service]);
+    t.same(only(parse(okx, okxBody({ ...okxEntry, serviceType: code }))).subjects, [service]);
     const entry = { ...bybitEntry, serviceTypes: [code], product: [code] };
-    t.same(only(taken(bybit, bybitBody(entry))).subjects, [service, product]);
+    t.same(only(parse(bybit, bybitBody(entry))).subjects, [service, product]);
   }
   const many = { ...bybitEntry, serviceTypes: Array<number>(150).fill(2), product: [1] };
-  t.equal(only(taken(bybit, bybitBody(many))).subjects.length, 100);
+  t.equal(only(parse(bybit, bybitBody(many))).subjects.length, 100);
   t.end();
 });

@@ -8,6 +8,8 @@ import { forgetSaid, said, sourceOf, whole } from "../../support/said.js";
 const now = Date.now();
 /** The instant this many minutes before the test began. */
 const at = (minutesAgo: number) => new Date(now - minutesAgo * 60_000);
+/** The same as text: to `t.match` all dates are equal. */
+const iso = (minutesAgo: number) => at(minutesAgo).toISOString();
 
 void t.test("the next feed is a due one that no core is reading", async (t) => {
   const { pool } = await migratedDatabase(t);
@@ -46,10 +48,10 @@ void t.test("the next feed is a due one that no core is reading", async (t) => {
     t.equal((await claim(30)).source_id, kraken, "the claim has expired");
     await said(pool, "kraken", at(30), [whole()]);
     t.equal((await claim(29)).source_id, null);
-    t.match(await claim(28), { source_id: kraken, read_at: at(30), unreadable_since: null });
+    t.match(await claim(28), { source_id: kraken, read_at: iso(30), unreadable_since: null });
     await said(pool, "kraken", at(28), [], { problem: "answered 503" });
     await said(pool, "kraken", at(27), [], { problem: "answered 502" });
-    t.match(await claim(25), { source_id: kraken, read_at: at(30), unreadable_since: at(28) });
+    t.match(await claim(25), { source_id: kraken, read_at: iso(30), unreadable_since: iso(28) });
   });
 
   await t.test("three concurrent claims get three feeds", async (t) => {

@@ -33,7 +33,7 @@ void t.test("a feed is read over HTTP", async (t) => {
   const lasting = new AbortController().signal;
   const reading = await readerFor(t).read(statuspageAt(venue), at, lasting);
   t.equal(getEventListeners(lasting, "abort").length, 0);
-  t.match(reading, { problem: null, retryAfterMs: 0, feedAt: new Date(updated_at) });
+  t.match(reading, { problem: null, retryAfterMs: 0, feedAt: updated_at });
   const counts = reading.lists.map(({ scope, notices }) => `${notices.length} ${scope}`);
   t.same(counts, ["2 incidents", "0 maintenances"]);
   t.same(pathsOf(venue), ["incidents.json", "scheduled-maintenances.json"]);

@@ -7,7 +7,7 @@ import { joined, newest } from "../../../server/notices/lists.js";
 import { parsedJson } from "../../../server/notices/parsed-json.js";
 import { plainText, rawText, webAddress } from "../../../server/notices/sanitize-text.js";
 import { incident, incidentsBody, kraken } from "../../support/feed-entries.js";
-import { at, only, taken } from "../../support/taken-feed.js";
+import { at, only, parse } from "../../support/taken-feed.js";
 
 void t.test("texts are truncated and cleaned, and only web links are kept", (t) => {
   const long = {
@@ -19,7 +19,7 @@ void t.test("texts are truncated and cleaned, and only web links are kept", (t) 
     components: Array.from({ length: 300 }, (_, n) => ({ name: `${n}${"c".repeat(300)}` })),
     body: "b".repeat(100_000),
   };
-  const { title, status, impact, url, subjects, raw } = only(taken(kraken, incidentsBody(long)));
+  const { title, status, impact, url, subjects, raw } = only(parse(kraken, incidentsBody(long)));
   t.equal(title.slice(0, 18), "Line one line two ");
   t.ok(title.length <= 500);
   t.equal(Buffer.from(title).toString(), title, "no character is cut in half");
@@ -101,8 +101,8 @@ void t.test("keys such as __proto__ are ordinary keys", (t) => {
 });
 
 void t.test("the first of duplicate notices counts", (t) => {
-  const first = taken(kraken, incidentsBody(incident)).list!;
-  const second = taken(kraken, incidentsBody({ ...incident, name: "Later" }, { ...incident, id: "other" })).list!;
+  const first = parse(kraken, incidentsBody(incident)).list!;
+  const second = parse(kraken, incidentsBody({ ...incident, name: "Later" }, { ...incident, id: "other" })).list!;
   const list = joined([first, { ...second, listedFrom: at }]);
   t.equal(list.notices.length, 2);
   t.match(list.notices, [
@@ -119,7 +119,7 @@ void t.test("the oldest notices of all lists are omitted", (t) => {
     scope,
     listedFrom: new Date(0),
     notices: days.map((day) => ({
-      ...only(taken(kraken, incidentsBody(incident))),
+      ...only(parse(kraken, incidentsBody(incident))),
       id: `${scope}${day}`,
       postedAt: new Date(Date.UTC(2026, 0, day)),
     })),

@@ -9,6 +9,8 @@ import { changesOf, feedOf, forgetSaid, notice, noticesOf, said, whole } from ".
 const now = Date.now();
 /** The instant this many minutes before the test began. */
 const at = (minutesAgo: number) => new Date(now - minutesAgo * 60_000);
+/** The same as text: to `t.match` all dates are equal. */
+const iso = (minutesAgo: number) => at(minutesAgo).toISOString();
 
 const many = (from: number, count: number) =>
   Array.from({ length: count }, (_, n) => notice(`n${from + n}`, at(50 + n), { raw: "{}" }));
@@ -40,7 +42,7 @@ void t.test("notices and their changes are stored", async (t) => {
     t.strictSame(others, []);
     t.match(row, {
       ...{ title: "Errors of the API", status: "resolved", over: true, impact: "critical", raw: first.raw },
-      ...{ resolved_at: at(36), first_seen_at: at(40), last_seen_at: at(35), vanished: false, left_at: null },
+      ...{ resolved_at: iso(36), first_seen_at: iso(40), last_seen_at: iso(35), vanished: false, left_at: null },
     });
     t.strictSame(await changesOf(pool, "a"), [
       { at: at(40), status: "investigating", impact: "minor", title: "Errors", vanished: false },
@@ -52,14 +54,16 @@ void t.test("notices and their changes are stored", async (t) => {
   await t.test("a notice that is taken down is marked as vanished, and may return", async (t) => {
     const one = notice("a", at(50));
     await readInTurn([40, one], [39]);
-    t.match(await noticesOf(pool, "kraken"), [{ vanished: true, left_at: at(39), last_seen_at: at(40), over: false }]);
+    t.match(await noticesOf(pool, "kraken"), [
+      { vanished: true, left_at: iso(39), last_seen_at: iso(40), over: false },
+    ]);
     await readInTurn([38]);
-    t.match(await noticesOf(pool, "kraken"), [{ left_at: at(39) }]);
+    t.match(await noticesOf(pool, "kraken"), [{ left_at: iso(39) }]);
     await readInTurn([37, one]);
-    t.match(await noticesOf(pool, "kraken"), [{ vanished: false, left_at: null, last_seen_at: at(37) }]);
+    t.match(await noticesOf(pool, "kraken"), [{ vanished: false, left_at: null, last_seen_at: iso(37) }]);
     const changes = await changesOf(pool, "a");
     t.equal(changes.length, 3);
-    t.match(changes, [{ at: at(40) }, { at: at(39), vanished: true }, { at: at(37), vanished: false }]);
+    t.match(changes, [{ at: iso(40) }, { at: iso(39), vanished: true }, { at: iso(37), vanished: false }]);
   });
 
   await t.test("a notice that falls off the end of a list has not vanished", async (t) => {
@@ -69,8 +73,8 @@ void t.test("notices and their changes are stored", async (t) => {
     await said(pool, "kraken", at(39), cut(60, young));
     await said(pool, "kraken", at(38), cut(60));
     t.match(await noticesOf(pool, "kraken"), [
-      { external_id: "old", vanished: false, left_at: at(39) },
-      { external_id: "young", vanished: true, left_at: at(38) },
+      { external_id: "old", vanished: false, left_at: iso(39) },
+      { external_id: "young", vanished: true, left_at: iso(38) },
     ]);
     t.equal((await changesOf(pool, "old")).length, 1, "no change is recorded");
   });
@@ -80,8 +84,8 @@ void t.test("notices and their changes are stored", async (t) => {
     await said(pool, "okx", at(40), listOf("notices", done, notice("open", at(50))));
     await said(pool, "okx", at(39), listOf("notices"));
     t.match(await noticesOf(pool, "okx"), [
-      { external_id: "done", vanished: false, left_at: at(39) },
-      { external_id: "open", vanished: true, left_at: at(39) },
+      { external_id: "done", vanished: false, left_at: iso(39) },
+      { external_id: "open", vanished: true, left_at: iso(39) },
     ]);
   });
 
@@ -95,13 +99,13 @@ void t.test("notices and their changes are stored", async (t) => {
       {
         ...{ status: "close", title: "longer", over: true, vanished: false },
         // the feed may have shown it for long
-        ...{ started_at: at(40), posted_at: null, resolved_at: at(38), last_seen_at: at(39) },
+        ...{ started_at: iso(40), posted_at: null, resolved_at: iso(38), last_seen_at: iso(39) },
       },
       // posted after the previous reading, which did not have it
-      { status: "cancelonly", over: true, started_at: at(38), posted_at: at(39), resolved_at: at(37) },
+      { status: "cancelonly", over: true, started_at: iso(38), posted_at: iso(39), resolved_at: iso(37) },
       {
         ...{ status: "close", title: "upgrade", over: false, left_at: null },
-        ...{ started_at: at(36), posted_at: at(37), resolved_at: null },
+        ...{ started_at: iso(36), posted_at: iso(37), resolved_at: null },
       },
     ]);
     t.equal(new Set(rows.map((row) => row.external_id)).size, 3);
@@ -112,14 +116,14 @@ void t.test("notices and their changes are stored", async (t) => {
   await t.test("the time of publication does not change in hindsight, the start may", async (t) => {
     const one = notice("a", at(50), { postedAt: at(45) });
     await readInTurn([40, one], [39, { ...one, startedAt: at(90), postedAt: at(90) }]);
-    t.match(await noticesOf(pool, "kraken"), [{ started_at: at(90), posted_at: at(45) }]);
+    t.match(await noticesOf(pool, "kraken"), [{ started_at: iso(90), posted_at: iso(45) }]);
     t.equal((await changesOf(pool, "a")).length, 2, "the change of the start is recorded");
   });
 
   await t.test("an impossible time of publication is corrected", async (t) => {
     const one = notice("a", at(50), { postedAt: new Date(0) });
     await readInTurn([40, one], [39, { ...one, postedAt: at(48), status: "resolved" }]);
-    t.match(await noticesOf(pool, "kraken"), [{ posted_at: at(48), doubtful: false }]);
+    t.match(await noticesOf(pool, "kraken"), [{ posted_at: iso(48), doubtful: false }]);
   });
 
   await t.test("a notice that is gone after an hour of trouble was last seen before it", async (t) => {
@@ -127,7 +131,7 @@ void t.test("notices and their changes are stored", async (t) => {
     for (const minutesAgo of [95, 85, 75, 65, 55, 45])
       await said(pool, "kraken", at(minutesAgo), [], { problem: "answered 503" });
     await readInTurn([40]);
-    t.match(await noticesOf(pool, "kraken"), [{ left_at: at(40), last_seen_at: at(100) }]);
+    t.match(await noticesOf(pool, "kraken"), [{ left_at: iso(40), last_seen_at: iso(100) }]);
   });
 
   await t.test("impossible times are stored, and flagged", async (t) => {

@@ -22,6 +22,8 @@ const minuteMs = 60_000;
 const begin = Math.floor(Date.now() / minuteMs) * minuteMs - 120 * minuteMs;
 /** This many minutes after the world began, two hours ago. */
 const at = (minute: number) => new Date(begin + minute * minuteMs);
+/** The same as text: to `t.match` all dates are equal. */
+const iso = (minute: number) => at(minute).toISOString();
 
 const from = (minute: number) => ({ postedAt: at(minute), endedAt: at(minute + 1) });
 const between = { postedAt: at(10), endedAt: at(30) };
@@ -98,11 +100,11 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
     await readAll(31);
     const incident = { title: "Matching is slow", impact: "critical", status: "resolved", over: true };
     t.match(await noticesOf(pool, "deribit"), [
-      { ...incident, posted_at: at(10), resolved_at: at(30) },
-      { title: "Upgrade", kind: "maintenance", started_at: at(60), over: false },
+      { ...incident, posted_at: iso(10), resolved_at: iso(30) },
+      { title: "Upgrade", kind: "maintenance", started_at: iso(60), over: false },
     ]);
     // not from the feed: the time of the previous reading, which did not have it
-    const posted = { posted_at: at(0), over: true };
+    const posted = { posted_at: iso(0), over: true };
     for (const venue of ["okx", "bybit", "kucoin"])
       t.match(await noticesOf(pool, venue), [{ kind: "incident", ...posted }], venue);
     t.match(await noticesOf(pool, "binance"), [{ kind: "maintenance", ...posted }]);
@@ -162,7 +164,7 @@ void t.test("core reads the feeds of the simulated world", async (t) => {
     await readAll(14);
     const second = requests(world, "deribit") - first;
     t.ok(second > 0 && second <= first);
-    t.match(await newestRun(pool, "deribit"), { problem: null, from_at: at(12), until_at: at(14) });
+    t.match(await newestRun(pool, "deribit"), { problem: null, from_at: iso(12), until_at: iso(14) });
     t.equal(await count(pool, `official_change where at > '${at(12).toISOString()}'`), 0);
   });
 

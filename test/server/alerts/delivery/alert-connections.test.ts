@@ -189,6 +189,7 @@ void t.test("a connection is reused for the next alert to the same name only", a
   const other = origin.replace(hostName, "other.test");
   for (const each of [origin, origin, other, origin, other])
     t.match(await post(t, poster, each), { result: "delivered" });
+  t.equal(sockets.length, 5);
   const [first, , second] = sockets as [tls.TLSSocket, tls.TLSSocket, tls.TLSSocket];
   t.strictSame([first.servername, second.servername], [hostName, "other.test"]);
   t.ok([first, first, second, first, second].every((socket, nth) => socket === sockets[nth]));

@@ -8,16 +8,16 @@ import { migratedDatabase } from "../../../support/database.js";
 import {
   after,
   attempts,
-  begin,
   channelWithQueue,
   claim,
-  closes,
+  clearAlerts,
+  closeAll,
   end,
   expand,
-  lineOf,
-  lookFor,
+  lookOnce,
   newestEvent,
   queueEvents,
+  queueOf,
   retain,
   retractAll,
   settle,
@@ -27,7 +27,7 @@ import {
 
 void t.test("an event is queued for the right channels", async (t) => {
   const { pool } = await migratedDatabase(t);
-  t.beforeEach(() => begin(pool));
+  t.beforeEach(() => clearAlerts(pool));
 
   await t.test("a new channel gets no earlier events", async (t) => {
     await happened(pool, { venue: "okx" });
@@ -35,8 +35,8 @@ void t.test("an event is queued for the right channels", async (t) => {
     const late = await addChannel(pool, { after: await newestEvent(pool) });
     await happened(pool, { venue: "kraken" });
     t.strictSame(await expand(pool), [2, 3]);
-    t.strictSame(await lineOf(pool, early), ["okx opened", "kraken opened"]);
-    t.strictSame(await lineOf(pool, late), ["kraken opened"]);
+    t.strictSame(await queueOf(pool, early), ["okx opened", "kraken opened"]);
+    t.strictSame(await queueOf(pool, late), ["kraken opened"]);
   });
 
   await t.test("a channel gets no alerts below its severity floor", async (t) => {
@@ -45,8 +45,8 @@ void t.test("an event is queued for the right channels", async (t) => {
     await happened(pool, { venue: "okx", severity: "degraded", kinds: ["opened", "escalated", "closed"] });
     await happened(pool, { venue: "gate", severity: "degraded", kinds: ["opened", "closed"] });
     await expand(pool);
-    t.strictSame(await lineOf(pool, all), ["okx opened", "okx escalated", "okx closed", "gate opened", "gate closed"]);
-    t.strictSame(await lineOf(pool, worst), ["okx escalated", "okx closed"], "the closing of what it was alerted to");
+    t.strictSame(await queueOf(pool, all), ["okx opened", "okx escalated", "okx closed", "gate opened", "gate closed"]);
+    t.strictSame(await queueOf(pool, worst), ["okx escalated", "okx closed"], "the closing of what it was alerted to");
   });
 
   await t.test("a channel's filters select venues and categories", async (t) => {
@@ -54,9 +54,9 @@ void t.test("an event is queued for the right channels", async (t) => {
     const bridges = await addChannel(pool, { categories: ["bridges"] });
     const both = await addChannel(pool, { venues: ["kraken"], categories: ["exchange"] });
     await queueEvents(pool, ["okx", "kraken", "gate"]);
-    t.strictSame(await lineOf(pool, kraken), ["kraken opened", "gate opened"]);
-    t.strictSame(await lineOf(pool, bridges), []);
-    t.strictSame(await lineOf(pool, both), ["kraken opened"]);
+    t.strictSame(await queueOf(pool, kraken), ["kraken opened", "gate opened"]);
+    t.strictSame(await queueOf(pool, bridges), []);
+    t.strictSame(await queueOf(pool, both), ["kraken opened"]);
   });
 
   await t.test("a closing goes to each channel that got the opening", async (t) => {
@@ -64,14 +64,14 @@ void t.test("an event is queued for the right channels", async (t) => {
     const wasOff = await addChannel(pool);
     await switchOff(pool, wasOff);
     await queueEvents(pool);
-    t.strictSame(await lineOf(pool, wasOff), ["okx opened: skipped"]);
+    t.strictSame(await queueOf(pool, wasOff), ["okx opened: skipped"]);
     await pool.query(sql`update channel set off_at = null, off_cause = null where channel_id = ${wasOff}`);
     const late = await addChannel(pool, { after: await newestEvent(pool) });
-    await closes(pool);
+    await closeAll(pool);
     await expand(pool);
-    t.strictSame(await lineOf(pool, early), ["okx opened", "okx closed"]);
-    t.strictSame(await lineOf(pool, late), [], "a channel without the opening gets no closing");
-    t.strictSame(await lineOf(pool, wasOff), ["okx opened: skipped"]);
+    t.strictSame(await queueOf(pool, early), ["okx opened", "okx closed"]);
+    t.strictSame(await queueOf(pool, late), [], "a channel without the opening gets no closing");
+    t.strictSame(await queueOf(pool, wasOff), ["okx opened: skipped"]);
   });
 
   await t.test("a closing goes to a channel that got the opening by a replay, or might have", async (t) => {
@@ -86,9 +86,9 @@ void t.test("an event is queued for the right channels", async (t) => {
     await switchOff(pool, tried);
     await end(pool, start);
     await pool.script("update channel set off_at = null, off_cause = null");
-    await closes(pool);
+    await closeAll(pool);
     t.strictSame(await expand(pool), [1, 2]);
-    t.strictSame(await lineOf(pool, tried), ["okx opened: skipped", "okx closed"]);
+    t.strictSame(await queueOf(pool, tried), ["okx opened: skipped", "okx closed"]);
   });
 
   await t.test("a closing goes out for an incident that began long before", async (t) => {
@@ -99,26 +99,26 @@ void t.test("an event is queued for the right channels", async (t) => {
     await settle(pool, start, channel, "delivered");
     const day = 24 * 3600;
     await retain(pool, after(100 * day));
-    await closes(pool);
+    await closeAll(pool);
     await retain(pool, after(100 * day));
     t.strictSame(await expand(pool), [1, 1]);
     await retain(pool, after(100 * day));
-    t.strictSame(await lineOf(pool, channel), ["okx closed"]);
+    t.strictSame(await queueOf(pool, channel), ["okx closed"]);
   });
 
   await t.test("two dispatchers with a long outbox lose no closing", async (t) => {
     const channels = [await addChannel(pool), await addChannel(pool)];
     const venues = ["okx", "kraken", "gate", "bybit", "kucoin", "gemini"];
     for (const venue of venues) await happened(pool, { venue });
-    await closes(pool);
+    await closeAll(pool);
     // the first queues the openings, and has not committed when the second looks
-    const looks = await Promise.all([lookFor(pool, channels.length * venues.length), lookFor(pool, 100)]);
+    const looks = await Promise.all([lookOnce(pool, channels.length * venues.length), lookOnce(pool, 100)]);
     // the dispatcher that did not get the outbox looks again
-    looks.push(await lookFor(pool, 100));
+    looks.push(await lookOnce(pool, 100));
     const queued = looks.reduce((sum, deliveries) => sum + deliveries);
     t.equal(queued, 2 * 2 * venues.length);
     const all = ["opened", "closed"].flatMap((kind) => venues.map((venue) => `${venue} ${kind}`));
-    for (const channel of channels) t.strictSame(await lineOf(pool, channel), all);
+    for (const channel of channels) t.strictSame(await queueOf(pool, channel), all);
   });
 
   await t.test("no channel gets an alert of a retracted incident", async (t) => {
@@ -126,26 +126,26 @@ void t.test("an event is queued for the right channels", async (t) => {
     for (const venue of ["okx", "gate"]) await happened(pool, { venue });
     await retractAll(pool, "okx");
     t.strictSame(await expand(pool), [2, 1]);
-    t.strictSame(await lineOf(pool, channel), ["gate opened"]);
+    t.strictSame(await queueOf(pool, channel), ["gate opened"]);
     const [event] = await pool.query(sql`
       select dispatched_at, dropped_at is not null as dropped from alert_event order by event_id
     `);
     t.strictSame(event, { dispatched_at: null, dropped: true });
     await retractAll(pool, "gate");
     t.strictSame(await claim(pool, start), [{ channel, what: "gate opened", state: "dropped" }], "although queued");
-    t.strictSame(await lineOf(pool, channel), ["gate opened: dropped, its incident was retracted"]);
+    t.strictSame(await queueOf(pool, channel), ["gate opened: dropped, its incident was retracted"]);
   });
 
   await t.test("no channel gets an alert of a venue that is no longer published", async (t) => {
     const channel = await channelWithQueue(pool);
-    await closes(pool);
+    await closeAll(pool);
     await expand(pool);
     await pool.script("update venue set published = false where venue = 'okx'");
     for (const kind of ["opened", "closed"])
       t.match(await claim(pool, start), [{ what: `okx ${kind}`, state: "dropped" }]);
     await pool.script("update venue set published = true where venue = 'okx'");
     const dropped = "dropped, its venue is no longer published";
-    t.strictSame(await lineOf(pool, channel), [`okx opened: ${dropped}`, `okx closed: ${dropped}`]);
+    t.strictSame(await queueOf(pool, channel), [`okx opened: ${dropped}`, `okx closed: ${dropped}`]);
     t.strictSame(await attempts(pool), []);
   });
 
@@ -154,7 +154,7 @@ void t.test("an event is queued for the right channels", async (t) => {
     await claim(pool, start);
     await settle(pool, start, channel, "delivered");
     await pool.script("update venue set published = false where venue = 'okx'");
-    await closes(pool);
+    await closeAll(pool);
     await expand(pool);
     t.match(await claim(pool, after(1)), [{ what: "okx closed", state: "due" }]);
     await pool.script("update venue set published = true where venue = 'okx'");
@@ -171,7 +171,7 @@ void t.test("an event is queued for the right channels", async (t) => {
 
 void t.test("a channel's deliveries are sent in order", async (t) => {
   const { pool } = await migratedDatabase(t);
-  t.beforeEach(() => begin(pool));
+  t.beforeEach(() => clearAlerts(pool));
 
   await t.test("a queue advances when its first delivery has ended", async (t) => {
     const [a, b] = [await addChannel(pool), await addChannel(pool)];
@@ -198,9 +198,9 @@ void t.test("a channel's deliveries are sent in order", async (t) => {
     const late = await settle(pool, after(31), channel, "delivered", {}, "gone");
     t.strictSame(late, [], "its late result is logged, and does not advance the queue");
     t.strictSame(await attempts(pool), [{ by: "gone", result: "delivered" }, next]);
-    t.strictSame(await lineOf(pool, channel), ["okx opened", "okx closed"]);
+    t.strictSame(await queueOf(pool, channel), ["okx opened", "okx closed"]);
     await settle(pool, after(32), channel, "delivered", {}, "next");
-    t.strictSame(await lineOf(pool, channel), ["okx opened: delivered", "okx closed"]);
+    t.strictSame(await queueOf(pool, channel), ["okx opened: delivered", "okx closed"]);
   });
 
   await t.test("two dispatchers that claim at the same time get different deliveries", async (t) => {

@@ -6,14 +6,14 @@ import { migratedDatabase } from "../../../support/database.js";
 import {
   after,
   attempts,
-  begin,
   channelWithQueue,
   claim,
-  closes,
+  clearAlerts,
+  closeAll,
   end,
   expand,
-  lineOf,
   queueEvents,
+  queueOf,
   retain,
   settle,
   start,
@@ -22,7 +22,7 @@ import {
 
 void t.test("failed deliveries are retried, and end", async (t) => {
   const { pool } = await migratedDatabase(t);
-  t.beforeEach(() => begin(pool));
+  t.beforeEach(() => clearAlerts(pool));
 
   await t.test("spec: up to 5 attempts, with growing pauses", async (t) => {
     const channel = await channelWithQueue(pool);
@@ -37,8 +37,8 @@ void t.test("failed deliveries are retried, and end", async (t) => {
     t.match(await claim(pool, at), [{ what: "okx opened" }]);
     const [last] = await settle(pool, at, channel, "timeout");
     t.match(last, { state: "failed", failures: 5 });
-    t.strictSame(await lineOf(pool, channel), ["okx opened: failed"]);
-    await closes(pool);
+    t.strictSame(await queueOf(pool, channel), ["okx opened: failed"]);
+    await closeAll(pool);
     t.strictSame(await expand(pool), [1, 1], "the closing is sent nevertheless");
     t.match(await claim(pool, at), [{ what: "okx closed" }]);
   });
@@ -101,7 +101,7 @@ void t.test("failed deliveries are retried, and end", async (t) => {
     }
     await claim(pool, at);
     const [certain] = await settle(pool, at, channel, "ours", { retryAfterMs: 0 });
-    t.match(certain, { state: "due", due_at: at }, "retried at once if the fault is certainly ours");
+    t.match(certain, { state: "due", due_at: at.toISOString() }, "retried at once if the fault is certainly ours");
     const anHourLater = after(3600 + 1);
     await claim(pool, anHourLater);
     const [lasting] = await settle(pool, anHourLater, channel, "ours");
@@ -120,14 +120,16 @@ void t.test("failed deliveries are retried, and end", async (t) => {
       const [settled] = await settle(pool, at, channel, i === 10 ? "delivered" : "refused");
       t.equal(settled!.channel_off, i === 20 ? "failures" : null, `${i}`);
     }
-    const [okx, kraken, gate, bybit] = await lineOf(pool, channel);
+    const [okx, kraken, gate, bybit] = await queueOf(pool, channel);
     t.equal(kraken, "kraken opened: delivered");
     t.strictSame([okx, gate, bybit], ["okx opened: failed", "gate opened: failed", "bybit opened: failed"]);
     await queueEvents(pool, ["kucoin"]);
-    t.strictSame((await lineOf(pool, channel)).at(-1), "kucoin opened: skipped");
+    t.strictSame((await queueOf(pool, channel)).at(-1), "kucoin opened: skipped");
     const off = await pool.query(sql`select channel_id, off_cause, failures from channel where off_at is not null`);
     t.strictSame(off, [{ channel_id: channel, off_cause: "failures", failures: 10 }]);
-    t.match(await claim(pool, new Date(+at + 400_000)), [{ channel: other }], "the other channel continues");
+    const claimed = await claim(pool, new Date(+at + 400_000));
+    t.match(claimed, [{ channel: other }], "the other channel continues");
+    t.equal(claimed.length, 1);
   });
 
   await t.test("410 switches a channel off at once", async (t) => {
@@ -137,7 +139,7 @@ void t.test("failed deliveries are retried, and end", async (t) => {
     t.match(settled, { state: "failed", channel_off: "gone" });
     t.strictSame(await claim(pool, after(3600)), []);
     t.strictSame(await end(pool, start), [{ channel_id: channel, state: "skipped", deliveries: 1 }]);
-    t.strictSame(await lineOf(pool, channel), ["okx opened: failed", "kraken opened: skipped"]);
+    t.strictSame(await queueOf(pool, channel), ["okx opened: failed", "kraken opened: skipped"]);
   });
 
   await t.test("a delivery in flight when its channel is switched off", async (t) => {
@@ -152,14 +154,14 @@ void t.test("failed deliveries are retried, and end", async (t) => {
 
 void t.test("alert history is kept as long as necessary", async (t) => {
   const { pool } = await migratedDatabase(t);
-  t.beforeEach(() => begin(pool));
+  t.beforeEach(() => clearAlerts(pool));
   const day = 24 * 3600;
 
   await t.test("spec: it is kept for 90 days", async (t) => {
     await addChannel(pool);
     await happened(pool, { venue: "okx", at: start });
     await expand(pool);
-    await closes(pool);
+    await closeAll(pool);
     await expand(pool);
     for (let i = 0; i < 2; i++) {
       const [claimed] = await claim(pool, after(i));

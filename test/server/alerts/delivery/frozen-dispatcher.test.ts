@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { begin, isAllDone } from "../../../support/alert-queue.js";
+import { clearAlerts, isAllDone } from "../../../support/alert-queue.js";
 import type { FaultPoint } from "../../../support/alerting-process.js";
 import { areInOrder, eventIdOf, patientRules, receiverFor, startAlerting } from "../../../support/alerting.js";
 import { addChannel, happened, native } from "../../../support/alerts.js";
@@ -21,7 +21,7 @@ void t.test("a dispatcher sends no old alert after a freeze", async (t) => {
     await t.test(`${point.when} ${point.step}`, async (t) => {
       const receiver = await receiverFor(t);
       const received = () => receiver.arrivals.map(eventIdOf);
-      await begin(pool);
+      await clearAlerts(pool);
       await addChannel(pool, { to: native(`${receiver.origin}/${i}`) });
       await happened(pool, { kinds: ["opened", "closed"] });
 
