@@ -1,6 +1,5 @@
 import { createServer } from "node:net";
 import t from "tap";
-
 import { makeDataDir } from "../../../server/process/data-dir.js";
 import { listen } from "../../../shared/config/listen.js";
 import { UserError } from "../../../shared/process/user-error.js";
@@ -53,10 +52,7 @@ void t.test("a data directory that cannot be written is reported in a sentence",
   );
 });
 
-void t.test(
-  "another user's directory is refused at the start, not at the first write",
-  { skip: process.getuid?.() === 0 && "root may write everywhere" },
-  async (t) => {
-    await t.rejects(makeDataDir("/"), { name: "UserError" });
-  },
-);
+const skip = process.getuid?.() === 0 && "root may write everywhere";
+void t.test("another user's directory is refused at the start, not at the first write", { skip }, async (t) => {
+  await t.rejects(makeDataDir("/"), { name: "UserError" });
+});
