@@ -2,38 +2,14 @@
  * A separate PostgreSQL server with TimescaleDB for a test. It is created and started as in compose.yaml, with the same
  * configuration, from the installed binaries.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { packagedFile } from "../../shared/config/package.js";
 import { freePort } from "./free-port.js";
-
-/**
- * Returns the directory of initdb, postgres and pg_basebackup, where TimescaleDB is installed with them, or why there
- * is none.
- */
-export function serverBinaries(): { bin: string } | { missing: string } {
-  const known = "/usr/lib/postgresql";
-  const versions = existsSync(known) ? readdirSync(known) : [];
-  const candidates = versions.map((version) => join(known, version, "bin"));
-  const asked = spawnSync("pg_config", ["--bindir"], { encoding: "utf8" });
-  if (asked.status === 0) candidates.push(asked.stdout.trim());
-  for (const bin of candidates) {
-    if (!existsSync(join(bin, "initdb"))) continue;
-    const libraries = execFileSync(join(bin, "pg_config"), ["--pkglibdir"], { encoding: "utf8" });
-    if (existsSync(join(libraries.trim(), "timescaledb.so"))) return { bin };
-  }
-  return { missing: "no PostgreSQL server with TimescaleDB is installed here" };
-}
-
-/** PostgreSQL refuses to run as root. */
-export function serverUser(): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {};
-  const id = (option: string) => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
-  return { uid: id("-u"), gid: id("-g") };
-}
+import type { PostgresPrograms } from "./postgres-server.js";
 
 export interface Running {
   port: number;
@@ -45,7 +21,6 @@ export interface Running {
 }
 
 export interface Cluster {
-  bin: string;
   primary: Running;
   replica: Running;
   /** The port at which the replica finds the primary; a test may put a gate in between. */
@@ -59,15 +34,14 @@ export interface Cluster {
  */
 export async function makeCluster(
   t: Test,
-  bin: string,
+  { folder: bin, user }: PostgresPrograms,
   dir: string,
   secrets: string,
   initdbArgs: string[],
 ): Promise<Cluster> {
-  const user = serverUser();
   /** Gives the file to the server's user, as in a container's volumes and mounts. */
   const own = (path: string) => {
-    if (user.uid !== undefined) chownSync(path, user.uid, user.gid!);
+    if (user) chownSync(path, user.uid, user.gid);
     return path;
   };
   const config = join(dir, "config");
@@ -78,16 +52,14 @@ export async function makeCluster(
     mkdirSync(join(dir, name), { mode: 0o700 });
     return own(join(dir, name));
   };
-  const [data, replicaData, sockets, passwords, archive] = [
-    ...["primary", "replica", "sockets", "passwords", "archive"],
-  ].map(ownDir) as [string, string, string, string, string];
+  const [data, replicaData] = [ownDir("primary"), ownDir("replica")];
+  const [sockets, passwords, archive] = [ownDir("sockets"), ownDir("passwords"), ownDir("archive")];
   // a mounted secret belongs to the user who reads it
   for (const name of ["owner_password", "replica_password"]) {
     copyFileSync(join(secrets, name), join(passwords, name));
     chmodSync(own(join(passwords, name)), 0o400);
   }
   const [port, replicaPort] = [await freePort(), await freePort()];
-  const PATH = `${bin}:${process.env["PATH"]}`;
   const serverArgs = (port: number) => [
     ...["-c", `config_file=${config}/postgresql.conf`],
     ...["-c", `hba_file=${config}/pg_hba.conf`],
@@ -99,11 +71,8 @@ export async function makeCluster(
     ...["-c", "min_wal_size=80MB", "-c", "effective_io_concurrency=0"],
   ];
 
-  execFileSync(
-    join(bin, "initdb"),
-    [...[`--pgdata=${data}`, "--username=postgres"], ...[`--pwfile=${passwords}/owner_password`, ...initdbArgs]],
-    { ...user, stdio: "ignore" },
-  );
+  const args = [`--pgdata=${data}`, "--username=postgres", `--pwfile=${passwords}/owner_password`, ...initdbArgs];
+  execFileSync(join(bin, "initdb"), args, { ...user, stdio: "ignore" });
   // the image also creates POSTGRES_DB before clients can connect
   execFileSync(join(bin, "postgres"), ["--single", "-D", data, "postgres"], {
     ...user,
@@ -120,7 +89,7 @@ export async function makeCluster(
       ...user,
       cwd: replicaData,
       env: {
-        PATH,
+        PATH: `${bin}:${process.env["PATH"]}`,
         PGDATA: join(replicaData, "data"),
         PRIMARY_HOST: "127.0.0.1",
         PRIMARY_PORT: String(upstream.port),
@@ -132,7 +101,7 @@ export async function makeCluster(
     }),
   );
   primary.start();
-  return { bin, primary, replica, upstream };
+  return { primary, replica, upstream };
 }
 
 function running(t: Test, port: number, launch: () => ChildProcess): Running {

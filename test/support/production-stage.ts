@@ -15,12 +15,13 @@ import { compose } from "./compose.js";
 import { type Gate, makeGate } from "./gate.js";
 import { freePort } from "./free-port.js";
 import { assembleImage } from "./image.js";
+import type { PostgresPrograms } from "./postgres-server.js";
 import { until } from "./until.js";
 import { startWorld } from "../../simulator/world.js";
 
 export const asTest = { applicationName: "test", log: makeLog("test", "error") };
 
-/** A few venues, because the test is not about them. */
+/** The test is not about them. */
 const venues = ["binance", "okx", "kraken", "bybit"];
 
 interface Ready {
@@ -58,7 +59,7 @@ export interface ProductionStage extends Cluster {
   outputs: () => string;
 }
 
-export async function setStage(t: Test, bin: string): Promise<ProductionStage> {
+export async function setStage(t: Test, postgres: PostgresPrograms): Promise<ProductionStage> {
   const dir = mkdtempSync(join(tmpdir(), "venuewatch-topology-"));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   // the servers run as another user, who must be able to read their files in it
@@ -77,7 +78,7 @@ export async function setStage(t: Test, bin: string): Promise<ProductionStage> {
   writeFileSync(registry, JSON.stringify(world.registry));
 
   const initdbArgs = compose.services["database"]!.environment!["POSTGRES_INITDB_ARGS"]!;
-  const cluster = await makeCluster(t, bin, dir, secrets, initdbArgs.split(" "));
+  const cluster = await makeCluster(t, postgres, dir, secrets, initdbArgs.split(" "));
   const { primary, replica } = cluster;
   const secret = (name: string) => readFileSync(join(secrets, name), "utf8").trim();
   const here = (text: string) =>
@@ -85,15 +86,15 @@ export async function setStage(t: Test, bin: string): Promise<ProductionStage> {
       .replaceAll("/run/secrets", secrets)
       .replace("@database/", `@127.0.0.1:${primary.port}/`)
       .replace("@replica/", `@127.0.0.1:${replica.port}/`);
-  const environmentOf = (service: string) => ({
-    ...Object.fromEntries(
-      Object.entries(compose.services[service]!.environment!).map(([name, value]) => [name, here(value)]),
-    ),
-    PATH: `${commands}:${process.env["PATH"]}`,
-    REGISTRY: registry,
-    // stands in for the subnet of network `edge`
-    TRUST_PROXY: "loopback",
-  });
+  const environmentOf = (service: string) => {
+    const given = Object.entries(compose.services[service]!.environment!);
+    return {
+      ...Object.fromEntries(given.map(([name, value]) => [name, here(value)])),
+      ...{ PATH: `${commands}:${process.env["PATH"]}`, REGISTRY: registry },
+      // stands in for the subnet of network `edge`
+      TRUST_PROXY: "loopback",
+    };
+  };
 
   const programs: Record<string, ServiceProcess> = {};
   const stage: ProductionStage = {
@@ -120,32 +121,21 @@ export async function setStage(t: Test, bin: string): Promise<ProductionStage> {
       const env = { ...environmentOf(service), ...{ PORT: String(port), HEALTH_PORT: String(own), DATA_DIR: data } };
       const { command } = compose.services[service]!;
       const started = longRunning(t, () => spawn("venuewatch", command!, { env, stdio: ["ignore", "pipe", "pipe"] }));
-      return (programs[service] = {
-        name: service,
-        url: `http://127.0.0.1:${port}`,
-        own: `http://127.0.0.1:${own}`,
-        ...started,
-      });
+      const addresses = { url: `http://127.0.0.1:${port}`, own: `http://127.0.0.1:${own}` };
+      return (programs[service] = { name: service, ...addresses, ...started });
     },
     outputs: () =>
-      [
-        ...Object.values(programs).map(({ name, output }) => [name, output()]),
-        ["primary", primary.output()],
-        ["replica", replica.output()],
-      ]
-        .map(([name, text]) => `--- ${name}\n${text!.slice(-4_000)}`)
+      Object.entries({ ...programs, primary, replica })
+        .map(([name, { output }]) => `--- ${name}\n${output().slice(-4_000)}`)
         .join("\n"),
   };
   return stage;
 }
 
-export async function onReplica<Result>(
-  stage: ProductionStage,
-  work: (pool: Pool) => Promise<Result>,
-): Promise<Result> {
+export async function onReplica(stage: ProductionStage, work: (pool: Pool) => Promise<void>): Promise<void> {
   const pool = openPool(stage.ownerUrl("replica"), { ...asTest, max: 1 });
   try {
-    return await work(pool);
+    await work(pool);
   } finally {
     await pool.close();
   }
@@ -172,31 +162,15 @@ export async function ready({ name, url, own }: ServiceProcess): Promise<Ready> 
 }
 
 export async function becomesReady(t: Test, program: ServiceProcess): Promise<void> {
-  await until(
-    () =>
-      ready(program).then(
-        ({ ready }) => ready,
-        () => false,
-      ),
-    90_000,
-    100,
-  );
+  await until(async () => (await ready(program).catch(() => null))?.ready === true, 90_000, 100);
   t.pass(`${program.name} is ready`);
 }
 
 export async function answers(url: string): Promise<void> {
-  await until(
-    () =>
-      asked(url, "select 1").then(
-        () => true,
-        () => false,
-      ),
-    60_000,
-    100,
-  );
+  await until(async () => (await rowsOf(url, "select 1").catch(() => null)) !== null, 60_000, 100);
 }
 
-export async function asked<Row>(url: string, statement: string): Promise<Row[]> {
+export async function rowsOf<Row>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client(url);
   client.on("error", () => {});
   await client.connect();
