@@ -18,48 +18,30 @@ void t.test("without any variable, or with an empty one, every setting has its d
   t.end();
 });
 
+const parsed: [name: string, text: string, value: object][] = [
+  ["DATABASE_URL", "postgres://u:p@db/venues", { databaseUrl: "postgres://u:p@db/venues" }],
+  ["DATABASE_READ_URL", "postgresql://u:p@db/venues", { databaseReadUrl: "postgresql://u:p@db/venues" }],
+  ["DATA_DIR", "/var/lib/venuewatch", { dataDir: "/var/lib/venuewatch" }],
+  ["REGISTRY", "/etc/venues.json", { registry: "/etc/venues.json" }],
+  ["REGION", "eu-central", { region: "eu-central" }],
+  ["REGIONS", "eu-central, us-east", { regions: ["eu-central", "us-east"] }],
+  ["VANTAGE", "fra1, Main St,Hetzner AS1", { vantage: { name: "fra1", place: "Main St", network: "Hetzner AS1" } }],
+  ["PORT", "9000", { port: 9000, healthPort: { core: 9001, web: 9002, probe: 9003 } }],
+  ["HOST", "::", { host: "::" }],
+  ["HEALTH_HOST", "10.8.0.1", { healthHost: "10.8.0.1" }],
+  ["EMBEDDED_PORT", "0", { embeddedPort: 0 }],
+  ["SITE_URL", "https://example.org/status/", { siteUrl: "https://example.org/status" }],
+  ["BASE_URL", "https://api.example.org/", { baseUrl: "https://api.example.org" }],
+  ["RATE_LIMIT", "0", { rateLimit: 0 }],
+  ["TRUST_PROXY", "loopback, 10.0.0.0/8, ::1", { trustProxy: ["loopback", "10.0.0.0/8", "::1"] }],
+  ["CHANNEL_KEY", Buffer.alloc(32, 7).toString("base64"), { channelKey: Buffer.alloc(32, 7) }],
+  ["ALERT_LOOPBACK", "on", { alertLoopback: true }],
+  ["LOG_LEVEL", "debug", { logLevel: "debug" }],
+];
+
 void t.test("values arrive parsed, and are immutable", (t) => {
-  const settings = readSettings({
-    DATABASE_URL: "postgres://u:p@db/venues",
-    DATABASE_READ_URL: "postgresql://u:p@replica/venues",
-    DATA_DIR: "/var/lib/venuewatch",
-    REGISTRY: "/etc/venues.json",
-    REGION: "eu-central",
-    REGIONS: "eu-central, us-east",
-    VANTAGE: "fra1, Frankfurt am Main,Hetzner AS24940",
-    PORT: "9000",
-    HOST: "::",
-    HEALTH_HOST: "10.8.0.1",
-    EMBEDDED_PORT: "0",
-    SITE_URL: "https://example.org/status/",
-    BASE_URL: "https://api.example.org/",
-    RATE_LIMIT: "0",
-    TRUST_PROXY: "loopback, 10.0.0.0/8, ::1",
-    CHANNEL_KEY: Buffer.alloc(32, 7).toString("base64"),
-    ALERT_LOOPBACK: "on",
-    LOG_LEVEL: "debug",
-  });
-  t.same(settings, {
-    databaseUrl: "postgres://u:p@db/venues",
-    databaseReadUrl: "postgresql://u:p@replica/venues",
-    dataDir: "/var/lib/venuewatch",
-    registry: "/etc/venues.json",
-    region: "eu-central",
-    vantage: { name: "fra1", place: "Frankfurt am Main", network: "Hetzner AS24940" },
-    regions: ["eu-central", "us-east"],
-    port: 9000,
-    host: "::",
-    healthHost: "10.8.0.1",
-    healthPort: { core: 9001, web: 9002, probe: 9003 },
-    embeddedPort: 0,
-    siteUrl: "https://example.org/status",
-    baseUrl: "https://api.example.org",
-    rateLimit: 0,
-    trustProxy: ["loopback", "10.0.0.0/8", "::1"],
-    channelKey: Buffer.alloc(32, 7),
-    alertLoopback: true,
-    logLevel: "debug",
-  });
+  const settings = readSettings(Object.fromEntries(parsed.map(([name, text]) => [name, text])));
+  t.same(settings, Object.assign({}, ...parsed.map(([, , value]) => value)));
   for (const value of [settings, settings.regions, settings.trustProxy]) t.ok(Object.isFrozen(value));
   t.end();
 });

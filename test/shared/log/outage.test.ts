@@ -60,11 +60,8 @@ void t.test("a database that serves some statements and refuses others is one ou
 
 void t.test("an outage without a reported end is over when nothing has failed for a while", async (t) => {
   const { log, lines, clock, walk } = heard();
-  const crowded = makeOutage(
-    log,
-    { begun: "begun", lasts: "lasts", over: "over" },
-    { clock, level: "warn", of: { url: "/" }, endsByItself: true },
-  );
+  const words = { begun: "begun", lasts: "lasts", over: "over" };
+  const crowded = makeOutage(log, words, { clock, level: "warn", of: { url: "/" }, endsByItself: true });
   for (let second = 0; second < 61; second++) {
     crowded.failed("answers");
     await walk(1_000);
@@ -119,12 +116,8 @@ void t.test("feeds: one failing feed is logged alone, and all of them as a missi
   const tell = makeFeedLog(log);
   const since = new Map<string, Date>();
   const read = (name: string, problem: string | null, unanswered = problem !== null) => {
-    tell({
-      source: { kind: "statuspage", api: `https://${name}.example/api` },
-      unreadableSince: since.get(name) ?? null,
-      problem,
-      unanswered,
-    });
+    const source = { kind: "statuspage", api: `https://${name}.example/api` } as const;
+    tell({ source, unreadableSince: since.get(name) ?? null, problem, unanswered });
     if (problem === null) since.delete(name);
     else since.set(name, since.get(name) ?? new Date());
   };
