@@ -29,10 +29,7 @@ const folders = [`${library}/src`, "shared", "probe", "server", "receiving", "si
 const sources = folders.flatMap(sourcesIn);
 const isOurs = (name: string) => folders.some((folder) => name.startsWith(`${folder}/`));
 
-/**
- * The folders that each folder of the product may import, besides itself. `server/commands` has no entry: it combines
- * everything.
- */
+/** What each folder may import besides itself. `server/commands` has no entry: it combines everything. */
 const mayImport: Record<string, string[]> = {
   [library]: [],
   shared: [],
