@@ -1,17 +1,13 @@
 /** Computes the roll-ups from the samples in plain TypeScript, slow and obvious, without SQL. */
 import { type Fault, faults } from "../../shared/measurement/sample.js";
 
-export interface RawSample {
+type Measure = "latency_us" | "head" | "messages" | "quiet_ms" | "event_age_ms" | "sequence_gaps";
+
+export interface RawSample extends Record<Measure, number | null> {
   ts: Date;
   component_id: number;
   region_id: number;
   fault: Fault | null;
-  latency_us: number | null;
-  head: number | null;
-  messages: number | null;
-  quiet_ms: number | null;
-  event_age_ms: number | null;
-  sequence_gaps: number | null;
 }
 
 const minuteMs = 60_000;
@@ -66,19 +62,16 @@ export function rollUp(
 }
 
 function sampleMinutes(samples: readonly RawSample[]) {
-  return bySeries(samples, minuteMs).map((bucket) => ({
-    minute: bucket.start,
-    ...ofSeries(bucket.rows),
-    head: largest(bucket.rows.map(({ head }) => head)),
-    messages: total(bucket.rows.map(({ messages }) => messages)),
-    quiet_ms: largest(bucket.rows.map(({ quiet_ms }) => quiet_ms)),
-    event_age_ms: largest(bucket.rows.map(({ event_age_ms }) => event_age_ms)),
-    ...Object.fromEntries(
-      // stale has no column: it is the rest of the failures
-      faults
-        .filter((name) => name !== "stale")
-        .map((name) => [name, bucket.rows.filter(({ fault }) => fault === name).length]),
-    ),
+  // stale has no column: it is the rest of the failures
+  const columns = faults.filter((name) => name !== "stale");
+  return bySeries(samples, minuteMs).map(({ start, rows }) => ({
+    minute: start,
+    ...ofSeries(rows),
+    head: largest(rows, "head"),
+    messages: total(rows, "messages"),
+    quiet_ms: largest(rows, "quiet_ms"),
+    event_age_ms: largest(rows, "event_age_ms"),
+    ...Object.fromEntries(columns.map((name) => [name, rows.filter(({ fault }) => fault === name).length])),
   }));
 }
 
@@ -93,14 +86,8 @@ function componentMinutes(sampleMinute: ReturnType<typeof sampleMinutes>, region
     const bad = rows.filter((row) => (row.samples - row.good) / row.samples >= 0.2).length;
     const measured = rows.length >= Math.min(2, regions);
     return {
-      minute,
-      component_id,
-      regions: rows.length,
-      regions_down: down,
-      regions_bad: bad,
-      measured,
-      down: measured && down > rows.length / 2,
-      bad: measured && bad > rows.length / 2,
+      ...{ minute, component_id, regions: rows.length, regions_down: down, regions_bad: bad, measured },
+      ...{ down: measured && down > rows.length / 2, bad: measured && bad > rows.length / 2 },
     };
   });
 }
@@ -117,11 +104,8 @@ function venueMinutes(measuredMinute: ReturnType<typeof componentMinutes>, compo
     return {
       minute,
       venue_id: venueOf.get(component_id)!,
-      components: rows.length,
-      components_down: down,
-      components_bad: bad,
-      rest_components: rest.length,
-      rest_down: restDown,
+      ...{ components: rows.length, components_down: down, components_bad: bad },
+      ...{ rest_components: rest.length, rest_down: restDown },
       down:
         (rest.length > 0 && restDown >= rest.length / 2) ||
         (rest.length < rows.length && down - restDown >= (rows.length - rest.length) / 2),
@@ -131,13 +115,11 @@ function venueMinutes(measuredMinute: ReturnType<typeof componentMinutes>, compo
 }
 
 function sumsOfComponents(measuredMinute: ReturnType<typeof componentMinutes>, widthMs: number) {
-  return groups(measuredMinute, ({ minute, component_id }) => `${floor(minute, widthMs)} ${component_id}`).map(
-    (rows) => ({
-      start: new Date(floor(rows[0]!.minute, widthMs)),
-      component_id: rows[0]!.component_id,
-      ...counted(rows),
-    }),
-  );
+  const buckets = groups(measuredMinute, ({ minute, component_id }) => `${floor(minute, widthMs)} ${component_id}`);
+  return buckets.map((rows) => {
+    const { minute, component_id } = rows[0]!;
+    return { start: new Date(floor(minute, widthMs)), component_id, ...counted(rows) };
+  });
 }
 
 function sumsOfVenues(venueMinute: ReturnType<typeof venueMinutes>, widthMs: number) {
@@ -169,17 +151,11 @@ function sumsOfVenues(venueMinute: ReturnType<typeof venueMinutes>, widthMs: num
 }
 
 function latencyDays(sampleMinute: ReturnType<typeof sampleMinutes>) {
-  return groups(
-    sampleMinute
-      .filter(({ p50_us }) => p50_us !== null)
-      .map((row) => ({
-        day: new Date(floor(row.minute, dayMs)),
-        component_id: row.component_id,
-        region_id: row.region_id,
-        p50_ms: roundHalfEven(row.p50_us! / 1000),
-      })),
-    (row) => JSON.stringify(row),
-  ).map((rows) => ({ ...rows[0]!, minutes: rows.length }));
+  const medians = sampleMinute.flatMap(({ minute, component_id, region_id, p50_us }) => {
+    if (p50_us === null) return [];
+    return [{ day: new Date(floor(minute, dayMs)), component_id, region_id, p50_ms: roundHalfEven(p50_us / 1000) }];
+  });
+  return groups(medians, (row) => JSON.stringify(row)).map((rows) => ({ ...rows[0]!, minutes: rows.length }));
 }
 
 function venueLatencyDays(latencyDay: ReturnType<typeof latencyDays>, components: readonly Component[]) {
@@ -240,9 +216,9 @@ export function streamHours(samples: readonly RawSample[], components: readonly 
   return bySeries(ofStreams, hourMs).map(({ start, rows }) => ({
     ...{ hour: start, component_id: rows[0]!.component_id, region_id: rows[0]!.region_id, samples: rows.length },
     good: rows.filter(({ fault }) => fault === null).length,
-    messages: total(rows.map((row) => row.messages)),
-    quiet_ms: largest(rows.map((row) => row.quiet_ms)),
-    sequence_gaps: total(rows.map((row) => row.sequence_gaps)),
+    messages: total(rows, "messages"),
+    quiet_ms: largest(rows, "quiet_ms"),
+    sequence_gaps: total(rows, "sequence_gaps"),
   }));
 }
 
@@ -346,12 +322,12 @@ function groups<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Row[][]
   return [...byKey.values()];
 }
 
-function largest(values: (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
+function largest(rows: RawSample[], measure: Measure): number | null {
+  const known = rows.flatMap((row) => row[measure] ?? []);
   return known.length === 0 ? null : Math.max(...known);
 }
 
-function total(values: (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
+function total(rows: RawSample[], measure: Measure): number | null {
+  const known = rows.flatMap((row) => row[measure] ?? []);
   return known.length === 0 ? null : known.reduce((sum, n) => sum + n, 0);
 }
