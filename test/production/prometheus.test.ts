@@ -255,10 +255,7 @@ interface Result {
   value: string;
 }
 
-/**
- * @param jobs the address of each job to scrape
- * @returns a function that evaluates PromQL as of now
- */
+/** Scrapes the jobs at these addresses. @returns a function that evaluates PromQL as of now */
 async function startPrometheus(t: Test, jobs: Record<string, string>): Promise<(expr: string) => Promise<Result[]>> {
   const directory = t.testdir({});
   const config = join(directory, "prometheus.yaml");

@@ -11,14 +11,8 @@ import { packagedFile } from "../../shared/config/package.js";
 import { freePort } from "./free-port.js";
 import type { PostgresPrograms } from "./postgres-server.js";
 
-export interface Running {
-  port: number;
-  /** All of its output so far. */
-  output: () => string;
-  /** Stops it by SIGINT, as compose does, or by SIGKILL; resolves when it has ended. */
-  stop: (signal?: "SIGINT" | "SIGKILL") => Promise<void>;
-  start: () => void;
-}
+/** Stopped by SIGINT, as compose does. */
+type Running = { port: number } & ReturnType<typeof longRunning>;
 
 export interface Cluster {
   primary: Running;
@@ -27,11 +21,7 @@ export interface Cluster {
   upstream: { port: number };
 }
 
-/**
- * Creates and starts the primary. The caller starts the replica when there is a login for it.
- *
- * @param secrets a directory with the files of compose.yaml's secrets
- */
+/** Creates and starts the primary, with the files in `secrets`. The caller starts the replica once it has a login. */
 export async function makeCluster(
   t: Test,
   { folder: bin, user }: PostgresPrograms,
@@ -80,11 +70,15 @@ export async function makeCluster(
     stdio: ["pipe", "ignore", "ignore"],
   });
 
-  const primary = running(t, port, () =>
+  const running = (port: number, launch: () => ChildProcess): Running => ({
+    port,
+    ...longRunning(t, launch, "SIGINT", "SIGQUIT"),
+  });
+  const primary = running(port, () =>
     spawn(join(bin, "postgres"), ["-D", data, ...serverArgs(port)], { ...user, stdio: ["ignore", "pipe", "pipe"] }),
   );
   const upstream = { port };
-  const replica = running(t, replicaPort, () =>
+  const replica = running(replicaPort, () =>
     spawn(join(config, "start-replica.sh"), serverArgs(replicaPort), {
       ...user,
       cwd: replicaData,
@@ -104,18 +98,21 @@ export async function makeCluster(
   return { primary, replica, upstream };
 }
 
-function running(t: Test, port: number, launch: () => ChildProcess): Running {
+/** Starts a process as often as a test wants, and collects its output. It is stopped with `last` when the test ends. */
+export function longRunning(t: Test, launch: () => ChildProcess, usual: NodeJS.Signals, last: NodeJS.Signals) {
   let output = "";
-  let child: ChildProcess | null = null;
-  async function stop(signal: NodeJS.Signals = "SIGINT") {
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, "exit");
-    child.kill(signal);
-    await gone;
+  let child: ChildProcess | undefined;
+  /** Resolves with its exit code, or the signal that ended it. */
+  async function stop(signal = usual) {
+    if (child && child.exitCode === null && child.signalCode === null) {
+      const gone = once(child, "exit");
+      child.kill(signal);
+      await gone;
+    }
+    return child?.exitCode ?? child?.signalCode;
   }
-  t.teardown(() => stop("SIGQUIT"));
+  t.teardown(() => stop(last));
   return {
-    port,
     output: () => output,
     stop,
     start() {

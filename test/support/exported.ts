@@ -32,10 +32,7 @@ export function exportedBy(text: string): Exported {
   return exported;
 }
 
-/**
- * Returns the expositions of core, probe and web, one text each, with everything counted once. Adds a channel to the
- * database to export.
- */
+/** Returns the expositions of core, probe and web, with everything counted once. Adds a channel to the database. */
 export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
   const core = makeOwnMetrics("core");
   const engine = makeEngineMetrics(core, pool, log);

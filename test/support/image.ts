@@ -31,10 +31,7 @@ export function assembleImage(dir: string): string {
   return bin;
 }
 
-/**
- * Returns the packages of others that the Dockerfile's `npm ci` installs for production, by their paths in
- * package-lock.json, such as `node_modules/express`.
- */
+/** Returns the packages that the Dockerfile's `npm ci` installs, by their paths in package-lock.json. */
 export function imagePackages(): string[] {
   const dockerfile = readFileSync(packagedFile("Dockerfile"), "utf8");
   const [, flags = ""] = /^RUN npm ci (.*--omit=dev.*)$/m.exec(dockerfile)!;

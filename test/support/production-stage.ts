@@ -1,6 +1,5 @@
 /** The services of compose.yaml as plain processes, and what they answer. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +9,7 @@ import { makeLog } from "../../shared/log/log.js";
 import { openPool, type Pool } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import { type Cluster, makeCluster } from "./cluster.js";
+import { type Cluster, longRunning, makeCluster } from "./cluster.js";
 import { compose } from "./compose.js";
 import { type Gate, makeGate } from "./gate.js";
 import { freePort } from "./free-port.js";
@@ -29,14 +28,11 @@ interface Ready {
   checks: Record<string, { ok: boolean; detail: string }>;
 }
 
-interface ServiceProcess {
+interface ServiceProcess extends ReturnType<typeof longRunning> {
   name: string;
   /** Addresses of the public API, and of the program's own port. */
   url: string;
   own: string;
-  output: () => string;
-  stop: () => Promise<number | NodeJS.Signals>;
-  start: () => void;
 }
 
 export interface ProductionStage extends Cluster {
@@ -105,7 +101,7 @@ export async function setStage(t: Test, postgres: PostgresPrograms): Promise<Pro
     gate: await makeGate(t, `postgres://127.0.0.1:${primary.port}/`),
     proxy: null,
     serving: () => Promise.reject(new Error("there is no proxy yet")),
-    longRunning: (launch) => longRunning(t, launch),
+    longRunning: (launch) => longRunning(t, launch, "SIGTERM", "SIGKILL"),
     ownerUrl: (server) =>
       `postgres://postgres:${secret("owner_password")}@127.0.0.1:${cluster[server].port}/venuewatch`,
     run(service) {
@@ -120,7 +116,9 @@ export async function setStage(t: Test, postgres: PostgresPrograms): Promise<Pro
       mkdirSync(data);
       const env = { ...environmentOf(service), ...{ PORT: String(port), HEALTH_PORT: String(own), DATA_DIR: data } };
       const { command } = compose.services[service]!;
-      const started = longRunning(t, () => spawn("venuewatch", command!, { env, stdio: ["ignore", "pipe", "pipe"] }));
+      const started = stage.longRunning(() =>
+        spawn("venuewatch", command!, { env, stdio: ["ignore", "pipe", "pipe"] }),
+      );
       const addresses = { url: `http://127.0.0.1:${port}`, own: `http://127.0.0.1:${own}` };
       return (programs[service] = { name: service, ...addresses, ...started });
     },
@@ -179,28 +177,4 @@ export async function rowsOf<Row>(url: string, statement: string): Promise<Row[]
   } finally {
     await client.end();
   }
-}
-
-function longRunning(t: Test, launch: () => ChildProcess): Pick<ServiceProcess, "output" | "stop" | "start"> {
-  let output = "";
-  let child: ChildProcess | undefined;
-  async function stop(signal: NodeJS.Signals = "SIGTERM") {
-    if (!child) throw new Error("was not started");
-    if (child.exitCode === null && child.signalCode === null) {
-      const gone = once(child, "exit");
-      child.kill(signal);
-      await gone;
-    }
-    return (child.exitCode ?? child.signalCode)!;
-  }
-  t.teardown(() => child && stop("SIGKILL"));
-  return {
-    output: () => output,
-    stop: () => stop(),
-    start() {
-      child = launch();
-      for (const stream of [child.stdout!, child.stderr!])
-        stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    },
-  };
 }

@@ -10,11 +10,7 @@ export interface WireClient {
   until(type: string): Promise<{ type: string; body: Buffer }[]>;
 }
 
-/**
- * Logs in with the address's user and password when the server asks.
- *
- * @param isSilent it does not answer: the test sends the messages
- */
+/** Logs in with the address's user and password when the server asks, unless it is silent. */
 export async function connectWire(
   address: string,
   isSilent = false,
