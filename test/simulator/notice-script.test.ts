@@ -123,7 +123,7 @@ void t.test("the demo: the notices from before it began", (t) => {
   const faults = pastFaults(now);
   const near = ({ venue, postedAt, startedAt = postedAt }: ScriptedPost) =>
     faults.some((fault) => fault.venue === venue && Math.abs(+fault.from - +startedAt) < 6 * 3_600_000);
-  const pairs = posts.filter((post) => near(post));
+  const pairs = posts.filter(near);
   t.ok(pairs.filter(({ venue }) => venue === "deribit").length >= 5);
   t.ok(posts.length - pairs.length >= 5, "some report no fault");
   const early = pairs.filter(({ venue, postedAt }) =>

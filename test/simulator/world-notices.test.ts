@@ -101,15 +101,11 @@ void t.test("times may be written with another offset", async (t) => {
 void t.test("fifty per page, newest first, and the rest on the next", async (t) => {
   const { read, clock } = await openPages(t, [outage("bitstamp", { endedAt: at(11), everyMs: 120_000 })]);
   clock.to(10 + 2 * 69);
-  const pages = await Promise.all(
-    ["", "?page=1", "?page=2", "?page=3"].map(
-      async (query) => (await read("bitstamp", `incidents.json${query}`)).incidents,
-    ),
-  );
-  t.same(
-    pages.map((page) => page.length),
-    [50, 50, 20, 0],
-  );
+  const pages = [];
+  for (const query of ["", "?page=1", "?page=2", "?page=3"])
+    pages.push((await read("bitstamp", `incidents.json${query}`)).incidents);
+  const lengths = pages.map((page) => page.length);
+  t.same(lengths, [50, 50, 20, 0]);
   t.same(pages[0], pages[1]);
   const instants = [...pages[1]!, ...pages[2]!].map((one) => one["created_at"]);
   t.equal(instants[0], at(148).toISOString());
@@ -150,10 +146,8 @@ void t.test("a page's time stamp advances when something is posted, and never mo
     outage("deribit", { title: "Later", postedAt: at(50), endedAt: undefined }),
   ];
   const moved = [9, 10, 14, 15, 29, 30, 39, 40, 49, 50, 99].map((minute) => changedAt(posts, "statuspage", at(minute)));
-  t.same(
-    moved,
-    [null, 10, 10, 15, 15, 30, 30, 40, 40, 50, 50].map((minute) => minute && at(minute)),
-  );
+  const expected = [null, 10, 10, 15, 15, 30, 30, 40, 40, 50, 50].map((minute) => minute && at(minute));
+  t.same(moved, expected);
   const titles = (minute: number) => noticesAt(posts, "statuspage", at(minute)).map(({ title }) => title);
   t.same(titles(39), ["Errors"]);
   t.same(titles(40), [], "it was deleted");

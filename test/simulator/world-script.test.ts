@@ -96,14 +96,10 @@ void t.test("a fault lasts from its beginning to its end, and repeats", (t) => {
   const fault: ScriptedFault = { kind: "reset", venue: "okx", from: after(60), to: after(180), everyMs: 900_000 };
   const target = { venue: "okx", component: "rest:time", region: "us-east" };
   const changes = [0, 60, 179, 180, 959, 960, 1079, 1080];
-  t.same(
-    changes.map((s) => faultOf([fault], target, after(s)) === fault),
-    [false, true, true, false, false, true, true, false],
-  );
-  t.same(
-    changes.map((s) => nextChange(fault, after(s)) - startedAt.getTime()),
-    [60, 180, 180, 960, 960, 1080, 1080, 1860].map((s) => s * 1000),
-  );
+  const lasting = changes.filter((s) => faultOf([fault], target, after(s)) === fault);
+  t.same(lasting, [60, 179, 960, 1079]);
+  const next = changes.map((s) => (nextChange(fault, after(s)) - startedAt.getTime()) / 1000);
+  t.same(next, [60, 180, 180, 960, 960, 1080, 1080, 1860]);
   const once = { ...fault, everyMs: undefined };
   t.equal(nextChange(once, after(180)), Infinity);
   t.equal(nextChange({ kind: "reset", venue: "*" }, after(0)), Infinity);

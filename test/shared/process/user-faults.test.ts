@@ -21,12 +21,10 @@ void t.test("an address that this machine does not have names the setting", asyn
     ["PORT", "HOST"],
     ["HEALTH_PORT", "HEALTH_HOST"],
   ] as const)
-    await t.rejects(
-      listen(createServer(), 0, "192.0.2.1", port),
-      new UserError(
-        `this machine has no address 192.0.2.1 to listen on: set ${host} to one that it has, or to 0.0.0.0 for all`,
-      ),
-    );
+    await t.rejects(listen(createServer(), 0, "192.0.2.1", port), {
+      name: "UserError",
+      message: `this machine has no address 192.0.2.1 to listen on: set ${host} to one that it has, or to 0.0.0.0 for all`,
+    });
 });
 
 void t.test("any other failure to listen is unchanged", async (t) => {
