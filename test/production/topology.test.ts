@@ -12,6 +12,7 @@ import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { replicaState } from "../../server/database/replica.js";
 import { serve } from "../support/api.js";
+import { get } from "../support/board.js";
 import { compose } from "../support/compose.js";
 import { pastIncident } from "../support/fleet.js";
 import { freePort } from "../support/free-port.js";
@@ -24,7 +25,6 @@ import {
   becomesReady,
   board,
   type Board,
-  get,
   onReplica,
   ready,
   setStage,

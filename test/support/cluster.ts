@@ -115,7 +115,7 @@ export function longRunning(t: Test, launch: () => ChildProcess, usual: NodeJS.S
   return {
     output: () => output,
     stop,
-    start() {
+    start: () => {
       child = launch();
       for (const stream of [child.stdout!, child.stderr!])
         stream.on("data", (chunk: Buffer) => (output += chunk.toString()));

@@ -9,6 +9,7 @@ import { makeLog } from "../../shared/log/log.js";
 import { openPool, type Pool } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
+import { get } from "./board.js";
 import { type Cluster, longRunning, makeCluster } from "./cluster.js";
 import { compose } from "./compose.js";
 import { type Gate, makeGate } from "./gate.js";
@@ -146,12 +147,6 @@ export interface Board {
 
 export function board(url: string): Promise<Board> {
   return get<Board>(`${url}/v1/status`);
-}
-
-export async function get<Body>(url: string): Promise<Body> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-  return (await response.json()) as Body;
 }
 
 export async function ready({ name, url, own }: ServiceProcess): Promise<Ready> {
