@@ -75,8 +75,23 @@ void t.test("rows from a cursor", async (t) => {
     await t.rejects(read(rows), { message: /not read within 100 ms/ });
   });
 
-  await t.test("a client of the API that does not read", (t) => clientDoesNotRead(t, pool));
-  await t.test("a client of the API that leaves", (t) => clientLeaves(t, pool));
+  await t.test("a client of the API that does not read", async (t) => {
+    const { port, logged } = await serveTable(t, pool, 500);
+    const socket = await ask(port);
+    await pool.query(sql`select 1`);
+    const answer = await text(socket);
+    t.match(answer, /^HTTP\/1.1 200 /);
+    t.notMatch(answer, /\r\n0\r\n\r\n$/, "the client can see that the list is incomplete");
+    t.equal(logged.length, 1);
+  });
+
+  await t.test("a client of the API that leaves", async (t) => {
+    const { port, logged } = await serveTable(t, pool, 600_000);
+    (await ask(port)).destroy();
+    await pool.query(sql`select 1`);
+    t.strictSame(logged, [], "which is not logged");
+  });
+
   await t.test("a client of the API that reads everything", async (t) => {
     const { port } = await serveTable(t, pool, 60_000);
     const answer = await fetch(`http://127.0.0.1:${port}/`);
@@ -107,21 +122,4 @@ async function ask(port: number): Promise<Socket> {
   socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   await once(socket, "readable");
   return socket;
-}
-
-async function clientDoesNotRead(t: Test, pool: Pool): Promise<void> {
-  const { port, logged } = await serveTable(t, pool, 500);
-  const socket = await ask(port);
-  await pool.query(sql`select 1`);
-  const answer = await text(socket);
-  t.match(answer, /^HTTP\/1.1 200 /);
-  t.notMatch(answer, /\r\n0\r\n\r\n$/, "the client can see that the list is incomplete");
-  t.equal(logged.length, 1);
-}
-
-async function clientLeaves(t: Test, pool: Pool): Promise<void> {
-  const { port, logged } = await serveTable(t, pool, 600_000);
-  (await ask(port)).destroy();
-  await pool.query(sql`select 1`);
-  t.strictSame(logged, [], "which is not logged");
 }

@@ -120,15 +120,9 @@ async function failingTogether(t: Test, { pool, answered }: AnalystsAsked) {
     const own = byMinute.filter((group) => group.some((one) => one.venue === venue));
     const shared = own.filter((group) => group.length > 1);
     const others = new Set(shared.flat().flatMap((one) => (one.venue === venue ? [] : [one.venue])));
-    t.match(
-      together.find((row) => row["venue"] === venue),
-      {
-        bad_minutes: own.length,
-        shared_minutes: shared.length,
-        shared_with: others.size > 0 ? [...others].sort().join(", ") : null,
-      },
-      `${venue}: alone or with others`,
-    );
+    const shared_with = others.size > 0 ? [...others].sort().join(", ") : null;
+    const row = together.find((row) => row["venue"] === venue);
+    t.match(row, { bad_minutes: own.length, shared_minutes: shared.length, shared_with }, `${venue}: alone or not`);
   }
 }
 
@@ -198,11 +192,8 @@ async function refusals(t: Test, { analyst }: AnalystsAsked, bad: BadSample[]) {
   for (const row of refused) {
     const own = lately.filter(({ venue, region }) => venue === row["venue"] && region === row["region"]);
     const count = (name: string) => own.filter(({ fault }) => fault === name).length;
-    t.match(
-      row,
-      { blocked: count("blocked"), limited: count("limited") },
-      `${String(row["venue"])} from ${String(row["region"])}`,
-    );
+    const where = `${String(row["venue"])} from ${String(row["region"])}`;
+    t.match(row, { blocked: count("blocked"), limited: count("limited") }, where);
   }
 }
 
