@@ -77,6 +77,21 @@ void t.test("sockets: an upgrade is refused only in its region", async (t) => {
   }
 });
 
+void t.test("socket-closed and reset: open sockets of the region end, with the script's code", async (t) => {
+  const { world, socketUrl } = await openWorld(t);
+  for (const [kind, code] of [
+    [{ kind: "socket-closed", closeCode: 4001 }, 4001],
+    [{ kind: "reset" }, 1006],
+  ] as [Kind, number][]) {
+    const [near, far] = [await connect(socketUrl, "us-east"), await connect(socketUrl, "eu-central")];
+    world.fault({ ...kind, venue: "okx", component: "ws:conn", regions: ["us-east"] });
+    t.equal(await near.closed, code, kind.kind);
+    t.equal(far.ws.readyState, far.ws.OPEN);
+    far.ws.terminate();
+    await world.clear();
+  }
+});
+
 void t.test("frozen: data keep arriving, but do not change", async (t) => {
   const { world, socketUrl, streams, endpoint } = await openWorld(t);
   interface Row {
