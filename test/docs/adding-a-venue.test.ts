@@ -22,9 +22,8 @@ function block(language: string): string {
 
 /** The page's player imports only types, which the compiler removes. */
 async function playerOnThePage(): Promise<VenuePlayer> {
-  const module = ts.ModuleKind.ESNext;
-  const target = ts.ScriptTarget.ES2022;
-  const { outputText } = ts.transpileModule(block("ts"), { compilerOptions: { module, target } });
+  const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
+  const { outputText } = ts.transpileModule(block("ts"), { compilerOptions });
   const url = `data:text/javascript,${encodeURIComponent(outputText)}`;
   return ((await import(url)) as { example: VenuePlayer }).example;
 }
@@ -41,15 +40,11 @@ void t.test("a venue that is added as the page describes", async (t) => {
   for (const stream of venue!.socket!.streams) stream.cadenceMs = 1000;
   const samples: Sample[] = [];
   const probe = startProbe({
-    registry: world.registry,
-    region: "us-east",
-    version: "1.2.3",
-    siteUrl: "http://localhost",
+    ...{ registry: world.registry, region: "us-east", version: "1.2.3", siteUrl: "http://localhost" },
     spool: await someSpool(t),
     record(batch) {
       samples.push(...batch);
-      const stored = batch.length;
-      return Promise.resolve({ stored, duplicates: 0, refused: 0 });
+      return Promise.resolve({ stored: batch.length, duplicates: 0, refused: 0 });
     },
     log: makeLog("test", "error"),
   });
@@ -58,11 +53,8 @@ void t.test("a venue that is added as the page describes", async (t) => {
   const components = componentsOf(venue!).map(({ id }) => id);
   await until(() => measured().size === components.length, 30_000);
   t.strictSame([...measured()].sort(), components.sort());
-  t.strictSame(
-    samples.filter(({ good }) => !good),
-    [],
-    "samples of its player are good",
-  );
+  const bad = samples.filter(({ good }) => !good);
+  t.strictSame(bad, [], "samples of its player are good");
   const trades = samples.filter(({ component }) => component === "ws:trades");
   t.ok(trades.every(({ sequenceGaps }) => sequenceGaps === 0));
   t.strictSame(world.violations, [], "and none of its rules is broken");

@@ -24,8 +24,8 @@ void t.test("all evidence is recomputed with the same result", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await makeWorldOfAllKinds(pool);
   const analyst = await analystOf(t, url);
-  const { rows } = await analyst.query<{ slug: string; decision: string; kept: string; anew: string }>(`
-    select i.slug, d.decision, d.kept::text, analytics.evidence(i.slug, d.decision)::text as anew
+  const { rows } = await analyst.query<{ slug: string; decision: string; kept: string; recomputed: string }>(`
+    select i.slug, d.decision, d.kept::text, analytics.evidence(i.slug, d.decision)::text as recomputed
     from analytics.incidents i
     cross join lateral (
       values
@@ -34,7 +34,7 @@ void t.test("all evidence is recomputed with the same result", async (t) => {
     ) as d (decision, kept)
     order by i.incident_id, d.decision
   `);
-  for (const { slug, decision, kept, anew } of rows) t.equal(anew, kept, `${slug}: ${decision}`);
+  for (const { slug, decision, kept, recomputed } of rows) t.equal(recomputed, kept, `${slug}: ${decision}`);
 
   await pool.query(sql`update probe set version = '9.9.9'`);
   const { rows: others } = await analyst.query<{ slug: string }>(`
@@ -52,27 +52,18 @@ void t.test("all evidence is recomputed with the same result", async (t) => {
     "a build of a probe": /"probeVersion": "1.2.3"/,
     "a run of two, under other rules": /"badRun": 2.*"confirming": 2/,
   };
-  for (const [kind, form] of Object.entries(kinds))
-    t.ok(
-      rows.some(({ kept }) => form.test(kept)),
-      `${kind} is among them`,
-    );
-  for (const decision of ["opening", "escalation", "closing", "retraction"])
-    t.ok(
-      rows.some((row) => row.decision === decision && row.kept !== null),
-      `a ${decision} is among them`,
-    );
+  const all = rows.map(({ kept }) => kept).join("\n");
+  for (const [kind, form] of Object.entries(kinds)) t.match(all, form, `${kind} is among them`);
+  const decided = new Set(rows.filter(({ kept }) => kept !== null).map(({ decision }) => decision));
+  t.same(decided, new Set(["opening", "escalation", "closing", "retraction"]));
 });
 
 void t.test("evidence that cannot be recomputed is null", async (t) => {
   const { pool, url } = await migratedDatabase(t);
   await makeWorldOfPage(pool);
   const analyst = await analystOf(t, url);
-  async function evidence(slug: string, decision: string): Promise<unknown> {
-    const { rows } = await analyst.query<{ evidence: unknown }>("select analytics.evidence($1, $2) as evidence", [
-      slug,
-      decision,
-    ]);
+  async function evidence(...of: [slug: string, decision: string]): Promise<unknown> {
+    const { rows } = await analyst.query<{ evidence: unknown }>("select analytics.evidence($1, $2) as evidence", of);
     return rows[0]!.evidence;
   }
   t.match(await evidence(slug, "opening"), { reporting: 3 });
@@ -93,12 +84,9 @@ const at = (time: string) => new Date(`2026-01-15T12:${time}Z`);
 async function makeWorldOfPage(db: Db): Promise<void> {
   await forget(db);
   await measured(db, { from: at("00:00"), to: at("07:00"), venue: "okx" });
-  const ticker = { venue: "okx", component: "rest:ticker", to: at("03:20") };
-  const trouble = { ...ticker, fault: "timeout" } as const;
-  const late = { regions: ["us-east"], receivedAfterS: 7 };
-  await measured(db, { ...trouble, from: at("02:06"), ...late });
-  const soon = { regions: ["eu-central"] };
-  await measured(db, { ...trouble, from: at("02:11"), ...soon });
+  const trouble = { venue: "okx", component: "rest:ticker", fault: "timeout", to: at("03:20") } as const;
+  await measured(db, { ...trouble, from: at("02:06"), regions: ["us-east"], receivedAfterS: 7 });
+  await measured(db, { ...trouble, from: at("02:11"), regions: ["eu-central"] });
   await makeTypical(db);
   await decideThrough(db, at("01:50"), at("06:00"));
 }
@@ -120,41 +108,31 @@ async function makeWorldOfAllKinds(db: Db): Promise<void> {
     cross join venue v
     on conflict (region_id, venue_id) do update set process = excluded.process
   `);
-  await measured(db, { from: at("00:00"), to: at("10:00") });
-  const minute = { from: at("02:00"), to: at("03:00") };
-  const okx = { ...minute, venue: "okx", component: "rest:ticker" };
-  await measured(db, { ...okx, latencyMs: 3_000 });
-  const kraken = { venue: "kraken", component: "rest:ticker" };
   const all = { from: at("00:00"), to: at("10:00") };
+  await measured(db, all);
+  const minute = { from: at("02:00"), to: at("03:00") };
+  await measured(db, { ...minute, venue: "okx", component: "rest:ticker", latencyMs: 3_000 });
+  const kraken = { venue: "kraken", component: "rest:ticker" };
   await unmeasured(db, { ...all, ...kraken, regions: ["us-east"] });
   const reporting = { regions: ["eu-central", "ap-southeast"] };
   await measured(db, { ...minute, ...kraken, ...reporting, fault: "http" });
-  const gemini = { ...minute, venue: "gemini", component: "rest:book" };
-  await measured(db, { ...gemini, fault: "limited", receivedAfterS: 9 });
+  await measured(db, { ...minute, venue: "gemini", component: "rest:book", fault: "limited", receivedAfterS: 9 });
   await unmeasured(db, { ...minute, venue: "deribit", kind: "ws" });
-  const socket = { venue: "deribit", component: "ws:conn" };
-  await measured(db, { ...minute, ...socket, fault: "closed" });
+  await measured(db, { ...minute, venue: "deribit", component: "ws:conn", fault: "closed" });
 
   // retracted: good samples from between the bad ones arrive later
   const bybit = { venue: "bybit", component: "rest:ticker" };
-  const short = { from: at("02:04"), to: at("02:29") };
-  await measured(db, { ...short, ...bybit, fault: "timeout" });
+  await measured(db, { ...bybit, from: at("02:04"), to: at("02:29"), fault: "timeout" });
   for (const slot of ["02:10", "02:20"])
-    await measured(db, {
-      ...{ from: new Date(+at(slot) - 1), to: new Date(+at(slot) + 1) },
-      ...{ ...bybit, receivedAfterS: 50 },
-    });
+    await measured(db, { ...bybit, from: new Date(+at(slot) - 1), to: new Date(+at(slot) + 1), receivedAfterS: 50 });
 
   // one region turns bad at every venue, and another has trouble with one of them
-  await measured(db, { ...{ from: at("04:30"), to: at("05:20"), fault: "dns" }, regions: ["us-east"] });
-  await measured(db, { ...{ from: at("04:50"), to: at("05:20"), fault: "tls" }, ...{ venue: "gate", ...reporting } });
+  await measured(db, { from: at("04:30"), to: at("05:20"), fault: "dns", regions: ["us-east"] });
+  await measured(db, { from: at("04:50"), to: at("05:20"), fault: "tls", venue: "gate", ...reporting });
   await decideThrough(db, at("01:50"), at("07:20"));
 
-  await measured(db, {
-    ...{ from: at("08:20"), to: at("08:50"), fault: "body" },
-    ...{ venue: "bitget", component: "rest:ticker" },
-    regions: ["eu-central", "us-east"],
-  });
+  const bitget = { venue: "bitget", component: "rest:ticker", regions: ["eu-central", "us-east"] };
+  await measured(db, { ...bitget, from: at("08:20"), to: at("08:50"), fault: "body" });
   const others = { ...rulesRow, opening_bad_run: 2, degraded_bad_share: 0.1 };
   await decideThrough(db, at("07:21"), at("09:00"), others);
 }

@@ -7,19 +7,11 @@ import { settingTable } from "../../shared/config/settings.js";
 
 const pageOf = (path: string) => readFileSync(packagedFile(path), "utf8");
 
-void t.test("docs/settings.md lists exactly the existing settings", (t) => {
-  t.same(
-    rowsUnder("| Setting ", "docs/settings.md"),
-    settingTable.map((setting) => [`\`${setting.name}\``, setting.default, setting.meaning]),
-  );
-  t.end();
-});
-
-void t.test("docs/commands.md lists exactly the existing commands", (t) => {
-  t.same(
-    rowsUnder("| Command ", "docs/commands.md"),
-    Object.entries(commands).map(([name, { summary }]) => [`\`venuewatch ${name}\``, summary]),
-  );
+void t.test("docs/settings.md and docs/commands.md list exactly what exists", (t) => {
+  const settings = settingTable.map((setting) => [`\`${setting.name}\``, setting.default, setting.meaning]);
+  t.same(rowsUnder("| Setting ", "docs/settings.md"), settings);
+  const existing = Object.entries(commands).map(([name, { summary }]) => [`\`venuewatch ${name}\``, summary]);
+  t.same(rowsUnder("| Command ", "docs/commands.md"), existing);
   t.end();
 });
 
@@ -31,15 +23,10 @@ void t.test("documents name only existing make targets", (t) => {
   for (const path of ["README.md", "CONTRIBUTING.md", ...pages]) {
     const page = pageOf(path);
     const code = page.match(/^ *```sh\n.*?^ *```/gms) ?? [];
-    const named = [...code.join("\n").matchAll(/^ *make ([a-z-]+)/gm), ...page.matchAll(/`make ([a-z-]+)/g)].map(
-      ([, name = ""]) => name,
-    );
-    if (path === "README.md") t.ok(named.length > 0);
-    t.same(
-      named.filter((name) => !targets.includes(name)),
-      [],
-      path,
-    );
+    const mentions = [...code.join("\n").matchAll(/^ *make ([a-z-]+)/gm), ...page.matchAll(/`make ([a-z-]+)/g)];
+    if (path === "README.md") t.ok(mentions.length > 0);
+    const unknown = mentions.map(([, name = ""]) => name).filter((name) => !targets.includes(name));
+    t.same(unknown, [], path);
   }
   t.end();
 });
@@ -57,14 +44,7 @@ void t.test("each index lists every page of its folder", (t) => {
 function rowsUnder(header: string, path: string): string[][] {
   const [, table = ""] = pageOf(path).split(`\n${header}`);
   const [lines = ""] = table.split("\n\n");
-  return lines
-    .trim()
-    .split("\n")
-    .slice(2)
-    .map((line) =>
-      line
-        .slice(1, -1)
-        .split("|")
-        .map((cell) => cell.trim()),
-    );
+  const cellsOf = (line: string) => line.slice(1, -1).split("|");
+  const rows = lines.trim().split("\n").slice(2);
+  return rows.map((line) => cellsOf(line).map((cell) => cell.trim()));
 }

@@ -26,51 +26,29 @@ void t.test("every kind of line is reported where it is too wide, and only there
   t.end();
 });
 
-void t.test("Markdown prose keeps to the width", (t) => {
-  const files = [
-    ...filesIn("", ".md", false),
-    ...[".github", "docs", "test"].flatMap((f) => filesIn(f, ".md")),
-    ...filesIn("packages/embedded-timescaledb", ".md", false),
-  ];
-  t.ok(files.length > 30);
-  t.same(offenders(files, proseOf), []);
-  t.end();
-});
+const library = "packages/embedded-timescaledb";
+const prose = [
+  ...["", library].flatMap((folder) => filesIn(folder, ".md", false)),
+  ...[".github", "docs", "test"].flatMap((folder) => filesIn(folder, ".md")),
+];
+const code = [`${library}/src`, "shared", "probe", "server", "receiving", "simulator", "test", "bench"];
+const statements = ["sql", "bench", "simulator"].flatMap((folder) => filesIn(folder, ".sql"));
 
-void t.test("SQL keeps to the width", (t) => {
+for (const [name, files, least, limited] of [
+  ["Markdown prose", prose, 30, proseOf],
   // migrate refuses a schema file that was edited after it had run
-  const files = ["sql", "bench", "simulator"]
-    .flatMap((folder) => filesIn(folder, ".sql"))
-    .filter((path) => !/^sql\/(schema|online)\//.test(path));
-  t.ok(files.length > 80);
-  t.same(
-    offenders(files, (lines) => lines),
-    [],
-  );
-  t.end();
-});
-
-void t.test("comments in TypeScript keep to the width", (t) => {
-  const files = [
-    "packages/embedded-timescaledb/src",
-    "shared",
-    "probe",
-    "server",
-    "receiving",
-    "simulator",
-    "test",
-    "bench",
-  ].flatMap((folder) => filesIn(folder, ".ts"));
-  t.ok(files.length > 500);
-  t.same(offenders(files, commentsOf), []);
-  t.end();
-});
+  ["SQL", statements.filter((path) => !/^sql\/(schema|online)\//.test(path)), 80, (lines: string[]) => lines],
+  ["comments in TypeScript", code.flatMap((folder) => filesIn(folder, ".ts")), 500, commentsOf],
+] as const)
+  void t.test(`the width is kept to by ${name}`, (t) => {
+    t.ok(files.length > least);
+    const linesOf = (path: string) => readFileSync(packagedFile(path), "utf8").split(/\r?\n/);
+    const offenders = files.flatMap((path) => tooWide(path, linesOf(path), limited));
+    t.same(offenders, []);
+    t.end();
+  });
 
 /** Returns `file:line` for each line that is too wide. */
-function offenders(paths: string[], limited: Limited): string[] {
-  return paths.flatMap((path) => tooWide(path, readFileSync(packagedFile(path), "utf8").split(/\r?\n/), limited));
-}
-
 function tooWide(path: string, lines: string[], limited: Limited): string[] {
   return limited(lines).flatMap((line, i) => (line.length > printWidth ? [`${path}:${i + 1}`] : []));
 }

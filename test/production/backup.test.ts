@@ -27,7 +27,7 @@ void t.test("the embedded database, copied after a clean stop", async (t) => {
   const before = await hostEmbedded(DATA_DIR);
   const pool = poolOn(before.url);
   await fill(pool);
-  const told = await facts(pool);
+  const content = await facts(pool);
   await pool.close();
   await before.stop();
   mkdirSync(join(DATA_DIR, "spool"));
@@ -44,20 +44,17 @@ void t.test("the embedded database, copied after a clean stop", async (t) => {
   t.teardown(after.stop);
   const restored = poolOn(after.url);
   t.teardown(() => restored.close());
-  await isTheSame(t, restored, told);
+  await isTheSame(t, restored, content);
   await skipsNumbers(t, restored);
   await goesOn(t, restored);
 });
 
 void t.test("the archive stores each segment once, and complete", (t) => {
   const dir = t.testdir({ of: "one", again: "one", another: "two" });
-  const archive = (segment: string) =>
-    spawnSync(
-      packagedFile("production/archive-wal.sh"),
-      [join(dir, segment), join(dir, "wal/0000000100000000000000AB")],
-      { encoding: "utf8" },
-    );
-  const file = join(dir, "wal/0000000100000000000000AB.gz");
+  const target = join(dir, "wal/0000000100000000000000AB");
+  const script = packagedFile("production/archive-wal.sh");
+  const archive = (segment: string) => spawnSync(script, [join(dir, segment), target], { encoding: "utf8" });
+  const file = `${target}.gz`;
   const kept = () => gunzipSync(readFileSync(file)).toString();
   t.match(archive("missing"), { status: 1 }, "a missing file is not archived");
   t.throws(kept);
@@ -81,33 +78,22 @@ void t.test("compose.yaml matches what the scripts and the server expect", (t) =
   const [, script = "", archive = ""] = /^archive_command = '(\S+) "%p" "(\S+)\/%f"'$/m.exec(conf)!;
   const [, volume] = archive.split("/");
   t.equal(archive, `/${volume}/wal`);
-  const { database, backup, restore, drill } = compose.services;
-  for (const [name, service] of Object.entries({
-    ...{ database, backup, restore, drill },
-    "backups-writable": compose.services["backups-writable"],
-  })) {
-    t.ok(
-      service!.volumes!.some((one) => one.split(":")[1] === `/${volume}`),
-      `${name} has the volume`,
-    );
-    if (name === "backups-writable") continue;
-    t.ok(service!.volumes!.includes("./production:/etc/venuewatch:ro"), name);
-    t.equal(service!.image, database!.image, `${name} has the same version`);
-    t.equal(service!.user, database!.user, `${name} has the same user`);
-    const inside = [service!.entrypoint?.[0], name === "database" && script];
-    for (const path of inside)
-      if (path)
-        t.equal(
-          spawnSync("sh", ["-n", packagedFile(path.replace("/etc/venuewatch", "production"))]).status,
-          0,
-          `${name} ${path}`,
-        );
+  const { database, backup, drill } = compose.services;
+  const mounted = (name: string) => compose.services[name]!.volumes!.map((one) => one.split(":")[1]);
+  t.ok(mounted("backups-writable").includes(`/${volume}`));
+  for (const name of ["database", "backup", "restore", "drill"]) {
+    const { volumes, image, user, entrypoint } = compose.services[name]!;
+    t.ok(mounted(name).includes(`/${volume}`), `${name} has the volume`);
+    t.ok(volumes!.includes("./production:/etc/venuewatch:ro"), name);
+    t.same({ image, user }, { image: database!.image, user: database!.user }, `${name} has the same version and user`);
+    for (const path of [entrypoint?.[0], name === "database" && script])
+      if (path) {
+        const here = packagedFile(path.replace("/etc/venuewatch", "production"));
+        t.equal(spawnSync("sh", ["-n", here]).status, 0, `${name} ${path}`);
+      }
   }
   t.match(drill, { network_mode: "none", networks: undefined });
-  t.notOk(
-    drill!.volumes!.some((one) => one.startsWith("database:")),
-    "a drill has its own data",
-  );
+  t.notMatch(drill!.volumes!.join(), /\bdatabase:/, "a drill has its own data");
   t.match(drill!.command!.join(" "), "archive_mode=off", "and archives nothing");
   t.match(database!.depends_on, { "backups-writable": { condition: "service_completed_successfully" } });
   t.match(backup!.secrets, ["backup_password"], "and no other secret");

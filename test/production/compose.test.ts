@@ -10,27 +10,21 @@ import { pages } from "../../server/api/pages.js";
 import { commands } from "../../server/cli/command-line.js";
 import { packagedFile } from "../../shared/config/package.js";
 import type { Service as Program } from "../../shared/config/service.js";
-import { readSettings, settingTable } from "../../shared/config/settings.js";
+import { readSettings } from "../../shared/config/settings.js";
 import { compose, composeText } from "../support/compose.js";
+import { isSettingOfDeployments } from "../support/deployed-settings.js";
 
 const services = Object.entries(compose.services);
 const ours = services.filter(([, { build }]) => build !== undefined);
 const programs = ours.filter(([, { restart }]) => restart !== "no");
 
 void t.test("every setting exists and has a valid value", (t) => {
-  const dir = t.testdir(
-    Object.fromEntries(
-      Object.keys(compose.secrets).map((name) => [
-        name,
-        name === "channel_key" ? Buffer.alloc(32).toString("base64") : "hunter2",
-      ]),
-    ),
-  );
-  const names: string[] = settingTable.map(({ name }) => name);
+  const passwords = Object.keys(compose.secrets).map((name) => [name, "hunter2"]);
+  const key = Buffer.alloc(32).toString("base64");
+  const dir = t.testdir({ ...(Object.fromEntries(passwords) as Record<string, string>), channel_key: key });
   t.equal(ours.length, 10);
   for (const [name, { environment = {} }] of ours) {
-    for (const setting of Object.keys(environment))
-      t.ok(names.includes(setting) || setting === "UV_THREADPOOL_SIZE", `${name}: ${setting}`);
+    for (const setting of Object.keys(environment)) t.ok(isSettingOfDeployments(setting), `${name}: ${setting}`);
     t.equal(environment["UV_THREADPOOL_SIZE"], "32", name);
     const mounted = Object.entries(environment).map(([setting, value]) => [
       setting,
@@ -47,22 +41,17 @@ void t.test("commands, regions and ports match the code", (t) => {
     if (!entrypoint) t.ok(Object.hasOwn(commands, command[0]!), name);
 
   const registry = JSON.parse(readFileSync(packagedFile("registry.json"), "utf8")) as { regions: { id: string }[] };
-  t.same(
-    programs
-      .filter(([, { command }]) => command?.[0] === "probe")
-      .map(([name, { environment, volumes }]) => [name, environment!["REGION"], volumes]),
-    registry.regions.map(({ id }) => [`probe-${id}`, id, [`spool-${id}:/data`]]),
-    "a probe with a spool for each region",
-  );
+  const probes = programs
+    .filter(([, { command }]) => command?.[0] === "probe")
+    .map(([name, { environment, volumes }]) => [name, environment!["REGION"], volumes]);
+  const spooling = registry.regions.map(({ id }) => [`probe-${id}`, id, [`spool-${id}:/data`]]);
+  t.same(probes, spooling, "a probe with a spool for each region");
 
   for (const [name, { environment = {}, command }] of programs) {
     const settings = readSettings({ ...environment, DATABASE_PASSWORD_FILE: "", CHANNEL_KEY_FILE: "" });
     t.equal(settings.healthHost, "0.0.0.0", `${name} is reachable for Prometheus`);
-    t.equal(
-      settings.host,
-      command![0] === "web" ? "0.0.0.0" : "127.0.0.1",
-      `${name} is reachable for the proxy only if it is web`,
-    );
+    const host = command![0] === "web" ? "0.0.0.0" : "127.0.0.1";
+    t.equal(settings.host, host, `${name} is reachable for the proxy only if it is web`);
   }
 
   const { healthPort, port } = readSettings({});
@@ -80,22 +69,11 @@ void t.test("commands, regions and ports match the code", (t) => {
       dns_sd_configs?: { names: string[]; port: number }[];
     }[];
   };
-  for (const file of prometheus.rule_files) t.ok(existsSync(packagedFile(`prometheus/${file}`)), file);
-  t.same(
-    prometheus.rule_files.slice().sort(),
-    readdirSync(packagedFile("prometheus"))
-      .filter((name) => name.endsWith(".rules.yaml"))
-      .sort(),
-    "all rule files",
-  );
+  const ruleFiles = readdirSync(packagedFile("prometheus")).filter((name) => name.endsWith(".rules.yaml"));
+  t.same(prometheus.rule_files.slice().sort(), ruleFiles.sort(), "all rule files");
   const job = (name: string) => prometheus.scrape_configs.find(({ job_name }) => job_name === name)!;
-  t.same(
-    job("venuewatch").static_configs![0]!.targets.slice().sort(),
-    health
-      .filter(inDefault)
-      .map((at) => at.join(":"))
-      .sort(),
-  );
+  const scraped = health.filter(inDefault).map((at) => at.join(":"));
+  t.same(job("venuewatch").static_configs![0]!.targets.slice().sort(), scraped.sort());
   t.same(job("venues").static_configs![0]!.targets, [`web:${port}`]);
   t.match(job("replica").dns_sd_configs![0], {
     names: health.filter((at) => !inDefault(at)).map(([name]) => name),
@@ -103,39 +81,29 @@ void t.test("commands, regions and ports match the code", (t) => {
   });
 
   const proxy = readFileSync(packagedFile("production/haproxy.cfg"), "utf8");
-  const behind = [...proxy.matchAll(/^ +server (\S+) (\S+)/gm)];
-  t.same(
-    behind.map(([, name, address]) => [name, address]),
-    ["web-1", "web-2", "web", "web-1", "web-2", "web"].map((name) => [name, `${name}:${port}`]),
-    "the ready servers, or else those that answer",
-  );
+  const behind = [...proxy.matchAll(/^ +server (\S+) (\S+)/gm)].map(([, name, address]) => [name, address]);
+  const webs = ["web-1", "web-2", "web"].map((name) => [name, `${name}:${port}`]);
+  t.same(behind, [...webs, ...webs], "the ready servers, or else those that answer");
   t.equal(proxy.split(`check port ${healthPort.web} `).length, 3);
   t.end();
 });
 
 void t.test("every login is created, with the rights that it needs and no more", (t) => {
   const script = compose.services["logins"]!.command!.join();
-  const made = [
-    ...script.matchAll(/^venuewatch login (\S+) --role (\S+) --password-file \/run\/secrets\/(\S+)$/gm),
-  ].map(([, login, role, secret]) => ({ login, role, secret }));
+  const form = /^venuewatch login (\S+) --role (\S+) --password-file \/run\/secrets\/(\S+)$/gm;
+  const made = [...script.matchAll(form)].map(([, login, role, secret]) => ({ login, role, secret }));
   t.equal(made.length, script.trim().split("\n").length, "nothing else");
   for (const [name, service] of services) {
     const { environment = {}, secrets = [], command = [] } = service;
     const files = Object.values(environment).filter((value) => value.startsWith("/run/secrets/"));
     for (const file of files) t.ok(secrets.includes(file.slice("/run/secrets/".length)), `${name} ${file}`);
-    t.ok(
-      secrets.every((one) => Object.hasOwn(compose.secrets, one)),
-      name,
-    );
+    for (const secret of secrets) t.ok(Object.hasOwn(compose.secrets, secret), name);
     if (!programs.some(([one]) => one === name)) continue;
     for (const setting of ["DATABASE_URL", "DATABASE_READ_URL"]) {
       if (environment[setting] === undefined) continue;
       const { username } = new URL(environment[setting]);
-      t.match(
-        made.find(({ login }) => login === username),
-        { role: command[0], secret: `${username}_password` },
-        `${name} ${setting}`,
-      );
+      const login = made.find(({ login }) => login === username);
+      t.match(login, { role: command[0], secret: `${username}_password` }, `${name} ${setting}`);
       t.ok(secrets.includes(`${username}_password`), name);
     }
     t.notOk(secrets.includes("owner_password"), `${name} is not the owner`);
@@ -178,12 +146,8 @@ void t.test("no service has more rights or resources than it needs", (t) => {
       t.match(port, /^127\.0\.0\.1:/, `${name} is published on this machine only`);
     for (const volume of service.volumes ?? []) {
       const [from = ""] = volume.split(":");
-      t.ok(
-        from.startsWith("./")
-          ? existsSync(packagedFile(from)) && volume.endsWith(":ro")
-          : Object.hasOwn(compose.volumes, from),
-        `${name} ${volume}`,
-      );
+      const isMount = from.startsWith("./") && existsSync(packagedFile(from)) && volume.endsWith(":ro");
+      t.ok(isMount || Object.hasOwn(compose.volumes, from), `${name} ${volume}`);
     }
     for (const before of Object.keys(service.depends_on ?? {}))
       t.ok(Object.hasOwn(compose.services, before), `${name} ${before}`);
@@ -208,8 +172,7 @@ void t.test("no service has more rights or resources than it needs", (t) => {
 void t.test("the recommended machine has the memory that the limits allow", (t) => {
   const gigabytes = (profile: string | undefined) =>
     services
-      .filter(([, { restart }]) => restart !== "no")
-      .filter(([, { profiles = [] }]) => profiles[0] === profile)
+      .filter(([, { restart, profiles = [] }]) => restart !== "no" && profiles[0] === profile)
       .map(([, { mem_limit: limit = "" }]) => (limit.endsWith("g") ? parseInt(limit) : parseInt(limit) / 1024))
       .reduce((sum, one) => sum + one, 0);
   const page = readFileSync(packagedFile("docs/production.md"), "utf8");
@@ -228,14 +191,8 @@ void t.test("the image has the files that its programs read", (t) => {
   }
   const [, last = ""] = dockerfile.split("ENV NODE_ENV");
   for (const path of [
-    ...Object.values(pages),
-    "package.json",
-    "registry.json",
-    "sql",
-    "dist/shared",
-    "dist/server",
-    "dist/probe",
-    "packages/embedded-timescaledb/dist",
+    ...[...Object.values(pages), "package.json", "registry.json", "sql"],
+    ...["dist/shared", "dist/server", "dist/probe", "packages/embedded-timescaledb/dist"],
   ])
     t.match(last, path);
   t.match(dockerfile, /^FROM \$\{NODE\}$/m);

@@ -7,26 +7,12 @@ void t.test("a correct exposition is read", (t) => {
   const text =
     '# HELP a A\\\\b\\nc "d".\n# TYPE a gauge\na 1\na{x="q\\"\\\\\\n}, é",y=""} -1.5e-3\n' +
     '\n# HELP h H\n# TYPE h histogram\nh_bucket{le="+Inf"} 2\nh_sum 0.5\nh_count 2\n# HELP e E\n# TYPE e counter\n';
+  const series = (name: string, value: number, labels: Record<string, string> = {}) => ({ name, labels, value });
+  const escaped = { x: 'q"\\\n}, é', y: "" };
+  const histogram = [series("h_bucket", 2, { le: "+Inf" }), series("h_sum", 0.5), series("h_count", 2)];
   t.strictSame(parseExposition(text), [
-    {
-      name: "a",
-      type: "gauge",
-      help: 'A\\b\nc "d".',
-      series: [
-        { name: "a", labels: {}, value: 1 },
-        { name: "a", labels: { x: 'q"\\\n}, é', y: "" }, value: -0.0015 },
-      ],
-    },
-    {
-      name: "h",
-      type: "histogram",
-      help: "H",
-      series: [
-        { name: "h_bucket", labels: { le: "+Inf" }, value: 2 },
-        { name: "h_sum", labels: {}, value: 0.5 },
-        { name: "h_count", labels: {}, value: 2 },
-      ],
-    },
+    { name: "a", type: "gauge", help: 'A\\b\nc "d".', series: [series("a", 1), series("a", -0.0015, escaped)] },
+    { name: "h", type: "histogram", help: "H", series: histogram },
     { name: "e", type: "counter", help: "E", series: [] },
   ]);
   t.end();

@@ -6,11 +6,7 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { startShip } from "../../probe/delivery/ship.js";
-import { startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
-import { formatAlert } from "../../server/alerts/formats/format-alert.js";
-import { makePoster } from "../../server/alerts/delivery/post.js";
-import { deliveryRules } from "../../server/alerts/delivery/rules.js";
-import { openPool, type Pool, sql } from "../../shared/database/pool.js";
+import { openPool, sql } from "../../shared/database/pool.js";
 import { makeLease } from "../../server/engine/lease.js";
 import { tick } from "../../server/engine/tick.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -18,7 +14,8 @@ import { migrate } from "../../server/database/migrate.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { recordSamples } from "../../server/database/record-samples.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import { addChannel, happened, native, sealing } from "../support/alerts.js";
+import { addChannel, happened, native } from "../support/alerts.js";
+import { startAlerts } from "../support/dispatched.js";
 import { ago, measured } from "../support/fleet.js";
 import { freePort } from "../support/free-port.js";
 import { numberedSample } from "../support/numbered-sample.js";
@@ -57,12 +54,9 @@ void t.test("a failover loses nothing permanently", { skip }, async (t) => {
     flushEveryMs: 20,
   });
   t.teardown(() => ship.close());
-  startAlerts(t, pool);
-  const alerts = () =>
-    receiver.arrivals.map(
-      ({ body }) =>
-        JSON.parse(body.toString()) as { eventId: number; kind: string; incident: { id: number; slug: string } },
-    );
+  t.teardown(startAlerts(pool).close);
+  type Alert = { eventId: number; kind: string; incident: { id: number; slug: string } };
+  const alerts = () => receiver.arrivals.map(({ body }) => JSON.parse(body.toString()) as Alert);
 
   for (let n = 0; n < 10; n++) ship.add(numberedSample(n, from));
   await until(() => ship.status().shipped === 10);
@@ -111,27 +105,6 @@ void t.test("a failover loses nothing permanently", { skip }, async (t) => {
   t.ok(closing.eventId > opening!.eventId + 100_000);
   t.equal(new Set(alerts().map(({ eventId }) => eventId)).size, 4);
 });
-
-function startAlerts(t: Test, pool: Pool): void {
-  const poster = makePoster({ allowLoopback: true });
-  const dispatcher = startDispatcher({
-    db: pool,
-    poster,
-    sealing,
-    write: (to, alert, sent) =>
-      formatAlert(to, alert, {
-        ...sent,
-        baseUrl: "https://status.example",
-        userAgent: "venuewatch/test",
-      }),
-    log,
-    rules: { ...deliveryRules, look_ms: 20 },
-  });
-  t.teardown(async () => {
-    await poster.close();
-    await dispatcher.close();
-  });
-}
 
 interface Standby extends Pick<Server, "url" | "stop"> {
   hasReplayed: (lsn: string) => Promise<void>;

@@ -62,9 +62,7 @@ const regions = readdirSync(join(root, "regions"));
 const applied = [
   { dir: "programs", from: ["programs"] },
   { dir: "migrate", from: ["migrate"] },
-  ...regions.map((region) => {
-    return { dir: `regions/${region}`, from: ["probe", `regions/${region}`] };
-  }),
+  ...regions.map((region) => ({ dir: `regions/${region}`, from: ["probe", `regions/${region}`] })),
 ].map(({ dir, from }) => {
   const all = from.flatMap(resourcesIn);
   const pods = all.filter(({ kind }) => /^(Deployment|Stateful|Job)/.test(kind));
@@ -78,61 +76,54 @@ const applied = [
   ) as Map<string, Record<string, string>>;
   return { dir, from, all, pods, settings };
 });
+/** Every container in them. */
+const deployed = applied.flatMap(({ dir, pods, settings }) =>
+  pods.flatMap(({ metadata, spec }) => {
+    const pod = spec.template.spec;
+    const containers = [...(pod.initContainers ?? []), ...pod.containers];
+    return containers.map((container) => {
+      const where = `${dir} ${metadata.name} ${container.name}`;
+      return { where, pod, container, settings };
+    });
+  }),
+);
 
 void t.test("every setting exists and has a valid value", (t) => {
-  for (const { dir, pods, settings } of applied)
-    for (const { metadata, spec } of pods)
-      for (const container of containersOf(spec.template.spec)) {
-        const where = `${dir} ${metadata.name} ${container.name}`;
-        const secrets = container.volumeMounts.find(({ name }) => name === "secrets")!.mountPath;
-        const env = environmentOf(container, settings);
-        for (const [name, value] of Object.entries(env)) {
-          t.ok(isSettingOfDeployments(name), `${where}: ${name}`);
-          if (name.endsWith("_FILE")) t.match(value, `${secrets}/`, where);
-        }
-        t.equal(env["UV_THREADPOOL_SIZE"], "32", where);
-        t.equal(env["HEALTH_HOST"], "0.0.0.0", `kubelet reaches ${where}`);
-        if (container.name === "web") t.equal(env["HOST"], "0.0.0.0", where);
-        const files = t.testdir({
-          password: "hunter2",
-          owner_password: "hunter2",
-          channel_key: Buffer.alloc(32).toString("base64"),
-        });
-        const mounted = Object.entries(env).map(([name, value]) => [name, value.replace(secrets, files)]);
-        t.match(
-          readSettings(Object.fromEntries(mounted) as Record<string, string>),
-          { databaseUrl: /:hunter2@venuewatch-db-rw\/venuewatch$/ },
-          where,
-        );
-      }
+  const key = Buffer.alloc(32).toString("base64");
+  const files = t.testdir({ password: "hunter2", owner_password: "hunter2", channel_key: key });
+  for (const { where, container, settings } of deployed) {
+    const secrets = container.volumeMounts.find(({ name }) => name === "secrets")!.mountPath;
+    const env = environmentOf(container, settings);
+    for (const [name, value] of Object.entries(env)) {
+      t.ok(isSettingOfDeployments(name), `${where}: ${name}`);
+      if (name.endsWith("_FILE")) t.match(value, `${secrets}/`, where);
+    }
+    t.match(env, { UV_THREADPOOL_SIZE: "32", HEALTH_HOST: "0.0.0.0" }, `kubelet reaches ${where}`);
+    if (container.name === "web") t.equal(env["HOST"], "0.0.0.0", where);
+    const mounted = Object.entries(env).map(([name, value]) => [name, value.replace(secrets, files)]);
+    const { databaseUrl } = readSettings(Object.fromEntries(mounted) as Record<string, string>);
+    t.match(databaseUrl, /:hunter2@venuewatch-db-rw\/venuewatch$/, where);
+  }
   t.end();
 });
 
 void t.test("programs, ports, regions and logins match the code", (t) => {
   const { healthPort, port } = readSettings({});
-  for (const { dir, pods } of applied)
-    for (const { metadata, spec } of pods)
-      for (const { name, args, command, ports, ...container } of containersOf(spec.template.spec)) {
-        const where = `${dir} ${metadata.name} ${name}`;
-        t.equal(container.image, "venuewatch", where);
-        if (command) continue;
-        t.ok(Object.hasOwn(commands, args[0]!), where);
-        if (name === "migrate") continue;
-        t.same(
-          ports,
-          [
-            ...(name === "web" ? [{ name: "http", containerPort: port }] : []),
-            { name: "health", containerPort: healthPort[name as Program] },
-          ],
-          where,
-        );
-        t.match(container, {
-          readinessProbe: { httpGet: { path: "/readyz", port: "health" } },
-          livenessProbe: { httpGet: { path: "/healthz", port: "health" } },
-        });
-        // 10 s of lifecycle.ts, and a margin for what surrounds it
-        t.ok(spec.template.spec.terminationGracePeriodSeconds! >= 15, where);
-      }
+  for (const { where, pod, container } of deployed) {
+    const { name, image, args, command, ports } = container;
+    t.equal(image, "venuewatch", where);
+    if (command) continue;
+    t.ok(Object.hasOwn(commands, args[0]!), where);
+    if (name === "migrate") continue;
+    const health = { name: "health", containerPort: healthPort[name as Program] };
+    t.same(ports, [...(name === "web" ? [{ name: "http", containerPort: port }] : []), health], where);
+    t.match(container, {
+      readinessProbe: { httpGet: { path: "/readyz", port: "health" } },
+      livenessProbe: { httpGet: { path: "/healthz", port: "health" } },
+    });
+    // 10 s of lifecycle.ts, and a margin for what surrounds it
+    t.ok(pod.terminationGracePeriodSeconds! >= 15, where);
+  }
 
   const registry = JSON.parse(readFileSync(packagedFile("registry.json"), "utf8")) as { regions: { id: string }[] };
   t.same(regions.slice().sort(), registry.regions.map(({ id }) => id).sort());
@@ -146,10 +137,10 @@ void t.test("programs, ports, regions and logins match the code", (t) => {
   t.same(others, []);
   for (const dir of ["programs", "migrate", "probe"]) t.ok(kustomizationIn(dir).components!.includes("../common"), dir);
 
-  const logins = podOf("migrate").containers[0]!.args[0]!;
-  const made = [
-    ...logins.matchAll(/^venuewatch login (\S+) --role \1 --password-file \/run\/secrets\/venuewatch\/\1_password$/gm),
-  ].map(([, login]) => login);
+  const { pod } = deployed.find(({ where }) => where.startsWith("migrate "))!;
+  const logins = pod.containers[0]!.args[0]!;
+  const form = /^venuewatch login (\S+) --role \1 --password-file \/run\/secrets\/venuewatch\/\1_password$/gm;
+  const made = [...logins.matchAll(form)].map(([, login]) => login);
   t.equal(made.length, logins.trim().split("\n").length, "nothing else");
   for (const { settings } of applied)
     for (const [name, { DATABASE_URL: url }] of settings)
@@ -159,44 +150,23 @@ void t.test("programs, ports, regions and logins match the code", (t) => {
 });
 
 void t.test("no pod has more rights than it needs, or settings that it refuses", (t) => {
-  for (const { dir, pods } of applied)
-    for (const { metadata, spec } of pods) {
-      const pod = spec.template.spec;
-      t.match(
-        pod,
-        {
-          enableServiceLinks: false,
-          automountServiceAccountToken: false,
-          securityContext: {
-            runAsNonRoot: true,
-            // kubelet cannot verify a name, which the image has
-            runAsUser: 1000,
-            runAsGroup: 1000,
-            fsGroup: 1000,
-            seccompProfile: { type: "RuntimeDefault" },
-          },
-        },
-        `${dir} ${metadata.name}`,
-      );
-      for (const container of containersOf(pod))
-        t.match(
-          container,
-          {
-            securityContext: {
-              allowPrivilegeEscalation: false,
-              readOnlyRootFilesystem: true,
-              capabilities: { drop: ["ALL"] },
-            },
-            resources: { requests: { cpu: String, memory: String }, limits: { cpu: "1", memory: "512Mi" } },
-          },
-          `${dir} ${metadata.name} ${container.name}`,
-        );
-    }
-  t.throws(
-    () => readSettings({ VENUEWATCH_WEB_SERVICE_HOST: "10.0.0.1" }),
-    /no such setting/,
-    "the variables that service links would set",
-  );
+  // kubelet cannot verify a name, which the image has
+  const user = { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 };
+  const ofPod = {
+    ...{ enableServiceLinks: false, automountServiceAccountToken: false },
+    securityContext: { ...user, seccompProfile: { type: "RuntimeDefault" } },
+  };
+  const capabilities = { drop: ["ALL"] };
+  const ofContainer = {
+    securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities },
+    resources: { requests: { cpu: String, memory: String }, limits: { cpu: "1", memory: "512Mi" } },
+  };
+  for (const { where, pod, container } of deployed) {
+    t.match(pod, ofPod, where);
+    t.match(container, ofContainer, where);
+  }
+  // service links would set such variables
+  t.throws(() => readSettings({ VENUEWATCH_WEB_SERVICE_HOST: "10.0.0.1" }), /no such setting/);
   t.end();
 });
 
@@ -215,11 +185,9 @@ void t.test("a node can be drained, and no pod is reachable from everywhere", (t
 });
 
 void t.test("the cluster of the example has our server's parameters", (t) => {
-  const conf = new Map(
-    [...readFileSync(packagedFile("production/postgresql.conf"), "utf8").matchAll(/^([\w.]+) = ('[^']*'|\S+)/gm)].map(
-      ([, name, value]) => [name, value!.replaceAll("'", "")],
-    ),
-  );
+  const text = readFileSync(packagedFile("production/postgresql.conf"), "utf8");
+  const lines = [...text.matchAll(/^([\w.]+) = ('[^']*'|\S+)/gm)];
+  const conf = new Map(lines.map(([, name, value]) => [name, value!.replaceAll("'", "")]));
   const cluster = resourcesIn("database").find(({ kind }) => kind === "Cluster")!;
   const { parameters } = cluster.spec.postgresql!;
   // PostgreSQL 15 and 16, which postgresql.conf also supports, refuse to start with it
@@ -227,11 +195,9 @@ void t.test("the cluster of the example has our server's parameters", (t) => {
   t.equal(queuePages, "1024");
   for (const [name, value] of Object.entries(common)) t.equal(conf.get(name), value, name);
   t.ok(Object.keys(parameters).length > 20);
-  t.match(
-    resourcesIn("database").find(({ kind }) => kind === "NetworkPolicy")?.spec.podSelector?.matchLabels,
-    { "cnpg.io/cluster": cluster.metadata.name },
-    "only known pods reach it",
-  );
+  const policy = resourcesIn("database").find(({ kind }) => kind === "NetworkPolicy");
+  const labels = { "cnpg.io/cluster": cluster.metadata.name };
+  t.match(policy?.spec.podSelector?.matchLabels, labels, "only known pods reach it");
   t.end();
 });
 
@@ -269,9 +235,9 @@ void t.test("it matches Kubernetes' schemas", { skip: noValidator && "kubernetes
 
 /** Returns the command that builds a directory, where an installed program supports components. */
 function kustomizeHere(): string[] | null {
-  const asked = (...[program, ...args]: string[]) => spawnSync(program!, args, { encoding: "utf8" }).stdout ?? "";
-  if (asked("kustomize", "version").startsWith("v5")) return ["kustomize", "build"];
-  const kubectl = asked("kubectl", "version", "--client", "--output=json");
+  const outputOf = (program: string, ...args: string[]) => spawnSync(program, args, { encoding: "utf8" }).stdout ?? "";
+  if (outputOf("kustomize", "version").startsWith("v5")) return ["kustomize", "build"];
+  const kubectl = outputOf("kubectl", "version", "--client", "--output=json");
   return kubectl.includes('"kustomizeVersion"') ? ["kubectl", "kustomize"] : null;
 }
 
@@ -285,8 +251,7 @@ function built(dir: string): string {
 }
 
 function kustomizationIn(dir: string): Kustomization {
-  const path = join(root, dir, "kustomization.yaml");
-  return parseYaml(readFileSync(path, "utf8")) as Kustomization;
+  return parseYaml(readFileSync(join(root, dir, "kustomization.yaml"), "utf8")) as Kustomization;
 }
 
 /** Reads only its own files, not what it includes. */
@@ -313,26 +278,15 @@ function envIn(path: string): Record<string, string> {
   );
 }
 
-function podOf(dir: string): Pod {
-  return applied.find((one) => one.dir === dir)!.pods[0]!.spec.template.spec;
-}
-
-function containersOf(pod: Pod): Container[] {
-  return [...(pod.initContainers ?? []), ...pod.containers];
-}
+type Settings = Record<string, string>;
 
 /** @throws Error where a ConfigMap is not generated */
-function environmentOf(
-  { env = [], envFrom }: Container,
-  settings: Map<string, Record<string, string>>,
-): Record<string, string> {
+function environmentOf({ env = [], envFrom }: Container, settings: Map<string, Settings>): Settings {
   const maps = envFrom.map(({ configMapRef: { name } }) => {
     const map = settings.get(name);
     if (!map) throw new Error(`there is no ConfigMap ${name}`);
     return map;
   });
-  return Object.assign({}, ...maps, Object.fromEntries(env.map(({ name, value }) => [name, value]))) as Record<
-    string,
-    string
-  >;
+  const own = env.map(({ name, value }) => [name, value]);
+  return Object.assign({}, ...maps, Object.fromEntries(own)) as Settings;
 }

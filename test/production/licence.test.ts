@@ -11,38 +11,26 @@ const notice = readFileSync(packagedFile("NOTICE"), "utf8");
 const { packages } = JSON.parse(readFileSync(packagedFile("package-lock.json"), "utf8")) as {
   packages: Record<string, LockedPackage>;
 };
-const inImage = imagePackages().map((path) => ({
-  path,
-  name: path.replace(/^.*node_modules\//, ""),
-}));
+const inImage = imagePackages().map((path) => ({ path, name: path.replace(/^.*node_modules\//, "") }));
 
 void t.test("the licence is Apache 2.0, verbatim", (t) => {
   t.equal(license, "Apache-2.0");
   const ours = readFileSync(packagedFile("LICENSE"), "utf8");
   const theirs = readFileSync(packagedFile("node_modules/@opentelemetry/api/LICENSE"), "utf8");
-  t.equal(
-    ours.replace(/^ {3}Copyright \d{4} The venuewatch authors$/m, "   Copyright [yyyy] [name of copyright owner]"),
-    theirs,
-  );
+  const owner = /Copyright \d{4} The venuewatch authors$/m;
+  t.equal(ours.replace(owner, "Copyright [yyyy] [name of copyright owner]"), theirs);
   t.end();
 });
 
 void t.test("NOTICE lists the packages of the image, each under its licence", (t) => {
   const [, list = ""] = notice.split("pg-types and pgpass.\n\n");
-  const listed = [...list.matchAll(/^(\S+):\n((?: {2}.+\n)+)/gm)].map(([, licence = "", names = ""]) => [
-    licence,
-    names.trim().replace(/\.$/, "").split(/,\s+/),
-  ]);
-  const expected = new Map<string, string[]>();
-  for (const { path, name } of inImage) {
-    const licence = packages[path]!.license ?? "none";
-    expected.set(licence, [...(expected.get(licence) ?? []), name]);
-  }
+  const listed = [...list.matchAll(/^(\S+):\n((?: {2}.+\n)+)/gm)].flatMap(([, licence = "", names = ""]) => {
+    const all = names.trim().replace(/\.$/, "").split(/,\s+/);
+    return all.map((name) => `${licence}: ${name}`);
+  });
+  const expected = inImage.map(({ path, name }) => `${packages[path]!.license ?? "none"}: ${name}`);
   t.ok(inImage.length > 50);
-  t.strictSame(
-    Object.fromEntries(listed) as unknown,
-    Object.fromEntries([...expected].map(([key, all]) => [key, all.sort()])),
-  );
+  t.strictSame(listed.sort(), expected.sort());
   t.end();
 });
 

@@ -96,9 +96,9 @@ void t.test("a failover that loses data", { skip }, async (t) => {
     patienceMs,
     200,
   );
-  t.comment(
-    `${((killedAt - atLoss) / 1000).toFixed(1)} s and ${lostBytes} bytes were not replicated; samples were recorded again ${((recordedAt - killedAt) / 1000).toFixed(1)} s after the kill`,
-  );
+  const secondsTo = (to: number, from: number) => ((to - from) / 1000).toFixed(1);
+  t.comment(`${secondsTo(killedAt, atLoss)} s and ${lostBytes} bytes were not replicated`);
+  t.comment(`samples were recorded again ${secondsTo(recordedAt, killedAt)} s after the kill`);
 
   let missing = acknowledged;
   await until(
@@ -118,12 +118,10 @@ void t.test("a failover that loses data", { skip }, async (t) => {
   t.match(core.output(), `${lost.incident.slug}`, "core logs what it restored");
 
   await world.clear();
-  const slugsOf = (kind: string) =>
-    new Set(
-      alerts()
-        .filter((alert) => alert.kind === kind)
-        .map(({ incident }) => incident.slug),
-    );
+  const slugsOf = (kind: string) => {
+    const ofKind = alerts().filter((alert) => alert.kind === kind);
+    return new Set(ofKind.map(({ incident }) => incident.slug));
+  };
   await until(() => slugsOf("closed").size === slugsOf("opened").size, decidedWithinMs, 100);
   t.same(slugsOf("closed"), slugsOf("opened"), "every incident is closed");
   const closed = alerts().find(({ kind, incident }) => kind === "closed" && incident.slug === lost.incident.slug)!;
@@ -138,9 +136,7 @@ void t.test("a failover that loses data", { skip }, async (t) => {
   t.ok(lost.eventId > known.eventId);
   const page = await fetch(`${board}/v1/incidents/${lost.incident.slug}`);
   t.equal(page.status, 200, "its page exists");
-  t.comment(
-    `${alerts().length} letters of ${numbers.size} events: ${[...numbers].map(([id, event]) => `${id} ${event}`).join(", ")}`,
-  );
+  t.comment(`${alerts().length} letters of ${numbers.size} events: ${[...numbers].flat().join(" ")}`);
 });
 
 function narrowed(registry: Registry): Registry {
@@ -160,15 +156,10 @@ async function programsOn(t: Test, url: string, registry: Registry): Promise<Run
   for (const region of regions) await mkdir(join(folder, region));
   return (command, region) =>
     runCli(t, [command], {
-      DATABASE_URL: url,
-      REGISTRY: file,
-      DATA_DIR: join(folder, region ?? ""),
+      ...{ DATABASE_URL: url, REGISTRY: file, DATA_DIR: join(folder, region ?? "") },
       ...(region && { REGION: region }),
-      CHANNEL_KEY: channelKey.toString("base64"),
-      ALERT_LOOPBACK: "on",
-      PORT: "0",
-      HEALTH_PORT: "0",
-      RATE_LIMIT: "0",
+      ...{ CHANNEL_KEY: channelKey.toString("base64"), ALERT_LOOPBACK: "on" },
+      ...{ PORT: "0", HEALTH_PORT: "0", RATE_LIMIT: "0" },
     });
 }
 

@@ -20,7 +20,7 @@ import { fillEarlier, makeRecentHistory } from "../../simulator/history.js";
 const minuteS = 60;
 const everywhere = ["eu-central", "ap-southeast", "us-east"];
 
-interface Told {
+interface Expected {
   venue: string;
   component: string;
   /** Seconds since the day began. */
@@ -34,7 +34,7 @@ interface Told {
 }
 
 /** Every incident of that day, oldest first; nothing else may be an incident. */
-const told: Told[] = [
+const expected: Expected[] = [
   { ...spell("okx", "rest:ticker", 6, 0, 12), shows: "http", regions: ["eu-central", "us-east"] },
   { ...spell("bybit", "ws:trades", 9, 0, 9), shows: "stall" },
   { ...spell("kraken", "ws:conn", 12, 0, 6), shows: "timeout" },
@@ -43,7 +43,7 @@ const told: Told[] = [
   // two bad spells, from 6:00 to 6:30 and from 9:00 to 9:30
   { ...spell("gemini", "rest:ticker", 14, 6, 3.5), shows: "http", flapping: true },
   { ...spell("kucoin", "rest:book", 16, 0, 8), shows: "limited" },
-  ...["rest:book", "rest:ticker", "rest:time", "rest:trades"].map((component): Told => ({
+  ...["rest:book", "rest:ticker", "rest:time", "rest:trades"].map((component): Expected => ({
     ...spell("bitget", component, 18, 0, 15),
     peak: "degraded",
     shows: null,
@@ -72,28 +72,29 @@ void t.test("the day before the demo", async (t) => {
   const minute = Math.floor(+now / 60_000) * 60_000;
   const beginMs = minute - 24 * 3600 * 1000;
   const day = { pool, url: `http://127.0.0.1:${api.port}`, beginMs, now };
-  await t.test("the list of incidents", (t) => everyIncidentAsItWas(t, day));
-  await t.test("instants", (t) => decidedAtOnce(t, day));
-  await t.test("a geo-block in one region", (t) => blockedInOneRegion(t, day));
-  await t.test("an impaired region", (t) => impairedIsRecorded(t, day));
-  await t.test("a socket that is down", (t) => streamsAreNotServed(t, day));
-  await t.test("patterns and bars", (t) => patternsAndBars(t, day));
-  await t.test("how core continues", (t) => coreGoesOn(t, day));
-  await t.test("what channels receive", (t) => nobodyIsTold(t, day));
+  for (const [name, run] of [
+    ["the list of incidents", everyIncidentAsItWas],
+    ["instants", decidedAtOnce],
+    ["a geo-block in one region", blockedInOneRegion],
+    ["an impaired region", impairedIsRecorded],
+    ["a socket that is down", streamsAreNotServed],
+    ["patterns and bars", patternsAndBars],
+    ["how core continues", coreGoesOn],
+    ["what channels receive", noAlertIsSent],
+  ] as const)
+    await t.test(name, (t) => run(t, day));
   await runDemo(pool, registry, now);
   await t.test("an analyst", (t) => analystsAsk(t, { pool, api, url }));
 });
 
-/**
- * Simulates a demo that is stopped while its history is being filled in: the next run continues, and repeats the
- * interrupted piece.
- */
+/** A demo is stopped while its history is filled in: the next run continues, and repeats the interrupted piece. */
 async function madeInTwoRuns(t: Test, pool: Pool, now: Date) {
   const options = { days: 3, now, log: makeLog("test", "warn") };
   await makeRecentHistory(pool, options);
   let reached = now;
   const first = fillEarlier(pool, {
-    ...{ ...options, filledFrom: now },
+    ...options,
+    filledFrom: now,
     onFilled: (filledFrom) => {
       if (reached < now) return Promise.reject(new Error("stopped"));
       reached = filledFrom;
@@ -123,8 +124,8 @@ async function everyIncidentAsItWas(t: Test, { url, beginMs }: Day) {
     .sort((a, b) => a.openedAt.localeCompare(b.openedAt) || (a.slug < b.slug ? -1 : 1));
   const names = (list: { venue: string; component: string }[]) =>
     list.map(({ venue, component }) => `${venue} ${component}`).sort();
-  t.same(names(incidents), names(told), "these incidents, and no others");
-  const left = [...told];
+  t.same(names(incidents), names(expected), "these incidents, and no others");
+  const left = [...expected];
   let confirmedLater = 0;
   for (const incident of incidents) {
     const { slug, venue, component, openedAt, closedAt } = incident;
@@ -132,31 +133,24 @@ async function everyIncidentAsItWas(t: Test, { url, beginMs }: Day) {
     const [was] = left.splice(place, 1);
     if (!was) continue;
     const { fromS, toS, peak, regions = everywhere, flapping = false } = was;
-    const told = { status: "closed", peakSeverity: peak, flapping };
-    t.match(incident, told, slug);
+    t.match(incident, { status: "closed", peakSeverity: peak, flapping }, slug);
     const seenFrom = incident.regions;
-    t.ok(
-      seenFrom.length >= incident.quorum && seenFrom.every((region) => regions.includes(region)),
-      `${slug} from ${seenFrom.join(", ")}`,
-    );
+    const isExpected = seenFrom.length >= incident.quorum && seenFrom.every((region) => regions.includes(region));
+    t.ok(isExpected, `${slug} from ${seenFrom.join(", ")}`);
     if (seenFrom.length < regions.length) confirmedLater += 1;
     const holdMs = flapping ? rulesRow.flap_hold_ms : rulesRow.recovery_hold_ms;
     // a lost sample may move it by one cadence
     between(t, incident.fromS - fromS, [-15, 15], `${slug} started`);
     between(t, secondsOf(openedAt, beginMs) - fromS, [4, 34], `${slug} opened`);
-    between(
-      t,
-      secondsOf(closedAt!, beginMs) - toS - holdMs / 1000,
-      [20, 60],
-      `${slug} closed one hold after it was well`,
-    );
+    const heldS = secondsOf(closedAt!, beginMs) - toS;
+    between(t, heldS - holdMs / 1000, [20, 60], `${slug} closed one hold after it was well`);
     await evidenceIs(t, url, incident, was);
   }
   // it opens when two regions confirm it; a third that has lost a sample confirms one cadence later
   t.ok(confirmedLater <= 2, `${confirmedLater} opened before all confirmed it`);
 }
 
-async function evidenceIs(t: Test, url: string, { slug, regions: seenFrom }: Incident, was: Told) {
+async function evidenceIs(t: Test, url: string, { slug, regions: seenFrom }: Incident, was: Expected) {
   const { opening } = await readEvidence(url, slug);
   const { shows, regions = everywhere } = was;
   for (const vote of opening.votes) {
@@ -205,7 +199,7 @@ async function decidedAtOnce(t: Test, { pool, beginMs }: Day) {
     cross join lateral (select i.well_at - engine.ms((r).step_ms) as at) p
     cross join lateral engine.evidence(array[i.component_id], p.at - interval '10 minutes', p.at, p.at, r) n
   `);
-  t.equal(rows.length, told.length);
+  t.equal(rows.length, expected.length);
   for (const { slug, confirmedBefore, wellSince, wellBefore } of rows) {
     t.notOk(confirmedBefore, `${slug} opened as soon as it was confirmed`);
     t.equal(wellSince, "operational", `${slug} was well for its whole hold`);
@@ -229,10 +223,8 @@ async function blockedInOneRegion(t: Test, { pool, url, beginMs }: Day) {
   t.equal(rows.length, 5);
   for (const { state, votes } of rows) {
     t.equal(state, "operational");
-    t.match(
-      votes.find(({ region }) => region === "us-east"),
-      { vote: /degraded|outage/, faults: { blocked: Number } },
-    );
+    const blocked = votes.find(({ region }) => region === "us-east");
+    t.match(blocked, { vote: /degraded|outage/, faults: { blocked: Number } });
   }
   const { regions, days } = await get<VenuePage>(`${url}/v1/exchanges/binance`);
   for (const { region, goodPct } of regions.compare)
@@ -244,22 +236,17 @@ async function blockedInOneRegion(t: Test, { pool, url, beginMs }: Day) {
 async function impairedIsRecorded(t: Test, { url, beginMs }: Day) {
   const begunS = 21 * 3600;
   const endedS = begunS + 6 * minuteS;
-  for (const { id, impaired, impairments } of await readRegions(url)) {
-    t.equal(impaired, null, `${id} is no longer impaired`);
-    if (id !== "us-east") {
-      t.same(impairments, [], id);
-      continue;
-    }
-    t.equal(impairments.length, 1);
-    const { startedAt, recognisedAt, endedAt, venues, measured } = impairments[0]!;
-    t.equal(measured, 15);
-    t.ok(venues.length > 7, `by ${venues.length} venues`);
-    t.notOk(venues.includes("binance"), "because it was blocked there before");
-    const since = (at: string) => secondsOf(at, beginMs);
-    between(t, since(startedAt) - begunS, [-20, 30], "started");
-    between(t, since(recognisedAt) - begunS, [4, 32], "recognised");
-    between(t, since(endedAt!) - endedS, [20, 60], "ended");
-  }
+  const regions = await readRegions(url);
+  for (const { id, impaired } of regions) t.equal(impaired, null, `${id} is no longer impaired`);
+  const all = regions.flatMap(({ id, impairments }) => impairments.map((one) => ({ id, ...one })));
+  t.match(all, [{ id: "us-east", measured: 15 }]);
+  t.equal(all.length, 1);
+  const { startedAt, recognisedAt, endedAt, venues } = all[0]!;
+  t.ok(venues.length > 7, `by ${venues.length} venues`);
+  t.notOk(venues.includes("binance"), "because it was blocked there before");
+  between(t, secondsOf(startedAt, beginMs) - begunS, [-20, 30], "started");
+  between(t, secondsOf(recognisedAt, beginMs) - begunS, [4, 32], "recognised");
+  between(t, secondsOf(endedAt!, beginMs) - endedS, [20, 60], "ended");
 }
 
 async function streamsAreNotServed(t: Test, { pool, beginMs }: Day) {
@@ -275,16 +262,13 @@ async function streamsAreNotServed(t: Test, { pool, beginMs }: Day) {
     where v.venue = 'kraken' and c.kind = 'ws'
       and s.ts >= ${from} and s.ts < ${from}::timestamptz + interval '6 minutes'
   `);
-  t.equal(row!.sockets, 3 * 36);
   t.ok(row!.streams > 0);
-  t.equal(row!.unserved, row!.streams, "all with the fault of the socket");
+  t.match(row, { sockets: 3 * 36, unserved: row!.streams }, "all with the fault of the socket");
 }
 
 async function patternsAndBars(t: Test, { url }: Day) {
   const gemini = await get<VenuePage>(`${url}/v1/exchanges/gemini`);
-  const [pattern] = gemini.incidentPatterns;
-  t.match(pattern, { component: "rest:ticker", severity: "outage" });
-  t.equal(pattern!.incidents.length, 3);
+  t.match(gemini.incidentPatterns[0], { component: "rest:ticker", severity: "outage", incidents: { length: 3 } });
   const degraded: Record<string, [number, number]> = {
     okx: [12, 14],
     bybit: [9, 11],
@@ -296,38 +280,35 @@ async function patternsAndBars(t: Test, { url }: Day) {
     bitget: [0, 3],
     coinbase: [0, 3],
   };
+  // the day before the demo is part of two UTC days
+  const newestDays = async (venue: string) => (await get<VenuePage>(`${url}/v1/exchanges/${venue}`)).days.slice(-2);
+  const sum = (minutes: (number | null)[]) => minutes.reduce<number>((all, one) => all + (one ?? 0), 0);
   for (const [venue, bounds] of Object.entries(degraded)) {
-    const { days } = await get<VenuePage>(`${url}/v1/exchanges/${venue}`);
-    // the day before the demo is part of two UTC days
-    const newest = days.slice(-2);
-    const minutes = newest.map(({ degradedMinutes }) => degradedMinutes ?? 0);
-    between(t, minutes[0]! + minutes[1]!, bounds, `${venue}: degraded minutes`);
-    for (const { downMinutes } of newest) t.equal(downMinutes, 0, venue);
+    const days = await newestDays(venue);
+    between(t, sum(days.map(({ degradedMinutes }) => degradedMinutes)), bounds, `${venue}: degraded minutes`);
+    for (const { downMinutes } of days) t.equal(downMinutes, 0, venue);
   }
   // its socket was down, and with it all its streams; one kind is enough for the venue to be down
-  const { days } = await get<VenuePage>(`${url}/v1/exchanges/kraken`);
-  const down = days.slice(-2).map(({ downMinutes }) => downMinutes ?? 0);
-  between(t, down[0]! + down[1]!, [6, 8], "kraken: down minutes");
+  const days = await newestDays("kraken");
+  between(t, sum(days.map(({ downMinutes }) => downMinutes)), [6, 8], "kraken: down minutes");
 }
 
 /** Core continues from the last instant: it has a few to decide, and finds nothing in them. */
 async function coreGoesOn(t: Test, { pool, now }: Day) {
   const upTo = new Date(+now + 30_000);
-  const due = await dueInstants(pool, upTo);
-  t.ok(due.length <= 16, `${due.length} instants are due`);
+  const { length } = await dueInstants(pool, upTo);
+  t.ok(length <= 16, `${length} instants are due`);
   for await (const decided of decideUpTo(pool, upTo)) t.match(decided, { opened: [], closed: [], retracted: [] });
 }
 
 /** The history is invented, so no channel receives any of it, whether it existed before or is added afterwards. */
-async function nobodyIsTold(t: Test, { pool }: Day) {
+async function noAlertIsSent(t: Test, { pool }: Day) {
   await addChannel(pool);
-  const expanded = await pool.file("expand_alerts", [null, 1000]);
-  t.match(expanded, [{ events: 0, deliveries: 0 }]);
+  t.match(await pool.file("expand_alerts", [null, 1000]), [{ events: 0, deliveries: 0 }]);
   const [row] = await pool.query<{ events: number; atOnce: boolean }>(
     sql`select count(*) as events, bool_and(dispatched_at = recorded_at) as "atOnce" from alert_event`,
   );
-  t.ok(row!.events >= told.length * 2);
-  t.ok(row!.atOnce);
+  t.ok(row!.events >= expected.length * 2 && row!.atOnce);
 }
 
 interface VenuePage {

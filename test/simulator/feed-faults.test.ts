@@ -14,13 +14,12 @@ void t.test("an unchanged document is not sent again", async (t) => {
     const etag = first.headers.get("etag")!;
     t.match(etag, /^W\/"\w+"$/);
     clock.to(29);
-    const asked = (held: string) => fetch(api, { headers: { "if-none-match": held } });
-    const same = await asked(`"other", ${etag}`);
-    t.same([same.status, await same.text()], [304, ""], venue);
-    t.equal(same.headers.get("etag"), etag);
-    t.equal((await asked('"other"')).status, 200);
+    const fetchUnless = (held: string) => fetch(api, { headers: { "if-none-match": held } });
+    const same = await fetchUnless(`"other", ${etag}`);
+    t.same([same.status, await same.text(), same.headers.get("etag")], [304, "", etag], venue);
+    t.equal((await fetchUnless('"other"')).status, 200);
     clock.to(30);
-    t.equal((await asked(etag)).status, 200, `${venue} has posted`);
+    t.equal((await fetchUnless(etag)).status, 200, `${venue} has posted`);
   }
 });
 
@@ -83,39 +82,32 @@ void t.test("faults that only a feed can have", async (t) => {
   const { world, read, clock } = await openPages(t, posts);
   const own = ["okx", "bybit", "binance", "kucoin"];
   clock.to(12);
-  const befallen = async (kind: FaultKind, more: Partial<ScriptedFault> = {}) => {
+  const befallen = async (kind: FaultKind, behindMs?: number) => {
     await world.clear();
-    world.fault({ ...more, kind, venue: "*", component: "official" });
+    world.fault({ kind, behindMs, venue: "*", component: "official" });
   };
 
   await befallen("other-product");
-  for (const venue of ["deribit", ...own]) {
-    const other = await read(venue, "incidents.json");
-    t.match(other.page, { url: "https://status.acme.example" }, venue);
-    t.ok(other.incidents.length > 0);
-  }
+  for (const venue of ["deribit", ...own])
+    t.match(await read(venue, "incidents.json"), {
+      page: { url: "https://status.acme.example" },
+      incidents: [{}],
+    });
 
   await befallen("lost-fields");
-  const [entry] = (await read("deribit", "incidents.json")).incidents;
-  t.match(entry, { name: "Errors", id: String });
-  for (const field of ["status", "impact", "started_at", "created_at"]) t.notOk(field in entry!, field);
   for (const venue of own)
     t.notMatch(Object.keys(flat(await read(venue, "status"))).join(), /status|state|begin/, venue);
 
   await befallen("back-in-time");
-  const old = await read("deribit", "incidents.json");
-  t.equal(old.page["updated_at"], at(-2900).toISOString());
-  t.match(old.incidents, [{ name: "Old" }]);
+  t.match((await read("deribit", "incidents.json")).incidents, [{ name: "Old" }]);
   t.match(await read("binance", "status"), { status: 0 });
-  await befallen("back-in-time", { behindMs: 60_000 });
+  await befallen("back-in-time", 60_000);
   t.equal((await read("deribit", "incidents.json")).incidents.length, 2);
-  await befallen("back-in-time", { behindMs: 180_000 });
+  await befallen("back-in-time", 180_000);
   t.equal((await read("deribit", "incidents.json")).incidents.length, 1);
 
   await befallen("empty-list");
-  const none = await read("deribit", "incidents.json");
-  t.same(none.incidents, []);
-  t.equal(none.page["updated_at"], at(10).toISOString());
+  t.same((await read("deribit", "incidents.json")).incidents, []);
   t.same((await read("okx", "status")).data, []);
   t.same((await read("bybit", "status")).result, { list: [] });
   t.match(await read("binance", "status"), { status: 1 });
@@ -136,13 +128,12 @@ void t.test("a running world accepts new posts", async (t) => {
 void t.test("documents that a page does not have, and hostile targets", async (t) => {
   const { official } = await openPages(t, []);
   const { api } = official("deribit");
-  for (const document of ["incident.json", "incidents.json/x", ""]) {
-    const url = api.replace("incidents.json", document);
-    t.equal(await outcomeOf({ url, method: "GET" }), 404, document);
-  }
+  for (const [url, status] of [
+    ...["incident.json", "incidents.json/x", ""].map((document) => [api.replace("incidents.json", document), 404]),
+    [`${new URL(api).origin}//`, 404],
+    [`${api}?page=-1`, 200],
+    [`${api}?page=x`, 200],
+  ] as [string, number][])
+    t.equal(await outcomeOf({ url, method: "GET" }), status, url);
   t.equal(await outcomeOf({ url: api, method: "POST" }), 404);
-  t.equal(await outcomeOf({ url: `${api}?page=-1`, method: "GET" }), 200);
-  t.equal(await outcomeOf({ url: `${api}?page=x`, method: "GET" }), 200);
-  const { origin } = new URL(api);
-  t.equal(await outcomeOf({ url: `${origin}//`, method: "GET" }), 404);
 });

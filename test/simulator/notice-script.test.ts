@@ -75,15 +75,9 @@ void t.test("posts that no feed would show are refused", (t) => {
     [outage("gate"), /post 1 \(gate "Errors"\): the venue has no feed that the world plays/],
     [outage("kraken-futures"), /its feed is that of kraken: let kraken post it/],
     [outage("okx"), /unknown impact major; a okx-system-status has scheduled, unscheduled, disruption/],
-    [
-      outage("kraken", { changes: [{ at: at(15), status: "ongoing" }] }),
-      /unknown status ongoing; a statuspage has investigating/,
-    ],
+    [outage("kraken", { changes: [{ at: at(15), status: "over" }] }), /unknown status over; a statuspage has investi/],
     [outage("kraken", { changes: [{ at: at(15), impact: "bad" }] }), /unknown impact bad/],
-    [
-      outage("bybit", { impact: "incident", components: ["Spot"] }),
-      /unknown component Spot; a bybit-system-status has Trading/,
-    ],
+    [outage("bybit", { impact: "incident", components: ["Spot"] }), /unknown component Spot; a bybit-\S+ has Trading/],
     [outage("bybit", { impact: "incident", indicator: "none" }), /only a statuspage has one/],
     [outage("kraken", { endedAt: at(10) }), /ends, changes or is deleted before it is posted/],
     [outage("kraken", { startedAt: at(31) }), /ends before it begins/],
@@ -115,10 +109,8 @@ void t.test("the demo: the notices of each forty minutes", async (t) => {
   const { posts } = parseScript(text, begin);
   checkPosts(posts, registry);
   t.ok(posts.every(({ everyMs }) => everyMs === 2_400_000));
-  t.ok(
-    posts.some(({ startedAt, postedAt }) => startedAt && startedAt < postedAt),
-    "one notice is late",
-  );
+  const late = posts.filter(({ startedAt, postedAt }) => startedAt && startedAt < postedAt);
+  t.ok(late.length > 0, "one notice is late");
   t.ok(posts.some(({ indicator }) => indicator === "none"));
   t.ok(posts.some(({ impact }) => impact === "maintenance"));
 });
@@ -131,19 +123,15 @@ void t.test("the demo: the notices from before it began", (t) => {
   const faults = pastFaults(now);
   const near = ({ venue, postedAt, startedAt = postedAt }: ScriptedPost) =>
     faults.some((fault) => fault.venue === venue && Math.abs(+fault.from - +startedAt) < 6 * 3_600_000);
-  const pairs = posts.filter((post) => near(post));
+  const pairs = posts.filter(near);
   t.ok(pairs.filter(({ venue }) => venue === "deribit").length >= 5);
   t.ok(posts.length - pairs.length >= 5, "some report no fault");
   const early = pairs.filter(({ venue, postedAt }) =>
     faults.some(({ venue: of, from }) => of === venue && +from - +postedAt > 0 && +from - +postedAt < 3_600_000),
   );
   t.ok(early.length >= 2, "some were earlier than our incident");
-  const listings = noticesAt(
-    posts.filter(({ venue }) => venue === "coinbase"),
-    "statuspage",
-    now,
-  );
-  t.ok(listings.length > 50, "more than one page");
+  const ofCoinbase = posts.filter(({ venue }) => venue === "coinbase");
+  t.ok(noticesAt(ofCoinbase, "statuspage", now).length > 50, "more than one page");
   t.end();
 });
 
@@ -156,8 +144,7 @@ void t.test("the demo's world remembers earlier runs", async (t) => {
     t.teardown(() => world.close());
     t.same(await titlesOf(world, "deribit"), [], "there is no history yet");
     const { api } = venueOf(world.registry, "gemini").official!;
-    const gemini = { url: api!, method: "GET" };
-    t.equal(await outcomeOf(gemini), 301, "from the start");
+    t.equal(await outcomeOf({ url: api!, method: "GET" }), 301, "from the start");
     await writeHistoryNote(dir, { ...{ now: new Date(), days: 90, filledFrom: null, isComplete: false } });
     past = await titlesOf(world, "deribit");
     t.ok(past.length >= 6, "earlier posts");
@@ -175,8 +162,7 @@ void t.test("the demo's world remembers earlier runs", async (t) => {
   await t.test("its fourth run", async (t) => {
     const world = await startDemoWorld(registry, { dir });
     t.teardown(() => world.close());
-    const told = await titlesOf(world, "deribit");
-    t.same(told.slice(-past.length), past);
+    t.same((await titlesOf(world, "deribit")).slice(-past.length), past);
     const again = (await titlesOf(world, "bitfinex")).filter((title) => title === "WebSocket restarts");
     t.equal(again.length, 4, "two in each of the two hours");
   });

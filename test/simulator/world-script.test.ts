@@ -1,6 +1,7 @@
 /** Faults as text, and the faults that the world refuses to play. */
 import { readFile } from "node:fs/promises";
 import t from "tap";
+import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { checkFaults } from "../../simulator/fault-check.js";
 import { faultOf, nextChange, type ScriptedFault } from "../../simulator/faults.js";
@@ -9,7 +10,6 @@ import { parseScript } from "../../simulator/script.js";
 const startedAt = new Date("2026-01-01T00:00:00Z");
 const after = (seconds: number) => new Date(startedAt.getTime() + seconds * 1000);
 
-const root = new URL("../../../", import.meta.url);
 const registry = await loadRegistry("registry.json");
 
 void t.test("a line becomes a fault", (t) => {
@@ -63,11 +63,11 @@ void t.test("a fault that the registry does not know, or that its kind cannot ha
   const bad: [ScriptedFault, RegExp][] = [
     [
       { kind: "reset", venue: "okex" },
-      /fault 1 \(okex \* reset\): the venue is not in the registry; expected \* or one of binance/,
+      /^fault 1 \(okex \* reset\): the venue is not in .*; expected \* or one of binance/m,
     ],
     [
       { kind: "reset", ...okx, component: "rest:foo" },
-      /okx has no component rest:foo; expected one of rest:\*, ws:\*, rest:time/,
+      /okx has no component rest:foo; expected one of rest:\*, ws:\*, /,
     ],
     [
       { kind: "reset", ...okx, regions: ["mars"] },
@@ -96,14 +96,10 @@ void t.test("a fault lasts from its beginning to its end, and repeats", (t) => {
   const fault: ScriptedFault = { kind: "reset", venue: "okx", from: after(60), to: after(180), everyMs: 900_000 };
   const target = { venue: "okx", component: "rest:time", region: "us-east" };
   const changes = [0, 60, 179, 180, 959, 960, 1079, 1080];
-  t.same(
-    changes.map((s) => faultOf([fault], target, after(s)) === fault),
-    [false, true, true, false, false, true, true, false],
-  );
-  t.same(
-    changes.map((s) => nextChange(fault, after(s)) - startedAt.getTime()),
-    [60, 180, 180, 960, 960, 1080, 1080, 1860].map((s) => s * 1000),
-  );
+  const lasting = changes.filter((s) => faultOf([fault], target, after(s)) === fault);
+  t.same(lasting, [60, 179, 960, 1079]);
+  const next = changes.map((s) => (nextChange(fault, after(s)) - startedAt.getTime()) / 1000);
+  t.same(next, [60, 180, 180, 960, 960, 1080, 1080, 1860]);
   const once = { ...fault, everyMs: undefined };
   t.equal(nextChange(once, after(180)), Infinity);
   t.equal(nextChange({ kind: "reset", venue: "*" }, after(0)), Infinity);
@@ -120,7 +116,7 @@ void t.test("the first of overlapping faults applies", (t) => {
 });
 
 void t.test("the demo's script can be played", async (t) => {
-  const text = await readFile(new URL("simulator/demo.txt", root), "utf8");
+  const text = await readFile(packagedFile("simulator/demo.txt"), "utf8");
   const { faults } = parseScript(text, startedAt);
   checkFaults(faults, registry);
   const within3Minutes = (fault: ScriptedFault) => !fault.from || fault.from < after(180);

@@ -59,12 +59,7 @@ export type Kind = "opened" | "escalated" | "closed";
 
 let incidents = 0;
 
-/**
- * Inserts an incident of one venue with these events, in this order, one second apart. It began ten seconds before the
- * first event.
- *
- * @returns its slug
- */
+/** Inserts an incident with these events, one second apart, that began ten seconds before them. @returns its slug */
 export async function happened(
   db: Db,
   {
@@ -89,24 +84,13 @@ export async function happened(
   const escalatedAt = atOf("escalated");
   const peak = escalatedAt ? "outage" : severity;
   const noted = (kind: Kind) => ({
-    at: atOf(kind),
-    state: peak,
-    reporting: 3,
-    quorum: 2,
-    confirming: kind === "closed" ? 0 : 2,
+    ...{ at: atOf(kind), state: peak, reporting: 3, quorum: 2, confirming: kind === "closed" ? 0 : 2 },
     votes: ["ap-southeast", "eu-central", "us-east"].map((region, i) => ({
-      region,
-      vote: kind !== "closed" && i > 0 ? peak : "operational",
-      samples: 12,
-      bad: kind !== "closed" && i > 0 ? 6 : 0,
-      slow: 0,
-      badRun: 6,
-      faults: kind !== "closed" && i > 0 ? { timeout: 6 } : {},
-      p50Ms: 80,
-      typicalP50Ms: 80,
-      newestAt: at,
-      ageMs: 500,
-      probeVersion: "0.0.0",
+      ...{ region, samples: 12, slow: 0, badRun: 6, p50Ms: 80, typicalP50Ms: 80 },
+      ...(kind !== "closed" && i > 0
+        ? { vote: peak, bad: 6, faults: { timeout: 6 } }
+        : { vote: "operational", bad: 0, faults: {} }),
+      ...{ newestAt: at, ageMs: 500, probeVersion: "0.0.0" },
     })),
     notCounted: [],
   });

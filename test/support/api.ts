@@ -33,7 +33,7 @@ export interface Api {
    *
    * @throws Error where the answer does not match
    */
-  ask<Body = unknown>(path: string, asked?: Asked): Promise<Answer<Body>>;
+  ask<Body = unknown>(path: string, details?: Asked): Promise<Answer<Body>>;
   /** Lines that the server logged at level warn and above. */
   logged: string[];
   close: () => Promise<void>;
@@ -46,29 +46,25 @@ export async function serve(
 ): Promise<Api> {
   const logged: string[] = [];
   const web = await startWeb({
-    rateLimit: 0,
-    trustProxy: [],
-    baseUrl: "https://api.example.org",
-    siteUrl: "http://localhost",
+    ...{ port: 0, host: "127.0.0.1", rateLimit: 0, trustProxy: [] },
+    ...{ baseUrl: "https://api.example.org", siteUrl: "http://localhost" },
     log: makeLog("web", "warn", (line) => logged.push(line)),
-    port: 0,
-    host: "127.0.0.1",
     ...options,
   });
   t.teardown(web.close);
   const parsed = answersHeldAgainst(documentOf(options));
-  async function ask<Body>(path: string, asked?: Asked) {
-    const answer = await exchange(web.port, path, asked);
-    const body = parsed(path, answer, asked?.method ?? "GET") as Body;
+  async function ask<Body>(path: string, details?: Asked) {
+    const answer = await exchange(web.port, path, details);
+    const body = parsed(path, answer, details?.method ?? "GET") as Body;
     return { ...answer, body };
   }
   return { port: web.port, ask, logged, close: web.close };
 }
 
-function exchange(port: number, path: string, asked: Asked = {}) {
+function exchange(port: number, path: string, details: Asked = {}) {
   type Raw = Omit<Answer<unknown>, "body">;
   return new Promise<Raw>((resolve, reject) => {
-    const options = { host: "127.0.0.1", port, path, agent: false, ...asked };
+    const options = { host: "127.0.0.1", port, path, agent: false, ...details };
     const sent = request(options, (response) => {
       let text = "";
       response.setEncoding("utf8");
@@ -81,11 +77,8 @@ function exchange(port: number, path: string, asked: Asked = {}) {
 }
 
 /** Returns the API description that an app with these options publishes. */
-export function documentOf({
-  registry,
-  baseUrl = "https://api.example.org",
-  siteUrl = "http://localhost",
-}: Partial<AppOptions> & Pick<AppOptions, "registry">): OpenAPIObject {
+export function documentOf(options: Partial<AppOptions> & Pick<AppOptions, "registry">): OpenAPIObject {
+  const { registry, baseUrl = "https://api.example.org", siteUrl = "http://localhost" } = options;
   return openapiDocument({ registry, baseUrl, siteUrl }, new Date());
 }
 
@@ -101,9 +94,7 @@ export function describedPath(document: OpenAPIObject, path: string): string | n
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/**
- * Checks an answer against the document: its status, its type, and its body, which may contain only what is described.
- */
+/** Checks an answer's status, type and body against the document: it may contain only what is described. */
 export function answersHeldAgainst(document: OpenAPIObject) {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -123,34 +114,25 @@ export function answersHeldAgainst(document: OpenAPIObject) {
     const template = describedPath(document, path);
     const response = document.paths![template ?? ""]?.get?.responses?.["200"] as ResponseObject | undefined;
     if (!template || !response?.content?.[type]) throw new Error(`${path}: a 200 of ${type} is not described`);
-    const pointer = ["paths", template, "get", "responses", "200", "content"]
-      .concat(type, "schema")
-      .map((part) => `/${encodeURIComponent(escaped(part))}`)
-      .join("");
+    const parts = ["paths", template, "get", "responses", "200", "content", type, "schema"];
+    const pointer = parts.map((part) => `/${encodeURIComponent(escaped(part))}`).join("");
     const check = checks.get(pointer) ?? checkOf(pointer);
     checks.set(pointer, check);
     return check;
   }
 
-  return function parsed(
-    path: string,
-    { status, headers, text }: Omit<Answer<unknown>, "body">,
-    method: string,
-  ): unknown {
+  return function parsed(path: string, answer: Omit<Answer<unknown>, "body">, method: string): unknown {
+    const { status, headers, text } = answer;
     if (method === "HEAD" || status === 204 || status === 304) {
       if (text !== "") throw new Error(`${method} ${path}: expected no body`);
       return null;
     }
     const type = headers["content-type"]?.split(";")[0] ?? "none";
-    // not JSON: tests that ask for it read it themselves
-    if (status === 200 && type === "text/plain") {
+    if (status === 200 && /^text\/(plain|csv)$/.test(type)) {
       checkOfAnswer(path, type);
-      return null;
-    }
-    if (status === 200 && type === "text/csv") {
-      checkOfAnswer(path, type);
-      const template = describedPath(document, path)!;
-      return describedTable(describedColumns(document, template), text);
+      // not JSON: tests that ask for it read it themselves
+      if (type === "text/plain") return null;
+      return describedTable(describedColumns(document, describedPath(document, path)!), text);
     }
     // not part of the API, and in another form when it is not ready
     if (/^\/readyz/i.test(path)) return JSON.parse(text);
@@ -158,11 +140,9 @@ export function answersHeldAgainst(document: OpenAPIObject) {
       throw new Error(`${path}: ${status} came as ${type}, not as a problem`);
     const body: unknown = JSON.parse(text);
     const check = status === 200 ? checkOfAnswer(path, type) : isProblem;
-    if (!check(body))
-      throw new Error(
-        `${path}: ${status} does not fit its schema: ${ajv.errorsText(check.errors)}\n${text.slice(0, 2000)}`,
-      );
-    return body;
+    if (check(body)) return body;
+    const faults = ajv.errorsText(check.errors);
+    throw new Error(`${path}: ${status} does not fit its schema: ${faults}\n${text.slice(0, 2000)}`);
   };
 }
 

@@ -65,8 +65,7 @@ export function allOperational({ venues }: Board): boolean {
 
 /** Returns open and closed incidents, newest first. */
 export async function readIncidents(url: string): Promise<Incident[]> {
-  const page = await get<Board>(`${url}/v1/incidents?limit=200`);
-  return page.incidents;
+  return (await get<Board>(`${url}/v1/incidents?limit=200`)).incidents;
 }
 
 export interface Region {
@@ -86,8 +85,7 @@ export async function readRegions(url: string): Promise<Region[]> {
 }
 
 export async function readEvidence(url: string, slug: string): Promise<Evidence> {
-  const page = await get<{ evidence: Evidence }>(`${url}/v1/incidents/${slug}`);
-  return page.evidence;
+  return (await get<{ evidence: Evidence }>(`${url}/v1/incidents/${slug}`)).evidence;
 }
 
 export async function readSights(url: string, venue: string, region: string): Promise<Sight[]> {

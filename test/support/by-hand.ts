@@ -24,7 +24,7 @@ export async function setUpSending(t: Test) {
   const poster = makePoster({ allowLoopback: true });
   t.teardown(() => poster.close());
   const startedAt = new Date(Date.now() - 600_000);
-  const okx = await pastIncident(pool, { ...{ venue: "okx", component: "rest:ticker", startedAt, minutes: null } });
+  const okx = await pastIncident(pool, { venue: "okx", component: "rest:ticker", startedAt, minutes: null });
   const events = [await writeEvent(pool, okx, "opened"), await writeEvent(pool, okx, "escalated")] as const;
   const byHand: SendNowOptions = {
     ...{ db: pool, sealing, poster, baseUrl: "https://api.example.org" },
@@ -33,14 +33,9 @@ export async function setUpSending(t: Test) {
   };
   const add = (more: Partial<NewChannel> = {}): Promise<Added> =>
     addChannel(pool, sealing, {
-      format: "native",
-      serviceRegion: null,
+      ...{ format: "native", serviceRegion: null, description: "", floor: "degraded", open: true },
+      ...{ venues: null, categories: null },
       credential: credentialOf("native", `${receiver.origin}/hooks/hunter2hunter2`, true),
-      description: "",
-      floor: "degraded",
-      venues: null,
-      categories: null,
-      open: true,
       ...more,
     });
   return { ...database, key, sealing, receiver, reactions, okx, events, byHand, add };

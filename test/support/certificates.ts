@@ -1,5 +1,5 @@
 /** Builds certificates for the servers of tests by hand: Node reads certificates, but has nothing that creates them. */
-import { generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
+import { generateKeyPairSync, randomBytes, sign, X509Certificate, type KeyObject } from "node:crypto";
 import { isIP } from "node:net";
 
 export interface Identity {
@@ -86,8 +86,7 @@ function certificate(
   );
   const signature = sign("sha256", signed, signer.key);
   const whole = sequence(signed, ecdsaWithSha256, tagged(0x03, Buffer.of(0), signature));
-  const lines = whole.toString("base64").match(/.{1,64}/g)!;
-  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
+  return new X509Certificate(whole).toString();
 }
 
 function extension(id: string, value: Buffer): Buffer {
@@ -95,8 +94,7 @@ function extension(id: string, value: Buffer): Buffer {
 }
 
 function commonName(name: string): Buffer {
-  const text = tagged(0x0c, Buffer.from(name));
-  return sequence(tagged(0x31, sequence(oid("2.5.4.3"), text)));
+  return sequence(tagged(0x31, sequence(oid("2.5.4.3"), tagged(0x0c, Buffer.from(name)))));
 }
 
 function altName(name: string): Buffer {
@@ -104,8 +102,7 @@ function altName(name: string): Buffer {
 }
 
 function time(date: Date): Buffer {
-  const digits = date.toISOString().replace(/[-:T]|\.\d+/g, "");
-  return tagged(0x18, Buffer.from(digits));
+  return tagged(0x18, Buffer.from(date.toISOString().replace(/[-:T]|\.\d+/g, "")));
 }
 
 function boolean(value: boolean): Buffer {

@@ -5,8 +5,7 @@ const values = new Set(["example", "examples"]);
 
 /**
  * Returns a copy of a description in which no object may have undescribed fields. The published one is open, so that
- * strictly generated clients still work when a field is added. Checked against that one, answers could contain
- * anything.
+ * strict clients still work when a field is added; checked against it, answers could contain anything.
  */
 export function closed<Part>(part: Part): Part {
   if (typeof part !== "object" || part === null) return part;

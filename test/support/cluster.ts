@@ -2,72 +2,36 @@
  * A separate PostgreSQL server with TimescaleDB for a test. It is created and started as in compose.yaml, with the same
  * configuration, from the installed binaries.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { packagedFile } from "../../shared/config/package.js";
 import { freePort } from "./free-port.js";
+import type { PostgresPrograms } from "./postgres-server.js";
 
-/**
- * Returns the directory of initdb, postgres and pg_basebackup, where TimescaleDB is installed with them, or why there
- * is none.
- */
-export function serverBinaries(): { bin: string } | { missing: string } {
-  const known = "/usr/lib/postgresql";
-  const versions = existsSync(known) ? readdirSync(known) : [];
-  const candidates = versions.map((version) => join(known, version, "bin"));
-  const asked = spawnSync("pg_config", ["--bindir"], { encoding: "utf8" });
-  if (asked.status === 0) candidates.push(asked.stdout.trim());
-  for (const bin of candidates) {
-    if (!existsSync(join(bin, "initdb"))) continue;
-    const libraries = execFileSync(join(bin, "pg_config"), ["--pkglibdir"], { encoding: "utf8" });
-    if (existsSync(join(libraries.trim(), "timescaledb.so"))) return { bin };
-  }
-  return { missing: "no PostgreSQL server with TimescaleDB is installed here" };
-}
-
-/** PostgreSQL refuses to run as root. */
-export function serverUser(): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {};
-  const id = (option: string) => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
-  return { uid: id("-u"), gid: id("-g") };
-}
-
-export interface Running {
-  port: number;
-  /** All of its output so far. */
-  output: () => string;
-  /** Stops it by SIGINT, as compose does, or by SIGKILL; resolves when it has ended. */
-  stop: (signal?: "SIGINT" | "SIGKILL") => Promise<void>;
-  start: () => void;
-}
+/** Stopped by SIGINT, as compose does. */
+type Running = { port: number } & ReturnType<typeof longRunning>;
 
 export interface Cluster {
-  bin: string;
   primary: Running;
   replica: Running;
   /** The port at which the replica finds the primary; a test may put a gate in between. */
   upstream: { port: number };
 }
 
-/**
- * Creates and starts the primary. The caller starts the replica when there is a login for it.
- *
- * @param secrets a directory with the files of compose.yaml's secrets
- */
+/** Creates and starts the primary, with the files in `secrets`. The caller starts the replica once it has a login. */
 export async function makeCluster(
   t: Test,
-  bin: string,
+  { folder: bin, user }: PostgresPrograms,
   dir: string,
   secrets: string,
   initdbArgs: string[],
 ): Promise<Cluster> {
-  const user = serverUser();
   /** Gives the file to the server's user, as in a container's volumes and mounts. */
   const own = (path: string) => {
-    if (user.uid !== undefined) chownSync(path, user.uid, user.gid!);
+    if (user) chownSync(path, user.uid, user.gid);
     return path;
   };
   const config = join(dir, "config");
@@ -78,16 +42,14 @@ export async function makeCluster(
     mkdirSync(join(dir, name), { mode: 0o700 });
     return own(join(dir, name));
   };
-  const [data, replicaData, sockets, passwords, archive] = [
-    ...["primary", "replica", "sockets", "passwords", "archive"],
-  ].map(ownDir) as [string, string, string, string, string];
+  const [data, replicaData] = [ownDir("primary"), ownDir("replica")];
+  const [sockets, passwords, archive] = [ownDir("sockets"), ownDir("passwords"), ownDir("archive")];
   // a mounted secret belongs to the user who reads it
   for (const name of ["owner_password", "replica_password"]) {
     copyFileSync(join(secrets, name), join(passwords, name));
     chmodSync(own(join(passwords, name)), 0o400);
   }
   const [port, replicaPort] = [await freePort(), await freePort()];
-  const PATH = `${bin}:${process.env["PATH"]}`;
   const serverArgs = (port: number) => [
     ...["-c", `config_file=${config}/postgresql.conf`],
     ...["-c", `hba_file=${config}/pg_hba.conf`],
@@ -99,11 +61,8 @@ export async function makeCluster(
     ...["-c", "min_wal_size=80MB", "-c", "effective_io_concurrency=0"],
   ];
 
-  execFileSync(
-    join(bin, "initdb"),
-    [...[`--pgdata=${data}`, "--username=postgres"], ...[`--pwfile=${passwords}/owner_password`, ...initdbArgs]],
-    { ...user, stdio: "ignore" },
-  );
+  const args = [`--pgdata=${data}`, "--username=postgres", `--pwfile=${passwords}/owner_password`, ...initdbArgs];
+  execFileSync(join(bin, "initdb"), args, { ...user, stdio: "ignore" });
   // the image also creates POSTGRES_DB before clients can connect
   execFileSync(join(bin, "postgres"), ["--single", "-D", data, "postgres"], {
     ...user,
@@ -111,16 +70,20 @@ export async function makeCluster(
     stdio: ["pipe", "ignore", "ignore"],
   });
 
-  const primary = running(t, port, () =>
+  const running = (port: number, launch: () => ChildProcess): Running => ({
+    port,
+    ...longRunning(t, launch, "SIGINT", "SIGQUIT"),
+  });
+  const primary = running(port, () =>
     spawn(join(bin, "postgres"), ["-D", data, ...serverArgs(port)], { ...user, stdio: ["ignore", "pipe", "pipe"] }),
   );
   const upstream = { port };
-  const replica = running(t, replicaPort, () =>
+  const replica = running(replicaPort, () =>
     spawn(join(config, "start-replica.sh"), serverArgs(replicaPort), {
       ...user,
       cwd: replicaData,
       env: {
-        PATH,
+        PATH: `${bin}:${process.env["PATH"]}`,
         PGDATA: join(replicaData, "data"),
         PRIMARY_HOST: "127.0.0.1",
         PRIMARY_PORT: String(upstream.port),
@@ -132,24 +95,27 @@ export async function makeCluster(
     }),
   );
   primary.start();
-  return { bin, primary, replica, upstream };
+  return { primary, replica, upstream };
 }
 
-function running(t: Test, port: number, launch: () => ChildProcess): Running {
+/** Starts a process as often as a test wants, and collects its output. It is stopped with `last` when the test ends. */
+export function longRunning(t: Test, launch: () => ChildProcess, usual: NodeJS.Signals, last: NodeJS.Signals) {
   let output = "";
-  let child: ChildProcess | null = null;
-  async function stop(signal: NodeJS.Signals = "SIGINT") {
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, "exit");
-    child.kill(signal);
-    await gone;
+  let child: ChildProcess | undefined;
+  /** Resolves with its exit code, or the signal that ended it. */
+  async function stop(signal = usual) {
+    if (child && child.exitCode === null && child.signalCode === null) {
+      const gone = once(child, "exit");
+      child.kill(signal);
+      await gone;
+    }
+    return child?.exitCode ?? child?.signalCode;
   }
-  t.teardown(() => stop("SIGQUIT"));
+  t.teardown(() => stop(last));
   return {
-    port,
     output: () => output,
     stop,
-    start() {
+    start: () => {
       child = launch();
       for (const stream of [child.stdout!, child.stderr!])
         stream.on("data", (chunk: Buffer) => (output += chunk.toString()));

@@ -1,11 +1,7 @@
 import { readFileSync } from "node:fs";
 import { packagedFile } from "../../shared/config/package.js";
 
-/**
- * Returns every code block in a language under a heading of the second or third level of a document, joined in order.
- *
- * @throws Error where there is none
- */
+/** Returns all code of a language under a heading of a document. @throws Error where there is none */
 export function codeUnder(document: string, heading: string, language = "sh"): string {
   const page = readFileSync(packagedFile(document), "utf8");
   const [, section = ""] = page.split(new RegExp(`\\n###? ${heading.replace(/[().]/g, "\\$&")}\\n`));

@@ -2,8 +2,7 @@
 
 /**
  * @returns an object for each row, by the header's names
- * @throws Error at the first character that RFC 4180 does not allow, or where a row has another number of fields than
- * the header
+ * @throws Error at what RFC 4180 does not allow, or where a row has another number of fields than the header
  */
 export function parseCsv(text: string): Record<string, string>[] {
   const [header, ...rows] = recordsOf(text);

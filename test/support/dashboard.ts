@@ -21,25 +21,17 @@ export interface Query {
   text: string;
 }
 
-/**
- * @returns every query of its panels, and those that fill its variables; Grafana's `$__rate_interval`, which depends on
- * the width of the screen, is replaced by five minutes
- */
+/** Returns every query of its panels, and those that fill its variables; `$__rate_interval` becomes five minutes. */
 export function readDashboard(name: "venues" | "operators"): { dashboard: Dashboard; queries: Query[] } {
   const text = readFileSync(packagedFile(`grafana/${name}.json`), "utf8");
   const dashboard = JSON.parse(text) as Dashboard;
   const ofPanels = dashboard.panels.flatMap(({ title, targets = [] }) =>
-    targets.map(({ expr, legendFormat }) => ({
-      title,
-      expr: expr.replaceAll("$__rate_interval", "5m"),
-      text: legendFormat,
-    })),
+    targets.map(({ expr, legendFormat: text }) => ({ title, expr: expr.replaceAll("$__rate_interval", "5m"), text })),
   );
   const ofVariables = dashboard.templating.list
     .filter(({ type }) => type === "query")
     .map(({ name, query }) => {
-      const asked = (query as { query: string }).query;
-      const [, metric, label] = /^label_values\((.+), (\w+)\)$/.exec(asked)!;
+      const [, metric, label] = /^label_values\((.+), (\w+)\)$/.exec((query as { query: string }).query)!;
       return { title: `$${name}`, expr: `count by (${label}) (${metric})`, text: "" };
     });
   return { dashboard, queries: [...ofPanels, ...ofVariables] };

@@ -29,10 +29,7 @@ export interface TestDatabase {
   registry: Registry;
 }
 
-/**
- * Creates a database with this build's schema and the fifteen venues of the packaged registry. It is removed when the
- * test ends.
- */
+/** Creates a database with this build's schema and the fifteen venues. It is removed when the test ends. */
 export async function migratedDatabase(t: Test): Promise<TestDatabase> {
   const registry = await loadRegistry(packagedFile("registry.json"));
   const url = server ? await databaseOnServer(t, server) : await embeddedCopy(t, await preparedDirectory(registry));
@@ -49,10 +46,7 @@ export async function emptyDatabase(t: Test): Promise<string> {
   return server ? databaseOnServer(t, server) : embeddedCopy(t, null);
 }
 
-/**
- * Returns the directory that tests copy. The first test that needs it makes it; when two make it at once, one copy is
- * discarded.
- */
+/** Returns the directory that tests copy. The first test that needs it makes it; of two made at once, one is kept. */
 async function preparedDirectory(registry: Registry): Promise<string> {
   const final = `${preparedFolder}-${await digestOfDefinitions()}`;
   if (existsSync(final)) return final;
@@ -86,18 +80,14 @@ async function keepPlans(pool: Pool): Promise<void> {
 
 async function digestOfDefinitions(): Promise<string> {
   const hash = createHash("sha256");
-  const files = await readdir(packagedFile("sql"), { recursive: true, withFileTypes: true });
-  const paths = files
-    .filter((file) => file.isFile())
-    .map((file) => join(file.parentPath, file.name))
-    .sort();
+  const entries = await readdir(packagedFile("sql"), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const makers = [
     ...["migrate", "migrating-role", "lock-retry", "sync-registry"].map((name) => `dist/server/database/${name}.js`),
-    "dist/shared/database/sql-files.js",
+    ...["dist/shared/database/sql-files.js", "dist/test/support/database.js"],
   ];
-  makers.push("dist/test/support/database.js");
-  for (const name of ["package-lock.json", "registry.json", ...makers]) paths.push(packagedFile(name));
-  for (const path of paths) hash.update(await readFile(path));
+  const others = ["package-lock.json", "registry.json", ...makers].map((name) => packagedFile(name));
+  for (const path of [...files.sort(), ...others]) hash.update(await readFile(path));
   return hash.digest("hex").slice(0, 12);
 }
 

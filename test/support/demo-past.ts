@@ -22,10 +22,7 @@ export async function makeDemoPast(pool: Pool, registry: Registry, days: number)
   await runDemo(pool, registry, upAt);
 }
 
-/**
- * Creates the demo's first minute after a history that ended then: feeds are read, one venue fails completely, and a
- * channel receives alerts.
- */
+/** Adds a first minute to a history: feeds are read, one venue fails completely, and a channel receives alerts. */
 export async function runDemo(pool: Pool, registry: Registry, upAt: Date): Promise<void> {
   await feedsSay(pool, registry, upAt);
   const now = new Date(+upAt + runMs);
@@ -39,10 +36,7 @@ export async function runDemo(pool: Pool, registry: Registry, upAt: Date): Promi
   await settle(pool, now, await claim(pool, now), "delivered");
 }
 
-/**
- * Stores the content of the world's feeds. Feeds other than status pages do not say when a notice was posted. Gemini's
- * cannot be read.
- */
+/** Stores what the world's feeds say; only status pages date their notices. Gemini's cannot be read. */
 async function feedsSay(pool: Pool, registry: Registry, at: Date) {
   const posts = pastPosts(at);
   const read = new Set<string>();
@@ -56,18 +50,12 @@ async function feedsSay(pool: Pool, registry: Registry, at: Date) {
     if (!(official.kind in wordsOf)) continue;
     const kind = official.kind as SimulatedFeedKind;
     const dated = kind === "statuspage";
-    const notices = noticesAt(
-      posts.filter(({ venue }) => venue === id),
-      kind,
-      at,
-    ).map((one) =>
-      notice(one.id, one.startedAt, {
-        ...{ kind: one.kind, title: one.title, status: one.status },
-        ...{ impact: one.impact, subjects: one.components },
-        postedAt: dated ? one.postedAt : null,
-        ...{ resolvedAt: one.resolvedAt, over: one.resolvedAt !== null },
-      }),
-    );
+    const own = posts.filter(({ venue }) => venue === id);
+    const notices = noticesAt(own, kind, at).map((one) => {
+      const { kind, title, status, impact, components: subjects, resolvedAt } = one;
+      const times = { postedAt: dated ? one.postedAt : null, resolvedAt, over: resolvedAt !== null };
+      return notice(one.id, one.startedAt, { kind, title, status, impact, subjects, ...times });
+    });
     await said(pool, id, at, [{ scope: "incidents", notices, listedFrom: new Date(0) }]);
   }
 }

@@ -1,7 +1,28 @@
-/** Runs the dispatcher's database steps one by one, at the times that a test chooses. */
+/** Runs the dispatcher, or its database steps one by one, at the times that a test chooses. */
+import { startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
+import { makePoster } from "../../server/alerts/delivery/post.js";
 import { deliveryRules } from "../../server/alerts/delivery/rules.js";
+import { formatAlert } from "../../server/alerts/formats/format-alert.js";
 import type { Pool } from "../../shared/database/pool.js";
+import { makeLog } from "../../shared/log/log.js";
 import { sealing } from "./alerts.js";
+
+/** Delivers alerts to receivers on this machine until it is closed. */
+export function startAlerts(pool: Pool): { close: () => Promise<void> } {
+  const poster = makePoster({ allowLoopback: true });
+  const options = { baseUrl: "https://status.example", userAgent: "venuewatch/test" };
+  const dispatcher = startDispatcher({
+    ...{ db: pool, poster, sealing, log: makeLog("test", "error", () => {}) },
+    write: (to, alert, sent) => formatAlert(to, alert, { ...sent, ...options }),
+    rules: { ...deliveryRules, look_ms: 20 },
+  });
+  return {
+    async close() {
+      await poster.close();
+      await dispatcher.close();
+    },
+  };
+}
 
 export async function expand(pool: Pool, at: Date): Promise<void> {
   await pool.file("expand_alerts", [at, 100]);

@@ -38,11 +38,9 @@ switch (verb) {
   case "stop":
     if (existsSync(join(folder, "database/postmaster.pid"))) stop("database");
     break;
-  case "run": {
-    const { entrypoint } = serviceNamed(service);
-    end(run(service!, [...entrypoint!, ...args]));
+  case "run":
+    end(run(service!, [...serviceNamed(service).entrypoint!, ...args]));
     break;
-  }
   case "exec":
     end(run(service!, args));
     break;
@@ -115,17 +113,10 @@ function must({ status, error }: SpawnSyncReturns<Buffer>): void {
 function startAll(): void {
   // PostgreSQL 15 and 16 do not have this option
   const [, ...options] = compose.services["database"]!.command!;
-  const known = run("database", ["postgres", "-C", "max_notify_queue_pages"]);
-  const known17 = known.status === 0;
-  const given = options
-    .map((word) => here(word, "database"))
-    .filter((word, i, all) => known17 || ![word, all[i + 1]].some((one) => one?.includes("notify")));
-  must(
-    run("database", [
-      ...["pg_ctl", `--pgdata=${folder}/database`, `--log=${folder}/log`],
-      ...[`--options=${given.join(" ")}`, "--wait", "start"],
-    ]),
-  );
+  const isKnown = run("database", ["postgres", "-C", "max_notify_queue_pages"]).status === 0;
+  const given = options.filter((word, i) => isKnown || ![word, options[i + 1]].some((one) => one?.includes("notify")));
+  const args = [`--pgdata=${folder}/database`, `--log=${folder}/log`, `--options=${given.join(" ")}`];
+  must(run("database", ["pg_ctl", ...args, "--wait", "start"]));
   must(run("migrate", ["venuewatch", ...serviceNamed("migrate").command!]));
   const { entrypoint, command } = serviceNamed("logins");
   must(run("logins", [...entrypoint!, ...command!]));
@@ -136,10 +127,7 @@ async function startDrill(): Promise<void> {
   mkdirSync(join(folder, "drill"));
   const log = join(folder, "drill.log");
   const output = openSync(log, "a");
-  const [file, ...rest] = [
-    ...[...entrypoint!, ...command!].map((word) => here(word, "drill")),
-    ...["-c", `port=${DRILL_PORT}`],
-  ];
+  const [file, ...rest] = [...entrypoint!, ...command!, "-c", `port=${DRILL_PORT}`].map((word) => here(word, "drill"));
   const server = spawn(file!, rest, { env: environmentOf("drill"), stdio: ["ignore", output, output], detached: true });
   const [, test] = healthcheck!.test;
   const healthy = () => spawnSync("sh", ["-c", test!], { env: environmentOf("drill"), stdio: "ignore" }).status === 0;

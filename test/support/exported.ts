@@ -13,6 +13,14 @@ import { parseExposition } from "./exposition.js";
 
 export type Exported = Map<string, Set<string>>;
 
+/** The status of a probe that has measured nothing yet. */
+export const idleProbe: ReturnType<Parameters<typeof makeProbeMetrics>[2]> = {
+  ...{ taken: 0, shipped: 0, duplicates: 0, restored: 0, refused: 0, waiting: 0, dropped: 0, corrupt: 0 },
+  ...{ spoolBytes: 0, spoolUsed: 0, trouble: null, newestSlotAt: null, socketsOpen: 0, watching: [], troubles: [] },
+  ...{ clock: null, renewedAt: null, certificates: [] },
+  unmeasured: Object.fromEntries(unmeasuredReasons.map((reason) => [reason, 0])) as Record<UnmeasuredReason, number>,
+};
+
 /** @param text an exposition in which every family has a series */
 export function exportedBy(text: string): Exported {
   const exported: Exported = new Map();
@@ -24,16 +32,12 @@ export function exportedBy(text: string): Exported {
   return exported;
 }
 
-/**
- * Returns the expositions of core, probe and web, one text each, with everything counted once. Adds a channel to the
- * database to export.
- */
+/** Returns the expositions of core, probe and web, with everything counted once. Adds a channel to the database. */
 export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
   const core = makeOwnMetrics("core");
   const engine = makeEngineMetrics(core, pool, log);
   engine.leads(true);
-  const nothing = { escalated: [], closed: [], retracted: [] };
-  engine.decided({ at: "", opened: ["one"], ...nothing }, 20);
+  engine.decided({ at: "", opened: ["one"], escalated: [], closed: [], retracted: [] }, 20);
   engine.choresBegin([{ name: "compressing", everyMs: 60_000 }]);
   engine.choreDone("compressing", true, 20);
   await addChannel(pool);
@@ -42,42 +46,20 @@ export async function ownExpositions(pool: Pool, log: Log): Promise<string[]> {
   alerts.settled({ format: "native", channel_off: "gone", first_sent_after_ms: 20, delivered_after_ms: 40 });
 
   const probe = makeOwnMetrics("probe", { region: "us-east" });
-  const unmeasured = Object.fromEntries(unmeasuredReasons.map((reason) => [reason, 1])) as Record<
-    UnmeasuredReason,
-    number
-  >;
   const meter = makeProbeMetrics(probe, new Date(), () => ({
-    taken: 9,
-    shipped: 5,
-    duplicates: 1,
-    restored: 0,
-    refused: 1,
-    waiting: 2,
-    dropped: 1,
-    corrupt: 1,
-    spoolBytes: 1,
-    spoolUsed: 0.5,
-    trouble: null,
-    unmeasured,
-    newestSlotAt: new Date(),
-    socketsOpen: 1,
-    watching: ["kraken"],
-    troubles: [],
-    clock: { errorMs: -12, withinMs: 35 },
-    renewedAt: new Date(),
+    ...idleProbe,
+    ...{ taken: 9, shipped: 5, duplicates: 1, refused: 1, waiting: 2, dropped: 1, corrupt: 1 },
+    ...{ spoolBytes: 1, spoolUsed: 0.5, socketsOpen: 1, watching: ["kraken"] },
+    ...{ newestSlotAt: new Date(), renewedAt: new Date(), clock: { errorMs: -12, withinMs: 35 } },
     certificates: [{ venue: "a", component: "rest:book", expiresAt: new Date() }],
   }));
   meter.slotBegun(3);
-  const stored = { stored: 1, duplicates: 0, refused: 0 };
-  await meter.timed(() => Promise.resolve(stored))([]);
+  await meter.timed(() => Promise.resolve({ stored: 1, duplicates: 0, refused: 0 }))([]);
 
   const web = makeOwnMetrics("web");
-  makeReplicaMetrics(web, () =>
-    Promise.resolve({
-      ...{ is_replica: true, receiving: true, paused: false },
-      ...{ behind_bytes: 0, behind_seconds: 0, silent_seconds: 1 },
-    }),
-  );
+  const state = { is_replica: true, receiving: true, paused: false };
+  const lag = { behind_bytes: 0, behind_seconds: 0, silent_seconds: 1 };
+  makeReplicaMetrics(web, () => Promise.resolve({ ...state, ...lag }));
   makeWebMetrics(web)({ route: "/v1/status", status: "200", tookMs: 2 });
   return Promise.all([core, probe, web].map((own) => own.metrics()));
 }

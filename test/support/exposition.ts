@@ -27,12 +27,7 @@ const endings: Record<string, string[]> = {
   summary: ["", "_sum", "_count"],
 };
 
-/**
- * Returns the families in their order. Each must have a help and then a type before its series, and all its lines
- * together.
- *
- * @throws Error that names the first bad line
- */
+/** Returns the families in order, each with help, type and then its series. @throws Error at the first bad line */
 export function parseExposition(text: string): Family[] {
   if (!text.endsWith("\n")) throw new Error("the last line has no end");
   const families: Family[] = [];
@@ -111,6 +106,5 @@ function unescaped(text: string, escapes: RegExp, known: string): string {
 }
 
 function valueOf(text: string): number {
-  if (/inf$/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
-  return Number(text);
+  return Number(text.replace(/inf$/i, "Infinity"));
 }

@@ -74,8 +74,7 @@ async function rollUp(db: Db): Promise<void> {
         ${rollup}, date_trunc('day', now()) - interval '2 days', date_trunc('day', now()) + interval '1 day'
       )
     `);
-  // As far back as a page asks for hours. The other tables that a week is read from are not filled here: the week is
-  // read raw, with the same result.
+  // as far back as a page asks for hours; without the other tables, a week is read raw, with the same result
   await db.query(sql`call upkeep.refresh_hours(now())`);
 }
 
@@ -110,15 +109,11 @@ export async function unmeasured(
   `);
 }
 
-/**
- * Removes all measurements. Roll-ups are emptied by hand, because no refresh removes rows whose samples are gone;
- * truncating them takes three times as long.
- */
+/** Removes all measurements. No refresh removes roll-ups whose samples are gone; to truncate them takes longer. */
 export async function forget(db: Db): Promise<void> {
   await db.script(`
     do $$
-    declare
-      kept text;
+    declare kept text;
     begin
       for kept in
         select format('%I.%I', materialization_hypertable_schema, materialization_hypertable_name)
@@ -139,14 +134,8 @@ export async function forget(db: Db): Promise<void> {
 export const outage = {
   async open(db: Db): Promise<void> {
     await measured(db, { from: ago(290), to: ago(0) });
-    await measured(db, {
-      from: ago(270),
-      to: ago(0),
-      venue: "kraken",
-      component: "rest:ticker",
-      regions: ["eu-central", "us-east"],
-      fault: "timeout",
-    });
+    const trouble = { regions: ["eu-central", "us-east"], fault: "timeout" as const };
+    await measured(db, { from: ago(270), to: ago(0), venue: "kraken", component: "rest:ticker", ...trouble });
     await decide(db, ago(200));
   },
 

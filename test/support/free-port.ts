@@ -1,10 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/**
- * Returns a port that a program can listen on, also after a restart. It lies below the range from which systems assign
- * client ports (32768 on Linux), so that no client gets it in the meantime.
- */
+/** Returns a port that a program can listen on, also after a restart: below those that systems give to clients. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 22_000 + Math.floor(Math.random() * 10_000);

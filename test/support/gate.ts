@@ -1,4 +1,5 @@
 /** A gate between a program and its database, by which tests simulate failures of networks and servers. */
+import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import type { Test } from "tap";
 
@@ -51,14 +52,7 @@ export async function makeGate(t: Test, databaseUrl: string | (() => string)): P
     mode = "open";
   }
 
-  const listen = () =>
-    new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(port, "127.0.0.1", () => {
-        server.off("error", reject);
-        resolve();
-      });
-    });
+  const listen = () => once(server.listen(port, "127.0.0.1"), "listening");
   const close = () =>
     new Promise<void>((resolve) => {
       cut();

@@ -31,23 +31,17 @@ export function assembleImage(dir: string): string {
   return bin;
 }
 
-/**
- * Returns the packages of others that the Dockerfile's `npm ci` installs for production, by their paths in
- * package-lock.json, such as `node_modules/express`.
- */
+/** Returns the packages that the Dockerfile's `npm ci` installs, by their paths in package-lock.json. */
 export function imagePackages(): string[] {
   const dockerfile = readFileSync(packagedFile("Dockerfile"), "utf8");
   const [, flags = ""] = /^RUN npm ci (.*--omit=dev.*)$/m.exec(dockerfile)!;
   const omitted = [...flags.matchAll(/--omit=(\w+)/g)].map(([, kind]) => kind);
+  const isOmitted = ({ dev, optional, devOptional }: LockedPackage) =>
+    (dev && omitted.includes("dev")) ||
+    (optional && omitted.includes("optional")) ||
+    (devOptional && omitted.length === 2);
   return Object.entries(lockedPackages())
-    .filter(
-      ([path, { link, dev, optional, devOptional }]) =>
-        path.includes("node_modules/") &&
-        !link &&
-        !(dev && omitted.includes("dev")) &&
-        !(optional && omitted.includes("optional")) &&
-        !(devOptional && omitted.length === 2),
-    )
+    .filter(([path, locked]) => path.includes("node_modules/") && !locked.link && !isOmitted(locked))
     .map(([path]) => path);
 }
 
@@ -72,10 +66,9 @@ export interface LockedPackage {
 
 /** Links lead to the installed packages, where they find all others: only imports by our own files are restricted. */
 function linkPackages(app: string): void {
-  for (const path of imagePackages()) {
-    const isNested = path.lastIndexOf("node_modules/") > 0;
-    if (!isNested) makeLink(join(app, path), packagedFile(path));
-  }
+  // those nested in another package come with it
+  for (const path of imagePackages())
+    if (path.lastIndexOf("node_modules/") === 0) makeLink(join(app, path), packagedFile(path));
   for (const [path, { link, resolved }] of Object.entries(lockedPackages()))
     if (link) makeLink(join(app, path), join(app, resolved!));
 }

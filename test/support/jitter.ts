@@ -68,14 +68,9 @@ export function firstOpeningS(seen: readonly Slots[], phaseS: number, rules: Rul
     for (let afterS = 0; afterS < cadenceS; afterS += 1) {
       const atS = slot * cadenceS + afterS;
       if ((atS + phaseS) % stepS !== 0) continue;
-      let bad = 0;
-      let confirm = 0;
-      for (const view of views) {
-        if (!view.isBad(slot, afterS)) continue;
-        bad += 1;
-        if (view.confirms(slot, afterS)) confirm += 1;
-      }
-      if (bad >= quorum && confirm >= quorum) return atS;
+      // only a bad region confirms
+      const confirming = views.filter((view) => view.isBad(slot, afterS) && view.confirms(slot, afterS));
+      if (confirming.length >= quorum) return atS;
     }
   return null;
 }

@@ -16,10 +16,7 @@ export interface Killable {
   stop: () => Promise<void>;
 }
 
-/**
- * @param name of its file in `test/support/`; it receives the database's URL and its options as JSON
- * @param onLine receives each line that it prints
- */
+/** @param name of its file in `test/support/`; it receives the database's URL and its options as JSON */
 export function startKillable(
   t: Test,
   name: string,

@@ -5,13 +5,8 @@ import type { Sample } from "../../shared/measurement/sample.js";
 export function madeSample(given: Partial<Sample> = {}): Sample {
   return {
     ...nothingMeasured,
-    venue: "kraken",
-    component: "rest:ticker",
-    slotAt: new Date(),
-    lateMs: null,
-    good: true,
-    latencyUs: 80_000,
-    httpStatus: 200,
+    ...{ venue: "kraken", component: "rest:ticker", slotAt: new Date(), lateMs: null },
+    ...{ good: true, latencyUs: 80_000, httpStatus: 200 },
     ...given,
   };
 }

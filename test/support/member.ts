@@ -18,16 +18,8 @@ export interface Member {
 
 export function member(pool: Pool, given: Partial<ProbeReport> = {}): Member {
   const report: ProbeReport = {
-    region: "us-east",
-    process: randomUUID(),
-    version: "1.2.3",
-    startedAt: new Date(),
-    unmeasured: {},
-    troubles: [],
-    clock: null,
-    known: usual,
-    vantage: null,
-    machine: null,
+    ...{ region: "us-east", process: randomUUID(), version: "1.2.3", startedAt: new Date() },
+    ...{ unmeasured: {}, troubles: [], clock: null, known: usual, vantage: null, machine: null },
     ...given,
   };
   const self: Member = {

@@ -41,12 +41,8 @@ export async function comesOutAsShown(
       rowMode: "array",
       types: { getTypeParser: () => (text: string) => text },
     });
-    t.equal(asPsqlPrints(fields, rows), unpadded(shown), firstLine(statement));
+    t.equal(asPsqlPrints(fields, rows), unpadded(shown), statement.split("\n")[0]!);
   }
-}
-
-function firstLine(statement: string): string {
-  return statement.slice(0, statement.indexOf("\n"));
 }
 
 export function withVariables(statement: string, variables: Record<string, string>): string {
@@ -65,18 +61,13 @@ function asPsqlPrints(fields: { name: string; dataTypeID: number }[], rows: (str
     const left = Math.floor((widths[at]! - name.length) / 2);
     return (" ".repeat(left) + name).padEnd(widths[at]!);
   });
-  const body = rows.map((row) =>
-    row.map((cell, at) =>
-      numbers.has(fields[at]!.dataTypeID) ? (cell ?? "").padStart(widths[at]!) : (cell ?? "").padEnd(widths[at]!),
-    ),
-  );
-  const lines = [
-    ...[head].map((cells) => ` ${cells.join(" | ")} `),
-    widths.map((width) => "-".repeat(width + 2)).join("+"),
-    ...body.map((cells) => ` ${cells.join(" | ")} `),
-    `(${rows.length} ${rows.length === 1 ? "row" : "rows"})`,
-  ];
-  return unpadded(lines.join("\n"));
+  const padded = (cell: string | null, at: number) =>
+    numbers.has(fields[at]!.dataTypeID) ? (cell ?? "").padStart(widths[at]!) : (cell ?? "").padEnd(widths[at]!);
+  const body = rows.map((row) => row.map(padded));
+  const [header, ...others] = [head, ...body].map((cells) => ` ${cells.join(" | ")} `);
+  const rule = widths.map((width) => "-".repeat(width + 2)).join("+");
+  const count = `(${rows.length} ${rows.length === 1 ? "row" : "rows"})`;
+  return unpadded([header, rule, ...others, count].join("\n"));
 }
 
 function unpadded(text: string): string {

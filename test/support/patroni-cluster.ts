@@ -42,9 +42,8 @@ export async function startCluster(
   const run = runner(t, place, programs);
   const etcd = await startEtcd(run);
   const nodes = [await startNode(run, "a", etcd, place, programs), await startNode(run, "b", etcd, place, programs)];
-  const nodeOf = async (...wanted: string[]) => {
-    const members = await membersOf(nodes);
-    const found = members.find(({ role }) => wanted.includes(role));
+  const nodeOf = async (wanted: string) => {
+    const found = (await membersOf(nodes)).find(({ role }) => role === wanted);
     return nodes.find(({ name }) => name === found?.name);
   };
   await until(async () => !!(await nodeOf("sync_standby")), patienceMs, 200);
@@ -67,20 +66,14 @@ export async function startCluster(
   };
 }
 
-interface Member {
-  name: string;
-  role: string;
-}
-
 /** Returns the members from the first node that answers; none where no node does. */
-async function membersOf(nodes: Node[]): Promise<Member[]> {
-  const answers = await Promise.all(
-    nodes.map(async ({ rest }) => {
-      const answer = await fetch(`http://${rest}/cluster`).catch(() => null);
-      return (await answer?.json()) as { members?: Member[] } | undefined;
-    }),
-  );
-  return answers.find((answer) => answer?.members)?.members ?? [];
+async function membersOf(nodes: Node[]): Promise<{ name: string; role: string }[]> {
+  for (const { rest } of nodes) {
+    const answer = await fetch(`http://${rest}/cluster`).catch(() => null);
+    const body = (await answer?.json()) as { members?: { name: string; role: string }[] } | undefined;
+    if (body?.members) return body.members;
+  }
+  return [];
 }
 
 type Run = (name: string, args: string[], env?: Record<string, string>) => Promise<ChildProcess>;
@@ -110,10 +103,8 @@ function runner(t: Test, { folder }: Place, { user }: PostgresPrograms): Run {
 async function startEtcd(run: Run): Promise<string> {
   const [client, peer] = [await freePort(), await freePort()].map((port) => `http://127.0.0.1:${port}`);
   await run("etcd", [
-    ...["--data-dir", "data", "--listen-client-urls", client!],
-    ...["--advertise-client-urls", client!, "--listen-peer-urls", peer!],
-    ...["--initial-advertise-peer-urls", peer!],
-    ...["--initial-cluster", `default=${peer!}`],
+    ...["--data-dir", "data", "--listen-client-urls", client!, "--advertise-client-urls", client!],
+    ...["--listen-peer-urls", peer!, "--initial-advertise-peer-urls", peer!, "--initial-cluster", `default=${peer!}`],
   ]);
   return new URL(client!).host;
 }
@@ -151,10 +142,7 @@ async function startNode(
     PATRONI_REPLICATION_PASSWORD: "of-the-replica",
     PATRONI_RESTAPI_PASSWORD: restPassword,
   });
-  const postmaster = async () => {
-    const text = await readFile(join(pgdata, "postmaster.pid"), "utf8");
-    return Number(text.split("\n")[0]);
-  };
+  const postmaster = async () => parseInt(await readFile(join(pgdata, "postmaster.pid"), "utf8"));
   let stopped: ProcessSeen[] = [];
   return {
     name,

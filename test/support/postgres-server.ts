@@ -30,9 +30,8 @@ export async function postgresPrograms(): Promise<PostgresPrograms | string> {
     ...(process.env.PATH ?? "").split(":"),
     ...(existsSync(root) ? readdirSync(root).map((major) => join(root, major, "bin")) : []),
   ];
-  const folder = folders.find(
-    (one) => needed.every((program) => existsSync(join(one, program))) && hasTimescaledb(one),
-  );
+  const hasAll = (one: string) => needed.every((program) => existsSync(join(one, program)));
+  const folder = folders.find((one) => hasAll(one) && hasTimescaledb(one));
   if (folder === undefined) return `${needed.join(", ")} are not installed here with TimescaleDB`;
   if (process.getuid!() !== 0) return { folder, user: null };
   try {
@@ -74,9 +73,7 @@ export async function makePlace(t: Pick<Test, "teardown">, programs: PostgresPro
         env: {
           ...variables,
           PATH: `${programs.folder}:${process.env.PATH}`,
-          REGISTRY: packagedFile("registry.json"),
-          LC_ALL: "C.UTF-8",
-          TZ: "UTC",
+          ...{ REGISTRY: packagedFile("registry.json"), LC_ALL: "C.UTF-8", TZ: "UTC" },
         },
       });
       return stdout;
@@ -120,10 +117,5 @@ archive_command = 'test ! -f ${archive}/%f && cp %p ${archive}/%f'
   };
   t.teardown(stop);
   await sh(`pg_ctl --pgdata=${pgdata} --log=${folder}/${name}.log --wait start`, {});
-  return {
-    pgdata,
-    archive,
-    url: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
-    stop,
-  };
+  return { pgdata, archive, url: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`, stop };
 }

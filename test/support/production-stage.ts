@@ -1,6 +1,5 @@
 /** The services of compose.yaml as plain processes, and what they answer. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,17 +9,19 @@ import { makeLog } from "../../shared/log/log.js";
 import { openPool, type Pool } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
-import { type Cluster, makeCluster } from "./cluster.js";
+import { get } from "./board.js";
+import { type Cluster, longRunning, makeCluster } from "./cluster.js";
 import { compose } from "./compose.js";
 import { type Gate, makeGate } from "./gate.js";
 import { freePort } from "./free-port.js";
 import { assembleImage } from "./image.js";
+import type { PostgresPrograms } from "./postgres-server.js";
 import { until } from "./until.js";
 import { startWorld } from "../../simulator/world.js";
 
 export const asTest = { applicationName: "test", log: makeLog("test", "error") };
 
-/** A few venues, because the test is not about them. */
+/** The test is not about them. */
 const venues = ["binance", "okx", "kraken", "bybit"];
 
 interface Ready {
@@ -28,14 +29,11 @@ interface Ready {
   checks: Record<string, { ok: boolean; detail: string }>;
 }
 
-interface ServiceProcess {
+interface ServiceProcess extends ReturnType<typeof longRunning> {
   name: string;
   /** Addresses of the public API, and of the program's own port. */
   url: string;
   own: string;
-  output: () => string;
-  stop: () => Promise<number | NodeJS.Signals>;
-  start: () => void;
 }
 
 export interface ProductionStage extends Cluster {
@@ -58,7 +56,7 @@ export interface ProductionStage extends Cluster {
   outputs: () => string;
 }
 
-export async function setStage(t: Test, bin: string): Promise<ProductionStage> {
+export async function setStage(t: Test, postgres: PostgresPrograms): Promise<ProductionStage> {
   const dir = mkdtempSync(join(tmpdir(), "venuewatch-topology-"));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   // the servers run as another user, who must be able to read their files in it
@@ -77,7 +75,7 @@ export async function setStage(t: Test, bin: string): Promise<ProductionStage> {
   writeFileSync(registry, JSON.stringify(world.registry));
 
   const initdbArgs = compose.services["database"]!.environment!["POSTGRES_INITDB_ARGS"]!;
-  const cluster = await makeCluster(t, bin, dir, secrets, initdbArgs.split(" "));
+  const cluster = await makeCluster(t, postgres, dir, secrets, initdbArgs.split(" "));
   const { primary, replica } = cluster;
   const secret = (name: string) => readFileSync(join(secrets, name), "utf8").trim();
   const here = (text: string) =>
@@ -85,15 +83,15 @@ export async function setStage(t: Test, bin: string): Promise<ProductionStage> {
       .replaceAll("/run/secrets", secrets)
       .replace("@database/", `@127.0.0.1:${primary.port}/`)
       .replace("@replica/", `@127.0.0.1:${replica.port}/`);
-  const environmentOf = (service: string) => ({
-    ...Object.fromEntries(
-      Object.entries(compose.services[service]!.environment!).map(([name, value]) => [name, here(value)]),
-    ),
-    PATH: `${commands}:${process.env["PATH"]}`,
-    REGISTRY: registry,
-    // stands in for the subnet of network `edge`
-    TRUST_PROXY: "loopback",
-  });
+  const environmentOf = (service: string) => {
+    const given = Object.entries(compose.services[service]!.environment!);
+    return {
+      ...Object.fromEntries(given.map(([name, value]) => [name, here(value)])),
+      ...{ PATH: `${commands}:${process.env["PATH"]}`, REGISTRY: registry },
+      // stands in for the subnet of network `edge`
+      TRUST_PROXY: "loopback",
+    };
+  };
 
   const programs: Record<string, ServiceProcess> = {};
   const stage: ProductionStage = {
@@ -104,7 +102,7 @@ export async function setStage(t: Test, bin: string): Promise<ProductionStage> {
     gate: await makeGate(t, `postgres://127.0.0.1:${primary.port}/`),
     proxy: null,
     serving: () => Promise.reject(new Error("there is no proxy yet")),
-    longRunning: (launch) => longRunning(t, launch),
+    longRunning: (launch) => longRunning(t, launch, "SIGTERM", "SIGKILL"),
     ownerUrl: (server) =>
       `postgres://postgres:${secret("owner_password")}@127.0.0.1:${cluster[server].port}/venuewatch`,
     run(service) {
@@ -119,33 +117,24 @@ export async function setStage(t: Test, bin: string): Promise<ProductionStage> {
       mkdirSync(data);
       const env = { ...environmentOf(service), ...{ PORT: String(port), HEALTH_PORT: String(own), DATA_DIR: data } };
       const { command } = compose.services[service]!;
-      const started = longRunning(t, () => spawn("venuewatch", command!, { env, stdio: ["ignore", "pipe", "pipe"] }));
-      return (programs[service] = {
-        name: service,
-        url: `http://127.0.0.1:${port}`,
-        own: `http://127.0.0.1:${own}`,
-        ...started,
-      });
+      const started = stage.longRunning(() =>
+        spawn("venuewatch", command!, { env, stdio: ["ignore", "pipe", "pipe"] }),
+      );
+      const addresses = { url: `http://127.0.0.1:${port}`, own: `http://127.0.0.1:${own}` };
+      return (programs[service] = { name: service, ...addresses, ...started });
     },
     outputs: () =>
-      [
-        ...Object.values(programs).map(({ name, output }) => [name, output()]),
-        ["primary", primary.output()],
-        ["replica", replica.output()],
-      ]
-        .map(([name, text]) => `--- ${name}\n${text!.slice(-4_000)}`)
+      Object.entries({ ...programs, primary, replica })
+        .map(([name, { output }]) => `--- ${name}\n${output().slice(-4_000)}`)
         .join("\n"),
   };
   return stage;
 }
 
-export async function onReplica<Result>(
-  stage: ProductionStage,
-  work: (pool: Pool) => Promise<Result>,
-): Promise<Result> {
+export async function onReplica(stage: ProductionStage, work: (pool: Pool) => Promise<void>): Promise<void> {
   const pool = openPool(stage.ownerUrl("replica"), { ...asTest, max: 1 });
   try {
-    return await work(pool);
+    await work(pool);
   } finally {
     await pool.close();
   }
@@ -160,43 +149,21 @@ export function board(url: string): Promise<Board> {
   return get<Board>(`${url}/v1/status`);
 }
 
-export async function get<Body>(url: string): Promise<Body> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-  return (await response.json()) as Body;
-}
-
 export async function ready({ name, url, own }: ServiceProcess): Promise<Ready> {
   const response = await fetch(`${name.startsWith("web") ? url : own}/readyz`);
   return (await response.json()) as Ready;
 }
 
 export async function becomesReady(t: Test, program: ServiceProcess): Promise<void> {
-  await until(
-    () =>
-      ready(program).then(
-        ({ ready }) => ready,
-        () => false,
-      ),
-    90_000,
-    100,
-  );
+  await until(async () => (await ready(program).catch(() => null))?.ready === true, 90_000, 100);
   t.pass(`${program.name} is ready`);
 }
 
 export async function answers(url: string): Promise<void> {
-  await until(
-    () =>
-      asked(url, "select 1").then(
-        () => true,
-        () => false,
-      ),
-    60_000,
-    100,
-  );
+  await until(async () => (await rowsOf(url, "select 1").catch(() => null)) !== null, 60_000, 100);
 }
 
-export async function asked<Row>(url: string, statement: string): Promise<Row[]> {
+export async function rowsOf<Row>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client(url);
   client.on("error", () => {});
   await client.connect();
@@ -205,28 +172,4 @@ export async function asked<Row>(url: string, statement: string): Promise<Row[]>
   } finally {
     await client.end();
   }
-}
-
-function longRunning(t: Test, launch: () => ChildProcess): Pick<ServiceProcess, "output" | "stop" | "start"> {
-  let output = "";
-  let child: ChildProcess | undefined;
-  async function stop(signal: NodeJS.Signals = "SIGTERM") {
-    if (!child) throw new Error("was not started");
-    if (child.exitCode === null && child.signalCode === null) {
-      const gone = once(child, "exit");
-      child.kill(signal);
-      await gone;
-    }
-    return (child.exitCode ?? child.signalCode)!;
-  }
-  t.teardown(() => child && stop("SIGKILL"));
-  return {
-    output: () => output,
-    stop: () => stop(),
-    start() {
-      child = launch();
-      for (const stream of [child.stdout!, child.stderr!])
-        stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    },
-  };
 }

@@ -7,13 +7,8 @@ import { type RulesRow, rulesRow } from "../../server/engine/rules.js";
 export const cadenceMs = 500;
 export const stepMs = 200;
 /** A tenth of the usual step, cadence and window, and a still shorter hold: trouble begins and ends within seconds. */
-export const quickRules: RulesRow = {
-  ...rulesRow,
-  step_ms: stepMs,
-  window_ms: 6_000,
-  vote_max_age_ms: 6_000,
-  recovery_hold_ms: 2_000,
-};
+const times = { step_ms: stepMs, window_ms: 6_000, vote_max_age_ms: 6_000, recovery_hold_ms: 2_000 };
+export const quickRules: RulesRow = { ...rulesRow, ...times };
 export const quickPace = { ...usualPace, leaseMs: 600 };
 
 export interface Fault {

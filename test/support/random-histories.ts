@@ -11,10 +11,7 @@ const hourMinutes = 60;
 export interface Population {
   /** The largest share of minutes that a venue is down. */
   mostDownShare: number;
-  /**
-   * The larger it is, the more venues are nearly flawless: the share is the largest one times a random number to this
-   * power.
-   */
+  /** A venue's share is the largest one times a random number to this power. */
   towardsFlawless: number;
   /** The median length of a venue's outages is between two minutes and this, evenly distributed by its logarithm. */
   longestMedianMinutes: number;
@@ -158,12 +155,10 @@ export interface Sums {
 }
 
 export function sumsOf({ down, measured }: History): Sums {
-  const days = Array.from({ length: measured.length / dayMinutes }, (_, day) =>
-    sumsOfDay(
-      down.subarray(day * dayMinutes, (day + 1) * dayMinutes),
-      measured.subarray(day * dayMinutes, (day + 1) * dayMinutes),
-    ),
-  );
+  const days = Array.from({ length: measured.length / dayMinutes }, (_, day) => {
+    const [from, to] = [day * dayMinutes, (day + 1) * dayMinutes];
+    return sumsOfDay(down.subarray(from, to), measured.subarray(from, to));
+  });
   return days.reduce((one, other) => {
     const sum = { ...one };
     for (const name of Object.keys(sum) as (keyof Sums)[]) sum[name] += other[name];
@@ -185,14 +180,9 @@ function sumsOfDay(down: Uint8Array, measured: Uint8Array): Sums {
   }
   const squares = (counts: number[]) => counts.reduce((sum, count) => sum + count * count, 0);
   return {
-    scheduled: dayMinutes,
-    measured: all,
-    down: downOfThem,
-    half_hour_squares: squares(halfHours),
-    three_hour_squares: squares(threeHours),
-    day_squares: all * all,
-    day_products: dayMinutes * all,
-    scheduled_squares: dayMinutes * dayMinutes,
+    ...{ scheduled: dayMinutes, measured: all, down: downOfThem },
+    ...{ half_hour_squares: squares(halfHours), three_hour_squares: squares(threeHours) },
+    ...{ day_squares: all ** 2, day_products: dayMinutes * all, scheduled_squares: dayMinutes ** 2 },
   };
 }
 
@@ -264,10 +254,7 @@ export interface Judged {
   contained: boolean;
 }
 
-/**
- * Makes that many random histories of each pattern and window. Histories that were measured in full or not at all are
- * left out: the bounds cannot be wrong there.
- */
+/** Makes that many histories of each pattern and window, without those measured in full or not at all. */
 export async function judgedHistories(
   pool: Pool,
   random: () => number,
@@ -281,16 +268,11 @@ export async function judgedHistories(
         const history = randomHistory(random, pattern, days, population);
         return { sums: sumsOf(history), truth: upShare([history]) };
       }).filter(({ sums: { measured, scheduled } }) => measured > 0 && measured < scheduled);
-      const bounds = await boundsOf(
-        pool,
-        histories.map(({ sums }) => sums),
-      );
-      histories.forEach(({ truth }, i) => {
-        const low = bounds[i]!.low!;
-        const high = bounds[i]!.high!;
-        const contained = truth >= low && truth <= high;
-        judged.push({ pattern: name, days, truth, low, high, contained });
-      });
+      const sums = histories.map(({ sums }) => sums);
+      for (const [i, bounds] of (await boundsOf(pool, sums)).entries()) {
+        const [low, high, { truth }] = [bounds.low!, bounds.high!, histories[i]!];
+        judged.push({ pattern: name, days, truth, low, high, contained: truth >= low && truth <= high });
+      }
     }
   return judged;
 }
@@ -308,6 +290,5 @@ export function upShare(histories: readonly History[]): number {
 
 /** Returns the per cent of bounds that contained the truth. */
 export function containedPct(judged: readonly Judged[]): number {
-  const contained = judged.filter((one) => one.contained);
-  return (100 * contained.length) / judged.length;
+  return (100 * judged.filter(({ contained }) => contained).length) / judged.length;
 }

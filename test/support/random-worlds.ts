@@ -16,10 +16,7 @@ export interface Run {
   worlds: World[];
 }
 
-/**
- * Makes worlds of one venue, in which regions are never impaired. They share their regions, of which a registry has
- * one, two, three or four.
- */
+/** Makes worlds of one venue, in which regions are never impaired. They share their one to four regions. */
 export function componentWorlds(seed: number, count: number, rules: Rules): Run {
   const dice = new Dice(seed);
   const { cadencesS, ...frame } = frameOf(seed, dice, rules);
@@ -43,10 +40,7 @@ export function componentWorlds(seed: number, count: number, rules: Rules): Run 
   return { seed, worlds };
 }
 
-/**
- * Makes small fleets, in which regions are impaired. Each has its own regions. A single fleet may have one region,
- * which is then all of the registry.
- */
+/** Makes small fleets, in which regions are impaired. Each has its own regions; a single fleet may have one alone. */
 export function fleets(seed: number, count: number, rules: Rules): Run {
   const { cadencesS, ...frame } = frameOf(seed, new Dice(seed), rules);
   const alone = seed % 6 === 5;
@@ -82,10 +76,7 @@ export function hasPause({ worlds }: Run): boolean {
   return rules.catch_up_ms === rules.step_ms;
 }
 
-/**
- * Picks some of its instants, in some stretches nearly all, in others a few minutes apart; always the last one, and
- * those at which an operator acts.
- */
+/** Picks some of its instants, nearly all or a few minutes apart; always the last, and those of an operator's acts. */
 export function cutAtRandom({ seed, worlds }: Run): number[] {
   const dice = new Dice(seed);
   const { instants } = worlds[0]!;
@@ -98,10 +89,7 @@ export function cutAtRandom({ seed, worlds }: Run): number[] {
   });
 }
 
-/**
- * Returns its samples as they become known, those of a batch in random order. A few come twice, then with different
- * content.
- */
+/** Returns its samples as they become known, in random order within a batch. A few come again, with other content. */
 export function inBatches({ seed, worlds }: Run) {
   const dice = new Dice(seed);
   const { instants } = worlds[0]!;

@@ -1,17 +1,13 @@
 /** Computes the roll-ups from the samples in plain TypeScript, slow and obvious, without SQL. */
 import { type Fault, faults } from "../../shared/measurement/sample.js";
 
-export interface RawSample {
+type Measure = "latency_us" | "head" | "messages" | "quiet_ms" | "event_age_ms" | "sequence_gaps";
+
+export interface RawSample extends Record<Measure, number | null> {
   ts: Date;
   component_id: number;
   region_id: number;
   fault: Fault | null;
-  latency_us: number | null;
-  head: number | null;
-  messages: number | null;
-  quiet_ms: number | null;
-  event_age_ms: number | null;
-  sequence_gaps: number | null;
 }
 
 const minuteMs = 60_000;
@@ -66,19 +62,16 @@ export function rollUp(
 }
 
 function sampleMinutes(samples: readonly RawSample[]) {
-  return bySeries(samples, minuteMs).map((bucket) => ({
-    minute: bucket.start,
-    ...ofSeries(bucket.rows),
-    head: largest(bucket.rows.map(({ head }) => head)),
-    messages: total(bucket.rows.map(({ messages }) => messages)),
-    quiet_ms: largest(bucket.rows.map(({ quiet_ms }) => quiet_ms)),
-    event_age_ms: largest(bucket.rows.map(({ event_age_ms }) => event_age_ms)),
-    ...Object.fromEntries(
-      // stale has no column: it is the rest of the failures
-      faults
-        .filter((name) => name !== "stale")
-        .map((name) => [name, bucket.rows.filter(({ fault }) => fault === name).length]),
-    ),
+  // stale has no column: it is the rest of the failures
+  const columns = faults.filter((name) => name !== "stale");
+  return bySeries(samples, minuteMs).map(({ start, rows }) => ({
+    minute: start,
+    ...ofSeries(rows),
+    head: largest(rows, "head"),
+    messages: total(rows, "messages"),
+    quiet_ms: largest(rows, "quiet_ms"),
+    event_age_ms: largest(rows, "event_age_ms"),
+    ...Object.fromEntries(columns.map((name) => [name, rows.filter(({ fault }) => fault === name).length])),
   }));
 }
 
@@ -93,14 +86,8 @@ function componentMinutes(sampleMinute: ReturnType<typeof sampleMinutes>, region
     const bad = rows.filter((row) => (row.samples - row.good) / row.samples >= 0.2).length;
     const measured = rows.length >= Math.min(2, regions);
     return {
-      minute,
-      component_id,
-      regions: rows.length,
-      regions_down: down,
-      regions_bad: bad,
-      measured,
-      down: measured && down > rows.length / 2,
-      bad: measured && bad > rows.length / 2,
+      ...{ minute, component_id, regions: rows.length, regions_down: down, regions_bad: bad, measured },
+      ...{ down: measured && down > rows.length / 2, bad: measured && bad > rows.length / 2 },
     };
   });
 }
@@ -117,11 +104,8 @@ function venueMinutes(measuredMinute: ReturnType<typeof componentMinutes>, compo
     return {
       minute,
       venue_id: venueOf.get(component_id)!,
-      components: rows.length,
-      components_down: down,
-      components_bad: bad,
-      rest_components: rest.length,
-      rest_down: restDown,
+      ...{ components: rows.length, components_down: down, components_bad: bad },
+      ...{ rest_components: rest.length, rest_down: restDown },
       down:
         (rest.length > 0 && restDown >= rest.length / 2) ||
         (rest.length < rows.length && down - restDown >= (rows.length - rest.length) / 2),
@@ -131,54 +115,47 @@ function venueMinutes(measuredMinute: ReturnType<typeof componentMinutes>, compo
 }
 
 function sumsOfComponents(measuredMinute: ReturnType<typeof componentMinutes>, widthMs: number) {
-  return groups(measuredMinute, ({ minute, component_id }) => `${floor(minute, widthMs)} ${component_id}`).map(
-    (rows) => ({
-      start: new Date(floor(rows[0]!.minute, widthMs)),
-      component_id: rows[0]!.component_id,
-      ...counted(rows),
-    }),
-  );
+  const buckets = groups(measuredMinute, ({ minute, component_id }) => `${floor(minute, widthMs)} ${component_id}`);
+  return buckets.map((rows) => {
+    const { minute, component_id } = rows[0]!;
+    return { start: new Date(floor(minute, widthMs)), component_id, ...counted(rows) };
+  });
 }
 
 function sumsOfVenues(venueMinute: ReturnType<typeof venueMinutes>, widthMs: number) {
   return groups(venueMinute, ({ minute, venue_id }) => `${floor(minute, widthMs)} ${venue_id}`).map((rows) => {
-    const rest = counted(
-      rows
-        .filter((row) => row.rest_components > 0)
-        .map((row) => ({ ...row, down: row.rest_down >= row.rest_components / 2 })),
-    );
-    const streams = counted(
-      rows
-        .map((row) => ({
-          ...row,
-          streams: row.components - row.rest_components,
-          streamsDown: row.components_down - row.rest_down,
-        }))
-        .filter((row) => row.streams > 0)
-        .map((row) => ({ ...row, down: row.streamsDown >= row.streams / 2 })),
-    );
+    const { minute, venue_id } = rows[0]!;
+    /** Judges each minute by these components alone. */
+    const partly = (name: string, countOf: (row: (typeof rows)[0]) => { all: number; down: number }) => {
+      const judged = rows.flatMap((row) => {
+        const { all, down } = countOf(row);
+        return all > 0 ? [{ ...row, down: down >= all / 2 }] : [];
+      });
+      const of = counted(judged);
+      return {
+        [`${name}_minutes`]: of.measured_minutes,
+        [`${name}_down_minutes`]: of.down_minutes,
+        [`${name}_half_hour_squares`]: of.half_hour_squares,
+        [`${name}_three_hour_squares`]: of.three_hour_squares,
+      };
+    };
     return {
-      start: new Date(floor(rows[0]!.minute, widthMs)),
-      venue_id: rows[0]!.venue_id,
-      ...counted(rows),
-      ...partly("rest", rest),
-      ...partly("stream", streams),
+      ...{ start: new Date(floor(minute, widthMs)), venue_id, ...counted(rows) },
+      ...partly("rest", (row) => ({ all: row.rest_components, down: row.rest_down })),
+      ...partly("stream", (row) => ({
+        all: row.components - row.rest_components,
+        down: row.components_down - row.rest_down,
+      })),
     };
   });
 }
 
 function latencyDays(sampleMinute: ReturnType<typeof sampleMinutes>) {
-  return groups(
-    sampleMinute
-      .filter(({ p50_us }) => p50_us !== null)
-      .map((row) => ({
-        day: new Date(floor(row.minute, dayMs)),
-        component_id: row.component_id,
-        region_id: row.region_id,
-        p50_ms: roundHalfEven(row.p50_us! / 1000),
-      })),
-    (row) => JSON.stringify(row),
-  ).map((rows) => ({ ...rows[0]!, minutes: rows.length }));
+  const medians = sampleMinute.flatMap(({ minute, component_id, region_id, p50_us }) => {
+    if (p50_us === null) return [];
+    return [{ day: new Date(floor(minute, dayMs)), component_id, region_id, p50_ms: roundHalfEven(p50_us / 1000) }];
+  });
+  return groups(medians, (row) => JSON.stringify(row)).map((rows) => ({ ...rows[0]!, minutes: rows.length }));
 }
 
 function venueLatencyDays(latencyDay: ReturnType<typeof latencyDays>, components: readonly Component[]) {
@@ -192,11 +169,7 @@ function venueLatencyDays(latencyDay: ReturnType<typeof latencyDays>, components
   ).map((rows) => ({ ...rows[0]!, minutes: rows.reduce((sum, { minutes }) => sum + minutes, 0) }));
 }
 
-/**
- * Counts how often an hour's percentile had each number of whole milliseconds, in each finished period of five days.
- *
- * @param now periods that end later are left out
- */
+/** Counts how often an hour's percentile had each number of whole milliseconds, in each period of five days. */
 export function usualHours(
   hours: readonly { hour: Date; component_id: number; p50_us: number | null; p95_us: number | null; good: number }[],
   components: readonly Component[],
@@ -221,104 +194,71 @@ export function usualHours(
   return groups(percentiles, (row) => JSON.stringify(row)).map((rows) => ({ ...rows[0]!, hours: rows.length }));
 }
 
-/**
- * Computes the percentiles of each finished hour, over all REST endpoints of a venue together, unrounded.
- *
- * @param now hours that end later are left out
- */
+/** Computes the percentiles of each hour, over all REST endpoints of a venue together, unrounded. */
 export function restHours(samples: readonly RawSample[], components: readonly Component[], now: Date) {
   const restOf = venueOfRest(components);
-  const good = samples.flatMap(({ ts, component_id, region_id, fault, latency_us }) => {
+  const good = ofEndedHours(samples, now).flatMap(({ ts, component_id, region_id, fault, latency_us }) => {
     const venue_id = restOf.get(component_id);
-    const hour = new Date(floor(ts, hourMs));
-    const isOver = +hour + hourMs <= +now;
-    if (venue_id === undefined || !isOver || fault !== null) return [];
-    return [{ hour, venue_id, region_id, latency_us }];
+    if (venue_id === undefined || fault !== null) return [];
+    return [{ hour: new Date(floor(ts, hourMs)), venue_id, region_id, latency_us }];
   });
   return groups(good, ({ hour, venue_id, region_id }) => `${+hour} ${venue_id} ${region_id}`).map((rows) => {
     const { hour, venue_id, region_id } = rows[0]!;
     const us = rows.flatMap(({ latency_us }) => latency_us ?? []).sort((a, b) => a - b);
-    return {
-      ...{ hour, venue_id, region_id, samples: rows.length },
-      p50_us: between(us, 0.5),
-      p95_us: between(us, 0.95),
-    };
+    return { hour, venue_id, region_id, samples: rows.length, p50_us: between(us, 0.5), p95_us: between(us, 0.95) };
   });
 }
 
-/**
- * Counts what arrived on each stream in each finished hour.
- *
- * @param now hours that end later are left out
- */
+/** Counts what arrived on each stream in each hour. */
 export function streamHours(samples: readonly RawSample[], components: readonly Component[], now: Date) {
   const streams = new Set(components.filter(({ kind }) => kind === "ws").map(({ component_id }) => component_id));
-  const over = samples.filter(
-    ({ ts, component_id }) => streams.has(component_id) && floor(ts, hourMs) + hourMs <= +now,
-  );
-  return bySeries(over, hourMs).map(({ start, rows }) => ({
-    hour: start,
-    component_id: rows[0]!.component_id,
-    region_id: rows[0]!.region_id,
-    samples: rows.length,
+  const ofStreams = ofEndedHours(samples, now).filter(({ component_id }) => streams.has(component_id));
+  return bySeries(ofStreams, hourMs).map(({ start, rows }) => ({
+    ...{ hour: start, component_id: rows[0]!.component_id, region_id: rows[0]!.region_id, samples: rows.length },
     good: rows.filter(({ fault }) => fault === null).length,
-    messages: total(rows.map((row) => row.messages)),
-    quiet_ms: largest(rows.map((row) => row.quiet_ms)),
-    sequence_gaps: total(rows.map((row) => row.sequence_gaps)),
+    messages: total(rows, "messages"),
+    quiet_ms: largest(rows, "quiet_ms"),
+    sequence_gaps: total(rows, "sequence_gaps"),
   }));
 }
 
-/**
- * Counts good answers by whole milliseconds, in each finished hour.
- *
- * @param now hours that end later are left out
- */
+/** Counts good answers by whole milliseconds, in each hour. */
 export function latencyHours(samples: readonly RawSample[], components: readonly Component[], now: Date) {
   const restOf = venueOfRest(components);
-  const over = samples.filter(({ ts, component_id }) => restOf.has(component_id) && floor(ts, hourMs) + hourMs <= +now);
-  return bySeries(over, hourMs).flatMap(({ start, rows }) => {
+  const ofRest = ofEndedHours(samples, now).filter(({ component_id }) => restOf.has(component_id));
+  return bySeries(ofRest, hourMs).flatMap(({ start, rows }) => {
     const good = rows.flatMap(({ fault, latency_us }) => (fault === null && latency_us !== null ? [latency_us] : []));
     const { component_id, region_id } = rows[0]!;
-    return groups(
-      good.sort((a, b) => a - b),
-      (us) => String(roundHalfEven(us / 1000)),
-    ).map((us) => ({
-      ...{ hour: start, component_id, region_id },
-      ms: roundHalfEven(us[0]! / 1000),
-      samples: us.length,
-      least_us: us[0]!,
-      most_us: us.at(-1)!,
+    const sorted = good.sort((a, b) => a - b);
+    return groups(sorted, (us) => String(roundHalfEven(us / 1000))).map((us) => ({
+      ...{ hour: start, component_id, region_id, ms: roundHalfEven(us[0]! / 1000) },
+      ...{ samples: us.length, least_us: us[0]!, most_us: us.at(-1)! },
     }));
   });
 }
 
+/** Returns the samples of hours that have ended. */
+function ofEndedHours(samples: readonly RawSample[], now: Date) {
+  return samples.filter(({ ts }) => floor(ts, hourMs) + hourMs <= +now);
+}
+
 function venueOfRest(components: readonly Component[]) {
-  return new Map(
-    components.filter(({ kind }) => kind === "rest").map(({ component_id, venue_id }) => [component_id, venue_id]),
-  );
+  const rest = components.filter(({ kind }) => kind === "rest");
+  return new Map(rest.map(({ component_id, venue_id }) => [component_id, venue_id]));
 }
 
 function bySeries(samples: readonly RawSample[], widthMs: number) {
-  const buckets = groups(
-    samples,
-    ({ ts, component_id, region_id }) => `${floor(ts, widthMs)} ${component_id} ${region_id}`,
-  );
-  return buckets.map((rows) => ({ start: new Date(floor(rows[0]!.ts, widthMs)), rows }));
+  const keyOf = ({ ts, component_id, region_id }: RawSample) => `${floor(ts, widthMs)} ${component_id} ${region_id}`;
+  return groups(samples, keyOf).map((rows) => ({ start: new Date(floor(rows[0]!.ts, widthMs)), rows }));
 }
 
 function ofSeries(rows: RawSample[]) {
+  const { component_id, region_id } = rows[0]!;
   const good = rows.filter(({ fault }) => fault === null);
-  const latencies = good
-    .map(({ latency_us }) => latency_us)
-    .filter((us) => us !== null)
-    .sort((a, b) => a - b);
+  const latencies = good.flatMap(({ latency_us }) => latency_us ?? []).sort((a, b) => a - b);
   return {
-    component_id: rows[0]!.component_id,
-    region_id: rows[0]!.region_id,
-    samples: rows.length,
-    good: good.length,
-    p50_us: percentile(latencies, 0.5),
-    p95_us: percentile(latencies, 0.95),
+    ...{ component_id, region_id, samples: rows.length, good: good.length },
+    ...{ p50_us: percentile(latencies, 0.5), p95_us: percentile(latencies, 0.95) },
   };
 }
 
@@ -338,8 +278,7 @@ function between(sorted: number[], share: number): number | null {
 
 export function roundHalfEven(value: number): number {
   const whole = Math.floor(value);
-  if (value - whole !== 0.5) return Math.round(value);
-  return whole % 2 === 0 ? whole : whole + 1;
+  return value - whole === 0.5 ? whole + Math.abs(whole % 2) : Math.round(value);
 }
 
 interface JudgedMinute {
@@ -360,28 +299,14 @@ function counted(rows: readonly JudgedMinute[]) {
   };
 }
 
-type Counted = ReturnType<typeof counted>;
-
-/** Counts REST alone, or the streams alone. */
-function partly(what: string, of: Counted) {
-  return {
-    [`${what}_minutes`]: of.measured_minutes,
-    [`${what}_down_minutes`]: of.down_minutes,
-    [`${what}_half_hour_squares`]: of.half_hour_squares,
-    [`${what}_three_hour_squares`]: of.three_hour_squares,
-  };
-}
-
 function ofADay<Row extends { start: Date }>({ start, ...row }: Row) {
   return { day: start, ...row };
 }
 
 /** An hour does not have these three columns. */
 function ofAnHour<Row extends { start: Date }>({ start, ...row }: Row) {
-  return {
-    hour: start,
-    ...Object.fromEntries(Object.entries(row).filter(([name]) => !name.endsWith("three_hour_squares"))),
-  };
+  const columns = Object.entries(row).filter(([name]) => !name.endsWith("three_hour_squares"));
+  return { hour: start, ...Object.fromEntries(columns) };
 }
 
 function floor(at: Date, widthMs: number): number {
@@ -397,12 +322,12 @@ function groups<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Row[][]
   return [...byKey.values()];
 }
 
-function largest(values: (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
+function largest(rows: RawSample[], measure: Measure): number | null {
+  const known = rows.flatMap((row) => row[measure] ?? []);
   return known.length === 0 ? null : Math.max(...known);
 }
 
-function total(values: (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
+function total(rows: RawSample[], measure: Measure): number | null {
+  const known = rows.flatMap((row) => row[measure] ?? []);
   return known.length === 0 ? null : known.reduce((sum, n) => sum + n, 0);
 }

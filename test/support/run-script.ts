@@ -1,10 +1,8 @@
 /** Runs a small program in a separate process, for tests of process behaviour: signals, exit codes, output. */
-
-import { basename } from "node:path";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { basename } from "node:path";
 import type { Test } from "tap";
-
 import { packagedFile } from "../../shared/config/package.js";
 
 export interface Script {

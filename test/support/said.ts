@@ -8,17 +8,8 @@ import { type StoredPoll, storePoll } from "../../server/notices/store-poll.js";
  */
 export function notice(id: string | null, startedAt: Date | null, other: Partial<Notice> = {}): Notice {
   return {
-    id,
-    kind: "incident",
-    title: "Elevated errors",
-    url: null,
-    status: "investigating",
-    impact: "major",
-    startedAt,
-    postedAt: startedAt,
-    resolvedAt: null,
-    over: false,
-    subjects: [],
+    ...{ id, kind: "incident", title: "Elevated errors", url: null, status: "investigating", impact: "major" },
+    ...{ startedAt, postedAt: startedAt, resolvedAt: null, over: false, subjects: [] },
     raw: JSON.stringify({ id, name: "Elevated errors" }),
     ...other,
   };
@@ -52,8 +43,7 @@ export async function said(
     retryAfterMs: 0,
     ...other,
   };
-  const dueAt = new Date(+at + 90_000);
-  return storePoll(db, await sourceOf(db, venue), at, reading, dueAt);
+  return storePoll(db, await sourceOf(db, venue), at, reading, new Date(+at + 90_000));
 }
 
 /** Records that the venue's feed was read well between the two instants and had no news; earlier notices stay in it. */

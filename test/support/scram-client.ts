@@ -6,12 +6,7 @@ export interface Changes {
   proof?: (right: Buffer) => Buffer;
 }
 
-/**
- * The client's last message of SCRAM-SHA-256 (RFC 5802).
- *
- * @param bare the client's first message without its header
- * @param changes makes parts of the message wrong
- */
+/** Returns the client's last message of SCRAM-SHA-256 (RFC 5802), made wrong by changes. `bare` is the first one. */
 export function finalMessage(
   password: string,
   bare: string,

@@ -13,10 +13,7 @@ import { until } from "./until.js";
 
 const quiet = makeLog("test", "error", () => {});
 
-/**
- * Delivers everything that remains below the directory after all of its probes have ended. @throws Error where some of
- * it is broken
- */
+/** Delivers what remains below the directory when its probes have ended. @throws Error where some of it is broken */
 export async function deliverRest(directory: string, pool: Pool, region: string): Promise<void> {
   const log = makeLog("test", "error");
   const spool = await openSpool({ directory, log, adoptAfterMs: 20 });
@@ -29,13 +26,9 @@ export async function deliverRest(directory: string, pool: Pool, region: string)
 
 /** Our own spool keeps its file until we close it. */
 function isEmpty(directory: string): boolean {
-  return readdirSync(directory).every(
-    (place) =>
-      place === "1" ||
-      readdirSync(join(directory, place)).every(
-        (name) => !name.endsWith(".samples") || statSync(join(directory, place, name)).size === 0,
-      ),
-  );
+  const others = readdirSync(directory).filter((place) => place !== "1");
+  const files = others.flatMap((place) => readdirSync(join(directory, place)).map((name) => join(place, name)));
+  return files.every((name) => !name.endsWith(".samples") || statSync(join(directory, name)).size === 0);
 }
 
 /** The directory is removed when the test ends. */

@@ -13,27 +13,23 @@ export interface Column {
 export function describedColumns(document: OpenAPIObject, template: string): Column[] {
   const ok = document.paths![template]?.get?.responses?.["200"] as ResponseObject | undefined;
   const description = ok?.content?.["text/csv"]?.schema?.description ?? "";
-  const lines = description.matchAll(/^\| (\w+) \| ([^|]+?)(, or empty)? \|/gm);
-  return [...lines]
-    .map(([, name, kind, empty]) => ({ name: name!, kind: kind!, mayBeEmpty: empty !== undefined }))
-    .slice(1);
+  const [, ...lines] = description.matchAll(/^\| (\w+) \| ([^|]+?)(, or empty)? \|/gm);
+  return lines.map(([, name, kind, empty]) => ({ name: name!, kind: kind!, mayBeEmpty: empty !== undefined }));
 }
 
-/**
- * @returns the rows, by the header's names
- * @throws Error where a column differs from its description, or a field is not of its type
- */
+/** Returns the rows. @throws Error where a column or a field is not as described */
 export function describedTable(columns: Column[], text: string): Record<string, string>[] {
   const expected = columns.map(({ name }) => name).join();
   const got = headerOf(text).join();
   if (got !== expected) throw new Error(`expected the columns ${expected}; got ${got}`);
   const rows = parseCsv(text);
   for (const [nth, row] of rows.entries())
-    for (const column of columns)
-      if (!fits(column, row[column.name]!))
-        throw new Error(
-          `row ${nth + 1}, ${column.name}: expected ${column.kind}${column.mayBeEmpty ? ", or empty" : ""}; got ${JSON.stringify(row[column.name])}`,
-        );
+    for (const column of columns) {
+      const { name, kind, mayBeEmpty } = column;
+      const wanted = mayBeEmpty ? `${kind}, or empty` : kind;
+      if (!fits(column, row[name]!))
+        throw new Error(`row ${nth + 1}, ${name}: expected ${wanted}; got ${JSON.stringify(row[name])}`);
+    }
   return rows;
 }
 

@@ -31,9 +31,7 @@ const timeScale = 5;
 /** Every stream sends at this rate: otherwise some would be silent for longer than the shortened threshold. */
 const messagesPerMinute = 60;
 
-/**
- * The rules, scaled to a cadence of one second: six samples in the window, so that a single bad one decides nothing.
- */
+/** The rules for a cadence of one second: six samples in the window, so that a single bad one decides nothing. */
 const quickRules = {
   ...rulesRow,
   window_ms: 6 * cadenceMs,
@@ -87,15 +85,8 @@ export async function startWay(t: Test, typicalOf?: string, only?: string[]): Pr
   await migrate(pool, registry, quiet);
   if (typicalOf) await recordDayBefore(pool, typicalOf);
   const web = await startWeb({
-    pool,
-    registry,
-    port: 0,
-    host: "127.0.0.1",
-    rateLimit: 0,
-    trustProxy: [],
-    baseUrl: "http://127.0.0.1",
-    siteUrl: "http://localhost",
-    log: quiet,
+    ...{ pool, registry, log: quiet, port: 0, host: "127.0.0.1", rateLimit: 0, trustProxy: [] },
+    ...{ baseUrl: "http://127.0.0.1", siteUrl: "http://localhost" },
   });
   t.teardown(() => web.close());
   const engine = startEngine(pool);
@@ -120,23 +111,17 @@ async function recordDayBefore(pool: Pool, venue: string): Promise<void> {
   await pool.query(sql`call upkeep.refresh('sample_hour', now() - interval '2 days', now())`);
 }
 
-/**
- * Returns `venue component` strings.
- *
- * @param component `rest:*` for all of REST
- */
+/** @returns `venue component` strings; of all of REST where the component is `rest:*` */
 export function componentsOf(registry: Registry, id: string, component: string): string[] {
   const venue = registry.venues.find((one) => one.id === id)!;
-  return allComponentsOf(venue)
-    .map(({ id }) => id)
-    .filter((one) => one === component || one.replace(/:.*/, ":*") === component)
-    .map((one) => `${id} ${one}`);
+  const ids = allComponentsOf(venue).map(({ id }) => id);
+  return ids.filter((one) => [one, one.replace(/:.*/, ":*")].includes(component)).map((one) => `${id} ${one}`);
 }
 
 function withSteadyStreams(registry: Registry): Registry {
   const steady = structuredClone(registry);
-  for (const { socket } of steady.venues)
-    for (const stream of socket?.streams ?? []) stream.typicalPerMinute = messagesPerMinute;
+  const streams = steady.venues.flatMap(({ socket }) => socket?.streams ?? []);
+  for (const stream of streams) stream.typicalPerMinute = messagesPerMinute;
   return steady;
 }
 
@@ -145,8 +130,7 @@ function quickened(registry: Registry): Registry {
   for (const { rest, socket } of quick.venues) {
     for (const endpoint of rest) Object.assign(endpoint, { cadenceMs, timeoutMs });
     for (const stream of socket?.streams ?? []) {
-      stream.cadenceMs = cadenceMs;
-      stream.stall = { afterMs: stallAfterMs, distribution: null };
+      Object.assign(stream, { cadenceMs, stall: { afterMs: stallAfterMs, distribution: null } });
       if (stream.eventTime) stream.staleAfterMs = staleAfterMs;
     }
   }
@@ -155,13 +139,9 @@ function quickened(registry: Registry): Registry {
 
 async function startRegion(t: Test, pool: Pool, registry: Registry, region: string): Promise<Probe> {
   return startProbe({
-    registry,
-    region,
-    version: "1.2.3",
-    siteUrl: "http://localhost",
+    ...{ registry, region, version: "1.2.3", siteUrl: "http://localhost", log: quiet },
     spool: await someSpool(t),
     record: (samples) => recordSamples(pool, region, samples),
-    log: quiet,
   });
 }
 

@@ -10,11 +10,7 @@ export interface WireClient {
   until(type: string): Promise<{ type: string; body: Buffer }[]>;
 }
 
-/**
- * Logs in with the address's user and password when the server asks.
- *
- * @param isSilent it does not answer: the test sends the messages
- */
+/** Logs in with the address's user and password when the server asks, unless it is silent. */
 export async function connectWire(
   address: string,
   isSilent = false,
@@ -82,18 +78,13 @@ function makeLogin(password: string): Login {
 }
 
 function saslInitial(data: string): Buffer {
-  const length = Buffer.alloc(4);
-  length.writeInt32BE(data.length);
-  return packet("p", `SCRAM-SHA-256\0${length.toString("latin1")}${data}`);
+  return packet("p", `SCRAM-SHA-256\0${int32(data.length)}${data}`);
 }
 
 function startupPacket(parameters: Record<string, string>): Buffer {
   const words = Object.entries(parameters).flat();
   const body = Buffer.from(words.map((word) => `${word}\0`).join("") + "\0");
-  const head = Buffer.alloc(8);
-  head.writeInt32BE(body.length + 8, 0);
-  head.writeInt32BE(3 << 16, 4);
-  return Buffer.concat([head, body]);
+  return Buffer.concat([Buffer.from(int32(body.length + 8) + int32(3 << 16), "latin1"), body]);
 }
 
 /** Bind, Describe, Execute and Close of a portal over the unnamed statement, without parameters. */
@@ -102,9 +93,7 @@ export function bind(portal: string): Buffer {
 }
 
 export function execute(portal: string, rows: number): Buffer {
-  const limit = Buffer.alloc(4);
-  limit.writeInt32BE(rows);
-  return packet("E", `${portal}\0${limit.toString("latin1")}`);
+  return packet("E", `${portal}\0${int32(rows)}`);
 }
 
 export function closePortal(portal: string): Buffer {
@@ -116,7 +105,11 @@ export function flush(): Buffer {
 }
 
 function packet(type: string, body: string): Buffer {
-  const bytes = Buffer.from(`${type}\0\0\0\0${body}`, "latin1");
-  bytes.writeInt32BE(body.length + 4, 1);
-  return bytes;
+  return Buffer.from(`${type}${int32(body.length + 4)}${body}`, "latin1");
+}
+
+function int32(value: number): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value);
+  return bytes.toString("latin1");
 }

@@ -32,22 +32,18 @@ void t.test("from a venue's answer to the board and back", async (t) => {
   const way = await startWay(t);
   const reader = startReader(way.url, way.registry);
   t.teardown(() => reader.close());
-  await step(t, way, "the board shows every venue", boardShowsAll);
-  await step(t, way, "one region confirms nothing", oneRegionConfirmsNothing);
-  await step(t, way, "two regions open incidents", twoRegionsOpenIncidents);
-  await step(t, way, "incidents close when it is over", incidentsClose);
+  for (const [name, run] of [
+    ["the board shows every venue", boardShowsAll],
+    ["one region confirms nothing", oneRegionConfirmsNothing],
+    ["two regions open incidents", twoRegionsOpenIncidents],
+    ["incidents close when it is over", incidentsClose],
+  ] as const)
+    await t.test(name, (t) => run(t, way));
   await reader.close();
   t.same(reader.complaints, [], "no reader got anything wrong all the while");
   const compared = reader.compared();
   t.ok(compared > 20, `both paths of venues were compared ${compared} times`);
 });
-
-async function step(t: Test, way: Way, name: string, run: (t: Test, way: Way) => Promise<void>) {
-  const begunMs = performance.now();
-  await t.test(name, (t) => run(t, way));
-  const seconds = (performance.now() - begunMs) / 1000;
-  t.comment(`${name}: ${seconds.toFixed(1)} s`);
-}
 
 async function boardShowsAll(t: Test, way: Way) {
   const { url } = way;
@@ -59,8 +55,7 @@ async function boardShowsAll(t: Test, way: Way) {
   await way.engine.ticks(ticksBetweenUpkeep + 1);
   t.same(await neverRolledUp(way), [], "every component has a measured minute");
   for (const { id, days } of venues) t.equal(days.at(-1)!.measuredMinutes, 0, `${id}: none is published yet`);
-  const fleet = await get<object>(`${url}/v1/regions`);
-  t.match(fleet, { regions: regions.map((id) => ({ id, reporting: true })) });
+  t.match(await get<object>(`${url}/v1/regions`), { regions: regions.map((id) => ({ id, reporting: true })) });
 }
 
 async function oneRegionConfirmsNothing(t: Test, way: Way) {
@@ -75,19 +70,14 @@ async function oneRegionConfirmsNothing(t: Test, way: Way) {
   });
   await engine.ticks(4);
 
-  t.same(
-    (await outagesSeenFrom("us-east", url)).sort(),
-    befallen.sort(),
-    "the region sees what befell it, and nothing else",
-  );
+  const seenFromTrouble = await outagesSeenFrom("us-east", url);
+  t.same(seenFromTrouble.sort(), befallen.sort(), "the region sees what befell it, and nothing else");
   t.same(await outagesSeenFrom("eu-central", url), []);
   for (const region of regions)
-    for (const { component, newestFault } of await readSights(url, "binance", region))
-      t.equal(
-        newestFault,
-        region === "us-east" && component.startsWith("rest:") ? "blocked" : null,
-        `binance ${component} from ${region}`,
-      );
+    for (const { component, newestFault } of await readSights(url, "binance", region)) {
+      const isBlocked = region === "us-east" && component.startsWith("rest:");
+      t.equal(newestFault, isBlocked ? "blocked" : null, `binance ${component} from ${region}`);
+    }
   t.same(await changedSince(way, begun), [], "no confirmed state changed");
   t.same(await readIncidents(url), []);
 }
@@ -118,11 +108,8 @@ async function twoRegionsOpenIncidents(t: Test, way: Way) {
 async function showsItsVotes(t: Test, url: string, { slug, venue }: Incident) {
   const { votes, notCounted } = (await readEvidence(url, slug)).opening;
   const { shows } = troubles.find((trouble) => trouble.venue === venue)!;
-  t.same(
-    votes.map(({ region }) => region),
-    regions,
-    `${slug}: every region voted`,
-  );
+  const voters = votes.map(({ region }) => region);
+  t.same(voters, regions, `${slug}: every region voted`);
   t.same(notCounted, [], slug);
   for (const { region, vote, bad, samples, faults } of votes) {
     const what = `${slug}: ${region} saw ${bad} bad of ${samples}`;
@@ -140,16 +127,10 @@ async function incidentsClose(t: Test, { url, world }: Way) {
   await world.clear();
   await soon(async () => allOperational(await readBoard(url)));
   await soon(async () => (await readIncidents(url)).every(({ status }) => status === "closed"));
-  const after = await readIncidents(url);
-  t.same(
-    after.map(({ slug }) => slug),
-    before.map(({ slug }) => slug),
-    "the same ones, and no others",
-  );
-  for (const { slug } of after) {
-    const { closing } = await readEvidence(url, slug);
-    t.equal(closing?.state, "operational", slug);
-  }
+  const slugs = (incidents: Incident[]) => incidents.map(({ slug }) => slug);
+  const after = slugs(await readIncidents(url));
+  t.same(after, slugs(before), "the same ones, and no others");
+  for (const slug of after) t.equal((await readEvidence(url, slug)).closing?.state, "operational", slug);
   for (const { id, activeIncidents } of (await readBoard(url)).venues) t.equal(activeIncidents, 0, id);
 }
 
@@ -178,9 +159,7 @@ async function outagesSeenFrom(region: string, url: string): Promise<string[]> {
   return (await Promise.all(sights)).flat();
 }
 
-/**
- * Venues and components whose confirmed state is not what it was; by `since`, so that none escapes between two looks.
- */
+/** Venues and components whose confirmed state is or was another; by `since`, so that no change is missed. */
 async function changedSince({ pool }: Way, at: string): Promise<unknown[]> {
   return pool.query(sql`
     select venue as what, state, since from api.venue where since > ${at} or state <> 'operational'
@@ -191,9 +170,7 @@ async function changedSince({ pool }: Way, at: string): Promise<unknown[]> {
   `);
 }
 
-/**
- * Looked at where they are kept, as a minute is published when it is four minutes old, and this test is over by then.
- */
+/** Reads the tables themselves: a minute is published when it is four minutes old, and this test is over by then. */
 async function neverRolledUp({ pool }: Way): Promise<unknown[]> {
   return pool.query(sql`
     select v.venue, c.component

@@ -44,16 +44,10 @@ void t.test("only a correct proof is accepted", (t) => {
   t.equal(outcome("wrong"), null, "a proof of another password");
   t.equal(outcome("right", {}, null), null, "a proof of a user who does not exist");
   t.equal(outcome("right", {}, "md5abc"), null, "a user with an md5 hash");
+  t.equal(outcome("right", { proof: (right) => right.subarray(1) }), null, "short");
+  t.equal(outcome("right", { proof: (right) => Buffer.concat([right, right]) }), null, "long");
   for (const [what, change] of [
-    ["empty", () => Buffer.from("")],
-    ["short", (right: Buffer) => right.subarray(1)],
-    ["long", (right: Buffer) => Buffer.concat([right, right])],
-  ] as const) {
-    const attempt = () => outcome("right", { proof: change });
-    if (what === "empty") t.throws(attempt, /client-final-message/, what);
-    else t.equal(attempt(), null, what);
-  }
-  for (const [what, change] of [
+    ["an empty proof", { proof: () => Buffer.from("") }],
     ["an unrequested channel binding", { binding: "eSws" }],
     ["only the client's nonce", { nonce: "abc" }],
     ["the nonce of another exchange", { nonce: "abcdefghijkl" }],
@@ -71,9 +65,8 @@ void t.test("unknown users get challenges like those of known users", (t) => {
   };
   const real = parts("guest", verifier);
   const decoy = parts("nobody", null);
-  t.equal(decoy.rounds, real.rounds);
-  t.equal(decoy.nonce.length, real.nonce.length);
-  t.equal(decoy.salt.length, real.salt.length);
+  const form = ({ nonce, salt, rounds }: typeof real) => [nonce.length, salt.length, rounds];
+  t.same(form(decoy), form(real));
   t.equal(parts("nobody", null).salt, decoy.salt, "the salt of an unknown user does not change");
   t.not(parts("no one", null).salt, decoy.salt, "two unknown users have different salts");
   t.not(parts("nobody", null).nonce, decoy.nonce);

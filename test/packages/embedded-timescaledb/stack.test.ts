@@ -25,28 +25,25 @@ void t.test("the stack is moved to a larger block", async (t) => {
   t.ok(baseWhileAsked > top + 2 * 1024 * 1024, "during the check the stack looks exhausted");
 });
 
-void t.test("missing memory is an error", async (t) => {
-  const module = build(0);
-  await t.rejects(
-    enlargeStack(module, () => Promise.resolve(true)),
-    /needs 4194304 bytes, got none/,
-  );
-  t.equal(module.HEAP32[baseAddress >> 2], 0);
-});
-
-void t.test("an unexpected value at the base's address is an error", async (t) => {
-  const module = build(8 * 1024 * 1024, 7);
-  await t.rejects(
-    enlargeStack(module, () => Promise.reject(new Error("a statement is run"))),
+const refusals: [what: string, Stacked, check: () => Promise<boolean>, RegExp][] = [
+  ["missing memory", build(0), () => Promise.resolve(true), /needs 4194304 bytes, got none/],
+  [
+    "an unexpected value at the base's address",
+    build(8 * 1024 * 1024, 7),
+    () => Promise.reject(new Error("a statement is run")),
     /expected 0 at 2540524, .* got 7: this is a different build of PostgreSQL/,
-  );
-  t.equal(module.HEAP32[baseAddress >> 2], 7, "the value is left unchanged");
-});
-
-void t.test("a build that does not check the stack depth is an error", async (t) => {
-  const module = build(8 * 1024 * 1024);
-  await t.rejects(
-    enlargeStack(module, () => Promise.resolve(false)),
+  ],
+  [
+    "a build that does not check the stack depth",
+    build(8 * 1024 * 1024),
+    () => Promise.resolve(false),
     /expected PostgreSQL to check the depth of its stack by the base at 2540524, but it did not/,
-  );
-});
+  ],
+];
+
+for (const [what, module, check, message] of refusals)
+  void t.test(`${what} is an error`, async (t) => {
+    const before = module.HEAP32[baseAddress >> 2];
+    await t.rejects(enlargeStack(module, check), message);
+    if (!what.includes("does not check")) t.equal(module.HEAP32[baseAddress >> 2], before, "the base is unchanged");
+  });

@@ -1,39 +1,29 @@
 import { readFileSync } from "node:fs";
-import t from "tap";
+import t, { type Test } from "tap";
 
 import { commands } from "../../../server/cli/command-line.js";
 import { packagedFile, version } from "../../../shared/config/package.js";
 import { runCli } from "../../support/run-script.js";
 
-const names = Object.keys(commands);
+/** Returns what the program prints before it ends with this exit code. */
+async function outputOf(t: Test, args: string[], code: number, env: Record<string, string> = {}): Promise<string> {
+  const script = runCli(t, args, env);
+  t.equal(await script.ended, code, args.slice(0, 2).join(" "));
+  return script.output();
+}
 
-void t.test("--help lists the commands", async (t) => {
-  const script = runCli(t, ["--help"]);
-  t.equal(await script.ended, 0);
-  t.match(script.output(), /^usage: venuewatch <command>/);
-  for (const name of names) t.match(script.output(), `\n  ${name} `);
-});
-
-void t.test("every command has its own --help", async (t) => {
-  for (const name of names) {
-    const script = runCli(t, [name, "--help"]);
-    t.equal(await script.ended, 0, name);
-    t.match(script.output(), `usage: venuewatch ${name} `);
-    t.match(script.output(), "  --help");
-  }
-});
-
-void t.test("every action has its own --help", async (t) => {
-  for (const name of names) {
+void t.test("--help lists the commands, and each command and action has its own", async (t) => {
+  const help = await outputOf(t, ["--help"], 0);
+  t.match(help, /^usage: venuewatch <command>/);
+  for (const name of Object.keys(commands)) {
+    t.match(help, `\n  ${name} `);
+    const ofCommand = await outputOf(t, [name, "--help"], 0);
+    t.match(ofCommand, `usage: venuewatch ${name} `);
+    t.match(ofCommand, "  --help");
     const command = await commands[name]!.load();
-    if (!("actions" in command)) continue;
-    const all = runCli(t, [name, "--help"]);
-    t.equal(await all.ended, 0, name);
-    for (const action of Object.keys(command.actions)) {
-      t.match(all.output(), new RegExp(`\\n  ${action} +\\w`));
-      const one = runCli(t, [name, action, "--help"]);
-      t.equal(await one.ended, 0, `${name} ${action}`);
-      t.match(one.output(), `usage: venuewatch ${name} ${action} `);
+    for (const action of "actions" in command ? Object.keys(command.actions) : []) {
+      t.match(ofCommand, new RegExp(`\\n  ${action} +\\w`));
+      t.match(await outputOf(t, [name, action, "--help"], 0), `usage: venuewatch ${name} ${action} `);
     }
   }
 });
@@ -48,17 +38,12 @@ void t.test("a word that may be a secret is not repeated", async (t) => {
     ["channel", "rotate", secret],
     ["channel", "rotate", "1", secret],
     ["channel", "show", secret],
-  ]) {
-    const script = runCli(t, args);
-    t.equal(await script.ended, 2, args.slice(0, 2).join(" "));
-    t.notMatch(script.output(), "hunter2");
-  }
+  ])
+    t.notMatch(await outputOf(t, args, 2), "hunter2");
 });
 
 void t.test("--version prints the package's version", async (t) => {
-  const script = runCli(t, ["--version"]);
-  t.equal(await script.ended, 0);
-  t.equal(script.output(), `${version}\n`);
+  t.equal(await outputOf(t, ["--version"], 0), `${version}\n`);
 });
 
 void t.test("a usage error prints one sentence and exits with code 2", async (t) => {
@@ -79,25 +64,19 @@ void t.test("a usage error prints one sentence and exits with code 2", async (t)
     [["stalls", "measure", "--days="], 'got ""'],
     [["stalls", "measure", "--days"], "Option '--days <value>' argument missing"],
   ];
-  for (const [args, said] of mistakes) {
-    const script = runCli(t, args);
-    t.equal(await script.ended, 2, args.join(" "));
-    t.match(script.output(), said);
-    t.notMatch(script.output(), /^ +at /m, "no stack");
+  for (const [args, message] of mistakes) {
+    const output = await outputOf(t, args, 2);
+    t.match(output, message);
+    t.notMatch(output, /^ +at /m, "no stack");
   }
 });
 
 void t.test("all wrong settings are reported together, before anything starts", async (t) => {
-  const script = runCli(t, ["up"], { PORT: "x", VENUEWATCH_NO: "1" });
-  t.equal(await script.ended, 2);
-  t.match(script.output(), "PORT: expected a port");
-  t.match(script.output(), "VENUEWATCH_NO: there is no such setting");
-});
-
-void t.test("a region that is not in the registry is refused", async (t) => {
-  const script = runCli(t, ["up"], { REGIONS: "eu-central,atlantis" });
-  t.equal(await script.ended, 2);
-  t.match(script.output(), /REGIONS: expected regions of the registry, .*eu-central.*, got atlantis/);
+  const output = await outputOf(t, ["up"], 2, { PORT: "x", VENUEWATCH_NO: "1" });
+  t.match(output, "PORT: expected a port");
+  t.match(output, "VENUEWATCH_NO: there is no such setting");
+  const unknown = await outputOf(t, ["up"], 2, { REGIONS: "eu-central,atlantis" });
+  t.match(unknown, /REGIONS: expected regions of the registry, .*eu-central.*, got atlantis/);
 });
 
 void t.test("an unsupported Node version gets one sentence", async (t) => {

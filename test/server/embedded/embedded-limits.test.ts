@@ -1,11 +1,10 @@
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { Client } from "pg";
-import t from "tap";
+import t, { type Test } from "tap";
 import { startEmbedded } from "../../../server/embedded/embedded.js";
 import * as wire from "@venuewatch/embedded-timescaledb/internals/messages";
 import { makeLog } from "../../../shared/log/log.js";
+import { guestUrl } from "../../support/guest-url.js";
 import { metadataIsAnswered } from "../../support/metadata.js";
 import { connectWire, type WireClient } from "../../support/wire-client.js";
 
@@ -16,9 +15,7 @@ const log = makeLog("database", "warn", (line) => logged.push(line));
 void t.test("an idle client that holds the database is rolled back and disconnected", async (t) => {
   const embedded = await startEmbedded({ dataDir, port: 0, log, idleTransactionMs: 300, maxClients: 3 });
   t.teardown(() => embedded.close());
-  const next = new Client(embedded.url);
-  await next.connect();
-  t.teardown(() => next.end());
+  const next = await connected(t, embedded.url);
   await next.query("create table note (name text)");
   const knocking = await connectWire(embedded.url);
   await knocking.until("Z");
@@ -33,10 +30,10 @@ void t.test("an idle client that holds the database is rolled back and disconnec
     const idle = await connectWire(embedded.url);
     await idle.until("Z");
     idle.send(bytes);
-    const told = idle.until("E");
+    const reason = idle.until("E");
     const { rows } = await next.query("select * from note");
     t.same(rows, [], `idle ${name}: rolled back`);
-    t.match((await told).at(-1)!.body.toString(), "C25P03", "the client gets the reason");
+    t.match((await reason).at(-1)!.body.toString(), "C25P03", "the client gets the reason");
     if (!idle.socket.closed) await once(idle.socket, "close");
   }
 
@@ -52,30 +49,16 @@ void t.test("an idle client that holds the database is rolled back and disconnec
 });
 
 void t.test("a statement that runs too long is cancelled", async (t) => {
-  const logins = ["guest"];
-  const embedded = await startEmbedded({
-    ...{ dataDir, port: 0, log, logins },
-    ...{ turnLimitMs: 300, statementLimitMs: 600 },
-  });
+  const limits = { turnLimitMs: 300, statementLimitMs: 600 };
+  const embedded = await startEmbedded({ dataDir, port: 0, log, logins: ["guest"], ...limits });
   t.teardown(() => embedded.close());
-  const line = await readFile(join(dataDir, "guest.pgpass"), "utf8");
-  const url = new URL(embedded.url);
-  url.username = "guest";
-  url.password = line.trim().split(":").at(-1)!;
-  const [owner, guest, other] = (await Promise.all(
-    ([embedded.url, url.href, embedded.url] as const).map(async (address) => {
-      const client = new Client(address);
-      client.on("error", () => {});
-      await client.connect();
-      t.teardown(() => client.end().catch(() => {}));
-      return client;
-    }),
-  )) as [Client, Client, Client];
+  const [owner, other] = [await connected(t, embedded.url), await connected(t, embedded.url)];
+  const guest = await connected(t, await guestUrl(embedded.url, dataDir));
   const loop = "do $$ begin loop perform 1; end loop; end $$";
   await t.rejects(guest.query(loop), { code: "42501" }, "a guest may not run functions");
   await owner.query("grant usage on language plpgsql to guest");
   for (const [name, text] of [
-    ["a loop", "do $$ begin loop perform 1; end loop; end $$"],
+    ["a loop", loop],
     ["a sleep", "select pg_sleep(1e9)"],
     ["a join", "select count(*) from generate_series(1, 1e6) a, generate_series(1, 1e6) b"],
     ["an endless query", "with recursive n as (select 1 i union all select i + 1 from n) select count(*) from n"],
@@ -90,61 +73,43 @@ void t.test("a statement that runs too long is cancelled", async (t) => {
   }
   await t.rejects(owner.query("select pg_sleep(1e9)"), { code: "57014" });
   await owner.query("set statement_timeout = '1h'");
-  await t.rejects(
-    owner.query("select pg_sleep(1e9)"),
-    { code: "57014" },
-    "the limit applies whatever the session has set",
-  );
+  await t.rejects(owner.query("select pg_sleep(1e9)"), { code: "57014" }, "whatever the session has set");
   await guest.query("begin");
-  await t.rejects(guest.query("do $$ begin loop perform 1; end loop; end $$"), { code: "57014" });
+  await t.rejects(guest.query(loop), { code: "57014" });
   await other.query("select 1");
   await t.rejects(guest.query("select 1"), Error, "the end of its transaction has ended the session");
 });
 
 void t.test("a client that does not log in in time is refused", async (t) => {
-  const embedded = await startEmbedded({ ...{ dataDir, port: 0, log, loginLimitMs: 1_000 } });
+  const embedded = await startEmbedded({ dataDir, port: 0, log, loginLimitMs: 1_000 });
   t.teardown(() => embedded.close());
   const complaint = async (client: WireClient) => (await client.until("E")).at(-1)!.body.toString();
 
   // a newly started database is busy
-  const busy = new Client(embedded.url);
-  await busy.connect();
-  t.teardown(() => busy.end());
+  const busy = await connected(t, embedded.url);
   await busy.query("select 1");
   const silent = await connectWire(embedded.url, true);
   t.match(await complaint(silent), /C08P01.*expected the proof of a password within 1000 ms/s);
   const sleeping = busy.query("select pg_sleep(2.5)");
   const waiting = await connectWire(embedded.url);
-  t.match(
-    await complaint(waiting),
-    /C57P03.*busy with others for 1000 ms/s,
-    "a client that waited for others gets another reason",
-  );
+  t.match(await complaint(waiting), /C57P03.*busy with others for 1000 ms/s, "another reason after waiting for others");
   await sleeping;
 });
 
 void t.test("an existing directory answers metadata queries", async (t) => {
   const embedded = await startEmbedded({ dataDir, port: 0, log });
   t.teardown(() => embedded.close());
-  const client = new Client(embedded.url);
-  await client.connect();
-  await metadataIsAnswered(t, client);
-  await client.end();
+  await metadataIsAnswered(t, await connected(t, embedded.url));
 });
 
 void t.test("a statement that cannot be cancelled ends the database, and all clients learn of it", async (t) => {
-  const embedded = await startEmbedded({ ...{ dataDir, port: 0, log, statementLimitMs: 500 } });
-  const [stuck, waiting] = [new Client(embedded.url), new Client(embedded.url)];
-  for (const client of [stuck, waiting]) {
-    client.on("error", () => {});
-    await client.connect();
-  }
+  const embedded = await startEmbedded({ dataDir, port: 0, log, statementLimitMs: 500 });
+  const [stuck, waiting] = [await connected(t, embedded.url), await connected(t, embedded.url)];
   const deaf =
     "do $$ begin loop begin perform pg_sleep(1); exception when query_canceled then null; end; end loop; end $$";
-  const told = t.rejects(stuck.query(deaf), { code: "57P02" });
-  const toldToo = t.rejects(waiting.query("select 1"), { code: "57P02" });
+  const rejections = [stuck.query(deaf), waiting.query("select 1")].map((query) => t.rejects(query, { code: "57P02" }));
   await t.rejects(embedded.failed, /longer than 500 ms/);
-  await Promise.all([told, toldToo]);
+  await Promise.all(rejections);
   await embedded.close();
 
   const again = await startEmbedded({ dataDir, port: 0, log });
@@ -154,13 +119,19 @@ void t.test("a statement that cannot be cancelled ends the database, and all cli
 
 void t.test("a WebAssembly trap ends the database with its cause", async (t) => {
   const embedded = await startEmbedded({ dataDir, port: 0, log });
-  const client = new Client(embedded.url);
-  client.on("error", () => {});
-  await client.connect();
+  const client = await connected(t, embedded.url);
   // the build lacks its library
   const trap = "create conversion c for 'UTF8' to 'LATIN1' from pg_catalog.utf8_to_iso8859_1";
-  const told = t.rejects(client.query(trap), { code: "57P02" });
+  const rejection = t.rejects(client.query(trap), { code: "57P02" });
   await t.rejects(embedded.failed, /^PostgreSQL crashed: (?!.*stack depth)/s, "the error names the trap's own cause");
-  await told;
+  await rejection;
   await embedded.close();
 });
+
+async function connected(t: Test, url: string): Promise<Client> {
+  const client = new Client(url);
+  client.on("error", () => {});
+  await client.connect();
+  t.teardown(() => client.end().catch(() => {}));
+  return client;
+}

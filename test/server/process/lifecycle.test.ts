@@ -1,48 +1,99 @@
-import t from "tap";
+import t, { type Test } from "tap";
 
-import { runScript } from "../../support/run-script.js";
+import { runScript, type Script } from "../../support/run-script.js";
 
-const modules = ["server/process/lifecycle"];
-const runUntilStopped = "lifecycle.runUntilStopped";
-
-void t.test("SIGTERM closes in reverse order of opening, and exits with code 0", async (t) => {
-  const script = runScript(
+/** Runs a program that opens things in `source`, and closes them when it stops. */
+function runUntilStopped(t: Test, source: string, deadlineMs?: number): Script {
+  const modules = ["server/process/lifecycle", "shared/process/user-error"];
+  return runScript(
     t,
     modules,
-    `await ${runUntilStopped}(log, async (life) => {
-       for (const name of ["first", "second", "third"])
-         life.onClose(name, async () => say("closed " + name));
-       return "http://here";
-     });`,
+    `await lifecycle.runUntilStopped(log, async (life) => { ${source} }, ${String(deadlineMs)});`,
   );
-  await script.saw("ready address=http://here");
-  script.kill("SIGTERM");
-  t.equal(await script.ended, 0);
-  t.same(closedIn(script.output()), ["third", "second", "first"]);
-});
+}
 
-void t.test("SIGINT closes as SIGTERM does", async (t) => {
-  const script = runScript(
-    t,
-    modules,
-    `await ${runUntilStopped}(log, async (life) => {
-       life.onClose("it", () => say("closed it"));
-     });`,
-  );
-  await script.saw("ready");
-  script.kill("SIGINT");
-  t.equal(await script.ended, 0);
-  t.same(closedIn(script.output()), ["it"]);
-});
+function closing(...names: string[]): string {
+  return names.map((name) => `life.onClose("${name}", async () => say("closed ${name}"));`).join("\n");
+}
+
+const stopped: {
+  name: string;
+  source: string;
+  deadlineMs?: number;
+  signal?: NodeJS.Signals;
+  code: number;
+  closed: string[];
+  output?: RegExp;
+}[] = [
+  {
+    name: "SIGTERM closes in reverse order of opening, and exits with code 0",
+    source: `${closing("first", "second", "third")} return "http://here";`,
+    ...{ code: 0, closed: ["third", "second", "first"], output: /ready address=http:\/\/here/ },
+  },
+  {
+    name: "SIGINT closes as SIGTERM does",
+    source: closing("it"),
+    ...{ signal: "SIGINT", code: 0, closed: ["it"] },
+  },
+  {
+    name: "a failed close is no clean exit, and does not keep the others open",
+    source: `${closing("first")} life.onClose("faulty", () => { throw new Error("door jammed"); }); ${closing("third")}`,
+    ...{ code: 1, closed: ["third", "first"], output: /closing failed name=faulty .*door jammed/ },
+  },
+  {
+    name: "a stuck close is given up before the overall deadline",
+    source: `${closing("first")} life.onClose("stuck", () => new Promise(() => {}));`,
+    ...{ deadlineMs: 300, code: 1, closed: ["first"], output: /closing failed name=stuck .*not closed within/ },
+  },
+];
+
+for (const { name, source, deadlineMs, signal = "SIGTERM", code, closed, output } of stopped)
+  void t.test(name, async (t) => {
+    const script = runUntilStopped(t, source, deadlineMs);
+    await script.saw("ready");
+    script.kill(signal);
+    t.equal(await script.ended, code);
+    t.same(closedIn(script), closed);
+    if (output) t.match(script.output(), output);
+  });
+
+const ended: [name: string, source: string, code: number, output: RegExp][] = [
+  [
+    "an error thrown outside a promise is logged with its stack",
+    `setTimeout(function culprit() { throw new Error("oops"); });`,
+    1,
+    /error script: stopping: uncaught error .*oops[^]*culprit/,
+  ],
+  [
+    "a rejection that nobody handles is logged with its stack",
+    `setTimeout(async function culprit() { throw new Error("oops"); });`,
+    1,
+    /error script: stopping: uncaught error .*oops[^]*culprit/,
+  ],
+  [
+    "a failed start is logged with its cause",
+    `throw new Error("oops", { cause: new Error("the root of it") });`,
+    1,
+    /error script: failed stack=.*oops.*the root of it/,
+  ],
+  [
+    "an error that the user can fix is one last sentence without a stack",
+    `throw new user_error.UserError("the kettle is empty: fill it");`,
+    2,
+    /^(?![^]*\bat )[^]*\nvenuewatch: the kettle is empty: fill it\n$/,
+  ],
+];
+
+for (const [name, source, code, output] of ended)
+  void t.test(`${name}, and what was opened is closed`, async (t) => {
+    const script = runUntilStopped(t, `${closing("it")} ${source}`);
+    t.equal(await script.ended, code);
+    t.match(script.output(), output);
+    t.same(closedIn(script), ["it"]);
+  });
 
 void t.test("a second signal exits at once", async (t) => {
-  const script = runScript(
-    t,
-    modules,
-    `await ${runUntilStopped}(log, async (life) => {
-       life.onClose("never", () => new Promise(() => say("closing begun")));
-     });`,
-  );
+  const script = runUntilStopped(t, `life.onClose("never", () => new Promise(() => say("closing begun")));`);
   await script.saw("ready");
   script.kill("SIGTERM");
   await script.saw("closing begun");
@@ -50,137 +101,42 @@ void t.test("a second signal exits at once", async (t) => {
   t.equal(await script.ended, 128 + 2);
 });
 
-void t.test("a failed close does not keep the others open", async (t) => {
-  const script = runScript(
-    t,
-    modules,
-    `await ${runUntilStopped}(log, async (life) => {
-       life.onClose("first", () => say("closed first"));
-       life.onClose("faulty", () => { throw new Error("door jammed"); });
-       life.onClose("third", () => say("closed third"));
-     });`,
-  );
-  await script.saw("ready");
-  script.kill("SIGTERM");
-  t.equal(await script.ended, 1, "a failed close is no clean exit");
-  t.same(closedIn(script.output()), ["third", "first"]);
-  t.match(script.output(), /closing failed name=faulty .*door jammed/);
-});
-
-void t.test("a stuck close is given up before the overall deadline", async (t) => {
-  const script = runScript(
-    t,
-    modules,
-    `await ${runUntilStopped}(log, async (life) => {
-       life.onClose("first", () => say("closed first"));
-       life.onClose("stuck", () => new Promise(() => {}));
-     }, 300);`,
-  );
-  await script.saw("ready");
-  script.kill("SIGTERM");
-  t.equal(await script.ended, 1);
-  t.same(closedIn(script.output()), ["first"]);
-  t.match(script.output(), /closing failed name=stuck .*not closed within/);
-});
-
-void t.test("an uncaught error is logged with its stack, and exits with code 1", async (t) => {
-  for (const bug of [
-    `setTimeout(function culprit() { throw new Error("oops"); });`,
-    `setTimeout(async function culprit() { throw new Error("oops"); });`,
-  ]) {
-    const script = runScript(
-      t,
-      modules,
-      `await ${runUntilStopped}(log, async (life) => {
-         life.onClose("it", () => say("closed it"));
-         ${bug}
-       });`,
-    );
-    t.equal(await script.ended, 1);
-    t.match(script.output(), /error script: stopping: uncaught error .*oops/);
-    t.match(script.output(), "culprit");
-    t.same(closedIn(script.output()), ["it"]);
-  }
-});
-
-void t.test("a failed start closes what it had opened", async (t) => {
-  const script = runScript(
-    t,
-    modules,
-    `await ${runUntilStopped}(log, async function start(life) {
-       life.onClose("it", () => say("closed it"));
-       throw new Error("oops", { cause: new Error("the root of it") });
-     });`,
-  );
-  t.equal(await script.ended, 1);
-  t.match(script.output(), /error script: failed stack=.*oops.*the root of it/);
-  t.same(closedIn(script.output()), ["it"]);
-});
-
-void t.test("an error that the user can fix is one last sentence, with exit code 2", async (t) => {
-  const script = runScript(
-    t,
-    [...modules, "shared/process/user-error"],
-    `await ${runUntilStopped}(log, async (life) => {
-       life.onClose("it", () => say("closed it"));
-       throw new user_error.UserError("the kettle is empty: fill it");
-     });`,
-  );
-  t.equal(await script.ended, 2);
-  t.match(script.output(), /\nvenuewatch: the kettle is empty: fill it\n$/);
-  t.notMatch(script.output(), "at ", "no stack");
-});
-
 void t.test("an interrupted start closes what was opened, even what opens late", async (t) => {
-  const script = runScript(
+  const script = runUntilStopped(
     t,
-    modules,
-    `await ${runUntilStopped}(log, async (life) => {
-       let openLate;
-       life.onClose("slow", async () => {
-         openLate();
-         await new Promise((resolve) => setTimeout(resolve, 20));
-       });
-       const late = new Promise((resolve) => (openLate = resolve));
-       say("opening");
-       await late;
-       life.onClose("late", () => say("closed late"));
-     });`,
+    `let openLate;
+     life.onClose("slow", async () => {
+       openLate();
+       await new Promise((resolve) => setTimeout(resolve, 20));
+     });
+     const late = new Promise((resolve) => (openLate = resolve));
+     say("opening");
+     await late;
+     ${closing("late")}`,
   );
   await script.saw("opening");
   script.kill("SIGTERM");
   t.equal(await script.ended, 0);
-  t.same(closedIn(script.output()), ["late"]);
+  t.same(closedIn(script), ["late"]);
 });
 
+function runToEnd(t: Test, source: string): Script {
+  return runScript(t, ["server/process/lifecycle"], `await lifecycle.runToEnd(log, async (life) => { ${source} });`);
+}
+
 void t.test("a task closes and exits when it is done", async (t) => {
-  const script = runScript(
-    t,
-    modules,
-    `await lifecycle.runToEnd(log, async (life) => {
-       life.onClose("it", () => say("closed it"));
-       say("work");
-       setInterval(() => {}, 1000);
-     });`,
-  );
+  const script = runToEnd(t, `${closing("it")} setInterval(() => {}, 1000);`);
   t.equal(await script.ended, 0);
-  t.same(closedIn(script.output()), ["it"]);
+  t.same(closedIn(script), ["it"]);
 });
 
 void t.test("an interrupted task does not exit as done", async (t) => {
-  const script = runScript(
-    t,
-    modules,
-    `await lifecycle.runToEnd(log, async () => {
-       say("working");
-       await new Promise((resolve) => setTimeout(resolve, 60_000));
-     });`,
-  );
+  const script = runToEnd(t, `say("working"); await new Promise((resolve) => setTimeout(resolve, 60_000));`);
   await script.saw("working");
   script.kill("SIGTERM");
   t.equal(await script.ended, 128 + 15);
 });
 
-function closedIn(output: string): string[] {
-  return [...output.matchAll(/^closed (\w+)$/gm)].map(([, name = ""]) => name);
+function closedIn({ output }: Script): string[] {
+  return [...output().matchAll(/^closed (\w+)$/gm)].map(([, name = ""]) => name);
 }

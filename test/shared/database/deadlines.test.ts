@@ -1,6 +1,5 @@
 /** Dead connections to the database block no program: every connection of a program has a deadline. */
-import { once } from "node:events";
-import { createServer, type AddressInfo, type Socket } from "node:net";
+import { EventEmitter, once } from "node:events";
 import t, { type Test } from "tap";
 import { startShip } from "../../../probe/delivery/ship.js";
 import { openPool } from "../../../shared/database/pool.js";
@@ -12,6 +11,7 @@ import { makeGate } from "../../support/gate.js";
 import { madeSample } from "../../support/made-sample.js";
 import { runCli } from "../../support/run-script.js";
 import { someSpool } from "../../support/spool.js";
+import { serveTcp } from "../../support/tcp-server.js";
 import { until } from "../../support/until.js";
 
 const log = makeLog("test", "error");
@@ -51,20 +51,13 @@ void t.test("a batch without an answer is delivered later", async (t) => {
 
 /** Returns a program's first message to its database: the settings of the connection. */
 async function greetingOf(t: Test, program: string): Promise<string> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const script = runCli(t, [program], {
-    DATABASE_URL: `postgres://user@127.0.0.1:${port}/db`,
-    REGION: "us-east",
-    PORT: "0",
-  });
-  const [socket] = (await once(server, "connection")) as [Socket];
-  const [greeting] = (await once(socket, "data")) as [Buffer];
+  const greeting = new EventEmitter();
+  const port = await serveTcp(t, (socket) => socket.once("data", (bytes) => greeting.emit("came", bytes)));
+  const came = once(greeting, "came") as Promise<[Buffer]>;
+  const url = `postgres://user@127.0.0.1:${port}/db`;
+  const script = runCli(t, [program], { DATABASE_URL: url, REGION: "us-east", PORT: "0" });
+  const [bytes] = await came;
   script.kill("SIGKILL");
   await script.ended;
-  socket.destroy();
-  server.close();
-  return greeting.toString("latin1");
+  return bytes.toString("latin1");
 }

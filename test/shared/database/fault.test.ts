@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { execFile } from "node:child_process";
 import pg from "pg";
@@ -24,22 +22,25 @@ void t.test("an unreachable database is reported in one sentence, without its pa
 });
 
 void t.test("a server that accepts connections and sends nothing is reported after the timeout", async (t) => {
-  const server = createServer().listen(0, "127.0.0.1");
-  t.teardown(() => server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const url = `postgres://me:x@127.0.0.1:${port}/venues`;
-  t.match(databaseFault(await errorOfConnecting(url, 200), url), {
-    message: /cannot be used \(ETIMEDOUT\): it does not answer/,
-  });
+  const url = `postgres://me:x@127.0.0.1:${await serveTcp(t, () => {})}/venues`;
+  const fault = { message: /cannot be used \(ETIMEDOUT\): it does not answer/ };
+  t.match(databaseFault(await errorOfConnecting(url, 200), url), fault);
+  const waiting = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 100 });
+  t.teardown(() => waiting.end());
+  const late: unknown = await waiting.query("select").catch((error: unknown) => error);
+  t.match(databaseFault(late, url), fault, "a pool's query");
 });
 
-void t.test("a refusal of the server is explained by its SQLSTATE", (t) => {
-  const error = Object.assign(new Error("no"), { code: "3D000" });
-  t.match(databaseFault(error, "postgres://db/venues"), {
-    message:
-      "the database db/venues cannot be used (3D000): it has no database of that name; create it, or correct DATABASE_URL",
-  });
+void t.test("a refusal is explained by its SQLSTATE, and any other error is unchanged", (t) => {
+  for (const [message, code, fault] of [
+    ["no", "3D000", "(3D000): it has no database of that name; create it, or correct DATABASE_URL"],
+    ["server login has been failing, try again later", "08P01", "(08P01): PgBouncer cannot reach its server"],
+    ["oops", undefined, null],
+    ["syntax", "42601", null],
+  ] as const) {
+    const found = databaseFault(Object.assign(new Error(message), { code }), "postgres://db/venues");
+    t.match(found, fault && { message: `the database db/venues cannot be used ${fault}` }, message);
+  }
   t.end();
 });
 
@@ -71,29 +72,6 @@ async function startPooler(t: Test): Promise<number> {
   head.writeInt32BE(body.length + 4, 1);
   return serveTcp(t, (socket) => socket.once("data", () => socket.end(Buffer.concat([head, body]))));
 }
-
-void t.test("a pooler whose server is unreachable", async (t) => {
-  const url = "postgres://pooler/venues";
-  const refusal = new Error("server login has been failing, try again later");
-  t.match(databaseFault(Object.assign(refusal, { code: "08P01" }), url), {
-    message: /\(08P01\): PgBouncer cannot reach its server/,
-  });
-  const waiting = new pg.Pool({
-    connectionString: `postgres://me:x@127.0.0.1:${await serveTcp(t, () => {})}/venues`,
-    connectionTimeoutMillis: 100,
-  });
-  t.teardown(() => waiting.end());
-  const late: unknown = await waiting.query("select").catch((error: unknown) => error);
-  t.match(databaseFault(late, url), { message: /\(ETIMEDOUT\): it does not answer/ });
-});
-
-void t.test("any other error is unchanged", (t) => {
-  const url = "postgres://db/venues";
-  t.equal(databaseFault(new Error("oops"), url), null);
-  const syntax = Object.assign(new Error("syntax"), { code: "42601" });
-  t.equal(databaseFault(syntax, url), null);
-  t.end();
-});
 
 async function errorOfConnecting(url: string, withinMs = 10_000): Promise<unknown> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: withinMs });

@@ -1,4 +1,3 @@
-import { createServer, type AddressInfo, type Socket } from "node:net";
 import t, { type Test } from "tap";
 import { databaseFault } from "../../../shared/database/fault.js";
 import { addressesOf, placeOf } from "../../../shared/database/hosts.js";
@@ -7,6 +6,7 @@ import { makeLog } from "../../../shared/log/log.js";
 import { openConnections } from "../../../shared/database/writable-host.js";
 import { emptyDatabase } from "../../support/database.js";
 import { makeGate } from "../../support/gate.js";
+import { serveTcp } from "../../support/tcp-server.js";
 
 const log = makeLog("test", "error");
 
@@ -35,43 +35,33 @@ void t.test("of several hosts, the one that answers is used", async (t) => {
   const pool = openPool(several, { applicationName: "test", log, max: 1 });
   t.teardown(() => pool.close());
   t.same(await pool.query(sql`select 1 as one`), [{ one: 1 }]);
-  t.equal(
-    await pool.transaction(async (tx) => {
-      const [row] = await tx.query<{ two: number }>(sql`select 2 as two`);
-      return row!.two;
-    }),
-    2,
-  );
-  const rows = await pool.textRows("select 3", []);
-  t.same(rows.first, [[3]]);
+  t.same(await pool.transaction((tx) => tx.query(sql`select 2 as two`)), [{ two: 2 }]);
+  t.same((await pool.textRows("select 3", [])).first, [[3]]);
 });
 
 void t.test("a host that hangs is tried once for all connections", async (t) => {
   const url = await emptyDatabase(t);
   const { host } = new URL(url);
-  const hanging = await hangingHost(t);
-  const pool = openPool(url.replace(host, `${hanging.host},${host}`), { applicationName: "test", log, max: 1 });
+  let connections = 0;
+  const hanging = `127.0.0.1:${await serveTcp(t, () => (connections += 1))}`;
+  const pool = openPool(url.replace(host, `${hanging},${host}`), { applicationName: "test", log, max: 1 });
   t.teardown(() => pool.close());
   // three seconds each would exceed the ten for which a pool's queue waits
   const answers = await Promise.all(Array.from({ length: 8 }, () => pool.query(sql`select 1 as one`)));
   t.same(answers, Array(8).fill([{ one: 1 }]));
-  t.equal(hanging.connections(), 1);
+  t.equal(connections, 1);
 });
 
 void t.test("all connections leave a host that begins to hang", async (t) => {
   const { first, several } = await twoHosts(t);
   const lines: string[] = [];
-  const pool = openPool(several, {
-    applicationName: "test",
-    log: makeLog("test", "warn", (line) => lines.push(line)),
-    max: 2,
-  });
+  const log = makeLog("test", "warn", (line) => lines.push(line));
+  const pool = openPool(several, { applicationName: "test", log, max: 2 });
   t.teardown(() => pool.close());
   await pool.query(sql`select`);
   first.mute();
-  const [underWay, ...others] = await Promise.allSettled(
-    Array.from({ length: 12 }, () => pool.query(sql`select 1 as one`)),
-  );
+  const queries = Array.from({ length: 12 }, () => pool.query(sql`select 1 as one`));
+  const [underWay, ...others] = await Promise.allSettled(queries);
   t.match(underWay, { status: "rejected", reason: { message: /^Connection terminated/ } });
   for (const other of others) t.match(other, { status: "fulfilled", value: [{ one: 1 }] });
   t.match(lines, [/the database moved to another host/]);
@@ -83,15 +73,13 @@ for (const readOnly of [true, false])
     const { first, several } = await twoHosts(t);
     const lines: string[] = [];
     const log = makeLog("test", "warn", (line) => lines.push(line));
-    const config = { max: 2 };
-    const connections = openConnections(several, config, { readOnly, log });
+    const connections = openConnections(several, { max: 2 }, { readOnly, log });
     t.teardown(() => connections.end());
     const client = await connections.connect();
     t.teardown(() => client.release(true));
     client.on("error", () => {});
     first.refuse();
-    const other = await connections.connect();
-    other.release();
+    (await connections.connect()).release();
 
     const answer = await client.query("select 1 as one").catch((error: unknown) => error);
     if (readOnly) {
@@ -105,27 +93,14 @@ for (const readOnly of [true, false])
 
 void t.test("where no host can be used, each is listed with its reason", async (t) => {
   const url = "postgres://me:hunter2@127.0.0.1:1,localhost:1/venues";
-  const opening = connect(url, { applicationName: "test", log });
-  const fault = await opening.catch((error: unknown) => error as Error);
+  const fault = (await connect(url, { applicationName: "test", log }).catch((error: unknown) => error)) as Error;
   t.match(
-    (fault as Error).message,
+    fault.message,
     /^none of the hosts of the database 127\.0\.0\.1:1,localhost:1\/venues can be used \(127\.0\.0\.1:1: connect ECONNREFUSED .*; localhost:1: .*ECONNREFUSED.*\); start or promote one, or correct DATABASE_URL$/,
   );
-  t.notMatch((fault as Error).message, /hunter2/);
-  t.equal(databaseFault(fault, url), null, "told once");
+  t.notMatch(fault.message, /hunter2/);
+  t.equal(databaseFault(fault, url), null, "it is not explained twice");
 });
-
-/** Accepts connections and answers nothing. */
-async function hangingHost(t: Test) {
-  const sockets: Socket[] = [];
-  const server = createServer((socket) => sockets.push(socket));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-  t.teardown(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => sockets.length };
-}
 
 async function twoHosts(t: Test) {
   const url = await emptyDatabase(t);

@@ -9,8 +9,8 @@ import { makeUpkeep, usualUpkeepPace } from "../../../server/engine/upkeep.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { makeOwnMetrics } from "../../../shared/log/own-metrics.js";
 import { version } from "../../../shared/config/package.js";
-import { type UnmeasuredReason, unmeasuredReasons } from "../../../shared/measurement/unmeasured.js";
 import { migratedDatabase } from "../../support/database.js";
+import { idleProbe } from "../../support/exported.js";
 import { ago, forget, outage } from "../../support/fleet.js";
 import { freePort } from "../../support/free-port.js";
 import { type Families, scrape, told, total } from "../../support/own-families.js";
@@ -20,23 +20,15 @@ import { loopbackRegistry } from "../../../simulator/loopback.js";
 
 void t.test("each program exports metrics of its work, and its identity", async (t) => {
   const { pool, url, registry: real } = await migratedDatabase(t);
-  const registry = join(
-    t.testdir({
-      // venues at a port where nothing listens
-      "registry.json": JSON.stringify(loopbackRegistry(real, () => 9, 1)),
-    }),
-    "registry.json",
-  );
+  // venues at a port where nothing listens
+  const file = JSON.stringify(loopbackRegistry(real, () => 9, 1));
+  const registry = join(t.testdir({ "registry.json": file }), "registry.json");
   const env = { DATABASE_URL: url, REGISTRY: registry, HEALTH_PORT: "0" };
 
   await t.test("core", async (t) => {
     const address = await addressLogged(runCli(t, ["core"], { ...env, BASE_URL: "https://status.example/" }), "ready");
-    await until(() =>
-      serviceAddress(pool).then(
-        (known) => known.baseUrl === "https://status.example",
-        () => false,
-      ),
-    );
+    const known = () => serviceAddress(pool).catch(() => null);
+    await until(async () => (await known())?.baseUrl === "https://status.example");
     let seen = await scrape(address);
     await until(async () => {
       seen = await scrape(address);
@@ -47,16 +39,20 @@ void t.test("each program exports metrics of its work, and its identity", async 
         total(seen, "venuewatch_database_up") === 1
       );
     }, 60_000);
-    t.equal(total(seen, "venuewatch_engine_leading"), 1);
-    t.equal(total(seen, "venuewatch_channel_key_present"), 0);
-    t.equal(total(seen, "venuewatch_alert_events_waiting"), 0);
+    for (const [name, value] of [
+      ["engine_leading", 1],
+      ["channel_key_present", 0],
+      ["alert_events_waiting", 0],
+      ["upkeep_failures_total", 0],
+    ] as const)
+      t.equal(total(seen, `venuewatch_${name}`), value, name);
     t.ok(total(seen, "venuewatch_engine_behind_seconds") >= 0);
     t.equal(seen["venuewatch_engine_instants_behind"]!.series.length, 1);
-    t.strictSame(
-      seen["venuewatch_engine_incidents_total"]!.series.map(({ labels, value }) => [labels["event"], value]),
-      ["opened", "escalated", "closed", "retracted"].map((event) => [event, 0]),
+    const incidents = seen["venuewatch_engine_incidents_total"]!.series;
+    t.match(
+      incidents,
+      ["opened", "escalated", "closed", "retracted"].map((event) => ({ labels: { event }, value: 0 })),
     );
-    t.equal(total(seen, "venuewatch_upkeep_failures_total"), 0);
     t.ok(seen["venuewatch_upkeep_failures_total"]!.series.length > 5);
     t.equal(total(seen, "venuewatch_build_info", { service: "core", version }), 1);
     t.ok(seen["venuewatch_nodejs_eventloop_lag_p99_seconds"]);
@@ -69,23 +65,11 @@ void t.test("each program exports metrics of its work, and its identity", async 
     // it may first deliver samples that an earlier probe left
     const delivered = "venuewatch_probe_samples_delivered_total";
     const taken = "venuewatch_probe_samples_taken_total";
-    await until(
-      async () => {
-        const now = await scrape(address);
-        return total(now, delivered) > 0 && total(now, taken) > 0;
-      },
-      30_000,
-      50,
-    );
+    for (const name of [delivered, taken]) await until(async () => total(await scrape(address), name) > 0, 30_000, 50);
     const seen = await scrape(address);
-    t.strictSame(
-      [...new Set(Object.values(seen).flatMap(({ series }) => series.map(({ labels }) => labels["region"])))],
-      ["us-east"],
-      "every metric has the region",
-    );
-    const lateness = "venuewatch_probe_slot_lateness_seconds";
-    t.ok(total(seen, lateness, {}, "_count") > 0);
-    t.ok(total(seen, taken) > 0);
+    const all = Object.values(seen).flatMap(({ series }) => series);
+    t.ok(all.every(({ labels }) => labels["region"] === "us-east"));
+    t.ok(total(seen, "venuewatch_probe_slot_lateness_seconds", {}, "_count") > 0);
     t.equal(total(seen, "venuewatch_probe_samples_lost_total"), 0);
     t.equal(total(seen, "venuewatch_probe_samples_refused_total"), 0);
     t.equal(seen["venuewatch_probe_samples_waiting"]!.series.length, 1);
@@ -99,32 +83,20 @@ void t.test("each program exports metrics of its work, and its identity", async 
     const own = await addressLogged(program, "own metrics");
     const site = await addressLogged(program, "ready");
     for (const path of [
-      "/v1/status",
-      "/v1/exchanges/okx",
-      "/v1/targets/okx",
-      "/v1/targets/mtgox",
-      "/nothing/here",
-      "/v1/status?category=x",
-      "/v1/regions",
+      ...["/v1/status", "/v1/exchanges/okx", "/v1/targets/okx", "/v1/targets/mtgox"],
+      ...["/nothing/here", "/v1/status?category=x", "/v1/regions"],
     ])
       await (await fetch(site + path)).text();
     const name = "venuewatch_web_request_seconds";
     await until(async () => total(await scrape(own), name, {}, "_count") === 7, 10_000);
     const seen = await scrape(own);
-    t.strictSame(
-      seen[name]!.series.filter((series) => series.name === `${name}_count`)
-        .map(({ labels, value }) => [labels["route"], labels["status"], value])
-        .sort(),
-      [
-        ["/v1/status", "200", 1],
-        ["/v1/status", "400", 1],
-        ["/v1/targets/:venue", "200", 2],
-        ["/v1/targets/:venue", "404", 1],
-        ["none", "404", 1],
-        ["none", "429", 1],
-      ],
-      "labelled by routes, which are few, and never by the requested path",
-    );
+    const counts = seen[name]!.series.filter((series) => series.name === `${name}_count`);
+    const lines = counts.map(({ labels, value }) => `${labels["route"]} ${labels["status"]}: ${value}`);
+    // labelled by routes, which are few, and never by the requested path
+    t.strictSame(lines.sort(), [
+      ...["/v1/status 200: 1", "/v1/status 400: 1", "/v1/targets/:venue 200: 2", "/v1/targets/:venue 404: 1"],
+      ...["none 404: 1", "none 429: 1"],
+    ]);
     for (const address of [own, site]) t.match(await (await fetch(`${address}/healthz`)).json(), { service: "web" });
     t.equal((await fetch(`${own}/readyz`)).status, 200);
   });
@@ -171,11 +143,9 @@ void t.test("core exports how far it is behind", async (t) => {
   const rollups = await pool.query<{ name: string }>(sql`
     select view_name as name from timescaledb_information.continuous_aggregates where view_schema = 'venuewatch'
   `);
-  t.strictSame(
-    new Map(decided[differences]!.series.map(({ labels, value }) => [labels["rollup"]!, value])),
-    new Map(["sample", ...rollups.map(({ name }) => name)].map((name) => [name, 0])),
-    "samples and all roll-ups, at 0",
-  );
+  const counted = new Map(decided[differences]!.series.map(({ labels, value }) => [labels["rollup"]!, value]));
+  const all = ["sample", ...rollups.map(({ name }) => name)];
+  t.strictSame(counted, new Map(all.map((name) => [name, 0])), "samples and all roll-ups, at 0");
   meter.compared(["venue_day", "usual_hour"]);
   const example = { kept: null, recomputed: {} };
   meter.differs({ rollup: "venue_day", rows: 3, from: "", to: "", example });
@@ -190,13 +160,9 @@ void t.test("a chore that waits for a failed chore has failed too", async (t) =>
   const { registry, meter } = engineMetrics(t, url);
   await pool.script("drop procedure upkeep.refresh_late");
   let passedMs = 0;
-  const upkeep = makeUpkeep(
-    pool,
-    makeLog("test", "error", () => {}),
-    usualUpkeepPace,
-    meter,
-    { now: () => Promise.resolve(new Date()), passedMs: () => passedMs },
-  );
+  const log = makeLog("test", "error", () => {});
+  const clock = { now: () => Promise.resolve(new Date()), passedMs: () => passedMs };
+  const upkeep = makeUpkeep(pool, log, usualUpkeepPace, meter, clock);
   const successes = async () => byChore(await told(registry), "upkeep_newest_success_timestamp_seconds");
   const begun = await successes();
   await upkeep.doWhatIsDue(() => true);
@@ -204,34 +170,18 @@ void t.test("a chore that waits for a failed chore has failed too", async (t) =>
   passedMs += 60_000;
   await upkeep.doWhatIsDue(() => true);
 
-  const failing = ["dropping old chunks", "rolling up late samples"];
+  const failing = new Set(["dropping old chunks", "rolling up late samples"]);
   const failures = byChore(await told(registry), "upkeep_failures_total");
-  t.strictSame(
-    [...failures].filter(([, times]) => times > 0).sort(),
-    failing.map((chore) => [chore, 1]),
-  );
-  const done = await successes();
-  t.strictSame(
-    [...done].filter(([chore, at]) => begun.get(chore) === at).sort(),
-    failing.map((chore) => [chore, begun.get(chore)]),
-    "they have not succeeded since this core began",
-  );
-  t.strictSame(
-    byChore(await told(registry), "upkeep_interval_seconds"),
-    new Map([
-      ["leaving out impaired regions", 20],
-      ["rolling up the newest minutes", 20],
-      ["rolling up the hour and the day that run", 60],
-      ["keeping the hours of a week", 60],
-      ["making roll-ups again", 60],
-      ["rolling up late samples", 600],
-      ["compressing", 600],
-      ["dropping old chunks", 3600],
-      ["vacuuming", 3600],
-      ["vacuuming what is rewritten", 600],
-      ["reconciling", 40],
-    ]),
-  );
+  for (const [chore, times] of failures) t.equal(times, failing.has(chore) ? 1 : 0, chore);
+  for (const [chore, at] of await successes())
+    t.equal(begun.get(chore) === at, failing.has(chore), `whether ${chore} has succeeded since this core began`);
+  for (const chore of failing) t.ok(failures.has(chore));
+  t.strictSame(Object.fromEntries(byChore(await told(registry), "upkeep_interval_seconds")), {
+    ...{ "leaving out impaired regions": 20, "rolling up the newest minutes": 20, reconciling: 40 },
+    ...{ "rolling up the hour and the day that run": 60, "keeping the hours of a week": 60 },
+    ...{ "making roll-ups again": 60, "rolling up late samples": 600, compressing: 600 },
+    ...{ "dropping old chunks": 3600, vacuuming: 3600, "vacuuming what is rewritten": 600 },
+  });
 });
 
 /** Returns the values of one family, by chore. */
@@ -242,27 +192,7 @@ function byChore(families: Families, name: string): Map<string, number> {
 void t.test("a probe without measurements exports since when", async (t) => {
   const registry = makeOwnMetrics("probe", { region: "us-east" });
   let newestSlotAt: Date | null = null;
-  makeProbeMetrics(registry, new Date(1_700_000_000_000), () => ({
-    taken: 0,
-    shipped: 0,
-    duplicates: 0,
-    restored: 0,
-    refused: 0,
-    waiting: 0,
-    dropped: 0,
-    corrupt: 0,
-    spoolBytes: 0,
-    spoolUsed: 0,
-    trouble: null,
-    unmeasured: Object.fromEntries(unmeasuredReasons.map((reason) => [reason, 0])) as Record<UnmeasuredReason, number>,
-    newestSlotAt,
-    socketsOpen: 0,
-    watching: [],
-    troubles: [],
-    clock: null,
-    renewedAt: null,
-    certificates: [],
-  }));
+  makeProbeMetrics(registry, new Date(1_700_000_000_000), () => ({ ...idleProbe, newestSlotAt }));
   const name = "venuewatch_probe_newest_slot_timestamp_seconds";
   t.equal(total(await told(registry), name), 1_700_000_000);
   newestSlotAt = new Date(1_700_000_005_000);

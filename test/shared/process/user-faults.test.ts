@@ -1,6 +1,5 @@
 import { createServer } from "node:net";
 import t from "tap";
-
 import { makeDataDir } from "../../../server/process/data-dir.js";
 import { listen } from "../../../shared/config/listen.js";
 import { UserError } from "../../../shared/process/user-error.js";
@@ -22,12 +21,10 @@ void t.test("an address that this machine does not have names the setting", asyn
     ["PORT", "HOST"],
     ["HEALTH_PORT", "HEALTH_HOST"],
   ] as const)
-    await t.rejects(
-      listen(createServer(), 0, "192.0.2.1", port),
-      new UserError(
-        `this machine has no address 192.0.2.1 to listen on: set ${host} to one that it has, or to 0.0.0.0 for all`,
-      ),
-    );
+    await t.rejects(listen(createServer(), 0, "192.0.2.1", port), {
+      name: "UserError",
+      message: `this machine has no address 192.0.2.1 to listen on: set ${host} to one that it has, or to 0.0.0.0 for all`,
+    });
 });
 
 void t.test("any other failure to listen is unchanged", async (t) => {
@@ -53,10 +50,7 @@ void t.test("a data directory that cannot be written is reported in a sentence",
   );
 });
 
-void t.test(
-  "another user's directory is refused at the start, not at the first write",
-  { skip: process.getuid?.() === 0 && "root may write everywhere" },
-  async (t) => {
-    await t.rejects(makeDataDir("/"), { name: "UserError" });
-  },
-);
+const skip = process.getuid?.() === 0 && "root may write everywhere";
+void t.test("another user's directory is refused at the start, not at the first write", { skip }, async (t) => {
+  await t.rejects(makeDataDir("/"), { name: "UserError" });
+});

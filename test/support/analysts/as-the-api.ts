@@ -1,68 +1,39 @@
 /** What analysts read is what the API shows. */
 import type { Test } from "tap";
-import { answers, type AnalystsAsked, numbers, type AnswerRow } from "./asked.js";
-import { median, roundHalfEven } from "./rounding.js";
+import { answers, type AnalystsAsked, type AnswerRow, numbers } from "./asked.js";
+import { roundHalfEven } from "../rollup-model.js";
+import { median } from "./recomputed.js";
 
-interface Reliability {
-  venues: {
-    id: string;
-    measuredMinutes: number;
-    downMinutes: number | null;
-    uptimePct: number | null;
-    typicalHours: number;
-    typicalP50Ms: number | null;
-    typicalP95Ms: number | null;
-    incidents: number;
-    outages: number;
-    openIncidents: number;
-    longestIncidentSeconds: number | null;
-  }[];
+interface Venues {
+  venues: (AnswerRow & { id: string })[];
 }
 
-interface Detection {
-  oursCompared: number | null;
-  paired: number | null;
-  oursNear: number | null;
-  oursOnly: number | null;
-  theirsNear: number | null;
-  theirsOnly: number | null;
-  leads: number | null;
-  aheadUncorrelated: number | null;
-}
-
-export async function asTheApi(t: Test, { api, analyst, answered }: AnalystsAsked) {
+export async function asTheApi(t: Test, context: AnalystsAsked) {
+  const { api, answered } = context;
   const of = async <Body>(path: string) => (await api.ask<Body>(path)).body;
 
-  const month = await of<Reliability>("/v1/reliability?days=30");
-  const budgets = answered.get("1")!;
-  t.ok(month.venues.every(({ measuredMinutes }) => measuredMinutes > 0));
-  for (const { id, ...told } of month.venues)
-    t.match(
-      numbers(budgets.find(({ venue }) => venue === id)),
-      { measured_minutes: told.measuredMinutes, down_minutes: told.downMinutes, uptime_pct: told.uptimePct },
-      id,
-    );
-  await hoursAsTold(t, { analyst }, month);
+  const month = await of<Venues>("/v1/reliability?days=30");
+  const budgets = answered.get("1")!.map(numbers);
+  t.ok(month.venues.every(({ measuredMinutes }) => (measuredMinutes as number) > 0));
+  for (const { id: venue, measuredMinutes, downMinutes, uptimePct } of month.venues) {
+    const budget = { measured_minutes: measuredMinutes, down_minutes: downMinutes, uptime_pct: uptimePct };
+    rowIs(t, budgets, { venue }, budget, "budget");
+  }
+  await hoursAreTheSame(t, context, month);
 
-  const quarter = await of<Reliability>("/v1/reliability?days=90");
+  const quarter = await of<Venues>("/v1/reliability?days=90");
   const failing = answered.get("4")!.map(numbers);
-  for (const { id, ...told } of quarter.venues) {
+  for (const { id, incidents, outages, openIncidents, longestIncidentSeconds } of quarter.venues) {
     const rows = failing.filter(({ venue }) => venue === id);
-    const sum = (column: string) => rows.reduce((all, row) => all + (row[column] as number), 0);
-    t.equal(sum("incidents"), told.incidents, `${id}: incidents`);
-    t.equal(sum("outages"), told.outages, `${id}: outages`);
-    t.equal(sum("still_open"), told.openIncidents, `${id}: open incidents`);
-    if (told.openIncidents === 0 && told.incidents > 0)
-      t.equal(
-        Math.max(...rows.map((row) => row["longest_s"] as number)),
-        told.longestIncidentSeconds,
-        `${id}: the longest incident`,
-      );
+    const column = (name: string) => rows.map((row) => row[name] as number);
+    const sum = (name: string) => column(name).reduce((all, one) => all + one, 0);
+    t.strictSame([sum("incidents"), sum("outages"), sum("still_open")], [incidents, outages, openIncidents], id);
+    if (openIncidents === 0 && incidents !== 0)
+      t.equal(Math.max(...column("longest_s")), longestIncidentSeconds, `${id}: the longest incident`);
   }
 
-  await incidentsAsTold(t, { api, analyst });
-
-  for (const id of ["gemini", "okx"]) await venueAsTold(t, { api, analyst }, id);
+  await incidentsAreTheSame(t, context);
+  for (const id of ["gemini", "okx"]) await venueIsTheSame(t, context, id);
 
   const notify = await of<{ deliveries: number; p50Ms: number | null; p95Ms: number | null }>("/v1/notify");
   const arrived = answered.get("19")!.map(numbers);
@@ -75,82 +46,51 @@ export async function asTheApi(t: Test, { api, analyst, answered }: AnalystsAske
 }
 
 interface VenuePage {
-  days: {
-    date: string;
-    uptimePct: number | null;
-    measuredMinutes: number;
-    downMinutes: number | null;
-    degradedMinutes: number | null;
-  }[];
-  regions: { compare: { region: string; samples: number; answers: number; p50Ms: number; p95Ms: number }[] };
-  endpoints: { component: string; samples: number; p50Ms: number; p95Ms: number }[];
+  days: (AnswerRow & { measuredMinutes: number })[];
+  regions: { compare: AnswerRow[] };
+  endpoints: AnswerRow[];
   generatedAt: string;
 }
 
 /** Compares the days, regions and endpoints of a venue's page. */
-async function venueAsTold(t: Test, { api, analyst }: Pick<AnalystsAsked, "api" | "analyst">, id: string) {
-  const { body: told } = await api.ask<VenuePage>(`/v1/targets/${id}?region=us-east&range=7d`);
+async function venueIsTheSame(t: Test, { api, analyst }: AnalystsAsked, id: string) {
+  const { body: page } = await api.ask<VenuePage>(`/v1/targets/${id}?region=us-east&range=7d`);
   const { rows: kept } = await analyst.query<AnswerRow>(
     `select to_char(day, 'YYYY-MM-DD') as date, measured_minutes as "measuredMinutes", down_minutes as "downMinutes",
       degraded_minutes as "degradedMinutes", uptime_pct::float as "uptimePct"
     from analytics.days where venue = $1 and day > current_date - 90 order by day`,
     [id],
   );
-  t.strictSame(
-    kept,
-    told.days
-      .filter(({ measuredMinutes }) => measuredMinutes > 0)
-      .map(({ date, ...day }) => ({
-        date,
-        measuredMinutes: day.measuredMinutes,
-        downMinutes: day.downMinutes,
-        degradedMinutes: day.degradedMinutes,
-        uptimePct: day.uptimePct,
-      })),
-    `${id}: days`,
+  const shown = page.days
+    .filter(({ measuredMinutes }) => measuredMinutes > 0)
+    .map((day) => Object.fromEntries(Object.keys(kept[0]!).map((name) => [name, day[name]])));
+  t.strictSame(kept, shown, `${id}: days`);
+
+  const percentiles = (answers: string) => `
+    (count(latency_ms) filter (where ${answers}))::int as answers,
+    round(percentile_cont(0.5) within group (order by latency_ms) filter (where ${answers})) as "p50Ms",
+    round(percentile_cont(0.95) within group (order by latency_ms) filter (where ${answers})) as "p95Ms"`;
+  const week = "venue = $1 and ts > $2::timestamptz - interval '7 days' and ts <= $2";
+  const { rows: regions } = await analyst.query<AnswerRow>(
+    `select region, count(*)::int as samples, ${percentiles("good and component like 'rest:%'")}
+    from analytics.samples where ${week} group by region`,
+    [id, page.generatedAt],
   );
-  const { rows: compared } = await analyst.query<AnswerRow>(
-    `select
-      region,
-      count(*)::int as samples,
-      (count(latency_ms) filter (where good and component like 'rest:%'))::int as answers,
-      round(percentile_cont(0.5) within group (order by latency_ms) filter (where good and component like 'rest:%')) as "p50Ms",
-      round(percentile_cont(0.95) within group (order by latency_ms) filter (where good and component like 'rest:%')) as "p95Ms"
-    from analytics.samples
-    where venue = $1 and ts > $2::timestamptz - interval '7 days' and ts <= $2
-    group by region`,
-    [id, told.generatedAt],
-  );
-  t.equal(told.regions.compare.length, 3);
-  for (const { region, samples, answers, p50Ms, p95Ms } of told.regions.compare)
-    t.match(
-      compared.find((row) => row["region"] === region),
-      { samples, answers, p50Ms, p95Ms },
-      `${id}: everything from ${region}`,
-    );
+  t.equal(page.regions.compare.length, 3);
+  for (const { region, samples, answers, p50Ms, p95Ms } of page.regions.compare)
+    rowIs(t, regions, { region }, { samples, answers, p50Ms, p95Ms }, `${id}: everything from`);
   const { rows: endpoints } = await analyst.query<AnswerRow>(
-    `select
-      component,
-      count(*)::int as samples,
-      round(percentile_cont(0.5) within group (order by latency_ms) filter (where good)) as "p50Ms",
-      round(percentile_cont(0.95) within group (order by latency_ms) filter (where good)) as "p95Ms"
-    from analytics.samples
-    where venue = $1 and region = 'us-east' and component like 'rest:%'
-      and ts > $2::timestamptz - interval '7 days' and ts <= $2
-    group by component`,
-    [id, told.generatedAt],
+    `select component, count(*)::int as samples, ${percentiles("good")}
+    from analytics.samples where ${week} and region = 'us-east' and component like 'rest:%' group by component`,
+    [id, page.generatedAt],
   );
   t.ok(endpoints.length > 0);
-  for (const { component, samples, p50Ms, p95Ms } of told.endpoints)
-    t.match(
-      endpoints.find((row) => row["component"] === component),
-      { samples, p50Ms, p95Ms },
-      `${id}: ${component}`,
-    );
+  for (const { component, samples, p50Ms, p95Ms } of page.endpoints)
+    rowIs(t, endpoints, { component }, { samples, p50Ms, p95Ms }, `${id}:`);
 }
 
 /** Compares the hours of thirty days that have enough answers, in whole milliseconds. */
-async function hoursAsTold(t: Test, { analyst }: Pick<AnalystsAsked, "analyst">, { venues }: Reliability) {
+async function hoursAreTheSame(t: Test, { analyst }: AnalystsAsked, { venues }: Venues) {
   const { rows } = await analyst.query<AnswerRow>(`
     select
       venue,
@@ -164,67 +104,49 @@ async function hoursAsTold(t: Test, { analyst }: Pick<AnalystsAsked, "analyst">,
     group by venue
   `);
   t.equal(rows.length, venues.length);
-  for (const { id, typicalHours, typicalP50Ms, typicalP95Ms } of venues)
-    t.match(
-      rows.find(({ venue }) => venue === id),
-      { typicalHours, typicalP50Ms, typicalP95Ms },
-      `${id}: hours`,
-    );
+  for (const { id: venue, typicalHours, typicalP50Ms, typicalP95Ms } of venues)
+    rowIs(t, rows, { venue }, { typicalHours, typicalP50Ms, typicalP95Ms }, "hours of");
 }
 
 /** Compares every field of every incident that the API returns. */
-async function incidentsAsTold(t: Test, { api, analyst }: Pick<AnalystsAsked, "api" | "analyst">) {
-  interface Told {
-    id: number;
-    slug: string;
-    startedAt: string;
-    openedAt: string;
-    escalatedAt: string | null;
-    lastBadAt: string;
-    closedAt: string | null;
-    endedAt: string | null;
-  }
-  const { body } = await api.ask<{ incidents: Told[] }>("/v1/incidents?limit=200&days=90");
-  const { rows } = await analyst.query<AnswerRow & { slug: string }>(`
+async function incidentsAreTheSame(t: Test, { api, analyst }: AnalystsAsked) {
+  const { body } = await api.ask<{ incidents: AnswerRow[] }>("/v1/incidents?limit=200&days=90");
+  const { rows } = await analyst.query<AnswerRow>(
+    withIsoTimes(`
     select
       slug, incident_id::int as id, venue, component, kind, severity, peak_severity as "peakSeverity", flapping, reporting, quorum,
-      regions, round(duration_s) as "durationSeconds",
-      started_at, opened_at, escalated_at, last_bad_at, closed_at, ended_at
+      regions, round(duration_s) as "durationSeconds", iso(started_at) as "startedAt", iso(opened_at) as "openedAt",
+      iso(escalated_at) as "escalatedAt", iso(last_bad_at) as "lastBadAt", iso(closed_at) as "closedAt", iso(ended_at) as "endedAt"
     from analytics.incidents
     where retracted_at is null and published and started_at >= current_date - 89
-  `);
+  `),
+  );
   t.equal(rows.length, body.incidents.length);
-  for (const told of body.incidents) {
-    const { started_at, opened_at, escalated_at, last_bad_at, closed_at, ended_at, ...is } = rows.find(
-      ({ slug }) => slug === told.slug,
-    )!;
-    t.match(told, is, told.slug);
-    t.strictSame(
-      [started_at, opened_at, escalated_at, last_bad_at, closed_at, ended_at],
-      [told.startedAt, told.openedAt, told.escalatedAt, told.lastBadAt, told.closedAt, told.endedAt].map((at) =>
-        at === null ? null : new Date(at),
-      ),
-      `${told.slug}: when`,
-    );
+  for (const incident of body.incidents) {
+    const slug = String(incident["slug"]);
+    t.match(incident, rows.find((row) => row["slug"] === slug) ?? { missing: true }, slug);
   }
 }
 
+/** Writes instants as the API does. */
+function withIsoTimes(statement: string): string {
+  return statement.replaceAll(/iso\((\w+)\)/g, `to_char($1 at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);
+}
+
 export async function decisions(t: Test, { api, analyst, answered }: AnalystsAsked) {
-  interface Told {
+  interface Decided {
     slug: string;
     kind: string;
     peakSeverity: string;
     startedAt: string;
     openedAt: string;
   }
-  const { body } = await api.ask<{ incidents: Told[] }>("/v1/incidents?limit=200&days=90");
+  const { incidents } = (await api.ask<{ incidents: Decided[] }>("/v1/incidents?limit=200&days=90")).body;
   const soon = answered.get("14")!.map(numbers);
-  t.equal(
-    soon.reduce((sum, row) => sum + (row["incidents"] as number), 0),
-    body.incidents.length,
-  );
+  const counted = soon.reduce((sum, row) => sum + (row["incidents"] as number), 0);
+  t.equal(counted, incidents.length);
   for (const row of soon) {
-    const seconds = body.incidents
+    const seconds = incidents
       .filter(({ kind, peakSeverity }) => kind === row["kind"] && peakSeverity === row["peak_severity"])
       .map(({ startedAt, openedAt }) => (Date.parse(openedAt) - Date.parse(startedAt)) / 1000);
     t.match(row, { incidents: seconds.length, late: 0, median_s: roundHalfEven(median(seconds)) });
@@ -232,25 +154,15 @@ export async function decisions(t: Test, { api, analyst, answered }: AnalystsAsk
 
   const votes = answered.get("15")!;
   const slug = String(votes[0]!["slug"]);
-  const newest = body.incidents.reduce((a, b) => (b.openedAt > a.openedAt ? b : a));
-  t.equal(body.incidents.find((one) => one.slug === slug)?.openedAt, newest.openedAt);
+  const newest = incidents.reduce((a, b) => (b.openedAt > a.openedAt ? b : a));
+  t.equal(incidents.find((one) => one.slug === slug)?.openedAt, newest.openedAt);
   interface Page {
-    evidence: {
-      opening: {
-        votes: { region: string; vote: string; samples: number; bad: number; slow: number; faults: object }[];
-        notCounted: { region: string; reason: string }[];
-      };
-    };
+    evidence: { opening: { votes: AnswerRow[]; notCounted: AnswerRow[] } };
   }
-  const { evidence } = (await api.ask<Page>(`/v1/incidents/${slug}`)).body;
-  const { votes: counted, notCounted } = evidence.opening;
-  t.equal(votes.length, counted.length + notCounted.length);
-  for (const { region, vote, samples, bad, slow, faults } of counted)
-    t.match(
-      votes.find((row) => row["region"] === region),
-      { vote, samples, bad, slow, faults, reason: null },
-      `${slug}: ${region}`,
-    );
+  const { opening } = (await api.ask<Page>(`/v1/incidents/${slug}`)).body.evidence;
+  t.equal(votes.length, opening.votes.length + opening.notCounted.length);
+  for (const { region, vote, samples, bad, slow, faults } of opening.votes)
+    rowIs(t, votes, { region }, { vote, samples, bad, slow, faults, reason: null }, `${slug}:`);
 
   interface Regions {
     regions: {
@@ -258,21 +170,24 @@ export async function decisions(t: Test, { api, analyst, answered }: AnalystsAsk
       impairments: { startedAt: string; venues: string[]; measured: number; endedAt: string | null }[];
     }[];
   }
-  const told = (await api.ask<Regions>("/v1/regions")).body.regions.flatMap(({ id, impairments }) =>
+  const { regions } = (await api.ask<Regions>("/v1/regions")).body;
+  const impairments = regions.flatMap(({ id, impairments }) =>
     impairments.map(({ startedAt, endedAt, venues, measured }) => ({
-      ...{ region: id, started_at: new Date(startedAt) },
-      still_lasts: endedAt === null,
+      ...{ region: id, started_at: new Date(startedAt), still_lasts: endedAt === null },
       ...{ venues: venues.length, measured_venues: measured },
     })),
   );
-  t.ok(told.length > 0);
-  t.match(await answers(analyst, 16), told);
+  t.ok(impairments.length > 0);
+  t.match(await answers(analyst, 16), impairments);
 }
 
-export async function comparedAsTheApi(t: Test, asked: AnalystsAsked) {
-  await noticesAsTold(t, asked);
-  const { api, analyst, answered } = asked;
-  const { body } = await api.ask<{ venues: { id: string; detection: Detection }[] }>("/v1/detection?days=90");
+export async function comparedAsTheApi(t: Test, context: AnalystsAsked) {
+  await noticesAreTheSame(t, context);
+  const { api, analyst, answered } = context;
+  interface Compared {
+    venues: { id: string; detection: Record<string, number | null> }[];
+  }
+  const { venues } = (await api.ask<Compared>("/v1/detection?days=90")).body;
   const admitted = answered.get("17")!.map(numbers);
   const calm = answered.get("18")!.map(numbers);
   const { rows: alone } = await analyst.query<AnswerRow>(`
@@ -282,43 +197,43 @@ export async function comparedAsTheApi(t: Test, asked: AnalystsAsked) {
     group by venue
   `);
   t.ok(admitted.length > 0 && calm.length > 0);
-  for (const { id, detection } of body.venues) {
-    const { oursCompared, paired, oursNear, oursOnly, leads } = detection;
-    t.match(calm.find(({ venue }) => venue === id) ?? zeros, { incidents: oursCompared ?? 0, paired: paired ?? 0 }, id);
-    t.match(calm.find(({ venue }) => venue === id) ?? zeros, { near: oursNear ?? 0, silent: oursOnly ?? 0 }, id);
-    t.match(
-      alone.find(({ venue }) => venue === id) ?? zeros,
-      { near: detection.theirsNear ?? 0, silent: detection.theirsOnly ?? 0 },
-      `${id}: notices without an incident`,
-    );
-    const told = admitted.find(({ venue }) => venue === id);
-    t.match(told ?? zeros, { pairs: paired ?? 0, leads: leads ?? 0 }, `${id}: pairs`);
+  for (const { id: venue, detection } of venues) {
+    const count = (name: string) => detection[name] ?? 0;
+    const zeros = { venue, incidents: 0, paired: 0, near: 0, silent: 0, pairs: 0, leads: 0 };
+    const ofCalm = { incidents: count("oursCompared"), paired: count("paired"), near: count("oursNear") };
+    rowIs(t, [...calm, zeros], { venue }, { ...ofCalm, silent: count("oursOnly") }, "incidents of");
+    const ofAlone = { near: count("theirsNear"), silent: count("theirsOnly") };
+    rowIs(t, [...alone, zeros], { venue }, ofAlone, "notices without an incident of");
+    const pairs = { pairs: count("paired"), leads: count("leads") };
+    rowIs(t, [...admitted, zeros], { venue }, pairs, "pairs of");
     // the API returns no median of fewer than five
-    if (detection.aheadUncorrelated !== null) t.equal(told!["median_ahead_s"], detection.aheadUncorrelated, id);
+    const { aheadUncorrelated } = detection;
+    if (aheadUncorrelated !== null) rowIs(t, admitted, { venue }, { median_ahead_s: aheadUncorrelated }, "leads of");
   }
 }
 
 /** Compares every field of every notice that the API returns. */
-async function noticesAsTold(t: Test, { api, analyst }: AnalystsAsked) {
-  interface Told {
-    id: string;
-    startedAt: string;
-    postedAt: string | null;
-    resolvedAt: string | null;
-  }
+async function noticesAreTheSame(t: Test, { api, analyst }: AnalystsAsked) {
   for (const venue of ["deribit", "okx", "coinbase"]) {
-    const { body } = await api.ask<{ official: { incidents: Told[] } }>(`/v1/targets/${venue}`);
-    const { rows } = await analyst.query<AnswerRow & { id: string }>(
-      `select external_id as id, title, url, kind, status, impact, vanished, doubtful as "timesDoubtful",
-        api_form(started_at) as "startedAt", api_form(posted_at) as "postedAt", api_form(resolved_at) as "resolvedAt"
+    const { body } = await api.ask<{ official: { incidents: { id: string }[] } }>(`/v1/targets/${venue}`);
+    const { rows } = await analyst.query<AnswerRow>(
+      withIsoTimes(`select external_id as id, title, url, kind, status, impact, vanished, doubtful as "timesDoubtful",
+        iso(started_at) as "startedAt", iso(posted_at) as "postedAt", iso(resolved_at) as "resolvedAt"
       from analytics.notices
-      where venue = $1`.replaceAll(/api_form\((\w+)\)/g, `to_char($1, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`),
-      [venue],
+      where venue = '${venue}'`),
     );
     t.ok(body.official.incidents.length > 0, venue);
-    for (const told of body.official.incidents)
-      t.match(told, rows.find(({ id }) => id === told.id) ?? { missing: true }, `${venue}: ${told.id}`);
+    for (const shown of body.official.incidents)
+      t.match(shown, rows.find(({ id }) => id === shown.id) ?? { missing: true }, `${venue}: ${shown.id}`);
   }
 }
 
-const zeros = { incidents: 0, paired: 0, near: 0, silent: 0, pairs: 0, leads: 0 };
+/** Checks the first row that has the value of `key` in its column. */
+function rowIs(t: Test, rows: AnswerRow[], key: AnswerRow, expected: AnswerRow, what: string): void {
+  const [column = "", value] = Object.entries(key).flat();
+  t.match(
+    rows.find((row) => row[column as string] === value),
+    expected,
+    `${what} ${String(value)}`,
+  );
+}

@@ -5,10 +5,19 @@ import type { Test } from "tap";
 import type { Pool } from "../../../shared/database/pool.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import type { Api } from "../api.js";
-import { questionsOf } from "../questions.js";
+import { stepsOf } from "../page-of-statements.js";
 
-const page = readFileSync(packagedFile("docs/analysts.md"), "utf8");
-export const questions = questionsOf(page);
+/** Each has a title such as `1. Who …?`, a statement, and the columns of its answer. */
+export const questions = readFileSync(packagedFile("docs/analysts.md"), "utf8")
+  .split(/^##+ /m)
+  .filter((part) => /^\d+\. /.test(part))
+  .map((part) => {
+    const title = part.slice(0, part.indexOf("\n"));
+    const [step, ...more] = stepsOf(part);
+    if (!step || more.length > 0) throw new Error(`expected one statement and its answer below: ${title}`);
+    const [head = ""] = step.shown.split("\n");
+    return { title, statement: step.statement, columns: head.split("|").map((name) => name.trim()) };
+  });
 
 export const dayMs = 24 * 3_600_000;
 
@@ -16,10 +25,7 @@ export interface AnalystsAsked {
   pool: Pool;
   api: Api;
   analyst: pg.Client;
-  /**
-   * Answers by the numbers of the questions. Some questions cover the last minutes, so their answers change; tests ask
-   * those again.
-   */
+  /** By the numbers of the questions. Tests ask those about the last minutes again, as their answers change. */
   answered: Map<string, AnswerRow[]>;
 }
 
@@ -32,18 +38,11 @@ export async function askAll(t: Test, analyst: pg.Client): Promise<Map<string, A
   for (const { title, statement, columns } of questions) {
     const { fields, rows } = await analyst.query<AnswerRow>(statement);
     answered.set(number(title), rows);
-    t.strictSame(
-      fields.map(({ name }) => name),
-      columns,
-      title,
-    );
-    t.ok(rows.length > 0, `${title}: ${rows.length} rows`);
-    for (const column of columns)
-      if (!mayBeNull.has(`${number(title)} ${column}`))
-        t.ok(
-          rows.some((row) => row[column] !== null),
-          `${title}: ${column}`,
-        );
+    const names = fields.map(({ name }) => name);
+    t.strictSame(names, columns, title);
+    const empty = columns.filter((column) => rows.every((row) => row[column] === null));
+    const wrong = empty.filter((column) => !mayBeNull.has(`${number(title)} ${column}`));
+    t.strictSame(wrong, [], `${title}: ${rows.length} rows have a value in each column`);
   }
   return answered;
 }
@@ -55,14 +54,9 @@ function number(title: string): string {
   return title.slice(0, title.indexOf("."));
 }
 
-export async function answers(
-  analyst: pg.Client,
-  n: number,
-  changed: (statement: string) => string = (statement) => statement,
-): Promise<AnswerRow[]> {
+export async function answers(analyst: pg.Client, n: number, changed = (statement: string) => statement) {
   const question = questions.find(({ title }) => number(title) === String(n));
-  const { rows } = await analyst.query<AnswerRow>(changed(question!.statement));
-  return rows;
+  return (await analyst.query<AnswerRow>(changed(question!.statement))).rows;
 }
 
 /** bigint and numeric arrive as text. */

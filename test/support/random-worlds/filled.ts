@@ -4,7 +4,6 @@ import { Dice } from "./dice.js";
 import { dayMs, type Frame, minuteMs, type Unfilled } from "./frame.js";
 import type { WorldSlot, WorldTrouble } from "./troubles.js";
 
-/** Fills the world with samples: good ones, changed by the troubles. */
 export function filled(
   world: Unfilled,
   dice: Dice,
@@ -50,10 +49,7 @@ function typicalOf(dice: Dice, { instants }: Frame, of: Pick<Typical, "venue" | 
     .map((boundary) => ({ ...of, boundary, latencyUs: dice.weighted([40_000, 100_001, 250_007, 400_000]) }));
 }
 
-/**
- * Slots from a while before the first instant. Rarely there are also some from a week ago, which is as far back as a
- * run is traced.
- */
+/** Slots from a while before the first instant; rarely also from a week ago, as far back as a run is traced. */
 function slotsOf(dice: Dice, { instants }: Frame, { cadenceMs }: Component, phaseMs: number): number[] {
   const slots: number[] = [];
   const begin = instants[0]! - dice.whole(0, 20) * cadenceMs;

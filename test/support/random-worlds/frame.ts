@@ -11,9 +11,8 @@ export const minuteMs = 60_000;
 export const dayMs = 24 * 60 * minuteMs;
 
 /**
- * Makes the rules of a run, its instants, and the cadences of its components. Every third run uses the rule book's own
- * numbers. In the others, windows and holds are mostly shorter, so that more happens in the same time. Every fourth has
- * a pause that the engine does not catch up with. In some runs, the typical latency or the day changes in the middle.
+ * Makes a run's rules, instants and cadences. Every third run has the rule book's numbers, the others mostly shorter
+ * ones. Every fourth has a pause that the engine does not catch up with.
  */
 export function frameOf(seed: number, dice: Dice, usual: Rules): Frame & { cadencesS: number[] } {
   const kind = (["own", "quick", "slow"] as const)[seed % 3]!;

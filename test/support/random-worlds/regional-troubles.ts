@@ -3,10 +3,7 @@ import { Dice } from "./dice.js";
 import type { Unfilled } from "./frame.js";
 import { spanWithin, type WorldTrouble } from "./troubles.js";
 
-/**
- * The network of one region or one machine fails for most venues: they turn bad there one after the other, or some of
- * their endpoints do.
- */
+/** The network of a region or machine fails: most venues, or some of their endpoints, turn bad one after the other. */
 export function regionalTroubles(dice: Dice, world: Unfilled): ((venue: string) => WorldTrouble[])[] {
   return Array.from({ length: dice.whole(1, 3) }, () => {
     const regions = dice.weighted([
