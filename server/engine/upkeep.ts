@@ -126,8 +126,8 @@ export function makeUpkeep(
 }
 
 /**
- * Work that is not done at every tick, in the order that sql/upkeep/010-retention-periods.sql explains. Nothing is dropped until
- * late samples are rolled up, nor while rolling them up fails.
+ * Work that is not done at every tick, in the order that sql/upkeep/010-retention-periods.sql explains. Nothing is
+ * dropped until late samples are rolled up, nor while rolling them up fails.
  */
 function chores(pool: Pool, log: Log, pace: UpkeepPace, metrics?: EngineMetrics): Chore[] {
   let late: "rolled up" | "waits" | "failed" = "waits";

@@ -9,7 +9,7 @@ import { makeSealing } from "../../server/alerts/channels/sealing.js";
 import { type Db, openPool, type Pool, sql } from "../../shared/database/pool.js";
 import { startCore, type CoreOptions } from "../../server/engine/core.js";
 import { makeLog } from "../../shared/log/log.js";
-import { writeAlert } from "./alerting.js";
+import { writeAlert } from "./write-alert.js";
 
 export interface AlertingOptions {
   /** Base64. */

@@ -3,18 +3,17 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Test } from "tap";
-import type { AlertWriter } from "../../server/alerts/delivery/attempts.js";
 import { type Dispatcher, type DispatcherOptions, startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
 import { makePoster } from "../../server/alerts/delivery/post.js";
 import { type DeliveryRules, deliveryRules } from "../../server/alerts/delivery/rules.js";
 import type { Alert } from "../../server/alerts/formats/alert.js";
-import { formatAlert } from "../../server/alerts/formats/format-alert.js";
 import { packagedFile } from "../../shared/config/package.js";
 import type { Pool } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
 import { type Receiver, type ReceiverOptions, startReceiver } from "../../simulator/receiver.js";
 import type { AlertingOptions } from "./alerting-process.js";
 import { channelKey, sealing } from "./alerts.js";
+import { writeAlert } from "./write-alert.js";
 
 /** Quick but patient: on a busy machine a good receiver may look like one that hangs. */
 export const patientRules: DeliveryRules = {
@@ -28,10 +27,6 @@ export const patientRules: DeliveryRules = {
   look_ms: 20,
   sweep_ms: 50,
 };
-
-export const service = { baseUrl: "https://status.example", userAgent: "venuewatch/test" };
-
-export const writeAlert: AlertWriter = (to, alert, sent) => formatAlert(to, alert, { ...sent, ...service });
 
 /** Its last attempts are aborted when the test ends. */
 export function dispatcherFor(

@@ -1,0 +1,7 @@
+/** Alerts as the service of the tests writes them. */
+import type { AlertWriter } from "../../server/alerts/delivery/attempts.js";
+import { formatAlert } from "../../server/alerts/formats/format-alert.js";
+
+export const service = { baseUrl: "https://status.example", userAgent: "venuewatch/test" };
+
+export const writeAlert: AlertWriter = (to, alert, sent) => formatAlert(to, alert, { ...sent, ...service });
