@@ -28,7 +28,8 @@ void t.test("venuewatch incident retract", async (t) => {
   }
   async function begin(): Promise<string> {
     await forget(pool);
-    await measured(pool, { from: ago(300), to: ago(0) });
+    await measured(pool, { from: ago(300), to: ago(0), component: "rest:ticker" });
+    await measured(pool, { from: ago(300), to: ago(0), venue: "kraken" });
     await failing(ago(240), ago(150));
     await decideThrough(pool, ago(250), ago(200));
     const [only, ...others] = await slugs(pool);
