@@ -30,9 +30,7 @@ secrets: ## create the passwords and the key for compose.yaml that are missing
 	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus packages sql simulator docs *.json *.md LICENSE NOTICE
 	@echo "secrets/ has all secrets for compose.yaml; keep a copy of channel_key: without it you must add all channels again"
 
-# the linter and the formatter take one core each
-test: node_modules/.tap-built ## run the linter, the formatter's check, the compiler and the tests of five minutes
-	@$(MAKE) --no-print-directory -j3 rules format-check build
+test: build ## compile, and run the tests of five minutes
 	@echo "== tests"
 	@node --enable-source-maps dist/test/run.js
 

@@ -200,22 +200,22 @@ async function startBare(url: string): Promise<Client> {
 /** Reads the socket as the probe does, but without the limit on what a venue may send. */
 async function startOurs(registry: Registry, id: string, name: string, url: string): Promise<Client> {
   const { keepAlive, streams } = registry.venues.find((venue) => venue.id === id)!.socket!;
-  const feeds = streams.map(makeSubscription);
+  const subscriptions = streams.map(makeSubscription);
   let counted = 0;
   const line = startReconnectingSocket({
-    ...{ url, keepAlive, feeds, maxConnectionMs: null, openAfterMs: 0 },
+    ...{ url, keepAlive, subscriptions, maxConnectionMs: null, openAfterMs: 0 },
     ...{ userAgent: "bench", resolver: makeResolver([]), log: quiet },
     flow: { frames: unbounded, bytes: unbounded },
   });
   let readMs = performance.now();
   function count() {
     const nowMs = performance.now();
-    for (const { meter } of feeds) counted += meter.read(nowMs, nowMs - readMs)?.messages ?? 0;
+    for (const { meter } of subscriptions) counted += meter.read(nowMs, nowMs - readMs)?.messages ?? 0;
     readMs = nowMs;
     return counted;
   }
   // The client requests the streams one after the other; data that it did not request are not counted.
-  const measured = feeds.find(({ stream }) => stream.name === name)!;
+  const measured = subscriptions.find(({ stream }) => stream.name === name)!;
   while (!measured.meter.isSubscribed()) await new Promise((passed) => setTimeout(passed, 10));
   return { counted: count, close: () => line.close() };
 }

@@ -1,7 +1,7 @@
 import { Counter, Histogram } from "prom-client";
 import type { OwnMetrics } from "../shared/log/own-metrics.js";
 import { addGauge, addLabelledGauge } from "../shared/log/read-gauge.js";
-import { troubleKinds } from "../shared/measurement/trouble.js";
+import { troubleKinds } from "../shared/measurement/trouble-kinds.js";
 import type { ProbeStatus } from "./probe.js";
 import type { RecordSamples } from "./delivery/recorder.js";
 

@@ -1,7 +1,7 @@
 import type { Log } from "../shared/log/log.js";
 import { hostsOf, type Registry, type RestEndpoint, type Venue } from "../shared/registry/registry.js";
 import type { ClockError } from "./lease/heartbeat.js";
-import type { Trouble } from "../shared/measurement/trouble.js";
+import type { Trouble } from "../shared/measurement/trouble-kinds.js";
 import { makeAnswerVerdict } from "./rest/answer-verdict.js";
 import { makeChainHeads } from "./rest/chain-heads.js";
 import { makeClockWatch, type ClockWatch } from "./network/clock-error.js";
@@ -19,7 +19,7 @@ import { startShip, type ShipStatus } from "./delivery/ship.js";
 import type { Spool } from "./delivery/spool.js";
 import { startStreams } from "./stream/stream.js";
 import { startSlotCounters, type SlotCounts } from "./schedule/slot-counters.js";
-import { isBeyondBearing, makeTroubles } from "./network/troubles.js";
+import { isBeyondBearing, makeTroubles } from "./network/probe-troubles.js";
 import { makeWatchedVenues, type WatchedVenue } from "./schedule/watched-venues.js";
 
 export interface ProbeOptions {

@@ -1,4 +1,4 @@
-import { type Trouble } from "../../shared/measurement/trouble.js";
+import { type Trouble } from "../../shared/measurement/trouble-kinds.js";
 import type { Db, Pool } from "../../shared/database/pool.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import type { Vantage } from "../../shared/config/vantage.js";

@@ -3,17 +3,17 @@ import type { Subscription } from "./subscription.js";
 
 /** Finds the subscription that a frame acknowledges: the first of the waiting ones that it matches. */
 export function compileAcknowledgement(
-  feeds: readonly Subscription[],
+  subscriptions: readonly Subscription[],
 ): (frame: unknown, waiting: Iterable<Subscription>) => Subscription | null {
   const tests = new Map(
-    feeds.map((feed) => {
-      const { acknowledge } = feed.stream;
-      return [feed, acknowledge && compileConditions(acknowledge)];
+    subscriptions.map((subscription) => {
+      const { acknowledge } = subscription.stream;
+      return [subscription, acknowledge && compileConditions(acknowledge)];
     }),
   );
 
   return (frame, waiting) => {
-    for (const feed of waiting) if (tests.get(feed)?.(frame)) return feed;
+    for (const subscription of waiting) if (tests.get(subscription)?.(frame)) return subscription;
     return null;
   };
 }

@@ -17,7 +17,7 @@ export interface ReconnectingSocketOptions {
   keepAlive: KeepAlive;
   maxConnectionMs: number | null;
   openAfterMs: number;
-  feeds: readonly Subscription[];
+  subscriptions: readonly Subscription[];
   userAgent: string;
   resolver: Resolver;
   /** Trusted authorities, as PEM; default: those of Node. */
@@ -56,7 +56,7 @@ const usualOverlapMs = 15_000;
 const settleMs = 350;
 
 export function startReconnectingSocket(options: ReconnectingSocketOptions): ReconnectingSocket {
-  const { feeds, maxConnectionMs } = options;
+  const { subscriptions, maxConnectionMs } = options;
   const { overlapMs = usualOverlapMs } = options.patience ?? {};
   const log = makeSocketLog(options.log, options.url);
   const connectTimer = startConnectTimer(connect, options.openAfterMs);
@@ -116,31 +116,31 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
     current = next;
     next = null;
     down = null;
-    for (const feed of feeds) handOver(feed, current);
+    for (const subscription of subscriptions) handOver(subscription, current);
     log.opened();
     connectTimer.renew(maxConnectionMs);
   }
 
-  function onServed(session: StreamSession, feed: Subscription) {
-    log.served(feed);
+  function onServed(session: StreamSession, subscription: Subscription) {
+    log.served(subscription);
     if (session !== current) return;
-    feed.trouble = null;
-    hear(feed);
+    subscription.trouble = null;
+    hear(subscription);
   }
 
-  function onData(session: StreamSession, feed: Subscription, frame: unknown, arrival: Arrival) {
-    if (session === current) count(feed, frame, arrival);
-    else if (!isSettling && session.heard.size === feeds.length) {
+  function onData(session: StreamSession, subscription: Subscription, frame: unknown, arrival: Arrival) {
+    if (session === current) count(subscription, frame, arrival);
+    else if (!isSettling && session.heard.size === subscriptions.length) {
       isSettling = true;
       takeOverIn(settleMs);
     }
   }
 
-  function onTrouble(session: StreamSession, feed: Subscription, trouble: SubscriptionError) {
-    log.trouble(feed, trouble);
+  function onTrouble(session: StreamSession, subscription: Subscription, trouble: SubscriptionError) {
+    log.trouble(subscription, trouble);
     if (session !== current) return;
-    feed.meter.lost();
-    feed.trouble = trouble;
+    subscription.meter.lost();
+    subscription.trouble = trouble;
   }
 
   function onDown(session: StreamSession, { cause, detail, retryAfterMs }: Down) {
@@ -156,18 +156,18 @@ export function startReconnectingSocket(options: ReconnectingSocketOptions): Rec
   function onCurrentDown(session: StreamSession, cause: Cause, retryAfterMs: number) {
     connectTimer.ended(performance.now() - (session.opened()?.atMs ?? Infinity));
     current = null;
-    for (const feed of feeds) feed.meter.lost();
+    for (const subscription of subscriptions) subscription.meter.lost();
     // If the newer socket has sent a frame, it is not mute.
     if (!next?.hasSpoken() && isSilence(session, cause)) fellSilent = true;
     if (next?.isOpen() && !fellSilent) return takeOver();
     fall(cause);
-    for (const feed of feeds) feed.trouble = null;
+    for (const subscription of subscriptions) subscription.trouble = null;
     if (!next) connectTimer.retry(retryAfterMs);
   }
 
   function fall(cause: Cause) {
     down = cause;
-    for (const feed of feeds) feed.fall = cause;
+    for (const subscription of subscriptions) subscription.fall = cause;
   }
 }
 
@@ -178,11 +178,11 @@ function isSilence(session: StreamSession, cause: Cause): boolean {
 }
 
 /** A stream that the new socket does not carry yet is lost until it does. Sequence numbers begin again. */
-function handOver(feed: Subscription, to: StreamSession | null) {
-  if (!to?.served.has(feed)) feed.meter.lost();
-  else hear(feed);
-  feed.trouble = to?.troubles.get(feed) ?? null;
-  feed.sequence?.restart();
+function handOver(subscription: Subscription, to: StreamSession | null) {
+  if (!to?.served.has(subscription)) subscription.meter.lost();
+  else hear(subscription);
+  subscription.trouble = to?.troubles.get(subscription) ?? null;
+  subscription.sequence?.restart();
 }
 
 /**

@@ -13,20 +13,20 @@ type Fields = Record<string, unknown>;
  * @param asked streams that the probe has subscribed to
  * @param silent those of them that have not sent data
  */
-export function refusedFeed(
+export function refusedSubscription(
   frame: unknown,
   asked: readonly Subscription[],
   silent: readonly Subscription[],
 ): Subscription | null {
   if (!isFields(frame) || !isRefusal(frame)) return null;
-  const named = asked.find((feed) => names(frame, feed.stream.subscribe));
+  const named = asked.find((subscription) => names(frame, subscription.stream.subscribe));
   if (named) return silent.includes(named) ? named : null;
   return silent.length === 1 ? silent[0]! : null;
 }
 
 /** Whether a refusal does not name its subscription, so that it may concern any of `asked`. */
 export function namesNone(frame: unknown, asked: readonly Subscription[]): boolean {
-  return isFields(frame) && !asked.some((feed) => names(frame, feed.stream.subscribe));
+  return isFields(frame) && !asked.some((subscription) => names(frame, subscription.stream.subscribe));
 }
 
 /** Whether a frame refuses something. */

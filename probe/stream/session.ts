@@ -22,7 +22,7 @@ export interface SessionOptions {
   /** Conditions of the venue's welcome frame; no subscription is sent before it. */
   welcome?: readonly Condition[] | undefined;
   keepAlive: KeepAlive;
-  feeds: readonly Subscription[];
+  subscriptions: readonly Subscription[];
   userAgent: string;
   resolver: Resolver;
   /** Trusted authorities, as PEM; default: those of Node. */
@@ -32,10 +32,10 @@ export interface SessionOptions {
   /** The first frame of any kind arrived, which may be a pong. */
   onSpoke?(session: StreamSession): void;
   /** The stream is served: its subscription was acknowledged, or it sent data, for the first time or after trouble. */
-  onServed(session: StreamSession, feed: Subscription): void;
+  onServed(session: StreamSession, subscription: Subscription): void;
   /** `frame` is parsed. */
-  onData(session: StreamSession, feed: Subscription, frame: unknown, arrival: Arrival): void;
-  onTrouble(session: StreamSession, feed: Subscription, trouble: SubscriptionError): void;
+  onData(session: StreamSession, subscription: Subscription, frame: unknown, arrival: Arrival): void;
+  onTrouble(session: StreamSession, subscription: Subscription, trouble: SubscriptionError): void;
   onDown(session: StreamSession, down: Down): void;
   patience?: Partial<Patience>;
   /** Limits of what the peer may send. Changed only by benchmarks and tests. */
@@ -68,9 +68,9 @@ const usualPatience: Patience = { ...usualAnswerPatience, welcomeWithinMs: 3_000
 const longestNotice = 64 * 1024;
 
 export function startSession(options: SessionOptions): StreamSession {
-  const { url, feeds, userAgent, resolver, ca, flow } = options;
+  const { url, subscriptions, userAgent, resolver, ca, flow } = options;
   const patience = { ...usualPatience, ...options.patience };
-  const isDataOf = new Map(feeds.map((feed) => [feed, compileFrameMatch(feed.stream)]));
+  const isDataOf = new Map(subscriptions.map((subscription) => [subscription, compileFrameMatch(subscription.stream)]));
   const isWelcome = options.welcome && compileConditions(options.welcome);
   const timers = makeSocketTimers();
   let channels: ChannelNumbers = new Map();
@@ -87,12 +87,12 @@ export function startSession(options: SessionOptions): StreamSession {
       options.onDown(session, down);
     },
   });
-  const subscriptions = makeSocketSubscriptions({
-    ...{ feeds, socket, timers, patience },
-    onServed: (feed) => options.onServed(session, feed),
-    onTrouble: (feed, trouble) => options.onTrouble(session, feed, trouble),
+  const socketSubscriptions = makeSocketSubscriptions({
+    ...{ subscriptions, socket, timers, patience },
+    onServed: (subscription) => options.onServed(session, subscription),
+    onTrouble: (subscription, trouble) => options.onTrouble(session, subscription, trouble),
   });
-  const { served, heard, troubles } = subscriptions;
+  const { served, heard, troubles } = socketSubscriptions;
   const session: StreamSession = {
     opened: () => socket.opened,
     isOpen: () => socket.opened !== null && !socket.isEnded(),
@@ -136,8 +136,8 @@ export function startSession(options: SessionOptions): StreamSession {
     if (isWelcomed) return;
     isWelcomed = true;
     const saidAlready = options.keepAlive.send.kind === "once";
-    if (saidAlready) timers.after(betweenMessagesMs, subscriptions.begin);
-    else subscriptions.begin();
+    if (saidAlready) timers.after(betweenMessagesMs, socketSubscriptions.begin);
+    else socketSubscriptions.begin();
   }
 
   /** A frame that makes the probe throw costs its socket, but never the program. */
@@ -153,17 +153,18 @@ export function startSession(options: SessionOptions): StreamSession {
   function onFrame(frame: Buffer, arrival: Arrival) {
     const value = parsedFrame(frame);
     if (value === undefined) return;
-    const spoken = feeds.filter((feed) => isDataOf.get(feed)!(value, channels));
-    for (const feed of spoken)
-      if (heard.has(feed) || subscriptions.hear(feed)) options.onData(session, feed, value, arrival);
+    const spoken = subscriptions.filter((subscription) => isDataOf.get(subscription)!(value, channels));
+    for (const subscription of spoken)
+      if (heard.has(subscription) || socketSubscriptions.hear(subscription))
+        options.onData(session, subscription, value, arrival);
     if (spoken.length === 0 && frame.length <= longestNotice) onNotice(value);
   }
 
   function onNotice(frame: unknown) {
     if (!isWelcomed && isWelcome?.(frame)) welcomed();
     keepAlive?.answer(frame, channels);
-    channels = withChannel(frame, channels, feeds.length);
-    subscriptions.onNotice(frame);
+    channels = withChannel(frame, channels, subscriptions.length);
+    socketSubscriptions.onNotice(frame);
   }
 
   function stop() {

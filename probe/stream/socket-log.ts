@@ -8,8 +8,8 @@ import type { Subscription, SubscriptionError } from "./subscription.js";
 export interface SocketLog {
   opened(): void;
   down(cause: Cause, detail: string): void;
-  served(feed: Subscription): void;
-  trouble(feed: Subscription, trouble: SubscriptionError): void;
+  served(subscription: Subscription): void;
+  trouble(subscription: Subscription, trouble: SubscriptionError): void;
   close(): void;
 }
 
@@ -40,15 +40,15 @@ export function makeSocketLog(log: Log, url: string): SocketLog {
       if (isOurs) log.debug("socket down", { url, ...cause, detail });
       else falls.failed("attempts", { ...cause, detail });
     },
-    served(feed) {
-      saidOf.delete(feed);
+    served(subscription) {
+      saidOf.delete(subscription);
     },
-    trouble(feed, { kind, words }) {
+    trouble(subscription, { kind, words }) {
       const said = words === null ? {} : { words };
       // the subscription is retried every twenty seconds, usually with the same result
       const line = `${told[kind]} ${words}`;
-      if (saidOf.get(feed) !== line) log.warn(told[kind], { url, stream: feed.stream.name, ...said });
-      saidOf.set(feed, line);
+      if (saidOf.get(subscription) !== line) log.warn(told[kind], { url, stream: subscription.stream.name, ...said });
+      saidOf.set(subscription, line);
     },
     close: () => falls.close(),
   };

@@ -1,6 +1,6 @@
 import { compileAcknowledgement } from "./acknowledgement.js";
 import { messageText } from "./keepalive.js";
-import { isRefusal, namesNone, refusedFeed } from "./refusal.js";
+import { isRefusal, namesNone, refusedSubscription } from "./refusal.js";
 import { refusalWords } from "./refusal-words.js";
 import type { SocketTimers } from "./socket-timers.js";
 import type { VenueSocket } from "./socket.js";
@@ -8,13 +8,13 @@ import { makeSubscriptionRetries } from "./subscription-retries.js";
 import type { Subscription, SubscriptionError } from "./subscription.js";
 
 export interface SocketSubscriptionsOptions {
-  feeds: readonly Subscription[];
+  subscriptions: readonly Subscription[];
   socket: Pick<VenueSocket, "send" | "isEnded">;
   timers: SocketTimers;
   patience: AnswerPatience;
   /** The stream is served: its subscription was acknowledged, or it sent data, for the first time or after trouble. */
-  onServed(feed: Subscription): void;
-  onTrouble(feed: Subscription, trouble: SubscriptionError): void;
+  onServed(subscription: Subscription): void;
+  onTrouble(subscription: Subscription, trouble: SubscriptionError): void;
 }
 
 /** The subscriptions of one socket: sends them, reads the venue's answers, and retries those that are not served. */
@@ -22,7 +22,7 @@ export interface SocketSubscriptions {
   /** Sends the subscriptions one after the other. */
   begin: () => void;
   /** Must be called for data of a stream that is not in `heard`. Returns whether its subscription was sent. */
-  hear(feed: Subscription): boolean;
+  hear(subscription: Subscription): boolean;
   /** Must be called for each frame that is no stream's data. */
   onNotice(frame: unknown): void;
   /** Streams that were acknowledged, or have sent data. */
@@ -58,8 +58,8 @@ export const usualAnswerPatience: AnswerPatience = {
 export const betweenMessagesMs = 250;
 
 export function makeSocketSubscriptions(options: SocketSubscriptionsOptions): SocketSubscriptions {
-  const { feeds, socket, timers, patience } = options;
-  const acknowledged = compileAcknowledgement(feeds);
+  const { subscriptions, socket, timers, patience } = options;
+  const acknowledged = compileAcknowledgement(subscriptions);
   const turns = makeSubscriptionRetries(patience.askAgainFirstMs, patience.askAgainMs);
   /** When each subscription was first sent. */
   const asked = new Map<Subscription, number>();
@@ -74,90 +74,90 @@ export function makeSocketSubscriptions(options: SocketSubscriptionsOptions): So
   return { begin: askNext, hear, onNotice, served, heard, troubles };
 
   function askNext() {
-    const feed = feeds[asked.size];
-    if (!feed) return;
-    asked.set(feed, performance.now());
-    if (!feed.stream.acknowledge) serve(feed);
-    else awaitAnswer(feed);
-    ask(feed);
+    const subscription = subscriptions[asked.size];
+    if (!subscription) return;
+    asked.set(subscription, performance.now());
+    if (!subscription.stream.acknowledge) serve(subscription);
+    else awaitAnswer(subscription);
+    ask(subscription);
     timers.after(betweenMessagesMs, askNext);
   }
 
-  function ask(feed: Subscription) {
-    timesAsked.set(feed, (timesAsked.get(feed) ?? 0) + 1);
-    socket.send(messageText(feed.stream.subscribe));
-    if (!served.has(feed)) askAgain(feed);
+  function ask(subscription: Subscription) {
+    timesAsked.set(subscription, (timesAsked.get(subscription) ?? 0) + 1);
+    socket.send(messageText(subscription.stream.subscribe));
+    if (!served.has(subscription)) askAgain(subscription);
   }
 
-  function awaitAnswer(feed: Subscription) {
+  function awaitAnswer(subscription: Subscription) {
     timers.judgeAfter(patience.answerWithinMs, () => {
-      if (socket.isEnded() || served.has(feed) || troubles.has(feed)) return;
-      const askedMs = asked.get(feed)!;
-      fail(feed, { kind: "unanswered", askedMs, words: unnamedWords });
+      if (socket.isEnded() || served.has(subscription) || troubles.has(subscription)) return;
+      const askedMs = asked.get(subscription)!;
+      fail(subscription, { kind: "unanswered", askedMs, words: unnamedWords });
     });
   }
 
-  function hear(feed: Subscription) {
-    if (!asked.has(feed)) return false;
-    heard.add(feed);
-    if (!served.has(feed)) serve(feed);
+  function hear(subscription: Subscription) {
+    if (!asked.has(subscription)) return false;
+    heard.add(subscription);
+    if (!served.has(subscription)) serve(subscription);
     return true;
   }
 
   function onNotice(frame: unknown) {
-    const silent = [...asked.keys()].filter((feed) => !heard.has(feed));
+    const silent = [...asked.keys()].filter((subscription) => !heard.has(subscription));
     if (isRefusal(frame)) return onRefusal(frame, silent);
-    const unserved = silent.filter((feed) => !served.has(feed));
-    const feed = acknowledged(frame, unserved);
-    if (feed) serve(feed);
+    const unserved = silent.filter((subscription) => !served.has(subscription));
+    const subscription = acknowledged(frame, unserved);
+    if (subscription) serve(subscription);
   }
 
   function onRefusal(frame: unknown, silent: Subscription[]) {
-    const feed = refusedFeed(frame, [...asked.keys()], silent);
-    if (!feed && namesNone(frame, [...asked.keys()])) unnamedWords = refusalWords(frame);
-    if (!feed || troubles.get(feed)?.kind === "refused") return;
+    const subscription = refusedSubscription(frame, [...asked.keys()], silent);
+    if (!subscription && namesNone(frame, [...asked.keys()])) unnamedWords = refusalWords(frame);
+    if (!subscription || troubles.get(subscription)?.kind === "refused") return;
     // A retry crossed the acknowledgement: the venue only refuses the duplicate.
-    if (served.has(feed) && timesAsked.get(feed)! > 1) return;
-    const askedMs = asked.get(feed)!;
-    fail(feed, { kind: "refused", askedMs, words: refusalWords(frame) });
+    if (served.has(subscription) && timesAsked.get(subscription)! > 1) return;
+    const askedMs = asked.get(subscription)!;
+    fail(subscription, { kind: "refused", askedMs, words: refusalWords(frame) });
   }
 
-  function serve(feed: Subscription) {
-    const wasInTrouble = troubles.delete(feed);
-    served.add(feed);
-    timers.cancel(waiting.get(feed));
-    waiting.delete(feed);
-    options.onServed(feed);
+  function serve(subscription: Subscription) {
+    const wasInTrouble = troubles.delete(subscription);
+    served.add(subscription);
+    timers.cancel(waiting.get(subscription));
+    waiting.delete(subscription);
+    options.onServed(subscription);
     if (wasInTrouble) hurryOthers();
   }
 
-  function fail(feed: Subscription, trouble: SubscriptionError) {
-    served.delete(feed);
-    heard.delete(feed);
-    troubles.set(feed, trouble);
-    options.onTrouble(feed, trouble);
-    if (!waiting.has(feed)) askAgain(feed);
+  function fail(subscription: Subscription, trouble: SubscriptionError) {
+    served.delete(subscription);
+    heard.delete(subscription);
+    troubles.set(subscription, trouble);
+    options.onTrouble(subscription, trouble);
+    if (!waiting.has(subscription)) askAgain(subscription);
   }
 
-  function askAgain(feed: Subscription) {
-    const times = timesAsked.get(feed)!;
-    askAgainIn(turns.waitMs(times, performance.now()), feed);
+  function askAgain(subscription: Subscription) {
+    const times = timesAsked.get(subscription)!;
+    askAgainIn(turns.waitMs(times, performance.now()), subscription);
   }
 
-  function askAgainIn(ms: number, feed: Subscription) {
-    timers.cancel(waiting.get(feed));
+  function askAgainIn(ms: number, subscription: Subscription) {
+    timers.cancel(waiting.get(subscription));
     const timer = timers.after(ms, () => {
-      waiting.delete(feed);
-      ask(feed);
+      waiting.delete(subscription);
+      ask(subscription);
     });
-    waiting.set(feed, timer);
+    waiting.set(subscription, timer);
   }
 
   /** A venue that serves one stream again may serve all. */
   function hurryOthers() {
     const nowMs = performance.now();
     [...troubles.keys()]
-      .filter((feed) => waiting.has(feed) && turns.mayHurry(nowMs))
-      .forEach((feed, place) => askAgainIn((place + 1) * betweenMessagesMs, feed));
+      .filter((subscription) => waiting.has(subscription) && turns.mayHurry(nowMs))
+      .forEach((subscription, place) => askAgainIn((place + 1) * betweenMessagesMs, subscription));
   }
 }

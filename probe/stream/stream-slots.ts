@@ -1,5 +1,5 @@
 import { bearableMs, type EventLoopWatch } from "../schedule/event-loop-watch.js";
-import type { Meter, StreamMeasurement } from "./meter.js";
+import type { Meter, StreamMeasurement } from "./stream-meter.js";
 import type { StreamFault, StreamVerdict } from "./stream-verdict.js";
 
 export interface StreamSlot {

@@ -3,7 +3,7 @@ import { stallBasis, type Stream } from "../../shared/registry/registry.js";
 import type { ClockError } from "../lease/heartbeat.js";
 import type { Counterpart } from "./counterpart.js";
 import { leastAge } from "../rest/data-age.js";
-import type { StreamMeasurement } from "./meter.js";
+import type { StreamMeasurement } from "./stream-meter.js";
 
 /** The faults of a subscribed stream. */
 export type StreamFault = "stall" | "stale";

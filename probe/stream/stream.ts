@@ -48,8 +48,8 @@ export interface Streams {
 /** Connects to a venue, by one socket for each address that its streams need. */
 export function startStreams(options: StreamsOptions): Streams {
   const { venue, socket, resolver } = options;
-  const feeds = socket.streams.map(makeSubscription);
-  const lines = openLines(options, feeds);
+  const subscriptions = socket.streams.map(makeSubscription);
+  const connections = openConnections(options, subscriptions);
   const cadences = new Map(componentsOf(venue).map(({ id, cadenceMs }) => [id, cadenceMs]));
 
   const opening = makeOpening();
@@ -70,14 +70,14 @@ export function startStreams(options: StreamsOptions): Streams {
 
   return {
     tasks: [
-      task("conn", (cadenceMs) => measuredSocket(lines, cadenceMs, opening)),
-      ...feeds.map((feed) => {
-        const { name, url = socket.url } = feed.stream;
+      task("conn", (cadenceMs) => measuredSocket(connections, cadenceMs, opening)),
+      ...subscriptions.map((subscription) => {
+        const { name, url = socket.url } = subscription.stream;
         const { hostname } = new URL(url);
-        const measured = measuring(feed, options);
+        const measured = measuring(subscription, options);
         return task(name, (cadenceMs, signal) => {
           const outcome = measured(cadenceMs);
-          if (!mayBeOurSilence(outcome, feed)) return outcome;
+          if (!mayBeOurSilence(outcome, subscription)) return outcome;
           const { quietMs } = outcome;
           const sinceMs = performance.now() - cadenceMs - (quietMs ?? 0);
           const unanswered = { host: hostname, sinceMs, signal };
@@ -85,20 +85,20 @@ export function startStreams(options: StreamsOptions): Streams {
         });
       }),
     ],
-    socketsOpen: () => lines.filter((line) => line.opened()).length,
+    socketsOpen: () => connections.filter((connection) => connection.opened()).length,
     close() {
-      for (const line of lines) line.close();
+      for (const connection of connections) connection.close();
     },
   };
 }
 
-function openLines(
+function openConnections(
   { socket, openAfterMs, userAgent, resolver, ca, log }: StreamsOptions,
-  feeds: readonly Subscription[],
+  subscriptions: readonly Subscription[],
 ): ReconnectingSocket[] {
   const { welcome, keepAlive, maxConnectionMs } = socket;
   const urlOf = ({ stream }: Subscription) => stream.url ?? socket.url;
-  const urls = [...new Set(feeds.map(urlOf))];
+  const urls = [...new Set(subscriptions.map(urlOf))];
   return urls.map((url) =>
     startReconnectingSocket({
       url,
@@ -106,7 +106,7 @@ function openLines(
       keepAlive,
       maxConnectionMs,
       openAfterMs,
-      feeds: feeds.filter((feed) => urlOf(feed) === url),
+      subscriptions: subscriptions.filter((subscription) => urlOf(subscription) === url),
       userAgent,
       resolver,
       ...(ca !== undefined && { ca }),
@@ -117,17 +117,17 @@ function openLines(
 
 /** The state of the socket at the end of the slot; with two sockets, of the worse one. */
 function measuredSocket(
-  lines: readonly ReconnectingSocket[],
+  connections: readonly ReconnectingSocket[],
   slotMs: number,
   opening: ReturnType<typeof makeOpening>,
 ): MeasurementOutcome {
-  const causes = lines.flatMap((line) => line.down() ?? []);
+  const causes = connections.flatMap((connection) => connection.down() ?? []);
   const bad = causes.find((cause) => !isUnmeasured(cause));
   if (bad) return { ...nothingMeasured, ...bad };
   const ours = causes.find(isUnmeasured);
   if (ours) return ours;
-  if (lines.some((line) => !line.opened())) return { unmeasured: "starting" };
-  return { ...nothingMeasured, ...opening(lines, slotMs), good: true };
+  if (connections.some((connection) => !connection.opened())) return { unmeasured: "starting" };
+  return { ...nothingMeasured, ...opening(connections, slotMs), good: true };
 }
 
 /**
@@ -136,13 +136,13 @@ function measuredSocket(
  */
 function makeOpening() {
   let readAtMs = -Infinity;
-  return (lines: readonly ReconnectingSocket[], slotMs: number): Partial<Measurement> => {
+  return (connections: readonly ReconnectingSocket[], slotMs: number): Partial<Measurement> => {
     const nowMs = performance.now();
     const isNext = nowMs - readAtMs < 1.5 * slotMs;
     const sinceMs = isNext ? readAtMs : nowMs - slotMs;
     readAtMs = nowMs;
-    const [slowest] = lines
-      .flatMap((line) => line.opened() ?? [])
+    const [slowest] = connections
+      .flatMap((connection) => connection.opened() ?? [])
       .filter(({ atMs }) => atMs > sinceMs)
       .sort((a, b) => b.latencyUs - a.latencyUs);
     if (!slowest) return {};
@@ -160,18 +160,18 @@ function mayBeOurSilence(outcome: MeasurementOutcome, { trouble }: Subscription)
 }
 
 function measuring(
-  feed: Subscription,
+  subscription: Subscription,
   { venue, clock, watch, counterparts, log }: StreamsOptions,
 ): (slotMs: number) => MeasurementOutcome {
-  const { stream } = feed;
+  const { stream } = subscription;
   const { counterpart = "" } = stream;
   const verdict = makeStreamVerdict(stream, counterparts?.get(counterpart) ?? null, () => clock.read());
-  const readSlot = makeReadSlot(feed.meter, verdict, watch);
+  const readSlot = makeReadSlot(subscription.meter, verdict, watch);
   const component = `ws:${stream.name}`;
   const tell = makeVerdictLog(log, { venue: venue.id, component });
 
   return (slotMs) => {
-    const outcome = measuredStream(feed, slotMs, clock, readSlot);
+    const outcome = measuredStream(subscription, slotMs, clock, readSlot);
     if (!isUnmeasured(outcome) && !outcome.unserved) {
       const { fault, quietMs, eventAgeMs } = outcome;
       tell(fault, { quietMs, eventAgeMs });
@@ -181,17 +181,17 @@ function measuring(
 }
 
 function measuredStream(
-  feed: Subscription,
+  subscription: Subscription,
   slotMs: number,
   clock: Pick<ClockWatch, "read">,
   readSlot: ReadSlot,
 ): MeasurementOutcome {
-  const { sequence, trouble } = feed;
+  const { sequence, trouble } = subscription;
   const nowMs = performance.now();
   const slot = readSlot(nowMs, slotMs);
   if (trouble) return { ...silentSince(trouble, nowMs), fault: "handshake" };
-  if (!slot) return unheard(feed);
-  feed.fall = null;
+  if (!slot) return unheard(subscription);
+  subscription.fall = null;
   const { fault } = slot;
   const { messages, quietMs, ages, gaps } = slot.reading;
   return {

@@ -1,7 +1,7 @@
 import type { Stream } from "../../shared/registry/registry.js";
 import type { Cause } from "../rest/cause.js";
 import { makeFrameTimes } from "./frame-times.js";
-import { makeMeter, type Meter } from "./meter.js";
+import { makeMeter, type Meter } from "./stream-meter.js";
 import { watchSequence, type SequenceWatch } from "./sequence.js";
 
 /** A stream that the probe subscribes to. It outlives the sockets that carry it. */

@@ -8,7 +8,7 @@ import { partitionValid, type Entries } from "./partition-valid.js";
 import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
 import { feedTimeProblem } from "./feed-time.js";
 import type { Notice, FeedSource } from "./feed.js";
-import * as shape from "./shape.js";
+import * as shape from "./expected-shape.js";
 import { plainText, rawText } from "./sanitize-text.js";
 
 export const betterstack: FeedKind = {

@@ -5,7 +5,7 @@ import { errorAnswer } from "./error-answer.js";
 import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
 import { feedTimeProblem } from "./feed-time.js";
 import type { Notice, FeedSource } from "./feed.js";
-import * as shape from "./shape.js";
+import * as shape from "./expected-shape.js";
 import { plainText, rawText, webAddress } from "./sanitize-text.js";
 
 export const bybit: FeedKind = {

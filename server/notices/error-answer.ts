@@ -1,4 +1,4 @@
-import { shown } from "./shape.js";
+import { shown } from "./expected-shape.js";
 
 /** APIs of venues also report errors with status 200: by a code and a message in the body. */
 export function errorAnswer(code: unknown, message: unknown): string {

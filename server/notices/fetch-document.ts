@@ -6,7 +6,7 @@ import { makeBoundedClient } from "../http/bounded-client.js";
 import { decompressed, encodingOf, isDecodable, isDecompressionError } from "../http/decompressed.js";
 import { networkCodesOf, wordsForCodes } from "../http/error-words.js";
 import type { EndedExchange } from "../http/exchange.js";
-import { shown } from "./shape.js";
+import { shown } from "./expected-shape.js";
 
 export interface DocumentFetcherOptions {
   userAgent: string;

@@ -3,7 +3,7 @@
 import { errorAnswer } from "./error-answer.js";
 import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
 import type { Notice } from "./feed.js";
-import * as shape from "./shape.js";
+import * as shape from "./expected-shape.js";
 import { plainText, rawText } from "./sanitize-text.js";
 
 export const kucoin: FeedKind = {

@@ -8,7 +8,7 @@ import { partitionValid } from "./partition-valid.js";
 import { errorAnswer } from "./error-answer.js";
 import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
 import type { Notice } from "./feed.js";
-import * as shape from "./shape.js";
+import * as shape from "./expected-shape.js";
 import { plainText, rawText, webAddress } from "./sanitize-text.js";
 
 export const okx: FeedKind = {

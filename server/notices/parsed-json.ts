@@ -4,7 +4,7 @@
  * properties, as long as no code copies them by assignment.
  */
 
-import { shown } from "./shape.js";
+import { shown } from "./expected-shape.js";
 
 /** Feeds nest six levels deep. */
 const mostLevels = 64;

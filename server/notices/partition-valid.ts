@@ -1,4 +1,4 @@
-import { mismatch, type FaultOf } from "./shape.js";
+import { mismatch, type FaultOf } from "./expected-shape.js";
 
 /** No feed has so many. A body with millions would block the whole program for seconds. */
 const mostEntries = 20_000;

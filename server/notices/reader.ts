@@ -11,7 +11,7 @@ import { deadlineIn } from "./deadline.js";
 import { notUnderstood, type FeedDocument, type Taken } from "./feed-kind.js";
 import { feedKinds } from "./feed-kinds.js";
 import type { FeedReader, NoticeList, FeedPoll, FeedSource } from "./feed.js";
-import { joined, newest } from "./lists.js";
+import { joined, newest } from "./notice-lists.js";
 import { makePace } from "./pace.js";
 import { parsedJson } from "./parsed-json.js";
 import { plainText } from "./sanitize-text.js";

@@ -2,7 +2,7 @@
 import { type Pool, sql } from "../../shared/database/pool.js";
 import type { Registry } from "../../shared/registry/registry.js";
 import { faults } from "../../shared/measurement/sample.js";
-import { troubleKinds } from "../../shared/measurement/trouble.js";
+import { troubleKinds } from "../../shared/measurement/trouble-kinds.js";
 import { decide, measured, pastIncident, unmeasured } from "./fleet.js";
 import { member } from "./member.js";
 import { notice, said, whole } from "./said.js";

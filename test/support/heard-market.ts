@@ -1,7 +1,7 @@
 /** A market, its stream, and the REST endpoint that shows it, on the test's own clock: hours pass in no time. */
 import type { NewestThing } from "../../probe/rest/answer-time.js";
 import { makeCounterpart } from "../../probe/stream/counterpart.js";
-import { makeMeter } from "../../probe/stream/meter.js";
+import { makeMeter } from "../../probe/stream/stream-meter.js";
 import { makeFrameTimes } from "../../probe/stream/frame-times.js";
 import { makeReadSlot } from "../../probe/stream/stream-slots.js";
 import { makeStreamVerdict, type StreamFault } from "../../probe/stream/stream-verdict.js";

@@ -66,15 +66,15 @@ export function sendData(ws: WebSocket, arg: Arg, ts = Date.now()): void {
 
 /** Opens one line to a server, with OKX's streams. */
 export function listening(t: Test, url: string, more: Partial<ReconnectingSocketOptions> = {}) {
-  const feeds = (more.feeds ?? streams.map(makeSubscription)) as Subscription[];
+  const subscriptions = (more.subscriptions ?? streams.map(makeSubscription)) as Subscription[];
   const line = startReconnectingSocket({
-    ...{ url, keepAlive, feeds, maxConnectionMs: null, openAfterMs: 0 },
+    ...{ url, keepAlive, subscriptions, maxConnectionMs: null, openAfterMs: 0 },
     ...{ userAgent: "test", resolver: makeResolver([]), log: quiet },
     ...more,
   });
   t.teardown(() => line.close());
-  const feed = (name: string) => feeds.find(({ stream }) => stream.name === name)!;
-  return { line, feeds, feed };
+  const subscription = (name: string) => subscriptions.find(({ stream }) => stream.name === name)!;
+  return { line, subscriptions, subscription };
 }
 
 /** Measures a venue's streams without the rest of a probe. */

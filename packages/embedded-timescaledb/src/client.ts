@@ -7,7 +7,7 @@ import { makeInbox } from "./inbox.js";
 import type { EmbeddedLog } from "./log.js";
 import { type LoginSurroundings, startLogin } from "./login.js";
 import { protocolViolation, type Complaint } from "./messages.js";
-import { takeStep, type ProtocolStep } from "./step.js";
+import { takeStep, type ProtocolStep } from "./protocol-step.js";
 import { makeTurnLimit } from "./turn-limit.js";
 
 /** While a client waits for its turn and has sent more than this, nothing more is read from it. */

@@ -3,9 +3,9 @@ import { openDestination } from "../channels/open-destination.js";
 import type { Sealing } from "../channels/sealing.js";
 import type { Alert } from "../formats/alert.js";
 import type { Destination, WebhookRequest } from "../formats/webhook-request.js";
-import { type DueDelivery, fieldsOf } from "./claimed.js";
+import { type DueDelivery, fieldsOf } from "./claimed-delivery.js";
 import type { DeliveryOutcome } from "./outcome.js";
-import type { OwnFaults } from "./own-faults.js";
+import type { LocalFailureLog } from "./local-failure-log.js";
 import type { Poster } from "./post.js";
 import type { RecentlySent } from "./recently-sent.js";
 import type { AttemptResults } from "./results.js";
@@ -39,14 +39,14 @@ interface AttemptsOptions {
   leaseMs: number;
   log: Log;
   recentlySent: RecentlySent;
-  ownFaults: OwnFaults;
+  localFailures: LocalFailureLog;
   results: AttemptResults;
   /** Called when the result of an attempt was added. */
   onEnded: (claimed: DueDelivery, outcome: DeliveryOutcome) => void;
 }
 
 export function makeAttempts(options: AttemptsOptions): Attempts {
-  const { poster, write, leaseMs, log, recentlySent, ownFaults, results, onEnded } = options;
+  const { poster, write, leaseMs, log, recentlySent, localFailures, results, onEnded } = options;
   let inProgress = 0;
   let onIdle = () => {};
 
@@ -75,7 +75,7 @@ export function makeAttempts(options: AttemptsOptions): Attempts {
       const leaveByMs = askedAtMs + leaseMs / 2;
       const request = write(to, claimed.body, { at, deliveryId });
       const outcome = await poster.post(request, leaveByMs);
-      ownFaults.attempted(claimed, outcome);
+      localFailures.attempted(claimed, outcome);
       return outcome;
     } catch (error) {
       log.error("an alert could not be sent because of a bug", { ...fieldsOf(claimed), error });

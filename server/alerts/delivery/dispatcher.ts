@@ -7,15 +7,15 @@ import { startLoop } from "../../../shared/process/loop.js";
 import { stackOf } from "../../../shared/process/user-error.js";
 import type { Sealing } from "../channels/sealing.js";
 import { type AlertWriter, makeAttempts } from "./attempts.js";
-import { type ClaimedDelivery, fieldsOf } from "./claimed.js";
+import { type ClaimedDelivery, fieldsOf } from "./claimed-delivery.js";
 import { followTimeline } from "./follow-timeline.js";
 import type { AlertMetrics } from "./metrics.js";
-import { makeOwnFaults, type OwnFaults } from "./own-faults.js";
+import { makeLocalFailureLog, type LocalFailureLog } from "./local-failure-log.js";
 import type { Poster } from "./post.js";
 import { makeRecentlySent } from "./recently-sent.js";
 import { makeAttemptResults } from "./results.js";
 import { type DeliveryRules, deliveryRules } from "./rules.js";
-import type { Settled } from "./settled.js";
+import type { Settled } from "./settled-attempt.js";
 import { endUnsent, watchUnreadable } from "./unsent.js";
 
 export interface DispatcherOptions {
@@ -76,11 +76,11 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   let sweepAtMs = 0;
   const recentlySent = makeRecentlySent();
   const adoptTimeline = followTimeline(db, recentlySent, log);
-  const ownFaults = makeOwnFaults(log);
+  const localFailures = makeLocalFailureLog(log);
   const results = makeAttemptResults(db, rules, random);
   const logUnreadable = watchUnreadable(db, sealing, rules, log);
   const attempts = makeAttempts({
-    ...{ poster, write, leaseMs: rules.lease_ms, log, recentlySent, ownFaults, results },
+    ...{ poster, write, leaseMs: rules.lease_ms, log, recentlySent, localFailures, results },
     onEnded({ format }, outcome) {
       metrics?.sent(format, outcome);
       turning.wake();
@@ -157,7 +157,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     pollWithin(rules.look_ms);
     for (const row of rows) {
       metrics?.settled(row);
-      logSettled(row, log, ownFaults);
+      logSettled(row, log, localFailures);
     }
     if (rows.some(({ channel_off: off }) => off !== null)) await endUnsent(db, log);
   }
@@ -207,10 +207,10 @@ async function expand(db: DispatcherOptions["db"]): Promise<Expanded> {
   });
 }
 
-function logSettled(row: Settled, log: Log, ownFaults: OwnFaults): void {
+function logSettled(row: Settled, log: Log, localFailures: LocalFailureLog): void {
   const { delivery_id: delivery, channel_id: channel, state, failures } = row;
   if (state === "failed") log.warn("an alert could not be delivered", { delivery, channel, failures });
-  if (state !== "due") ownFaults.end(channel);
+  if (state !== "due") localFailures.end(channel);
   if (row.channel_off === null) return;
   const why = {
     failures: `${row.channel_failures} failures in a row`,

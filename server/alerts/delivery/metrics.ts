@@ -5,7 +5,7 @@ import type { Log } from "../../../shared/log/log.js";
 import type { OwnMetrics } from "../../../shared/log/own-metrics.js";
 import { addGauge, addLabelledGauge } from "../../../shared/log/read-gauge.js";
 import { type Format, formats } from "../channels/channel.js";
-import type { Settled } from "./settled.js";
+import type { Settled } from "./settled-attempt.js";
 import type { DeliveryOutcome } from "./outcome.js";
 
 /** Metrics of the alerts that a core sends. */

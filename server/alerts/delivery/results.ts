@@ -1,7 +1,7 @@
 import type { Db } from "../../../shared/database/pool.js";
 import type { DeliveryOutcome } from "./outcome.js";
 import type { DeliveryRules } from "./rules.js";
-import type { Settled } from "./settled.js";
+import type { Settled } from "./settled-attempt.js";
 
 /** Results of attempts, kept until the database has them. */
 export interface AttemptResults {

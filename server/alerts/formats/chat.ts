@@ -1,5 +1,5 @@
 import type { Alert, OfficialNotice } from "./alert.js";
-import { bounded } from "../delivery/bounded.js";
+import { truncated } from "../delivery/truncate-text.js";
 import { inWords } from "../delivery/duration.js";
 import { headline } from "./headline.js";
 import type { ChatDestination, WebhookRequest, Sent } from "./webhook-request.js";
@@ -89,7 +89,7 @@ const escapes: Record<string, string> = {
 
 /** Slack requires exactly these three escapes: unescaped, `<!channel>` in a title would notify everybody. */
 function escaped(text: string, limit: number): string {
-  return bounded(text, limit, (character) => escapes[character] ?? character);
+  return truncated(text, limit, (character) => escapes[character] ?? character);
 }
 
 /** Only the text where the address is not http(s), or would have to be cut. */

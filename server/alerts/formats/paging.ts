@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Alert } from "./alert.js";
-import { bounded } from "../delivery/bounded.js";
+import { truncated } from "../delivery/truncate-text.js";
 import { headline } from "./headline.js";
 import type { WebhookRequest, PagingDestination, Sent } from "./webhook-request.js";
 import { permalinkOf } from "./permalink.js";
@@ -58,12 +58,12 @@ function payloadOf(alert: Alert) {
   const sentence = [headline(alert), ...(summary ? [summary] : [])].join(". ");
   const { official } = incident;
   return {
-    summary: bounded(sentence, 1024),
-    source: bounded(venue.id, 255) || "venue",
+    summary: truncated(sentence, 1024),
+    source: truncated(venue.id, 255) || "venue",
     severity: test ? "info" : severity === "outage" ? "critical" : "warning",
     timestamp: incident.startedAt,
-    component: bounded(component.id, 255),
-    group: bounded(venue.category, 255),
+    component: truncated(component.id, 255),
+    group: truncated(venue.category, 255),
     class: severity,
     custom_details: {
       eventId,
@@ -75,13 +75,13 @@ function payloadOf(alert: Alert) {
       closedAt: incident.closedAt,
       endedAt: incident.endedAt,
       durationSeconds: incident.durationSeconds,
-      venue: bounded(venue.name, 255),
-      component: bounded(component.label, 255),
-      evidence: bounded(summary ?? "not stored", 1000),
+      venue: truncated(venue.name, 255),
+      component: truncated(component.label, 255),
+      evidence: truncated(summary ?? "not stored", 1000),
       official: official && {
-        title: bounded(official.title, 500),
-        status: bounded(official.status, 100),
-        url: official.url === null ? null : bounded(official.url, 1000),
+        title: truncated(official.title, 500),
+        status: truncated(official.status, 100),
+        url: official.url === null ? null : truncated(official.url, 1000),
         subjectMatched: official.subjectMatched,
       },
     },

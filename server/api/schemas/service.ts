@@ -1,7 +1,7 @@
 import { units } from "../../../shared/measurement/rule.js";
 import { services } from "../../../shared/config/service.js";
 import { unmeasuredReasons } from "../../../shared/measurement/unmeasured.js";
-import { troubleKinds } from "../../../shared/measurement/trouble.js";
+import { troubleKinds } from "../../../shared/measurement/trouble-kinds.js";
 import {
   counts,
   day,

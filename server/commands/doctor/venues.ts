@@ -8,7 +8,7 @@ import { isUnmeasured, type MeasurementOutcome } from "../../../probe/rest/measu
 import { makeResolver, type Resolver } from "../../../probe/network/resolver.js";
 import { makeRest, type Rest } from "../../../probe/rest/rest.js";
 import { openSocket } from "../../../probe/stream/socket.js";
-import { isBeyondBearing } from "../../../probe/network/troubles.js";
+import { isBeyondBearing } from "../../../probe/network/probe-troubles.js";
 import { hostsOf, type Registry, type Venue } from "../../../shared/registry/registry.js";
 import { type Finding, failure, ok, warning } from "./finding.js";
 

@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import type { WebSocket } from "ws";
 import { compileAcknowledgement } from "../../../probe/stream/acknowledgement.js";
 import { makeSubscription, type Subscription } from "../../../probe/stream/subscription.js";
-import { isRefusal, refusedFeed } from "../../../probe/stream/refusal.js";
+import { isRefusal, refusedSubscription } from "../../../probe/stream/refusal.js";
 import { refusalWords } from "../../../probe/stream/refusal-words.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { acknowledge, listening, refuse, sendData, serveOkx, streams, type Arg } from "../../support/okx-server.js";
@@ -30,19 +30,19 @@ for (const venue of registry.venues.filter(({ socket }) => socket))
     const socket = world.registry.venues[0]!.socket!;
     const urlOf = (stream: { url?: string }) => stream.url ?? socket.url;
     for (const url of new Set(socket.streams.map(urlOf))) {
-      const feeds = socket.streams.filter((stream) => urlOf(stream) === url).map(makeSubscription);
-      const acknowledged = compileAcknowledgement(feeds);
+      const subscriptions = socket.streams.filter((stream) => urlOf(stream) === url).map(makeSubscription);
+      const acknowledged = compileAcknowledgement(subscriptions);
       const client = await connect(url);
-      const waiting = new Set(feeds);
+      const waiting = new Set(subscriptions);
       client.ws.on("message", (data: Buffer) => {
         const frame = JSON.parse(data.toString()) as unknown;
-        const feed = isRefusal(frame) ? null : acknowledged(frame, waiting);
-        if (feed) waiting.delete(feed);
+        const subscription = isRefusal(frame) ? null : acknowledged(frame, waiting);
+        if (subscription) waiting.delete(subscription);
       });
-      for (const [place, feed] of feeds.entries()) {
-        t.equal(feeds.length - waiting.size, place);
-        send(client, feed.stream.subscribe);
-        await until(() => !waiting.has(feed));
+      for (const [place, subscription] of subscriptions.entries()) {
+        t.equal(subscriptions.length - waiting.size, place);
+        send(client, subscription.stream.subscribe);
+        await until(() => !waiting.has(subscription));
       }
       client.ws.terminate();
     }
@@ -60,14 +60,14 @@ async function serveTrades(t: Test, answer: (ws: WebSocket, arg: Arg) => void) {
 
 void t.test("a subscription without an answer is the fault of its stream alone, until the socket closes", async (t) => {
   const { url, server } = await serveTrades(t, () => {});
-  const { line, feed, feeds } = listening(t, url, { patience });
-  await until(() => names.filter((name) => feed(name).meter.isSubscribed()).length === 2);
-  await until(() => feed("trades").trouble !== null);
-  const { kind, askedMs } = feed("trades").trouble!;
+  const { line, subscription, subscriptions } = listening(t, url, { patience });
+  await until(() => names.filter((name) => subscription(name).meter.isSubscribed()).length === 2);
+  await until(() => subscription("trades").trouble !== null);
+  const { kind, askedMs } = subscription("trades").trouble!;
   t.equal(kind, "unanswered");
   t.ok(performance.now() - askedMs >= patience.answerWithinMs, "not before the answer is due");
-  t.notOk(feed("trades").meter.isSubscribed());
-  t.same([feed("ticker").trouble, feed("book").trouble], [null, null]);
+  t.notOk(subscription("trades").meter.isSubscribed());
+  t.same([subscription("ticker").trouble, subscription("book").trouble], [null, null]);
   t.ok(line.opened());
   t.equal(line.down(), null, "the socket stays up");
 
@@ -76,14 +76,14 @@ void t.test("a subscription without an answer is the fault of its stream alone, 
   ws!.terminate();
   await until(() => line.down() !== null);
   t.same(line.down(), { fault: "closed" });
-  t.ok(feeds.every(({ trouble, meter }) => !trouble && !meter.isSubscribed()));
+  t.ok(subscriptions.every(({ trouble, meter }) => !trouble && !meter.isSubscribed()));
 });
 
 void t.test("a refusal that names no stream becomes the reason of all unanswered ones", async (t) => {
   const { url } = await serveOkx(t, (ws) => ws.send(JSON.stringify({ event: "alert", message: "Bad request" })));
-  const { feed } = listening(t, url, { patience });
-  await until(() => names.every((name) => feed(name).trouble !== null));
-  for (const name of names) t.equal(feed(name).trouble?.words, "Bad request", name);
+  const { subscription } = listening(t, url, { patience });
+  await until(() => names.every((name) => subscription(name).trouble !== null));
+  for (const name of names) t.equal(subscription(name).trouble?.words, "Bad request", name);
 });
 
 for (const [what, answer] of [
@@ -95,12 +95,12 @@ for (const [what, answer] of [
     const { url } = await serveOkx(t, (ws, arg) => {
       if (arg.channel === "trades") answerTrades = () => answer(ws, arg);
     });
-    const { feed } = listening(t, url, { patience });
-    await until(() => feed("trades").trouble?.kind === "unanswered");
+    const { subscription } = listening(t, url, { patience });
+    await until(() => subscription("trades").trouble?.kind === "unanswered");
     answerTrades();
-    await until(() => feed("trades").trouble === null);
-    t.ok(feed("trades").meter.isSubscribed());
-    t.equal(feed("ticker").trouble?.kind, "unanswered", "no other stream is served");
+    await until(() => subscription("trades").trouble === null);
+    t.ok(subscription("trades").meter.isSubscribed());
+    t.equal(subscription("ticker").trouble?.kind, "unanswered", "no other stream is served");
   });
 
 const unacknowledged = structuredClone(streams);
@@ -118,10 +118,10 @@ for (const [what, streamed, answer] of [
       else answer(ws, arg);
     });
     const patience = { answerWithinMs: 10_000, askAgainFirstMs: 100, askAgainMs: 300 };
-    const { feed } = listening(t, url, { feeds: streamed.map(makeSubscription), patience });
-    await until(() => feed("trades").trouble?.kind === "refused");
-    await until(() => feed("trades").trouble === null);
-    t.ok(feed("trades").meter.isSubscribed());
+    const { subscription } = listening(t, url, { subscriptions: streamed.map(makeSubscription), patience });
+    await until(() => subscription("trades").trouble?.kind === "refused");
+    await until(() => subscription("trades").trouble === null);
+    t.ok(subscription("trades").meter.isSubscribed());
     t.equal(times, 4);
     // without acknowledgements, the others are sent again until they bring data
     if (answer === acknowledge) t.equal(requests.filter((name) => name === "tickers").length, 1);
@@ -133,9 +133,11 @@ void t.test("a subscription that gets no answer is sent again", async (t) => {
     sentMs.push(performance.now());
     if (sentMs.length === 4) acknowledge(ws, arg);
   });
-  const { feed } = listening(t, url, { patience: { answerWithinMs: 2500, askAgainFirstMs: 100, askAgainMs: 300 } });
-  await until(() => feed("trades").meter.isSubscribed());
-  t.equal(feed("trades").trouble, null, "no fault before the answer is due");
+  const { subscription } = listening(t, url, {
+    patience: { answerWithinMs: 2500, askAgainFirstMs: 100, askAgainMs: 300 },
+  });
+  await until(() => subscription("trades").meter.isSubscribed());
+  t.equal(subscription("trades").trouble, null, "no fault before the answer is due");
   await sleep(700);
   t.equal(sentMs.length, 4, "it is not sent again once it is served");
   // A tenth of a second, two tenths and three; the first may have arrived late.
@@ -153,11 +155,11 @@ void t.test("a repeated subscription may be refused once without a fault", async
     acknowledge(ws, arg);
     refuse(ws, arg);
   });
-  const { feeds } = listening(t, url, { patience: { askAgainFirstMs: 600, askAgainMs: 60_000 } });
-  await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+  const { subscriptions } = listening(t, url, { patience: { askAgainFirstMs: 600, askAgainMs: 60_000 } });
+  await until(() => subscriptions.every(({ meter }) => meter.isSubscribed()));
   await sleep(500);
   t.equal(requests.length, 2 * names.length);
-  t.ok(feeds.every(({ trouble }) => trouble === null));
+  t.ok(subscriptions.every(({ trouble }) => trouble === null));
 });
 
 void t.test("when one stream is served again, the others are retried at once", async (t) => {
@@ -168,12 +170,12 @@ void t.test("when one stream is served again, the others are retried at once", a
     if (isRefusing) refuse(ws, arg);
     else acknowledge(ws, arg);
   });
-  const { feeds } = listening(t, url, { patience: { askAgainFirstMs: 2000, askAgainMs: 2000 } });
-  await until(() => feeds.every(({ trouble }) => trouble !== null));
+  const { subscriptions } = listening(t, url, { patience: { askAgainFirstMs: 2000, askAgainMs: 2000 } });
+  await until(() => subscriptions.every(({ trouble }) => trouble !== null));
   isRefusing = false;
-  await until(() => feeds.some(({ trouble }) => trouble === null));
+  await until(() => subscriptions.some(({ trouble }) => trouble === null));
   const firstMs = performance.now();
-  await until(() => feeds.every(({ trouble }) => trouble === null));
+  await until(() => subscriptions.every(({ trouble }) => trouble === null));
   const allMs = performance.now() - firstMs;
   t.ok(allMs < 2000, `${allMs} ms later, and not in two turns of 2 s`);
   t.equal(requests, 2 * names.length);
@@ -185,9 +187,9 @@ void t.test("a refusal is stored in the venue's own words", async (t) => {
     ws.send(JSON.stringify({ event: "error", code: "60018", msg, arg }));
   });
   const { log, lines } = listeningLog("warn");
-  const { feed } = listening(t, url, { log });
-  await until(() => feed("trades").trouble !== null);
-  t.equal(feed("trades").trouble?.words, "60018 channel:trades doesn't exist");
+  const { subscription } = listening(t, url, { log });
+  await until(() => subscription("trades").trouble !== null);
+  t.equal(subscription("trades").trouble?.words, "60018 channel:trades doesn't exist");
   t.match(lines.join(""), /refused.*60018 channel:trades doesn't exist/);
 });
 
@@ -231,18 +233,25 @@ void t.test("an answer that refuses nothing is no refusal", (t) => {
 });
 
 void t.test("a refusal affects only the stream that it names", (t) => {
-  const feeds = streams.map(makeSubscription);
-  const [first, second] = feeds as [Subscription, Subscription];
-  for (const feed of feeds) {
-    const [arg] = (feed.stream.subscribe as { args: object[] }).args;
+  const subscriptions = streams.map(makeSubscription);
+  const [first, second] = subscriptions as [Subscription, Subscription];
+  for (const subscription of subscriptions) {
+    const [arg] = (subscription.stream.subscribe as { args: object[] }).args;
     for (const kind of [{ event: "error" }, { type: "x:error" }])
-      t.equal(refusedFeed({ ...kind, arg: { ...arg } }, feeds, feeds), feed);
-    t.equal(refusedFeed({ event: "error", arg: { ...arg, instId: "OTHER" } }, feeds, feeds), null);
+      t.equal(refusedSubscription({ ...kind, arg: { ...arg } }, subscriptions, subscriptions), subscription);
+    t.equal(
+      refusedSubscription({ event: "error", arg: { ...arg, instId: "OTHER" } }, subscriptions, subscriptions),
+      null,
+    );
   }
   const [arg] = (first.stream.subscribe as { args: unknown[] }).args;
-  t.equal(refusedFeed({ event: "error", arg }, feeds, [second]), null, "a stream that has sent data is not refused");
-  t.equal(refusedFeed({ event: "error" }, feeds, [second]), second);
-  t.equal(refusedFeed({ event: "error" }, feeds, feeds), null);
+  t.equal(
+    refusedSubscription({ event: "error", arg }, subscriptions, [second]),
+    null,
+    "a stream that has sent data is not refused",
+  );
+  t.equal(refusedSubscription({ event: "error" }, subscriptions, [second]), second);
+  t.equal(refusedSubscription({ event: "error" }, subscriptions, subscriptions), null);
   t.end();
 });
 
@@ -254,22 +263,22 @@ void t.test("no subscription is sent before the welcome", async (t) => {
     requests += 1;
     acknowledge(ws, arg);
   });
-  const { line, feeds } = listening(t, url, { welcome, patience: { welcomeWithinMs: 60_000 } });
+  const { line, subscriptions } = listening(t, url, { welcome, patience: { welcomeWithinMs: 60_000 } });
   await until(() => line.opened() !== null);
   const [ws] = server.clients;
   ws!.send(JSON.stringify({ message: "wait" }));
   await sleep(300);
   t.equal(requests, 0);
   for (let i = 0; i < 2; i += 1) ws!.send(JSON.stringify({ message: "welcome", pingInterval: 18_000 }));
-  await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+  await until(() => subscriptions.every(({ meter }) => meter.isSubscribed()));
   t.equal(requests, streams.length, "each once");
 });
 
 void t.test("subscriptions are sent even if the welcome never comes", async (t) => {
   const { url } = await serveOkx(t, acknowledge);
-  const { line, feeds } = listening(t, url, { welcome, patience: { welcomeWithinMs: 400 } });
+  const { line, subscriptions } = listening(t, url, { welcome, patience: { welcomeWithinMs: 400 } });
   await until(() => line.opened() !== null);
-  t.notOk(feeds.some(({ meter }) => meter.isSubscribed()));
-  await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
-  t.ok(feeds.every(({ trouble }) => trouble === null));
+  t.notOk(subscriptions.some(({ meter }) => meter.isSubscribed()));
+  await until(() => subscriptions.every(({ meter }) => meter.isSubscribed()));
+  t.ok(subscriptions.every(({ trouble }) => trouble === null));
 });

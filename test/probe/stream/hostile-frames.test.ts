@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import type { WebSocket } from "ws";
 import { makeSubscription } from "../../../probe/stream/subscription.js";
-import { refusedFeed } from "../../../probe/stream/refusal.js";
+import { refusedSubscription } from "../../../probe/stream/refusal.js";
 import { refusalWords } from "../../../probe/stream/refusal-words.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
 import { startSession } from "../../../probe/stream/session.js";
@@ -66,8 +66,9 @@ void t.test("a deep refusal gets a readable reason", (t) => {
 });
 
 void t.test("a hostile frame names no stream", (t) => {
-  const feeds = streams.map(makeSubscription);
-  for (const text of hostile) t.equal(refusedFeed(JSON.parse(text), feeds, feeds), null, text.slice(0, 60));
+  const subscriptions = streams.map(makeSubscription);
+  for (const text of hostile)
+    t.equal(refusedSubscription(JSON.parse(text), subscriptions, subscriptions), null, text.slice(0, 60));
   t.end();
 });
 
@@ -91,7 +92,7 @@ void t.test("a frame that triggers a bug closes only its socket, and is logged",
   const { log, lines } = listeningLog();
   let down: Down | undefined;
   const session = startSession({
-    ...{ url, keepAlive, resolver: makeResolver([]), log, feeds: streams.map(makeSubscription) },
+    ...{ url, keepAlive, resolver: makeResolver([]), log, subscriptions: streams.map(makeSubscription) },
     ...{ userAgent: "test", onOpen() {}, onServed() {}, onData() {} },
     onTrouble() {
       throw new Error("a bug");

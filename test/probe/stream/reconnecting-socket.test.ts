@@ -27,14 +27,14 @@ void t.test("a subscription that a renewed socket refuses stays refused when it 
   });
   const resolver = makeResolver([]);
   const begunMs = performance.now();
-  const { line, feeds, feed } = listening(t, url, { resolver, maxConnectionMs: 3000 });
+  const { line, subscriptions, subscription } = listening(t, url, { resolver, maxConnectionMs: 3000 });
   await until(() => line.opened() !== null);
   const first = line.opened();
-  t.equal(feed("trades").trouble, null);
+  t.equal(subscription("trades").trouble, null);
   t.equal(await resolver.wayOut("other.test", begunMs - 1000), "open", "an open socket is a way out");
   await until(() => line.opened() !== first);
   t.ok(line.opened(), "the renewed socket has taken over");
-  for (const one of feeds) t.equal(one.trouble?.kind === "refused", one === feed("trades"));
+  for (const one of subscriptions) t.equal(one.trouble?.kind === "refused", one === subscription("trades"));
 });
 
 void t.test("a failed renewal loses nothing, and a successful one loses no frame and shows no gap", async (t) => {
@@ -50,19 +50,21 @@ void t.test("a failed renewal loses nothing, and a successful one loses no frame
     }, 50);
     ws.once("close", () => clearInterval(timer));
   });
-  const feeds = streams.map((stream) => makeSubscription({ ...stream, sequence: { kind: "counter", path: "$.seq" } }));
-  const { line } = listening(t, url, { feeds, maxConnectionMs: 2000 });
-  await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+  const subscriptions = streams.map((stream) =>
+    makeSubscription({ ...stream, sequence: { kind: "counter", path: "$.seq" } }),
+  );
+  const { line } = listening(t, url, { subscriptions, maxConnectionMs: 2000 });
+  await until(() => subscriptions.every(({ meter }) => meter.isSubscribed()));
   const first = line.opened();
   const begunMs = performance.now();
-  for (const { meter } of feeds) meter.read(begunMs, 1);
-  const isUp = () => isOpen(line) && feeds.every(({ meter }) => meter.isSubscribed());
+  for (const { meter } of subscriptions) meter.read(begunMs, 1);
+  const isUp = () => isOpen(line) && subscriptions.every(({ meter }) => meter.isSubscribed());
   t.ok(await holdsUntil(isUp, () => renewals === 1));
   t.equal(line.opened(), first, "the old socket stays in use");
   t.ok(await holdsUntil(isUp, () => line.opened() !== first));
   await sleep(200);
   const nowMs = performance.now();
-  for (const { meter } of feeds) {
+  for (const { meter } of subscriptions) {
     const { isWhole, messages, gaps, quietMs } = meter.read(nowMs, nowMs - begunMs)!;
     t.ok(isWhole, "the stream was subscribed all the time");
     t.equal(gaps, 0);
@@ -84,13 +86,13 @@ void t.test("a venue whose sockets open but stay mute is down until one shows a 
     // a pong is a sign of life
     if (opened === 4) ws.on("ping", () => ws.pong());
   });
-  const { line, feeds } = listening(t, url, { keepAlive: impatient, patience: { speakWithinMs: 200 } });
-  await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+  const { line, subscriptions } = listening(t, url, { keepAlive: impatient, patience: { speakWithinMs: 200 } });
+  await until(() => subscriptions.every(({ meter }) => meter.isSubscribed()));
   await until(() => line.down() !== null);
   t.same(line.down(), { fault: "timeout" });
 
   const isDown = () =>
-    line.down() !== null && !line.opened() && feeds.every(({ meter, fall }) => !meter.isSubscribed() && fall);
+    line.down() !== null && !line.opened() && subscriptions.every(({ meter, fall }) => !meter.isSubscribed() && fall);
   const isOver = () => opened >= 4;
   const staysDown = await holdsUntil(() => isOver() || isDown(), isOver);
   t.ok(staysDown, "two sockets that open and stay mute do not end the fault");
@@ -236,17 +238,17 @@ async function renewTwice(t: Test, aheadMs: number) {
     }
   }, 500);
   t.teardown(() => clearInterval(timer));
-  const feed = makeSubscription(streams[0]!);
-  const { meter } = feed;
+  const subscription = makeSubscription(streams[0]!);
+  const { meter } = subscription;
   let counted = 0;
-  feed.meter = {
+  subscription.meter = {
     ...meter,
     frame(...args) {
       counted += 1;
       meter.frame(...args);
     },
   };
-  const { line } = listening(t, url, { feeds: [feed], maxConnectionMs: 2000 });
+  const { line } = listening(t, url, { subscriptions: [subscription], maxConnectionMs: 2000 });
   await until(() => served.length > 2 && sent >= 5, 20_000);
   clearInterval(timer);
   await until(() => inFlight === 0);

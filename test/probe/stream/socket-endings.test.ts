@@ -80,8 +80,8 @@ void t.test("an acknowledgement that arrived during a standstill is read before 
     while (performance.now() < untilMs);
   });
   const { log, lines } = listeningLog("warn");
-  const { feeds } = listening(t, url, { patience, log });
-  await until(() => answered === feeds.length);
-  await until(() => feeds.every(({ meter }) => meter.isSubscribed()));
+  const { subscriptions } = listening(t, url, { patience, log });
+  await until(() => answered === subscriptions.length);
+  await until(() => subscriptions.every(({ meter }) => meter.isSubscribed()));
   t.same(lines, []);
 });

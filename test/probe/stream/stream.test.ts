@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import { makeBackoff } from "../../../probe/stream/backoff.js";
-import { makeMeter } from "../../../probe/stream/meter.js";
+import { makeMeter } from "../../../probe/stream/stream-meter.js";
 import { makeFrameTimes } from "../../../probe/stream/frame-times.js";
 import { correctedAge, leastAge } from "../../../probe/rest/data-age.js";
 import { type Registry, type Venue } from "../../../shared/registry/registry.js";

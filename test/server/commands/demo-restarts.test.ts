@@ -1,4 +1,4 @@
-/** A demo whose programs are killed, and that is stopped and started again in the same directory. */
+/** A demo for as long as its first alerts take, whose programs are killed, and that is started again. */
 import { execFileSync } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,8 +27,10 @@ void t.test("venuewatch demo, over three starts", async (t) => {
   const env = await demoEnv(t);
   await t.test("discards a history that was cut off in the first start", (t) => cutOff(t, env));
   const demo = await startDemo(t, env);
+  await t.test("fills in the history", (t) => historyIsFilledIn(t, demo));
+  await t.test("stores samples and rolls them up", (t) => samplesArriveAndRollUp(t, demo));
+  await t.test("delivers alerts", (t) => alertsArrive(t, demo));
   await t.test("lets an analyst query", (t) => analystAsks(t, demo));
-  await soon(() => demo.script.output().includes("the history is complete"));
   await t.test("restarts programs that are killed", (t) => killedOnesComeBack(t, demo));
   demo.script.kill("SIGTERM");
   t.equal(await demo.script.ended, 0);
@@ -50,6 +52,56 @@ async function cutOff(t: Test, env: DemoEnv) {
   t.notMatch(script.output(), "made the recent history", "the history is still being made");
   script.kill("SIGTERM");
   t.equal(await script.ended, 0);
+}
+
+async function historyIsFilledIn(t: Test, { script, url }: Demo) {
+  await soon(() => script.output().includes("the history is complete"));
+  // the next tick makes it visible
+  await soon(async () => (await readBoard(url)).venues.every(({ measuredDays }) => measuredDays === demoDays));
+  const hasPast = (await readIncidents(url)).some(({ status }) => status === "closed");
+  t.ok(hasPast, "the history has a past incident");
+  await soon(async () => (await get<{ ready: boolean }>(`${url}/readyz`)).ready);
+}
+
+/** With the names that a user of psql would type. */
+async function samplesArriveAndRollUp(t: Test, { databaseUrl }: Demo) {
+  const newest = async (column: string, table: string) => {
+    const [row] = await rowsOf<{ at: Date }>(databaseUrl, `select max(${column}) as at from ${table}`);
+    return row!.at;
+  };
+  const before = await newest("ts", "sample");
+  await soon(async () => (await newest("ts", "sample")) > before);
+  for (const table of ["sample_minute", "component_minute", "venue_minute"])
+    await soon(async () => +(await newest("minute", table)) > +before - 60_000);
+  // hours and days are rolled up five minutes after they end
+  const over = +before - 5 * 60_000;
+  const lastBefore = (ms: number) => (Math.floor(over / ms) - 1) * ms;
+  const [lastHour, lastDay] = [lastBefore(3_600_000), lastBefore(86_400_000)];
+  await soon(async () => +(await newest("hour", "venue_hour")) >= lastHour);
+  await soon(async () => +(await newest("day", "venue_day")) >= lastDay);
+  t.equal(+(await newest("day", "venue_day")), lastDay, "today is not rolled up yet");
+}
+
+/** Alerts of incidents while the demo runs, and none of its invented history. */
+async function alertsArrive(t: Test, { script, url, databaseUrl }: Demo) {
+  for (const line of [
+    /receiver=steady .*kind=opened \S+ incident=kucoin-futures-\S+ answer=/,
+    /receiver=chat .*text="Incident (opened|escalated): .* KuCoin Futures/,
+    /receiver=troubled .*kind=opened .* answer=503/,
+  ])
+    await soon(() => line.test(script.output()));
+  const notify = () => get<{ deliveries: number; p50Ms: number | null }>(`${url}/v1/notify`);
+  await soon(async () => (await notify()).deliveries > 0);
+  const { p50Ms } = await notify();
+  t.ok(p50Ms! > 0 && p50Ms! < 300_000, "measured since the event began");
+  const [before] = await rowsOf<{ events: number; sent: number }>(
+    databaseUrl,
+    `select count(distinct e.event_id)::int as events, count(d)::int as sent
+    from alert_event e left join delivery d using (event_id)
+    where e.event_id <= (select min(after_event_id) from channel)`,
+  );
+  t.ok(before!.events > 0);
+  t.equal(before!.sent, 0, "no alert of the history is sent");
 }
 
 /** Connects as the printed line and docs/analysts.md do. */

@@ -2,7 +2,7 @@
 import t from "tap";
 import { feedKinds } from "../../../server/notices/feed-kinds.js";
 import type { NoticeList } from "../../../server/notices/feed.js";
-import { joined } from "../../../server/notices/lists.js";
+import { joined } from "../../../server/notices/notice-lists.js";
 import {
   bybit,
   bybitBody,

@@ -3,7 +3,7 @@ import t from "tap";
 import { feedKinds } from "../../../server/notices/feed-kinds.js";
 import type { NoticeList } from "../../../server/notices/feed.js";
 import { isInstant, isMilliseconds } from "../../../server/notices/instants.js";
-import { joined, newest } from "../../../server/notices/lists.js";
+import { joined, newest } from "../../../server/notices/notice-lists.js";
 import { parsedJson } from "../../../server/notices/parsed-json.js";
 import { plainText, rawText, webAddress } from "../../../server/notices/sanitize-text.js";
 import { incident, incidentsBody, kraken } from "../../support/feed-entries.js";

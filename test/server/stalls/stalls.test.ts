@@ -1,5 +1,5 @@
 import t from "tap";
-import { makeMeter } from "../../../probe/stream/meter.js";
+import { makeMeter } from "../../../probe/stream/stream-meter.js";
 import { mostDays } from "../../../server/commands/stalls/measure.js";
 import { type Db, sql } from "../../../shared/database/pool.js";
 import type { Stream } from "../../../shared/registry/registry.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { isBeyondBearing, makeTroubles } from "../../../probe/network/troubles.js";
+import { isBeyondBearing, makeTroubles } from "../../../probe/network/probe-troubles.js";
 import type { ClockError } from "../../../probe/lease/heartbeat.js";
 import { listeningLog } from "../../support/listening-log.js";
 

@@ -1,16 +1,16 @@
 import type { Log } from "../../../shared/log/log.js";
 import { makeOutage } from "../../../shared/log/outage.js";
-import { type DueDelivery, fieldsOf } from "./claimed.js";
+import { type DueDelivery, fieldsOf } from "./claimed-delivery.js";
 import type { DeliveryOutcome } from "./outcome.js";
 
 /** Logs attempts that failed possibly because of this machine or its network. */
-export interface OwnFaults {
+export interface LocalFailureLog {
   attempted: (claimed: DueDelivery, outcome: DeliveryOutcome) => void;
   /** A delivery of this channel ended. */
   end: (channel: number) => void;
 }
 
-export function makeOwnFaults(log: Log): OwnFaults {
+export function makeLocalFailureLog(log: Log): LocalFailureLog {
   const channels = new Set<number>();
   const outage = makeOutage(log, {
     begun: "an alert could not be sent, possibly because of this machine or its network; retrying",

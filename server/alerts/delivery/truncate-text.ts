@@ -4,7 +4,7 @@
  *
  * @param written how the receiver wants each character; a cut never goes through what it becomes
  */
-export function bounded(text: string, limit: number, written = (character: string) => character): string {
+export function truncated(text: string, limit: number, written = (character: string) => character): string {
   let line = "";
   let beforeLimit = "";
   // no character becomes shorter, so that what stands beyond the limit is not looked at
