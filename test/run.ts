@@ -24,7 +24,7 @@ const results = `${root}/.tap/test-results`;
 const report = `${root}/.tap/report.tap`;
 
 /** For two cores, because a part of the tests' time is waiting for clocks: with four, a sixth of both stayed idle. */
-const atOnce = 6;
+const atOnce = 8;
 /**
  * The time limit of a file, enforced by the file itself. A file that no longer enforces it is killed a little later.
  */
@@ -65,6 +65,8 @@ const long = [
   ...[
     "demo-restarts",
     "core",
+    "venue-lease",
+    "dispatcher",
     "api-faults",
     "export",
     "alert-kills",
