@@ -157,6 +157,8 @@ for (const [name, options, expected] of handshakes)
     const port = await serveTls(t, options, saying(goodAnswer));
     const sample = await measure(t, `https://127.0.0.1:${port}/`);
     t.match(sample, { fresh: true, ...expected, connectUs: Number });
+    // t.match accepts any date for another
+    if (expected.certificateExpiresAt) t.same(sample.certificateExpiresAt, expected.certificateExpiresAt);
   });
 
 for (const [name, talk] of [
@@ -166,7 +168,8 @@ for (const [name, talk] of [
   void t.test(`${name}, behind TLS: body`, async (t) => {
     const port = await serveTls(t, rightOne, talk);
     const sample = await measure(t, `https://127.0.0.1:${port}/`);
-    t.match(sample, { ...body, fresh: true, certificateExpiresAt: inAWeek });
+    t.match(sample, { ...body, fresh: true });
+    t.same(sample.certificateExpiresAt, inAWeek);
   });
 
 const brokenHandshakes: [name: string, talk: HostileAnswer["talk"], expected: ExpectedMeasurement][] = [

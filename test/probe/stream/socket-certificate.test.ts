@@ -24,8 +24,9 @@ void t.test("a socket that opened reports when its server's certificate expires"
   const { measure, socketsOpen } = measuringStreams(t, okx, { socket, ca: authority.cert });
   await until(() => socketsOpen() === 1);
   const opened = await measure("ws:conn");
-  t.match(opened, { good: true, certificateExpiresAt: expiresAt });
-  t.match(opened, { latencyUs: Number, connectUs: Number, tlsUs: Number });
+  t.match(opened, { good: true, latencyUs: Number, connectUs: Number, tlsUs: Number });
+  // t.match accepts any date for another
+  t.has(opened, { certificateExpiresAt: expiresAt });
   const next = await measure("ws:conn");
   t.match(next, { good: true, latencyUs: null, certificateExpiresAt: null }, "the next reading does not repeat it");
 });
