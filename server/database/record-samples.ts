@@ -47,8 +47,9 @@ export async function recordSamples(db: Db, region: string, samples: readonly Sa
 function columnsOf(sample: Sample): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(sample) as [keyof Sample, Sample[keyof Sample]][]) {
-    // JSON has no NaN and would turn it into null. The database refuses it as text.
-    if (value !== null) row[columnOf(key)] = Number.isNaN(value) ? "NaN" : value;
+    // JSON has neither NaN nor infinity and would turn them into null. The database refuses them as text.
+    const isNoJson = typeof value === "number" && !Number.isFinite(value);
+    if (value !== null) row[columnOf(key)] = isNoJson ? String(value) : value;
   }
   return row;
 }

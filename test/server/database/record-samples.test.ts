@@ -67,6 +67,8 @@ void t.test("a batch of samples is stored once, and each sample's outcome is rep
     [{ refusal: refused.refusal.slice(0, 200) }],
     "the venue's words of refusal are stored, truncated",
   );
+  for (const latencyUs of [NaN, Infinity])
+    await t.rejects(record([madeSample({ slotAt: new Date(now), latencyUs })]), { code: "22P02" }, `${latencyUs}`);
   await t.rejects(
     recordSamples(pool, "atlantis", batch),
     /knows the region atlantis, this one does not: run `venuewatch migrate`/,
