@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startDispatcher } from "../server/alerts/delivery/dispatcher.js";
 import { formatAlert } from "../server/alerts/formats/format-alert.js";
 import { makePoster, type Poster } from "../server/alerts/delivery/post.js";
-import { deliveryRules } from "../server/alerts/delivery/rules.js";
+import { deliveryRules } from "../server/alerts/delivery/retry-rules.js";
 import type { Pool } from "../shared/database/pool.js";
 import { tick } from "../server/engine/tick.js";
 import { addChannel, happened, native, sealing } from "../test/support/alerts.js";

@@ -17,7 +17,7 @@ declare
   given regprocedure;
 begin
   perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-  -- a probe for hold_watch.sql; core for hold_outbox.sql, the retention of upkeep, and replays
+  -- a probe for lock_venue_leases.sql; core for hold_outbox.sql, the retention of upkeep, and replays
   grant execute on function pg_advisory_xact_lock(bigint) to vw_probe, vw_core;
   grant execute on function pg_try_advisory_xact_lock(bigint) to vw_core;
   for given in

@@ -4,7 +4,7 @@
  */
 import type { Log } from "../../shared/log/log.js";
 import type { Sample } from "../../shared/measurement/sample.js";
-import type { Acknowledged } from "./acknowledged.js";
+import type { Acknowledged } from "./acknowledged-samples.js";
 import type { Batch } from "./backlog.js";
 import type { Quarantine } from "./quarantine.js";
 

@@ -67,15 +67,20 @@ export async function sendHeartbeat(
   if (!kept) return null;
   if (kept.settled) return kept.venues;
   return pool.transaction(async (tx) => {
-    await tx.file("hold_watch", [region]);
-    const [shared] = await tx.file<{ venues: string[] }>("share_watch", [region, process, report.known, mayTakeOver]);
+    await tx.file("lock_venue_leases", [region]);
+    const [shared] = await tx.file<{ venues: string[] }>("share_venue_leases", [
+      region,
+      process,
+      report.known,
+      mayTakeOver,
+    ]);
     return shared!.venues;
   });
 }
 
 /** Gives up the probe's lease, so that others can take its venues at once. */
 export async function endLease(db: Db, region: string, process: string): Promise<void> {
-  await db.file("leave_watch", [region, process]);
+  await db.file("release_venue_leases", [region, process]);
 }
 
 function occurring(counts: ProbeReport["unmeasured"]): typeof counts {

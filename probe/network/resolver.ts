@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { threadsOfNode } from "../../shared/config/settings.js";
-import { makeConnectivityMonitor, type ConnectivityMonitor } from "./connectivity.js";
+import { makeConnectivityMonitor, type ConnectivityMonitor } from "./own-network.js";
 
 /** Resolves names, and distinguishes faults of venues from trouble of this machine's own network. */
 export interface Resolver extends ConnectivityMonitor {

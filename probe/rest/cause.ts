@@ -3,7 +3,7 @@ import type { Fault } from "../../shared/measurement/sample.js";
 import type { UnmeasuredReason } from "../../shared/measurement/unmeasured.js";
 import type { Phase } from "./connection.js";
 import { isUnmeasured, type Unmeasured } from "./measurement.js";
-import type { ConnectivityMonitor } from "../network/connectivity.js";
+import type { ConnectivityMonitor } from "../network/own-network.js";
 
 /** Why an exchange failed: a fault of the venue, or probe trouble. */
 export type Cause = { fault: Fault; httpStatus?: number } | { unmeasured: UnmeasuredReason };

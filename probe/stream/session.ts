@@ -15,7 +15,7 @@ import {
   type AnswerPatience,
   type SocketSubscriptions,
 } from "./socket-subscriptions.js";
-import { makeSocketTimers } from "./socket-timers.js";
+import { makeSocketTimers } from "./timer-set.js";
 
 export interface SessionOptions {
   url: string;

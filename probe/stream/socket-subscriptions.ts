@@ -2,7 +2,7 @@ import { compileAcknowledgement } from "./acknowledgement.js";
 import { messageText } from "./keepalive.js";
 import { isRefusal, namesNone, refusedSubscription } from "./refusal.js";
 import { refusalWords } from "./refusal-words.js";
-import type { SocketTimers } from "./socket-timers.js";
+import type { SocketTimers } from "./timer-set.js";
 import type { VenueSocket } from "./socket.js";
 import { makeSubscriptionRetries } from "./subscription-retries.js";
 import type { Subscription, SubscriptionError } from "./subscription.js";

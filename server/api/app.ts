@@ -10,7 +10,7 @@ import { headFault } from "./head-fault.js";
 import { queued } from "./query-queue.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
-import { metricsRoute } from "./metrics.js";
+import { metricsRoute } from "./public-metrics.js";
 import { notifyRoute } from "./notify.js";
 import { openapiRoute } from "./openapi.js";
 import { pageRoute, pages } from "./pages.js";

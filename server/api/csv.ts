@@ -1,6 +1,6 @@
 import { pipeline } from "node:stream/promises";
 import type { Response } from "express";
-import { csvText } from "../../shared/text/csv-text.js";
+import { csvText } from "../../shared/text/spreadsheet-safe-csv.js";
 import type { Pool } from "../../shared/database/pool.js";
 import type { RowStream } from "../../shared/database/row-stream.js";
 import { dataCache } from "./answer.js";

@@ -15,7 +15,7 @@ import { license, version } from "../../shared/config/package.js";
 import { answerJson, dataCache, longCache } from "./answer.js";
 import type { AppOptions } from "./app-options.js";
 import { type Body, makeBody } from "./body.js";
-import { csvText } from "../../shared/text/csv-text.js";
+import { csvText } from "../../shared/text/spreadsheet-safe-csv.js";
 import { attachment } from "./csv.js";
 import { incidentCache } from "./incident.js";
 import { groups, type Operation, operations } from "./operations.js";

@@ -1,4 +1,4 @@
-import { deliveriesOf, deliveryOf } from "../alerts/delivery/deliveries.js";
+import { deliveriesOf, deliveryOf } from "../alerts/delivery/list-deliveries.js";
 import { type Delivery, deliveryStates } from "../alerts/delivery/delivery.js";
 import { missedBy, replayAll, replaysOf } from "../alerts/delivery/replay-deliveries.js";
 import type { Action } from "../cli/command.js";

@@ -26,7 +26,7 @@ export function makeLease(pool: Pool, office: string, holder: string, lastsMs: n
       const [row] = await pool.file<{
         fence: number | null;
         over: string | null;
-      }>("lead", [office, holder, lastsMs, seenOver]);
+      }>("renew_lease", [office, holder, lastsMs, seenOver]);
       seenOver = row!.over;
       return row!.fence === null ? null : { holder, fence: row!.fence };
     },

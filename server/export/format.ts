@@ -1,4 +1,4 @@
-import { csvText } from "../../shared/text/csv-text.js";
+import { csvText } from "../../shared/text/spreadsheet-safe-csv.js";
 
 /** How records are written, and how a resumed export reads the last one. Each ends with a line feed. */
 export interface ExportFormat {

@@ -5,13 +5,13 @@
  */
 
 import { partitionValid, type Entries } from "./partition-valid.js";
-import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
+import { notUnderstood, type FeedFormat, type Taken } from "./feed-format.js";
 import { feedTimeProblem } from "./feed-time.js";
 import type { Notice, FeedSource } from "./feed.js";
 import * as shape from "./expected-shape.js";
 import { plainText, rawText } from "./sanitize-text.js";
 
-export const betterstack: FeedKind = {
+export const betterstack: FeedFormat = {
   pauseMs: 1000,
   documents: (source) => [
     {

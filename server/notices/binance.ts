@@ -1,12 +1,12 @@
 /** Binance's system status: one flag and one sentence, only about maintenance, without history. */
 
 import { errorAnswer } from "./error-answer.js";
-import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
+import { notUnderstood, type FeedFormat, type Taken } from "./feed-format.js";
 import type { Notice } from "./feed.js";
 import * as shape from "./expected-shape.js";
 import { plainText, rawText } from "./sanitize-text.js";
 
-export const binance: FeedKind = {
+export const binance: FeedFormat = {
   pauseMs: 1000,
   documents: ({ api }) => [{ url: api, pageUrl: null, takeApart }],
 };

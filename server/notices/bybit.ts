@@ -2,13 +2,13 @@
 
 import { partitionValid } from "./partition-valid.js";
 import { errorAnswer } from "./error-answer.js";
-import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
+import { notUnderstood, type FeedFormat, type Taken } from "./feed-format.js";
 import { feedTimeProblem } from "./feed-time.js";
 import type { Notice, FeedSource } from "./feed.js";
 import * as shape from "./expected-shape.js";
 import { plainText, rawText, webAddress } from "./sanitize-text.js";
 
-export const bybit: FeedKind = {
+export const bybit: FeedFormat = {
   pauseMs: 1000,
   documents: (source) => [
     {

@@ -1,14 +1,14 @@
 import { betterstack } from "./betterstack.js";
 import { binance } from "./binance.js";
 import { bybit } from "./bybit.js";
-import type { FeedKind } from "./feed-kind.js";
+import type { FeedFormat } from "./feed-format.js";
 import type { FeedSource } from "./feed.js";
 import { kucoin } from "./kucoin.js";
 import { okx } from "./okx.js";
 import { statuspage } from "./statuspage.js";
 
 /** By the kind that the registry names. */
-export const feedKinds: Record<FeedSource["kind"], FeedKind> = {
+export const feedKinds: Record<FeedSource["kind"], FeedFormat> = {
   statuspage,
   "binance-system-status": binance,
   "okx-system-status": okx,

@@ -1,12 +1,12 @@
 /** KuCoin's service status: one word for the present, sometimes with a sentence, without history. */
 
 import { errorAnswer } from "./error-answer.js";
-import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
+import { notUnderstood, type FeedFormat, type Taken } from "./feed-format.js";
 import type { Notice } from "./feed.js";
 import * as shape from "./expected-shape.js";
 import { plainText, rawText } from "./sanitize-text.js";
 
-export const kucoin: FeedKind = {
+export const kucoin: FeedFormat = {
   pauseMs: 1000,
   documents: ({ api }) => [{ url: api, pageUrl: null, takeApart }],
 };

@@ -6,12 +6,12 @@
 import { createHash } from "node:crypto";
 import { partitionValid } from "./partition-valid.js";
 import { errorAnswer } from "./error-answer.js";
-import { notUnderstood, type FeedKind, type Taken } from "./feed-kind.js";
+import { notUnderstood, type FeedFormat, type Taken } from "./feed-format.js";
 import type { Notice } from "./feed.js";
 import * as shape from "./expected-shape.js";
 import { plainText, rawText, webAddress } from "./sanitize-text.js";
 
-export const okx: FeedKind = {
+export const okx: FeedFormat = {
   // The documentation allows one request in five seconds.
   pauseMs: 5000,
   documents: ({ api }) =>

@@ -8,7 +8,7 @@ import {
   type Validators,
 } from "./fetch-document.js";
 import { deadlineIn } from "./deadline.js";
-import { notUnderstood, type FeedDocument, type Taken } from "./feed-kind.js";
+import { notUnderstood, type FeedDocument, type Taken } from "./feed-format.js";
 import { feedKinds } from "./feed-kinds.js";
 import type { FeedReader, NoticeList, FeedPoll, FeedSource } from "./feed.js";
 import { joined, newest } from "./notice-lists.js";

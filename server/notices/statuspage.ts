@@ -5,13 +5,13 @@
  */
 
 import { partitionValid, type Entries } from "./partition-valid.js";
-import { notUnderstood, type FeedDocument, type FeedKind, type Taken } from "./feed-kind.js";
+import { notUnderstood, type FeedDocument, type FeedFormat, type Taken } from "./feed-format.js";
 import { feedTimeProblem } from "./feed-time.js";
 import type { Notice, NoticeKind, NoticeList, FeedSource } from "./feed.js";
 import * as shape from "./expected-shape.js";
 import { plainText, rawText, webAddress } from "./sanitize-text.js";
 
-export const statuspage: FeedKind = {
+export const statuspage: FeedFormat = {
   pauseMs: 1000,
   documents: (source) => [
     document(source, source.api, incidents),

@@ -6,7 +6,7 @@
 -- vantage_network: its vantage, or nulls; machine: the fingerprint of its machine, or null.
 --
 -- One row: the venues that it holds, in the registry's order; and `settled`, whether the distribution is complete: if
--- not, call share_watch.sql. No row if there is no such region.
+-- not, call share_venue_leases.sql. No row if there is no such region.
 --
 -- PL/pgSQL, because a connection keeps its plan. Planned at each call, it took the embedded database twice the time.
 create function upkeep.keep_probe(

@@ -1,8 +1,8 @@
 -- Time from the first bad sample to a delivered alert: openings only, over all channels, in the last thirty UTC days,
 -- today included. One row {generated_at, body}.
 --
--- Which deliveries count was decided when they were delivered (settle_deliveries.sql). Only later retractions are
--- checked here.
+-- Which deliveries count was decided when they were delivered (settle_or_retry_deliveries.sql). Only later retractions
+-- are checked here.
 with counted as (
   select d.told_after_ms
   from api.clock k

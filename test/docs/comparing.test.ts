@@ -8,7 +8,7 @@ import { type Pool, sql } from "../../shared/database/pool.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { analystOf, comesOutAsShown, stepsOf, withVariables } from "../support/page-of-statements.js";
 import { randomFrom } from "../support/random-samples.js";
-import { notice, readThrough, said, sourceOf, whole } from "../support/said.js";
+import { notice, readThrough, said, sourceOf, whole } from "../support/stored-notices.js";
 import {
   at,
   type ComparedIncident,

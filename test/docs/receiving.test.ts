@@ -12,7 +12,7 @@ import { request } from "undici";
 import { isSigned } from "../../receiving/verify.js";
 import type { Alert } from "../../server/alerts/formats/alert.js";
 import { answerWithinMs } from "../../server/alerts/delivery/post.js";
-import { deliveryRules } from "../../server/alerts/delivery/rules.js";
+import { deliveryRules } from "../../server/alerts/delivery/retry-rules.js";
 import { standardSignature, svcSignature } from "../../server/alerts/formats/signature.js";
 import { testAlert } from "../../server/alerts/formats/test-alert.js";
 import { alert } from "../../server/api/schemas/alert.js";

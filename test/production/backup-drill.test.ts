@@ -11,10 +11,10 @@ import { type Pool, sql } from "../../shared/database/pool.js";
 import { addChannel, happened, native } from "../support/alerts.js";
 import { codeUnder } from "../support/code-under.js";
 import { type ComposePlace, composePlace } from "../support/compose-place.js";
-import { startAlerts } from "../support/dispatched.js";
+import { startAlerts } from "../support/alert-dispatch.js";
 import { ago } from "../support/fleet.js";
 import { postgresPrograms } from "../support/postgres-server.js";
-import { facts, type Facts, fill, goesOn, isTheSame, poolOn, skipsNumbers } from "../support/restored.js";
+import { facts, type Facts, fill, goesOn, isTheSame, poolOn, skipsNumbers } from "../support/restored-database.js";
 import { until } from "../support/until.js";
 import { type Receiver, startReceiver } from "../../simulator/receiver.js";
 

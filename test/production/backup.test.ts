@@ -14,7 +14,7 @@ import { codeUnder } from "../support/code-under.js";
 import { compose } from "../support/compose.js";
 import { migratedDirectory } from "../support/database.js";
 import { hostEmbedded } from "../support/database-host.js";
-import { facts, fill, goesOn, isTheSame, poolOn, skipsNumbers } from "../support/restored.js";
+import { facts, fill, goesOn, isTheSame, poolOn, skipsNumbers } from "../support/restored-database.js";
 
 void t.test("the embedded database, copied after a clean stop", async (t) => {
   const DATA_DIR = await migratedDirectory(t);

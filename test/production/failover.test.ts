@@ -15,7 +15,7 @@ import { packagedFile } from "../../shared/config/package.js";
 import { recordSamples } from "../../server/database/record-samples.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { addChannel, happened, native } from "../support/alerts.js";
-import { startAlerts } from "../support/dispatched.js";
+import { startAlerts } from "../support/alert-dispatch.js";
 import { ago, measured } from "../support/fleet.js";
 import { freePort } from "../support/free-port.js";
 import { numberedSample } from "../support/numbered-sample.js";

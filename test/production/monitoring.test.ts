@@ -5,7 +5,7 @@ import { makeLog } from "../../shared/log/log.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { serve } from "../support/api.js";
 import { migratedDatabase } from "../support/database.js";
-import { type Exported, exportedBy, ownExpositions } from "../support/exported.js";
+import { type Exported, exportedBy, ownExpositions } from "../support/exported-metrics.js";
 import { ago, decide, measured } from "../support/fleet.js";
 import { type Dashboard, readDashboard } from "../support/dashboard.js";
 import { namesIn } from "../support/promql.js";

@@ -13,7 +13,7 @@ import { packagedFile } from "../../shared/config/package.js";
 import { serve } from "../support/api.js";
 import { readDashboard } from "../support/dashboard.js";
 import { migratedDatabase } from "../support/database.js";
-import { ownExpositions } from "../support/exported.js";
+import { ownExpositions } from "../support/exported-metrics.js";
 import { parseExposition } from "../support/exposition.js";
 import { decide, forget, outage } from "../support/fleet.js";
 import { freePort } from "../support/free-port.js";

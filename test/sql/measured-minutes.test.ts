@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { sql, type Pool } from "../../shared/database/pool.js";
 import { serve } from "../support/api.js";
 import { migratedDatabase, type TestDatabase } from "../support/database.js";
-import { dayMs, excludeAll, minuteMs, setClock, watchedSince } from "../support/upkept.js";
+import { dayMs, excludeAll, minuteMs, setClock, watchedSince } from "../support/rollup-upkeep.js";
 
 interface Row {
   id: string;

@@ -4,7 +4,7 @@ import { syncRegistry } from "../../server/database/sync-registry.js";
 import { migratedDatabase } from "../support/database.js";
 import { insertRaw, randomFrom, samplesWithin } from "../support/random-samples.js";
 import { type Circumstances, type Component, type RawSample, rollUp } from "../support/rollup-model.js";
-import { compressAll, dayMs, excludeAll, hourMs, minuteMs, setClock } from "../support/upkept.js";
+import { compressAll, dayMs, excludeAll, hourMs, minuteMs, setClock } from "../support/rollup-upkeep.js";
 
 void t.test("roll-ups agree with their samples", async (t) => {
   const { pool } = await migratedDatabase(t);

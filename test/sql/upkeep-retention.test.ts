@@ -17,7 +17,7 @@ import {
   assertRolledUp,
   rollups,
   samplesAround,
-} from "../support/upkept.js";
+} from "../support/rollup-upkeep.js";
 
 /** `UPKEEP_REFRESHES=all`: also narrow refreshes that wide ones cover. */
 const everyRefresh = process.env["UPKEEP_REFRESHES"] === "all";

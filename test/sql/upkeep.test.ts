@@ -16,7 +16,7 @@ import {
   retain,
   assertRolledUp,
   samplesAround,
-} from "../support/upkept.js";
+} from "../support/rollup-upkeep.js";
 
 void t.test("upkeep of an empty database succeeds", async (t) => {
   const { pool } = await migratedDatabase(t);

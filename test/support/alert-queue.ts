@@ -1,6 +1,6 @@
 /** The steps that a dispatcher takes with the outbox and the channels' queues, one statement each. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { deliveryRules } from "../../server/alerts/delivery/rules.js";
+import { deliveryRules } from "../../server/alerts/delivery/retry-rules.js";
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { addChannel, happened, type Kind, sealing } from "./alerts.js";
 
@@ -80,7 +80,11 @@ export async function settle(
     where a.channel_id = ${channel} and a.sent_by = ${who}
   `);
   const ended = { attemptId: attempt!.id, result, durationMs: 12, agoMs: 0, spread: 1, ...more };
-  return pool.file<SettledRow>("settle_deliveries", [at, JSON.stringify([ended]), JSON.stringify(deliveryRules)]);
+  return pool.file<SettledRow>("settle_or_retry_deliveries", [
+    at,
+    JSON.stringify([ended]),
+    JSON.stringify(deliveryRules),
+  ]);
 }
 
 export async function end(pool: Pool, at: Date) {

@@ -6,7 +6,7 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import type { Test } from "tap";
 import type { WebhookRequest } from "../../server/alerts/formats/webhook-request.js";
 import { makePoster, type Poster, type PosterOptions } from "../../server/alerts/delivery/post.js";
-import type { DeliveryOutcome } from "../../server/alerts/delivery/outcome.js";
+import type { DeliveryOutcome } from "../../server/alerts/delivery/attempt-outcome.js";
 import { makeAuthority, type Identity } from "./certificates.js";
 import { serveTcp } from "./tcp-server.js";
 

@@ -4,7 +4,7 @@
  */
 import { startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
 import { makePoster, type Poster } from "../../server/alerts/delivery/post.js";
-import type { DeliveryRules } from "../../server/alerts/delivery/rules.js";
+import type { DeliveryRules } from "../../server/alerts/delivery/retry-rules.js";
 import { makeSealing } from "../../server/alerts/channels/sealing.js";
 import { type Db, openPool, type Pool, sql } from "../../shared/database/pool.js";
 import { startCore, type CoreOptions } from "../../server/engine/core.js";

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import type { Test } from "tap";
 import { type Dispatcher, type DispatcherOptions, startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
 import { makePoster } from "../../server/alerts/delivery/post.js";
-import { type DeliveryRules, deliveryRules } from "../../server/alerts/delivery/rules.js";
+import { type DeliveryRules, deliveryRules } from "../../server/alerts/delivery/retry-rules.js";
 import type { Alert } from "../../server/alerts/formats/alert.js";
 import { packagedFile } from "../../shared/config/package.js";
 import type { Pool } from "../../shared/database/pool.js";

@@ -8,8 +8,16 @@ import type { Api } from "./api.js";
 import { pastIncident } from "./fleet.js";
 import { analystOf } from "./page-of-statements.js";
 import { asTheApi, comparedAsTheApi, decisions } from "./analysts/as-the-api.js";
-import { answers, askAll, type AnalystsAsked, dayMs, numbers, questions, type AnswerRow } from "./analysts/asked.js";
-import { daysFromRaw, latencies, ties, troubles } from "./analysts/recomputed.js";
+import {
+  answers,
+  askAll,
+  type AnalystsAsked,
+  dayMs,
+  numbers,
+  questions,
+  type AnswerRow,
+} from "./analysts/questions.js";
+import { daysFromRaw, latencies, ties, troubles } from "./analysts/recompute.js";
 
 /** Needs a running demo. Leaves invented incidents in it. */
 export async function analystsAsk(t: Test, { pool, api, url }: { pool: Pool; api: Api; url: string }): Promise<void> {

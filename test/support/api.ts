@@ -7,7 +7,7 @@ import type { AppOptions } from "../../server/api/app-options.js";
 import { openapiDocument } from "../../server/api/openapi.js";
 import { startWeb } from "../../server/api/web.js";
 import { makeLog } from "../../shared/log/log.js";
-import { closed } from "./closed.js";
+import { closed } from "./closed-schema.js";
 import { describedColumns, describedTable } from "./table.js";
 
 export interface Answer<Body> {

@@ -5,7 +5,7 @@ import { accepted, tick } from "../../server/engine/tick.js";
 import { serve } from "./api.js";
 import { migratedDatabase } from "./database.js";
 import { forget, pastIncident } from "./fleet.js";
-import { forgetSaid, type notice, readThrough, said, whole } from "./said.js";
+import { forgetSaid, type notice, readThrough, said, whole } from "./stored-notices.js";
 
 export const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

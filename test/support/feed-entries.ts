@@ -1,5 +1,5 @@
 /** Answers of venues' status feeds, for tests to change. */
-import { at, sourceOf } from "./taken-feed.js";
+import { at, sourceOf } from "./parsed-feed.js";
 
 export const page = {
   id: "kctbh9vrtdwd",

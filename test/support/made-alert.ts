@@ -6,7 +6,7 @@ import { testAlert } from "../../server/alerts/formats/test-alert.js";
 import { packagedFile } from "../../shared/config/package.js";
 import { loadRegistry } from "../../shared/registry/load-registry.js";
 import { documentOf } from "./api.js";
-import { closed } from "./closed.js";
+import { closed } from "./closed-schema.js";
 
 /** An opening alert of an outage of Kraken's ticker, with every optional value set. */
 export function openedAlert(): Alert {

@@ -5,8 +5,8 @@ import { sealing } from "./alerts.js";
 import { ago, decide, measured, pastIncident } from "./fleet.js";
 import { member } from "./member.js";
 import { insertRaw, randomFrom, samplesWithin } from "./random-samples.js";
-import { notice, said, whole } from "./said.js";
-import { allLevels, compressAll, dayMs, hourMs } from "./upkept.js";
+import { notice, said, whole } from "./stored-notices.js";
+import { allLevels, compressAll, dayMs, hourMs } from "./rollup-upkeep.js";
 
 /**
  * Creates roll-ups of two months, whose raw samples are kept from the middle of a day on; an open incident with a

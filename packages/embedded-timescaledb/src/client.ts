@@ -3,10 +3,10 @@ import type { Socket } from "node:net";
 import type { Backend, BackendRequest, Standing } from "./backend.js";
 import type { Waiter, BackendMutex } from "./backend-mutex.js";
 import { makeConnection } from "./connection.js";
-import { makeInbox } from "./inbox.js";
+import { makeInbox } from "./wire-inbox.js";
 import type { EmbeddedLog } from "./log.js";
 import { type LoginSurroundings, startLogin } from "./login.js";
-import { protocolViolation, type Complaint } from "./messages.js";
+import { protocolViolation, type Complaint } from "./wire-messages.js";
 import { takeStep, type ProtocolStep } from "./protocol-step.js";
 import { makeTurnLimit } from "./turn-limit.js";
 

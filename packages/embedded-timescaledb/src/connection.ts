@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { errorResponse, type Complaint } from "./messages.js";
+import { errorResponse, type Complaint } from "./wire-messages.js";
 
 /** While this many bytes of answers wait for a client to read them, the client is not served. */
 const unreadLimitBytes = 16 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { BackendRequest } from "./backend.js";
 import type { ClientConnection } from "./connection.js";
-import type { Inbox } from "./inbox.js";
+import type { Inbox } from "./wire-inbox.js";
 import type { RefusedClients } from "./log.js";
 import {
   type SaslInitial,
@@ -10,7 +10,7 @@ import {
   saslChallenge,
   saslMechanism,
   saslOutcome,
-} from "./messages.js";
+} from "./wire-messages.js";
 import { mechanism, type PasswordExchange, startPasswordExchange } from "./password-exchange.js";
 import { readFirstPacket, type Startup } from "./startup.js";
 

@@ -1,5 +1,5 @@
-import type { Inbox, Message } from "./inbox.js";
-import type { Complaint } from "./messages.js";
+import type { Inbox, Message } from "./wire-inbox.js";
+import type { Complaint } from "./wire-messages.js";
 import { refusalOf } from "./refusals.js";
 
 /** The next thing to do for a client whose session is open. */

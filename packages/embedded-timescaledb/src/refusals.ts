@@ -1,5 +1,5 @@
-import type { Complaint } from "./messages.js";
-import type { Message } from "./inbox.js";
+import type { Complaint } from "./wire-messages.js";
+import type { Message } from "./wire-inbox.js";
 
 /**
  * The error for a message that the backend must not get, because it would crash or give a misleading answer; null for

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { Backend } from "./backend.js";
 import { serveClient, type WireClient } from "./client.js";
 import type { EmbeddedLog, RefusedClients } from "./log.js";
-import { errorResponse, type Complaint } from "./messages.js";
+import { errorResponse, type Complaint } from "./wire-messages.js";
 import { makeBackendMutex, type Waiter } from "./backend-mutex.js";
 
 export interface ServiceLimits {

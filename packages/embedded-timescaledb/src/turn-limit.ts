@@ -1,5 +1,5 @@
 import type { RequestLimit, Terms } from "./backend.js";
-import type { Complaint } from "./messages.js";
+import type { Complaint } from "./wire-messages.js";
 
 /** How long a client may hold the backend at a time, unless it is a superuser. */
 export interface TurnLimit {

@@ -4,11 +4,11 @@ import type { Sealing } from "../channels/sealing.js";
 import type { Alert } from "../formats/alert.js";
 import type { Destination, WebhookRequest } from "../formats/webhook-request.js";
 import { type DueDelivery, fieldsOf } from "./claimed-delivery.js";
-import type { DeliveryOutcome } from "./outcome.js";
+import type { DeliveryOutcome } from "./attempt-outcome.js";
 import type { LocalFailureLog } from "./local-failure-log.js";
 import type { Poster } from "./post.js";
 import type { RecentlySent } from "./recently-sent.js";
-import type { AttemptResults } from "./results.js";
+import type { AttemptResults } from "./attempt-results.js";
 
 /** Builds the request for a channel. */
 export type AlertWriter = (to: Destination, alert: Alert, sent: { at: Date; deliveryId: number }) => WebhookRequest;

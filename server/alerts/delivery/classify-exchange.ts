@@ -6,7 +6,7 @@ import { Unresolved, Unsafe } from "../../http/checked-lookup.js";
 import { networkCodesOf, wordsForCodes } from "../../http/error-words.js";
 import type { AwaitedStep, BoundedRequest, EndedExchange } from "../../http/exchange.js";
 import { hostOf } from "../channels/safe-url.js";
-import type { Ending } from "./outcome.js";
+import type { Ending } from "./attempt-outcome.js";
 
 /** It may be sent again at once. */
 const certainlyOurs = { result: "ours", retryAfterMs: 0 } as const;

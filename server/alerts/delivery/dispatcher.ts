@@ -13,8 +13,8 @@ import type { AlertMetrics } from "./metrics.js";
 import { makeLocalFailureLog, type LocalFailureLog } from "./local-failure-log.js";
 import type { Poster } from "./post.js";
 import { makeRecentlySent } from "./recently-sent.js";
-import { makeAttemptResults } from "./results.js";
-import { type DeliveryRules, deliveryRules } from "./rules.js";
+import { makeAttemptResults } from "./attempt-results.js";
+import { type DeliveryRules, deliveryRules } from "./retry-rules.js";
 import type { Settled } from "./settled-attempt.js";
 import { endUnsent, watchUnreadable } from "./unsent.js";
 

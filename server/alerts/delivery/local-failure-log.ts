@@ -1,7 +1,7 @@
 import type { Log } from "../../../shared/log/log.js";
 import { makeOutage } from "../../../shared/log/outage.js";
 import { type DueDelivery, fieldsOf } from "./claimed-delivery.js";
-import type { DeliveryOutcome } from "./outcome.js";
+import type { DeliveryOutcome } from "./attempt-outcome.js";
 
 /** Logs attempts that failed possibly because of this machine or its network. */
 export interface LocalFailureLog {

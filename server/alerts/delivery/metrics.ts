@@ -6,7 +6,7 @@ import type { OwnMetrics } from "../../../shared/log/own-metrics.js";
 import { addGauge, addLabelledGauge } from "../../../shared/log/read-gauge.js";
 import { type Format, formats } from "../channels/channel.js";
 import type { Settled } from "./settled-attempt.js";
-import type { DeliveryOutcome } from "./outcome.js";
+import type { DeliveryOutcome } from "./attempt-outcome.js";
 
 /** Metrics of the alerts that a core sends. */
 export interface AlertMetrics {

@@ -11,7 +11,7 @@ import { problemOfUrl } from "../channels/safe-url.js";
 import type { WebhookRequest } from "../formats/webhook-request.js";
 import { beginningOf } from "./answer-text.js";
 import { endingOf } from "./classify-exchange.js";
-import type { DeliveryOutcome, Ending } from "./outcome.js";
+import type { DeliveryOutcome, Ending } from "./attempt-outcome.js";
 
 /** The contract's. */
 export const answerWithinMs = 10_000;

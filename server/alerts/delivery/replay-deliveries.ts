@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Db } from "../../../shared/database/pool.js";
 import { UserError } from "../../../shared/process/user-error.js";
 import { channelOf, noChannel } from "../channels/channels.js";
-import { unknownDeliveries } from "./deliveries.js";
-import { deliveryRules } from "./rules.js";
+import { unknownDeliveries } from "./list-deliveries.js";
+import { deliveryRules } from "./retry-rules.js";
 import { type SendNowOptions, sendNow, type SentNow } from "./send-now.js";
 
 /** An event to send again. */

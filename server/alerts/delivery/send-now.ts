@@ -2,14 +2,14 @@ import { type Db, sql } from "../../../shared/database/pool.js";
 import { UserError } from "../../../shared/process/user-error.js";
 import type { Alert } from "../formats/alert.js";
 import { noChannel } from "../channels/channels.js";
-import { deliveryOf } from "./deliveries.js";
+import { deliveryOf } from "./list-deliveries.js";
 import type { Delivery } from "./delivery.js";
 import { type Destination, type PagingDestination } from "../formats/webhook-request.js";
 import { formatAlert } from "../formats/format-alert.js";
 import { openDestination, type SealedDestination } from "../channels/open-destination.js";
 import type { Poster } from "./post.js";
-import type { DeliveryOutcome } from "./outcome.js";
-import { deliveryRules } from "./rules.js";
+import type { DeliveryOutcome } from "./attempt-outcome.js";
+import { deliveryRules } from "./retry-rules.js";
 import type { Sealing } from "../channels/sealing.js";
 import { testAlert } from "../formats/test-alert.js";
 
@@ -46,7 +46,7 @@ export async function sendNow(by: SendNowOptions, channel: number, event: number
   const [opened] = await by.db.file<Opened>("by_hand_open", [channel, event, by.sender, deliveryRules.lease_ms]);
   const { delivery_id: deliveryId, attempt_id: attemptId, at } = opened!;
   const outcome = await outcomeOf(by, to, alert, { at, deliveryId });
-  await by.db.file("settle_deliveries", [
+  await by.db.file("settle_or_retry_deliveries", [
     null,
     JSON.stringify([{ attemptId, ...outcome, agoMs: 0, spread: 1 }]),
     JSON.stringify(deliveryRules),

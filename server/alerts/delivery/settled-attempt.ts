@@ -1,6 +1,6 @@
 import type { Destination } from "../formats/webhook-request.js";
 
-/** One row of `settle_deliveries.sql`. */
+/** One row of `settle_or_retry_deliveries.sql`. */
 export interface Settled {
   attempt_id: number;
   delivery_id: number;

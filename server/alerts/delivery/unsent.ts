@@ -1,7 +1,7 @@
 import type { Db } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
 import type { Sealing } from "../channels/sealing.js";
-import type { DeliveryRules } from "./rules.js";
+import type { DeliveryRules } from "./retry-rules.js";
 
 /** Ends deliveries that will not be sent. */
 export async function endUnsent(db: Pick<Db, "file">, log: Log): Promise<void> {

@@ -1,6 +1,6 @@
 import t from "tap";
 import { causeOf, unlessOurNetwork } from "../../../probe/rest/cause.js";
-import type { Connectivity } from "../../../probe/network/connectivity.js";
+import type { Connectivity } from "../../../probe/network/own-network.js";
 
 const errorOf = (code: string) => Object.assign(new Error(code), { code });
 

@@ -3,7 +3,7 @@ import t, { type Test } from "tap";
 import { makeResolver } from "../../../probe/network/resolver.js";
 import { openSocket } from "../../../probe/stream/socket.js";
 import type { Down } from "../../../probe/stream/socket-ending.js";
-import type { Connectivity } from "../../../probe/network/connectivity.js";
+import type { Connectivity } from "../../../probe/network/own-network.js";
 import { acknowledge, listening, serveOkx, serveSockets } from "../../support/okx-server.js";
 import { listeningLog } from "../../support/listening-log.js";
 import { until } from "../../support/until.js";

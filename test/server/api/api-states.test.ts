@@ -9,10 +9,10 @@ import { accepted, tick } from "../../../server/engine/tick.js";
 import { addChannel, happened } from "../../support/alerts.js";
 import { type Api, describedPath, documentOf, serve } from "../../support/api.js";
 import { migratedDatabase, type TestDatabase } from "../../support/database.js";
-import { claim, expand, settle } from "../../support/dispatched.js";
-import { measuredStalls, insertManyEvents } from "../../support/eventful.js";
+import { claim, expand, settle } from "../../support/alert-dispatch.js";
+import { measuredStalls, insertManyEvents } from "../../support/many-events.js";
 import { ago, decide, forget, measured, outage, pastIncident } from "../../support/fleet.js";
-import { trackCoverage } from "../../support/shown.js";
+import { trackCoverage } from "../../support/example-coverage.js";
 
 const document = documentOf({ registry: await loadRegistry(packagedFile("registry-all.json")) });
 const coverage = trackCoverage(document);

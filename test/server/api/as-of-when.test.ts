@@ -14,7 +14,7 @@ import type { Registry, Venue } from "../../../shared/registry/registry.js";
 import { sqlFolder } from "../../../shared/database/sql-files.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, measured, outage } from "../../support/fleet.js";
-import { notice, said, whole } from "../../support/said.js";
+import { notice, said, whole } from "../../support/stored-notices.js";
 import { anotherWeb, arrive, makeWitness, readBody, type Body } from "../../support/as-of.js";
 
 const some = ["/v1/status", "/v1/targets/kraken", "/v1/regions", "/metrics"];

@@ -1,13 +1,13 @@
 /** `/v1/notify`: which deliveries count, and how long they took. */
 import { readFileSync } from "node:fs";
 import t from "tap";
-import { deliveryRules } from "../../../server/alerts/delivery/rules.js";
+import { deliveryRules } from "../../../server/alerts/delivery/retry-rules.js";
 import { type Pool, sql } from "../../../shared/database/pool.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import { addChannel, happened, type Kind } from "../../support/alerts.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
-import { claim, expand, settle } from "../../support/dispatched.js";
+import { claim, expand, settle } from "../../support/alert-dispatch.js";
 import { ago, forget } from "../../support/fleet.js";
 import { randomFrom } from "../../support/random-samples.js";
 
@@ -149,7 +149,7 @@ void t.test("the figures count the right deliveries", async (t) => {
         const [begun] = await pool.file<{ attempt_id: number }>("by_hand_open", [channel, event, "test", minute]);
         const delivered = { result: "delivered", status: 200, durationMs: 10, agoMs: 0, spread: 1 };
         const attempts = JSON.stringify([{ attemptId: begun!.attempt_id, ...delivered }]);
-        await pool.file("settle_deliveries", [null, attempts, JSON.stringify(deliveryRules)]);
+        await pool.file("settle_or_retry_deliveries", [null, attempts, JSON.stringify(deliveryRules)]);
       }
       await pool.file("channel_queue_open", [channel]);
       // it was queued just now

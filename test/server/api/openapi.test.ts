@@ -23,7 +23,7 @@ import {
   headersOf,
   parametersOf,
   problemExample,
-} from "../../support/described.js";
+} from "../../support/openapi-operation.js";
 
 void t.test("the API's description is valid, correct and sufficient", async (t) => {
   const { pool, registry } = await migratedDatabase(t);

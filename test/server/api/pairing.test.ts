@@ -1,7 +1,7 @@
 /** Which incidents and notices are pairs, which are alone, and which are not compared. */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
-import { forgetSaid, notice, readThrough, said, sourceOf, whole } from "../../support/said.js";
+import { forgetSaid, notice, readThrough, said, sourceOf, whole } from "../../support/stored-notices.js";
 import {
   at,
   type ComparedIncident,

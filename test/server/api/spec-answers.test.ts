@@ -4,7 +4,7 @@ import type { SchemaObject } from "openapi3-ts/oas31";
 import { sql } from "../../../shared/database/pool.js";
 import { componentsOf } from "../../../shared/registry/registry.js";
 import { answersHeldAgainst, documentOf, serve } from "../../support/api.js";
-import { parametersOf } from "../../support/described.js";
+import { parametersOf } from "../../support/openapi-operation.js";
 import { migratedDatabase } from "../../support/database.js";
 import { parseExposition } from "../../support/exposition.js";
 import { ago, decide, forget, measured, outage, pastIncident } from "../../support/fleet.js";

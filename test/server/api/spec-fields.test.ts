@@ -4,7 +4,7 @@ import t from "tap";
 import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { documentOf } from "../../support/api.js";
-import { closed } from "../../support/closed.js";
+import { closed } from "../../support/closed-schema.js";
 
 /** From the contract's tables: fields by their type. There may be more fields, but none of these may be missing. */
 const contract: Record<string, Record<string, string[]>> = {

@@ -1,14 +1,14 @@
 /** How an operator reads the log of deliveries, and sends by hand, on the command line. */
 import t from "tap";
 import { channelOf } from "../../../server/alerts/channels/channels.js";
-import { deliveriesOf } from "../../../server/alerts/delivery/deliveries.js";
+import { deliveriesOf } from "../../../server/alerts/delivery/list-deliveries.js";
 import type { Delivery } from "../../../server/alerts/delivery/delivery.js";
 import { keepServiceAddress } from "../../../server/alerts/channels/service-address.js";
 import { sql } from "../../../shared/database/pool.js";
 import { byTwos, cliWith } from "../../support/cli-input.js";
 import { listeningLog } from "../../support/listening-log.js";
 import { until } from "../../support/until.js";
-import { isSigned, newest, setUpSending, wanted } from "../../support/by-hand.js";
+import { isSigned, newest, setUpSending, wanted } from "../../support/manual-sends.js";
 
 void t.test("venuewatch delivery and venuewatch channel test on the command line", async (t) => {
   const { pool, url, key, receiver, reactions, okx, events, add } = await setUpSending(t);

@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import t, { type Test } from "tap";
-import { askAll } from "../../support/analysts/asked.js";
+import { askAll } from "../../support/analysts/questions.js";
 import {
   demoDays,
   demoEnv,

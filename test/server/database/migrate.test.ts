@@ -12,7 +12,7 @@ import { emptyDatabase, migratedDatabase } from "../../support/database.js";
 import { ago, measured, pastIncident } from "../../support/fleet.js";
 import { poolOn } from "../../support/pool-on.js";
 import { becoming } from "../../support/rights.js";
-import { notice, said, whole } from "../../support/said.js";
+import { notice, said, whole } from "../../support/stored-notices.js";
 import { append, sqlCopy } from "../../support/sql-copy.js";
 
 const log = makeLog("test", "warn");

@@ -14,7 +14,7 @@ import { emptyDatabase } from "../../support/database.js";
 import { poolOn } from "../../support/pool-on.js";
 import { insertRaw, randomFrom, samplesWithin } from "../../support/random-samples.js";
 import { superuserMissing } from "../../support/rights.js";
-import { compressAll, dayMs, retain } from "../../support/upkept.js";
+import { compressAll, dayMs, retain } from "../../support/rollup-upkeep.js";
 
 const log = makeLog("test", "error");
 const roles = ["vw_probe", "vw_core", "vw_web", "vw_analyst", "vw_definer"];

@@ -12,7 +12,7 @@ import { outage, pastIncident } from "../../support/fleet.js";
 import { madeSample } from "../../support/made-sample.js";
 import { member } from "../../support/member.js";
 import { someSpool, spoolDirectory, deliverRest } from "../../support/spool.js";
-import { dayMs, setClock, watchedSince } from "../../support/upkept.js";
+import { dayMs, setClock, watchedSince } from "../../support/rollup-upkeep.js";
 
 const log = makeLog("test", "error");
 

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from "tap";
 import { makeRecentlySent } from "../../../server/alerts/delivery/recently-sent.js";
-import { deliveryRules } from "../../../server/alerts/delivery/rules.js";
+import { deliveryRules } from "../../../server/alerts/delivery/retry-rules.js";
 import { type Db, type Pool, sql } from "../../../shared/database/pool.js";
 import { makeLease } from "../../../server/engine/lease.js";
 import { accepted, tick } from "../../../server/engine/tick.js";

@@ -15,7 +15,7 @@ import { definitionsMade } from "../../../server/database/schema-state.js";
 import { emptyDatabase } from "../../support/database.js";
 import { insertRaw, randomFrom, samplesWithin } from "../../support/random-samples.js";
 import { superuserMissing } from "../../support/rights.js";
-import { compressAll, dayMs, retain } from "../../support/upkept.js";
+import { compressAll, dayMs, retain } from "../../support/rollup-upkeep.js";
 
 const log = makeLog("test", "error");
 const registry = await loadRegistry(packagedFile("registry.json"));

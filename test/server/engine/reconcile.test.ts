@@ -13,7 +13,7 @@ import { underWayElsewhere } from "../../../server/engine/under-way.js";
 import { makeLog } from "../../../shared/log/log.js";
 import { migratedDatabase } from "../../support/database.js";
 import { insertRaw, randomFrom, samplesWithin } from "../../support/random-samples.js";
-import { compressAll, dayMs, hourMs, minuteMs } from "../../support/upkept.js";
+import { compressAll, dayMs, hourMs, minuteMs } from "../../support/rollup-upkeep.js";
 
 /** `RECONCILE_BATCHES`: batches that arrive during reconciliation. */
 const lateBatches = Number(process.env["RECONCILE_BATCHES"] ?? 12);

@@ -12,13 +12,13 @@ import { cliWith } from "../../support/cli-input.js";
 import { emptyDatabase, migratedDirectory } from "../../support/database.js";
 import { hostEmbedded } from "../../support/database-host.js";
 import { everythingDecided } from "../../support/decisions.js";
-import { claim, expand, settle } from "../../support/dispatched.js";
+import { claim, expand, settle } from "../../support/alert-dispatch.js";
 import { ago, measured } from "../../support/fleet.js";
 import { member } from "../../support/member.js";
 import { everythingIn, historyOf, hourMarks, makePast } from "../../support/moving.js";
 import { randomFrom } from "../../support/random-samples.js";
 import { same } from "../../support/same.js";
-import { addedUp, compressAll, retain } from "../../support/upkept.js";
+import { addedUp, compressAll, retain } from "../../support/rollup-upkeep.js";
 
 const log = makeLog("test", "warn");
 const registry = await loadRegistry(packagedFile("registry.json"));
@@ -116,7 +116,7 @@ void t.test("a move refuses", async (t) => {
   await t.test("a running service", async (t) => {
     const probe = member(source);
     await probe.renew();
-    await source.file("lead", ["engine", "core 1", 60_000, null]);
+    await source.file("renew_lease", ["engine", "core 1", 60_000, null]);
     await t.rejects(moveTo(), {
       name: "UserError",
       message: /a core leads \(core 1\); a probe of us-east measures.* Stop core and the probes/,
@@ -140,7 +140,7 @@ void t.test("a move refuses", async (t) => {
     // rows that a migration created are no history
     t.equal(await moveTo("comparing"), null, "the move was stopped");
     t.match(
-      await target.file("lead", ["engine", "core 2", 60_000, null]),
+      await target.file("renew_lease", ["engine", "core 2", 60_000, null]),
       [{ fence: null }],
       "the target has no leader while a move is unfinished",
     );

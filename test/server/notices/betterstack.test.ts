@@ -1,6 +1,6 @@
 /** How a status page of Better Stack is parsed, with all that may be wrong in it. */
 import t from "tap";
-import { areUnreadable, at, only, sourceOf, parse } from "../../support/taken-feed.js";
+import { areUnreadable, at, only, sourceOf, parse } from "../../support/parsed-feed.js";
 
 const betterstack = sourceOf("betterstack");
 

@@ -14,7 +14,7 @@ import {
   okxBody,
   okxEntry,
 } from "../../support/feed-entries.js";
-import { areUnreadable, at, only, sourceOf, parse } from "../../support/taken-feed.js";
+import { areUnreadable, at, only, sourceOf, parse } from "../../support/parsed-feed.js";
 
 const kucoin = sourceOf("kucoin-service-status");
 

@@ -5,7 +5,7 @@ import type { NoticeList } from "../../../server/notices/feed.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured } from "../../support/fleet.js";
-import { feedOf, forgetSaid, notice, noticesOf, said, sourceOf, whole } from "../../support/said.js";
+import { feedOf, forgetSaid, notice, noticesOf, said, sourceOf, whole } from "../../support/stored-notices.js";
 
 const now = Date.now();
 /** The instant this many minutes before the test began. */

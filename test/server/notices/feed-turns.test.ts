@@ -3,7 +3,7 @@ import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { feedKinds } from "../../../server/notices/feed-kinds.js";
 import { migratedDatabase } from "../../support/database.js";
-import { forgetSaid, said, sourceOf, whole } from "../../support/said.js";
+import { forgetSaid, said, sourceOf, whole } from "../../support/stored-notices.js";
 
 const now = Date.now();
 /** The instant this many minutes before the test began. */

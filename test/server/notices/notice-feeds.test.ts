@@ -7,7 +7,7 @@ import { joined, newest } from "../../../server/notices/notice-lists.js";
 import { parsedJson } from "../../../server/notices/parsed-json.js";
 import { plainText, rawText, webAddress } from "../../../server/notices/sanitize-text.js";
 import { incident, incidentsBody, kraken } from "../../support/feed-entries.js";
-import { at, only, parse } from "../../support/taken-feed.js";
+import { at, only, parse } from "../../support/parsed-feed.js";
 
 void t.test("texts are truncated and cleaned, and only web links are kept", (t) => {
   const long = {

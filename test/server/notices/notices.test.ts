@@ -4,7 +4,7 @@ import { sql } from "../../../shared/database/pool.js";
 import type { Notice, NoticeList } from "../../../server/notices/feed.js";
 import type { StoredPoll } from "../../../server/notices/store-poll.js";
 import { migratedDatabase } from "../../support/database.js";
-import { changesOf, feedOf, forgetSaid, notice, noticesOf, said, whole } from "../../support/said.js";
+import { changesOf, feedOf, forgetSaid, notice, noticesOf, said, whole } from "../../support/stored-notices.js";
 
 const now = Date.now();
 /** The instant this many minutes before the test began. */

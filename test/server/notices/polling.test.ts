@@ -11,7 +11,7 @@ import { packagedFile } from "../../../shared/config/package.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { migratedDatabase } from "../../support/database.js";
 import { listeningLog } from "../../support/listening-log.js";
-import { forgetSaid, noticesOf, sourceOf } from "../../support/said.js";
+import { forgetSaid, noticesOf, sourceOf } from "../../support/stored-notices.js";
 import { until } from "../../support/until.js";
 import type { ScriptedFault } from "../../../simulator/faults.js";
 import type { ScriptedPost } from "../../../simulator/notices/posts.js";

@@ -2,7 +2,7 @@
 import t from "tap";
 import { feedKinds } from "../../../server/notices/feed-kinds.js";
 import { incident, incidentsBody, kraken, page } from "../../support/feed-entries.js";
-import { areUnreadable, at, only, sourceOf, parse } from "../../support/taken-feed.js";
+import { areUnreadable, at, only, sourceOf, parse } from "../../support/parsed-feed.js";
 
 const maintenance = {
   ...incident,

@@ -7,7 +7,7 @@ import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { leastPeriods } from "../../../server/stalls/proposal.js";
 import { type Threshold, withThresholds, writeThresholds } from "../../../server/stalls/write.js";
 import { emptyDatabase, migratedDatabase } from "../../support/database.js";
-import { slotMs, storeHeard } from "../../support/heard.js";
+import { slotMs, storeHeard } from "../../support/stream-slots.js";
 import { runCli } from "../../support/run-script.js";
 
 const packaged = packagedFile("registry.json");

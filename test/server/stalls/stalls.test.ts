@@ -8,7 +8,7 @@ import { distributionOf, leastPeriods, thresholdFrom } from "../../../server/sta
 import { added, type Piece, piecesOf, readSilences, type Silence } from "../../../server/stalls/silences.js";
 import { migratedDatabase } from "../../support/database.js";
 import { pastIncident } from "../../support/fleet.js";
-import { type HeardSlot, slotMs, slotsOf, storeHeard } from "../../support/heard.js";
+import { type HeardSlot, slotMs, slotsOf, storeHeard } from "../../support/stream-slots.js";
 import { randomFrom } from "../../support/random-samples.js";
 
 const dayMs = 86_400_000;

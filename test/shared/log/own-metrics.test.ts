@@ -10,7 +10,7 @@ import { makeLog } from "../../../shared/log/log.js";
 import { makeOwnMetrics } from "../../../shared/log/own-metrics.js";
 import { version } from "../../../shared/config/package.js";
 import { migratedDatabase } from "../../support/database.js";
-import { idleProbe } from "../../support/exported.js";
+import { idleProbe } from "../../support/exported-metrics.js";
 import { ago, forget, outage } from "../../support/fleet.js";
 import { freePort } from "../../support/free-port.js";
 import { type Families, scrape, told, total } from "../../support/own-families.js";

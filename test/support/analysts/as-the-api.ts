@@ -1,8 +1,8 @@
 /** What analysts read is what the API shows. */
 import type { Test } from "tap";
-import { answers, type AnalystsAsked, type AnswerRow, numbers } from "./asked.js";
+import { answers, type AnalystsAsked, type AnswerRow, numbers } from "./questions.js";
 import { roundHalfEven } from "../rollup-model.js";
-import { median } from "./recomputed.js";
+import { median } from "./recompute.js";
 
 interface Venues {
   venues: (AnswerRow & { id: string })[];

@@ -3,7 +3,7 @@ import net, { type Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import tls from "node:tls";
 import t from "tap";
-import type { DeliveryOutcome } from "../../../../server/alerts/delivery/outcome.js";
+import type { DeliveryOutcome } from "../../../../server/alerts/delivery/attempt-outcome.js";
 import { makeAuthority, selfSigned, type Identity } from "../../../support/certificates.js";
 import { freePort } from "../../../support/free-port.js";
 import { until } from "../../../support/until.js";

@@ -35,7 +35,7 @@ const engine = { rules: { ...quickRules, step_ms: 500 }, pace: quickPace };
 /** At a program's first arrival there, and at its second, when it has state. */
 const faultPoints: FaultPoint[] = [
   ...["tick", "hold_outbox", "expand_alerts", "claim_deliveries"],
-  ...["settle_deliveries", "end_deliveries", "unreadable_channels", "post"],
+  ...["settle_or_retry_deliveries", "end_deliveries", "unreadable_channels", "post"],
 ]
   .flatMap((step) => (["before", "after"] as const).map((when) => ({ step, when })))
   .concat({ step: "commit", when: "after" })

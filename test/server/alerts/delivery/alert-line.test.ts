@@ -1,6 +1,6 @@
 /** From the outbox into each channel's queue, and out of it: which channel gets which alert, in which order. */
 import t from "tap";
-import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
+import { deliveryRules } from "../../../../server/alerts/delivery/retry-rules.js";
 import { makeSealing } from "../../../../server/alerts/channels/sealing.js";
 import { sql } from "../../../../shared/database/pool.js";
 import { addChannel, happened, sealing } from "../../../support/alerts.js";

@@ -1,7 +1,7 @@
 /** Core's metrics of alerts, for operators. */
 import t, { type Test } from "tap";
 import { makeAlertMetrics } from "../../../../server/alerts/delivery/metrics.js";
-import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
+import { deliveryRules } from "../../../../server/alerts/delivery/retry-rules.js";
 import { openPool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
 import { makeOwnMetrics } from "../../../../shared/log/own-metrics.js";

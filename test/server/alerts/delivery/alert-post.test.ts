@@ -7,7 +7,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
 import t, { type Test } from "tap";
 import { answerWithinMs } from "../../../../server/alerts/delivery/post.js";
-import type { DeliveryOutcome } from "../../../../server/alerts/delivery/outcome.js";
+import type { DeliveryOutcome } from "../../../../server/alerts/delivery/attempt-outcome.js";
 import {
   bodyOf,
   good,

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import t from "tap";
 import { channelOf } from "../../../../server/alerts/channels/channels.js";
 import { credentialOf } from "../../../../server/alerts/channels/credential.js";
-import { deliveriesOf } from "../../../../server/alerts/delivery/deliveries.js";
+import { deliveriesOf } from "../../../../server/alerts/delivery/list-deliveries.js";
 import type { Delivery } from "../../../../server/alerts/delivery/delivery.js";
 import { removeChannel } from "../../../../server/alerts/channels/remove-channel.js";
 import type { Poster } from "../../../../server/alerts/delivery/post.js";
@@ -14,7 +14,7 @@ import { sendNow } from "../../../../server/alerts/delivery/send-now.js";
 import { disableChannel } from "../../../../server/alerts/channels/switch-channel.js";
 import { type Db, sql } from "../../../../shared/database/pool.js";
 import type { ReceivedAlert } from "../../../../simulator/receiver.js";
-import { isSigned, newest, setUpSending, wanted } from "../../../support/by-hand.js";
+import { isSigned, newest, setUpSending, wanted } from "../../../support/manual-sends.js";
 
 void t.test("an alert sent by hand", async (t) => {
   const { pool, sealing, receiver, reactions, events, byHand, add } = await setUpSending(t);

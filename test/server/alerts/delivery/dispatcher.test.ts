@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
+import { deliveryRules } from "../../../../server/alerts/delivery/retry-rules.js";
 import { makeSealing } from "../../../../server/alerts/channels/sealing.js";
 import { type Db, type Pool, sql } from "../../../../shared/database/pool.js";
 import { isAllDone, retractAll } from "../../../support/alert-queue.js";
@@ -73,7 +73,7 @@ void t.test("closing waits for attempts in flight, and records them", async (t) 
 void t.test("a database outage loses no alert", async (t) => {
   const { pool, receiver } = await oneChannel(t);
   const { log, lines } = listeningLog();
-  const failing = new Map(Object.entries({ expand_alerts: 1, claim_deliveries: 1, settle_deliveries: 2 }));
+  const failing = new Map(Object.entries({ expand_alerts: 1, claim_deliveries: 1, settle_or_retry_deliveries: 2 }));
   const failingNow = <Of extends Db>(db: Of): Of => ({
     ...db,
     async file<Row>(name: string, values?: readonly unknown[]) {

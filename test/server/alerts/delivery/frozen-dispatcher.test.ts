@@ -11,7 +11,7 @@ import { addChannel, happened, native } from "../../../support/alerts.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { until } from "../../../support/until.js";
 
-const points: FaultPoint[] = ["claim_deliveries", "post", "settle_deliveries"].flatMap((step) =>
+const points: FaultPoint[] = ["claim_deliveries", "post", "settle_or_retry_deliveries"].flatMap((step) =>
   (["before", "after"] as const).map((when) => ({ step, when, time: 1 })),
 );
 

@@ -1,10 +1,10 @@
 /** What a dispatcher does for channels of every format, as their receivers see it. */
 import t, { type Test } from "tap";
-import { deliveriesOf } from "../../../../server/alerts/delivery/deliveries.js";
+import { deliveriesOf } from "../../../../server/alerts/delivery/list-deliveries.js";
 import type { Delivery } from "../../../../server/alerts/delivery/delivery.js";
 import { type Destination } from "../../../../server/alerts/formats/webhook-request.js";
 import { formatAlert } from "../../../../server/alerts/formats/format-alert.js";
-import { deliveryRules } from "../../../../server/alerts/delivery/rules.js";
+import { deliveryRules } from "../../../../server/alerts/delivery/retry-rules.js";
 import { type Pool, sql } from "../../../../shared/database/pool.js";
 import { makeLog } from "../../../../shared/log/log.js";
 import { isAllDone } from "../../../support/alert-queue.js";

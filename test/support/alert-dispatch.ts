@@ -1,7 +1,7 @@
 /** Runs the dispatcher, or its database steps one by one, at the times that a test chooses. */
 import { startDispatcher } from "../../server/alerts/delivery/dispatcher.js";
 import { makePoster } from "../../server/alerts/delivery/post.js";
-import { deliveryRules } from "../../server/alerts/delivery/rules.js";
+import { deliveryRules } from "../../server/alerts/delivery/retry-rules.js";
 import { formatAlert } from "../../server/alerts/formats/format-alert.js";
 import type { Pool } from "../../shared/database/pool.js";
 import { makeLog } from "../../shared/log/log.js";
@@ -49,7 +49,7 @@ export async function settle(
   result: "delivered" | "refused" | "timeout",
   { attempts: most = deliveryRules.attempts } = {},
 ): Promise<void> {
-  await pool.file("settle_deliveries", [
+  await pool.file("settle_or_retry_deliveries", [
     at,
     JSON.stringify(attempts.map((attemptId) => ({ ...{ attemptId, result, durationMs: 5, agoMs: 0, spread: 1 } }))),
     JSON.stringify({ ...deliveryRules, attempts: most, switch_off_failures: 1_000 }),

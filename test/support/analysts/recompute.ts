@@ -1,7 +1,7 @@
 /** What analysts read is what this process computes from samples, minutes and hours. */
 import type { Test } from "tap";
 import { type Pool, sql } from "../../../shared/database/pool.js";
-import { answers, type AnalystsAsked, dayMs, numbers, type AnswerRow } from "./asked.js";
+import { answers, type AnalystsAsked, dayMs, numbers, type AnswerRow } from "./questions.js";
 import { roundHalfEven } from "../rollup-model.js";
 
 /** Asks the question about one venue and yesterday for every venue and day that has samples. */

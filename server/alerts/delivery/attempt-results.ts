@@ -1,6 +1,6 @@
 import type { Db } from "../../../shared/database/pool.js";
-import type { DeliveryOutcome } from "./outcome.js";
-import type { DeliveryRules } from "./rules.js";
+import type { DeliveryOutcome } from "./attempt-outcome.js";
+import type { DeliveryRules } from "./retry-rules.js";
 import type { Settled } from "./settled-attempt.js";
 
 /** Results of attempts, kept until the database has them. */
@@ -33,7 +33,11 @@ export function makeAttemptResults(db: Pick<Db, "file">, rules: DeliveryRules, r
         spread: 0.8 + 0.4 * random(),
       }));
       try {
-        return await db.file<Settled>("settle_deliveries", [null, JSON.stringify(results), JSON.stringify(rules)]);
+        return await db.file<Settled>("settle_or_retry_deliveries", [
+          null,
+          JSON.stringify(results),
+          JSON.stringify(rules),
+        ]);
       } catch (error) {
         ended = [...settling, ...ended];
         throw error;

@@ -1,7 +1,7 @@
 import type { NoticeList, FeedSource } from "./feed.js";
 
 /** How one kind of feed is requested and parsed. */
-export interface FeedKind {
+export interface FeedFormat {
   /** Milliseconds from one request to a host to the next. */
   pauseMs: number;
   documents(source: FeedSource): FeedDocument[];

@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { Test } from "tap";
 import { addChannel, type Added, type NewChannel } from "../../server/alerts/channels/add-channel.js";
 import { credentialOf } from "../../server/alerts/channels/credential.js";
-import { deliveriesOf } from "../../server/alerts/delivery/deliveries.js";
+import { deliveriesOf } from "../../server/alerts/delivery/list-deliveries.js";
 import { makePoster } from "../../server/alerts/delivery/post.js";
 import { makeSealing } from "../../server/alerts/channels/sealing.js";
 import type { SendNowOptions } from "../../server/alerts/delivery/send-now.js";

@@ -3,10 +3,11 @@
 --
 -- $1 now, or null: by this database's clock; $2 [{attemptId, result, status, error, durationMs, answer, agoMs,
 -- retryAfterMs, spread}]: the answer arrived `agoMs` ago, and `spread` scales the pause before the next attempt; $3 the
--- rules of deliveries (server/alerts/delivery/rules.ts). Rows {attempt_id, delivery_id, event_id, cause, channel_id,
--- format, state, failures, due_at, channel_off: null | failures | gone, channel_failures, first_sent_after_ms,
--- delivered_after_ms}, one for each result that counted. The last two are measured from the recording of the event;
--- null if this attempt was not the first, or did not deliver, and for deliveries of another cause than `event`.
+-- rules of deliveries (server/alerts/delivery/retry-rules.ts). Rows {attempt_id, delivery_id, event_id, cause,
+-- channel_id, format, state, failures, due_at, channel_off: null | failures | gone, channel_failures,
+-- first_sent_after_ms, delivered_after_ms}, one for each result that counted. The last two are measured from the
+-- recording of the event; null if this attempt was not the first, or did not deliver, and for deliveries of another
+-- cause than `event`.
 --
 -- A result counts while its claim is held. Once another dispatcher has taken the delivery over, the result is only
 -- recorded with the attempt.

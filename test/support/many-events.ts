@@ -5,7 +5,7 @@ import { faults } from "../../shared/measurement/sample.js";
 import { troubleKinds } from "../../shared/measurement/trouble-kinds.js";
 import { decide, measured, pastIncident, unmeasured } from "./fleet.js";
 import { member } from "./member.js";
-import { notice, said, whole } from "./said.js";
+import { notice, said, whole } from "./stored-notices.js";
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;

@@ -2,7 +2,7 @@
 --
 -- $1 region; $2 process; $3 ids of the venues in its registry: it can measure no others; $4 whether it may take the
 -- leases of dead probes: a probe that was itself cut off from the database may not yet, because the others were too,
--- and are about to send heartbeats. Run it in the transaction of hold_watch.sql, after it.
+-- and are about to send heartbeats. Run it in the transaction of lock_venue_leases.sql, after it.
 --
 -- All venues without a living holder are taken, so that none is left over if probes know different venues. If its share
 -- is still not reached, it takes venues from probes that hold more than theirs; these continue until their next

@@ -1,6 +1,6 @@
 /** Whether silence is the venue's fault or our network's, in a simulated fleet of hosts. */
 import t from "tap";
-import { makeConnectivityMonitor } from "../../../probe/network/connectivity.js";
+import { makeConnectivityMonitor } from "../../../probe/network/own-network.js";
 import { makeFakeClock } from "../../support/fake-clock.js";
 
 interface Played {

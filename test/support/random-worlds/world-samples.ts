@@ -4,7 +4,7 @@ import { Dice } from "./dice.js";
 import { dayMs, type Frame, minuteMs, type Unfilled } from "./frame.js";
 import type { WorldSlot, WorldTrouble } from "./troubles.js";
 
-export function filled(
+export function withSamples(
   world: Unfilled,
   dice: Dice,
   troublesFor: (component: Component, venue: string) => WorldTrouble[],

@@ -1,6 +1,6 @@
 /** Parses what a status feed answers, as of one instant. Nothing is fetched. */
 import type { Test } from "tap";
-import type { Taken } from "../../server/notices/feed-kind.js";
+import type { Taken } from "../../server/notices/feed-format.js";
 import { feedKinds } from "../../server/notices/feed-kinds.js";
 import type { Notice, FeedSource } from "../../server/notices/feed.js";
 
