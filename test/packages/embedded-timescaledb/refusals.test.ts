@@ -1,5 +1,5 @@
 import t from "tap";
-import { query } from "@venuewatch/embedded-timescaledb/internals/messages";
+import { query } from "@venuewatch/embedded-timescaledb/internals/wire-messages";
 import { refusalOf } from "@venuewatch/embedded-timescaledb/internals/refusals";
 
 function refused(sql: string): boolean {

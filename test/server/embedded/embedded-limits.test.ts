@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Client } from "pg";
 import t, { type Test } from "tap";
 import { startEmbedded } from "../../../server/embedded/embedded.js";
-import * as wire from "@venuewatch/embedded-timescaledb/internals/messages";
+import * as wire from "@venuewatch/embedded-timescaledb/internals/wire-messages";
 import { makeLog } from "../../../shared/log/log.js";
 import { guestUrl } from "../../support/guest-url.js";
 import { metadataIsAnswered } from "../../support/metadata.js";

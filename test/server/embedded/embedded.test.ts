@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { Client, Pool, type ClientConfig } from "pg";
 import t, { type Test } from "tap";
 import { startEmbedded } from "../../../server/embedded/embedded.js";
-import * as wire from "@venuewatch/embedded-timescaledb/internals/messages";
+import * as wire from "@venuewatch/embedded-timescaledb/internals/wire-messages";
 import { makeLog } from "../../../shared/log/log.js";
 import { guestUrl } from "../../support/guest-url.js";
 import { metadataIsAnswered, psqlDescribes, psqlMissing } from "../../support/metadata.js";
