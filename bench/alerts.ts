@@ -111,7 +111,7 @@ async function openingsArrive(pool: Pool, receiver: Receiver, wake: () => void):
 /** @returns requests a second */
 async function barePosts(receiver: Receiver, poster: Poster): Promise<number> {
   const { body, headers } = receiver.arrivals.at(-1)!;
-  const letter = {
+  const request = {
     url: new URL(`${receiver.origin}/bare`),
     headers: { "content-type": String(headers["content-type"]) },
     body,
@@ -120,7 +120,7 @@ async function barePosts(receiver: Receiver, poster: Poster): Promise<number> {
   const begunMs = performance.now();
   await Promise.all(
     Array.from({ length: channels }, async () => {
-      for (let i = 0; i < each; i += 1) await poster.post(letter);
+      for (let i = 0; i < each; i += 1) await poster.post(request);
     }),
   );
   return (1_000 * channels * each) / (performance.now() - begunMs);

@@ -85,7 +85,7 @@ void t.test("the signature covers each byte of a request", (t) => {
   for (let i = 0; i < header.length; i++) {
     const other = header[i] === "0" ? "1" : "0";
     const changed = header.slice(0, i) + other + header.slice(i + 1);
-    if (isSigned(body, changed, secret, now)) t.fail(`letter ${i}`);
+    if (isSigned(body, changed, secret, now)) t.fail(`character ${i}`);
     if (isSigned(body, header.slice(0, i), secret, now)) t.fail(`cut at ${i}`);
   }
   t.end();

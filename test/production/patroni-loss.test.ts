@@ -136,7 +136,7 @@ void t.test("a failover that loses data", { skip }, async (t) => {
   t.ok(lost.eventId > known.eventId);
   const page = await fetch(`${board}/v1/incidents/${lost.incident.slug}`);
   t.equal(page.status, 200, "its page exists");
-  t.comment(`${alerts().length} letters of ${numbers.size} events: ${[...numbers].flat().join(" ")}`);
+  t.comment(`${alerts().length} requests for ${numbers.size} events: ${[...numbers].flat().join(" ")}`);
 });
 
 function narrowed(registry: Registry): Registry {

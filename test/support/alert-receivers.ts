@@ -26,7 +26,7 @@ export function posterFor(t: Test, more: Partial<PosterOptions> = {}): Poster {
   return poster;
 }
 
-export function letterTo(url: string, text = `{"key":"${secret}"}`): WebhookRequest {
+export function requestTo(url: string, text = `{"key":"${secret}"}`): WebhookRequest {
   return {
     url: new URL(url),
     headers: { "content-type": "application/json", "x-signature": secret },
@@ -36,7 +36,7 @@ export function letterTo(url: string, text = `{"key":"${secret}"}`): WebhookRequ
 
 /** Posts to a secret path, and checks that the outcome does not reveal it. */
 export async function post(t: Test, poster: Poster, origin: string): Promise<DeliveryOutcome> {
-  const outcome = await poster.post(letterTo(`${origin}/hook/${secret}?token=${secret}`));
+  const outcome = await poster.post(requestTo(`${origin}/hook/${secret}?token=${secret}`));
   t.notMatch(JSON.stringify(outcome), secret, "the outcome reveals no secret");
   t.notMatch(outcome.error ?? "", /[\r\n]/, "an error is one line");
   t.equal(outcome.error === null, outcome.result === "delivered");

@@ -2,18 +2,18 @@ import type { WebhookRequest } from "../formats/webhook-request.js";
 
 const mostCharacters = 1000;
 
-/** Marks that turn the direction of writing, and invisible ones. */
+/** Characters that change the writing direction, and invisible characters. */
 const tricks = /[\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 /**
- * The beginning of an answer, as text that can be kept and shown: characters that are none and control characters but
- * line ends are taken out. So is what is secret of the letter, path and query of its URL included, which servers like
- * to repeat in errors.
+ * The beginning of an answer as text that can be stored and shown. Control characters except line ends become spaces,
+ * and invisible characters are removed. The request's secrets, including the path and query of its URL, are replaced by
+ * an ellipsis, because servers often repeat them in errors.
  *
- * @returns null where nothing is left
+ * @returns null if no text is left
  */
-export function beginningOf(answer: Buffer, letter: WebhookRequest): string | null {
-  const clean = [...(letter.secrets ?? []), ...secretsOf(letter.url)]
+export function beginningOf(answer: Buffer, request: WebhookRequest): string | null {
+  const clean = [...(request.secrets ?? []), ...secretsOf(request.url)]
     .reduce((text, secret) => text.replaceAll(secret, "…"), new TextDecoder().decode(answer))
     .replace(/\r\n?/g, "\n")
     .replace(/[^\P{Cc}\n]/gu, " ")
@@ -23,7 +23,7 @@ export function beginningOf(answer: Buffer, letter: WebhookRequest): string | nu
   return beginning === "" ? null : beginning;
 }
 
-/** The longer first, which have the others in them. What is shorter than keys are may be in any text. */
+/** Longer parts first, because they contain the others. A part that is shorter than any key may occur in any text. */
 function secretsOf({ pathname, search }: URL): string[] {
   const parts = (pathname + search).split(/[/?&=]/);
   return [

@@ -1,4 +1,4 @@
-/** What became of a letter, judged by how its exchange ended and what it was waiting for. */
+/** Classifies a delivery attempt by how its HTTP exchange ended and which step it was waiting for. */
 
 import { ownTrouble } from "../../../shared/measurement/local-errno.js";
 import { retryAfterMs } from "../../../shared/measurement/retry-after.js";
@@ -8,13 +8,13 @@ import type { AwaitedStep, BoundedRequest, EndedExchange } from "../../http/exch
 import { hostOf } from "../channels/safe-url.js";
 import type { Ending } from "./attempt-outcome.js";
 
-/** It may be sent again at once. */
+/** The alert may be sent again at once. */
 const certainlyOurs = { result: "ours", retryAfterMs: 0 } as const;
 
-/** As much later than its time comes no deadline on a machine that runs. */
-const stoodStillMs = 1000;
+/** A deadline that fires this late shows that the machine stalled. */
+const stalledMs = 1000;
 
-/** @throws what is a bug of ours */
+/** @throws the error if it is a bug of ours */
 export function endingOf(exchange: EndedExchange, { url, deadlineMs, maxWireBytes }: BoundedRequest): Ending {
   const { end, status } = exchange;
   const host = hostOf(url);
@@ -30,12 +30,12 @@ export function endingOf(exchange: EndedExchange, { url, deadlineMs, maxWireByte
     case "held":
       return {
         ...certainlyOurs,
-        // were it only slow, it would be claimed and let go without a pause
+        // without this pause, a connection that is merely slow would be claimed and given up again and again
         retryAfterMs: 1_000,
-        error: `expected to leave ${Math.ceil(end.lateMs)} ms earlier: another may have sent it since, and what comes after it`,
+        error: `expected a connection ${Math.ceil(end.lateMs)} ms earlier: another dispatcher may have sent this and later alerts since`,
       };
     case "closed":
-      return { ...certainlyOurs, error: "expected to run until the answer came, was told to stop" };
+      return { ...certainlyOurs, error: "expected to wait for the answer, but this program is stopping" };
     case "late":
       return endingByTime(exchange.awaited, host, deadlineMs, end.lateMs);
     case "failed":
@@ -57,13 +57,13 @@ function endingByStatus({ status, headers }: EndedExchange, host: string): Endin
   };
 }
 
-/** @param lateMs how long after the deadline it was seen to be past */
+/** @param lateMs how long after the deadline the exchange was ended */
 function endingByTime(awaited: AwaitedStep, host: string, deadlineMs: number, lateMs: number): Ending {
   const expected = `expected ${awaited} of ${host} within ${deadlineMs / 1000} s`;
-  if (lateMs > stoodStillMs)
+  if (lateMs > stalledMs)
     return {
       ...certainlyOurs,
-      error: `${expected}, but this machine stood still for ${Math.round(lateMs / 1000)} s`,
+      error: `${expected}, but this machine stalled for ${Math.round(lateMs / 1000)} s`,
     };
   if (awaited === "an address") return { result: "ours", error: `${expected}, the resolver gave none` };
   return { result: "timeout", error: `${expected}, got none` };
@@ -77,19 +77,20 @@ function endingByFault({ awaited, reused }: EndedExchange, host: string, error: 
       error: error.message,
     };
   const codes = networkCodesOf(error);
-  const told = `expected ${awaited} of ${host}, got ${wordsForCodes(codes)}`;
-  // Servers end connections that are idle, and it may cross what we send. A new one tells how it is.
+  const message = `expected ${awaited} of ${host}, got ${wordsForCodes(codes)}`;
+  // Servers close idle connections, which may happen just as we send. A retry on a new connection shows whether the
+  // receiver is at fault.
   if (reused && awaited === "an answer" && codes.every(isBroken))
-    return { ...certainlyOurs, error: `${told}, on one that was kept` };
-  if (codes.every(isOurs)) return { result: "ours", error: told };
-  if (codes.every((code) => code === "ETIMEDOUT")) return { result: "timeout", error: told };
-  return unreachable(told);
+    return { ...certainlyOurs, error: `${message}; the connection was reused` };
+  if (codes.every(isOurs)) return { result: "ours", error: message };
+  if (codes.every((code) => code === "ETIMEDOUT")) return { result: "timeout", error: message };
+  return unreachable(message);
 }
 
 /**
- * No way out is told in more ways than no socket: also by routers that find none to a host, which is every host once
- * ours is gone, by a firewall of this machine, and by one without IPv6. To send again costs less than to give up what
- * was never sent.
+ * Errors that may mean that this machine has no route. Routers report some of them if they find no route to a host,
+ * which is the case for every host once our own network is down. Others come from a firewall on this machine, or from a
+ * machine without IPv6. A needless retry costs less than giving up an alert that was never sent.
  */
 const noWayOut = new Set(["EHOSTUNREACH", "EACCES", "EPERM", "EAFNOSUPPORT"]);
 

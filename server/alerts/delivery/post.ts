@@ -1,6 +1,6 @@
 /**
- * Posts alerts to receivers, which are strangers: bounded in time and size, to safe addresses alone, each sending told
- * as it went.
+ * Posts alerts to receivers. A receiver may be faulty or hostile, so time and size of each attempt are limited, and
+ * nothing is sent to an unsafe address. Each attempt returns its outcome.
  */
 
 import { makeBoundedClient } from "../../http/bounded-client.js";
@@ -13,35 +13,35 @@ import { beginningOf } from "./answer-text.js";
 import { endingOf } from "./classify-exchange.js";
 import type { DeliveryOutcome, Ending } from "./attempt-outcome.js";
 
-/** The contract's. */
+/** The time limit in the contract. */
 export const answerWithinMs = 10_000;
 
 const maxWireBytes = 64 * 1024;
 
 export interface Poster {
   /**
-   * Sends once, and follows nothing.
+   * Makes one attempt, and follows no redirects.
    *
-   * @param leaveByMs by this machine's monotonic clock; what has no connection by then is not sent, and has ended as
-   * `ours`
-   * @throws only for bugs of ours: a header that cannot be sent, for one
+   * @param leaveByMs on this machine's monotonic clock. If the connection is not ready by then, the request is not
+   * sent, and the outcome is `ours`
+   * @throws only if we have a bug, such as a header that cannot be sent
    */
-  post: (letter: WebhookRequest, leaveByMs?: number) => Promise<DeliveryOutcome>;
-  /** Cuts what is under way, as `ours`; so ends what is posted later. */
+  post: (request: WebhookRequest, leaveByMs?: number) => Promise<DeliveryOutcome>;
+  /** Aborts attempts in progress and refuses later ones. The outcome of all of them is `ours`. */
   close: () => Promise<void>;
 }
 
 export interface PosterOptions {
-  /** Lets alerts go to this machine, by http too. */
+  /** Allows alerts to this machine, also over http. */
   allowLoopback: boolean;
-  /** For all of it, from asking for the host's address to the end of the answer. */
+  /** Limit of the whole attempt, from resolving the host's name to the end of the answer. */
   deadlineMs?: number;
-  /** Trusted instead of the usual authorities. */
+  /** Certificate authorities to trust instead of the usual ones. */
   ca?: string;
   lookup?: Lookup;
 }
 
-/** Callers post one letter of a channel at a time. */
+/** Callers make at most one attempt for a channel at a time. */
 export function makePoster({
   allowLoopback,
   deadlineMs = answerWithinMs,
@@ -50,26 +50,26 @@ export function makePoster({
 }: PosterOptions): Poster {
   const client = makeBoundedClient(checkedLookup(lookup, allowLoopback), ca);
 
-  async function post(letter: WebhookRequest, leaveByMs = Infinity): Promise<DeliveryOutcome> {
-    const begunMs = performance.now();
-    const ending = await send(letter, leaveByMs);
+  async function post(request: WebhookRequest, leaveByMs = Infinity): Promise<DeliveryOutcome> {
+    const startMs = performance.now();
+    const ending = await send(request, leaveByMs);
     return {
       status: null,
       error: null,
       answer: null,
       retryAfterMs: null,
       ...ending,
-      durationMs: Math.round(performance.now() - begunMs),
+      durationMs: Math.round(performance.now() - startMs),
     };
   }
 
-  async function send(letter: WebhookRequest, leaveByMs: number): Promise<Ending> {
-    const { url, headers, body } = letter;
+  async function send(webhook: WebhookRequest, leaveByMs: number): Promise<Ending> {
+    const { url, headers, body } = webhook;
     const problem = problemOfUrl(url.href, allowLoopback);
     if (problem !== null) return { result: "unsafe", error: problem };
-    // It would choose the name that the certificate is held against.
+    // Node would verify the certificate for the name in that header, instead of the name in the URL.
     if (Object.keys(headers).some((name) => /^host$/i.test(name)))
-      throw new Error("expected a letter without a host header, got one");
+      throw new Error("expected a request without a host header, got one");
     const request: BoundedRequest = {
       ...{ method: "POST", url, headers: { ...headers, "content-length": String(body.length) }, body },
       ...{ deadlineMs, leaveByMs, maxWireBytes },
@@ -77,7 +77,7 @@ export function makePoster({
     const exchange = await client.exchange(request);
     return {
       status: exchange.status,
-      answer: beginningOf(Buffer.concat(exchange.chunks), letter),
+      answer: beginningOf(Buffer.concat(exchange.chunks), webhook),
       ...endingOf(exchange, request),
     };
   }

@@ -1,13 +1,13 @@
 /**
- * Somebody else's text on one line, and no longer than so many UTF-16 units as it is written; an ellipsis ends one that
- * was cut. What would begin a line of its own, or turn the direction of ours, becomes a space.
+ * Puts foreign text on one line, and truncates it to `limit` UTF-16 units after escaping. Truncated text ends with an
+ * ellipsis. Characters that would start a new line or change the writing direction become spaces.
  *
- * @param written how the receiver wants each character; a cut never goes through what it becomes
+ * @param written escapes a character for the receiver; the text is never cut within the result
  */
 export function truncated(text: string, limit: number, written = (character: string) => character): string {
   let line = "";
   let beforeLimit = "";
-  // no character becomes shorter, so that what stands beyond the limit is not looked at
+  // escaping makes no character shorter, so characters beyond the limit need not be examined
   for (const character of text.slice(0, limit + 1).replace(unseen, " ")) {
     line += written(character);
     if (line.length > limit) return `${beforeLimit}…`;
@@ -16,5 +16,5 @@ export function truncated(text: string, limit: number, written = (character: str
   return line;
 }
 
-/** Control characters, the other ends of lines, and what turns the direction of writing. */
+/** Control characters, other line separators, and characters that change the writing direction. */
 const unseen = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;

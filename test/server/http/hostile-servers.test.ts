@@ -28,10 +28,10 @@ void t.test("every hostile answer of a receiver gives the right outcome of an al
       const { origin, sockets } = await serve(t, hostile);
       const isLate = told.alert.source.includes("timeout");
       const poster = makePoster({ allowLoopback: true, deadlineMs: isLate ? shortMs : patienceMs });
-      const letter = { url: new URL(origin), headers: {}, body: Buffer.from("{}") };
-      let outcome = await poster.post(letter);
-      // a timeout while this process stood still says nothing of the receiver
-      while (outcome.result === "ours" && outcome.error?.includes("stood still")) outcome = await poster.post(letter);
+      const request = { url: new URL(origin), headers: {}, body: Buffer.from("{}") };
+      let outcome = await poster.post(request);
+      // a timeout while this process stalled says nothing about the receiver
+      while (outcome.result === "ours" && outcome.error?.includes("stalled")) outcome = await poster.post(request);
       const { result, status, error } = outcome;
       t.match(`${result} ${status} ${error}`, told.alert, name);
       await poster.close();

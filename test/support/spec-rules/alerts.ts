@@ -17,13 +17,13 @@ export const rulesOfAlerts = rulesOf({
   "notify: spec: the median and the 95 % percentile are of all channels together": {
     "notify-percentiles": "median and percentile of 95 % of delivered minus startedAt, all channels pooled",
   },
-  "alert-letters: spec: an alert is application/json in every format": {
+  "alert-requests: spec: an alert is application/json in every format": {
     "alert-json": "an alert is application/json, in every format",
   },
-  "alert-letters: spec: 3 formats: native to its URL, chat to its URL, paging to the endpoint of its service region": {
+  "alert-requests: spec: 3 formats: native to its URL, chat to its URL, paging to the endpoint of its service region": {
     "alert-formats": "3 formats: native, chat, and paging to the endpoint of its service region",
   },
-  "alert-letters: spec: chat and paging are neither signed nor sent a signature: the URL or the routing key is the credential":
+  "alert-requests: spec: chat and paging are neither signed nor sent a signature: the URL or the routing key is the credential":
     {
       "alert-unsigned": "chat and paging are neither signed nor sent a signature",
     },

@@ -11,7 +11,7 @@ import {
   authority,
   good,
   identity,
-  letterTo,
+  requestTo,
   listening,
   hostName,
   post,
@@ -205,13 +205,13 @@ void t.test("a connection is reused for the next alert to the same name only", a
 
 void t.test("a reused connection that the receiver closes is no fault of it, and no alert is sent twice", async (t) => {
   for (const end of ["resetAndDestroy", "end"] as const) {
-    let letters = 0;
+    let requests = 0;
     const origin = await serveRaw(t, (socket) => {
       socket.once("data", () => {
-        letters += 1;
+        requests += 1;
         socket.write(good);
         socket.once("data", () => {
-          letters += 1;
+          requests += 1;
           socket[end]();
         });
       });
@@ -221,11 +221,11 @@ void t.test("a reused connection that the receiver closes is no fault of it, and
     t.match(await post(t, poster, origin), {
       result: "ours",
       status: null,
-      error: "expected an answer of 127.0.0.1, got a broken connection (ECONNRESET), on one that was kept",
+      error: "expected an answer of 127.0.0.1, got a broken connection (ECONNRESET); the connection was reused",
     });
-    t.equal(letters, 2);
+    t.equal(requests, 2);
     t.match(await post(t, poster, origin), { result: "delivered" }, "the next uses a new connection");
-    t.equal(letters, 3);
+    t.equal(requests, 3);
   }
 });
 
@@ -236,11 +236,11 @@ void t.test("receivers that hang do not delay others, not even of the same origi
     else hanging += 1;
   });
   const poster = posterFor(t);
-  const bad = Array.from({ length: 60 }, () => poster.post(letterTo(`${origin}/bad`)));
+  const bad = Array.from({ length: 60 }, () => poster.post(requestTo(`${origin}/bad`)));
   await until(() => hanging === 60);
-  for (let nth = 0; nth < 10; nth += 1) t.match(await poster.post(letterTo(`${origin}/good`)), { result: "delivered" });
+  for (let nth = 0; nth < 10; nth += 1) t.match(await poster.post(requestTo(`${origin}/good`)), { result: "delivered" });
   await poster.close();
-  const error = "expected to run until the answer came, was told to stop";
+  const error = "expected to wait for the answer, but this program is stopping";
   for (const outcome of await Promise.all(bad)) t.match(outcome, { result: "ours", status: null, error });
-  t.match(await poster.post(letterTo(origin)), { result: "ours" }, "nothing is sent after the stop");
+  t.match(await poster.post(requestTo(origin)), { result: "ours" }, "nothing is sent after the stop");
 });

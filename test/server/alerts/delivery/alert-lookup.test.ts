@@ -4,7 +4,7 @@ import { once } from "node:events";
 import net from "node:net";
 import t, { type Test } from "tap";
 import { makeLookup } from "../../../../server/http/lookup.js";
-import { letterTo, posterFor } from "../../../support/alert-receivers.js";
+import { requestTo, posterFor } from "../../../support/alert-receivers.js";
 import { serveTcp } from "../../../support/tcp-server.js";
 
 const codes = { noError: 0, formatError: 1, serverFailed: 2, noName: 3, refused: 5 };
@@ -117,7 +117,7 @@ void t.test("a name without addresses gives the name server's reason", async (t)
 void t.test("a silent name server is given up before the delivery's deadline", async (t) => {
   const silent = await nameServer(t, () => "silence");
   const poster = posterFor(t, { allowLoopback: false, lookup: makeLookup([silent.address], 100) });
-  t.match(await poster.post(letterTo("https://hooks.test")), {
+  t.match(await poster.post(requestTo("https://hooks.test")), {
     result: "ours",
     error: "expected an address of hooks.test, got no definite answer (ETIMEOUT)",
   });
@@ -145,7 +145,7 @@ void t.test("a name server that alternates its answers cannot direct alerts to t
   );
   const poster = posterFor(t, { allowLoopback: false, lookup: makeLookup([server.address]) });
   for (const kind of ["10.0.0.7 is private", "127.0.0.1 is loopback"])
-    t.match(await poster.post(letterTo(`https://hooks.test:${port}`)), {
+    t.match(await poster.post(requestTo(`https://hooks.test:${port}`)), {
       result: "unsafe",
       error: `expected public addresses of hooks.test, but ${kind}`,
     });

@@ -11,7 +11,7 @@ import type { DeliveryOutcome } from "../../../../server/alerts/delivery/attempt
 import {
   bodyOf,
   good,
-  letterTo,
+  requestTo,
   hostName,
   post,
   posterFor,
@@ -31,7 +31,7 @@ void t.test("spec: POST with content type application/json to the URL of the cha
     });
   });
   const text = '{"eventId":0,  "venue":"Bücher"}\n';
-  const outcome = await posterFor(t).post(letterTo(`${origin}/hook?key=${secret}#part`, text));
+  const outcome = await posterFor(t).post(requestTo(`${origin}/hook?key=${secret}#part`, text));
   t.match(outcome, { result: "delivered", status: 200, error: null, answer: "thank you", retryAfterMs: null });
   t.ok(Number.isInteger(outcome.durationMs) && outcome.durationMs >= 0);
   t.equal(arrivals.length, 1);
@@ -55,10 +55,10 @@ void t.test("2xx counts as delivered, any other status does not", async (t) => {
   });
   const poster = posterFor(t);
   for (const status of [200, 201, 202, 204, 226, 299, 304, 400, 404, 410, 429, 500, 503, 599, 999]) {
-    const letter = letterTo(origin);
-    letter.headers["x-status"] = String(status);
+    const request = requestTo(origin);
+    request.headers["x-status"] = String(status);
     const refusal = `expected a status of 2xx from 127.0.0.1, got ${status}`;
-    t.match(await poster.post(letter), {
+    t.match(await poster.post(request), {
       ...(status < 300 ? { result: "delivered", error: null } : { result: "refused", error: refusal }),
       status,
       answer: [204, 304].includes(status) ? null : "so it is",
@@ -118,7 +118,7 @@ void t.test("spec: the receiver answers with a 2xx status within 10 seconds, any
   mock.timers.enable({ apis: ["setTimeout"] });
   t.teardown(() => mock.timers.reset());
   let outcome: DeliveryOutcome | null = null;
-  const posting = poster.post(letterTo(origin)).then((one) => (outcome = one));
+  const posting = poster.post(requestTo(origin)).then((one) => (outcome = one));
   await request;
   mock.timers.tick(9_999);
   for (let turns = 0; turns < 10; turns += 1) await turn();
@@ -170,7 +170,7 @@ void t.test("a standstill of this machine is no fault of the receiver", async (t
   t.match(await post(t, poster, silent), {
     result: "ours",
     // one second, plus the machine's own delay
-    error: /^expected an answer of 127.0.0.1 within 0.1 s, but this machine stood still for \d+ s$/,
+    error: /^expected an answer of 127.0.0.1 within 0.1 s, but this machine stalled for \d+ s$/,
   });
   const answering = await serveRaw(t, (socket) => {
     socket.once("data", () => {
@@ -244,24 +244,24 @@ void t.test("a request ends with its answer, even if the receiver has not read a
     socket.pause();
     socket.write("HTTP/1.1 413 No\r\ncontent-length: 0\r\n\r\n");
   });
-  const letter = { ...letterTo(origin), body: Buffer.alloc(64 * 1024 * 1024) };
-  t.match(await posterFor(t).post(letter), { result: "refused", status: 413 });
+  const request = { ...requestTo(origin), body: Buffer.alloc(64 * 1024 * 1024) };
+  t.match(await posterFor(t).post(request), { result: "refused", status: 413 });
   const closed = once(sockets[0]!, "close");
   sockets[0]!.resume();
   await closed;
-  t.ok(read < letter.body.length, `only ${read} bytes were sent`);
+  t.ok(read < request.body.length, `only ${read} bytes were sent`);
 });
 
 void t.test("our own bugs are thrown, and not reported as the receiver's fault", async (t) => {
   const origin = await serve(t, (_request, response) => response.end());
   const poster = posterFor(t);
-  const letter = letterTo(origin);
-  const withHost = { ...letter, headers: { Host: "other.test" } };
-  await t.rejects(poster.post(withHost), /expected a letter without a host header/);
-  await t.rejects(poster.post({ ...letter, headers: { a: "b\r\nc: d" } }), { code: "ERR_INVALID_CHAR" });
+  const request = requestTo(origin);
+  const withHost = { ...request, headers: { Host: "other.test" } };
+  await t.rejects(poster.post(withHost), /expected a request without a host header/);
+  await t.rejects(poster.post({ ...request, headers: { a: "b\r\nc: d" } }), { code: "ERR_INVALID_CHAR" });
   for (const bug of [new TypeError("a bug"), Object.assign(new Error("a bug"), { code: "ERR_INVALID_ARG_TYPE" })]) {
     const buggy = posterFor(t, { lookup: () => Promise.reject(bug) });
-    await t.rejects(buggy.post(letterTo(`https://${hostName}`)), { message: "a bug" });
+    await t.rejects(buggy.post(requestTo(`https://${hostName}`)), { message: "a bug" });
   }
-  t.match(await poster.post(letter), { result: "delivered" });
+  t.match(await poster.post(request), { result: "delivered" });
 });

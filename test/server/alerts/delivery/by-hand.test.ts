@@ -55,9 +55,9 @@ void t.test("an alert sent by hand", async (t) => {
   await t.test("is logged before it is sent", async (t) => {
     const { channel } = await add();
     let log: Delivery[] = [];
-    const post: Poster["post"] = async (letter) => {
+    const post: Poster["post"] = async (request) => {
       log = await deliveriesOf(pool, wanted({ channel: channel.id }));
-      return byHand.poster.post(letter);
+      return byHand.poster.post(request);
     };
     await sendNow({ ...byHand, poster: { ...byHand.poster, post } }, channel.id, events[0]);
     const attempts = [{ sentBy: "this test", result: null, endedAt: null }];
