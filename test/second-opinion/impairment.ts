@@ -1,19 +1,19 @@
-/** Chapter 4 of the rule book: regions whose own network is bad. */
+/** Chapter 4 of the rule book: regions whose own network fails. */
 import type { RegionView } from "./view.js";
 import { vantagesAt } from "./vantage.js";
 import { isBad, type Rules, type World } from "./world.js";
 
 export interface Impairment {
   region: string;
-  /** The regions of the group that it was recognised for, in the order of the registry; one is the region itself. */
+  /** The regions of the group for which it was recognised, in the order of the registry, including this region. */
   group: string[];
-  /** In hindsight: before it was recognised. */
+  /** Determined in hindsight, so it is earlier than `recognisedAt`. */
   startedAt: number;
   recognisedAt: number;
   endedAt: number | null;
-  /** When it ended, others saw the same: it was no trouble of the region's own. */
+  /** Whether it ended because other regions saw the same: then it was not the region's own trouble. */
   seenElsewhere: boolean;
-  /** Those that it was recognised by, in the order of the registry. */
+  /** The venues by which it was recognised, in the order of the registry. */
   venues: string[];
 }
 
@@ -24,11 +24,11 @@ export interface DatedView extends RegionView {
   badUntil: number | null;
 }
 
-/** Ends and begins impairments as of this instant, in place. */
+/** Ends and starts impairments as of this instant; changes the list in place. */
 export function judgeImpairments(impairments: Impairment[], views: DatedView[], world: World, at: number): void {
   const settled = () =>
     impairments.filter((one) => isOngoing(one) && isSettled(one, at, world.rules)).map(({ region }) => region);
-  // one of which it is asked how it was a moment ago must not have had trouble of its own meanwhile
+  // a region's view of a moment ago counts only if the region had no trouble of its own meanwhile
   const ownTrouble = () =>
     world.regions.filter((region) =>
       impairments.some(
@@ -41,7 +41,7 @@ export function judgeImpairments(impairments: Impairment[], views: DatedView[], 
   const seenNow = (asOf: { settled: string[]; ownTrouble: string[] }) => (group: string[]) =>
     new GroupView(group, views, world, at, asOf.ownTrouble, asOf.settled);
 
-  // all are judged by what held before any of them ends
+  // judge all of them before any of them ends
   const seenBefore = seenNow({ settled: settled(), ownTrouble: ownTrouble() });
   for (const impairment of impairments.filter(isOngoing)) {
     const group = seenBefore(impairment.group);
@@ -57,12 +57,12 @@ export function judgeImpairments(impairments: Impairment[], views: DatedView[], 
     impairment.endedAt = at;
   }
 
-  // those that have just ended are over
+  // impairments that have just ended no longer count
   const seenAfter = seenNow({ settled: settled(), ownTrouble: ownTrouble() });
   const shared = vantagesAt(world, at).filter(({ length }) => length >= 2);
-  // those that are one region first: a region that is impaired by itself too is recorded by itself
+  // single regions first: a region that is impaired both alone and in a group is recorded alone
   const groups = [...world.regions.map((region) => [region]), ...shared];
-  // all are judged before any is recorded
+  // judge all groups before any impairment is recorded
   const recognised = groups.flatMap((group) => {
     const seen = seenAfter(group);
     const venues = seen.venuesOfAnImpairment();
@@ -81,8 +81,8 @@ export function judgeImpairments(impairments: Impairment[], views: DatedView[], 
 }
 
 /**
- * Whether an impairment takes the region's votes at this instant, or took them at an earlier one, as one knows by now.
- * At the instant at which it ends it still does, unless others saw the same.
+ * Whether the region has no vote at this instant, or had none at an earlier one, by what is known now. An impairment
+ * still applies at the instant at which it ends, unless others saw the same.
  */
 export function isImpaired(impairments: Impairment[], region: string, at: number): boolean {
   return impairments.some(
@@ -93,7 +93,7 @@ export function isImpaired(impairments: Impairment[], region: string, at: number
   );
 }
 
-/** Whether a retraction counts the region's vote of an opening, by the impairments as they are recorded now. */
+/** Whether a retraction leaves out the region's vote at the opening, by the impairments that are recorded now. */
 export function isImpairedInHindsight(
   impairments: Impairment[],
   region: string,
@@ -105,14 +105,14 @@ export function isImpairedInHindsight(
   return isImpaired(shown, region, openedAt);
 }
 
-/** Was it known at this instant, or has it shown to be the region's own since? */
+/** Whether it was known at this instant, or has proved to be the region's own trouble since. */
 function isShown({ recognisedAt, endedAt, seenElsewhere }: Impairment, at: number, now: number, rules: Rules): boolean {
   if (recognisedAt <= at) return true;
   if (endedAt !== null) return !seenElsewhere;
   return recognisedAt <= now - rules.impaired_within_ms;
 }
 
-/** Whether a bad sample of this slot is left out: the region's own trouble did it, which is over. */
+/** Whether a bad sample of this slot is left out, because trouble of the region that is over caused it. */
 export function isOfOwnTrouble(impairments: Impairment[], region: string, slot: number): boolean {
   return impairments.some(
     (one) =>
@@ -124,7 +124,7 @@ export function isOfOwnTrouble(impairments: Impairment[], region: string, slot: 
   );
 }
 
-/** Whether the region had trouble of its own between two instants, as one knew at the later one or knows by now. */
+/** Whether the region had trouble of its own between two instants, as known at the later one or now. */
 export function hadOwnTrouble(
   impairments: Impairment[],
   region: string,
@@ -140,12 +140,12 @@ export function hadOwnTrouble(
   );
 }
 
-/** Bad since less than what is still at once. */
+/** Whether it turned bad so recently that this counts as at once. */
 export function isFreshlyBad({ badSince }: DatedView, { rules }: World, at: number): boolean {
   return badSince !== null && badSince > at - rules.impaired_within_ms;
 }
 
-/** Others would have seen the same by now. */
+/** Whether it has lasted so long that other regions would have seen the same by now. */
 function isSettled({ recognisedAt }: Impairment, at: number, rules: Rules): boolean {
   return recognisedAt <= at - rules.impaired_within_ms;
 }
@@ -190,12 +190,12 @@ class GroupView {
     return measuring.length > 0 && measuring.every(({ isBad }) => isBad);
   }
 
-  /** Regions that have just become impaired are asked too. */
+  /** Also compares with regions that have just become impaired. */
   isBadAlone(venue: string): boolean {
     return this.isBad(venue) && !this.#asked().some((region) => this.#seenFrom(region, venue).isLatelyBad);
   }
 
-  /** Of each component that is freshly bad in a region of the group, and not lately bad elsewhere. */
+  /** The start of each component's trouble that is new in a region of the group, and was not seen elsewhere lately. */
   beginningsOfOwnTrouble(venue: string): number[] {
     const elsewhere = this.#asked().flatMap((region) =>
       this.#seenFrom(region, venue).latelyBad.map(({ component }) => component),
@@ -207,7 +207,7 @@ class GroupView {
       .filter((at) => at !== null);
   }
 
-  /** The regions outside of the group that have no settled trouble of their own. */
+  /** The regions outside of the group without a settled impairment. */
   #asked(): string[] {
     return this.#world.regions.filter((region) => !this.#group.includes(region) && !this.#settled.includes(region));
   }

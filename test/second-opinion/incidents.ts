@@ -15,13 +15,13 @@ export interface Incident {
   startedAt: number;
   openedAt: number;
   escalatedAt: number | null;
-  /** Until when a quorum saw it bad. */
+  /** The last time at which a quorum saw it bad. */
   lastBadAt: number;
   closedAt: number | null;
   closedFor: Closing | null;
   retractedAt: number | null;
   retractedByOperator: boolean;
-  /** When its component was well again, after an operator retracted it while it was open. */
+  /** If an operator retracted it while it was open: when its component was well again. */
   dismissedUntil: number | null;
   flapping: boolean;
   /** The regions that were counted and saw it bad when it opened or escalated, in the order of the registry. */
@@ -29,18 +29,18 @@ export interface Incident {
 }
 
 /**
- * Why it closed: a region that saw it bad sees it well, or none of these can tell and the others have held for long, or
- * nobody has known for very long, or only now and then.
+ * Why it closed. `witnessed`: a region that saw it bad sees it well. `held`: none of these regions sees it well, but a
+ * quorum has seen it well for long. `unmeasured`: for very long, its state was unknown at least from time to time.
  */
 export type Closing = "witnessed" | "held" | "unmeasured";
 
 export interface Alert {
   kind: "opened" | "escalated" | "closed";
   slug: string;
-  /** From then on; of a closing, the worst it was. */
+  /** The severity from then on; for a closing, the worst that the incident reached. */
   severity: State;
   at: number;
-  /** Its incident was retracted; here none of them leaves before. */
+  /** Whether its incident was retracted; in this model no alert is sent before that. */
   dropped: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Records {
   alerts: Alert[];
 }
 
-/** A component as it stands at this instant. */
+/** The state of a component at this instant. */
 export interface ComponentNow {
   venue: string;
   component: string;
@@ -58,13 +58,13 @@ export interface ComponentNow {
   /** Null: it is bad. */
   notBadSince: number | null;
   quorum: number;
-  /** What the counted regions see. */
+  /** The views of the counted regions. */
   votes: RegionView[];
-  /** It may be the network of the machine that they all run on. */
+  /** Whether the network of a machine on which the confirming regions run may be the cause. */
   suspect: boolean;
 }
 
-/** What operators retract once an instant is decided. */
+/** Applies the operators' retractions after an instant was decided. */
 export function retractByHand(records: Records, now: Instant): void {
   for (const retraction of now.world.retractions)
     for (const incident of records.incidents)
@@ -74,19 +74,19 @@ export function retractByHand(records: Records, now: Instant): void {
       }
 }
 
-/** Everything that an instant's decisions rest on. */
+/** Everything that the decisions of an instant depend on. */
 export interface Instant {
   at: number;
   world: World;
   series: Series[];
   impairments: Impairment[];
   outliers: Outlier[];
-  /** What every region sees, the impaired ones too. */
+  /** The views of all regions, including impaired ones. */
   views: DatedView[];
   components: ComponentNow[];
 }
 
-/** Moves the incidents as of this instant, in place. */
+/** Applies the decisions of this instant to the incidents, in place. */
 export function moveIncidents(records: Records, now: Instant): void {
   retractUnbacked(records, now);
   close(records, now);
@@ -169,7 +169,7 @@ function follow({ incidents, alerts }: Records, now: Instant): void {
   }
 }
 
-/** Until when a quorum saw a component bad that is bad now. */
+/** The last time at which a quorum saw this component bad, which is bad now. */
 function badUntil({ votes, quorum }: ComponentNow): number {
   const newest = votes.filter((view) => isBad(view.state)).map(({ newestBadAt }) => newestBadAt!);
   return newest.toSorted((a, b) => b - a)[quorum - 1]!;
@@ -223,8 +223,8 @@ function open(records: Records, now: Instant): void {
 }
 
 /**
- * An operator has retracted an open incident of the component, which was as bad as it is now, and it was not well
- * since.
+ * Whether an operator has retracted an open incident of this component that was at least as bad as its state is now,
+ * and the component was not well since.
  */
 function isNoneByOperator(one: ComponentNow, incidents: Incident[]): boolean {
   return incidents

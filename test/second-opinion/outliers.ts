@@ -1,4 +1,4 @@
-/** Chapter 4 of the rule book: regions that have long seen a component bad, and no quorum with them. */
+/** Chapter 4 of the rule book: regions that have seen a component bad for long, without a quorum that agrees. */
 import { type DatedView, type Impairment, isImpaired } from "./impairment.js";
 import { quorumOf } from "./quorum.js";
 import { isBad, type State, type World } from "./world.js";
@@ -11,7 +11,7 @@ export interface Outlier {
   endedAt: number | null;
 }
 
-/** A component as it stood before this instant's decisions. */
+/** The state of a component before this instant's decisions. */
 export interface Before {
   venue: string;
   component: string;
@@ -21,9 +21,9 @@ export interface Before {
 }
 
 /**
- * Ends and begins the outliers at one component as of this instant, in place.
+ * Ends and starts the outliers of one component as of this instant; changes the list in place.
  *
- * @param views of all regions on this component
+ * @param views the views of all regions on this component
  */
 export function judgeOutliers(
   outliers: Outlier[],
@@ -51,7 +51,7 @@ export function judgeOutliers(
   }
 }
 
-/** At this instant, or at an earlier one. */
+/** Whether the region is an outlier at this instant, or was one at an earlier instant. */
 export function isOutlier(
   outliers: Outlier[],
   { venue, component, region }: Omit<Outlier, "startedAt" | "endedAt">,

@@ -1,20 +1,20 @@
-/** Chapter 5 of the rule book: what the regions together confirm, of a component, a venue and the fleet. */
+/** Chapter 5 of the rule book: the states of a component, a venue and the fleet that the regions confirm together. */
 import type { RegionView } from "./view.js";
 import { isBad, type State, type World } from "./world.js";
 
 export interface Confirmed<View> {
   state: State;
   quorum: number;
-  /** What the counted regions see. */
+  /** The views of the counted regions. */
   votes: View[];
 }
 
-/** Of so many counted regions. */
+/** The quorum for this number of counted regions. */
 export function quorumOf(counted: number, { regions, rules }: Pick<World, "regions" | "rules">): number {
   return Math.max(Math.floor(counted / 2) + 1, Math.min(rules.quorum_min_regions, regions.length));
 }
 
-/** @param views of all regions on one component */
+/** @param views the views of all regions on one component */
 export function confirm<View extends RegionView>(
   views: View[],
   isImpaired: (region: string) => boolean,
@@ -37,7 +37,7 @@ export function confirm<View extends RegionView>(
   return { state, quorum, votes };
 }
 
-/** A venue's state from those of its components; its REST and its streams are asked apart. */
+/** A venue's state, from the states of its components. REST and streams are judged separately. */
 export function stateOfVenue(components: { component: string; state: State }[]): State {
   const of = (kind: string) =>
     components.filter(({ component }) => component.startsWith(`${kind}:`)).map(({ state }) => state);
@@ -48,7 +48,7 @@ export function stateOfVenue(components: { component: string; state: State }[]):
   return parts.includes("degraded") ? "degraded" : "operational";
 }
 
-/** The fleet's state from those of its venues. */
+/** The fleet's state, from the states of its venues. */
 export function stateOfAll(states: State[]): State {
   const known = states.filter((state) => state !== "unknown");
   const inOutage = known.filter((state) => state === "outage");

@@ -3,7 +3,7 @@ import { type RegionView } from "./view.js";
 import { type Impairment, hadOwnTrouble, isOfOwnTrouble } from "./impairment.js";
 import { type Component, isBad, isStream, type Rules, type Sample, type Series, type State } from "./world.js";
 
-/** Of an incident, what a region's view needs. */
+/** The fields of an incident that a region's view needs. */
 interface PastIncident {
   venue: string;
   component: string;
@@ -17,10 +17,11 @@ const sixHoursMs = 6 * 3_600_000;
 const sevenDaysMs = 7 * 24 * 3_600_000;
 
 /**
- * What the region sees at one instant.
+ * The region's view at one instant.
  *
- * @param impairments as recorded by now
- * @param knownAt what came to the database later than this is left out; so is what came after `at` without being late
+ * @param impairments those recorded by now
+ * @param knownAt samples that reached the database later than this are left out, as are samples that arrived after `at`
+ * without being late
  */
 export function viewOf(
   series: Series,
@@ -82,7 +83,7 @@ export function viewOf(
   };
 }
 
-/** When the trouble began that the region confirms at this instant. Chapter 6 asks for it. */
+/** When the trouble that the region confirms at this instant began. Chapter 6 needs it. */
 export function troubleBeganAt(
   series: Series,
   { badRun }: RegionView,
@@ -100,7 +101,7 @@ export function troubleBeganAt(
   return since(windows).find(fails)!.ts;
 }
 
-/** What is typical of a boundary holds from ten minutes after it until that of the next boundary does. */
+/** The typical latency of a boundary applies from ten minutes after it, until that of the next boundary applies. */
 export function typicalLatencyUs(series: Series, at: number): number | null {
   const boundary = Math.floor((at - tenMinutesMs) / sixHoursMs) * sixHoursMs;
   const holds = series.typical.find((one) => one.boundary === boundary);
@@ -111,14 +112,14 @@ function windowMs({ cadenceMs }: Component, rules: Rules): number {
   return Math.max(rules.window_ms, rules.window_cadences * cadenceMs);
 }
 
-/** As old as a region's newest sample must not be to be a vote. */
+/** A region whose newest sample is this old or older has no vote. */
 function maxAgeMs({ cadenceMs }: Component, rules: Rules): number {
   return Math.max(rules.vote_max_age_ms, rules.vote_max_age_cadences * cadenceMs);
 }
 
 /**
- * The samples by which a component is judged at one instant: those that are known, without what the region's own
- * trouble did.
+ * The samples by which a component is judged at one instant: the known ones, without bad ones that the region's own
+ * trouble caused.
  */
 class Judged {
   readonly series: Series;
@@ -140,18 +141,21 @@ class Judged {
     });
   }
 
-  /** Those later than this, oldest first. */
+  /** The samples later than this instant, oldest first. */
   within(after: number): Sample[] {
     return this.#samples.filter(({ ts }) => ts > after);
   }
 }
 
-/** Without the slots of a stream whose socket was down: these belong to the socket. */
+/** Leaves out a stream's slots while its socket was down: these count for the socket. */
 function served({ component }: Series, samples: Sample[]): Sample[] {
   return isStream(component) ? samples.filter(({ unserved }) => !unserved) : samples;
 }
 
-/** Whether enough of the last windows together fails, more than a run takes, and half as much in each of them. */
+/**
+ * Whether a component fails in part: enough samples of the last windows together, more than a run needs, and at least
+ * half of that share in each window.
+ */
 function everyWindowFails(judged: Judged, rules: Rules): boolean {
   const { series, at } = judged;
   const lengthMs = windowMs(series.component, rules);
@@ -179,7 +183,7 @@ function runAtTheEnd(seen: Sample[], isSlow: (sample: Sample) => boolean): Sampl
   return seen.slice(lastWell + 1);
 }
 
-/** The first sample of a run, or the first after the last gap in it that is a silence. */
+/** The first sample of a run; if gaps in the run are long enough to be silences, the first one after the last gap. */
 function afterTheLastSilence(run: Sample[], longestGapMs: number): Sample {
   const place = run.findLastIndex(({ ts }, i) => i > 0 && ts - run[i - 1]!.ts > longestGapMs);
   return run[Math.max(place, 0)]!;
@@ -189,7 +193,7 @@ function fails(sample: Sample): boolean {
   return sample.fault !== null;
 }
 
-/** Which samples are slow, by what is typical at this instant. */
+/** Returns whether a sample is slow by the typical latency at this instant. */
 function slowness(series: Series, at: number, rules: Rules): (sample: Sample) => boolean {
   const typicalUs = typicalLatencyUs(series, at);
   const slowFromUs =

@@ -1,4 +1,4 @@
-/** Chapter 6 of the rule book: trouble that may be that of a network which begins to fail. */
+/** Chapter 6 of the rule book: trouble that may come from a vantage's own network that starts to fail. */
 import type { DatedView } from "./impairment.js";
 import { vantagesAt } from "./vantage.js";
 import { isBad, type World } from "./world.js";
@@ -6,11 +6,11 @@ import { isBad, type World } from "./world.js";
 interface Confirmed {
   venue: string;
   component: string;
-  /** The counted regions that confirm its trouble. */
+  /** The counted regions that confirm trouble of the component. */
   confirming: string[];
 }
 
-/** @param views of all regions on all components */
+/** @param views the views of all regions on all components */
 export function isSuspect(
   { venue, component, confirming }: Confirmed,
   quorum: number,
@@ -34,7 +34,7 @@ export function isSuspect(
   return left.length < quorum;
 }
 
-/** Does the vantage look as if its network begins to fail? */
+/** Whether the network of this vantage seems to start failing. */
 function beginsToFail(vantage: string[], fresh: DatedView[], { rules }: World): boolean {
   const here = fresh.filter(({ region }) => vantage.includes(region));
   const runs = here.flatMap(({ state, badRun, runFrom }) =>

@@ -1,9 +1,9 @@
-/** Chapter 2 of the rule book: what is typical at a boundary, from a week of samples. */
+/** Chapter 2 of the rule book: the typical latency at a boundary, from a week of samples. */
 import type { Component, Sample } from "./world.js";
 
 const hourMs = 3_600_000;
 
-/** Of one component in one region. Null: nobody knows. */
+/** The typical latency of one component in one region; null: unknown. */
 export function typicalAtUs(
   component: Component,
   samples: Sample[],
@@ -23,7 +23,7 @@ export function typicalAtUs(
   return medians.length < typical_min_hours! ? null : medianOf(medians);
 }
 
-/** Whole; a half goes to the even one. */
+/** Rounds to a whole number; a half becomes the even neighbour. */
 function medianOf(numbers: number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;

@@ -1,9 +1,9 @@
-/** Chapter 4 of the rule book: regions that are one place to look from. */
+/** Chapter 4 of the rule book: regions that share one vantage. */
 import type { World } from "./world.js";
 
 /**
- * The published regions of each vantage at this instant, in the order of the registry. A region of which nobody knows
- * the machine is a vantage of its own.
+ * The published regions of each vantage at this instant, in the order of the registry. A region whose machine is
+ * unknown is a vantage of its own.
  */
 export function vantagesAt(world: World, at: number): string[][] {
   const vantages = new Map<string, string[]>();

@@ -6,7 +6,7 @@ export interface RegionView {
   region: string;
   state: State;
   reporting: boolean;
-  /** Within the window; so are the next two. */
+  /** Number of samples in the window; the next two fields also cover the window. */
   samples: number;
   failed: number;
   slow: number;

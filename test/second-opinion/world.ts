@@ -1,5 +1,5 @@
 /**
- * What the second opinion judges: what is watched, what was measured, by which rules, and when it is asked. Times are
+ * The input of the second opinion: what is watched, what was measured, the rules, and the instants to decide. Times are
  * milliseconds since 1970.
  */
 
@@ -14,9 +14,9 @@ export interface World {
   samples: Sample[];
   typical: Typical[];
   vantages: Vantage[];
-  /** By operators. */
+  /** Retractions by operators. */
   retractions: Retraction[];
-  /** Ascending. A step longer than `step_ms` was a pause longer than `catch_up_ms`: it is not made up for. */
+  /** Ascending. A step longer than `step_ms` is a pause longer than `catch_up_ms`, whose instants are not decided. */
   instants: number[];
 }
 
@@ -46,14 +46,14 @@ export interface Sample {
   receivedAfterS: number;
 }
 
-/** After this instant was decided: of whichever incident of the component is open then. */
+/** Retracts the incident of the component that is open after this instant was decided. */
 export interface Retraction {
   venue: string;
   component: string;
   at: number;
 }
 
-/** The typical latency that was reckoned for a boundary. */
+/** The typical latency that was computed for a boundary. */
 export interface Typical {
   venue: string;
   component: string;
@@ -62,15 +62,15 @@ export interface Typical {
   latencyUs: number;
 }
 
-/** What the probes of a region reported of where they run. It holds until the region's next report. */
+/** What the probes of a region reported about where they run. It is valid until the region's next report. */
 export interface Vantage {
   region: string;
   holdsFrom: number;
-  /** The one machine that all of them run on. Null: several, or unknown. */
+  /** The machine that all of them run on; null: several machines, or unknown. */
   machine: string | null;
 }
 
-/** The rules that a decision rests on, by the names of the rule book. */
+/** The rules that decisions depend on, by their names in the rule book. */
 export interface Rules {
   step_ms: number;
   catch_up_ms: number;
@@ -102,7 +102,7 @@ export interface Rules {
   retraction_ms: number;
 }
 
-/** All samples of one component in one region, oldest first, with what is typical there. */
+/** All samples of one component in one region, oldest first, with the typical latencies there. */
 export interface Series {
   venue: string;
   component: Component;
@@ -115,12 +115,12 @@ export function isBad(state: State): boolean {
   return state === "degraded" || state === "outage";
 }
 
-/** A WebSocket stream, as against the socket that carries it. */
+/** Whether it is a WebSocket stream, and not the socket that carries the streams. */
 export function isStream({ kind, id }: Component): boolean {
   return kind === "ws" && id !== "ws:conn";
 }
 
-/** One for each component and region, those without a sample too. */
+/** One series per component and region, including those without samples. */
 export function seriesOf(world: World): Series[] {
   return world.venues.flatMap((venue) =>
     venue.components.flatMap((component) =>

@@ -1,5 +1,5 @@
 /**
- * A world as text, to write one by hand and to read one that failed:
+ * A world as text, so that worlds can be written by hand, and failed ones can be read:
  *
  *     from 2026-01-15T12:00:00Z, 24 instants every 5s
  *     rules min_samples=2
@@ -13,14 +13,14 @@
  *       us   typical 2026-01-15T06:00:00Z 100ms
  *       us   .*20
  *
- * A slot is `.` good, `x` failed, `u` unserved, `900ms` good in that time, `x900ms` failed in it, `_` not measured;
- * `x*3` is three of them, `x@2` one that the database had two seconds after its slot. The first slot is the first
- * instant, later by the component's phase; `from -60s` at the head of a line begins earlier. There is no instant while
- * the engine is away, 90s is the next one.
+ * A slot is `.` good, `x` failed, `u` unserved, `900ms` good with that latency, `x900ms` failed with that latency, or
+ * `_` not measured. `x*3` is three failed slots, and `x@2` is one that reached the database two seconds after its slot.
+ * The first slot is at the first instant plus the component's phase; `from -60s` at the start of a line makes it
+ * earlier. There are no instants while the engine is away: in the example, 90s is the next one.
  */
 import type { Rules, Sample, Venue, World } from "../second-opinion/world.js";
 
-/** @param rules those that the text does not name */
+/** @param rules the values of rules that the text does not name */
 export function worldOf(text: string, rules: Rules): World {
   const world: World = {
     ...{ rules: { ...rules }, instants: [], regions: [], venues: [] },
@@ -89,7 +89,7 @@ export function worldOf(text: string, rules: Rules): World {
   return world;
 }
 
-/** So that there is one unit to look for. */
+/** Converts cadences to milliseconds, so that patterns need only one unit. */
 function seconds(line: string): string {
   return line.replace(/every (\d+)s\b/, (_, s) => `every ${Number(s) * 1000}ms`);
 }

@@ -1,6 +1,6 @@
 /**
- * The real probe against the world's play of all 33 venues: everything is measured well, each chain as high as it is,
- * and a fault of each category seen as that.
+ * The real probe measures all 33 simulated venues: every sample is good, each chain head is right, and a fault in each
+ * category is recognised.
  */
 import t from "tap";
 import { startProbe } from "../../probe/probe.js";
@@ -22,7 +22,7 @@ import { startWorld } from "../../simulator/world.js";
 const region = "eu-central";
 const behind = 4;
 
-/** One of each category, each by another way of failing. */
+/** One venue of each category, each with a different kind of fault. */
 const troubles: [ScriptedFault & { component: string }, Fault][] = [
   [{ venue: "kraken", component: "rest:ticker", kind: "status" }, "http"],
   [{ venue: "drpc", component: "rest:chain", kind: "error-inside" }, "body"],
@@ -65,7 +65,7 @@ void t.test("all venues", async (t) => {
   t.teardown(() => probe.close());
   const nameOf = (one: { venue: string; component: string }) => `${one.venue} ${one.component}`;
 
-  await t.test("every endpoint and stream of theirs is good", async (t) => {
+  await t.test("every endpoint and stream is good", async (t) => {
     const wanted = registry.venues.flatMap((venue) => componentsOf(venue).map(({ id }) => `${venue.id} ${id}`));
     const measured = () => new Set(samples.map(nameOf));
     await until(() => measured().size === wanted.length, 30_000);
@@ -75,14 +75,14 @@ void t.test("all venues", async (t) => {
     t.strictSame(world.violations, []);
   });
 
-  await t.test("each chain is as high as its provider says", (t) => {
+  await t.test("each chain head is that of its provider", (t) => {
     for (const venue of registry.venues)
       for (const { name, head } of venue.rest) {
         const what = `${venue.id} rest:${name}`;
         const read = samples.filter((one) => nameOf(one) === what);
         const off = what === "drpc rest:block" ? behind : 0;
         const slack = what === "publicnode rest:head" ? 2 : 0;
-        // until the answer came, the chain went on
+        // the chain may advance until the answer arrives
         const most = headAt(venue.chain, Date.now()) - off;
         const wrong = read.filter(({ slotAt, head: named }) => {
           if (head === undefined) return named !== null;
@@ -94,7 +94,7 @@ void t.test("all venues", async (t) => {
     t.end();
   });
 
-  await t.test("known lags are what the API says", async (t) => {
+  await t.test("the API shows the lags that were injected", async (t) => {
     interface Page {
       endpoints: { component: string; lag: { blocks: number; backwards: number } | null }[];
     }
@@ -111,7 +111,7 @@ void t.test("all venues", async (t) => {
       return seen.has(behind);
     };
     await until(isBehind, 30_000, 500);
-    // less by one only where a block came after the last request to another provider
+    // one less only if a block came after the last request to another provider
     const wrong = [...seen].filter((blocks) => blocks !== behind && blocks !== behind - 1);
     t.same(wrong, []);
     t.match(await lagOf("publicnode", "rest:block"), { blocks: 0, backwards: 0 });
@@ -123,7 +123,7 @@ void t.test("all venues", async (t) => {
     t.equal(await lagOf("redstone", "rest:price"), null, "reads no chain");
   });
 
-  await t.test("a fault of each category is seen as what it is", async (t) => {
+  await t.test("a fault in each category is recognised", async (t) => {
     const categoryOf = (id: string) => registry.venues.find((venue) => venue.id === id)!.category;
     t.strictSame(troubles.map(([{ venue }]) => categoryOf(venue)).sort(), [...categories].sort());
     for (const [fault] of troubles) world.fault(fault);
@@ -131,8 +131,8 @@ void t.test("all venues", async (t) => {
     const seen = () => new Set(bad().map((one) => `${nameOf(one)} ${one.fault}`));
     const wanted = troubles.map(([fault, shows]) => `${nameOf(fault)} ${shows}`);
     await until(() => wanted.every((one) => seen().has(one)), 30_000);
-    const befallen = new Set(troubles.map(([{ venue }]) => venue));
-    const others = bad().filter(({ venue }) => !befallen.has(venue));
+    const affected = new Set(troubles.map(([{ venue }]) => venue));
+    const others = bad().filter(({ venue }) => !affected.has(venue));
     t.strictSame(others, [], "no other venue is bad");
   });
 });

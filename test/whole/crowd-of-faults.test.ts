@@ -1,6 +1,6 @@
 /**
- * Everything that can go wrong at venues goes wrong at once: nothing of ours dies or swells, and the other venues stay
- * good.
+ * Every kind of fault occurs at the same time at some venues: our programs neither crash nor use much more memory, and
+ * the other venues stay good.
  */
 import t from "tap";
 import { sql } from "../../shared/database/pool.js";
@@ -13,11 +13,11 @@ import { faultKinds, type FaultKind, rules, type ScriptedFault } from "../../sim
 
 interface Trouble {
   fault: ScriptedFault;
-  /** What all regions must see of it, on each component that it befalls. */
+  /** The fault that all regions must see on each affected component. */
   shows: Fault;
 }
 
-/** Every kind of fault of the world. Five venues are left in peace. */
+/** Every kind of fault of the world. Five venues have none. */
 const crowd: Trouble[] = [
   { fault: { venue: "binance", kind: "refused" }, shows: "connect" },
   { fault: rest("coinbase", "reset"), shows: "closed" },
@@ -32,53 +32,53 @@ const crowd: Trouble[] = [
   { fault: socket("coinbase", "dead-socket"), shows: "timeout" },
   { fault: socket("kraken", "socket-closed"), shows: "closed" },
   { fault: socket("okx", "handshake-refused"), shows: "handshake" },
-  // open sockets live on through a refusal: this one ends them
+  // refusing handshakes leaves open sockets open, so this fault ends them
   { fault: socket("okx", "reset"), shows: "handshake" },
   { fault: { venue: "kucoin", component: "ws:book", kind: "silent" }, shows: "stall" },
   { fault: { venue: "bitstamp", component: "ws:book", kind: "frozen" }, shows: "stale" },
 ];
 
-/** Samples stay good where a chain is behind or numbers are left out. */
+/** Faults under which samples stay good: a chain that lags, or missing sequence numbers. */
 const harmless: FaultKind[] = ["lags", "head-back", "false-head", "lost-frames"];
 
 void t.test("a crowd of faults", async (t) => {
   const tested = [...harmless, ...crowd.map(({ fault }) => fault.kind)];
   const missing = faultKinds.filter((kind) => rules[kind].places.join() !== "official" && !tested.includes(kind));
-  t.same(missing, [], "every kind is in it that befalls what is measured");
+  t.same(missing, [], "every kind of fault of measured components is covered");
   const way = await startWay(t);
   const reader = startReader(way.url, way.registry);
   t.teardown(() => reader.close());
   await soon(async () => allOperational(await readBoard(way.url)));
   const peak = startPeakMemory();
   t.teardown(peak.stop);
-  const begun = new Date();
+  const start = new Date();
 
   for (const { fault } of crowd) way.world.fault(fault);
   const wanted = crowd.flatMap((one) => showing(way, one));
   await soon(async () => {
-    const seen = await faultsSeenSince(way, begun);
+    const seen = await faultsSeenSince(way, start);
     return wanted.every((one) => seen.has(one));
   });
   await way.engine.ticks(12);
 
-  const befallen = new Set(crowd.map(({ fault }) => fault.venue));
-  // a machine that stood still for seconds knows nothing of anybody for a moment
-  const isAsExpected = (venue: Board["venues"][0]) => (venue.state === "operational") !== befallen.has(venue.id);
+  const affected = new Set(crowd.map(({ fault }) => fault.venue));
+  // after this machine stalled for seconds, all states are unknown for a moment
+  const isAsExpected = (venue: Board["venues"][0]) => (venue.state === "operational") !== affected.has(venue.id);
   await soon(async () => (await readBoard(way.url)).venues.every(isAsExpected));
-  t.pass("the venues that nothing befell are well, and only they");
+  t.pass("exactly the unaffected venues are well");
   const incidents = await readIncidents(way.url);
   t.ok(incidents.length > 0);
-  const others = incidents.filter(({ venue }) => !befallen.has(venue));
+  const others = incidents.filter(({ venue }) => !affected.has(venue));
   t.same(others, [], "the others have no incidents");
   for (const probe of way.probes) t.match(probe.status(), { dropped: 0, refused: 0, unmeasured: { broken: 0 } });
   const grownMiB = peak.stop();
-  t.ok(grownMiB < 256, `the process grew by ${grownMiB} MiB at the most`);
+  t.ok(grownMiB < 256, `the process grew by at most ${grownMiB} MiB`);
 
   await way.world.clear();
   await soon(async () => allOperational(await readBoard(way.url)));
   await soon(async () => (await readIncidents(way.url)).every(({ status }) => status === "closed"));
   await reader.close();
-  t.same(reader.complaints, [], "readers were served all the while");
+  t.same(reader.complaints, [], "readers were served the whole time");
 });
 
 function rest(venue: string, kind: FaultKind): ScriptedFault {
@@ -94,7 +94,7 @@ function showing({ registry }: Way, { fault, shows }: Trouble): string[] {
   return componentsOf(registry, venue, component).map((name) => `${name} ${shows}`);
 }
 
-/** `venue component fault` that every region has seen. */
+/** Texts `venue component fault` for faults that every region has seen. */
 async function faultsSeenSince({ pool }: Way, at: Date): Promise<Set<string>> {
   const rows = await pool.query<{ seen: string }>(sql`
     select v.venue || ' ' || c.component || ' ' || s.fault as seen
@@ -108,7 +108,7 @@ async function faultsSeenSince({ pool }: Way, at: Date): Promise<Set<string>> {
   return new Set(rows.map(({ seen }) => seen));
 }
 
-/** Of this process: the world and three probes. `stop` gives the MiB by which it grew at the most. */
+/** Measures this process, with the world and three probes. `stop` returns by how many MiB it grew at most. */
 function startPeakMemory() {
   const before = process.memoryUsage.rss();
   let most = before;

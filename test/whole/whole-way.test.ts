@@ -1,6 +1,6 @@
 /**
- * The whole way with its real pieces, from a venue's answer to what a user of the API reads. It is one story, told in
- * steps, because setting the stage takes seconds.
+ * End to end with the real parts, from a venue's answer to what a user of the API reads. The steps share one setup,
+ * because it takes seconds.
  */
 import t, { type Test } from "tap";
 import { sql } from "../../shared/database/pool.js";
@@ -21,7 +21,7 @@ import type { ScriptedFault } from "../../simulator/faults.js";
 
 const regions = ["eu-central", "ap-southeast", "us-east"];
 
-/** What goes wrong in two of the regions, one after the other, and the fault that it must show as. */
+/** Faults that start in one region and later in a second one, and the fault that samples must show. */
 const troubles: (Pick<ScriptedFault, "kind"> & { venue: string; component: string; shows: Fault })[] = [
   { venue: "okx", component: "rest:*", kind: "status", shows: "http" },
   { venue: "bybit", component: "ws:trades", kind: "silent", shows: "stall" },
@@ -40,7 +40,7 @@ void t.test("from a venue's answer to the board and back", async (t) => {
   ] as const)
     await t.test(name, (t) => run(t, way));
   await reader.close();
-  t.same(reader.complaints, [], "no reader got anything wrong all the while");
+  t.same(reader.complaints, [], "no reader got a wrong answer");
   const compared = reader.compared();
   t.ok(compared > 20, `both paths of venues were compared ${compared} times`);
 });
@@ -60,25 +60,25 @@ async function boardShowsAll(t: Test, way: Way) {
 
 async function oneRegionConfirmsNothing(t: Test, way: Way) {
   const { url, world, engine } = way;
-  const begun = engine.decided.at(-1)!.at;
+  const start = engine.decided.at(-1)!.at;
   beginTroubles(way, "us-east");
   world.fault({ kind: "status", status: 451, venue: "binance", component: "rest:*", regions: ["us-east"] });
-  const befallen = [...befallenComponents(way), ...componentsOf(way.registry, "binance", "rest:*")];
+  const affected = [...affectedComponents(way), ...componentsOf(way.registry, "binance", "rest:*")];
   await soon(async () => {
     const seen = await outagesSeenFrom("us-east", url);
-    return befallen.every((one) => seen.includes(one));
+    return affected.every((one) => seen.includes(one));
   });
   await engine.ticks(4);
 
   const seenFromTrouble = await outagesSeenFrom("us-east", url);
-  t.same(seenFromTrouble.sort(), befallen.sort(), "the region sees what befell it, and nothing else");
+  t.same(seenFromTrouble.sort(), affected.sort(), "the region sees the faults of its own, and nothing else");
   t.same(await outagesSeenFrom("eu-central", url), []);
   for (const region of regions)
     for (const { component, newestFault } of await readSights(url, "binance", region)) {
       const isBlocked = region === "us-east" && component.startsWith("rest:");
       t.equal(newestFault, isBlocked ? "blocked" : null, `binance ${component} from ${region}`);
     }
-  t.same(await changedSince(way, begun), [], "no confirmed state changed");
+  t.same(await changedSince(way, start), [], "no confirmed state changed");
   t.same(await readIncidents(url), []);
 }
 
@@ -142,8 +142,8 @@ function troubledComponents({ registry }: Way): string[] {
   return troubles.flatMap(({ venue, component }) => componentsOf(registry, venue, component));
 }
 
-/** A socket that is down serves none of its streams; the incident is its own alone. */
-function befallenComponents({ registry }: Way): string[] {
+/** If a socket is down, so are all of its streams, but only the socket has an incident. */
+function affectedComponents({ registry }: Way): string[] {
   return troubles.flatMap(({ venue, component }) =>
     componentsOf(registry, venue, component === "ws:conn" ? "ws:*" : component),
   );
@@ -159,7 +159,7 @@ async function outagesSeenFrom(region: string, url: string): Promise<string[]> {
   return (await Promise.all(sights)).flat();
 }
 
-/** Venues and components whose confirmed state is or was another; by `since`, so that no change is missed. */
+/** Venues and components whose confirmed state is or was different; compares `since`, so that no change is missed. */
 async function changedSince({ pool }: Way, at: string): Promise<unknown[]> {
   return pool.query(sql`
     select venue as what, state, since from api.venue where since > ${at} or state <> 'operational'
@@ -181,7 +181,7 @@ async function neverRolledUp({ pool }: Way): Promise<unknown[]> {
   `);
 }
 
-/** And sees it well: in the first seconds streams are subscribed one by one. */
+/** Every region sees every component well. In the first seconds, streams are subscribed one by one. */
 async function everyRegionSeesEverything({ pool }: Way): Promise<boolean> {
   const [row] = await pool.query<{ unseen: number }>(sql`
     select count(*) filter (where state <> 'operational') as unseen
