@@ -1,4 +1,4 @@
--- What became of the alerts of incident $1. Rows {kind, droppedUnsent, delivered, underWay, dropped}, in the order of
+-- The results of the alerts of incident $1. Rows {kind, droppedUnsent, delivered, underWay, dropped}, in the order of
 -- events: whether it was dropped in the outbox, before it was queued for any channel; and the number of channels to
 -- which it was delivered, is being sent, or was dropped.
 select

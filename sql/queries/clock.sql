@@ -2,8 +2,9 @@
 -- cheap, because every request asks it. `moved_at` is the last state change or the last opening, escalation, closing or
 -- retraction of an incident; null if there never was one. A body kept beyond its tick is dropped when this moves.
 --
--- An operator's retraction is dated by the last tick; bodies of that tick, and of changes since, are older than it:
--- hence two seconds more.
+-- An operator's retraction is dated by the last tick, but is made after it. Bodies of that tick, and of changes since,
+-- may have been made before the retraction although their instants are not earlier. So two seconds are added to its
+-- date.
 select
   k.generated_at,
   greatest(

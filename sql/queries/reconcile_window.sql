@@ -1,17 +1,17 @@
--- What to reconcile: one venue's day, or five days of it, as they are rolled up; as much of them as is over and has its
--- samples.
+-- Windows to reconcile: a day of one venue, or one of the five-day periods by which it is rolled up. Only the part of a
+-- window that has ended and still has its samples is reconciled.
 --
--- $1 now, $2 a number from 0 to 1 (exclusive) that chooses one; null: all. Returns no row where nothing can be; else of
--- each the venue, the window, its whole hours that have their samples, and `sums`: what is added up from them,
--- {rollups, from}, a day's or that of five; none where it is not over yet, or more than those hours was ever measured
--- in it.
+-- $1 now; $2 a number from 0 to 1 (exclusive) that chooses one window; null: all. One row per window, none if nothing
+-- can be reconciled: the venue; the window; its whole hours that still have their samples; and `sums`, the roll-ups
+-- that are the sum of these hours: {rollups, from}. `sums` is empty if the window is not complete, or if other hours of
+-- it were measured too.
 with bounds as materialized (
   select
-    -- what is not made again yet after a migration cannot be compared
+    -- roll-ups that are not rebuilt yet after a migration cannot be compared
     greatest(
       date_trunc('hour', $1::timestamptz - upkeep.raw_kept()) + interval '1 hour', (select upkeep.days_made_from())
     ) as from_at,
-    -- with the last samples of an hour still on their way it would be looked at twice
+    -- ten minutes, because an hour whose last samples are still on their way would have to be compared twice
     date_trunc('hour', $1::timestamptz - interval '10 minutes') as to_at
 ),
 there as materialized (

@@ -11,7 +11,7 @@ with retracted as (
   where i.slug = $1 and i.retracted_at is null
   returning i.incident_id, i.closed_at is null as was_open
 ),
--- what showed the incident until now needs an older instant
+-- responses that showed the incident must have an earlier instant than those that do not
 published_past_changed as (
   update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at)
   where exists (select from retracted)

@@ -5,8 +5,8 @@
 -- and are about to send heartbeats. Run it in the transaction of lock_venue_leases.sql, after it.
 --
 -- All venues without a living holder are taken, so that none is left over if probes know different venues. If its share
--- is still not reached, it takes venues from probes that hold more than theirs; these continue until their next
--- heartbeat tells them: for that long both measure, and no slot is lost.
+-- is still not reached, it takes venues from probes that hold more than theirs; these learn of it at their
+-- next heartbeat. Until then both probes measure the venue, so no slot is lost.
 with here as materialized (
   select g.region_id from region g where g.region = $1
 ),

@@ -17,8 +17,8 @@ begin
     select max(w.holds_from) from typical_week w where w.holds_from < clock_timestamp() - upkeep.versions_kept()
   );
   shown_from := upkeep.next_instant();
-  -- versions that no instant has shown yet: no tick came between two computations, and the clock stood still or went
-  -- back
+  -- versions that no instant has shown yet: no tick came between two computations, and the clock did not advance or was
+  -- set back
   delete from typical_week where holds_from >= shown_from and holds_from < 'infinity';
   update typical_week set holds_from = shown_from where holds_from = 'infinity';
 end;

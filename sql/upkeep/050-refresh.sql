@@ -110,7 +110,7 @@ $$;
 -- Whether the current hour is recomputed now: every minute in its first five minutes, then every five minutes, and at
 -- the first call (`last_at` null). It is recomputed completely, which takes the embedded database 0.7 s at its end with
 -- the registry's venues, and until it is over it is one point of the sparkline. Calls come about every minute, a little
--- late or early: hence half a minute less.
+-- late or early, so half a minute is subtracted.
 create function upkeep.current_hour_is_due(at timestamptz, last_at timestamptz) returns boolean
 language sql immutable
 return last_at is null

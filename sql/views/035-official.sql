@@ -70,7 +70,7 @@ cross join lateral (
   select case
     when v.source_id is null then 'none'
     -- A reading in the future is no sign of life: some clock was wrong. Feeds are still read while an engine hangs, up
-    -- to the five minutes after which that counts as silence; hence six.
+    -- to the five minutes after which that counts as silence, so six minutes are allowed.
     when r.problem is null
       and r.until_at between k.generated_at - api.feed_silent_after() and k.generated_at + interval '6 minutes'
       then 'readable'
