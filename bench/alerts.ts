@@ -117,23 +117,23 @@ async function barePosts(receiver: Receiver, poster: Poster): Promise<number> {
     body,
   };
   const each = 200;
-  const begunMs = performance.now();
+  const startMs = performance.now();
   await Promise.all(
     Array.from({ length: channels }, async () => {
       for (let i = 0; i < each; i += 1) await poster.post(request);
     }),
   );
-  return (1_000 * channels * each) / (performance.now() - begunMs);
+  return (1_000 * channels * each) / (performance.now() - startMs);
 }
 
 async function storm(pool: Pool, poster: Poster, receiver: Receiver, incidents: number) {
   for (let i = 0; i < incidents; i += 1) await happened(pool, { kinds: ["opened", "closed"] });
   const before = receiver.arrivals.length;
   const requests = channels * incidents * 2;
-  const begunMs = performance.now();
+  const startMs = performance.now();
   const dispatcher = start(pool, poster);
   await until(() => receiver.arrivals.length === before + requests, 300_000, 5);
-  const seconds = (performance.now() - begunMs) / 1_000;
+  const seconds = (performance.now() - startMs) / 1_000;
   const closed = dispatcher.close();
   const half = new Map<string, number>();
   for (const { path } of receiver.arrivals.slice(before, before + requests / 2))

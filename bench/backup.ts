@@ -140,9 +140,9 @@ async function archivedShare(pool: Pool, folder: string): Promise<number> {
 }
 
 async function seconds(run: () => Promise<unknown>): Promise<number> {
-  const begunMs = performance.now();
+  const startMs = performance.now();
   await run();
-  return (performance.now() - begunMs) / 1000;
+  return (performance.now() - startMs) / 1000;
 }
 
 function megabytes(path: string): number {

@@ -34,13 +34,13 @@ export async function benchDemo(): Promise<Figure[]> {
   try {
     const installSeconds = await installAndBuild(join(directory, "clone"));
     const port = await freePort();
-    const begunMs = performance.now();
+    const startMs = performance.now();
     const dataDir = join(directory, "data");
     const demo = await startDemo(dataDir, port);
     try {
-      const boardSeconds = await secondsToBoard(demo, port, begunMs);
+      const boardSeconds = await secondsToBoard(demo, port, startMs);
       await historyIsComplete(join(dataDir, "demo"));
-      const historySeconds = (performance.now() - begunMs) / 1000;
+      const historySeconds = (performance.now() - startMs) / 1000;
       await sleep(settlesInSeconds * 1000);
       return [
         ...figuresOfStart(installSeconds, boardSeconds, historySeconds),
@@ -63,9 +63,9 @@ async function installAndBuild(clone: string): Promise<number | null> {
   const root = packagedFile("");
   if (!existsSync(join(root, ".git"))) return null;
   await run("git", ["clone", "--quiet", root, clone]);
-  const begunMs = performance.now();
+  const startMs = performance.now();
   await run("make", ["product"], { cwd: clone });
-  return (performance.now() - begunMs) / 1000;
+  return (performance.now() - startMs) / 1000;
 }
 
 async function startDemo(dataDir: string, port: number): Promise<ChildProcess> {
@@ -86,13 +86,13 @@ function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode === null && signalCode === null;
 }
 
-async function secondsToBoard(demo: ChildProcess, port: number, begunMs: number): Promise<number> {
+async function secondsToBoard(demo: ChildProcess, port: number, startMs: number): Promise<number> {
   while (!(await isMeasured(`http://localhost:${port}`))) {
     if (!isRunning(demo)) throw new Error(`the demo ended with ${demo.signalCode ?? `code ${demo.exitCode}`}`);
-    if (performance.now() - begunMs > giveUpMs) throw new Error(`expected a measured board within ${giveUpMs} ms`);
+    if (performance.now() - startMs > giveUpMs) throw new Error(`expected a measured board within ${giveUpMs} ms`);
     await sleep(250);
   }
-  return (performance.now() - begunMs) / 1000;
+  return (performance.now() - startMs) / 1000;
 }
 
 async function isMeasured(url: string): Promise<boolean> {
@@ -117,9 +117,9 @@ async function isMeasured(url: string): Promise<boolean> {
  * is not part of the cost of running the demo.
  */
 async function historyIsComplete(dir: string): Promise<void> {
-  const begunMs = performance.now();
+  const startMs = performance.now();
   while (!readHistoryNote(dir)?.isComplete) {
-    if (performance.now() - begunMs > giveUpMs) throw new Error(`expected the whole history within ${giveUpMs} ms`);
+    if (performance.now() - startMs > giveUpMs) throw new Error(`expected the whole history within ${giveUpMs} ms`);
     await sleep(250);
   }
 }
@@ -165,14 +165,14 @@ async function figuresOfRunning(pid: number): Promise<Figure[]> {
   const programs = programsOf(pid);
   const cpuBefore = programs.map(cpuSecondsOf);
   const most = programs.map(() => 0);
-  const begunMs = performance.now();
-  while (performance.now() - begunMs < watchedSeconds * 1000) {
+  const startMs = performance.now();
+  while (performance.now() - startMs < watchedSeconds * 1000) {
     await sleep(1000);
     programs.forEach((program, i) => {
       most[i] = Math.max(most[i]!, memoryMiBOf(program));
     });
   }
-  const seconds = (performance.now() - begunMs) / 1000;
+  const seconds = (performance.now() - startMs) / 1000;
   const cores = programs.map((program, i) => (cpuSecondsOf(program) - cpuBefore[i]!) / seconds);
   return [
     {

@@ -43,9 +43,9 @@ export async function timesMs(
   const tookMs: number[] = [];
   for (let i = 0; i < times; i += 1) {
     await prepare();
-    const begunMs = performance.now();
+    const startMs = performance.now();
     await run();
-    tookMs.push(performance.now() - begunMs);
+    tookMs.push(performance.now() - startMs);
   }
   return tookMs;
 }

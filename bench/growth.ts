@@ -71,7 +71,7 @@ async function grow(pool: Pool, registry: Registry, directory: string): Promise<
   const endMs = GROWTH_TO ? Date.parse(GROWTH_TO) : Date.now();
   const toMs = Math.floor(endMs / stepMs) * stepMs;
   const fromMs = toMs - hours * hourMs;
-  const begun = await sizeOf(pool, directory);
+  const atStart = await sizeOf(pool, directory);
   if (filledHours > 0) await keepHistory(pool, fromMs - filledHours * hourMs, new Date(fromMs));
   const sizes: Size[] = [];
   const samples = await work(pool, registry, series, fromMs, toMs, async (atMs) => {
@@ -81,10 +81,10 @@ async function grow(pool: Pool, registry: Registry, directory: string): Promise<
   sizes.push(last);
   const room = ({ all, compressed }: Size) => all - compressed;
   const most = sizes.reduce((a, b) => (room(b) > room(a) ? b : a));
-  const hourBefore = sizes.at(-1 - sizesAnHour) ?? begun;
+  const hourBefore = sizes.at(-1 - sizesAnHour) ?? atStart;
   return [
     { what: `samples in ${hours} hours`, value: samples / 1e6, unit: "million" },
-    { what: "a new directory", value: begun.all, unit: "MB" },
+    { what: "a new directory", value: atStart.all, unit: "MB" },
     {
       what: "the directory when it was largest",
       value: most.all,
@@ -133,7 +133,7 @@ export async function work(
       for (let i = 0; i < due.length; i += 1000)
         samples += (await recordSamples(pool, region, due.slice(i, i + 1000))).stored;
     }
-    accepted(await tick(pool, new Date(atMs), { anew: atMs === fromMs }));
+    accepted(await tick(pool, new Date(atMs), { fromScratch: atMs === fromMs }));
     await upkeep.doWhatIsDue(() => true);
     await afterStep(atMs);
   }

@@ -38,9 +38,9 @@ async function measure(stage: Stage): Promise<Figure[]> {
   for (let i = 0; i < rounds; i += 1)
     for (const { size, insert, tookMs } of [...ours, ...plain]) {
       const samples = nextBatch(size);
-      const begunMs = performance.now();
+      const startMs = performance.now();
       await insert(samples);
-      tookMs.push(performance.now() - begunMs);
+      tookMs.push(performance.now() - startMs);
     }
   const best = plain.reduce((a, b) => (rateOf(b) > rateOf(a) ? b : a));
   const floorOf = (size: number) => {

@@ -9,9 +9,9 @@ const steps = 200_000_000;
 /** Times a fixed number of integer operations in milliseconds, the best of three runs. */
 export function machineSpeed(): Figure {
   const runsMs = Array.from({ length: 3 }, () => {
-    const begunMs = performance.now();
+    const startMs = performance.now();
     hashed(steps);
-    return performance.now() - begunMs;
+    return performance.now() - startMs;
   });
   return {
     what: `this machine: ${steps / 1e6} million steps of integer arithmetic`,

@@ -188,9 +188,9 @@ async function slots({ port, perSecond, forMs }: Extract<Job, { perSecond: numbe
   samples.length = 0;
   unmeasured = 0;
   lateMs = [];
-  const begun = process.cpuUsage();
+  const before = process.cpuUsage();
   await new Promise((resolve) => setTimeout(resolve, forMs));
-  const { user, system } = process.cpuUsage(begun);
+  const { user, system } = process.cpuUsage(before);
   const measured = [...samples];
   const withheld = unmeasured;
   const late = lateMs.sort((a, b) => a - b);

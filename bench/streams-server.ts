@@ -80,10 +80,10 @@ function flood(socket: Socket) {
 
 /** Sends one frame at a time; a late timer is followed by the missed frames. */
 function pace(socket: Socket, perSecond: number) {
-  const begunMs = performance.now();
+  const startMs = performance.now();
   let sent = 0;
   const timer = setInterval(() => {
-    const due = ((performance.now() - begunMs) / 1000) * perSecond;
+    const due = ((performance.now() - startMs) / 1000) * perSecond;
     for (; sent < due; sent += 1) socket.write(frames[sent % frames.length]!);
   }, 1);
   socket.once("close", () => clearInterval(timer));

@@ -49,9 +49,9 @@ async function sustain(stage: Stage): Promise<Figure[]> {
         spool,
         log,
         async record(samples) {
-          const begunMs = performance.now();
+          const startMs = performance.now();
           const recorded = await recordSamples(pool, region, samples);
-          batchMs.push(performance.now() - begunMs);
+          batchMs.push(performance.now() - startMs);
           return recorded;
         },
       });
@@ -69,11 +69,11 @@ async function sustain(stage: Stage): Promise<Figure[]> {
     }
   })();
 
-  const begunMs = performance.now();
+  const startMs = performance.now();
   const fromMs = Date.now();
   let given = 0;
   for (;;) {
-    const passedMs = Math.min(performance.now() - begunMs, forMs);
+    const passedMs = Math.min(performance.now() - startMs, forMs);
     const due = Math.floor((passedMs * perSecond) / 1000 / regions.length);
     for (; given < due; given += 1) {
       const [venue, component] = components[given % components.length]!;

@@ -130,9 +130,9 @@ async function massOpening(pool: Pool, fromMs: number): Promise<Opening> {
   let worst: Opening = { atMs: fromMs, untilMs, opened: 0, tookMs: 0 };
   for (let atMs = fromMs + rulesRow.step_ms; atMs <= untilMs; atMs += rulesRow.step_ms) {
     await measured(pool, atMs - rulesRow.step_ms, atMs, 10);
-    const begunMs = performance.now();
+    const startMs = performance.now();
     const { opened } = accepted(await tick(pool, new Date(atMs)));
-    const tookMs = performance.now() - begunMs;
+    const tookMs = performance.now() - startMs;
     if (opened.length > worst.opened) worst = { atMs, untilMs, opened: opened.length, tookMs };
   }
   if (worst.opened === 0) throw new Error("no incident opened");
@@ -155,9 +155,9 @@ async function massRetraction(pool: Pool, { atMs: openedAtMs, untilMs, opened }:
     where i.opened_at = ${new Date(openedAtMs)}
   `);
   await measured(pool, untilMs, atMs);
-  const begunMs = performance.now();
+  const startMs = performance.now();
   const { retracted } = accepted(await tick(pool, new Date(atMs)));
-  const tookMs = performance.now() - begunMs;
+  const tookMs = performance.now() - startMs;
   if (retracted.length !== opened) throw new Error(`${retracted.length} of ${opened} were retracted`);
   return tookMs;
 }

@@ -7,12 +7,12 @@ import { connect, type Socket } from "node:net";
 
 const [port, path, connections, seconds, encoding] = process.argv.slice(2);
 const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${encoding}\r\n\r\n`;
-const begunMs = performance.now();
-const untilMs = begunMs + Number(seconds) * 1000;
+const startMs = performance.now();
+const untilMs = startMs + Number(seconds) * 1000;
 const taken = { answers: 0, bytes: 0 };
 
 await Promise.all(Array.from({ length: Number(connections) }, ask));
-const tookMs = performance.now() - begunMs;
+const tookMs = performance.now() - startMs;
 process.send!({ ...taken, tookMs });
 
 function ask(): Promise<void> {

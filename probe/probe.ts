@@ -7,7 +7,7 @@ import { makeChainHeads } from "./rest/chain-heads.js";
 import { makeClockWatch, type ClockWatch } from "./network/clock-error.js";
 import { systemClock, type Clock } from "./schedule/clock.js";
 import { makeCounterpart, type Counterpart } from "./stream/counterpart.js";
-import { bearableMs, startEventLoopWatch, type EventLoopWatch } from "./schedule/event-loop-watch.js";
+import { tolerableMs, startEventLoopWatch, type EventLoopWatch } from "./schedule/event-loop-watch.js";
 import { isUnmeasured, type MeasurementOutcome } from "./rest/measurement.js";
 import { makeResolver } from "./network/resolver.js";
 import { restTasks } from "./schedule/rest-tasks.js";
@@ -19,7 +19,7 @@ import { startShip, type ShipStatus } from "./delivery/ship.js";
 import type { Spool } from "./delivery/spool.js";
 import { startStreams } from "./stream/stream.js";
 import { startSlotCounters, type SlotCounts } from "./schedule/slot-counters.js";
-import { isBeyondBearing, makeTroubles } from "./network/probe-troubles.js";
+import { exceedsTolerance, makeTroubles } from "./network/probe-troubles.js";
 import { makeWatchedVenues, type WatchedVenue } from "./schedule/watched-venues.js";
 
 export interface ProbeOptions {
@@ -158,7 +158,7 @@ function slotWatched(watch: EventLoopWatch) {
     ...task,
     async measure(slotAt, signal) {
       const outcome = await task.measure(slotAt, signal);
-      return watch.stoodStillSince(performance.now() - task.cadenceMs, bearableMs.silence)
+      return watch.stalledSince(performance.now() - task.cadenceMs, tolerableMs.silence)
         ? { unmeasured: "starved" }
         : outcome;
     },
@@ -166,7 +166,7 @@ function slotWatched(watch: EventLoopWatch) {
 }
 
 /**
- * Withholds samples while the clock is too wrong: they would occupy another slot's key. Measurements go on, because
+ * Withholds samples while the clock is too wrong: they would occupy another slot's key. Measurements continue, because
  * their Date headers show when the clock is right again. At smaller errors, a sample with a chain head records the
  * clock error, because heads of other probes are compared with it.
  */
@@ -176,7 +176,7 @@ function inRightTime(clock: ClockWatch) {
     async measure(slotAt, signal): Promise<MeasurementOutcome> {
       const outcome = await task.measure(slotAt, signal);
       const error = clock.read();
-      if (isBeyondBearing(error)) return { unmeasured: "clock" };
+      if (exceedsTolerance(error)) return { unmeasured: "clock" };
       if (isUnmeasured(outcome) || outcome.head === null || !error) return outcome;
       return {
         ...outcome,

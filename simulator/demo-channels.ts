@@ -8,7 +8,7 @@ import type { Sealing } from "../server/alerts/channels/sealing.js";
 import type { Pool } from "../shared/database/pool.js";
 import type { Log } from "../shared/log/log.js";
 import { UserError } from "../shared/process/user-error.js";
-import { demoAddresses, type DemoReceiver, demoReceivers, tellSecrets } from "./demo-receivers.js";
+import { demoAddresses, type DemoReceiver, demoReceivers, storeSecrets } from "./demo-receivers.js";
 
 /**
  * Afterwards each receiver has exactly one channel. An existing channel is reused. A new one replaces a channel that
@@ -26,7 +26,7 @@ export async function addDemoChannels(pool: Pool, sealing: Sealing, dir: string,
       (await secretOfStanding(pool, sealing, receiver, url, log)) ?? (await add(pool, sealing, receiver, url, log));
     if (secret !== "") secrets[receiver.name] = secret;
   }
-  await tellSecrets(dir, secrets);
+  await storeSecrets(dir, secrets);
 }
 
 /**

@@ -79,7 +79,7 @@ type ByName = Partial<Record<string, string>>;
  * The receivers keep their addresses across a restart, as their channels do. Each verifies what it receives and logs
  * one line for it.
  *
- * @param dir the directory of their addresses and of the secrets that `tellSecrets` wrote
+ * @param dir the directory of their addresses and of the secrets that `storeSecrets` wrote
  */
 export async function startDemoReceivers(dir: string, log: Log): Promise<{ close: () => Promise<void> }> {
   const before = await demoAddresses(dir);
@@ -114,7 +114,7 @@ export async function demoAddresses(dir: string): Promise<ByName> {
 }
 
 /** Stores the secrets that the channels sign with. A running receiver uses them at once. */
-export async function tellSecrets(dir: string, secrets: ByName) {
+export async function storeSecrets(dir: string, secrets: ByName) {
   await writeFile(secretFile(dir), JSON.stringify(secrets), { mode: 0o600 });
 }
 
@@ -144,7 +144,7 @@ function heard({ name, channel, react }: DemoReceiver, dir: string, log: Log) {
     }
     const reaction = react(n);
     n += 1;
-    log.info("received an alert", { receiver: name, ...what, ...told(reaction) });
+    log.info("received an alert", { receiver: name, ...what, ...fieldsOf(reaction) });
     return reaction;
   };
 }
@@ -168,7 +168,7 @@ function chatMessage(_: ReceivedAlert["headers"], body: Buffer) {
   }
 }
 
-function told(reaction: Reaction) {
+function fieldsOf(reaction: Reaction) {
   if (typeof reaction === "string") return { answer: "none" };
   const { status, afterMs } = reaction;
   return { answer: status, ...(afterMs && { afterMs }) };

@@ -46,14 +46,14 @@ export async function startDemoWorld(registry: Registry, { ports, dir }: DemoWor
     ...(ports && { ports }),
   });
   const waiting = setInterval(playOnceVisited, 200);
-  let begun = Promise.resolve();
+  let started = Promise.resolve();
 
   function playOnceVisited() {
     if (world.requests() === 0) return;
     clearInterval(waiting);
     const now = new Date();
     for (const fault of parseScript(text, now).faults) if (fault.from) world.fault(fault);
-    begun = runs.begin(now);
+    started = runs.begin(now);
   }
 
   /** A feed is read only after the history was made. */
@@ -70,13 +70,13 @@ export async function startDemoWorld(registry: Registry, { ports, dir }: DemoWor
     async close() {
       clearInterval(waiting);
       await world.close();
-      await begun;
+      await started;
       await runs.end(new Date());
     },
   };
 }
 
-/** Past faults and the venues' posts about them must end at the same instant. Null: no history was begun. */
+/** Past faults and the venues' posts about them must end at the same instant. Null: no history was started. */
 function pastPostsOf(dir: string): ScriptedPost[] | null {
   const note = readHistoryNote(dir);
   return note && pastPosts(note.now);

@@ -156,8 +156,8 @@ function underWay(fault: ScriptedFault, at: Date): boolean {
   return from <= at.getTime() && at.getTime() < to;
 }
 
-/** When the occurrence that is under way began, Unix milliseconds; -Infinity: since ever. */
-export function begunAt(fault: ScriptedFault, at: Date): number {
+/** When the occurrence in progress began, Unix milliseconds; -Infinity: it has always been in progress. */
+export function startOf(fault: ScriptedFault, at: Date): number {
   return phaseOf(fault, at).from;
 }
 
@@ -169,7 +169,7 @@ export function nextChange(fault: ScriptedFault, at: Date): number {
 }
 
 /**
- * Beginning and end of the occurrence that is under way or, between two, that is over; and the beginning of the next.
+ * Start and end of the occurrence in progress, or of the last one if none is; and the start of the next.
  */
 function phaseOf({ from, to, everyMs }: ScriptedFault, at: Date) {
   const first = {

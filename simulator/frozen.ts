@@ -1,5 +1,5 @@
 /** The one event that is sent again and again while the fault `frozen` lasts. */
-import { begunAt, type ScriptedFault } from "./faults.js";
+import { startOf, type ScriptedFault } from "./faults.js";
 import type { Tick } from "./market.js";
 
 /**
@@ -12,7 +12,7 @@ export function makeFreeze(): Freeze {
   const held = new WeakMap<ScriptedFault, { fromMs: number; tick: Tick }>();
   return (fault, at, make) => {
     if (fault?.kind !== "frozen") return make();
-    const fromMs = begunAt(fault, at);
+    const fromMs = startOf(fault, at);
     const known = held.get(fault);
     if (known?.fromMs === fromMs) return known.tick;
     const now = make();

@@ -13,7 +13,7 @@ export interface HistoryNote {
   isComplete: boolean;
 }
 
-/** Returns null where no history was begun. */
+/** Returns null where no history was started. */
 export function readHistoryNote(dir: string): HistoryNote | null {
   const file = fileIn(dir);
   if (!existsSync(file)) return null;

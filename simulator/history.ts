@@ -291,9 +291,9 @@ interface Measured {
 function closelyMeasured(faults: PastFault[], now: Date): Measured[] {
   const last = { venue: null, from: new Date(+now - 2 * minuteMs), to: now };
   const aroundFaults = faults.flatMap(({ venue, from, to, holdMs }) => {
-    const begunMs = Math.min(+from + 15 * minuteMs, +to);
-    const spans = [[+from - 6 * minuteMs, begunMs]];
-    if (to < now) spans.push([Math.max(begunMs, +to - 6 * minuteMs), +to + holdMs + 3 * minuteMs]);
+    const startMs = Math.min(+from + 15 * minuteMs, +to);
+    const spans = [[+from - 6 * minuteMs, startMs]];
+    if (to < now) spans.push([Math.max(startMs, +to - 6 * minuteMs), +to + holdMs + 3 * minuteMs]);
     return spans.map(([first, end]) => ({
       venue,
       from: new Date(first!),
@@ -351,8 +351,8 @@ async function decideAll(pool: Pool, faults: PastFault[], now: Date) {
   await decideTo(lastMs, lastMs, rulesRow.step_ms);
 
   async function decideTo(fromMs: number, toMs: number, stepMs: number) {
-    const anew = fromMs - decidedMs > rulesRow.catch_up_ms;
-    await decide(pool, fromMs, toMs, stepMs, anew);
+    const fromScratch = fromMs - decidedMs > rulesRow.catch_up_ms;
+    await decide(pool, fromMs, toMs, stepMs, fromScratch);
     decidedMs = Math.max(decidedMs, toMs);
   }
 }
@@ -375,21 +375,21 @@ function spansOf({ from, to, holdMs }: PastFault, now: Date): Span[] {
   // the engine must not take what was already bad for new trouble
   const before = span(+from, -180, -180);
   // three samples in a row open an incident, and they are at least 5 s apart
-  const begun = span(+from, 8, isKept ? 32 : 60);
-  if (to >= now) return [before, begun];
-  if (!isKept) return [before, begun, span(+to, 30, 60, true)];
+  const atStart = span(+from, 8, isKept ? 32 : 60);
+  if (to >= now) return [before, atStart];
+  if (!isKept) return [before, atStart, span(+to, 30, 60, true)];
   const well = span(+to, 28, 50);
-  return [before, begun, well, span(+to + holdMs, 28, 50, true)];
+  return [before, atStart, well, span(+to + holdMs, 28, 50, true)];
 }
 
 /** Decides all instants in one statement: one statement each would take half as long again. */
-async function decide(pool: Pool, fromMs: number, toMs: number, stepMs: number, anew: boolean) {
+async function decide(pool: Pool, fromMs: number, toMs: number, stepMs: number, fromScratch: boolean) {
   const instants = instantsOf(fromMs, toMs, stepMs);
   const rows = await pool.query<{ decided: Decided | Refused }>(sql`
     select
       engine.tick(
         at, at, jsonb_populate_record(null::engine.rules, ${JSON.stringify(rulesRow)}::jsonb), ${version}, null, null,
-        anew => at = ${new Date(fromMs)} and ${anew}
+        from_scratch => at = ${new Date(fromMs)} and ${fromScratch}
       ) as decided
     from unnest(${instants}::timestamptz[]) at
   `);

@@ -1,4 +1,4 @@
-/** The rules by which venues tell living clients from dead connections. All times are the venue's. */
+/** The rules by which venues distinguish living clients from dead connections. All times are the venue's. */
 import type { VenueSession, Timer } from "./player.js";
 
 /** Sends protocol pings and drops a client that leaves a ping unanswered for `pongWithinMs`. */

@@ -4,15 +4,16 @@
  *     okx rest:* us-east,eu-central status=503 from=60s to=180s every=15m
  *     okx notice "Spot ticker errors" disruption from=100s to=190s every=15m
  *
- * A fault: venue, component and regions (`*`: all), the kind with its number, then from when to when, counted from the
+ * A fault has a venue, a component, regions (`*`: all), a kind with its number, and its start and end, counted from the
  * start of the world.
  *
- * A post: venue, `notice`, title and impact in the words of the feed (notices/words.ts). It appears at `from`, and at
- * `to` it is posted that it is over. `started=` where it began earlier or begins later, `about=` its components,
- * `deleted=` when it vanishes, `says=` what the page shows meanwhile (`says=none`: operational). A status is posted by
- * its name (`monitoring=3m`); `impact=3m:critical` and `title=3m:"…"` are edits.
+ * A post has a venue, `notice`, a title, and an impact in the words of the feed (notices/words.ts). It appears at
+ * `from`, and its end is posted at `to`. `started=` is the start that the post states, if that is not `from`. `about=`
+ * lists its components. `deleted=` is when it vanishes. `says=` is what the page shows meanwhile (`says=none`:
+ * operational). The name of a status posts an update (`monitoring=3m`); `impact=3m:critical` and `title=3m:"…"` are
+ * edits.
  *
- * Quotes hold spaces together. A `#` outside of them begins a comment.
+ * Quotes protect spaces. A `#` outside of quotes begins a comment.
  */
 import { faultKinds, type FaultKind, type ScriptedFault } from "./faults.js";
 import type { ScriptedPost } from "./notices/posts.js";

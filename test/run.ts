@@ -135,7 +135,7 @@ async function runWaiting(): Promise<void> {
 }
 
 async function runTest(test: string): Promise<void> {
-  const begunMs = performance.now();
+  const startMs = performance.now();
   const kept = `${results}/${test}.tap`;
   mkdirSync(dirname(kept), { recursive: true });
   const output = await open(kept, "w");
@@ -155,7 +155,7 @@ async function runTest(test: string): Promise<void> {
     written = `not ok - the program ended with ${signal ?? code}\n${written}`;
     writeFileSync(kept, written);
   }
-  const seconds = ((performance.now() - begunMs) / 1000).toFixed(1);
+  const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
   console.log(`${code === 0 ? "ok" : "not ok"} ${test} ${seconds} s`);
   for (const { line, details } of failuresIn(written)) console.log(`${line}\n${details}`);
 }

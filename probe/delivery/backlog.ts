@@ -59,7 +59,7 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
       segments.push(segment);
     } catch (error) {
       if (passes(error)) throw error;
-      tellUnreadable(segment, error);
+      logUnreadable(segment, error);
     }
   }
 
@@ -114,11 +114,11 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
   async function passOver(segment: Segment, error: unknown): Promise<void> {
     corrupt += segment.samples;
     forget(segment);
-    tellUnreadable(segment, error);
+    logUnreadable(segment, error);
     await closeReading(segment);
   }
 
-  function tellUnreadable({ path, samples }: Segment, error: unknown): void {
+  function logUnreadable({ path, samples }: Segment, error: unknown): void {
     log.error("cannot read a file of the spool, and skip it: the file stays, and is read again after the next start", {
       file: path,
       samples,

@@ -25,7 +25,7 @@ export interface Quarantine {
   spool: () => Spool | null;
 }
 
-/** If the disk takes longer, the samples wait in memory, so that deliveries go on. */
+/** If the disk takes longer, the samples wait in memory, so that deliveries continue. */
 const writtenWithinMs = 1_000;
 
 /**
@@ -38,7 +38,7 @@ export function makeQuarantine(of: Pick<Spool, "below" | "status">, log: Log, tr
   /** Samples of the current round that are not retried yet. */
   let left = 0;
   let roundAtMs = 0;
-  let toldAtMs = -Infinity;
+  let loggedAtMs = -Infinity;
   let twice = 0;
 
   async function open(make: boolean): Promise<Spool | null> {
@@ -47,9 +47,9 @@ export function makeQuarantine(of: Pick<Spool, "below" | "status">, log: Log, tr
     return spool;
   }
 
-  function tell(samples: readonly Sample[]): void {
-    if (performance.now() - toldAtMs < tryEveryMs) return;
-    toldAtMs = performance.now();
+  function logUnknown(samples: readonly Sample[]): void {
+    if (performance.now() - loggedAtMs < tryEveryMs) return;
+    loggedAtMs = performance.now();
     const names = samples.map((one) => `${one.venue} ${one.component}`);
     log.error(
       "the database does not know some components that this probe measures; their samples wait in quarantine: run `venuewatch migrate` with this probe's registry",
@@ -59,7 +59,7 @@ export function makeQuarantine(of: Pick<Spool, "below" | "status">, log: Log, tr
 
   return {
     async put(samples, done) {
-      tell(samples);
+      logUnknown(samples);
       const to = (await open(true))!;
       samples.forEach(to.add);
       twice = samples.length;

@@ -30,12 +30,12 @@ const checksumDigits = 8;
 
 /** Includes the final newline. */
 export function lineOf(sample: Sample): string {
-  const told: Record<string, unknown> = {};
+  const stored: Record<string, unknown> = {};
   for (const name of fields) {
     const value = sample[name];
-    if (value !== null) told[name] = typeof value === "string" ? value : plain(value);
+    if (value !== null) stored[name] = typeof value === "string" ? value : plain(value);
   }
-  const text = JSON.stringify(told);
+  const text = JSON.stringify(stored);
   return `${checksumOf(text)} ${text}\n`;
 }
 
@@ -53,11 +53,11 @@ export function sampleOf(line: Buffer): Sample | null {
   const text = line.subarray(checksumDigits + 1);
   if (line[checksumDigits] !== space) return null;
   if (line.toString("latin1", 0, checksumDigits) !== checksumOf(text)) return null;
-  const told = parsed(text.toString());
-  if (typeof told.venue !== "string" || typeof told.component !== "string") return null;
-  const sample = { ...nothing, ...told, good: (told.fault ?? null) === null };
+  const stored = parsed(text.toString());
+  if (typeof stored.venue !== "string" || typeof stored.component !== "string") return null;
+  const sample = { ...nothing, ...stored, good: (stored.fault ?? null) === null };
   for (const name of dates) {
-    const value = told[name] ?? null;
+    const value = stored[name] ?? null;
     if (value !== null) sample[name] = new Date(value);
   }
   return sample.slotAt instanceof Date ? (sample as Sample) : null;

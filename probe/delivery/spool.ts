@@ -40,7 +40,7 @@ export interface SpoolOptions {
   /** A disk that does not answer within this time counts as broken. */
   answersWithinMs?: number;
   /** Minimum time between log messages about dropped samples. */
-  tellEveryMs?: number;
+  logEveryMs?: number;
 }
 
 export interface SpoolStatus {
@@ -85,11 +85,11 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     writeEveryMs = 100,
     adoptAfterMs = 10_000,
     answersWithinMs = 5_000,
-    tellEveryMs = 60_000,
+    logEveryMs = 60_000,
   } = options;
   let listener = () => {};
   const onMore = () => listener();
-  const dropped = makeDroppedSamples(log, tellEveryMs, () => status().waiting);
+  const dropped = makeDroppedSamples(log, logEveryMs, () => status().waiting);
   const memory = makeSpoolMemory(maxInMemory, dropped.count);
   const files = makeSpoolFiles(root, log, { maxBytes, segmentBytes }, dropped.count);
   const writer = makeSpoolWriter(memory, files, log, { writeEveryMs, answersWithinMs }, onMore);

@@ -37,7 +37,7 @@ const goodbyeMs = 500;
 /**
  * Holds this probe's share of the region's venues by a lease. It is renewed three times per lease duration.
  *
- * While the database is away, the probe goes on measuring the venues it held. Probes that can reach the database may
+ * While the database is away, the probe keeps measuring the venues it held. Probes that can reach the database may
  * take these venues over meanwhile. A slot that both measure is stored once, by the key of the samples.
  */
 export function startVenueLease({
@@ -63,15 +63,15 @@ export function startVenueLease({
   }
 
   async function renew(): Promise<number> {
-    const begunMs = performance.now();
+    const startMs = performance.now();
     // After it was cut off, a probe cannot know whether the others were, too: it waits until they could send a
     // heartbeat.
-    if (begunMs - renewedMs > leaseMs) steadySinceMs = begunMs;
+    if (startMs - renewedMs > leaseMs) steadySinceMs = startMs;
     try {
-      const venues = await keep(begunMs - steadySinceMs >= leaseMs);
+      const venues = await keep(startMs - steadySinceMs >= leaseMs);
       if (closed) return 0;
       clearTimeout(impatience);
-      renewedMs = begunMs;
+      renewedMs = startMs;
       renewedAt = new Date();
       if (failing) log.info("this probe's lease is renewed again");
       failing = false;
@@ -84,7 +84,7 @@ export function startVenueLease({
     } catch (error) {
       if (countsAsAway(log, "lease renewals", error)) return leaseMs / 3;
       if (!failing)
-        log.error("this probe cannot renew its lease: it goes on measuring", {
+        log.error("this probe cannot renew its lease: it keeps measuring", {
           stack: stackOf(error),
         });
       failing = true;

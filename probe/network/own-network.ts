@@ -96,13 +96,13 @@ export function makeConnectivityMonitor(clock: Clock = monotonicClock): Connecti
       return others >= crowd ? longestMs : null;
     }
     const usual = lively.flatMap(([name, ms]) => (name === host ? [] : ms));
-    const bearableMs = patience(Math.min(...usual));
-    return bearableMs <= longestMs ? bearableMs : null;
+    const tolerableMs = patience(Math.min(...usual));
+    return tolerableMs <= longestMs ? tolerableMs : null;
   }
 
   function isShut(host: string, one: Silence): boolean {
-    const bearableMs = patienceFor(host, one);
-    return bearableMs !== null && one.toMs - one.fromMs >= bearableMs;
+    const tolerableMs = patienceFor(host, one);
+    return tolerableMs !== null && one.toMs - one.fromMs >= tolerableMs;
   }
 
   /** Resolves at the next answer of any host, but after `withinMs` at the latest. */
@@ -152,9 +152,9 @@ export function makeConnectivityMonitor(clock: Clock = monotonicClock): Connecti
         const touching = silences.filter(({ toMs }) => toMs > Math.max(sinceMs, now() - keepMs));
         if ([...touching, quiet].some((one) => isShut(host, one))) return "shut";
         if (isAnswered && sentMs! >= enough) return "open";
-        const bearableMs = patienceFor(host, quiet);
-        if (bearableMs === null) return "unknown";
-        const leftMs = bearableMs - (quiet.toMs - quiet.fromMs);
+        const tolerableMs = patienceFor(host, quiet);
+        if (tolerableMs === null) return "unknown";
+        const leftMs = tolerableMs - (quiet.toMs - quiet.fromMs);
         await nextAnswer(Math.ceil(leftMs), signal);
       }
       return "unknown";

@@ -7,10 +7,10 @@ import type { Trouble, TroubleKind } from "../../shared/measurement/trouble-kind
 const overAfterMs = 60_000;
 
 /** A certain clock error above this is reported. Smaller errors are harmless: ages of events are corrected for them. */
-const tellableClockErrorMs = 500;
+const reportedClockErrorMs = 500;
 
 /** At a certain clock error above this, samples are withheld: they would occupy another slot's key. */
-const bearableClockErrorMs = 2_000;
+const tolerableClockErrorMs = 2_000;
 
 const kinds: Partial<Record<UnmeasuredReason, TroubleKind>> = {
   network: "network",
@@ -24,7 +24,7 @@ const words: Record<"network" | "sockets" | "resolver" | "starved", string> = {
   network: "there is no way out of this machine",
   sockets: "this machine has no socket, port or memory left",
   resolver: "no watched name resolves here",
-  starved: "this process, or its machine, stood still",
+  starved: "this process or its machine stalled",
 };
 
 /** For the public; the spool's path and the system's error are only logged. */
@@ -60,7 +60,7 @@ export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: 
   /** When the troubles began that each reading checks: clock and spool. */
   const asked = new Map<TroubleKind, Date>();
 
-  function tell({ kind, detail }: Omit<Trouble, "since">) {
+  function logTrouble({ kind, detail }: Omit<Trouble, "since">) {
     log.warn("probe trouble", { kind, detail });
   }
 
@@ -90,10 +90,10 @@ export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: 
       return [];
     }
     if (since) return [{ kind, since, detail }];
-    const begun = new Date(now());
-    asked.set(kind, begun);
-    tell({ kind, detail: forLog ?? detail });
-    return [{ kind, since: begun, detail }];
+    const start = new Date(now());
+    asked.set(kind, start);
+    logTrouble({ kind, detail: forLog ?? detail });
+    return [{ kind, since: start, detail }];
   }
 
   return {
@@ -110,7 +110,7 @@ export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: 
       const since = new Date(now());
       const venues = new Set([venue]);
       lost.set(kind, { since, lastMs: +since, slots, venues });
-      tell({ kind, detail: words[kind] });
+      logTrouble({ kind, detail: words[kind] });
     },
     read() {
       const spool = spoolTrouble();
@@ -124,16 +124,16 @@ export function makeTroubles({ clockError, spoolTrouble, log, now = Date.now }: 
 }
 
 /** Whether the clock is so wrong that a sample could get the key of another slot. */
-export function isBeyondBearing(clockError: ClockError | null): boolean {
-  return certainErrorMs(clockError) > bearableClockErrorMs;
+export function exceedsTolerance(clockError: ClockError | null): boolean {
+  return certainErrorMs(clockError) > tolerableClockErrorMs;
 }
 
 function clockTrouble(clockError: ClockError | null): string | null {
-  if (certainErrorMs(clockError) <= tellableClockErrorMs) return null;
+  if (certainErrorMs(clockError) <= reportedClockErrorMs) return null;
   const { errorMs, withinMs } = clockError!;
   const side = errorMs > 0 ? "ahead of" : "behind";
   const detail = `this machine's clock is ${Math.abs(Math.round(errorMs))} ms ${side} the venues' clocks, give or take ${Math.ceil(withinMs)} ms`;
-  return isBeyondBearing(clockError) ? `${detail}: nothing is recorded until it is corrected` : detail;
+  return exceedsTolerance(clockError) ? `${detail}: nothing is recorded until it is corrected` : detail;
 }
 
 /** The part of the error that is certain. */

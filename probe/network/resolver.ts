@@ -82,7 +82,7 @@ function oneAtATime(systemsLookup: LookupFunction, turns: number) {
     pending.set(asked, { host, callbacks, hadToWait: pending.size >= turns });
     systemsLookup(host, options, (...answer) => {
       pending.delete(asked);
-      for (const tell of callbacks) tell(...answer);
+      for (const callback of callbacks) callback(...answer);
     });
   };
 

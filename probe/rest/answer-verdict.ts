@@ -44,7 +44,7 @@ export function makeAnswerVerdict({
   counterpart,
   log,
 }: AnswerVerdictOptions): AnswerVerdict {
-  const tell = makeVerdictLog(log, { venue, component: `rest:${name}` });
+  const logVerdict = makeVerdictLog(log, { venue, component: `rest:${name}` });
   const { host: provider } = new URL(url);
 
   function ageOf(answer: Answer): number | null {
@@ -75,7 +75,7 @@ export function makeAnswerVerdict({
     const ageMs = ageOf(answer);
     const headMs = tooOldHead(answer);
     const staleMs = tooOld(answer) ?? headMs;
-    tell(staleMs === null ? null : "stale", { ageMs: staleMs });
+    logVerdict(staleMs === null ? null : "stale", { ageMs: staleMs });
     return {
       eventAgeMs: ageMs === null ? null : correctedAge(ageMs, clock.read()),
       staleMs,

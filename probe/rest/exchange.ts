@@ -15,7 +15,7 @@ export interface ExchangeLimits {
 
 /** The result of a request. Times are by `performance.now()`, and null if it did not get that far. */
 export interface RestExchange {
-  begunMs: number;
+  startMs: number;
   /** The connection opened for it; null if it used an existing one. */
   connection: Connection | null;
   /** How long the TCP handshake of the connection took, also if it was opened earlier. */
@@ -136,7 +136,7 @@ function run(
   { watchWire, onAnswered }: Hooks,
 ): Promise<RestExchange> {
   const exchange: RestExchange = {
-    begunMs: performance.now(),
+    startMs: performance.now(),
     connection: null,
     roundTripMs: 0,
     sentMs: null,

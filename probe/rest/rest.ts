@@ -103,15 +103,15 @@ export function makeRest({ userAgent, resolver, clock, ca }: RestOptions): Rest 
   /** Checks whether a failure may be probe trouble. */
   async function cleared(
     cause: Cause,
-    { begunMs, failure }: RestExchange,
+    { startMs, failure }: RestExchange,
     { host }: Plan,
     signal: AbortSignal,
   ): Promise<Cause> {
     if (isUnmeasured(cause) || !mayBeOurs.has(cause.fault)) return cause;
     if (cause.fault === "dns")
-      return (await resolver.othersResolve(host, begunMs)) ? cause : { unmeasured: "resolver" };
+      return (await resolver.othersResolve(host, startMs)) ? cause : { unmeasured: "resolver" };
     const error = failure?.kind === "error" ? failure.error : undefined;
-    const unanswered = { host, sinceMs: begunMs, error, signal };
+    const unanswered = { host, sinceMs: startMs, error, signal };
     return unlessOurNetwork(cause, unanswered, resolver);
   }
 

@@ -12,14 +12,14 @@ const keepMs = 10 * 60_000;
  * knowledge of what a stream sent before is good enough: an event time that is too old by this much turns no silence of
  * ten seconds into a fault.
  */
-export const bearableMs = { answer: 250, silence: 500, memory: 5_000 };
+export const tolerableMs = { answer: 250, silence: 500, memory: 5_000 };
 
 export interface EventLoopWatch {
   /**
-   * Whether, at any time since `sinceMs` (by `performance.now()`), this process stood still for longer than `forMs` at
+   * Whether, at any time since `sinceMs` (by `performance.now()`), this process stalled for longer than `forMs` at
    * a stretch, or its clock was set by more than that.
    */
-  stoodStillSince(sinceMs: number, forMs: number): boolean;
+  stalledSince(sinceMs: number, forMs: number): boolean;
   close(): void;
 }
 
@@ -51,7 +51,7 @@ export function startEventLoopWatch(): EventLoopWatch {
   }
 
   return {
-    stoodStillSince(sinceMs, forMs) {
+    stalledSince(sinceMs, forMs) {
       // This may be called before the timer of the watch has fired again.
       look();
       return standstills.some(({ endedMs, lastedMs }) => endedMs >= sinceMs && lastedMs > forMs);

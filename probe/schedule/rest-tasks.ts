@@ -1,7 +1,7 @@
 import type { RestEndpoint, Venue } from "../../shared/registry/registry.js";
 import type { AnswerVerdict } from "../rest/answer-verdict.js";
 import { makeFreshConnectionShare } from "./fresh-connection-share.js";
-import { bearableMs, type EventLoopWatch } from "./event-loop-watch.js";
+import { tolerableMs, type EventLoopWatch } from "./event-loop-watch.js";
 import type { Rest } from "../rest/rest.js";
 import type { Task } from "./schedule.js";
 
@@ -25,9 +25,9 @@ export function restTasks(
       component: `rest:${endpoint.name}`,
       cadenceMs: endpoint.cadenceMs,
       async measure(slotAt, signal) {
-        const begunMs = performance.now();
+        const startMs = performance.now();
         const outcome = await measure(signal, isFresh(slotAt));
-        return watch.stoodStillSince(begunMs, bearableMs.answer) ? { unmeasured: "starved" } : outcome;
+        return watch.stalledSince(startMs, tolerableMs.answer) ? { unmeasured: "starved" } : outcome;
       },
     };
   });

@@ -11,11 +11,11 @@ export function makeVerdictLog(
   log: Log,
   of: { venue: string; component: string },
 ): (fault: Fault | null, why: Record<string, unknown>) => void {
-  let told: Fault | null = null;
+  let logged: Fault | null = null;
   return (fault, why) => {
     const verdict = fault && words[fault] ? fault : null;
-    if (verdict === told) return;
-    told = verdict;
+    if (verdict === logged) return;
+    logged = verdict;
     if (verdict) log.warn(words[verdict]!, { ...of, ...why });
     else log.info("data is fresh again", of);
   };

@@ -53,8 +53,8 @@ export function makeCounterpart(cadenceMs: number): Counterpart {
       if (news.length > newsKept) news.shift();
     },
     wentOn(heard, byMs, nowMs) {
-      const told = news.filter((one) => one.askedMs + settleMs <= nowMs);
-      if (told.some((one) => isNewer(one, heard, byMs))) return true;
+      const settled = news.filter((one) => one.askedMs + settleMs <= nowMs);
+      if (settled.some((one) => isNewer(one, heard, byMs))) return true;
       return askedMs > heard.atMs + byMs ? false : null;
     },
   };

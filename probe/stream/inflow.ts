@@ -18,14 +18,14 @@ export interface Inflow {
   onChunk: (chunk: Buffer) => void;
   /** Must be called for frames of any kind. */
   onFrame: () => Arrival;
-  /** When the newest frame arrived; without one, when the socket opened; until then `begunMs`. */
+  /** When the newest frame arrived; without one, when the socket opened; until then `startMs`. */
   heardMs: () => number;
 }
 
 export interface InflowOptions {
   flow?: Flow | undefined;
   /** Start of the connection, by `performance.now()`. */
-  begunMs: number;
+  startMs: number;
   /** Called for frames of any kind; once for all that arrived in one chunk. */
   onHeard: (arrival: Arrival) => void;
   /** Called with words about the limit that is exceeded. */
@@ -42,11 +42,11 @@ const usualFlow: Flow = {
   bytes: { burst: 16 * 1024 * 1024, perSecond: 4 * 1024 * 1024 },
 };
 
-export function makeInflow({ flow = usualFlow, begunMs, onHeard, onFlood }: InflowOptions): Inflow {
+export function makeInflow({ flow = usualFlow, startMs, onHeard, onFlood }: InflowOptions): Inflow {
   const framesLeft = makeBucket(flow.frames);
   const bytesLeft = makeBucket(flow.bytes);
   // Read once per chunk: its frames arrived together, and reading clocks costs more than handling small frames.
-  let arrival: Arrival = { atMs: begunMs, unixMs: Date.now() };
+  let arrival: Arrival = { atMs: startMs, unixMs: Date.now() };
   let heard = arrival;
 
   function flooded(what: keyof Flow) {

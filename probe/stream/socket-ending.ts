@@ -18,10 +18,10 @@ export interface SocketEndingOptions {
   hostname: string;
   resolver: Resolver;
   /** Start of the connection, by `performance.now()`. */
-  begunMs: number;
+  startMs: number;
   /** How far the connection has come. */
   phase: () => Phase;
-  /** When the newest frame arrived; without one, when the socket opened; until then `begunMs`. */
+  /** When the newest frame arrived; without one, when the socket opened; until then `startMs`. */
   heardMs: () => number;
   /** Called once when the socket ends for any reason, but not after `close()`. */
   onDown: (down: Down) => void;
@@ -58,7 +58,7 @@ interface Circumstances {
 }
 
 export function watchEnding(ws: WebSocket, options: SocketEndingOptions): SocketEnding {
-  const { hostname, resolver, begunMs, phase, heardMs, onDown } = options;
+  const { hostname, resolver, startMs, phase, heardMs, onDown } = options;
   const closing = new AbortController();
   let isOpen = false;
   let broken: Error | null = null;
@@ -135,7 +135,7 @@ export function watchEnding(ws: WebSocket, options: SocketEndingOptions): Socket
 
   async function cleared(cause: Cause, error: unknown): Promise<Cause> {
     if ("fault" in cause && cause.fault === "dns")
-      return (await resolver.othersResolve(hostname, begunMs)) ? cause : { unmeasured: "resolver" };
+      return (await resolver.othersResolve(hostname, startMs)) ? cause : { unmeasured: "resolver" };
     const unanswered = { host: hostname, sinceMs: heardMs(), error, signal: closing.signal };
     return unlessOurNetwork(cause, unanswered, resolver);
   }

@@ -13,7 +13,7 @@ export interface SocketLog {
   close(): void;
 }
 
-const told: Record<SubscriptionError["kind"], string> = {
+const messages: Record<SubscriptionError["kind"], string> = {
   refused: "subscription refused",
   unanswered: "subscription not acknowledged, and no data received, in time",
 };
@@ -21,13 +21,13 @@ const told: Record<SubscriptionError["kind"], string> = {
 export function makeSocketLog(log: Log, url: string): SocketLog {
   const falls = makeOutage(
     log,
-    { begun: "socket down", lasts: "socket still closes, or does not open", over: "socket stays open again" },
+    { begins: "socket down", lasts: "socket still closes, or does not open", over: "socket stays open again" },
     { level: "warn", of: { url } },
   );
   /** The socket closed because of probe trouble, which is logged once for all sockets. */
   let isOurs = false;
   /** The last log line about each stream's subscription. */
-  const saidOf = new Map<Subscription, string>();
+  const loggedOf = new Map<Subscription, string>();
 
   return {
     opened() {
@@ -41,14 +41,15 @@ export function makeSocketLog(log: Log, url: string): SocketLog {
       else falls.failed("attempts", { ...cause, detail });
     },
     served(subscription) {
-      saidOf.delete(subscription);
+      loggedOf.delete(subscription);
     },
     trouble(subscription, { kind, words }) {
-      const said = words === null ? {} : { words };
+      const fields = words === null ? {} : { words };
       // the subscription is retried every twenty seconds, usually with the same result
-      const line = `${told[kind]} ${words}`;
-      if (saidOf.get(subscription) !== line) log.warn(told[kind], { url, stream: subscription.stream.name, ...said });
-      saidOf.set(subscription, line);
+      const line = `${messages[kind]} ${words}`;
+      if (loggedOf.get(subscription) !== line)
+        log.warn(messages[kind], { url, stream: subscription.stream.name, ...fields });
+      loggedOf.set(subscription, line);
     },
     close: () => falls.close(),
   };

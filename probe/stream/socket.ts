@@ -41,7 +41,7 @@ const patience = { maxFragments: 4096, closeTimeout: goodbyeMs };
 /** Opens one WebSocket. Never throws. */
 export function openSocket(options: SocketOptions): VenueSocket {
   const { url, resolver, onOpen, onMessage } = options;
-  const begunMs = performance.now();
+  const startMs = performance.now();
   const { hostname } = new URL(url);
   let pingMs: number | null = null;
   let connection: Connection | null = null;
@@ -55,9 +55,9 @@ export function openSocket(options: SocketOptions): VenueSocket {
     ...patience,
   });
   const { flow, onHeard } = options;
-  const { opened, onChunk, onFrame, heardMs } = makeInflow({ flow, begunMs, onHeard, onFlood });
+  const { opened, onChunk, onFrame, heardMs } = makeInflow({ flow, startMs, onHeard, onFlood });
   const ending = watchEnding(ws, {
-    ...{ hostname, resolver, begunMs, heardMs },
+    ...{ hostname, resolver, startMs, heardMs },
     phase: () => connection?.phase ?? "connect",
     onDown: options.onDown,
   });
@@ -100,8 +100,8 @@ export function openSocket(options: SocketOptions): VenueSocket {
   function onWsOpen() {
     if (!connection || ending.isEnded) return;
     const atMs = performance.now();
-    const latencyUs = Math.round((atMs - begunMs) * 1000);
-    resolver.answered(hostname, begunMs);
+    const latencyUs = Math.round((atMs - startMs) * 1000);
+    resolver.answered(hostname, startMs);
     opened(atMs);
     ending.opened(connection);
     socket.opened = { atMs, latencyUs, connection };

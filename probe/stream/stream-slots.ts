@@ -1,4 +1,4 @@
-import { bearableMs, type EventLoopWatch } from "../schedule/event-loop-watch.js";
+import { tolerableMs, type EventLoopWatch } from "../schedule/event-loop-watch.js";
 import type { Meter, StreamMeasurement } from "./stream-meter.js";
 import type { StreamFault, StreamVerdict } from "./stream-verdict.js";
 
@@ -14,16 +14,16 @@ export type ReadSlot = (nowMs: number, slotMs: number) => StreamSlot | null;
 export function makeReadSlot(
   meter: Meter,
   verdict: StreamVerdict,
-  watch: Pick<EventLoopWatch, "stoodStillSince">,
+  watch: Pick<EventLoopWatch, "stalledSince">,
 ): ReadSlot {
   let readMs = -Infinity;
 
   return (nowMs, slotMs) => {
-    const stoodStill = watch.stoodStillSince(readMs, bearableMs.memory);
+    const stalled = watch.stalledSince(readMs, tolerableMs.memory);
     readMs = nowMs;
     const reading = meter.read(nowMs, slotMs);
     if (!reading) return null;
-    if (stoodStill) {
+    if (stalled) {
       // Frames of that time are read all at once, in part, or were lost with the machine's network: the stream starts
       // as a new subscription.
       meter.subscribed(nowMs);

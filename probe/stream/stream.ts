@@ -33,7 +33,7 @@ export interface StreamsOptions {
   /** The known error of our clock. */
   clock: Pick<ClockWatch, "read">;
   /** Detects standstills of this process. */
-  watch: Pick<EventLoopWatch, "stoodStillSince">;
+  watch: Pick<EventLoopWatch, "stalledSince">;
   /** The venue's REST endpoints that streams are compared with, by name. */
   counterparts?: ReadonlyMap<string, Counterpart>;
 }
@@ -168,13 +168,13 @@ function measuring(
   const verdict = makeStreamVerdict(stream, counterparts?.get(counterpart) ?? null, () => clock.read());
   const readSlot = makeReadSlot(subscription.meter, verdict, watch);
   const component = `ws:${stream.name}`;
-  const tell = makeVerdictLog(log, { venue: venue.id, component });
+  const logVerdict = makeVerdictLog(log, { venue: venue.id, component });
 
   return (slotMs) => {
     const outcome = measuredStream(subscription, slotMs, clock, readSlot);
     if (!isUnmeasured(outcome) && !outcome.unserved) {
       const { fault, quietMs, eventAgeMs } = outcome;
-      tell(fault, { quietMs, eventAgeMs });
+      logVerdict(fault, { quietMs, eventAgeMs });
     }
     return outcome;
   };

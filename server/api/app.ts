@@ -60,7 +60,7 @@ export function makeShared({ pool, registry, rateLimit, clockTrustedMs, heldMs =
 const patienceMs = 1_000;
 
 const busyWords = {
-  begun: "answering with the newest board in memory: the database is busy",
+  begins: "answering with the newest board in memory: the database is busy",
   lasts: "still answering with an older board: the database is busy",
   over: "answering with new boards again: the database is no longer busy",
 };

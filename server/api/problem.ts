@@ -53,7 +53,7 @@ export function answerErrors(log: Log): ErrorRequestHandler {
   const overloaded = makeOutage(
     log,
     {
-      begun: "answered 503: too many expensive requests",
+      begins: "answered 503: too many expensive requests",
       lasts: "still answering 503: too many expensive requests",
       over: "no longer answering 503 because of expensive requests",
     },
@@ -62,7 +62,7 @@ export function answerErrors(log: Log): ErrorRequestHandler {
   const otherSchema = makeOutage(
     log,
     {
-      begun: "answered 503: the database does not have this build's schema; run venuewatch migrate",
+      begins: "answered 503: the database does not have this build's schema; run venuewatch migrate",
       lasts: "still answering 503: the database does not have this build's schema",
       over: "no longer answering 503: the database has this build's schema",
     },

@@ -41,7 +41,7 @@ interface Pending {
 
 /**
  * Makes each response once per engine tick, with one statement: all requests within a tick get the same bytes, and
- * requests during the statement wait for it. A small separate statement tells whether a cached body is still current.
+ * requests during the statement wait for it. A small separate statement checks whether a cached body is current.
  * It is separate because PostgreSQL plans most of the large ones fully before it finds that nothing needs doing: 4 to
  * 35 ms, depending on the number of chunks, where the small one takes 1 ms.
  *

@@ -109,7 +109,7 @@ async function applyFile(
   schema: SchemaFile[],
   file: SchemaFile,
 ): Promise<void> {
-  const begunMs = performance.now();
+  const startMs = performance.now();
   const apply = (before: string) =>
     step(`schema file ${file.name}`, async (tx) => {
       const applied = await appliedFiles(tx);
@@ -132,7 +132,7 @@ async function applyFile(
   };
   try {
     const isOurs = await apply("").catch(applyAnyway);
-    const tookMs = Math.round(performance.now() - begunMs);
+    const tookMs = Math.round(performance.now() - startMs);
     if (isOurs) log.info("applied schema file", { name: file.name, tookMs });
   } catch (error) {
     if (error instanceof UserError) throw error;
@@ -144,8 +144,10 @@ async function applyFile(
 
 async function textFor(tx: Db, { text, online }: SchemaFile): Promise<string> {
   if (online === undefined) return text;
-  const [history] = await tx.query<{ begun: boolean }>(sql`select exists (select from venuewatch.sample) as begun`);
-  return history!.begun ? online : text;
+  const [history] = await tx.query<{ isThere: boolean }>(
+    sql`select exists (select from venuewatch.sample) as "isThere"`,
+  );
+  return history!.isThere ? online : text;
 }
 
 /** A column that a view shows cannot be dropped (2BP01), and its type cannot be changed (0A000). */
@@ -167,7 +169,7 @@ async function makeDefinitions(
   schema: SchemaFile[],
   definitions: Definitions,
 ): Promise<void> {
-  const begunMs = performance.now();
+  const startMs = performance.now();
   const dropFormer = await readScript("drop-former.sql");
   const isOurs = await step("views and functions", async (tx) => {
     refuseOthers(schema, await appliedFiles(tx));
@@ -187,7 +189,7 @@ async function makeDefinitions(
     if (role.isSuperuser) await tx.script(definitions.superuser);
     return true;
   });
-  const tookMs = Math.round(performance.now() - begunMs);
+  const tookMs = Math.round(performance.now() - startMs);
   if (!isOurs) return;
   log.info("made views and functions", { tookMs });
   const [rights] = await pool.query<{ unlimited: boolean }>(

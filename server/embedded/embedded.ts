@@ -56,7 +56,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       `the embedded database is not installed: expected DATABASE_URL, the address of a TimescaleDB server, or the optional package: ${howToInstall}`,
     );
   const { dataDir, log, statementLimitMs } = options;
-  const begun = performance.now();
+  const startMs = performance.now();
   const lock = await lockDirectory(dataDir);
   try {
     const password = await keepOwnerPassword(dataDir, log);
@@ -68,7 +68,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     });
     const service = await serve(backend, password, options);
     const { port } = service;
-    const tookMs = Math.round(performance.now() - begun);
+    const tookMs = Math.round(performance.now() - startMs);
     log.info("the embedded database is ready", { port, tookMs });
     return {
       url: `postgres://${owner}:${password}@127.0.0.1:${port}/template1`,
@@ -115,7 +115,7 @@ async function listen(backend: Backend, decoySecret: string, options: EmbeddedOp
 }
 
 const refusedWords = {
-  begun: "the embedded database refused a client",
+  begins: "the embedded database refused a client",
   lasts: "the embedded database still refuses clients",
   over: "the embedded database has refused no client for a while",
 };

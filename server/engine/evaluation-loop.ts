@@ -16,7 +16,7 @@ const notYet = { inMs: 500, upToDate: false };
 
 /** For ticks that are skipped because the newest decided instant is ahead of the database's clock. */
 export const clockIsBehind: OutageWords = {
-  begun:
+  begins:
     "tick skipped: the newest decided instant is later than the database's clock; if this persists, that clock was set back",
   lasts: "ticks still skipped: the database's clock is behind the newest decided instant",
   over: "ticks resumed: the database's clock has caught up",

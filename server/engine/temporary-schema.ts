@@ -9,7 +9,7 @@ export interface TemporarySchema {
    * Runs `work` in a transaction that finds the tables of this schema first. Keep it short: it blocks all other users
    * of the embedded database.
    *
-   * @throws UserError when the schema was dropped because this process stood still for too long
+   * @throws UserError when the schema was dropped because this process stalled for too long
    */
   within: <Result>(work: (tx: Db) => Promise<Result>) => Promise<Result>;
   drop: () => Promise<void>;
@@ -70,7 +70,7 @@ async function markAlive(tx: Db, name: string): Promise<void> {
   } catch (error) {
     if ((error as { code?: string }).code !== "42P01") throw error;
     throw new UserError(
-      `This replay stood still for more than ${abandonedAfter}, and another replay has dropped its tables: run it again`,
+      `This replay stalled for more than ${abandonedAfter}, and another replay has dropped its tables: run it again`,
       { cause: error },
     );
   }

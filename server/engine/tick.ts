@@ -30,7 +30,7 @@ export interface TickOptions {
   /** The lease that must still be held; null: none is required. */
   term?: LeaseTerm | null;
   /** Reset all states, because earlier instants were skipped. */
-  anew?: boolean;
+  fromScratch?: boolean;
 }
 
 /**
@@ -40,7 +40,7 @@ export interface TickOptions {
 export async function tick(
   db: Db,
   at: Date,
-  { rules = rulesRow, now = at, term = null, anew = false }: TickOptions = {},
+  { rules = rulesRow, now = at, term = null, fromScratch = false }: TickOptions = {},
 ): Promise<Decided | Refused> {
   const [row] = await db.file<{ decided: Decided | Refused }>("tick", [
     at,
@@ -49,14 +49,14 @@ export async function tick(
     version,
     term?.holder ?? null,
     term?.fence ?? null,
-    anew,
+    fromScratch,
   ]);
   return row!.decided;
 }
 
 interface DueInstant {
   at: Date;
-  anew: boolean;
+  fromScratch: boolean;
 }
 
 /** Undecided instants up to a time, in order. */
@@ -77,10 +77,10 @@ export function accepted(decided: Decided | Refused): Decided {
 export async function* decideUpTo(
   db: Db,
   upTo: Date,
-  { now = upTo, ...options }: Omit<TickOptions, "anew"> = {},
+  { now = upTo, ...options }: Omit<TickOptions, "fromScratch"> = {},
 ): AsyncGenerator<Decided | Refused, void, void> {
-  for (const { at, anew } of await dueInstants(db, upTo, options.rules)) {
-    const decided = await tick(db, at, { ...options, now, anew });
+  for (const { at, fromScratch } of await dueInstants(db, upTo, options.rules)) {
+    const decided = await tick(db, at, { ...options, now, fromScratch });
     yield decided;
     if ("refused" in decided) return;
   }

@@ -43,10 +43,10 @@ export async function requireSameExport(path: string, wanted: RecordFilter, form
     throw new UserError(
       `--resume: ${path} is finished or not from an export: to continue it, ${note} must exist. Name another file`,
     );
-  const begun = await readNote(note);
+  const stored = await readNote(note);
   const differ = Object.entries(givenBy(wanted, form))
-    .filter(([option, value]) => begun[option] !== value)
-    .map(([option]) => told(option, begun[option]));
+    .filter(([option, value]) => stored[option] !== value)
+    .map(([option]) => described(option, stored[option]));
   if (differ.length > 0)
     throw new UserError(
       `--resume: ${path} was started ${differ.join(" and ")}. Give the same options, or name another file`,
@@ -66,7 +66,7 @@ async function readNote(note: string): Promise<Given> {
   }
 }
 
-function told(option: string, value: Given[string] | undefined): string {
+function described(option: string, value: Given[string] | undefined): string {
   if (typeof value === "string") return `with ${option} ${value}`;
   return value ? `with ${option}` : `without ${option}`;
 }

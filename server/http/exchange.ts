@@ -31,12 +31,12 @@ export interface BoundedRequest {
 export type AwaitedStep = "an address" | "a connection" | "TLS" | "an answer" | "the end of the answer";
 
 /**
- * `answered`: the requested part of the answer is complete. `held`: the connection was ready `lateMs` after
- * `leaveByMs`. `late`: the exchange was ended `lateMs` after its deadline.
+ * `answered`: the requested part of the answer is complete. `unsent`: the connection was ready only `lateMs` after
+ * `leaveByMs`, so nothing was sent. `late`: the exchange was ended `lateMs` after its deadline.
  */
 export type ExchangeEnd =
   | { kind: "answered" | "oversize" | "upgraded" | "closed" }
-  | { kind: "held" | "late"; lateMs: number }
+  | { kind: "unsent" | "late"; lateMs: number }
   | { kind: "failed"; error: Error };
 
 export interface EndedExchange {
@@ -92,7 +92,7 @@ export function runExchange(
   function onConnection(step: AwaitedStep): void {
     awaited = step;
     const nowMs = performance.now();
-    if (nowMs > leaveByMs) end({ kind: "held", lateMs: nowMs - leaveByMs });
+    if (nowMs > leaveByMs) end({ kind: "unsent", lateMs: nowMs - leaveByMs });
     else if (nowMs > dueMs) onDeadline();
   }
 

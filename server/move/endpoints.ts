@@ -39,8 +39,8 @@ export async function readSource(db: Db, isOurs: boolean): Promise<MoveSource> {
   return { identity, ...source };
 }
 
-/** @returns when the move was finished; "begun" or "empty" if it was not */
-export async function readTarget(db: Db, source: MoveSource): Promise<Date | "begun" | "empty"> {
+/** @returns when the move was finished; "started" or "empty" if it was not */
+export async function readTarget(db: Db, source: MoveSource): Promise<Date | "started" | "empty"> {
   const [here] = await db.file<{ isOurs: boolean; isMarked: boolean }>("move_target");
   if (here!.isOurs && (await identityOf(db)) === source.identity)
     throw new UserError("--to: this is the source database or a copy of it; name an empty one");
@@ -54,7 +54,7 @@ export async function readTarget(db: Db, source: MoveSource): Promise<Date | "be
     throw new UserError("--to: another database was moved into this one; name an empty one");
   if (state!.finished_at) return state!.finished_at;
   refuseChanged(state!.state, source.state);
-  return "begun";
+  return "started";
 }
 
 /** @throws UserError if the source has changed since the move began */

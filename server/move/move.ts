@@ -35,8 +35,8 @@ class Stopped extends Error {}
 /**
  * Copies everything to an empty database, or continues an earlier move into it, however that one ended.
  *
- * The target records the progress: nothing; begun; some windows of the samples, then of each roll-up; verified, with
- * every table; rolled up and compressed; finished.
+ * The target records the progress. The stages are: nothing done; started; some windows of the samples, then of each
+ * roll-up, copied; every table copied and everything verified; rolled up and compressed; finished.
  *
  * @returns null if the signal has stopped it
  * @throws UserError if one of the databases cannot be used for this move, or if they differ in the end

@@ -21,7 +21,7 @@ const crowd = 3;
  */
 export function makeFeedLog(log: Log): (read: ReadFeed) => void {
   const network = makeOutage(log, {
-    begun:
+    begins:
       "no feed of a venue answers: this machine seems to have no network; the last readings of the feeds stay on record",
     lasts: "still no feed of a venue answers",
     over: "feeds of venues answer again",
@@ -31,7 +31,7 @@ export function makeFeedLog(log: Log): (read: ReadFeed) => void {
   /** Feeds whose trouble was logged as a fault of the network. */
   const ofNetwork = new Set<string>();
 
-  return function tell({ source, unreadableSince, problem, unanswered }) {
+  return function logReading({ source, unreadableSince, problem, unanswered }) {
     const { host } = new URL(source.api);
     const feed = { kind: source.kind, host };
     if (unanswered) silent.add(host);
@@ -44,10 +44,10 @@ export function makeFeedLog(log: Log): (read: ReadFeed) => void {
       if (unreadableSince === null) ofNetwork.add(source.api);
       return;
     }
-    // a feed that was silent with all others, and still is while others answer, has trouble of its own
-    const isUntold = unreadableSince === null || ofNetwork.has(source.api);
-    if (problem !== null && isUntold) log.warn("a venue's feed cannot be read", { ...feed, problem });
-    if (problem === null && unreadableSince !== null && !isUntold) log.info("a venue's feed can be read again", feed);
+    // a feed that failed together with all others, and still fails while others answer, has trouble of its own
+    const isUnlogged = unreadableSince === null || ofNetwork.has(source.api);
+    if (problem !== null && isUnlogged) log.warn("a venue's feed cannot be read", { ...feed, problem });
+    if (problem === null && unreadableSince !== null && !isUnlogged) log.info("a venue's feed can be read again", feed);
     ofNetwork.delete(source.api);
   };
 }

@@ -88,9 +88,9 @@ export function makePolling({ db, reader, log, metrics, random = Math.random }: 
       readAt: known.read_at,
       feedAt: known.feed_at,
     };
-    const begunMs = performance.now();
+    const startMs = performance.now();
     const reading = await reader.read(source, known.at, signal);
-    const tookMs = performance.now() - begunMs;
+    const tookMs = performance.now() - startMs;
     const dueAt = new Date(+known.at + Math.max(pauseMs(known), tookMs + reading.retryAfterMs));
     const kept = await storePoll(db, sourceId, known.at, reading, dueAt);
     tell({
@@ -100,7 +100,7 @@ export function makePolling({ db, reader, log, metrics, random = Math.random }: 
       unanswered: reading.unanswered,
     });
     const { added, changed, left_feed, refused } = kept;
-    tellCounts(source, { added, changed, left_feed, refused });
+    logCounts(source, { added, changed, left_feed, refused });
     metrics?.read(kept.problem === null, tookMs, kept.added);
   }
 
@@ -110,7 +110,7 @@ export function makePolling({ db, reader, log, metrics, random = Math.random }: 
     return usualMs * (0.8 + 0.4 * random());
   }
 
-  function tellCounts({ kind, api }: FeedSource, counts: Omit<StoredPoll, "problem">) {
+  function logCounts({ kind, api }: FeedSource, counts: Omit<StoredPoll, "problem">) {
     if (Object.values(counts).some((count) => count > 0))
       log.info("notices", { kind, host: new URL(api).host, ...counts });
   }

@@ -1,4 +1,4 @@
-/** Tells errors of a database that is away from errors of a statement. */
+/** Distinguishes errors of an unavailable database from errors of a single statement. */
 import type { Log } from "../log/log.js";
 import { NoHost } from "./no-host.js";
 

@@ -9,7 +9,7 @@ import { type Connections, openConnections } from "./writable-host.js";
 import type { SettingName } from "../config/settings.js";
 import { sqlFolder } from "./sql-files.js";
 
-/** Tagged templates whose values are bound. (The package is CommonJS, hence the second default.) */
+/** Tagged templates whose values are bound. (The second `default` is needed because the package is CommonJS.) */
 export const sql = databasesSql.default;
 
 /** Queries one database, on any connection of the pool or on that of a transaction. */

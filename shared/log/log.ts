@@ -47,7 +47,7 @@ export function makeLog(
   const database = makeOutage(
     lines,
     {
-      begun: `the database is away: ${withoutDatabase}`,
+      begins: `the database is away: ${withoutDatabase}`,
       lasts: "the database is still away",
       over: "the database is back",
     },

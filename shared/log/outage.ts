@@ -1,7 +1,7 @@
 /**
- * A lasting fault that fails many tasks at once, such as a lost database: one line when it begins, one a minute while
- * tasks keep failing, one when it is over. With a line for each failure, a rotated log would lose the lines that
- * explain it.
+ * Logs a lasting fault that makes many tasks fail, such as a lost database: one line when it begins, one a minute while
+ * tasks keep failing, and one when it is over. With a line for each failure, a rotated log would lose the lines that
+ * explain the fault.
  */
 import type { LogFields } from "./log-fields.js";
 
@@ -11,7 +11,7 @@ export interface Outage {
    * @param fields of this failure; those of the first and of the latest in a minute are logged
    */
   failed: (task: string, fields?: LogFields) => void;
-  /** A task succeeded that fails during an outage. Costs nothing while there is no outage. */
+  /** To be called when a task succeeds that would fail during an outage. Costs nothing while there is no outage. */
   succeeded: () => void;
   isOn: () => boolean;
   /** Ends it without a log line, because its subject is gone. */
@@ -29,7 +29,7 @@ export interface OutageOptions {
 }
 
 export interface OutageWords {
-  begun: string;
+  begins: string;
   /** Once a minute. */
   lasts: string;
   over: string;
@@ -78,7 +78,7 @@ export function makeOutage(
   let course: Course | null = null;
 
   function begin(task: string, fields: LogFields): Course {
-    log[level](words.begun, { ...of, task, ...fields });
+    log[level](words.begins, { ...of, task, ...fields });
     const nowMs = clock.now();
     return {
       startedMs: nowMs,

@@ -17,9 +17,8 @@
  * - `handshake` the WebSocket upgrade or a subscription was refused
  * - `closed` the peer closed or reset the connection during the exchange
  * - `stall` a stream stayed silent beyond its threshold while its socket was up
- * - `stale` the data's own time stands still or is far behind: event times of a stream, the head of a chain, the time
- * in an
- *   answer
+ * - `stale` the data's own time does not advance, or is far behind: event times of a stream, the head of a chain, or
+ *   the time in an answer
  */
 export const faults = [
   "dns",

@@ -136,14 +136,14 @@ function kindOf({ impact }: ScriptedPost, feed: SimulatedFeedKind): PostedNotice
 /** Returns all past and future updates, oldest first. */
 function updatesOf(post: ScriptedPost, feed: SimulatedFeedKind) {
   const { postedAt, startedAt = postedAt, endedAt, changes = [] } = post;
-  const { announced, begun, over } = wordsOf[feed][kindOf(post, feed)];
+  const { announced, started, over } = wordsOf[feed][kindOf(post, feed)];
   const first =
     announced !== null && startedAt > postedAt
       ? [
           { at: postedAt, status: announced },
-          { at: startedAt, status: begun },
+          { at: startedAt, status: started },
         ]
-      : [{ at: postedAt, status: begun }];
+      : [{ at: postedAt, status: started }];
   const all = [
     ...first,
     ...changes.flatMap(({ at, status }) => (status ? [{ at, status }] : [])),

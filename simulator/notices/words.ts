@@ -18,13 +18,13 @@ interface Words {
 /** `announced` is the status of a notice that is posted before it begins; null: there is none. */
 interface Course {
   announced: string | null;
-  begun: string;
+  started: string;
   over: string;
 }
 
 const ownCourse: Course = {
   announced: "scheduled",
-  begun: "ongoing",
+  started: "ongoing",
   over: "completed",
 };
 
@@ -47,10 +47,10 @@ const statuspage: Words = {
     "verifying",
     "completed",
   ],
-  incident: { announced: null, begun: "investigating", over: "resolved" },
+  incident: { announced: null, started: "investigating", over: "resolved" },
   maintenance: {
     announced: "scheduled",
-    begun: "in_progress",
+    started: "in_progress",
     over: "completed",
   },
 };

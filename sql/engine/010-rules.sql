@@ -100,7 +100,8 @@ create function engine.partial_span(cadence_ms integer, r engine.rules) returns 
 language sql immutable parallel safe
 return engine.judged_span(cadence_ms, r) * r.partial_windows;
 
--- How far back samples of a component affect its verdict. Rules older than partial failures have no span for those.
+-- How far back samples of a component affect its verdict. Rules from before partial failures existed have no span for
+-- those.
 create function engine.looked_at_span(cadence_ms integer, r engine.rules) returns interval
 language sql immutable parallel safe
 return greatest(engine.judged_span(cadence_ms, r), engine.partial_span(cadence_ms, r));
@@ -119,13 +120,14 @@ begin
 end;
 $$;
 
--- The instants to decide up to a time: all since the last decided one, limited by the catch-up rule. `anew`: the known
--- states come from before instants that will never be decided, and are no basis for this one.
+-- The instants to decide up to a time: all since the last decided one, limited by the catch-up rule. `from_scratch`:
+-- instants before this one are never decided, so the known states are out of date and must be discarded.
 --
 -- After a long pause, instants at which nothing can happen are skipped, because nothing was measured within the spans
 -- that they look at: a machine that slept overnight need not walk through the night. A state depends on samples within
 -- the longest span; so does an opening, which is also re-checked for a while (retraction_ms).
-create function engine.due_instants(up_to timestamptz, r engine.rules) returns table (at timestamptz, anew boolean)
+create function engine.due_instants(up_to timestamptz, r engine.rules)
+returns table (at timestamptz, from_scratch boolean)
 language plpgsql stable
 as $$
 declare

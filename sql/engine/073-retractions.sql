@@ -89,7 +89,7 @@ begin
     cross join lateral engine.evidence(o.components, o.opened_at - span, o.opened_at, k.known_at, r) e
   ),
   -- if what was known then does not confirm it either, the registry has changed
-  judged_anew as (
+  judged_again as (
     select j.opened_at, j.component_id, j.evidence
     from judged j
     join judged was using (opened_at, component_id)
@@ -109,7 +109,7 @@ begin
           )
         ),
         retraction_evidence = j.evidence
-    from judged_anew j
+    from judged_again j
     where i.component_id = j.component_id and i.opened_at = j.opened_at and i.retracted_at is null
     returning i.incident_id, i.slug
   ),

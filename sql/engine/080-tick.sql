@@ -3,8 +3,8 @@
 -- The clock is a parameter, so that tests, a core that was away, and a replay can walk hours in milliseconds.
 -- `decided_at` is the actual time; null: now. A tick at or before the last one is refused and changes nothing: an
 -- instant is decided once. `holder` and `fence` are the lease of the core; a core that has lost its lease, however long
--- it slept, decides nothing. Null: no lease needed (a replay, or a generated history). `anew`: instants before this one
--- were skipped, so the states known then are no basis.
+-- it slept, decides nothing. Null: no lease needed (a replay, or a generated history). `from_scratch`: instants before
+-- this one were skipped, so the known states are out of date and are discarded.
 --
 -- All tables are found by the search path, so that a replay runs the same functions on tables of its own.
 --
@@ -17,7 +17,7 @@ create function engine.tick(
   engine_version text,
   holder text,
   fence bigint,
-  anew boolean default false
+  from_scratch boolean default false
 ) returns jsonb
 language plpgsql
 as $$
@@ -60,7 +60,7 @@ begin
       end;
   perform engine.keep_rules(at, engine_version, r);
 
-  if anew then
+  if from_scratch then
     perform engine.forget_everything();
   end if;
   perform engine.forget_unwatched();
@@ -84,7 +84,7 @@ begin
 end;
 $$;
 
--- After a pause too long to catch up, earlier states are no basis: start without any.
+-- After a pause too long to catch up, earlier states are out of date: start without any.
 create function engine.forget_everything() returns void
 language sql
 as $$

@@ -74,23 +74,25 @@ as $$
 $$;
 
 -- Loads what the engine knew just before the first instant, except states, which are rebuilt from `warm_from` on.
--- `reaches_to` is the earliest instant that will be judged. `only_venue` null: all. `typical_anew`: compute the typical
--- latencies with these rules instead of taking the recorded ones.
+-- `reaches_to` is the earliest instant that will be judged. `only_venue` null: all. `recompute_typical`: compute the
+-- typical latencies with these rules instead of taking the recorded ones.
 create function engine.recall_for_replay(
   eve timestamptz,
   warm_from timestamptz,
   reaches_to timestamptz,
   only_venue text,
-  typical_anew boolean,
+  recompute_typical boolean,
   r engine.rules
 ) returns void
 language plpgsql
 as $$
 begin
   insert into engine_clock (ticked_at, version, typical_for)
-  values (warm_from - interval '1 millisecond', 'replay', case when not typical_anew then 'infinity'::timestamptz end);
+  values (
+    warm_from - interval '1 millisecond', 'replay', case when not recompute_typical then 'infinity'::timestamptz end
+  );
 
-  if not typical_anew then
+  if not recompute_typical then
     insert into typical_latency
     select * from venuewatch.typical_latency t where t.holds_from >= engine.typical_in_force(reaches_to);
   end if;

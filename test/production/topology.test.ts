@@ -59,11 +59,11 @@ void t.test("production, as plain processes", { skip }, async (t) => {
     ["the primary restarts, and all programs continue", primaryRestarts],
     ["no password appears anywhere", noPasswordIsShown],
   ] as const) {
-    const begunMs = performance.now();
+    const startMs = performance.now();
     const missing =
       run === startsProxy && noProxy ? "haproxy is not installed: production/haproxy.cfg is not tested" : false;
     await t.test(name, { skip: missing }, (t) => run(t, stage));
-    const seconds = (performance.now() - begunMs) / 1000;
+    const seconds = (performance.now() - startMs) / 1000;
     t.comment(`${name}: ${seconds.toFixed(1)} s`);
     if (!t.passing()) {
       t.comment(stage.outputs());

@@ -15,7 +15,7 @@ import { sealing } from "../support/alerts.js";
 import { migratedDatabase } from "../support/database.js";
 import { openedAlert, sent } from "../support/made-alert.js";
 import { addDemoChannels } from "../../simulator/demo-channels.js";
-import { demoAddresses, startDemoReceivers, tellSecrets } from "../../simulator/demo-receivers.js";
+import { demoAddresses, startDemoReceivers, storeSecrets } from "../../simulator/demo-receivers.js";
 
 const log = makeLog("test", "error");
 
@@ -44,7 +44,7 @@ void t.test("a receiver accepts what is signed for it", async (t) => {
   const receivers = await startDemoReceivers(dir, log);
   t.teardown(receivers.close);
   const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-  await tellSecrets(dir, { steady: secret });
+  await storeSecrets(dir, { steady: secret });
   t.equal(await answer(t, dir, "steady", secret), 204);
   t.equal(await answer(t, dir, "steady", secret.replace("B", "C")), 401);
   t.equal(await answer(t, dir, "troubled", secret), 401, "it has another secret");

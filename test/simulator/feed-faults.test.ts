@@ -82,31 +82,31 @@ void t.test("faults that only a feed can have", async (t) => {
   const { world, read, clock } = await openPages(t, posts);
   const own = ["okx", "bybit", "binance", "kucoin"];
   clock.to(12);
-  const befallen = async (kind: FaultKind, behindMs?: number) => {
+  const apply = async (kind: FaultKind, behindMs?: number) => {
     await world.clear();
     world.fault({ kind, behindMs, venue: "*", component: "official" });
   };
 
-  await befallen("other-product");
+  await apply("other-product");
   for (const venue of ["deribit", ...own])
     t.match(await read(venue, "incidents.json"), {
       page: { url: "https://status.acme.example" },
       incidents: [{}],
     });
 
-  await befallen("lost-fields");
+  await apply("lost-fields");
   for (const venue of own)
     t.notMatch(Object.keys(flat(await read(venue, "status"))).join(), /status|state|begin/, venue);
 
-  await befallen("back-in-time");
+  await apply("back-in-time");
   t.match((await read("deribit", "incidents.json")).incidents, [{ name: "Old" }]);
   t.match(await read("binance", "status"), { status: 0 });
-  await befallen("back-in-time", 60_000);
+  await apply("back-in-time", 60_000);
   t.equal((await read("deribit", "incidents.json")).incidents.length, 2);
-  await befallen("back-in-time", 180_000);
+  await apply("back-in-time", 180_000);
   t.equal((await read("deribit", "incidents.json")).incidents.length, 1);
 
-  await befallen("empty-list");
+  await apply("empty-list");
   t.same((await read("deribit", "incidents.json")).incidents, []);
   t.same((await read("okx", "status")).data, []);
   t.same((await read("bybit", "status")).result, { list: [] });

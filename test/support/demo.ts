@@ -29,10 +29,10 @@ export async function demoEnv(t: Test): Promise<DemoEnv> {
 }
 
 export async function startDemo(t: Test, env: DemoEnv) {
-  const begunMs = performance.now();
+  const startMs = performance.now();
   const script = runDemo(t, env);
   await script.saw("Ctrl-C stops it");
-  const seconds = (performance.now() - begunMs) / 1000;
+  const seconds = (performance.now() - startMs) / 1000;
   t.comment(`start: ${seconds.toFixed(1)} s to the welcome`);
   const [, passFile = "", analystAddress = ""] = /PGPASSFILE=(\S+) psql (\S+)/.exec(script.output()) ?? [];
   t.match(script.output(), `http://localhost:${env["PORT"]}/v1/status`);

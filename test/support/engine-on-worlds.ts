@@ -83,10 +83,10 @@ export async function gatherStatistics(db: Db): Promise<void> {
   await db.script("analyze");
 }
 
-/** Decides one instant like a core that is on time; `anew` after a pause that the engine does not catch up with. */
-export async function decide(db: Db, { worlds }: Run, at: number, anew: boolean) {
+/** Decides one instant like a core that is on time; `fromScratch`: after a pause too long for the engine to catch up. */
+export async function decide(db: Db, { worlds }: Run, at: number, fromScratch: boolean) {
   const rules = { ...worlds[0]!.rules };
-  return accepted(await tick(db, new Date(at), { rules, anew }));
+  return accepted(await tick(db, new Date(at), { rules, fromScratch }));
 }
 
 /** Decides everything that is due by then. */

@@ -62,7 +62,7 @@ export function judgeSlots(market: Market): JudgedSlot[] {
   const verdict = makeStreamVerdict(stream, counterpart, () => ({ errorMs: 0, withinMs: 100 }));
   let nowMs = 0;
   const readSlot = makeReadSlot(meter, verdict, {
-    stoodStillSince: (sinceMs, forMs) =>
+    stalledSince: (sinceMs, forMs) =>
       standstill !== undefined &&
       standstill.toMs >= sinceMs &&
       standstill.toMs <= nowMs &&

@@ -60,7 +60,7 @@ const lengthOf = ({ length }: { length: number }) => `Content-Length: ${length}\
 const zeros = Buffer.alloc(16 * mebibyte);
 
 /** For an alert, its result, status and error; for a feed, the problem without its name. */
-export interface ToldByClients {
+export interface ClientResults {
   alert: RegExp;
   feed: RegExp;
 }
@@ -105,14 +105,14 @@ export type ExpectedMeasurement = Partial<Omit<Measurement, "fault">> & { fault?
 export interface HostileAnswer {
   name: string;
   talk: (socket: net.Socket) => void;
-  told: ToldByClients;
+  clients: ClientResults;
   /** The probe's measurement. */
   expected: ExpectedMeasurement;
   /** Set where the expected fault must come before the deadline. */
   timeoutMs: number | undefined;
 }
 
-type HostileRow = [name: string, ToldByClients, HostileAnswer["talk"], ExpectedMeasurement, timeoutMs?: number];
+type HostileRow = [name: string, ClientResults, HostileAnswer["talk"], ExpectedMeasurement, timeoutMs?: number];
 
 export const body = { good: false, fault: "body" } as const;
 export const timeout = { good: false, fault: "timeout", latencyUs: null } as const;
@@ -245,9 +245,9 @@ const rows: HostileRow[] = [
   ["ended in the headers", brokeOff, ending(`${ok}X-A: `), closed],
 ];
 
-export const hostileAnswers = rows.map(([name, told, talk, expected, timeoutMs]): HostileAnswer => ({
+export const hostileAnswers = rows.map(([name, clients, talk, expected, timeoutMs]): HostileAnswer => ({
   name,
-  told,
+  clients,
   talk,
   expected,
   timeoutMs,

@@ -83,7 +83,7 @@ export function measuringStreams(t: Test, venue: Venue, more: Partial<StreamsOpt
     ...{ venue, socket: venue.socket!, openAfterMs: 0 },
     ...{ userAgent: "test", resolver: makeResolver([]), log: quiet },
     clock: { read: () => null },
-    watch: { stoodStillSince: () => false },
+    watch: { stalledSince: () => false },
     ...more,
   });
   t.teardown(() => started.close());

@@ -5,7 +5,7 @@ import { type Family, parseExposition } from "./exposition.js";
 export type Families = Record<string, Family>;
 
 /** @throws Error where the text is no valid exposition, or a name is not ours */
-export async function told(registry: OwnMetrics): Promise<Families> {
+export async function ownFamilies(registry: OwnMetrics): Promise<Families> {
   return read(await registry.metrics());
 }
 

@@ -32,7 +32,7 @@ export interface LoginSurroundings {
 export interface ClientLogin {
   /** Reads the messages that precede authentication. */
   read(): void;
-  /** Whether the backend must do something before the client can go on. */
+  /** Whether the backend must do something before the login can continue. */
   needsBackend(): boolean;
   /** What the backend must do. The login is over with the request that opens the session. */
   nextRequest(): BackendRequest;

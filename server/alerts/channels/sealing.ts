@@ -28,7 +28,7 @@ const headBytes = 1 + keyBytes;
  * @param key 32 bytes
  */
 export function makeSealing(key: Buffer): Sealing {
-  // tells a wrong key from a damaged text, and reveals nothing about the key
+  // distinguishes a wrong key from a damaged text, and reveals nothing about the key
   const mark = createHmac("sha256", key).update("venuewatch: which key").digest().subarray(0, keyBytes);
   const head = Buffer.concat([Buffer.of(version), mark]);
 

@@ -27,7 +27,7 @@ export function endingOf(exchange: EndedExchange, { url, deadlineMs, maxWireByte
         : endingByStatus(exchange, host);
     case "upgraded":
       return unreachable(`expected an answer of ${host}, got a change of protocol`);
-    case "held":
+    case "unsent":
       return {
         ...certainlyOurs,
         // without this pause, a connection that is merely slow would be claimed and given up again and again

@@ -13,7 +13,7 @@ export interface LocalFailureLog {
 export function makeLocalFailureLog(log: Log): LocalFailureLog {
   const channels = new Set<number>();
   const outage = makeOutage(log, {
-    begun: "an alert could not be sent, possibly because of this machine or its network; retrying",
+    begins: "an alert could not be sent, possibly because of this machine or its network; retrying",
     lasts: "alerts still cannot be sent; retrying",
     over: "alerts can be sent again",
   });

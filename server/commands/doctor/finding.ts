@@ -24,7 +24,7 @@ export function failure(check: string, found: string, advice: string): Finding {
 /**
  * The result of a check. If it fails with an error, that becomes its finding, and the other checks continue.
  *
- * @param known tells errors of the machine or the database from bugs, which are thrown
+ * @param known whether a code is an error of the machine or the database; any other error is a bug and is thrown
  */
 export async function made(
   check: string,

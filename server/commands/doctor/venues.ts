@@ -8,7 +8,7 @@ import { isUnmeasured, type MeasurementOutcome } from "../../../probe/rest/measu
 import { makeResolver, type Resolver } from "../../../probe/network/resolver.js";
 import { makeRest, type Rest } from "../../../probe/rest/rest.js";
 import { openSocket } from "../../../probe/stream/socket.js";
-import { isBeyondBearing } from "../../../probe/network/probe-troubles.js";
+import { exceedsTolerance } from "../../../probe/network/probe-troubles.js";
 import { hostsOf, type Registry, type Venue } from "../../../shared/registry/registry.js";
 import { type Finding, failure, ok, warning } from "./finding.js";
 
@@ -236,6 +236,6 @@ function clockFound(watch: ClockWatch): Finding {
   const { errorMs, withinMs } = reading;
   const found = `this clock is ${Math.round(errorMs)} ± ${Math.ceil(withinMs)} ms ahead of the venues'`;
   const advice = "synchronise this machine with a time server (chrony, systemd-timesyncd)";
-  if (isBeyondBearing(reading)) return failure("clock", `${found}: no sample would be recorded`, advice);
+  if (exceedsTolerance(reading)) return failure("clock", `${found}: no sample would be recorded`, advice);
   return Math.abs(errorMs) - withinMs > 500 ? warning("clock", found, advice) : ok("clock", found);
 }

@@ -50,9 +50,9 @@ void t.test("no sample is lost or stored twice while the database is", async (t)
   const slotsFrom = Date.now() - 6 * 86_400_000;
   let measured = 0;
   const measure = async (forMs: number) => {
-    const begunMs = performance.now();
+    const startMs = performance.now();
     const first = measured;
-    for (let passedMs = 0; passedMs <= forMs; passedMs = performance.now() - begunMs) {
+    for (let passedMs = 0; passedMs <= forMs; passedMs = performance.now() - startMs) {
       const due = first + (passedMs * perSecond) / 1000;
       // a standstill is made up for in parts
       for (const last = Math.min(due, measured + 10_000); measured < last; measured += 1)

@@ -119,13 +119,13 @@ function watched(spool: Spool, onFlush: () => void): Spool {
   return {
     ...spool,
     async below(name, make) {
-      const aside = await spool.below(name, make);
-      if (!aside) return null;
+      const quarantined = await spool.below(name, make);
+      if (!quarantined) return null;
       const flush = () => {
         onFlush();
-        return aside.flush();
+        return quarantined.flush();
       };
-      return { ...aside, flush };
+      return { ...quarantined, flush };
     },
   };
 }

@@ -205,7 +205,7 @@ void t.test("a full spool drops its oldest samples, and counts them", async (t) 
 
 void t.test("all dropped samples are logged, at intervals", async (t) => {
   const { log, lines } = listeningLog();
-  const spool = await someSpool(t, { maxBytes: 10_000, segmentBytes: 2_000, tellEveryMs: 200, log });
+  const spool = await someSpool(t, { maxBytes: 10_000, segmentBytes: 2_000, logEveryMs: 200, log });
   await addAll(spool, upTo(300), 10);
   const { dropped } = spool.status();
   const logged = () => lines.reduce((sum, line) => sum + Number(/dropped=(\d+)/.exec(line)![1]), 0);

@@ -1,5 +1,5 @@
 import t from "tap";
-import { isBeyondBearing, makeTroubles } from "../../../probe/network/probe-troubles.js";
+import { exceedsTolerance, makeTroubles } from "../../../probe/network/probe-troubles.js";
 import type { ClockError } from "../../../probe/lease/heartbeat.js";
 import { listeningLog } from "../../support/listening-log.js";
 
@@ -16,13 +16,13 @@ function standing() {
 
 void t.test("slots lost to the machine's own network are probe trouble, until a minute passes without one", (t) => {
   const { state, troubles, lines } = standing();
-  const begunMs = state.nowMs;
+  const startMs = state.nowMs;
   for (const venue of ["kraken", "kraken", "okx"]) {
     troubles.unmeasured("network", 1, venue);
     state.nowMs += 20_000;
   }
   const detail = "there is no way out of this machine: 3 slots of 2 venues not measured";
-  t.strictSame(troubles.read(), [{ kind: "network", since: new Date(begunMs), detail }]);
+  t.strictSame(troubles.read(), [{ kind: "network", since: new Date(startMs), detail }]);
   state.nowMs += 39_000;
   t.equal(troubles.read().length, 1, "the trouble lasts while a slow endpoint may still report");
   state.nowMs += 1_000;
@@ -67,10 +67,10 @@ void t.test("a wrong clock is reported once its error is certain", (t) => {
   t.same(details(), [], "the error may be half as large");
   state.clock = { errorMs: -900, withinMs: 40.2 };
   t.same(details(), ["this machine's clock is 900 ms behind the venues' clocks, give or take 41 ms"]);
-  t.notOk(isBeyondBearing(state.clock), "event times are corrected by the known error");
+  t.notOk(exceedsTolerance(state.clock), "event times are corrected by the known error");
   state.clock = { errorMs: 2_100, withinMs: 40 };
   t.match(details(), [/2100 ms ahead of .* nothing is recorded until/]);
-  t.ok(isBeyondBearing(state.clock));
-  t.notOk(isBeyondBearing({ errorMs: 2_100, withinMs: 200 }), "not certain");
+  t.ok(exceedsTolerance(state.clock));
+  t.notOk(exceedsTolerance({ errorMs: 2_100, withinMs: 200 }), "not certain");
   t.end();
 });

@@ -36,9 +36,9 @@ async function measureHostile(t: Test, scheme: "http" | "https", talk: HostileAn
     sockets.push(socket);
     talk(socket);
   });
-  const begunMs = performance.now();
+  const startMs = performance.now();
   const sample = await measure(t, `${scheme}://127.0.0.1:${port}/`, { timeoutMs });
-  const tookMs = performance.now() - begunMs;
+  const tookMs = performance.now() - startMs;
   if (sample.fault === "timeout") t.ok(tookMs >= timeoutMs - 5, `no timeout before ${timeoutMs} ms: ${tookMs}`);
   // a socket that is not read does not notice
   for (const socket of sockets) socket.resume();
@@ -219,9 +219,9 @@ void t.test("a hostile answer of a mebibyte blocks the probe in proportion to pa
 /** The least of a few runs: the machine's other work does not count. */
 function leastMs(run: () => void): number {
   const tookMs = Array.from({ length: 3 }, () => {
-    const begunMs = performance.now();
+    const startMs = performance.now();
     run();
-    return performance.now() - begunMs;
+    return performance.now() - startMs;
   });
   return Math.min(...tookMs);
 }

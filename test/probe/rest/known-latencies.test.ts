@@ -23,9 +23,9 @@ type Took = Record<"dnsUs" | "tlsUs" | "firstByteUs" | "latencyUs", number>;
 function slowResolver(delayMs: number) {
   const took = { dnsUs: 0 };
   const lookup: LookupFunction = (_name, _options, callback) => {
-    const begunMs = performance.now();
+    const startMs = performance.now();
     setTimeout(() => {
-      took.dnsUs = sinceUs(begunMs);
+      took.dnsUs = sinceUs(startMs);
       callback(null, [{ address: "127.0.0.1", family: 4 }]);
     }, delayMs);
   };
@@ -40,9 +40,9 @@ async function openWorld(t: Test, secure: boolean, { dnsMs = 0, tlsMs = 0 } = {}
   let tlsUs = 0;
   const identity = authority.vouchFor({ names: [host] });
   const SNICallback: TlsOptions["SNICallback"] = (_name, decide) => {
-    const begunMs = performance.now();
+    const startMs = performance.now();
     setTimeout(() => {
-      tlsUs = sinceUs(begunMs);
+      tlsUs = sinceUs(startMs);
       decide(null);
     }, tlsMs);
   };

@@ -143,8 +143,8 @@ void t.test("a kept connection that closed between slots is no fault; the next s
   const opening = measure();
   // a close counts as already in flight if it arrives within the time that the opening took: here, as long as a busy
   // machine may need
-  const begunMs = performance.now();
-  while (performance.now() < begunMs + 200);
+  const startMs = performance.now();
+  while (performance.now() < startMs + 200);
   t.match(await opening, { good: true });
   t.same(await measure(), { unmeasured: "stale" });
   t.match(await measure(), { good: true });

@@ -63,7 +63,7 @@ async function openVenue(t: Test, endpoints: number) {
   const resolver = makeResolver([host, "other.test"], lookup);
   const rest = makeRest({ userAgent: "venuewatch/test", resolver, ca: authority.cert });
   // another test covers our own standstills: here they would only drop measurements
-  const watch = { stoodStillSince: () => false, close() {} };
+  const watch = { stalledSince: () => false, close() {} };
   t.teardown(async () => {
     await rest.close();
     server.close();

@@ -169,7 +169,7 @@ void t.test("the longest frames do not block the probe noticeably", (t) => {
   for (const [what, make] of Object.entries(shapes)) {
     const bytes = Buffer.from(make(4 * 1024 * 1024));
     const tookMs = cpuMs(() => parsedFrame(bytes));
-    // bearableMs.answer: a process that stands still for longer measures nothing.
+    // tolerableMs.answer: a process that stands still for longer measures nothing.
     t.ok(tookMs < 250, `${what}: ${tookMs.toFixed(0)} ms of processor`);
   }
   t.end();

@@ -26,12 +26,12 @@ void t.test("a subscription that a renewed socket refuses stays refused when it 
     if (renewed === streams.length) sockets[0]!.close();
   });
   const resolver = makeResolver([]);
-  const begunMs = performance.now();
+  const startMs = performance.now();
   const { line, subscriptions, subscription } = listening(t, url, { resolver, maxConnectionMs: 3000 });
   await until(() => line.opened() !== null);
   const first = line.opened();
   t.equal(subscription("trades").trouble, null);
-  t.equal(await resolver.wayOut("other.test", begunMs - 1000), "open", "an open socket is a way out");
+  t.equal(await resolver.wayOut("other.test", startMs - 1000), "open", "an open socket is a way out");
   await until(() => line.opened() !== first);
   t.ok(line.opened(), "the renewed socket has taken over");
   for (const one of subscriptions) t.equal(one.trouble?.kind === "refused", one === subscription("trades"));
@@ -56,8 +56,8 @@ void t.test("a failed renewal loses nothing, and a successful one loses no frame
   const { line } = listening(t, url, { subscriptions, maxConnectionMs: 2000 });
   await until(() => subscriptions.every(({ meter }) => meter.isSubscribed()));
   const first = line.opened();
-  const begunMs = performance.now();
-  for (const { meter } of subscriptions) meter.read(begunMs, 1);
+  const startMs = performance.now();
+  for (const { meter } of subscriptions) meter.read(startMs, 1);
   const isUp = () => isOpen(line) && subscriptions.every(({ meter }) => meter.isSubscribed());
   t.ok(await holdsUntil(isUp, () => renewals === 1));
   t.equal(line.opened(), first, "the old socket stays in use");
@@ -65,12 +65,12 @@ void t.test("a failed renewal loses nothing, and a successful one loses no frame
   await sleep(200);
   const nowMs = performance.now();
   for (const { meter } of subscriptions) {
-    const { isWhole, messages, gaps, quietMs } = meter.read(nowMs, nowMs - begunMs)!;
+    const { isWhole, messages, gaps, quietMs } = meter.read(nowMs, nowMs - startMs)!;
     t.ok(isWhole, "the stream was subscribed all the time");
     t.equal(gaps, 0);
-    const usual = (nowMs - begunMs) / 50;
+    const usual = (nowMs - startMs) / 50;
     t.ok(messages <= usual * 1.15 + 3, `${messages} messages, ${usual} usual: none counts twice`);
-    t.ok(quietMs < (nowMs - begunMs) / 2, "no silence of a renewal's length");
+    t.ok(quietMs < (nowMs - startMs) / 2, "no silence of a renewal's length");
   }
 });
 

@@ -123,7 +123,11 @@ void t.test("venuewatch delivery and venuewatch channel test on the command line
   await t.test("record an attempt that was stopped", async (t) => {
     t.equal((await testEndedBy("SIGTERM")).code, 143);
     const [last] = await deliveriesOf(pool, wanted({}));
-    t.match(last, { cause: "test", state: "failed", attempts: [{ result: "ours", error: /this program is stopping/ }] });
+    t.match(last, {
+      cause: "test",
+      state: "failed",
+      attempts: [{ result: "ours", error: /this program is stopping/ }],
+    });
   });
 
   await t.test("record the start of an attempt that was killed", async (t) => {

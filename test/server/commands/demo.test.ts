@@ -41,10 +41,10 @@ async function stopsInReverse(t: Test, { script }: Demo) {
   const historyMakers = programsOf(script, "demo --part earlier").length;
   t.equal(pids.length - historyMakers, 7, "database, world, core, web and three probes");
   const seenBefore = script.output().length;
-  const begunMs = performance.now();
+  const startMs = performance.now();
   script.kill("SIGTERM");
   t.equal(await script.ended, 0);
-  const seconds = (performance.now() - begunMs) / 1000;
+  const seconds = (performance.now() - startMs) / 1000;
   // its programs get nine
   t.ok(seconds < 20, `stopped within ${seconds.toFixed(1)} s`);
   const output = script.output().slice(seenBefore);

@@ -8,7 +8,7 @@ import { replicaCheck, type ReplicaState, replicaState } from "../../../server/d
 import { readSettings } from "../../../shared/config/settings.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
-import { told } from "../../support/own-families.js";
+import { ownFamilies } from "../../support/own-families.js";
 
 const log = makeLog("test", "error");
 
@@ -53,7 +53,7 @@ void t.test("only a web program that reads from a replica has its metrics", asyn
   const metricsOf = async (state: ReplicaState | null) => {
     const own = makeOwnMetrics("web");
     makeReplicaMetrics(own, () => Promise.resolve(state));
-    return Object.values(await told(own))
+    return Object.values(await ownFamilies(own))
       .filter(({ name }) => name.startsWith("venuewatch_replica_"))
       .flatMap(({ series }) => series.map(({ name, value }) => [name, value]));
   };

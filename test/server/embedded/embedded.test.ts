@@ -312,7 +312,7 @@ void t.test("a login has its role's rights, and cannot gain others", async (t) =
 void t.test("code that a login leaves behind never runs with another's rights", async (t) => {
   const owner = await connected(t);
   const guest = await connectedGuest(t);
-  // the host queries the session when it puts it aside: neither that query nor a later client may run the guest's code
+  // the host queries a session at the end of its turn: neither that query nor a later client may run the guest's code
   await guest.query(`
     create function pg_temp.leak() returns text language plpgsql as $$
       begin

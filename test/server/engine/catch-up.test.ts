@@ -52,7 +52,7 @@ void t.test("a pause of the engine", async (t) => {
     const due = await dueInstants(pool, ago(0), quick);
     t.ok(due.length < 200, `${due.length} instants of 8 hours`);
     t.strictSame(due.at(-1)!.at, ago(0));
-    t.ok(due.every(({ anew }) => !anew));
+    t.ok(due.every(({ fromScratch }) => !fromScratch));
     for await (const one of decideUpTo(pool, ago(0), { rules: quick })) accepted(one);
     const since = ago(8 * hourMs - 50_000);
     t.strictSame(await tickers(pool), [{ state: "unknown", since }], "since the last minute had too few samples");
@@ -110,7 +110,7 @@ void t.test("a pause of the engine", async (t) => {
     t.match(await incidents(pool), closed, "an open incident continues, and closes after its hold");
     const due = await dueInstants(pool, new Date(now + 10_000), rules);
     t.notOk(
-      due.some(({ anew }) => anew),
+      due.some(({ fromScratch }) => fromScratch),
       "the engine then decides as usual",
     );
   });

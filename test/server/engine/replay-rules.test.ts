@@ -173,7 +173,7 @@ void t.test("a replay with other rules", async (t) => {
         await pool.query(sql`drop schema ${sql.ident(schema!)} cascade`);
       },
     });
-    await t.rejects(replaying, { name: "UserError", message: /^This replay stood still for more than 10 minutes/ });
+    await t.rejects(replaying, { name: "UserError", message: /^This replay stalled for more than 10 minutes/ });
     t.strictSame(await states(pool), before);
   });
 

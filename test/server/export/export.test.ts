@@ -260,10 +260,10 @@ async function otherOptions(t: Test, pool: Pool, folder: string) {
     [{ ...begun, period: { from: before, to } }, "csv", `with --from ${from.toISOString()}`],
     [{ ...begun, period: { from, to: new Date(+to - 1) } }, "csv", `with --to ${to.toISOString()}`],
   ];
-  for (const [given, form, told] of changes) {
+  for (const [given, form, difference] of changes) {
     await t.rejects(write(pool, form, given, path), {
       name: "UserError",
-      message: `--resume: ${path} was started ${told}. Give the same options, or name another file`,
+      message: `--resume: ${path} was started ${difference}. Give the same options, or name another file`,
     });
     t.equal(await readFile(path, "utf8"), cut, "the file is unchanged");
   }

@@ -24,16 +24,16 @@ async function serve(t: Test, { talk }: HostileAnswer) {
 void t.test("every hostile answer of a receiver gives the right outcome of an alert", async (t) => {
   await Promise.all(
     hostileAnswers.map(async (hostile) => {
-      const { name, told } = hostile;
+      const { name, clients } = hostile;
       const { origin, sockets } = await serve(t, hostile);
-      const isLate = told.alert.source.includes("timeout");
+      const isLate = clients.alert.source.includes("timeout");
       const poster = makePoster({ allowLoopback: true, deadlineMs: isLate ? shortMs : patienceMs });
       const request = { url: new URL(origin), headers: {}, body: Buffer.from("{}") };
       let outcome = await poster.post(request);
       // a timeout while this process stalled says nothing about the receiver
       while (outcome.result === "ours" && outcome.error?.includes("stalled")) outcome = await poster.post(request);
       const { result, status, error } = outcome;
-      t.match(`${result} ${status} ${error}`, told.alert, name);
+      t.match(`${result} ${status} ${error}`, clients.alert, name);
       await poster.close();
       await until(() => sockets.every(({ destroyed, writableEnded }) => destroyed || writableEnded));
       const sent = sockets.reduce((bytes, { bytesWritten }) => bytes + bytesWritten, 0);
@@ -44,13 +44,13 @@ void t.test("every hostile answer of a receiver gives the right outcome of an al
 
 void t.test("every hostile answer of a venue gives the right problem of a feed", async (t) => {
   for (const hostile of hostileAnswers) {
-    const { name, told } = hostile;
+    const { name, clients } = hostile;
     const { origin } = await serve(t, hostile);
-    const mayBeLate = told.feed.source.includes("within");
+    const mayBeLate = clients.feed.source.includes("within");
     const reader = makeFeedReader({ userAgent: "test", pauseMs: 0, deadlineMs: mayBeLate ? shortMs : patienceMs });
     const source = { kind: "binance-system-status", api: origin, page: null, readAt: null, feedAt: null } as const;
     const { problem } = await reader.read(source, new Date(), new AbortController().signal);
-    t.match(problem!.replace(/^\S+ /, ""), told.feed, name);
+    t.match(problem!.replace(/^\S+ /, ""), clients.feed, name);
     await reader.close();
   }
 });

@@ -58,11 +58,11 @@ void t.test("a redirect observes the host's pause", async (t) => {
     if (url.pathname === "/moved") response.end(normal);
     else response.writeHead(301, { location: "/moved" }).end();
   });
-  const begunMs = performance.now();
+  const startMs = performance.now();
   const reader = readerFor(t, { pauseMs: 2000, deadlineMs: 1500 });
   const { problem } = await reader.read(binanceAt(venue), at, never);
   t.equal(problem, null, "the pause does not count against the server's deadline");
-  t.ok(requestsAtMs[1]! - begunMs > 1975, "one pause, less the rounding of timers");
+  t.ok(requestsAtMs[1]! - startMs > 1975, "one pause, less the rounding of timers");
 });
 
 void t.test("redirects to another host, without end or without an address are not followed", async (t) => {

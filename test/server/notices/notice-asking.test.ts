@@ -303,12 +303,12 @@ void t.test("a bug of our own is thrown", async (t) => {
 
 void t.test("requests to one host keep their pause, other hosts do not wait", async (t) => {
   const pace = makePace();
-  const begunMs = performance.now();
+  const startMs = performance.now();
   const order: string[] = [];
   const turn = async (name: string, host: string) => {
     await pace.turn(host, 40, never);
     order.push(name);
-    return performance.now() - begunMs;
+    return performance.now() - startMs;
   };
   const turns = [turn("a1", "a"), turn("a2", "a"), turn("a3", "a"), turn("b1", "b")];
   const [, , thirdMs] = await Promise.all(turns);

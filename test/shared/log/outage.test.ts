@@ -60,7 +60,7 @@ void t.test("a database that serves some statements and refuses others is one ou
 
 void t.test("an outage without a reported end is over when nothing has failed for a while", async (t) => {
   const { log, lines, clock, walk } = heard();
-  const words = { begun: "begun", lasts: "lasts", over: "over" };
+  const words = { begins: "begun", lasts: "lasts", over: "over" };
   const crowded = makeOutage(log, words, { clock, level: "warn", of: { url: "/" }, endsByItself: true });
   for (let second = 0; second < 61; second++) {
     crowded.failed("answers");
@@ -113,11 +113,11 @@ void t.test("errors of an unavailable database, and errors of our own", (t) => {
 
 void t.test("feeds: one failing feed is logged alone, and all of them as a missing network", (t) => {
   const { log, lines } = heard();
-  const tell = makeFeedLog(log);
+  const logReading = makeFeedLog(log);
   const since = new Map<string, Date>();
   const read = (name: string, problem: string | null, unanswered = problem !== null) => {
     const source = { kind: "statuspage", api: `https://${name}.example/api` } as const;
-    tell({ source, unreadableSince: since.get(name) ?? null, problem, unanswered });
+    logReading({ source, unreadableSince: since.get(name) ?? null, problem, unanswered });
     if (problem === null) since.delete(name);
     else since.set(name, since.get(name) ?? new Date());
   };

@@ -13,7 +13,7 @@ import { migratedDatabase } from "../../support/database.js";
 import { idleProbe } from "../../support/exported-metrics.js";
 import { ago, forget, outage } from "../../support/fleet.js";
 import { freePort } from "../../support/free-port.js";
-import { type Families, scrape, told, total } from "../../support/own-families.js";
+import { type Families, scrape, ownFamilies, total } from "../../support/own-families.js";
 import { addressLogged, runCli } from "../../support/run-script.js";
 import { until } from "../../support/until.js";
 import { loopbackRegistry } from "../../../simulator/loopback.js";
@@ -115,25 +115,25 @@ void t.test("core exports how far it is behind", async (t) => {
   const { registry, meter } = engineMetrics(t, url);
   await forget(pool);
 
-  const before = await told(registry);
+  const before = await ownFamilies(registry);
   t.equal(total(before, "venuewatch_database_up"), 1);
   const sinceMade = total(before, "venuewatch_engine_behind_seconds");
   t.ok(sinceMade >= 0, "nothing was decided yet, which is exported too");
   await pool.query(sql`update migration set applied_at = applied_at - interval '100 s'`);
-  const never = await told(registry);
+  const never = await ownFamilies(registry);
   t.ok(total(never, "venuewatch_engine_behind_seconds") >= sinceMade + 100);
   t.ok(total(never, "venuewatch_engine_instants_behind") >= 49);
 
   await outage.open(pool);
   await pool.query(sql`update engine_clock set ticked_at = ${ago(100)}`);
-  const behind = await told(registry);
+  const behind = await ownFamilies(registry);
   const instants = total(behind, "venuewatch_engine_instants_behind");
   t.ok(instants >= 50 && instants < 100, "one every two seconds");
   t.ok(total(behind, "venuewatch_engine_behind_seconds") >= 100);
   t.equal(total(behind, "venuewatch_incidents_open"), 1);
 
   meter.decided({ at: "", opened: ["a", "b"], escalated: [], closed: ["c"], retracted: [] }, 250);
-  const decided = await told(registry);
+  const decided = await ownFamilies(registry);
   const events = "venuewatch_engine_incidents_total";
   t.equal(total(decided, events, { event: "opened" }), 2);
   t.equal(total(decided, events, { event: "closed" }), 1);
@@ -149,7 +149,7 @@ void t.test("core exports how far it is behind", async (t) => {
   meter.compared(["venue_day", "usual_hour"]);
   const example = { kept: null, recomputed: {} };
   meter.differs({ rollup: "venue_day", rows: 3, from: "", to: "", example });
-  const compared = await told(registry);
+  const compared = await ownFamilies(registry);
   t.equal(total(compared, "venuewatch_reconciled_windows_total"), 2);
   t.equal(total(compared, differences, { rollup: "venue_day" }), 3);
   t.equal(total(compared, differences), 3);
@@ -163,7 +163,7 @@ void t.test("a chore that waits for a failed chore has failed too", async (t) =>
   const log = makeLog("test", "error", () => {});
   const clock = { now: () => Promise.resolve(new Date()), passedMs: () => passedMs };
   const upkeep = makeUpkeep(pool, log, usualUpkeepPace, meter, clock);
-  const successes = async () => byChore(await told(registry), "upkeep_newest_success_timestamp_seconds");
+  const successes = async () => byChore(await ownFamilies(registry), "upkeep_newest_success_timestamp_seconds");
   const begun = await successes();
   await upkeep.doWhatIsDue(() => true);
   // late samples are handled after a minute, and so is what waits for them
@@ -171,12 +171,12 @@ void t.test("a chore that waits for a failed chore has failed too", async (t) =>
   await upkeep.doWhatIsDue(() => true);
 
   const failing = new Set(["dropping old chunks", "rolling up late samples"]);
-  const failures = byChore(await told(registry), "upkeep_failures_total");
+  const failures = byChore(await ownFamilies(registry), "upkeep_failures_total");
   for (const [chore, times] of failures) t.equal(times, failing.has(chore) ? 1 : 0, chore);
   for (const [chore, at] of await successes())
     t.equal(begun.get(chore) === at, failing.has(chore), `whether ${chore} has succeeded since this core began`);
   for (const chore of failing) t.ok(failures.has(chore));
-  t.strictSame(Object.fromEntries(byChore(await told(registry), "upkeep_interval_seconds")), {
+  t.strictSame(Object.fromEntries(byChore(await ownFamilies(registry), "upkeep_interval_seconds")), {
     ...{ "leaving out impaired regions": 20, "rolling up the newest minutes": 20, reconciling: 40 },
     ...{ "rolling up the hour and the day that run": 60, "keeping the hours of a week": 60 },
     ...{ "making roll-ups again": 60, "rolling up late samples": 600, compressing: 600 },
@@ -194,9 +194,9 @@ void t.test("a probe without measurements exports since when", async (t) => {
   let newestSlotAt: Date | null = null;
   makeProbeMetrics(registry, new Date(1_700_000_000_000), () => ({ ...idleProbe, newestSlotAt }));
   const name = "venuewatch_probe_newest_slot_timestamp_seconds";
-  t.equal(total(await told(registry), name), 1_700_000_000);
+  t.equal(total(await ownFamilies(registry), name), 1_700_000_000);
   newestSlotAt = new Date(1_700_000_005_000);
-  t.equal(total(await told(registry), name), 1_700_000_005);
+  t.equal(total(await ownFamilies(registry), name), 1_700_000_005);
 });
 
 void t.test("without its database core still exports its own metrics", async (t) => {
@@ -204,7 +204,7 @@ void t.test("without its database core still exports its own metrics", async (t)
   const lines: string[] = [];
   const { registry, meter } = engineMetrics(t, nobody, lines);
   meter.leads(true);
-  const seen = await told(registry);
+  const seen = await ownFamilies(registry);
   t.equal(total(seen, "venuewatch_database_up"), 0);
   for (const name of ["engine_behind_seconds", "engine_instants_behind", "incidents_open"])
     t.strictSame(seen[`venuewatch_${name}`]!.series, [], "unknown instead of 0");

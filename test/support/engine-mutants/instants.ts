@@ -13,7 +13,7 @@ export const ofInstants: Record<string, Mutant> = {
     noticedBy: ["1-engine-away-for-hours"],
   },
   "states survive a period without decisions": {
-    clause: "if anew then",
+    clause: "if from_scratch then",
     becomes: "if false then",
     noticedBy: ["1-states-begin-anew"],
   },

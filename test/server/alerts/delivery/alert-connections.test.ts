@@ -238,7 +238,8 @@ void t.test("receivers that hang do not delay others, not even of the same origi
   const poster = posterFor(t);
   const bad = Array.from({ length: 60 }, () => poster.post(requestTo(`${origin}/bad`)));
   await until(() => hanging === 60);
-  for (let nth = 0; nth < 10; nth += 1) t.match(await poster.post(requestTo(`${origin}/good`)), { result: "delivered" });
+  for (let nth = 0; nth < 10; nth += 1)
+    t.match(await poster.post(requestTo(`${origin}/good`)), { result: "delivered" });
   await poster.close();
   const error = "expected to wait for the answer, but this program is stopping";
   for (const outcome of await Promise.all(bad)) t.match(outcome, { result: "ours", status: null, error });

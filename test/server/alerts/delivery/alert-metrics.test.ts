@@ -10,7 +10,7 @@ import { addChannel, happened, native } from "../../../support/alerts.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { ago, forget } from "../../../support/fleet.js";
 import { freePort } from "../../../support/free-port.js";
-import { type Families, told, total } from "../../../support/own-families.js";
+import { type Families, ownFamilies, total } from "../../../support/own-families.js";
 import { until } from "../../../support/until.js";
 
 const results = "venuewatch_delivery_results_total";
@@ -40,7 +40,7 @@ function byLabels(families: Families, name: string, ...labels: string[]) {
 void t.test("attempts are counted by their result", async (t) => {
   const { url } = await migratedDatabase(t);
   const { registry, meter } = alertMetrics(t, url);
-  const before = await told(registry);
+  const before = await ownFamilies(registry);
   t.equal(before[results]!.series.length, 3 * 6, "every series exists");
   t.equal(total(before, results), 0, "every series starts at 0, so that the first increase shows");
   t.strictSame(byLabels(before, "channels_switched_off_total", "cause"), { failures: 0, gone: 0 });
@@ -57,7 +57,7 @@ void t.test("attempts are counted by their result", async (t) => {
   meter.settled({ ...settled, first_sent_after_ms: null, delivered_after_ms: 5_400 });
   meter.settled({ ...settled, first_sent_after_ms: 375, channel_off: "gone" });
 
-  const after = await told(registry);
+  const after = await ownFamilies(registry);
   t.match(byLabels(after, "delivery_results_total", "format", "result"), {
     ...{ "chat delivered": 1, "chat timeout": 1, "paging refused": 1 },
     ...{ "native unreachable": 1, "native unsafe": 1, "native ours": 1 },
@@ -77,7 +77,7 @@ void t.test("metrics show waiting deliveries, and channels that are off", async 
   const { registry } = alertMetrics(t, url);
   await forget(pool);
 
-  t.strictSame((await told(registry))["venuewatch_channel_state"]!.series, []);
+  t.strictSame((await ownFamilies(registry))["venuewatch_channel_state"]!.series, []);
 
   await addChannel(pool);
   await addChannel(pool, { to: { format: "chat", url: "https://chat.example/hook" } });
@@ -86,7 +86,7 @@ void t.test("metrics show waiting deliveries, and channels that are off", async 
   const gone = await addChannel(pool, { after: 1_000 });
   await happened(pool, { venue: "okx", at: ago(300), severity: "degraded" });
   await happened(pool, { venue: "gate", at: ago(100) });
-  const events = await told(registry);
+  const events = await ownFamilies(registry);
   t.equal(total(events, "venuewatch_alert_events_waiting"), 2);
   const oldest = total(events, "venuewatch_alert_events_oldest_seconds");
   t.ok(oldest >= 300 && oldest < 3_000, `${oldest}`);
@@ -98,7 +98,7 @@ void t.test("metrics show waiting deliveries, and channels that are off", async 
     update channel set off_at = now(), off_cause = case channel_id when ${paging} then 'failures' else 'gone' end
     where channel_id in (${paging}, ${gone})
   `);
-  const line = await told(registry);
+  const line = await ownFamilies(registry);
   t.equal(total(line, "venuewatch_alert_events_waiting"), 0);
   t.equal(total(line, "venuewatch_alert_events_oldest_seconds"), 0);
   t.strictSame(byLabels(line, "channel_deliveries_waiting", "channel"), { 1: 2, 2: 2, 3: 1, 4: 0 });
@@ -111,7 +111,7 @@ void t.test("metrics show waiting deliveries, and channels that are off", async 
   await pool.query(sql`
     update channel set removed_at = now(), destination = null, secret = null where channel_id = ${gone}
   `);
-  const removed = await told(registry);
+  const removed = await ownFamilies(registry);
   t.strictSame(byLabels(removed, "channel_state", "channel"), { 1: 1, 2: 0, 3: 2 }, "a removed channel has no series");
 });
 
@@ -126,9 +126,9 @@ void t.test("attempts and delays are counted from the outbox to the receiver", a
   const log = makeLog("test", "error", () => {});
   dispatcherFor(t, pool, { log, metrics: meter, rules: { ...deliveryRules, look_ms: 50 } });
 
-  let seen = await told(registry);
+  let seen = await ownFamilies(registry);
   await until(async () => {
-    seen = await told(registry);
+    seen = await ownFamilies(registry);
     return total(seen, delivered, {}, "_count") === 2 && total(seen, off) === 1;
   }, 20_000);
   t.equal(total(seen, results, { format: "native", result: "delivered" }), 2);
@@ -148,7 +148,7 @@ void t.test("core still exposes its own metrics without its database", async (t)
   const lines: string[] = [];
   const { registry, meter } = alertMetrics(t, nobody, lines);
   meter.sent("native", { result: "ours", durationMs: 0 });
-  const seen = await told(registry);
+  const seen = await ownFamilies(registry);
   const gauges = ["alert_events_waiting", "alert_events_oldest_seconds", "channel_state"];
   for (const name of [...gauges, "channel_deliveries_waiting", "channel_deliveries_oldest_seconds"])
     t.strictSame(seen[`venuewatch_${name}`]!.series, [], "no series, rather than 0: unknown");
