@@ -22,25 +22,25 @@ export const rulesOfTablesAndMetrics = rulesOf({
     {
       "csv-incidents-notice": "the venue's own notice beside an incident, and subjectMatched false on every pairing",
     },
-  "metrics: spec: 4 families of gauges, and 2 that say what they are of, in format 0.0.4": {
+  "public-metrics: spec: 4 families of gauges, and 2 that say what they are of, in format 0.0.4": {
     // svc_generated_at_seconds and svc_latency_samples beside them are additive: a scrape must be able to see how old
     // it is, and of how many answers
     "metrics-families": "4 gauge families and no _sum or _count, in format 0.0.4",
     "metrics-percentile": "the label is percentile, not quantile",
   },
-  "metrics: spec: before anything was measured: all of it, as 3": {
+  "public-metrics: spec: before anything was measured: all of it, as 3": {
     "metrics-state": "every venue and component has a series on every scrape, 3 without evidence",
   },
-  "metrics: an outage that two of three regions see": {
+  "public-metrics: an outage that two of three regions see": {
     "metrics-region": "states of each region, before the quorum is applied",
   },
-  "metrics: latency is that of the newest complete minute": {
+  "public-metrics: latency is that of the newest complete minute": {
     "metrics-latency": "latency of the last complete minute, in seconds, REST only, absent where not measured",
   },
-  "metrics: open incidents by their present severity": {
+  "public-metrics: open incidents by their present severity": {
     "metrics-incident": "svc_incident_open says whether one of that severity is open; retracted ones are absent",
   },
-  "metrics: a scrape counts for the rate limit": { "metrics-limited": "/metrics may answer 429" },
+  "public-metrics: a scrape counts for the rate limit": { "metrics-limited": "/metrics may answer 429" },
   "spec-answers: spec: after 5 minutes without the engine every state is unknown, and 3 in the metrics": {
     "metrics-silent": "every state is 3 after 5 minutes of silence",
   },
