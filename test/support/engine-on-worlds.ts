@@ -83,7 +83,7 @@ export async function gatherStatistics(db: Db): Promise<void> {
   await db.script("analyze");
 }
 
-/** Decides one instant like a core that is on time; `fromScratch`: after a pause too long for the engine to catch up. */
+/** Decides one instant like a core that is on time; `fromScratch`: after a pause too long to catch up. */
 export async function decide(db: Db, { worlds }: Run, at: number, fromScratch: boolean) {
   const rules = { ...worlds[0]!.rules };
   return accepted(await tick(db, new Date(at), { rules, fromScratch }));
