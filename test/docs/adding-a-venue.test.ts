@@ -51,7 +51,7 @@ void t.test("a venue that is added as the page describes", async (t) => {
   t.teardown(() => probe.close());
   const measured = () => new Set(samples.map(({ component }) => component));
   const components = componentsOf(venue!).map(({ id }) => id);
-  await until(() => measured().size === components.length, 30_000);
+  await until(() => measured().size === components.length);
   t.strictSame([...measured()].sort(), components.sort());
   const bad = samples.filter(({ good }) => !good);
   t.strictSame(bad, [], "samples of its player are good");

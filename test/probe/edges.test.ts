@@ -148,7 +148,7 @@ void t.test("a socket that our own network closes is no venue's fault", async (t
     resolver: { ...makeResolver([]), wayOut: () => Promise.resolve("shut") },
   });
   t.match(await measure("ws:trades"), { unmeasured: "subscribing" }, "the stream is subscribing at first");
-  await until(async () => "good" in (await measure("ws:trades")), 20_000, 500);
+  await until(async () => "good" in (await measure("ws:trades")), 60_000, 500);
   for (const ws of server.clients) ws.terminate();
   let socket: MeasurementOutcome = { unmeasured: "starting" };
   await until(async () => {

@@ -44,7 +44,7 @@ void t.test("a quiet stream does not stall because the probe's process was froze
   const options: MeasuringOptions = { registry: world.registry, slots: null };
   let report = "";
   const probe = startKillable(t, "measuring-process", JSON.stringify(options), {}, (line) => (report = line));
-  await until(() => world.openSockets() === 1, 20_000);
+  await until(() => world.openSockets() === 1);
   // Data within ten seconds of a subscription may be old, and does not show what the stream has missed.
   await sleep(12_000);
   fallSilent(world);

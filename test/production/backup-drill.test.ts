@@ -41,7 +41,7 @@ void t.test("backups of a server", { skip }, async (t) => {
   await addChannel(pool, { to: native(receiver.origin) });
   const alerts = startAlerts(pool);
   await happened(pool, { venue: "okx", at: ago(150) });
-  await until(() => receiver.arrivals.length === 1, 30_000);
+  await until(() => receiver.arrivals.length === 1);
   await settled(pool);
   await alerts.close();
 
@@ -192,9 +192,9 @@ async function onlyWhatWaited(t: Test, pool: Pool, { arrivals }: Receiver): Prom
   t.same(await pool.file("adopt_timeline"), [{ adopted: false }]);
   await pool.script("update timeline set adopted_at = '-infinity'");
   const alerts = startAlerts(pool);
-  await until(() => arrivals.length === 2, 30_000);
+  await until(() => arrivals.length === 2);
   await happened(pool, { venue: "okx", component: "rest:book", at: ago(5) });
-  await until(() => arrivals.length === 3, 30_000);
+  await until(() => arrivals.length === 3);
   await alerts.close();
   const [, waited, later] = numbers();
   t.equal(waited, delivered! + 1);

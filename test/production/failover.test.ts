@@ -61,7 +61,7 @@ void t.test("a failover loses nothing permanently", { skip }, async (t) => {
   for (let n = 0; n < 10; n++) ship.add(numberedSample(n, from));
   await until(() => ship.status().shipped === 10);
   const before = await happened(pool, { venue: "okx", at: ago(160) });
-  await until(() => alerts().length === 1, 30_000);
+  await until(() => alerts().length === 1);
   const [position] = await pool.query<{ lsn: string }>(sql`select pg_current_wal_lsn()::text as lsn`);
   await standby.hasReplayed(position!.lsn);
 
@@ -70,7 +70,7 @@ void t.test("a failover loses nothing permanently", { skip }, async (t) => {
   for (let n = 10; n < 20; n++) ship.add(numberedSample(n, from));
   await until(() => ship.status().shipped === 20);
   const lost = await happened(pool, { venue: "kraken", at: ago(150) });
-  await until(() => alerts().length === 2, 30_000);
+  await until(() => alerts().length === 2);
   const [, opening] = alerts();
   t.match(opening, { kind: "opened", incident: { slug: lost } });
   await primary.stop();

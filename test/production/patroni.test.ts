@@ -59,7 +59,7 @@ void t.test("a cluster whose primary is killed", { skip }, async (t) => {
     ship.add(numberedSample(made++, from));
   }, 5);
   t.teardown(() => clearInterval(measuring));
-  await until(() => ship.status().shipped > 200, 30_000);
+  await until(() => ship.status().shipped > 200);
 
   const changed = await fetch(`http://${primary.rest}/config`, {
     method: "PATCH",
@@ -71,7 +71,7 @@ void t.test("a cluster whose primary is killed", { skip }, async (t) => {
   const acknowledged = ship.status().shipped;
   await until(() => ship.status().shipped > acknowledged + 200, patienceMs, 50);
   clearInterval(measuring);
-  await until(() => ship.status().waiting === 0, 30_000);
+  await until(() => ship.status().waiting === 0);
   t.match(ship.status(), { shipped: made, dropped: 0, refused: 0 });
   t.equal(ship.status().restored, 0, "no acknowledged sample was lost");
   t.same(await pool.query(sql`select count(*)::int as samples from sample`), [{ samples: made }]);

@@ -224,7 +224,7 @@ void t.test("promtool and Prometheus read the exported metrics", { skip: noPromt
       venuewatch: await addressLogged(web, "own metrics"),
     });
     for (const metric of ["svc_component_state", "venuewatch_web_request_seconds_count"])
-      await until(async () => (await ask(metric)).length > 0, 30_000, 100);
+      await until(async () => (await ask(metric)).length > 0, 60_000, 100);
     t.match(await ask('venuewatch_web_request_seconds_count{route="/metrics",status="200"}'), [
       { metric: { job: "venuewatch" } },
     ]);
@@ -237,7 +237,7 @@ void t.test("promtool and Prometheus read the exported metrics", { skip: noPromt
     t.match(await ask('svc_latency_seconds{venue="okx",region="us-east",endpoint="ticker",percentile="95"}'), [
       { value: "0.08" },
     ]);
-    await until(async () => (await ask('ALERTS{venue="kraken"}')).length > 0, 30_000, 100);
+    await until(async () => (await ask('ALERTS{venue="kraken"}')).length > 0, 60_000, 100);
     const alerts = (await ask('ALERTS{venue="kraken"}')).map(({ metric }) => metric);
     t.match(alerts, [{ alertname: "ComponentDown", alertstate: "pending" }]);
     t.equal(alerts.length, 1, "one component in outage does not put its venue in outage");
@@ -245,7 +245,7 @@ void t.test("promtool and Prometheus read the exported metrics", { skip: noPromt
     for (const { title, expr } of readDashboard("venues").queries) {
       const query = expr.replaceAll(/\$(venue|region)/g, ".*");
       const isShown = async () => (await ask(query)).length > 0;
-      await until(isShown, 30_000, 100).catch(() => t.fail(`${title} shows nothing: ${query}`));
+      await until(isShown, 60_000, 100).catch(() => t.fail(`${title} shows nothing: ${query}`));
     }
   });
 });
@@ -288,7 +288,7 @@ async function startPrometheus(t: Test, jobs: Record<string, string>): Promise<(
     await exited;
   });
   const url = `http://127.0.0.1:${port}`;
-  await until(async () => (await fetch(`${url}/-/ready`).catch(() => null))?.status === 200, 30_000, 50);
+  await until(async () => (await fetch(`${url}/-/ready`).catch(() => null))?.status === 200, 60_000, 50);
   return async (expr) => {
     const answer = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(expr)}`);
     const body = (await answer.json()) as {

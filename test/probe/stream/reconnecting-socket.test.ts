@@ -249,7 +249,7 @@ async function renewTwice(t: Test, aheadMs: number) {
     },
   };
   const { line } = listening(t, url, { subscriptions: [subscription], maxConnectionMs: 2000 });
-  await until(() => served.length > 2 && sent >= 5, 20_000);
+  await until(() => served.length > 2 && sent >= 5);
   clearInterval(timer);
   await until(() => inFlight === 0);
   await sleep(300);

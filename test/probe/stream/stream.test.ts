@@ -100,7 +100,7 @@ for (const { fault, expected } of refusals)
   void t.test(`a socket that meets ${JSON.stringify(fault)}: ${expected.fault}`, async (t) => {
     const component = fault.kind === "refused" ? {} : { component: "ws:conn" };
     const { of, probe } = await startProbing(t, streamsOf("kraken"), 1, [{ ...fault, venue: "kraken", ...component }]);
-    await until(() => of("ws:conn").length > 0, 15_000);
+    await until(() => of("ws:conn").length > 0);
     t.match(of("ws:conn")[0], { good: false, latencyUs: null, ...expected });
     if (fault.kind === "timeout") t.ok(probe.status().unmeasured.starting > 10, "slots are unmeasured until then");
   });
@@ -132,7 +132,7 @@ void t.test("a socket is renewed before the venue's limit, and the measurements 
   const registry = structuredClone(world.registry);
   registry.venues[0]!.socket!.maxConnectionMs = 4000;
   const { of, samples } = await startRecordingProbe(t, registry);
-  await until(() => world.requests({ component: "ws:conn" }) >= 3, 20_000);
+  await until(() => world.requests({ component: "ws:conn" }) >= 3);
   await until(() => of("ws:book").length >= 12);
   t.same(world.violations, []);
   t.ok(areGood(samples));

@@ -26,7 +26,7 @@ void t.test("three cores decide every instant once while their leaders are kille
   const disturbed = disturb(pool, random, cores, world.endMs - 5_000);
   await Promise.all([measured, disturbed]);
   const end = new Date(world.endMs);
-  await until(async () => (await ticks(pool)).at(-1)!.at >= end, 30_000, 50);
+  await until(async () => (await ticks(pool)).at(-1)!.at >= end, 60_000, 50);
   await Promise.all(cores.map((core) => core.stop()));
 
   const decided = await ticks(pool);
@@ -67,7 +67,7 @@ void t.test("a leader that dies at the usual pace is replaced", async (t) => {
   const killedAt = await clock(pool);
   dying.kill();
   const byAnother = async () => (await ticks(pool)).find((one) => one.pid !== pid && one.decidedAt > killedAt);
-  await until(async () => (await byAnother()) !== undefined, 20_000);
+  await until(async () => (await byAnother()) !== undefined);
   const tookMs = +(await byAnother())!.decidedAt - +killedAt;
   t.comment(`the next instant was decided ${tookMs} ms after the leader died`);
   const decided = await ticks(pool);

@@ -65,7 +65,7 @@ void t.test("each program exports metrics of its work, and its identity", async 
     // it may first deliver samples that an earlier probe left
     const delivered = "venuewatch_probe_samples_delivered_total";
     const taken = "venuewatch_probe_samples_taken_total";
-    for (const name of [delivered, taken]) await until(async () => total(await scrape(address), name) > 0, 30_000, 50);
+    for (const name of [delivered, taken]) await until(async () => total(await scrape(address), name) > 0, 60_000, 50);
     const seen = await scrape(address);
     const all = Object.values(seen).flatMap(({ series }) => series);
     t.ok(all.every(({ labels }) => labels["region"] === "us-east"));

@@ -51,7 +51,7 @@ void t.test("several dispatchers send no alert twice", async (t) => {
     await happened(pool, { kinds: ["opened", "closed"] });
     dispatchers[i % 3]!.wake();
   }
-  await until(() => receiver.arrivals.length >= 120, 30_000);
+  await until(() => receiver.arrivals.length >= 120);
   await Promise.all(dispatchers.map((one) => one.close()));
   const keys = receiver.arrivals.map((one) => `${one.path} ${eventIdOf(one)}`);
   t.equal(new Set(keys).size, keys.length);
@@ -85,7 +85,7 @@ void t.test("a database outage loses no alert", async (t) => {
   });
   const db: Pool = { ...failingNow(pool), transaction: (work) => pool.transaction((tx) => work(failingNow(tx))) };
   dispatcherFor(t, db, { rules, log });
-  await until(() => receiver.arrivals.length === 2, 30_000);
+  await until(() => receiver.arrivals.length === 2);
   await until(() => isAllDone(pool));
   t.strictSame(await states(pool), [{ state: "delivered", deliveries: 2 }]);
   // an answered attempt is not repeated: its result waits until it can be recorded
