@@ -28,7 +28,7 @@ const atOnce = 8;
 /**
  * The time limit of a file, enforced by the file itself. A file that no longer enforces it is killed a little later.
  */
-const limitS = 300;
+const limitS = 600;
 
 /**
  * A test's process lives for seconds. On Node 20, V8 optimizes a function once it has run for fifteen times as long as

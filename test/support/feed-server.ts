@@ -25,6 +25,8 @@ export async function serve(t: Test, respond: FeedAnswer): Promise<FeedServer> {
     requests.push({ url: request.url!, headers: request.headers });
     respond(new URL(request.url!, `http://${request.headers.host}`), response, request);
   }).listen(0, "127.0.0.1");
+  // Node would close an idle connection after five seconds, which a reader on a loaded machine may be about to reuse
+  server.keepAliveTimeout = 0;
   await once(server, "listening");
   t.teardown(() => {
     server.closeAllConnections();

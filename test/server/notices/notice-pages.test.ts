@@ -37,9 +37,9 @@ void t.test("a whole reading has a deadline", async (t) => {
       url.pathname.endsWith("/incidents.json") ? answer(url, ...rest) : hang(url, ...rest),
     );
     const lasting = new AbortController().signal;
-    const reading = await readerFor(t, { readingMs: 3000, pauseMs }).read(statuspageAt(venue), at, lasting);
+    const reading = await readerFor(t, { readingMs: 8000, pauseMs }).read(statuspageAt(venue), at, lasting);
     t.equal(getEventListeners(lasting, "abort").length, 0);
-    t.equal(problemOf(reading), "venue/api/v2/scheduled-maintenances.json: expected a whole reading within 3 s");
+    t.equal(problemOf(reading), "venue/api/v2/scheduled-maintenances.json: expected a whole reading within 8 s");
     const counts = reading.lists.map(({ scope, notices }) => `${notices.length} ${scope}`);
     t.same(counts, ["50 incidents"], "the lists read so far are kept");
     return pathsOf(venue);
