@@ -32,7 +32,8 @@ for (const [hosts, endpoints] of [
           venue.rest = venue.rest.filter(({ name }) => names.includes(name));
           for (const endpoint of venue.rest) Object.assign(endpoint, { cadenceMs, timeoutMs: 0.9 * cadenceMs });
         });
-        const { world, of } = await startProbing(t, limited);
+        const { world, probe, of } = await startProbing(t, limited);
+        const ownMissed = () => Object.values(probe.status().unmeasured).reduce((sum, slots) => sum + slots, 0);
         const components = names.map((name) => `rest:${name}`);
         await until(() => components.every((component) => of(component).length > 0));
         const requests = () => world.requests({ venue: "okx" });
@@ -46,7 +47,8 @@ for (const [hosts, endpoints] of [
         t.match(first, { fault: "limited", unserved: null, httpStatus: 429 });
         for (const component of components) {
           const [one, , three] = bad(component);
-          t.equal(+three!.slotAt - +one!.slotAt, 2 * cadenceMs, component);
+          const skipped = (+three!.slotAt - +one!.slotAt) / cadenceMs - 2;
+          t.ok(skipped <= ownMissed(), `${component}: a slot between them is missing only if our machine was late`);
           t.ok(+one!.slotAt - +first!.slotAt < cadenceMs);
           t.match(bad(component)[1], { good: false, unserved: true, latencyUs: null, httpStatus: null });
         }
