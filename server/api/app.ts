@@ -14,6 +14,8 @@ import { metricsRoute } from "./public-metrics.js";
 import { notifyRoute } from "./notify.js";
 import { openapiRoute } from "./openapi.js";
 import { pageRoute, pages } from "./pages.js";
+import { assetRoute } from "../pages/assets.js";
+import { pagesRouter } from "../pages/pages.js";
 import { answerErrors, notFound, Problem } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
 import { type RateLimit, limiter, makeLimit } from "./rate-limit.js";
@@ -100,6 +102,8 @@ export function makeApp(
     response.status(state.ready ? 200 : 503).json(state);
   });
 
+  app.get("/assets/:build/:name", assetRoute);
+
   if (limit) app.use(limiter(limit));
   app.use((request, _response, next) => next(failures.get(request)));
   app.get("/v1/status", statusRoute(boards));
@@ -115,6 +119,7 @@ export function makeApp(
   const metrics = makeSnapshots(pool, one, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));
   for (const [path, file] of Object.entries(pages)) app.get(path, pageRoute(file));
+  app.use(pagesRouter({ boards, clock }));
   app.use(notFound);
   app.use(answerErrors(log));
   return app;

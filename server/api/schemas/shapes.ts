@@ -174,23 +174,22 @@ export const generatedAt = instant(
   "The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the published past. Nothing in it is newer. Bodies with the same instant are consistent.",
 );
 
-export const state = named(
-  "State",
-  shownAs(
-    oneOf(
-      ["operational", "degraded", "outage", "unknown"],
-      "As confirmed by a quorum of the reporting regions; unknown if there is no evidence.",
-    ),
-    "outage",
-  ),
+/** Separate, since as an argument its words would be inferred as any text. */
+const stateWords = oneOf(
+  ["operational", "degraded", "outage", "unknown"],
+  "As confirmed by a quorum of the reporting regions; unknown if there is no evidence.",
 );
+
+export const state = named("State", shownAs(stateWords, "outage"));
 
 export const since = instant(
   "The tick that confirmed this state. While the engine is silent or catching up: since when the state has read unknown.",
   "2026-01-31T11:41:20.000Z",
 );
 
-export const severity = named("Severity", shownAs(oneOf(["degraded", "outage"], "How bad an incident is."), "outage"));
+const severityWords = oneOf(["degraded", "outage"], "How bad an incident is.");
+
+export const severity = named("Severity", shownAs(severityWords, "outage"));
 
 export const category = named("Category", oneOf(categories, "Category of the venue."));
 

@@ -1,0 +1,142 @@
+/** `/`: the answer, open incidents, and every venue with its ninety days. */
+import type { regionsResponse } from "../../api/schemas/service.js";
+import type { TypeOf } from "../../api/schemas/shapes.js";
+import { categories } from "../../../shared/registry/registry.js";
+import { pageText } from "../page.js";
+import { Elapsed } from "../parts/instant.js";
+import { IncidentList } from "../parts/incident-list.js";
+import { Sign } from "../parts/sign.js";
+import { boardWords, categoryWords, type State, stateMeanings, stateWords } from "../words.js";
+import { BoardFilter } from "./board-filter.js";
+import { BoardRow } from "./board-row.js";
+import { type Filter, selectedVenues } from "./filter.js";
+import { type Board, headlineOf } from "./headline.js";
+
+export type Regions = TypeOf<typeof regionsResponse>;
+
+export interface BoardPageProps {
+  board: Board;
+  regions: Regions;
+  filter: Filter;
+  age: string | null;
+}
+
+export function boardPage({ board, regions, filter, age }: BoardPageProps): string {
+  const headline = headlineOf(board);
+  const icon = age === null ? headline.state : "unknown";
+  const json = filter.category === null ? "/v1/status" : `/v1/status?category=${filter.category}`;
+  const { generatedAt } = board;
+  return pageText({
+    ...{ title: headline.title, icon, section: "board", json, generatedAt, age, refreshS: 15 },
+    children: (
+      <>
+        <h1 class="headline">
+          <Sign state={icon} />
+          <span aria-live="polite">{headline.sentences.join(" ")}</span>
+        </h1>
+        <OpenIncidents board={board} />
+        <Venues board={board} filter={filter} />
+        <RegionStrip regions={regions} now={generatedAt} />
+        <Legend />
+      </>
+    ),
+  });
+}
+
+function OpenIncidents({ board: { incidents, venues, generatedAt } }: { board: Board }) {
+  const open = incidents.filter(({ status }) => status === "open");
+  const names = new Map(venues.map(({ id, name }) => [id, name]));
+  return (
+    <section aria-labelledby="open">
+      <h2 id="open">{boardWords.openIncidents}</h2>
+      {open.length === 0 ? (
+        <p>{boardWords.noOpenIncidents}</p>
+      ) : (
+        <IncidentList {...{ names, now: generatedAt }} incidents={open} />
+      )}
+    </section>
+  );
+}
+
+function Venues({ board, filter }: { board: Board; filter: Filter }) {
+  const venues = selectedVenues(board, filter);
+  const now = board.generatedAt;
+  const groups =
+    filter.sort === "worst"
+      ? [{ name: null, venues }]
+      : categories
+          .map((name) => ({ name, venues: venues.filter(({ category }) => category === name) }))
+          .filter(({ venues }) => venues.length > 0);
+  return (
+    <section aria-labelledby="venues">
+      <h2 id="venues">{boardWords.venues}</h2>
+      <BoardFilter filter={filter} />
+      {venues.length === 0 && board.venues.length > 0 && (
+        <p>
+          {boardWords.nothingFound} <a href="/">{boardWords.showAll}</a>
+        </p>
+      )}
+      {groups.map((group) => (
+        <div key={group.name}>
+          {group.name !== null && <h3>{categoryWords[group.name]}</h3>}
+          <ul class="board">
+            {group.venues.map((venue) => (
+              <BoardRow key={venue.id} venue={venue} now={now} />
+            ))}
+          </ul>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function RegionStrip({ regions: { regions, quorum }, now }: { regions: Regions; now: string }) {
+  const reporting = regions.filter(({ reporting }) => reporting).length;
+  return (
+    <section aria-labelledby="regions">
+      <h2 id="regions">{boardWords.regions}</h2>
+      <ul class="regions">
+        {regions.map((region) => {
+          const [state, word] = healthOf(region);
+          return (
+            <li key={region.id}>
+              <Sign state={state} /> <a href={`/regions#${region.id}`}>{region.name}</a> {word}
+              {region.impaired !== null && (
+                <>
+                  , {boardWords.since} <Elapsed from={region.impaired.since} now={now} />
+                </>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {reporting > 0 && <p>{boardWords.quorum(quorum, reporting)}</p>}
+    </section>
+  );
+}
+
+export function healthOf(region: Regions["regions"][number]): [state: State, word: string] {
+  if (region.impaired !== null) return ["outage", boardWords.regionImpaired];
+  if (!region.reporting) return ["unknown", boardWords.regionSilent];
+  if (region.troubles.length > 0) return ["degraded", boardWords.regionTroubled];
+  return ["operational", boardWords.regionReports];
+}
+
+function Legend() {
+  return (
+    <details class="legend">
+      <summary>{boardWords.legend}</summary>
+      <dl>
+        {(Object.keys(stateWords) as State[]).map((state) => (
+          <div key={state}>
+            <dt>
+              <Sign state={state} /> {stateWords[state]}
+            </dt>
+            <dd>{stateMeanings[state]}</dd>
+          </div>
+        ))}
+      </dl>
+      <p>{boardWords.legendDays}</p>
+    </details>
+  );
+}

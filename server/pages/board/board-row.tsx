@@ -1,0 +1,52 @@
+import { msText, percentText } from "../format.js";
+import { DayBars } from "../parts/day-bars.js";
+import { Elapsed } from "../parts/instant.js";
+import { Sparkline } from "../parts/sparkline.js";
+import { StateWord } from "../parts/sign.js";
+import { boardWords } from "../words.js";
+import type { Board } from "./headline.js";
+
+/** One venue on the board. */
+export function BoardRow({ venue, now }: { venue: Board["venues"][number]; now: string }) {
+  const path = `/venues/${venue.id}`;
+  return (
+    <li class="venue">
+      <h4>
+        <a href={path}>
+          <bdi>{venue.name}</bdi>
+        </a>
+      </h4>
+      <p class="now">
+        <StateWord state={venue.state} />{" "}
+        <span class="minor">
+          {boardWords.forTime} <Elapsed from={venue.since} now={now} />
+        </span>
+      </p>
+      <p class="chart">
+        <a href={`${path}#days`}>
+          <DayBars days={venue.days} />
+        </a>
+      </p>
+      <Uptime venue={venue} />
+      <p class="chart">
+        <Sparkline values={venue.sparkline.map(({ p50Ms }) => p50Ms)} />
+      </p>
+      <p>{venue.typicalMs !== null && `${boardWords.typically} ${msText(venue.typicalMs)}`}</p>
+    </li>
+  );
+}
+
+/** Uptime never without how much of the time it is known for. */
+function Uptime({ venue }: { venue: Board["venues"][number] }) {
+  const { uptimePct90d, uptimePctLow, uptimePctHigh, coveragePct } = venue;
+  const isNarrow = uptimePctLow === uptimePctHigh;
+  return (
+    <p>
+      {uptimePct90d === null ? boardWords.noUptime : <b>{percentText(uptimePct90d)}</b>}{" "}
+      <span class="minor">
+        {uptimePctLow !== null && !isNarrow && `${uptimePctLow}–${percentText(uptimePctHigh!)}, `}
+        {coveragePct === null ? boardWords.notMeasured : boardWords.coverage(percentText(coveragePct))}
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,19 @@
+import type { DatabaseClock } from "../api/clock.js";
+import { counted } from "./format.js";
+
+/** Beyond this age, a page warns that its data is old: several ticks are missing. */
+const oldAfterMs = 30_000;
+
+/**
+ * How old data is, in words; null while it is as new as it should be. By the database's clock, since this machine's may
+ * be wrong. In coarse steps, so that a page of old data is not rendered for each request.
+ */
+export function dataAge(clock: DatabaseClock, generatedAt: Date): string | null {
+  const last = clock.last();
+  if (!last) return null;
+  const ageMs = +last.read_at + (performance.now() - last.askedAtMs) - +generatedAt;
+  if (ageMs < oldAfterMs) return null;
+  if (ageMs < 120_000) return counted(Math.floor(ageMs / 10_000) * 10, "second");
+  if (ageMs < 7_200_000) return counted(Math.floor(ageMs / 60_000), "minute");
+  return counted(Math.floor(ageMs / 3_600_000), "hour");
+}

@@ -1,0 +1,58 @@
+/** Instants, durations and figures as the pages write them. */
+import { language, timeWords } from "./words.js";
+
+const dayMs = 86_400_000;
+
+/** `21:04 UTC`, with the day if it is another than that of `now`, and with the year if that is another. */
+export function instantText(iso: string, now: string): string {
+  const day = iso.slice(0, 10);
+  const time = `${iso.slice(11, 16)} ${timeWords.utc}`;
+  return day === now.slice(0, 10) ? time : `${dayText(day, now)}, ${time}`;
+}
+
+/** With seconds. */
+export function exactText(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} ${timeWords.utc}`;
+}
+
+/** `25 Nov`, with the year if it is another than that of `now`. */
+export function dayText(day: string, now: string): string {
+  const format = day.slice(0, 4) === now.slice(0, 4) ? dayAndMonth : dayMonthYear;
+  return format.format(new Date(`${day.slice(0, 10)}T00:00:00Z`));
+}
+
+const dayAndMonth = new Intl.DateTimeFormat(`${language}-GB`, { day: "numeric", month: "short", timeZone: "UTC" });
+const dayMonthYear = new Intl.DateTimeFormat(`${language}-GB`, {
+  ...{ day: "numeric", month: "short", year: "numeric", timeZone: "UTC" },
+});
+
+/** In its two largest units: `3 days 4 hours`, `12 minutes`, `less than a minute`. */
+export function durationText(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return timeWords.lessThanAMinute;
+  const days = Math.floor(ms / dayMs);
+  const hours = Math.floor(minutes / 60);
+  const parts: string[] = [];
+  if (days > 0) parts.push(counted(days, "day"));
+  if (hours % 24 > 0) parts.push(counted(hours % 24, "hour"));
+  if (days === 0 && minutes % 60 > 0) parts.push(counted(minutes % 60, "minute"));
+  return parts.join(timeWords.and);
+}
+
+export function counted(count: number, unit: keyof typeof timeWords.units): string {
+  const [one, many] = timeWords.units[unit];
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+export function sinceMs(iso: string, now: string): number {
+  return Math.max(0, Date.parse(now) - Date.parse(iso));
+}
+
+/** Digits as published, never rounded up: 99.9996 must not read 100. */
+export function percentText(percent: number): string {
+  return `${percent}\u00a0%`;
+}
+
+export function msText(ms: number): string {
+  return ms >= 10_000 ? `${Math.round(ms / 1000)}\u00a0s` : `${ms}\u00a0ms`;
+}

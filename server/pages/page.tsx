@@ -1,0 +1,141 @@
+/** What every page has around its content: head, navigation, age of its data, footer. */
+import type { ComponentChildren } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { type Asset, assetPath } from "./assets.js";
+import { exactText } from "./format.js";
+import { language, pageWords, siteWords, type State } from "./words.js";
+
+export interface PageProps {
+  /** Without the name of the site. */
+  title: string;
+  /** The sign in the browser's tab. */
+  icon: State;
+  /** Which entry of the navigation it belongs to; null: none. */
+  section: keyof typeof pageWords | null;
+  /** The address of the same data as JSON; null where there is none. */
+  json: string | null;
+  /** The instant that the page shows; null where it shows none. */
+  generatedAt: string | null;
+  /** Set when the data is old: how old. */
+  age: string | null;
+  /** Seconds after which a browser without JavaScript loads the page again; null: never. */
+  refreshS: number | null;
+  /** Classic scripts after those of every page. */
+  scripts?: Asset[];
+  /** A page for a wall has neither navigation nor footer. */
+  bare?: boolean;
+  children: ComponentChildren;
+}
+
+/** Renders a whole page; texts are escaped by the library. */
+export function pageText(props: PageProps): string {
+  return `<!doctype html>${renderToString(<Page {...props} />)}`;
+}
+
+function Page({ children, bare = false, ...props }: PageProps) {
+  return (
+    <html lang={language} dir="ltr">
+      <Head {...props} />
+      <body class={bare ? "bare" : undefined}>
+        {!bare && (
+          <a class="skip" href="#content">
+            {siteWords.skip}
+          </a>
+        )}
+        {!bare && <Header section={props.section} />}
+        <p id="lost" role="status" hidden>
+          {siteWords.lost}
+        </p>
+        <main id="content" tabIndex={-1} data-follow={props.refreshS !== null ? "" : undefined}>
+          {props.age !== null && <p class="warning">{siteWords.old(props.age)}</p>}
+          {children}
+          {props.generatedAt !== null && (
+            <p class="as-of">
+              {siteWords.asOf}{" "}
+              <time dateTime={props.generatedAt} data-exact>
+                {exactText(props.generatedAt)}
+              </time>
+            </p>
+          )}
+        </main>
+        {!bare && <Footer json={props.json} />}
+      </body>
+    </html>
+  );
+}
+
+function Head({ title, icon, json, refreshS, scripts = [] }: Omit<PageProps, "children">) {
+  return (
+    <head>
+      <meta charSet="utf-8" />
+      <title>{`${title} · ${siteWords.name}`}</title>
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <link rel="icon" type="image/svg+xml" href={assetPath(`${icon}.svg` as const)} />
+      <link rel="stylesheet" href={assetPath("style.css")} />
+      {json !== null && <link rel="alternate" type="application/json" href={json} />}
+      {refreshS !== null && (
+        <noscript>
+          <meta http-equiv="refresh" content={String(refreshS)} />
+        </noscript>
+      )}
+      {(["morphdom.js", "follow.js", ...scripts] as Asset[]).map((name) => (
+        <script key={name} defer src={assetPath(name)} />
+      ))}
+    </head>
+  );
+}
+
+const paths: Record<keyof typeof pageWords, string> = {
+  board: "/",
+  incidents: "/incidents",
+  compare: "/compare",
+  detection: "/detection",
+  regions: "/regions",
+  docs: "/docs",
+  wall: "/wall",
+};
+
+function Header({ section }: Pick<PageProps, "section">) {
+  return (
+    <header>
+      <a class="name" href="/">
+        {siteWords.name}
+      </a>
+      <nav aria-label={siteWords.navigation}>
+        <ul>
+          {Object.entries(paths).map(([name, path]) => (
+            <li key={name}>
+              <a href={path} aria-current={name === section ? "page" : undefined}>
+                {pageWords[name as keyof typeof pageWords]}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <button id="clock" type="button" hidden data-local={siteWords.localTime} data-utc={siteWords.utc}>
+        {siteWords.localTime}
+      </button>
+    </header>
+  );
+}
+
+function Footer({ json }: Pick<PageProps, "json">) {
+  return (
+    <footer>
+      <ul>
+        <li>
+          <a href="/methodology">{siteWords.methodology}</a>
+        </li>
+        <li>
+          <a href="/rulebook">{siteWords.rulebook}</a>
+        </li>
+        {json !== null && (
+          <li>
+            <a href={json}>{siteWords.asJson}</a>
+          </li>
+        )}
+      </ul>
+    </footer>
+  );
+}

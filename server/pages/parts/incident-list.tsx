@@ -1,0 +1,47 @@
+import { type Incident, isolated } from "../board/headline.js";
+import { durationText } from "../format.js";
+import { boardWords, incidentWords } from "../words.js";
+import { Elapsed, Instant } from "./instant.js";
+import { StateWord } from "./sign.js";
+
+export interface IncidentListProps {
+  incidents: readonly Incident[];
+  /** Of venues by id. */
+  names: ReadonlyMap<string, string>;
+  now: string;
+}
+
+/** Incidents with what, where, since when, and what the venue says. */
+export function IncidentList({ incidents, names, now }: IncidentListProps) {
+  return (
+    <ul class="incidents">
+      {incidents.map((incident) => (
+        <li key={incident.slug}>
+          <StateWord state={incident.severity} />{" "}
+          <a href={`/incidents/${incident.slug}`}>
+            {isolated(names.get(incident.venue) ?? incident.venue)}: {isolated(incident.label)}
+          </a>{" "}
+          <span class="minor">
+            {incident.regions.length > 0 && `${boardWords.inRegions(incident.regions.length, incident.reporting)}, `}
+            {incidentWords.began} <Instant at={incident.startedAt} now={now} />,{" "}
+            {incident.durationSeconds === null ? (
+              <>
+                {incidentWords.openFor} <Elapsed from={incident.startedAt} now={now} />
+              </>
+            ) : (
+              incidentWords.lasted(durationText(incident.durationSeconds * 1000))
+            )}
+            . {venueSays(incident)}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Whether the venue has said anything; silence means something only where we could have heard it. */
+function venueSays({ official, officialObserved }: Incident): string {
+  if (official !== null) return incidentWords.venueSays(isolated(official.title));
+  if (officialObserved === null) return incidentWords.noFeed;
+  return officialObserved ? incidentWords.venueSilent : incidentWords.feedUnread;
+}
