@@ -2,7 +2,7 @@
 # `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start secrets watch test test-long test-node-lines test-servers proofs bench figures build product lint rules format-check format clean
+.PHONY: help demo start secrets watch test test-long test-node-lines test-servers proofs bench figures screenshots build product lint rules format-check format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
@@ -82,6 +82,9 @@ bench: build ## run the benchmarks
 
 figures: build ## measure the cost of the demo and of cached boards, and write it into docs/benchmarks.md
 	node --enable-source-maps dist/bench/run.js --write demo cached
+
+screenshots: build ## take the screenshots of docs/ from a demo; needs Chromium
+	node --enable-source-maps dist/test/screenshots.js
 
 build: node_modules/.tap-built ## compile into dist/
 	@echo "== compile into dist/"

@@ -18,6 +18,7 @@ import { benchHistory } from "./history.js";
 import { benchIngest } from "./ingest.js";
 import { benchJitter } from "./jitter.js";
 import { benchNotices } from "./notices.js";
+import { benchPages } from "./pages.js";
 import { benchRest } from "./rest.js";
 import { benchStreams } from "./streams.js";
 import { benchSustained } from "./sustained.js";
@@ -39,6 +40,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   board: benchBoard,
   web: benchWeb,
   cached: benchCached,
+  pages: benchPages,
   notices: benchNotices,
   alerts: benchAlerts,
   demo: benchDemo,

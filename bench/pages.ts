@@ -1,0 +1,188 @@
+/**
+ * Measures the board as a page: its bytes, what rendering it costs beside the JSON of the same tick, and when a reader
+ * on a slow link sees it, against a bare page. With GATUS_STATIC, the folder web/static of a checkout of Gatus, also
+ * against Gatus' page with as many endpoints.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import { extname, join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { type Browser, chromium } from "playwright-core";
+import { request } from "undici";
+import { startWeb, type Web } from "../server/api/web.js";
+import { tick } from "../server/engine/tick.js";
+import { listen } from "../shared/config/listen.js";
+import { chromiumMissing, chromiumPath } from "../test/support/chromium.js";
+import { type Figure, spreadOf } from "./figure.js";
+import { manyComponents } from "./many-components.js";
+import { log, openStage, recordHistory, type Stage } from "./stage.js";
+
+const promisedKb = { "15 venues": 20, "150 venues": 40, script: 8 };
+const rounds = 7;
+
+export async function benchPages(): Promise<Figure[]> {
+  const stage = await openStage();
+  try {
+    await recordHistory(stage);
+    await tick(stage.pool, new Date());
+    const web = await serve(stage);
+    const figures = [...(await sizes(web, "15 venues")), await scriptSize(web), ...(await renderings(stage))];
+    if (chromiumMissing) console.log("notice: no paints are measured, because Chromium is not installed");
+    else figures.push(...(await paints(web)));
+    await web.close();
+    return [...figures, ...(await ofManyVenues(stage))];
+  } finally {
+    await stage.close();
+  }
+}
+
+function serve({ pool, registry }: Stage): Promise<Web> {
+  return startWeb({
+    ...{ pool, registry, port: 0, host: "127.0.0.1", rateLimit: 0, trustProxy: [], log },
+    ...{ siteUrl: "http://localhost", baseUrl: "http://localhost" },
+  });
+}
+
+async function get(web: Web, path: string) {
+  const { statusCode, headers, body } = await request(`http://127.0.0.1:${web.port}${path}`, {
+    headers: { "accept-encoding": "gzip", accept: "text/html,*/*;q=0.8" },
+  });
+  const bytes = Buffer.from(await body.arrayBuffer());
+  if (statusCode !== 200) throw new Error(`expected 200 for ${path}, got ${statusCode}`);
+  return {
+    bytes,
+    text: () => (headers["content-encoding"] === "gzip" ? gunzipSync(bytes).toString() : bytes.toString()),
+  };
+}
+
+/** The page and its style, which are all that it needs to be drawn. */
+async function sizes(web: Web, what: keyof typeof promisedKb): Promise<Figure[]> {
+  const page = await get(web, "/");
+  const [, style = ""] = /rel="stylesheet" href="([^"]+)"/.exec(page.text()) ?? [];
+  const kb = (page.bytes.length + (await get(web, style)).bytes.length) / 1000;
+  return [{ what: `board and its style, gzip, ${what}`, value: kb, unit: "kB", ...promised(promisedKb[what]) }];
+}
+
+async function scriptSize(web: Web): Promise<Figure> {
+  const page = (await get(web, "/")).text();
+  const [, script = ""] = /src="([^"]+follow\.js)"/.exec(page) ?? [];
+  const kb = gzipSync((await get(web, script)).text()).length / 1000;
+  return { what: "our script, gzip", value: kb, unit: "kB", ...promised(promisedKb.script) };
+}
+
+function promised(value: number): Pick<Figure, "floor"> {
+  return { floor: { value, what: "promised at most" } };
+}
+
+/** Each round is a new tick, so both are made again: the JSON by one program, the page by another. */
+async function renderings(stage: Stage): Promise<Figure[]> {
+  const [json, page] = [await serve(stage), await serve(stage)];
+  const times: Record<"json" | "page", number[]> = { json: [], page: [] };
+  for (let round = -3; round < rounds * 3; round++) {
+    await tick(stage.pool, new Date());
+    const turns = [["json", json, "/v1/status"] as const, ["page", page, "/"] as const];
+    // regions are shown on the page; their JSON is another answer, of the same tick
+    await get(page, "/v1/regions");
+    for (const [name, web, path] of round % 2 === 0 ? turns : turns.reverse()) {
+      const startMs = performance.now();
+      await get(web, path);
+      if (round >= 0) times[name].push(performance.now() - startMs);
+    }
+  }
+  await json.close();
+  await page.close();
+  const floor = { value: spreadOf(times.json).p50, what: "/v1/status of a new tick; at most 1.3" };
+  return [{ what: "/ of a new tick", value: spreadOf(times.page).p50, unit: "ms", floor }];
+}
+
+/** The largest contentful paint on a link of 150 ms and 1.6 Mbit/s. */
+async function paints(web: Web): Promise<Figure[]> {
+  const bare = await listening((_request, response) => {
+    response.setHeader("content-type", "text/html");
+    response.end("<!doctype html><html lang=en><title>bare</title><h1>13 of 15 venues are healthy</h1></html>");
+  });
+  const gatus = gatusFolder && (await listening(gatusLike(gatusFolder)));
+  const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
+  const ports = { bare: bare.port, board: web.port, ...(gatus && { gatus: gatus.port }) };
+  const times: Record<string, number[]> = {};
+  for (let round = 0; round < rounds; round++)
+    for (const [name, port] of Object.entries(ports)) (times[name] ??= []).push(await paintMs(browser, port));
+  await browser.close();
+  bare.close();
+  if (gatus) gatus.close();
+  const p50 = (name: string) => spreadOf(times[name]!).p50;
+  const what = "largest contentful paint of the board, 150 ms, 1.6 Mbit/s";
+  return [
+    { what, value: p50("board"), unit: "ms", floor: { value: p50("bare"), what: "bare page; at most 2.5" } },
+    ...(gatus
+      ? [{ what, value: p50("board"), unit: "ms", floor: { value: p50("gatus"), what: "Gatus' page; at most 0.33" } }]
+      : []),
+  ];
+}
+
+async function paintMs(browser: Browser, port: number): Promise<number> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  const bytesPerS = 1_600_000 / 8;
+  const link = { offline: false, latency: 150, downloadThroughput: bytesPerS, uploadThroughput: bytesPerS };
+  await session.send("Network.emulateNetworkConditions", link);
+  await page.goto(`http://127.0.0.1:${port}/`, { waitUntil: "networkidle" });
+  const ms = await page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        new PerformanceObserver((list) => resolve(list.getEntries().at(-1)!.startTime)).observe({
+          type: "largest-contentful-paint",
+          buffered: true,
+        });
+      }),
+  );
+  await context.close();
+  return ms;
+}
+
+async function listening(listener: RequestListener) {
+  const server = createServer(listener);
+  const port = await listen(server, 0, "127.0.0.1", "PORT");
+  return { port, close: () => (server.closeAllConnections(), server.close()) };
+}
+
+const gatusFolder = process.env["GATUS_STATIC"];
+
+/** Gatus' own files, compressed as it compresses them, in front of invented results of fifteen endpoints. */
+function gatusLike(folder: string): RequestListener {
+  const types: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
+  const results = JSON.stringify(endpointsOfGatus());
+  return (incoming, response) => {
+    const path = new URL(incoming.url!, "http://localhost").pathname;
+    const file = join(folder, path === "/" ? "index.html" : path);
+    const isApi = path.startsWith("/api/");
+    if (!isApi && !existsSync(file)) return void response.writeHead(404).end();
+    const text = isApi ? (path.includes("config") ? "{}" : results) : readFileSync(file);
+    response.setHeader("content-type", isApi ? "application/json" : (types[extname(file)] ?? "image/png"));
+    response.setHeader("content-encoding", "gzip");
+    response.end(gzipSync(text));
+  };
+}
+
+function endpointsOfGatus() {
+  return Array.from({ length: 15 }, (_, at) => ({
+    ...{ name: `venue-${at}`, group: "exchanges", key: `exchanges_venue-${at}` },
+    results: Array.from({ length: 50 }, (_, minute) => ({
+      ...{ status: 200, hostname: "example.org", duration: 80_000_000 + minute, success: true },
+      ...{ conditionResults: [], timestamp: new Date(Date.now() - minute * 60_000).toISOString() },
+    })),
+  }));
+}
+
+async function ofManyVenues(stage: Stage): Promise<Figure[]> {
+  const own = stage.registry.venues.flatMap(({ rest, socket }) => [...rest, ...(socket?.streams ?? []), socket]);
+  await manyComponents(stage, own.filter(Boolean).length * 10);
+  await tick(stage.pool, new Date());
+  const web = await serve(stage);
+  try {
+    return await sizes(web, "150 venues");
+  } finally {
+    await web.close();
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Takes the screenshots of docs/: `make screenshots`. Starts a demo in a temporary directory, waits for its third
+ * minute, in which OKX and Bybit have incidents, and overwrites docs/screenshots/.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type BrowserContextOptions, chromium } from "playwright-core";
+import { packagedFile } from "../shared/config/package.js";
+import { chromiumPath } from "./support/chromium.js";
+import { freePort } from "./support/free-port.js";
+
+const folder = packagedFile("docs/screenshots");
+const size = { width: 1200, height: 900 };
+
+const directory = mkdtempSync(join(tmpdir(), "screenshots-"));
+const port = String(await freePort());
+const demo = spawn(process.execPath, [packagedFile("dist/server/cli.js"), "demo"], {
+  env: {
+    ...{ PATH: process.env["PATH"], DATA_DIR: directory, PORT: port, RATE_LIMIT: "0" },
+    ...{ HEALTH_PORT: "0", EMBEDDED_PORT: String(await freePort()) },
+  },
+  stdio: ["ignore", "ignore", "inherit"],
+});
+try {
+  const root = `http://localhost:${port}`;
+  const slug = await openIncidentOf(root, "okx");
+  mkdirSync(folder, { recursive: true });
+  await take("board", root, { colorScheme: "light" });
+  await take("board-dark", root, { colorScheme: "dark" });
+  await take("incident", `${root}/incidents/${slug}`, { colorScheme: "light" });
+  await take("venue", `${root}/venues/okx`, { colorScheme: "light" });
+  await take("wall", `${root}/wall`, { colorScheme: "dark" });
+} finally {
+  demo.kill("SIGTERM");
+  await once(demo, "exit");
+  rmSync(directory, { recursive: true, force: true });
+}
+
+/** Waits for the venue's incident; its demo may still be starting. */
+async function openIncidentOf(root: string, venue: string): Promise<string> {
+  for (;;) {
+    await sleep(2_000);
+    if (demo.exitCode !== null) throw new Error(`expected a demo, got exit code ${demo.exitCode}`);
+    const answer = await fetch(`${root}/v1/incidents?venue=${venue}&status=open`).catch(() => null);
+    if (answer?.status !== 200) continue;
+    const { incidents } = (await answer.json()) as { incidents: { slug: string }[] };
+    // a minute later, another venue has trouble too
+    if (incidents[0]) return sleep(60_000, incidents[0].slug);
+  }
+}
+
+async function take(name: string, url: string, options: BrowserContextOptions): Promise<void> {
+  const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
+  const page = await browser.newPage({ viewport: size, ...options });
+  await page.goto(url);
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+  await browser.close();
+}

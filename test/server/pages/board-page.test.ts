@@ -1,0 +1,108 @@
+/** The board as a reader sees it, as text. */
+import t, { type Test } from "tap";
+import { sql } from "../../../shared/database/pool.js";
+import { serve } from "../../support/api.js";
+import { migratedDatabase, type TestDatabase } from "../../support/database.js";
+import { ago, decide, measured } from "../../support/fleet.js";
+import { getPage } from "../../support/page.js";
+import { troubledBoard } from "../../support/page-world.js";
+
+void t.test("the board of an empty database", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  await pool.query(sql`update venue set published = false`);
+  const { port } = await serve(t, { pool, registry });
+  t.match((await getPage(port, "/")).text, /No venue is measured yet\./);
+  await pool.query(sql`update venue set published = true`);
+  const { text, title, icon } = await getPage(port, "/");
+  t.match(text, /We cannot tell: no venue has enough recent measurements\./);
+  t.match(title, /^0 of 15 healthy/);
+  t.equal(icon, "unknown", "nothing is painted green without evidence");
+  t.notMatch(text, /100 %/);
+});
+
+void t.test("the board", async (t) => {
+  const database = await migratedDatabase(t);
+  await troubledBoard(database.pool);
+  const { port } = await serve(t, database);
+  await t.test("answers in a sentence", async (t) => {
+    const { text, title, icon } = await getPage(port, "/");
+    t.match(text, /13 of 15 venues are healthy\. OKX: Ticker (failing|degraded) in 2 of 3 regions for 2 minutes\./);
+    t.match(text, /Unknown: Gemini\./);
+    t.match(title, /^13 of 15 healthy\. OKX: Ticker/);
+    t.equal(icon, "degraded");
+  });
+  await t.test("lists open incidents, and what the venue says", async (t) => {
+    const { text, links } = await getPage(port, "/");
+    t.match(text, /OKX: Ticker in 2 of 3 regions, began \d\d:\d\d UTC, open for 2 minutes\. We could not read/);
+    t.ok(links.some((link) => /^\/incidents\/okx-\d{4}-\d\d-\d\d-rest-(degraded|outage)$/.test(link)));
+  });
+  await t.test("gives the state of each venue as a word, and links to its page", async (t) => {
+    const { text, links } = await getPage(port, "/");
+    t.match(text, /OKX (Degraded|Down) for/);
+    t.match(text, /Gemini Unknown for/);
+    t.match(text, /Binance Healthy for/);
+    t.ok(links.includes("/venues/okx"));
+  });
+  await t.test("says how much of the uptime is measured", async (t) => {
+    t.match(
+      (await getPage(port, "/")).text,
+      /Gemini .*Uptime unknown 0 % measured|Gemini .*Uptime unknown not measured/,
+    );
+  });
+  await t.test("is filtered by its address", (t) => filters(t, port));
+  await t.test("has the cache rules of the API", (t) => caches(t, port));
+  await t.test("has a quorum of regions, with silent ones marked", async (t) => {
+    const { text } = await getPage(port, "/");
+    t.match(text, /Central Europe reports/);
+    t.match(text, /2 of the 3 regions that report now must agree/);
+  });
+});
+
+async function filters(t: Test, port: number) {
+  const names = async (query: string) => (await getPage(port, `/?${query}`)).venues;
+  t.same(await names("state=trouble"), ["OKX"]);
+  t.same(await names("state=unknown"), ["Gemini"]);
+  t.same(await names("q=coinb"), ["Coinbase Exchange"]);
+  t.same((await names("sort=worst")).slice(0, 2), ["OKX", "Gemini"]);
+  t.same(await names("category=rpc&q=&state=&sort="), [], "empty fields of the form are no filters");
+  const { text, status } = await getPage(port, "/?q=<b>nothing");
+  t.equal(status, 200);
+  t.match(text, /No venue matches this filter\. Show all venues/);
+  t.equal((await getPage(port, "/?state=fine")).status, 400);
+}
+
+async function caches(t: Test, port: number) {
+  const first = await getPage(port, "/");
+  t.match(first.headers, { "cache-control": "public, max-age=5, stale-while-revalidate=30" });
+  const again = await getPage(port, "/", { "if-none-match": first.headers["etag"]! });
+  t.equal(again.status, 304);
+  t.match(first.headers["content-security-policy"], /^default-src 'none';/);
+  t.notMatch(first.headers["content-security-policy"], /unsafe/);
+}
+
+void t.test("hostile names do not change the page around them", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  const hostile = [`<script>alert(1)</script>`, "\u202egnp.exe", "x".repeat(200), `" onload="alert(1)`];
+  for (const [at, name] of hostile.entries())
+    await pool.query(sql`update venue set name = ${name} where position = ${at}`);
+  await pool.query(sql`update component set label = ${"</h1><img src=x>\u202e"} where component = 'rest:ticker'`);
+  await measured(pool, { from: ago(120), to: ago(0) });
+  await measured(pool, { from: ago(60), to: ago(0), component: "rest:ticker", fault: "timeout" });
+  await decide(pool, ago(2));
+  const { port } = await serve(t, { pool, registry });
+  const { text, html } = await getPage(port, "/");
+  for (const name of hostile) t.ok(text.includes(name.replace("\u202e", "")) || text.includes(name), name);
+  t.notMatch(html, /<script>alert|<img src=x|" onload="/);
+  const tails = [...text.matchAll(/\u202e/g)].map(({ index }) => text.slice(0, index).lastIndexOf("\u2068"));
+  t.ok(tails.every((at) => at >= 0) || html.includes("<bdi>\u202e"), "and overrides of direction are isolated");
+});
+
+void t.test("old data is called old", async (t) => {
+  const database: TestDatabase = await migratedDatabase(t);
+  await measured(database.pool, { from: ago(700), to: ago(600) });
+  await decide(database.pool, ago(600));
+  const { port } = await serve(t, database);
+  const { text, icon } = await getPage(port, "/");
+  t.match(text, /This is 1?\d minutes old: our engine has decided nothing since\./);
+  t.equal(icon, "unknown");
+});

@@ -1,0 +1,158 @@
+/** Every page in a real Chromium: accessible, within its policy, usable by keyboard, and the same without JavaScript. */
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import t, { type Test } from "tap";
+import { serve } from "../../support/api.js";
+import { chromiumMissing, openChromium, openWindow } from "../../support/chromium.js";
+import { migratedDatabase } from "../../support/database.js";
+import { ago, decide, measured } from "../../support/fleet.js";
+import { getPage } from "../../support/page.js";
+import { troubledBoard } from "../../support/page-world.js";
+import { until } from "../../support/until.js";
+
+/** A4 at 400 % zoom of a window of 1280 pixels: CSS pixels become four times as large. */
+const zoomed = { viewport: { width: 320, height: 256 } };
+const modes: Record<string, BrowserContextOptions> = {
+  light: { colorScheme: "light" },
+  dark: { colorScheme: "dark" },
+  "forced colours": { forcedColors: "active" },
+  "400 % zoom": zoomed,
+};
+
+const criteria = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
+  const database = await migratedDatabase(t);
+  await troubledBoard(database.pool);
+  const { port } = await serve(t, database);
+  const browser = await openChromium(t);
+  const root = `http://127.0.0.1:${port}`;
+  const { links } = await getPage(port, "/");
+  const incident = links.find((link) => link.startsWith("/incidents/okx"))!;
+  const pages = [
+    ...["/", "/?state=trouble&sort=worst", "/venues/okx", "/venues/gemini?range=7d&region=us-east", "/incidents"],
+    ...[incident, "/compare", "/detection", "/regions", "/wall", "/docs", "/methodology", "/rulebook", "/changelog"],
+    "/no-such-page",
+  ];
+  for (const [mode, options] of Object.entries(modes))
+    await t.test(`no page breaks WCAG 2.2 AA in ${mode}`, async (t) => {
+      const { page, problems } = await openWindow(t, browser, options);
+      for (const path of pages) {
+        const answer = await page.goto(root + path);
+        const isMissing = path === "/no-such-page";
+        t.equal(answer!.status(), isMissing ? 404 : 200, path);
+        const { violations } = await new AxeBuilder({ page }).withTags(criteria).analyze();
+        t.same(
+          violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`),
+          [],
+          path,
+        );
+        if (options === zoomed) t.equal(await sidewaysScroll(page), 0, `${path} does not scroll sideways`);
+      }
+      const unexpected = problems.filter((problem) => !/404/.test(problem));
+      t.same(unexpected, [], "no violation of the policy, no error, and no request to another host");
+    });
+  await t.test("says the same without JavaScript", (t) => sameWithoutScript(t, browser, root, pages));
+  await t.test("is reached by keyboard", (t) => reachedByKeyboard(t, browser, root, pages));
+  await t.test("states differ in shape when no colour is left", (t) => statesDiffer(t, browser, root));
+  await t.test("follows the newest tick", async (t) => {
+    const { page } = await openWindow(t, browser);
+    await page.goto(root);
+    await page.locator("summary").first().click();
+    await page.locator("input[name=q]").fill("okx");
+    const before = await page.locator("h1").innerText();
+    await measured(database.pool, {
+      from: ago(40),
+      to: ago(0),
+      venue: "bybit",
+      component: "rest:ticker",
+      fault: "timeout",
+    });
+    await decide(database.pool, ago(0));
+    await until(async () => (await page.locator("h1").innerText()) !== before);
+    t.match(await page.title(), /^12 of 15 healthy/);
+    t.equal(await page.locator("input[name=q]").inputValue(), "okx", "what was typed is kept");
+    t.equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "q", "so is the focus");
+    t.ok((await page.locator("details").first().getAttribute("open")) !== null, "so is what was unfolded");
+  });
+});
+
+function sidewaysScroll(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
+async function sameWithoutScript(t: Test, browser: Browser, root: string, pages: string[]) {
+  const { page: scripted } = await openWindow(t, browser);
+  const { page: plain } = await openWindow(t, browser, { javaScriptEnabled: false });
+  for (const path of pages) {
+    await scripted.goto(root + path);
+    await plain.goto(root + path);
+    t.equal(await plain.locator("main").innerText(), await scripted.locator("main").innerText(), path);
+  }
+}
+
+/** Everything that a mouse reaches gets the focus by Tab, in the order of the page, and shows it. */
+async function reachedByKeyboard(t: Test, browser: Browser, root: string, pages: string[]) {
+  const { page } = await openWindow(t, browser);
+  for (const path of pages) {
+    await page.goto(root + path);
+    const wanted = await page.evaluate(() => {
+      const all = document.querySelectorAll<HTMLElement>("a[href], button, input, select, summary");
+      return [...all].filter((one) => one.checkVisibility() && one.tabIndex >= 0).length;
+    });
+    const reached = await page.evaluate(() => {
+      Object.assign(window, { reached: new Set() });
+      document.addEventListener("focusin", ({ target }) => (window as unknown as Reached).reached.add(target));
+      return 0;
+    });
+    for (let presses = reached; presses < wanted + 20; presses++) await page.keyboard.press("Tab");
+    const count = await page.evaluate(
+      () =>
+        [...(window as unknown as Reached).reached].filter((one) =>
+          (one as HTMLElement).matches("a[href], button, input, select, summary"),
+        ).length,
+    );
+    t.equal(count, wanted, path);
+  }
+}
+
+interface Reached {
+  reached: Set<EventTarget | null>;
+}
+
+/** In forced colours all signs have the same colour, as for a reader who sees none. */
+async function statesDiffer(t: Test, browser: Browser, root: string) {
+  const { page } = await openWindow(t, browser, { forcedColors: "active", deviceScaleFactor: 4 });
+  await page.goto(root);
+  await page.locator(".legend summary").click();
+  const signs = page.locator(".legend dt svg");
+  t.equal(await signs.count(), 4);
+  const shapes: Buffer[] = [];
+  for (const sign of await signs.all()) shapes.push(await sign.screenshot());
+  for (const [at, one] of shapes.entries())
+    for (const other of shapes.slice(at + 1)) {
+      const share = await differingShare(page, one, other);
+      t.ok(share > 0.1, `${(share * 100).toFixed(0)} % of the pixels differ`);
+    }
+  const words = await page.locator(".legend dt").allInnerTexts();
+  t.equal(new Set(words.map((word) => word.trim())).size, 4, "and each has its word");
+}
+
+function differingShare(page: Page, one: Buffer, other: Buffer): Promise<number> {
+  const images = [one, other].map((png) => png.toString("base64"));
+  return page.evaluate(async (encoded) => {
+    const pixels = await Promise.all(
+      encoded.map(async (png) => {
+        const bytes = Uint8Array.from(atob(png), (char) => char.charCodeAt(0));
+        const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+        const context = new OffscreenCanvas(image.width, image.height).getContext("2d")!;
+        context.drawImage(image, 0, 0);
+        return context.getImageData(0, 0, image.width, image.height).data;
+      }),
+    );
+    const [a, b] = pixels as [Uint8ClampedArray, Uint8ClampedArray];
+    let differing = 0;
+    for (let at = 0; at < a.length; at += 4) if (Math.abs(a[at]! - b[at]!) > 64) differing++;
+    return differing / (a.length / 4);
+  }, images);
+}
