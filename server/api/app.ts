@@ -30,6 +30,7 @@ import { makeSnapshots, type WhileBusy } from "./snapshot.js";
 import { statusRoute } from "./status.js";
 import { thresholdsRoute } from "./thresholds.js";
 import { venueRoute } from "./venue.js";
+import { makeWindows } from "./windows.js";
 
 /** State shared by the app and the shortcut in front of it. */
 export interface Shared {
@@ -76,7 +77,7 @@ export function makeApp(
   const pool = queued(options.pool, ofWholeWindows);
   // separate caches: clients can request many pages and windows, and these must not evict a venue's body
   const incidents = makeSnapshots(pool, hundred, clock, whileBusy);
-  const windows = makeSnapshots(pool, hundred, clock, whileBusy);
+  const windows = makeWindows(makeSnapshots(pool, hundred, clock, whileBusy));
   const answerCsv = csvAnswerer({ ...options, pool });
   const app = express();
   app.disable("x-powered-by");
