@@ -1,18 +1,15 @@
 /** `/`: the answer, open incidents, and every venue with its ninety days. */
-import type { regionsResponse } from "../../api/schemas/service.js";
-import type { TypeOf } from "../../api/schemas/shapes.js";
 import { categories } from "../../../shared/registry/registry.js";
 import { pageText } from "../page.js";
 import { Elapsed } from "../parts/instant.js";
 import { IncidentList } from "../parts/incident-list.js";
+import { healthOf, type Regions } from "../parts/region-health.js";
 import { Sign } from "../parts/sign.js";
 import { boardWords, categoryWords, type State, stateMeanings, stateWords } from "../words.js";
 import { BoardFilter } from "./board-filter.js";
 import { BoardRow } from "./board-row.js";
 import { type Filter, selectedVenues } from "./filter.js";
 import { type Board, headlineOf } from "./headline.js";
-
-export type Regions = TypeOf<typeof regionsResponse>;
 
 export interface BoardPageProps {
   board: Board;
@@ -113,13 +110,6 @@ function RegionStrip({ regions: { regions, quorum }, now }: { regions: Regions; 
       {reporting > 0 && <p>{boardWords.quorum(quorum, reporting)}</p>}
     </section>
   );
-}
-
-export function healthOf(region: Regions["regions"][number]): [state: State, word: string] {
-  if (region.impaired !== null) return ["outage", boardWords.regionImpaired];
-  if (!region.reporting) return ["unknown", boardWords.regionSilent];
-  if (region.troubles.length > 0) return ["degraded", boardWords.regionTroubled];
-  return ["operational", boardWords.regionReports];
 }
 
 function Legend() {

@@ -31,5 +31,6 @@ export function selectedVenues({ venues }: Board, { state, q, sort }: Filter): B
       (state === null || (state === "trouble" ? isTrouble(venue.state) : venue.state === state)) &&
       (q === null || `${venue.name} ${venue.id} ${venue.symbol}`.toLowerCase().includes(q.toLowerCase())),
   );
-  return sort === "worst" ? found.sort((a, b) => rank(a.state) - rank(b.state)) : found;
+  if (sort !== "worst") return found;
+  return found.sort((a, b) => rank(a.state) - rank(b.state) || b.activeIncidents - a.activeIncidents);
 }
