@@ -7,12 +7,14 @@ const oldAfterMs = 30_000;
 /**
  * How old data is, in words; null while it is as new as it should be. By the database's clock, since this machine's may
  * be wrong. In coarse steps, so that a page of old data is not rendered for each request.
+ *
+ * @param heldMs how long the data may be used beyond its tick
  */
-export function dataAge(clock: DatabaseClock, generatedAt: Date): string | null {
+export function dataAge(clock: DatabaseClock, generatedAt: Date, heldMs = 0): string | null {
   const last = clock.last();
   if (!last) return null;
   const ageMs = +last.read_at + (performance.now() - last.askedAtMs) - +generatedAt;
-  if (ageMs < oldAfterMs) return null;
+  if (ageMs < oldAfterMs + heldMs) return null;
   if (ageMs < 120_000) return counted(Math.floor(ageMs / 10_000) * 10, "second");
   if (ageMs < 7_200_000) return counted(Math.floor(ageMs / 60_000), "minute");
   return counted(Math.floor(ageMs / 3_600_000), "hour");

@@ -1,9 +1,12 @@
 /** A page as text, without a browser. */
 import { request } from "undici";
 
-export interface ReadPage {
+export interface ReadPage extends ReadHtml {
   status: number;
   headers: Record<string, string>;
+}
+
+export interface ReadHtml {
   html: string;
   /** What a reader sees of `<main>`, with single spaces. */
   text: string;
@@ -20,11 +23,14 @@ export async function getPage(port: number, path: string, headers: Record<string
   const answer = await request(`http://127.0.0.1:${port}${path}`, {
     headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8", ...headers },
   });
-  const html = await answer.body.text();
+  const { statusCode: status } = answer;
+  return { status, headers: answer.headers as Record<string, string>, ...readHtml(await answer.body.text()) };
+}
+
+/** Reads a rendered page. */
+export function readHtml(html: string): ReadHtml {
   const [, main = ""] = /<main[^>]*>(.*)<\/main>/s.exec(html) ?? [];
   return {
-    status: answer.statusCode,
-    headers: answer.headers as Record<string, string>,
     html,
     text: textOf(main),
     title: textOf(/<title>(.*?)<\/title>/s.exec(html)?.[1] ?? ""),

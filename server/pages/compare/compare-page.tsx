@@ -1,0 +1,64 @@
+/** `/compare`: how reliable the venues were, ranked no further than the measurements separate them. */
+import type { Category } from "../../../shared/registry/registry.js";
+import { isolated } from "../board/headline.js";
+import { pageText } from "../page.js";
+import { WindowForm } from "../parts/window-form.js";
+import { compareWords, windowWords } from "../words.js";
+import { ExcludedPeriods } from "./excluded-periods.js";
+import { Leaderboard } from "./leaderboard.js";
+import { type RankGroup, rankGroups, type ReliabilityData } from "./rank-groups.js";
+
+export interface ComparePageProps {
+  reliability: ReliabilityData;
+  category: Category | null;
+  age: string | null;
+}
+
+export function comparePage({ reliability, category, age }: ComparePageProps): string {
+  const { days, venues, generatedAt } = reliability;
+  const groups = rankGroups(reliability);
+  const json = `/v1/reliability?days=${days}${category === null ? "" : `&category=${category}`}`;
+  return pageText({
+    ...{ title: compareWords.title(days), icon: "unknown", section: "compare", json, generatedAt, age, refreshS: 60 },
+    children: (
+      <>
+        <h1>{leadOf(groups, venues.length, windowWords.during(days))}</h1>
+        <WindowForm path="/compare" days={days} category={category} />
+        <p>
+          {compareWords.intro} {compareWords.days}
+        </p>
+        {venues.length > 0 && <Leaderboard data={reliability} groups={groups} />}
+        <ExcludedPeriods data={reliability} />
+        <More json={json} />
+      </>
+    ),
+  });
+}
+
+function leadOf([first]: readonly RankGroup[], venues: number, during: string): string {
+  if (!first) return compareWords.noVenues;
+  const { rank, rows } = first;
+  if (rank === null) return compareWords.noneRanked(during);
+  return rows.length === 1
+    ? compareWords.alone(isolated(rows[0]!.name), rank, during)
+    : compareWords.shared(rows.length, venues, rank, during);
+}
+
+function More({ json }: { json: string }) {
+  return (
+    <section aria-labelledby="more">
+      <h2 id="more">{compareWords.more}</h2>
+      <ul>
+        <li>
+          <a href={json}>{compareWords.json}</a>
+        </li>
+        <li>
+          <a href={`${json}&format=csv`}>{compareWords.csv}</a>
+        </li>
+        <li>
+          <a href="/methodology">{compareWords.methodology}</a>
+        </li>
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,50 @@
+import { categories, type Category } from "../../../shared/registry/registry.js";
+import { boardWords, categoryWords, windowWords } from "../words.js";
+
+const usualDays = [1, 7, 30, 90];
+
+export interface WindowFormProps {
+  path: "/compare" | "/detection";
+  days: number;
+  /** Absent: the page has no categories. */
+  category?: Category | null;
+}
+
+/** The window of days as links, and as a form for any other; the selection is the address. */
+export function WindowForm({ path, days, category }: WindowFormProps) {
+  const more = category ? `&category=${category}` : "";
+  return (
+    <>
+      <nav aria-label={windowWords.label}>
+        <ul>
+          {usualDays.map((count) => (
+            <li key={count}>
+              <a href={`${path}?days=${count}${more}`} aria-current={count === days ? "page" : undefined}>
+                {windowWords.link(count)}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <form class="filter" action={path} method="get">
+        <label>
+          {windowWords.days} <input type="number" name="days" min={1} max={90} value={days} />
+        </label>
+        {category !== undefined && (
+          <label>
+            {boardWords.category}{" "}
+            <select name="category">
+              <option value="">{boardWords.anyCategory}</option>
+              {categories.map((name) => (
+                <option key={name} value={name} selected={name === category}>
+                  {categoryWords[name]}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <button type="submit">{windowWords.show}</button>
+      </form>
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import { durationText, sinceMs } from "../format.js";
+import { isolated } from "../board/headline.js";
+import { Instant } from "../parts/instant.js";
+import type { RegionSummary } from "../parts/region-health.js";
+import { regionsWords } from "../words.js";
+import { venueNames } from "./venue-names.js";
+
+export interface ImpairmentTableProps {
+  region: RegionSummary;
+  /** Of venues by id. */
+  names: ReadonlyMap<string, string>;
+  now: string;
+}
+
+/** When the region's votes were not counted. */
+export function ImpairmentTable({ region: { name, impairments }, names, now }: ImpairmentTableProps) {
+  if (impairments.length === 0) return <p>{regionsWords.noImpairments}</p>;
+  const { began, recognised, ended, lasted, recognisedBy } = regionsWords;
+  const caption = regionsWords.impairmentsOf(isolated(name));
+  return (
+    <>
+      <h3>{regionsWords.impairments}</h3>
+      <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+        <table>
+          <caption>{caption}</caption>
+          <thead>
+            <tr>
+              {[began, recognised, ended, lasted, recognisedBy].map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {impairments.map(({ startedAt, recognisedAt, endedAt, venues, measured }) => (
+              <tr key={startedAt}>
+                <th scope="row">
+                  <Instant at={startedAt} now={now} />
+                </th>
+                <td>
+                  <Instant at={recognisedAt} now={now} />
+                </td>
+                <td>{endedAt === null ? regionsWords.lasts : <Instant at={endedAt} now={now} />}</td>
+                <td>{durationText(sinceMs(startedAt, endedAt ?? now))}</td>
+                <td class="words">
+                  {regionsWords.ofMeasured(venues.length, measured)}: {venueNames(venues, names)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}

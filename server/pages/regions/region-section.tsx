@@ -1,0 +1,97 @@
+import { percentText } from "../format.js";
+import { Elapsed, Instant } from "../parts/instant.js";
+import { isolated } from "../board/headline.js";
+import { nameList } from "../parts/name-list.js";
+import { healthOf, type Regions, type RegionSummary } from "../parts/region-health.js";
+import { Sign } from "../parts/sign.js";
+import { regionsWords } from "../words.js";
+import { ImpairmentTable } from "./impairment-table.js";
+import { ProbeTable } from "./probe-table.js";
+import { vantageText } from "./vantage-text.js";
+import { venueNames } from "./venue-names.js";
+
+export interface RegionSectionProps {
+  region: RegionSummary;
+  all: Regions;
+  /** Of venues by id. */
+  names: ReadonlyMap<string, string>;
+}
+
+/** One region; others link to it by its id. */
+export function RegionSection({ region, all, names }: RegionSectionProps) {
+  const [state, word] = healthOf(region);
+  const now = all.generatedAt;
+  const { impaired, probes } = region;
+  return (
+    <section aria-labelledby={region.id}>
+      <h2 id={region.id}>
+        <Sign state={state} /> <bdi>{region.name}</bdi>: {word}
+      </h2>
+      {impaired !== null && (
+        <p class="warning">
+          {regionsWords.impairedNow} <Instant at={impaired.since} now={now} />: {isolated(impaired.reason)}.{" "}
+          {regionsWords.recognisedBy}: {venueNames(impaired.venues, names)}.
+        </p>
+      )}
+      <Facts region={region} all={all} />
+      <Troubles region={region} now={now} />
+      {probes.length === 0 ? <p>{regionsWords.noProbe}</p> : <ProbeTable region={region} now={now} />}
+      <ImpairmentTable region={region} names={names} now={now} />
+    </section>
+  );
+}
+
+function Facts({ region, all }: Pick<RegionSectionProps, "region" | "all">) {
+  const { reporting, newestAt, samplesLastHour, goodPctLastHour, unmeasuredSlots } = region;
+  const now = all.generatedAt;
+  return (
+    <dl class="facts">
+      <dt>{regionsWords.newest}</dt>
+      <dd>
+        {newestAt === null ? regionsWords.noSample : <Instant at={newestAt} now={now} />}
+        {newestAt !== null && !reporting && (
+          <>
+            , {regionsWords.silentFor} <Elapsed from={newestAt} now={now} />
+          </>
+        )}
+      </dd>
+      <dt>{regionsWords.lastHour}</dt>
+      <dd>
+        {goodPctLastHour === null
+          ? regionsWords.noSamples
+          : regionsWords.samples(samplesLastHour, percentText(goodPctLastHour))}
+      </dd>
+      <dt>{regionsWords.unmeasured}</dt>
+      <dd>{unmeasuredSlots === null ? regionsWords.unmeasuredUnknown : regionsWords.slots(unmeasuredSlots)}</dd>
+      <dt>{regionsWords.standsIn}</dt>
+      <dd>{vantageText(region.vantage)}</dd>
+      <dt>{regionsWords.machine}</dt>
+      <dd>{machineText(region, all)}</dd>
+    </dl>
+  );
+}
+
+function machineText({ vantage, sameMachineAs }: RegionSummary, { regions }: Regions): string {
+  if (vantage.machine === null) return regionsWords.machineUnknown;
+  if (sameMachineAs.length === 0) return regionsWords.ownMachine;
+  const others = regions.filter(({ id }) => sameMachineAs.includes(id));
+  return regionsWords.shared(nameList(others.map(({ name }) => name)));
+}
+
+function Troubles({ region: { troubles }, now }: { region: RegionSummary; now: string }) {
+  if (troubles.length === 0) return null;
+  return (
+    <>
+      <h3>{regionsWords.troubles}</h3>
+      <ul>
+        {troubles.map(({ probe, kind, since, detail }) => (
+          <li key={`${probe} ${kind}`}>
+            <strong>{regionsWords.troubleKinds[kind]}</strong> {regionsWords.since} <Instant at={since} now={now} />:{" "}
+            {isolated(detail)}.
+          </li>
+        ))}
+      </ul>
+      <p class="minor">{regionsWords.troublesMean}</p>
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import { type Board, isolated } from "../board/headline.js";
+import { Elapsed } from "../parts/instant.js";
+import { StateWord } from "../parts/sign.js";
+import { boardWords, wallWords } from "../words.js";
+
+/** A line has room for as many; the tiles show that there are more. */
+const mostIncidents = 3;
+
+/** The worst open incident of each venue in one line, outages first. */
+export function WallIncidents({ board: { incidents, venues, generatedAt } }: { board: Board }) {
+  const names = new Map(venues.map(({ id, name }) => [id, name]));
+  const open = incidents
+    .filter(({ status }) => status === "open")
+    .sort((a, b) => Number(b.severity === "outage") - Number(a.severity === "outage"));
+  const shown = open
+    .filter(({ venue }, at) => open.findIndex((other) => other.venue === venue) === at)
+    .slice(0, mostIncidents);
+  if (open.length === 0) return <p>{wallWords.noOpen}</p>;
+  return (
+    <ul class="line">
+      {shown.map(({ slug, venue, label, severity, startedAt }) => (
+        <li key={slug}>
+          <StateWord state={severity} />{" "}
+          <a href={`/incidents/${slug}`}>
+            {isolated(names.get(venue) ?? venue)}: {isolated(label)}
+          </a>{" "}
+          {boardWords.forTime} <Elapsed from={startedAt} now={generatedAt} />
+        </li>
+      ))}
+      {open.length > shown.length && <li>{wallWords.moreOpen(open.length - shown.length)}</li>}
+    </ul>
+  );
+}

@@ -1,0 +1,23 @@
+import type { Board } from "../board/headline.js";
+import { Elapsed } from "../parts/instant.js";
+import { Sign } from "../parts/sign.js";
+import { boardWords, stateWords, wallWords } from "../words.js";
+
+/** One venue, as large as fits. */
+export function WallTile({ venue, now }: { venue: Board["venues"][number]; now: string }) {
+  const { id, name, state, since, activeIncidents } = venue;
+  return (
+    <li class={`tile of-${state}`}>
+      <Sign state={state} />
+      <h2>
+        <a href={`/venues/${id}`}>
+          <bdi>{name}</bdi>
+        </a>
+      </h2>
+      <p>
+        <b>{stateWords[state]}</b> {boardWords.forTime} <Elapsed from={since} now={now} />
+        {activeIncidents > 0 && `, ${wallWords.incidents(activeIncidents)}`}
+      </p>
+    </li>
+  );
+}
