@@ -1,6 +1,6 @@
 import type { Alert } from "./alert.js";
 import type { WebhookRequest, NativeDestination, Sent } from "./webhook-request.js";
-import { permalinkOf } from "./permalink.js";
+import { jsonUrlOf, permalinkOf } from "./permalink.js";
 import { standardSignature, svcSignature } from "./signature.js";
 
 /** The alert as JSON with two signatures: the contract's, and that of Standard Webhooks for its libraries. */
@@ -26,14 +26,14 @@ export function formatNativeAlert({ url, secrets }: NativeDestination, alert: Al
 function nativeBody(alert: Alert, baseUrl: string) {
   const { eventId, test, kind, severity, at, ...about } = alert;
   const { incident, venue, component, evidence } = about;
-  const permalink = permalinkOf(alert, baseUrl);
   return {
     eventId,
     test,
     kind,
     severity,
     at,
-    permalink,
+    permalink: permalinkOf(alert, baseUrl),
+    jsonUrl: jsonUrlOf(alert, baseUrl),
     incident,
     venue,
     component,

@@ -2,7 +2,7 @@ import type { Alert } from "./alert.js";
 
 /**
  * An alert that shows a receiver what alerts look like. Its incident is invented: its venue, `example`, is in no
- * registry, and its permalink is 404.
+ * registry, and its permalink and JSON are 404.
  */
 export function testAlert(at: Date): Alert {
   const secondsBefore = (seconds: number) => new Date(at.getTime() - seconds * 1000).toISOString();

@@ -35,7 +35,7 @@ export interface PagingDestination {
 export interface Sent {
   at: Date;
   deliveryId: number;
-  /** Public address of the API, without a slash at the end. */
+  /** Public address of the web program, without a slash at the end. */
   baseUrl: string;
   userAgent: string;
   /** Absent: the real ones of the paging service. */

@@ -86,7 +86,11 @@ export const alert = named(
       decidedAt,
     ),
     permalink: text(
-      "The incident in this API, with all of its evidence; 404 once it is retracted or its venue is no longer watched.",
+      "The incident's page for people, with all of its evidence; 404 once it is retracted or its venue is no longer watched.",
+      "https://api.example.org/incidents/kraken-2026-01-31-rest-outage",
+    ),
+    jsonUrl: text(
+      "The same incident as JSON, for programs; 404 when the page is, with a problem document that says why.",
       "https://api.example.org/v1/incidents/kraken-2026-01-31-rest-outage",
     ),
     incident: {

@@ -103,9 +103,10 @@ void t.test("venuewatch delivery and venuewatch channel test on the command line
     t.match(sent, { eventId: events[1], state: "delivered", cause: "replay" });
     const [arrival] = newest(receiver, 1);
     t.ok(isSigned(arrival!, secret!));
-    // the link is the service's, and not from this shell's settings
-    const permalink = `https://status.example/api/v1/incidents/${okx}`;
-    t.match(JSON.parse(String(arrival!.body)), { permalink });
+    // the links are the service's, and not from this shell's settings
+    const base = "https://status.example/api";
+    const addresses = { permalink: `${base}/incidents/${okx}`, jsonUrl: `${base}/v1/incidents/${okx}` };
+    t.match(JSON.parse(String(arrival!.body)), addresses);
     t.match(arrival!.headers["user-agent"], "(+https://status.example; alerts)");
     const numbered = await cli(["delivery", "replay", String(sent!.id)]);
     t.equal(numbered.code, 0, numbered.err);

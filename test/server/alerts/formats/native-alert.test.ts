@@ -32,7 +32,7 @@ function native(alert: Alert, secrets = [secret], when = sent) {
   return formatAlert({ format: "native", url, secrets }, alert, when);
 }
 
-void t.test("the body is the alert with its permalink, in the documented order", async (t) => {
+void t.test("the body is the alert with its addresses, in the documented order", async (t) => {
   // any language
   const name = 'Krakén 取引所 🐙 </script> "\u2028';
   const opened = { ...openedAlert(), venue: { ...openedAlert().venue, name } };
@@ -40,9 +40,14 @@ void t.test("the body is the alert with its permalink, in the documented order",
   t.equal(to.href, url);
   t.equal(headers["user-agent"], sent.userAgent);
   const parsed = JSON.parse(body.toString()) as object;
-  t.strictSame(parsed, { ...opened, permalink: `${sent.baseUrl}/v1/incidents/${opened.incident.slug}` });
+  const { slug } = opened.incident;
+  const addresses = {
+    permalink: `${sent.baseUrl}/incidents/${slug}`,
+    jsonUrl: `${sent.baseUrl}/v1/incidents/${slug}`,
+  };
+  t.strictSame(parsed, { ...opened, ...addresses });
   t.strictSame(Object.keys(parsed), [
-    ...["eventId", "test", "kind", "severity", "at", "permalink"],
+    ...["eventId", "test", "kind", "severity", "at", "permalink", "jsonUrl"],
     ...["incident", "venue", "component", "evidence"],
   ]);
   t.equal(await misfitOf(parsed), null);
@@ -181,11 +186,12 @@ void t.test("the alert's headers are the documented ones", async (t) => {
 
 void t.test("the type of an alert equals that of the API's description", async (t) => {
   type Described = TypeOf<typeof alert>;
-  type Native = Alert & { permalink: string };
+  type Native = Alert & Record<"permalink" | "jsonUrl", string>;
   // the compiler checks both directions
   const describe = (one: Native): Described => one;
   const make = (one: Widened<Described>): Widened<Native> => one;
-  const one = { ...closedAlert(), permalink: "https://api.example.org/" };
+  const address = "https://api.example.org/";
+  const one = { ...closedAlert(), permalink: address, jsonUrl: address };
   t.strictSame(make(describe(one)), one);
   t.equal(await misfitOf(one), null);
 });

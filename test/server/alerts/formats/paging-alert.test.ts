@@ -41,7 +41,7 @@ void t.test("an opening triggers a page with all that a responder needs", (t) =>
     dedup_key: "venuewatch/kraken-2026-01-31-rest-outage",
     client: "venuewatch",
     client_url: "https://api.example.org",
-    links: [{ href: "https://api.example.org/v1/incidents/kraken-2026-01-31-rest-outage", text: "The incident" }],
+    links: [{ href: "https://api.example.org/incidents/kraken-2026-01-31-rest-outage", text: "The incident" }],
     payload: {
       summary: `Incident opened: outage at Kraken, Ticker (rest:ticker). ${evidence}`,
       source: "kraken",
