@@ -2,7 +2,7 @@ import type { RequestHandler } from "express";
 import { answerJson, longCache } from "./answer.js";
 import type { Pool } from "../../shared/database/pool.js";
 import { Problem, shortened } from "./problem.js";
-import type { Snapshots } from "./snapshot.js";
+import type { Snapshot, Snapshots } from "./snapshot.js";
 
 /** Open incidents change; closed ones do not. */
 export const incidentCache = { open: "public, max-age=5", closed: longCache };
@@ -13,13 +13,25 @@ export const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*-\d{4}-\d\d-\d\d-(rest|ws)-(d
 /** `/v1/incidents/{slug}`: one incident with its evidence. */
 export function incidentRoute(pool: Pick<Pool, "file">, snapshots: Snapshots): RequestHandler<{ slug: string }> {
   return async (request, response) => {
-    const { slug } = request.params;
-    const known = slug.length < 200 && slugPattern.test(slug);
-    const incident = known ? await snapshots("incident", [slug], [slug]) : null;
-    if (!incident) throw (known && (await goneOf(pool, slug))) || noSuchIncident(slug);
-    const cache = incidentCache[incident.closed ? "closed" : "open"];
-    await answerJson(response, incident, cache);
+    const incident = await incidentNamed(pool, snapshots, request.params.slug);
+    await answerJson(response, incident, cacheOf(incident));
   };
+}
+
+/**
+ * The incident of this slug, as JSON.
+ *
+ * @throws Problem 404 which says whether it was retracted
+ */
+export async function incidentNamed(pool: Pick<Pool, "file">, snapshots: Snapshots, slug: string): Promise<Snapshot> {
+  const known = slug.length < 200 && slugPattern.test(slug);
+  const incident = known ? await snapshots("incident", [slug], [slug]) : null;
+  if (!incident) throw (known && (await goneOf(pool, slug))) || noSuchIncident(slug);
+  return incident;
+}
+
+export function cacheOf({ closed }: Snapshot): string {
+  return incidentCache[closed ? "closed" : "open"];
 }
 
 function noSuchIncident(slug: string): Problem {

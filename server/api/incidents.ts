@@ -4,7 +4,7 @@ import { answerJson, queryOf } from "./answer.js";
 import type { AnswerCsv } from "./csv.js";
 import { category, choice, format, instant, integer, parameterReader, type Values, venueFilter } from "./parameters.js";
 import { badParameters } from "./problem.js";
-import type { Snapshots } from "./snapshot.js";
+import type { Snapshot, Snapshots } from "./snapshot.js";
 
 export function incidentsParameters(registry: Registry) {
   return {
@@ -28,10 +28,31 @@ export function incidentsParameters(registry: Registry) {
 
 /** `/v1/incidents`: history by pages, newest first. */
 export function incidentsRoute(registry: Registry, snapshots: Snapshots, answerCsv: AnswerCsv): RequestHandler {
-  const parameters = incidentsParameters(registry);
-  const read = parameterReader(parameters);
+  const read = incidentsReader(registry);
+  const usual = incidentsParameters(registry);
   return async (request, response) => {
     const page = read(queryOf(request));
+    if (page.format === "csv") {
+      return answerCsv(response, {
+        file: "incidents_csv",
+        values: valuesOf(page),
+        name: fileNameOf(page, usual),
+      });
+    }
+    await answerJson(response, await incidentsOf(page, snapshots));
+  };
+}
+
+type Usual = ReturnType<typeof incidentsParameters>;
+
+/** Which page of the history. */
+export type IncidentsQuery = Values<Usual>;
+
+/** @throws (the reader) Problem 400 that names every invalid parameter */
+export function incidentsReader(registry: Registry): (query: URLSearchParams) => IncidentsQuery {
+  const read = parameterReader(incidentsParameters(registry));
+  return (query) => {
+    const page = read(query);
     if (page.beforeId !== null && page.before === null)
       throw badParameters([
         {
@@ -39,23 +60,21 @@ export function incidentsRoute(registry: Registry, snapshots: Snapshots, answerC
           message: "expected together with before, whose ties it breaks; before is missing",
         },
       ]);
-    const values = [page.venue, page.category, page.status, page.days, page.limit, page.before, page.beforeId];
-    if (page.format === "csv") {
-      return answerCsv(response, {
-        file: "incidents_csv",
-        values,
-        name: fileNameOf(page, parameters),
-      });
-    }
-    const snapshot = await snapshots("incidents", values, values);
-    await answerJson(response, snapshot!);
+    return page;
   };
 }
 
-type Usual = ReturnType<typeof incidentsParameters>;
+export async function incidentsOf(page: IncidentsQuery, snapshots: Snapshots): Promise<Snapshot> {
+  const values = valuesOf(page);
+  return (await snapshots("incidents", values, values))!;
+}
+
+function valuesOf({ venue, category, status, days, limit, before, beforeId }: IncidentsQuery) {
+  return [venue, category, status, days, limit, before, beforeId];
+}
 
 /** Different pages and filters have different names; default values are left out. */
-function fileNameOf({ venue, category, status, days, limit, before, beforeId }: Values<Usual>, usual: Usual): string {
+function fileNameOf({ venue, category, status, days, limit, before, beforeId }: IncidentsQuery, usual: Usual): string {
   return [
     venue ?? category ?? "all",
     "incidents",

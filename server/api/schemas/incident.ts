@@ -266,13 +266,15 @@ function measuredLatency(description: string, from: string, to?: string) {
   });
 }
 
+const latencySource = oneOf(
+  ["component", "venue-rest"],
+  "component, or for a stream, which has no latency of its own, the venue's REST (venue-rest).",
+);
+
 const latency = object(
   "Latency during the incident and before it. Null if there was no good response in either period.",
   {
-    source: oneOf(
-      ["component", "venue-rest"],
-      "component, or for a stream, which has no latency of its own, the venue's REST (venue-rest).",
-    ),
+    source: latencySource,
     label: text("The same as text.", "Latency of this endpoint"),
     bucketMs: integer(
       "Width of the buckets: a minute, or an hour if the incident lasted longer than a day.",
@@ -304,6 +306,11 @@ export const incidentsResponse = named(
   }),
 );
 
+const eventKind = oneOf(
+  ["started", "opened", "escalated", "last-bad", "closed"],
+  "What happened. last-bad: a quorum saw the trouble for the last time; the recovery hold followed.",
+);
+
 export const incidentDetailResponse = named(
   "IncidentDetailResponse",
   object("One incident.", {
@@ -326,10 +333,7 @@ export const incidentDetailResponse = named(
       named(
         "IncidentEvent",
         object("One event.", {
-          kind: oneOf(
-            ["started", "opened", "escalated", "last-bad", "closed"],
-            "What happened. last-bad: a quorum saw the trouble for the last time; the recovery hold followed.",
-          ),
+          kind: eventKind,
           at: instant("When.", startedAt),
           severity: orNull({
             ...severity,

@@ -24,6 +24,11 @@ export function lead(description: string, example: number): Schema<number> {
 const leadMeaning =
   "Seconds from our opening of the incident (openedAt) to the venue's publication of the notice (postedAt); negative if the venue was first";
 
+const noticeKind = oneOf(
+  ["incident", "maintenance", "other"],
+  "other: an incident of the venue about something that we do not measure (deposits, listings), recognised by words in the registry. Only kind incident is compared with our incidents.",
+);
+
 /**
  * A venue's notice, the same object wherever it appears. Its texts are the venue's: length-limited, without control
  * characters, never trusted as HTML.
@@ -34,10 +39,7 @@ export const officialIncident = named(
     id: text("The venue's id of the notice; if its feed has none, its text and when we first saw it.", "x1b2c3d4e5f6"),
     title: text("Title of the notice.", "Degraded REST API"),
     url: orNull(text("Its page; null if it has none.", "https://stspg.io/x1b2c3")),
-    kind: oneOf(
-      ["incident", "maintenance", "other"],
-      "other: an incident of the venue about something that we do not measure (deposits, listings), recognised by words in the registry. Only kind incident is compared with our incidents.",
-    ),
+    kind: noticeKind,
     status: text("In the venue's own words.", "resolved"),
     impact: orNull(text("In the venue's own words; null if it gives none.", "major")),
     startedAt: instant(
