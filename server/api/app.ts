@@ -120,7 +120,7 @@ export function makeApp(
   const metrics = makeSnapshots(pool, one, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));
   for (const [path, file] of Object.entries(pages)) app.get(path, pageRoute(file));
-  app.use(pagesRouter({ boards, windows, clock }));
+  app.use(pagesRouter({ pool, registry, boards, windows, incidents, clock }));
   app.use(notFound);
   app.use(answerErrors(log));
   return app;

@@ -39,6 +39,11 @@ export function durationText(ms: number): string {
   return parts.join(timeWords.and);
 }
 
+/** A short time, in seconds where these matter: `14 seconds`, `3 minutes`. */
+export function offsetText(ms: number): string {
+  return ms < 120_000 ? counted(Math.round(ms / 1000), "second") : durationText(ms);
+}
+
 export function counted(count: number, unit: keyof typeof timeWords.units): string {
   const [one, many] = timeWords.units[unit];
   return `${count} ${count === 1 ? one : many}`;
@@ -55,4 +60,9 @@ export function percentText(percent: number): string {
 
 export function msText(ms: number): string {
   return ms >= 10_000 ? `${Math.round(ms / 1000)}\u00a0s` : `${ms}\u00a0ms`;
+}
+
+/** `2.8 s` */
+export function secondsText(ms: number): string {
+  return `${(ms / 1000).toFixed(1)}\u00a0s`;
 }

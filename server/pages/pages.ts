@@ -2,24 +2,36 @@
 import { Router } from "express";
 import type { Boards } from "../api/boards.js";
 import type { DatabaseClock } from "../api/clock.js";
+import type { Snapshots } from "../api/snapshot.js";
 import type { Windows } from "../api/windows.js";
+import type { Pool } from "../../shared/database/pool.js";
+import type { Registry } from "../../shared/registry/registry.js";
 import { boardRoute } from "./board/board-route.js";
 import { compareRoute } from "./compare/compare-route.js";
 import { detectionPageRoute } from "./detection/detection-page-route.js";
+import { incidentPageRoute } from "./incident/incident-page-route.js";
+import { incidentsPageRoute } from "./incidents/incidents-page-route.js";
 import { regionsPageRoute } from "./regions/regions-page-route.js";
 import { makeRendered } from "./rendered.js";
 import { wallRoute } from "./wall/wall-route.js";
 
 export interface PagesOptions {
+  pool: Pick<Pool, "file">;
+  registry: Registry;
   boards: Boards;
   windows: Windows;
+  /** The snapshots of the API's incidents and of their history. */
+  incidents: Snapshots;
   clock: DatabaseClock;
 }
 
-export function pagesRouter({ boards, windows, clock }: PagesOptions): Router {
+export function pagesRouter(options: PagesOptions): Router {
+  const { boards, windows, clock } = options;
   const router = Router();
   const rendered = makeRendered(200);
   router.get("/", boardRoute(boards, clock, rendered));
+  router.get("/incidents", incidentsPageRoute(options, rendered));
+  router.get("/incidents/:slug", incidentPageRoute(options, rendered));
   router.get("/compare", compareRoute(windows, clock, rendered));
   router.get("/detection", detectionPageRoute(windows, clock, rendered));
   router.get("/regions", regionsPageRoute(boards, clock, rendered));

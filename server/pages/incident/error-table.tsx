@@ -1,0 +1,57 @@
+import { TableFrame } from "../parts/table-frame.js";
+import { faultMeanings, incidentPageWords } from "../words.js";
+import type { IncidentDetail, RegionNames } from "./incident-page.js";
+import { regionName } from "./region-name.js";
+
+type Errors = IncidentDetail["errors"];
+
+/** Failed samples during the incident: a row a region, a column a fault. */
+export function ErrorTable({ errors, regionNames }: { errors: Errors; regionNames: RegionNames }) {
+  const { samples, bad, faults, regions } = errors;
+  if (samples === null || bad === null) return <p>{incidentPageWords.faultsForgotten}</p>;
+  const all = Object.fromEntries(faults.map(({ fault, count }) => [fault, count]));
+  const rows = [
+    ...regions.map(({ region, ...row }) => ({ ...row, name: regionName(regionNames, region) })),
+    { name: incidentPageWords.allRegions, samples, bad, faults: all },
+  ];
+  return (
+    <TableFrame caption={incidentPageWords.errorsCaption}>
+      <thead>
+        <tr>
+          <th scope="col">{incidentPageWords.region}</th>
+          <th scope="col" class="figure">
+            {incidentPageWords.samples}
+          </th>
+          <th scope="col" class="figure">
+            {incidentPageWords.failed}
+          </th>
+          {faults.map(({ fault }) => (
+            <th key={fault} scope="col" class="figure">
+              {faultMeanings[fault]} (<code>{fault}</code>)
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.name}>
+            <th scope="row">{row.name}</th>
+            {row.samples === 0 ? (
+              <td colSpan={2 + faults.length}>{incidentPageWords.notMeasured}</td>
+            ) : (
+              <>
+                <td class="figure">{row.samples}</td>
+                <td class="figure">{row.bad}</td>
+                {faults.map(({ fault }) => (
+                  <td key={fault} class="figure">
+                    {row.faults[fault] ?? 0}
+                  </td>
+                ))}
+              </>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}

@@ -1,0 +1,59 @@
+import { msText } from "../format.js";
+import { TableFrame } from "../parts/table-frame.js";
+import { incidentPageWords, latencyColumns } from "../words.js";
+import { BeforeAndDuring } from "./before-and-during.js";
+import type { IncidentDetail, RegionNames } from "./incident-page.js";
+import { regionName } from "./region-name.js";
+
+interface LatencyTableProps {
+  latency: IncidentDetail["latency"];
+  regionNames: RegionNames;
+}
+
+/** Median latency in the day before and during the incident, with bars on one scale. */
+export function LatencyTable({ latency, regionNames }: LatencyTableProps) {
+  if (latency === null) return <p>{incidentPageWords.noLatency}</p>;
+  const { source, bucketMs, before, during, regions } = latency;
+  const all = {
+    name: incidentPageWords.allRegions,
+    ...{ beforeP50Ms: before.p50Ms, beforeAnswers: before.answers },
+    ...{ p50Ms: during.p50Ms, p95Ms: during.p95Ms, slowestMs: during.slowestMs, answers: during.answers },
+  };
+  const rows = [...regions.map((row) => ({ ...row, name: regionName(regionNames, row.region) })), all];
+  const most = Math.max(1, ...rows.flatMap((row) => [row.beforeP50Ms ?? 0, row.p50Ms ?? 0]));
+  return (
+    <>
+      <p>
+        {incidentPageWords.latencySources[source]} {incidentPageWords.bucket[bucketMs < 3_600_000 ? "minute" : "hour"]}
+      </p>
+      <TableFrame caption={incidentPageWords.latencyCaption}>
+        <thead>
+          <tr>
+            {latencyColumns.map(([name, isFigure]) => (
+              <th key={name} scope="col" class={isFigure ? "figure" : undefined}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.name}>
+              <th scope="row">{row.name}</th>
+              <td>
+                <BeforeAndDuring before={row.beforeP50Ms} during={row.p50Ms} most={most} />
+              </td>
+              {[row.beforeP50Ms, row.p50Ms, row.p95Ms, row.slowestMs].map((ms, at) => (
+                <td key={at} class="figure">
+                  {ms === null ? incidentPageWords.unknown : msText(ms)}
+                </td>
+              ))}
+              <td class="figure">{row.beforeAnswers}</td>
+              <td class="figure">{row.answers}</td>
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+    </>
+  );
+}

@@ -1,0 +1,7 @@
+import { isolated } from "../board/headline.js";
+import type { RegionNames } from "./incident-page.js";
+
+/** Its name, or its id when it is no longer in the registry. */
+export function regionName(names: RegionNames, id: string): string {
+  return isolated(names.get(id) ?? id);
+}

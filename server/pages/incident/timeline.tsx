@@ -1,0 +1,27 @@
+import { offsetText } from "../format.js";
+import { ExactInstant } from "../parts/instant.js";
+import { StateWord } from "../parts/sign.js";
+import { incidentPageWords } from "../words.js";
+import type { IncidentDetail } from "./incident-page.js";
+
+/** What happened, in its order, with the time since the start. */
+export function Timeline({ detail: { incident, events } }: { detail: IncidentDetail }) {
+  return (
+    <ol>
+      {events.map(({ kind, at, severity }) => (
+        <li key={kind}>
+          <ExactInstant at={at} /> <b>{incidentPageWords.events[kind]}</b>
+          {severity !== null && (
+            <>
+              : <StateWord state={severity} />
+            </>
+          )}{" "}
+          <span class="minor">
+            {kind !== "started" &&
+              incidentPageWords.afterStart(offsetText(Date.parse(at) - Date.parse(incident.startedAt)))}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,89 @@
+import { isolated } from "../board/headline.js";
+import { msText, secondsText } from "../format.js";
+import { StateWord } from "../parts/sign.js";
+import { TableFrame } from "../parts/table-frame.js";
+import { faultMeanings, incidentPageWords, voteColumns } from "../words.js";
+import type { DecisionVotes } from "./evidence.js";
+import type { RegionNames } from "./incident-page.js";
+import { regionName } from "./region-name.js";
+import { vantageText } from "./vantage-text.js";
+
+type RegionVote = DecisionVotes["votes"][number];
+
+interface VoteTableProps {
+  label: string;
+  votes: RegionVote[];
+  regionNames: RegionNames;
+}
+
+/** What each region saw: a row a region. */
+export function VoteTable({ label, votes, regionNames }: VoteTableProps) {
+  return (
+    <TableFrame caption={label}>
+      <thead>
+        <tr>
+          {voteColumns.map(([name, isFigure]) => (
+            <th key={name} scope="col" class={isFigure ? "figure" : undefined}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {votes.map((vote) => (
+          <tr key={vote.region}>
+            <th scope="row">{regionName(regionNames, vote.region)}</th>
+            <td>
+              <StateWord state={vote.vote} />
+            </td>
+            <td class="figure">{vote.samples}</td>
+            <td class="figure">{vote.bad}</td>
+            <td class="figure">{vote.slow}</td>
+            <td class="figure">{vote.badRun}</td>
+            <td class="long">{faultsOf(vote)}</td>
+            <td class="figure">{latencyOf(vote)}</td>
+            <td class="figure">{secondsText(vote.ageMs)}</td>
+            <td>
+              <Origin vote={vote} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}
+
+/** Most frequent first, with what else speaks for trouble. */
+function faultsOf({ faults, unserved = 0, partial, refusal }: RegionVote): string {
+  const counts = Object.entries(faults) as [keyof typeof faultMeanings, number][];
+  const parts = counts
+    .sort(([, one], [, other]) => other - one)
+    .map(([fault, count]) => incidentPageWords.faultCount(count, faultMeanings[fault]));
+  if (unserved > 0) parts.push(incidentPageWords.unserved(unserved));
+  if (partial) parts.push(incidentPageWords.partial(partial.bad, partial.samples));
+  if (refusal) parts.push(incidentPageWords.refusal(isolated(refusal)));
+  return parts.length === 0 ? incidentPageWords.noFaults : parts.join("; ");
+}
+
+function latencyOf({ answers, p50Ms, typicalP50Ms }: RegionVote): string {
+  // a stream never has answers
+  if (answers === 0 && typicalP50Ms === null) return incidentPageWords.noLatencies;
+  const median = p50Ms === null ? incidentPageWords.tooFew : msText(p50Ms);
+  return `${median} (${typicalP50Ms === null ? incidentPageWords.typicalUnknown : msText(typicalP50Ms)})`;
+}
+
+function Origin({ vote: { vantage, machine, probeVersion } }: { vote: RegionVote }) {
+  return (
+    <>
+      {vantageText(vantage)}
+      <span class="minor">
+        {machine && (
+          <>
+            , {incidentPageWords.machine} <code>{machine.slice(0, 8)}</code>
+          </>
+        )}
+        {probeVersion !== null && `, ${incidentPageWords.probe(probeVersion)}`}
+      </span>
+    </>
+  );
+}

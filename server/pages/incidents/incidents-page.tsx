@@ -1,0 +1,120 @@
+/** `/incidents`: what happened, newest first, by UTC day. */
+import type { IncidentsQuery } from "../../api/incidents.js";
+import type { incidentsResponse } from "../../api/schemas/incident.js";
+import type { TypeOf } from "../../api/schemas/shapes.js";
+import type { Registry } from "../../../shared/registry/registry.js";
+import type { Incident } from "../board/headline.js";
+import { dayText, instantText } from "../format.js";
+import { pageText } from "../page.js";
+import { IncidentList } from "../parts/incident-list.js";
+import { historyWords, pageWords } from "../words.js";
+import { IncidentsFilter } from "./incidents-filter.js";
+import { queryText } from "./query-text.js";
+
+type IncidentHistory = TypeOf<typeof incidentsResponse>;
+
+export interface IncidentsPageProps {
+  history: IncidentHistory;
+  query: IncidentsQuery;
+  registry: Registry;
+  age: string | null;
+}
+
+export function incidentsPage({ history, query, registry, age }: IncidentsPageProps): string {
+  const { incidents, generatedAt } = history;
+  const json = `/v1/incidents${queryText(query, registry)}`;
+  const names = new Map(registry.venues.map(({ id, name }) => [id, name]));
+  const isNewest = query.before === null;
+  return pageText({
+    ...{ title: pageWords.incidents, icon: worstOf(incidents), section: "incidents", json, generatedAt, age },
+    // older pages hardly change
+    refreshS: isNewest ? 15 : null,
+    children: (
+      <>
+        <h1>{pageWords.incidents}</h1>
+        <IncidentsFilter query={query} registry={registry} />
+        <p>{foundOf(history, query)}</p>
+        {incidents.length === 0 && (
+          <p>
+            {historyWords.whereMeasured} <a href="/incidents">{historyWords.showAll}</a>
+          </p>
+        )}
+        {byDay(incidents).map(([day, ofDay]) => (
+          <section key={day} aria-labelledby={`day-${day}`}>
+            <h2 id={`day-${day}`}>{dayText(day, generatedAt)}</h2>
+            <IncidentList incidents={ofDay} names={names} now={generatedAt} />
+          </section>
+        ))}
+        <OtherPages {...{ history, query, registry }} />
+        <nav aria-label={historyWords.formats}>
+          <ul>
+            <li>
+              <a href={json}>{historyWords.json}</a>
+            </li>
+            <li>
+              <a href={`/v1/incidents${queryText({ ...query, format: "csv" }, registry)}`}>{historyWords.csv}</a>
+            </li>
+          </ul>
+        </nav>
+      </>
+    ),
+  });
+}
+
+/** The worst that is open now; a history says nothing about everything else. */
+function worstOf(incidents: readonly Incident[]) {
+  const open = incidents.filter(({ status }) => status === "open");
+  return (open.find(({ severity }) => severity === "outage") ?? open[0])?.severity ?? "unknown";
+}
+
+/** How much there is, how far back this looks, and how much of it is open. */
+function foundOf({ incidents, generatedAt }: IncidentHistory, { days, limit, before }: IncidentsQuery): string {
+  const first = new Date(Date.parse(generatedAt.slice(0, 10)) - (days - 1) * 86_400_000).toISOString();
+  const since = historyWords.since(dayText(first, generatedAt), days);
+  const until = before === null ? "" : ` ${historyWords.before(instantText(before, generatedAt))}`;
+  const isFull = incidents.length === limit;
+  const open = incidents.filter(({ status }) => status === "open").length;
+  return [
+    `${historyWords.count(incidents.length, isFull)} ${since}${until}.`,
+    ...(open > 0 ? [historyWords.open(open)] : []),
+  ].join(" ");
+}
+
+/** They are sorted already. */
+function byDay(incidents: readonly Incident[]): [day: string, incidents: Incident[]][] {
+  const days = new Map<string, Incident[]>();
+  for (const incident of incidents) {
+    const day = incident.startedAt.slice(0, 10);
+    days.set(day, [...(days.get(day) ?? []), incident]);
+  }
+  return [...days];
+}
+
+function OtherPages({ history, query, registry }: Omit<IncidentsPageProps, "age">) {
+  const last = history.incidents.at(-1);
+  const hasOlder = last !== undefined && history.incidents.length === query.limit;
+  const newest = { ...query, before: null, beforeId: null };
+  if (!hasOlder && query.before === null) return null;
+  return (
+    <nav aria-label={historyWords.pages}>
+      <ul>
+        {query.before !== null && (
+          <li>
+            <a href={`/incidents${queryText(newest, registry)}`}>{historyWords.newest}</a>
+          </li>
+        )}
+        {hasOlder && (
+          <li>
+            <a rel="next" href={`/incidents${queryText({ ...query, ...cursorAfter(last) }, registry)}`}>
+              {historyWords.older}
+            </a>
+          </li>
+        )}
+      </ul>
+    </nav>
+  );
+}
+
+function cursorAfter({ startedAt, id }: Incident) {
+  return { before: startedAt, beforeId: id };
+}
