@@ -94,7 +94,7 @@ build: node_modules/.tap-built ## compile into dist/
 # `test` check types.
 product: node_modules/.product ## compile the programs into dist/, without tests and without checking types
 	@echo "== compile the programs into dist/"
-	@$(BIN)/tsc --build $(EMBEDDED)/tsconfig.start.json tsconfig.start.json
+	@$(BIN)/tsc --build $(EMBEDDED)/tsconfig.start.json tsconfig.start.json server/pages/browser
 
 # Saving a source file runs the test again. Types are not checked, because that would take longer than most tests.
 watch: build ## compile on saving, and run one test: make watch TEST=server/cli/cli
