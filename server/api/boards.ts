@@ -10,6 +10,8 @@ export interface Boards {
   status(category: Category | null): Promise<Snapshot | null>;
   /** @returns null if the database does not have the venue */
   venue(id: string, range: "24h" | "7d", region: string | null): Promise<Snapshot | null>;
+  /** How each region sees each component of a venue; null as above. */
+  matrix(id: string): Promise<Snapshot | null>;
   /** The default region of a page; null if there are no regions. */
   usualRegion: string | null;
   regions(): Promise<Snapshot | null>;
@@ -29,6 +31,7 @@ export function makeBoards(
     status: (category) => snapshots("status", [category], [category, categories, registry.probeIntervalMs]),
     venue: (id, range, region) =>
       snapshots("venue", [id, range, region], [id, range, region], range === "7d" ? weekHeldMs : 0),
+    matrix: (id) => snapshots("venue_matrix", [id], [id]),
     regions: () => snapshots("regions", [], [rulesRow.quorum_min_regions]),
     notify: () => snapshots("notify", [], []),
   };
@@ -40,10 +43,10 @@ const weekHeldMs = 30_000;
 const MiB = 2 ** 20;
 
 /**
- * A board for each category and for all, every venue in both ranges from every region, the regions, and the alerts: 100
- * kB each.
+ * A board for each category and for all, every venue in both ranges from every region and its matrix, the regions, and
+ * the alerts: 100 kB each.
  */
 function keptBodies({ venues, regions }: Registry) {
-  const bodies = categories.length + 1 + venues.length * regions.length * 2 + 2;
+  const bodies = categories.length + 1 + venues.length * (regions.length * 2 + 1) + 2;
   return { bodies, bytes: 64 * MiB };
 }
