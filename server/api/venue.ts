@@ -48,6 +48,6 @@ export function venueRoute(
   };
 }
 
-function noSuchVenue(venue: string): Problem {
+export function noSuchVenue(venue: string): Problem {
   return new Problem(404, `Unknown venue ${JSON.stringify(shortened(venue))}. /v1/status lists all watched venues.`);
 }

@@ -17,6 +17,9 @@ const files = {
   "outage.svg": packagedFile("server/pages/assets/outage.svg"),
   "unknown.svg": packagedFile("server/pages/assets/unknown.svg"),
   "follow.js": packagedFile("dist/server/pages/browser/follow.js"),
+  "zoom.js": packagedFile("dist/server/pages/browser/zoom.js"),
+  "uplot.js": resolve("uplot/dist/uPlot.iife.min.js"),
+  "uplot.css": resolve("uplot/dist/uPlot.min.css"),
   "morphdom.js": resolve("morphdom/dist/morphdom-umd.min.js"),
 } as const;
 

@@ -44,6 +44,12 @@ export function offsetText(ms: number): string {
   return ms < 120_000 ? counted(Math.round(ms / 1000), "second") : durationText(ms);
 }
 
+/** A short time exactly: `500 ms`, `12.5 s`, `3 minutes`. */
+export function spanText(ms: number): string {
+  if (ms < 1_000) return msText(ms);
+  return ms < 120_000 ? `${Math.round(ms / 100) / 10}\u00a0s` : durationText(ms);
+}
+
 export function counted(count: number, unit: keyof typeof timeWords.units): string {
   const [one, many] = timeWords.units[unit];
   return `${count} ${count === 1 ? one : many}`;

@@ -14,6 +14,7 @@ import { incidentsPageRoute } from "./incidents/incidents-page-route.js";
 import { regionsPageRoute } from "./regions/regions-page-route.js";
 import { makeRendered } from "./rendered.js";
 import { wallRoute } from "./wall/wall-route.js";
+import { downRedirect, venuePageRoute } from "./venue/venue-page-route.js";
 
 export interface PagesOptions {
   pool: Pick<Pool, "file">;
@@ -26,10 +27,12 @@ export interface PagesOptions {
 }
 
 export function pagesRouter(options: PagesOptions): Router {
-  const { boards, windows, clock } = options;
+  const { registry, boards, windows, clock } = options;
   const router = Router();
   const rendered = makeRendered(200);
   router.get("/", boardRoute(boards, clock, rendered));
+  router.get("/venues/:venue", venuePageRoute(registry, boards, clock, rendered));
+  router.get("/is-:venue-down", downRedirect(registry));
   router.get("/incidents", incidentsPageRoute(options, rendered));
   router.get("/incidents/:slug", incidentPageRoute(options, rendered));
   router.get("/compare", compareRoute(windows, clock, rendered));

@@ -27,7 +27,9 @@ import {
 import { ninetyDays, typicalAsOf, typicalMinutes, venueHead } from "./status.js";
 import { excluded, uptimeBasis, uptimePct } from "./uptime.js";
 
-const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
+
+const ranges = ["24h", "7d"] as const;
 
 const latencyPoint = object("One bucket of the chart, computed exactly from raw samples.", {
   at: instant("Start of the bucket."),
@@ -210,7 +212,7 @@ export const exchangeResponse = named(
     typicalAsOf,
     days: ninetyDays,
     latency: object("REST latency seen from the selected region.", {
-      range: oneOf(["24h", "7d"], "The window."),
+      range: oneOf(ranges, "The window."),
       bucketMs: integer("Width of a bucket.", 60_000, 1),
       points: list("Every bucket of the range, oldest first.", named("LatencyPoint", latencyPoint)),
     }),

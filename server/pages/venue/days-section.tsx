@@ -1,0 +1,82 @@
+import { isolated } from "../board/headline.js";
+import { counted, dayText } from "../format.js";
+import { DayBars } from "../parts/day-bars.js";
+import { Instant } from "../parts/instant.js";
+import { TableFrame } from "../parts/table-frame.js";
+import { boardWords, dayWords, uptimeWords } from "../words.js";
+import { boundsText, coverageText, minutesText, uptimeText } from "./uptime-text.js";
+import type { VenueDetail } from "./venue-view.js";
+
+export interface DaysSectionProps {
+  detail: VenueDetail;
+  regionNames: ReadonlyMap<string, string>;
+  now: string;
+}
+
+/** Ninety days as bars, and as a table. */
+export function DaysSection({ detail: { days, excluded }, regionNames, now }: DaysSectionProps) {
+  return (
+    <section aria-labelledby="days" class="ninety">
+      <h2 id="days">{dayWords.heading}</h2>
+      <DayBars days={days} />
+      <p class="minor">{boardWords.legendDays}</p>
+      <details>
+        <summary>{dayWords.asTable}</summary>
+        <DayTable days={days} now={now} />
+      </details>
+      {excluded.length > 0 && (
+        <details>
+          <summary>{dayWords.excluded(excluded.length)}</summary>
+          <p>{dayWords.excludedExplained}</p>
+          <ul>
+            {excluded.map(({ region, from, minutes, reason }) => (
+              <li key={`${region} ${from}`}>
+                {isolated(regionNames.get(region) ?? region)}: {counted(minutes, "minute")} {dayWords.from}{" "}
+                <Instant at={from} now={now} /> ({reason})
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function DayTable({ days, now }: { days: VenueDetail["days"]; now: string }) {
+  return (
+    <TableFrame caption={dayWords.caption}>
+      <thead>
+        <tr>
+          <th scope="col">{dayWords.day}</th>
+          <th scope="col" class="figure">
+            {uptimeWords.uptime}
+          </th>
+          <th scope="col" class="figure">
+            {uptimeWords.bounds}
+          </th>
+          <th scope="col" class="figure">
+            {uptimeWords.coverage}
+          </th>
+          <th scope="col" class="figure">
+            {uptimeWords.down}
+          </th>
+          <th scope="col" class="figure">
+            {uptimeWords.degraded}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {[...days].reverse().map((day) => (
+          <tr key={day.date}>
+            <th scope="row">{dayText(day.date, now)}</th>
+            <td class="figure">{uptimeText(day)}</td>
+            <td class="figure">{boundsText(day)}</td>
+            <td class="figure">{coverageText(day.coveragePct)}</td>
+            <td class="figure">{minutesText(day.downMinutes)}</td>
+            <td class="figure">{minutesText(day.degradedMinutes)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </TableFrame>
+  );
+}

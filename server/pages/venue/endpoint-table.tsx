@@ -1,0 +1,116 @@
+import { isolated } from "../board/headline.js";
+import { counted, dayText, msText, percentText, sinceMs } from "../format.js";
+import { TableFrame } from "../parts/table-frame.js";
+import { Sign, StateWord } from "../parts/sign.js";
+import { endpointWords, faultMeanings, measuredWords, unknownWords } from "../words.js";
+import type { VenueDetail } from "./venue-view.js";
+
+type Endpoint = VenueDetail["endpoints"][number];
+
+export interface MeasuredSectionProps {
+  detail: VenueDetail;
+  /** Name of the selected region. */
+  region: string;
+  now: string;
+}
+
+/** REST endpoints as the selected region measured them over the range. */
+export function EndpointSection({ detail: { endpoints }, region, now }: MeasuredSectionProps) {
+  if (endpoints.length === 0) return null;
+  const hasLag = endpoints.some(({ lag }) => lag !== null);
+  const hasCertificate = endpoints.some(({ certificateExpiresAt }) => certificateExpiresAt !== null);
+  return (
+    <section aria-labelledby="endpoints">
+      <h2 id="endpoints">{endpointWords.heading}</h2>
+      <TableFrame caption={endpointWords.caption(isolated(region))}>
+        <thead>
+          <tr>
+            <th scope="col">{endpointWords.endpoint}</th>
+            <th scope="col">{measuredWords.seenHere}</th>
+            <th scope="col" class="figure">
+              {measuredWords.good}
+            </th>
+            <th scope="col" class="figure">
+              {endpointWords.p50}
+            </th>
+            <th scope="col" class="figure">
+              {endpointWords.p95}
+            </th>
+            {hasCertificate && <th scope="col">{endpointWords.certificate}</th>}
+            {hasLag && <th scope="col">{endpointWords.lag}</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {endpoints.map((endpoint) => (
+            <tr key={endpoint.component}>
+              <th scope="row">{isolated(endpoint.label)}</th>
+              <td>
+                <SeenHere part={endpoint} />
+              </td>
+              <td class="figure">
+                <GoodShare part={endpoint} />
+              </td>
+              <td class="figure">{endpoint.p50Ms === null ? unknownWords.notMeasured : msText(endpoint.p50Ms)}</td>
+              <td class="figure">{endpoint.p95Ms === null ? unknownWords.notMeasured : msText(endpoint.p95Ms)}</td>
+              {hasCertificate && (
+                <td>
+                  <Certificate expiresAt={endpoint.certificateExpiresAt} now={now} />
+                </td>
+              )}
+              {hasLag && <td>{lagText(endpoint.lag)}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+    </section>
+  );
+}
+
+type Part = Endpoint | VenueDetail["streams"][number];
+
+export function SeenHere({ part: { regionState, newestFault } }: { part: Part }) {
+  return (
+    <>
+      <StateWord state={regionState} />
+      {newestFault !== null && <div class="minor">{measuredWords.newest(faultMeanings[newestFault])}</div>}
+    </>
+  );
+}
+
+export function GoodShare({ part: { goodPct, samples } }: { part: Part }) {
+  if (goodPct === null) return <>{unknownWords.notMeasured}</>;
+  return (
+    <>
+      {percentText(goodPct)}
+      <div class="minor">{measuredWords.ofSamples(samples)}</div>
+    </>
+  );
+}
+
+/** Renewal is usually automatic and a month ahead: with less than this left, somebody has forgotten it. */
+const soonDays = 14;
+
+function Certificate({ expiresAt, now }: { expiresAt: string | null; now: string }) {
+  if (expiresAt === null) return <>{endpointWords.noCertificate}</>;
+  const day = <time dateTime={expiresAt}>{dayText(expiresAt, now)}</time>;
+  if (expiresAt <= now)
+    return (
+      <>
+        <Sign state="outage" /> {endpointWords.expired} {day}
+      </>
+    );
+  const days = Math.floor(sinceMs(now, expiresAt) / 86_400_000);
+  return (
+    <>
+      {days < soonDays && <Sign state="degraded" />} {endpointWords.expires} {day},{" "}
+      {endpointWords.inTime(counted(days, "day"))}
+    </>
+  );
+}
+
+/** How far an endpoint's chain head is behind the freshest one that this region has seen. */
+function lagText(lag: Endpoint["lag"]): string {
+  if (lag === null) return endpointWords.noHead;
+  const behind = lag.blocks === null ? endpointWords.lagUnknown : endpointWords.behind(lag.blocks);
+  return lag.backwards === 0 ? behind : `${behind}, ${endpointWords.backwards(lag.backwards)}`;
+}

@@ -1,0 +1,50 @@
+import { isolated } from "../board/headline.js";
+import { IncidentList } from "../parts/incident-list.js";
+import { venueIncidentWords } from "../words.js";
+import { patternText } from "./pattern-text.js";
+import type { VenueDetail } from "./venue-view.js";
+
+/** As many incidents as fit beside the rest of the page; /incidents has all. */
+const mostShown = 10;
+
+export interface IncidentsSectionProps {
+  detail: VenueDetail;
+  /** Names of components by id, isolated. */
+  labels: ReadonlyMap<string, string>;
+  now: string;
+}
+
+export function IncidentsSection({ detail, labels, now }: IncidentsSectionProps) {
+  const { exchange, incidents, incidentPatterns } = detail;
+  const repeated = incidentPatterns.filter(({ count }) => count > 1);
+  return (
+    <section aria-labelledby="incidents">
+      <h2 id="incidents">{venueIncidentWords.heading}</h2>
+      {incidents.length === 0 ? (
+        <p>{venueIncidentWords.none}</p>
+      ) : (
+        <>
+          <IncidentList
+            {...{ names: new Map([[exchange.id, exchange.name]]), now }}
+            incidents={incidents.slice(0, mostShown)}
+          />
+          <p>
+            <a href={`/incidents?venue=${exchange.id}`}>{venueIncidentWords.all(isolated(exchange.name))}</a>
+          </p>
+        </>
+      )}
+      {repeated.length > 0 && (
+        <>
+          <h3>{venueIncidentWords.patterns}</h3>
+          <ul class="incidents">
+            {repeated.map((pattern) => (
+              <li key={`${pattern.component} ${pattern.severity}`}>
+                {patternText(pattern, labels.get(pattern.component) ?? pattern.component)}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}

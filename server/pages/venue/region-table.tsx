@@ -1,0 +1,62 @@
+import { isolated } from "../board/headline.js";
+import { durationText, msText, percentText, sinceMs } from "../format.js";
+import { TableFrame } from "../parts/table-frame.js";
+import { StateWord } from "../parts/sign.js";
+import { measuredWords, regionTableWords, unknownWords, viewWords } from "../words.js";
+import type { VenueDetail } from "./venue-view.js";
+
+type Compared = VenueDetail["regions"]["compare"][number];
+
+/** The venue as each region alone sees it, over the range. */
+export function RegionSection({ detail }: { detail: VenueDetail }) {
+  const { generatedAt, latency } = detail;
+  return (
+    <section aria-labelledby="regions">
+      <h2 id="regions">{regionTableWords.heading}</h2>
+      <p>{regionTableWords.explained}</p>
+      <TableFrame caption={regionTableWords.caption(viewWords.ranges[latency.range])}>
+        <thead>
+          <tr>
+            <th scope="col">{regionTableWords.region}</th>
+            <th scope="col">{regionTableWords.sees}</th>
+            <th scope="col">{regionTableWords.counts}</th>
+            <th scope="col" class="figure">
+              {measuredWords.good}
+            </th>
+            <th scope="col" class="figure">
+              {regionTableWords.p50}
+            </th>
+            <th scope="col" class="figure">
+              {regionTableWords.p95}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {detail.regions.compare.map((compared) => (
+            <tr key={compared.region}>
+              <th scope="row">
+                <a href={`/regions#${compared.region}`}>{isolated(compared.name)}</a>
+              </th>
+              <td>
+                <StateWord state={compared.state} />
+              </td>
+              <td>{countsText(compared, generatedAt)}</td>
+              <td class="figure">
+                {compared.goodPct === null ? unknownWords.notMeasured : percentText(compared.goodPct)}
+                <div class="minor">{measuredWords.ofSamples(compared.samples)}</div>
+              </td>
+              <td class="figure">{compared.p50Ms === null ? unknownWords.notMeasured : msText(compared.p50Ms)}</td>
+              <td class="figure">{compared.p95Ms === null ? unknownWords.notMeasured : msText(compared.p95Ms)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+    </section>
+  );
+}
+
+function countsText({ reporting, impaired, newestAt }: Compared, now: string): string {
+  if (impaired) return regionTableWords.impaired;
+  if (reporting) return regionTableWords.reports;
+  return newestAt === null ? regionTableWords.never : regionTableWords.silent(durationText(sinceMs(newestAt, now)));
+}

@@ -1,0 +1,74 @@
+import { isolated } from "../board/headline.js";
+import { TableFrame } from "../parts/table-frame.js";
+import { matrixWords, uptimeWords } from "../words.js";
+import { type UptimeBounds, boundsText, coverageText, minutesText, uptimeText } from "./uptime-text.js";
+import type { VenueDetail } from "./venue-view.js";
+
+interface UptimeRow extends UptimeBounds {
+  key: string;
+  name: string;
+  coveragePct: number | null;
+  downMinutes: number | null;
+  /** Absent where it is not published. */
+  degradedMinutes?: number | null;
+}
+
+/** Ninety days of the venue, its two halves, and each component, never without how much of them was measured. */
+export function UptimeSection({ detail: { summary } }: { detail: VenueDetail }) {
+  const rows: UptimeRow[] = [
+    { key: "venue", ...summary, name: uptimeWords.venue },
+    ...[
+      { key: "rest", name: uptimeWords.rest, ...summary.rest },
+      { key: "streams", name: uptimeWords.streams, ...summary.streams },
+    ].filter(({ scheduledMinutes }) => scheduledMinutes > 0),
+    ...summary.components.map((part) => ({
+      key: part.component,
+      ...part,
+      name: `${isolated(part.label)} (${matrixWords.kinds[part.component.startsWith("ws:") ? "ws" : "rest"]})`,
+    })),
+  ];
+  return (
+    <section aria-labelledby="uptime">
+      <h2 id="uptime">{uptimeWords.heading}</h2>
+      <p>
+        {uptimeWords.explained} <a href="/methodology">{uptimeWords.method}</a>
+      </p>
+      <TableFrame caption={uptimeWords.caption}>
+        <thead>
+          <tr>
+            <th scope="col">{uptimeWords.what}</th>
+            <th scope="col" class="figure">
+              {uptimeWords.uptime}
+            </th>
+            <th scope="col" class="figure">
+              {uptimeWords.bounds}
+            </th>
+            <th scope="col" class="figure">
+              {uptimeWords.coverage}
+            </th>
+            <th scope="col" class="figure">
+              {uptimeWords.down}
+            </th>
+            <th scope="col" class="figure">
+              {uptimeWords.degraded}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.key}>
+              <th scope="row">{row.name}</th>
+              <td class="figure">{uptimeText(row)}</td>
+              <td class="figure">{boundsText(row)}</td>
+              <td class="figure">{coverageText(row.coveragePct)}</td>
+              <td class="figure">{minutesText(row.downMinutes)}</td>
+              <td class="figure">
+                {row.degradedMinutes === undefined ? uptimeWords.byComponent : minutesText(row.degradedMinutes)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
+    </section>
+  );
+}

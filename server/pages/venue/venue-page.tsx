@@ -1,0 +1,94 @@
+/** `/venues/{venue}`: what is wrong with it, where it is seen, since when, and by which evidence. */
+import type { Venue } from "../../../shared/registry/registry.js";
+import { isolated } from "../board/headline.js";
+import { exactText, msText, sinceMs } from "../format.js";
+import { pageText } from "../page.js";
+import { Elapsed, Instant } from "../parts/instant.js";
+import { Sign, StateWord } from "../parts/sign.js";
+import { boardWords, categoryWords, matrixWords, unknownWords, venueWords } from "../words.js";
+import { DaysSection } from "./days-section.js";
+import { EndpointSection } from "./endpoint-table.js";
+import { IncidentsSection } from "./incidents-section.js";
+import { LatencySection } from "./latency-section.js";
+import type { VenueMatrix } from "./matrix.js";
+import { MatrixSection } from "./matrix-table.js";
+import { NoticesSection } from "./notices-section.js";
+import { RegionSection } from "./region-table.js";
+import { StreamSection } from "./stream-table.js";
+import { ThresholdsSection } from "./thresholds-section.js";
+import { UptimeSection } from "./uptime-section.js";
+import { venueHeadline } from "./venue-headline.js";
+import { jsonPathOf, type VenueDetail, type VenueView } from "./venue-view.js";
+import { ViewPicker } from "./view-picker.js";
+
+export interface VenuePageProps {
+  view: VenueView;
+  detail: VenueDetail;
+  matrix: VenueMatrix;
+  /** Its entry in the registry. */
+  config: Venue;
+  age: string | null;
+}
+
+export function venuePage({ view, detail, matrix, config, age }: VenuePageProps): string {
+  const headline = venueHeadline(detail.exchange.name, matrix, detail.incidents);
+  const icon = age === null ? matrix.state : "unknown";
+  const { generatedAt: now } = matrix;
+  const regionNames = new Map(matrix.regions.map(({ id, name }) => [id, name]));
+  const region = (view.region !== null && regionNames.get(view.region)) || unknownWords.unknown;
+  const labels = new Map(
+    matrix.components.map(({ component, kind, label }) => [
+      component,
+      `${isolated(label)} (${matrixWords.kinds[kind]})`,
+    ]),
+  );
+  return pageText({
+    ...{ title: headline.replace(/\.$/, ""), icon, section: null, json: jsonPathOf(view) },
+    ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"] },
+    children: (
+      <>
+        <h1 class="headline">
+          <Sign state={icon} />
+          <span aria-live="polite">{headline}</span>
+        </h1>
+        <Facts detail={detail} matrix={matrix} />
+        <MatrixSection matrix={matrix} />
+        <IncidentsSection {...{ detail, labels, now }} />
+        <ViewPicker view={view} regions={matrix.regions} />
+        <LatencySection {...{ view, region, now }} latency={detail.latency} />
+        <EndpointSection {...{ detail, region, now }} />
+        <StreamSection {...{ detail, region, now }} />
+        <RegionSection detail={detail} />
+        <DaysSection {...{ detail, regionNames, now }} />
+        <UptimeSection detail={detail} />
+        <NoticesSection detail={detail} now={now} />
+        <ThresholdsSection venue={config} />
+      </>
+    ),
+  });
+}
+
+/** Figures of a week may be half a minute older than the states. */
+const worthSayingMs = 10_000;
+
+function Facts({ detail: { exchange, typicalMs, generatedAt }, matrix }: { detail: VenueDetail; matrix: VenueMatrix }) {
+  const now = matrix.generatedAt;
+  return (
+    <p>
+      <StateWord state={matrix.state} /> {boardWords.forTime} <Elapsed from={matrix.since} now={now} />,{" "}
+      {venueWords.since} <Instant at={matrix.since} now={now} />.{" "}
+      <a href={`/?category=${exchange.category}`}>{categoryWords[exchange.category]}</a>.{" "}
+      {exchange.symbol !== null && venueWords.measuredBy(isolated(exchange.symbol))}{" "}
+      {typicalMs !== null && venueWords.typical(msText(typicalMs))}{" "}
+      {sinceMs(generatedAt, now) >= worthSayingMs && (
+        <>
+          {venueWords.figuresOf}{" "}
+          <time dateTime={generatedAt} data-exact>
+            {exactText(generatedAt)}
+          </time>
+          .
+        </>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,70 @@
+/** Texts of the board and of the wall. */
+import type { State } from "./site.js";
+
+export const boardWords = {
+  allHealthy: (venues: number) => (venues === 1 ? "The only venue is healthy." : `All ${venues} venues are healthy.`),
+  someHealthy: (healthy: number, venues: number) =>
+    `${healthy === 0 ? "None" : healthy} of ${venues} venues ${healthy === 1 ? "is" : "are"} healthy.`,
+  noneKnown: "We cannot tell: no venue has enough recent measurements.",
+  noVenues: "No venue is measured yet.",
+  unknown: (names: string) => `Unknown: ${names}.`,
+  failing: (label: string, isDown: boolean) => `${label} ${isDown ? "failing" : "degraded"}`,
+  inRegions: (saw: number, of: number) => `in ${saw} of ${of} regions`,
+  lasting: (duration: string) => `for ${duration}`,
+  andOthers: (count: number) => `, and ${count} more ${count === 1 ? "incident" : "incidents"}`,
+  moreVenues: (count: number) => `Also in trouble: ${count} more ${count === 1 ? "venue" : "venues"}.`,
+  shortTitle: (healthy: number, venues: number) => `${healthy} of ${venues} healthy`,
+  openIncidents: "Open incidents",
+  noOpenIncidents: "No incident is open.",
+  venues: "Venues",
+  since: "since",
+  forTime: "for",
+  anyTrouble: "Degraded or down",
+  noUptime: "Uptime unknown",
+  legendDays:
+    "A bar is a day: low without trouble, higher with degraded minutes, highest with down minutes, and a gap where nothing was measured.",
+  typically: "typically",
+  coverage: (percent: string) => `${percent} measured`,
+  notMeasured: "not measured",
+  regions: "Regions",
+  regionReports: "reports",
+  regionSilent: "sends nothing: its votes are not counted",
+  regionImpaired: "impaired: its votes are not counted",
+  regionTroubled: "has trouble of its own",
+  quorum: (quorum: number, regions: number) =>
+    `${quorum} of the ${regions} regions that report now must agree before we call a venue degraded or down.`,
+  search: "Search",
+  category: "Category",
+  anyCategory: "All categories",
+  state: "State",
+  anyState: "All states",
+  sort: "Order",
+  byCategory: "By category",
+  worstFirst: "Worst first",
+  apply: "Apply",
+  nothingFound: "No venue matches this filter.",
+  showAll: "Show all venues",
+  legend: "What the signs mean",
+  days: (good: number, degraded: number, down: number, unmeasured: number) =>
+    `90 days: ${good} without trouble, ${degraded} with degraded minutes, ${down} with down minutes, ${unmeasured} not measured`,
+  latencies: (least: string, most: string) => `Median latency by hour, from ${least} to ${most}`,
+  noLatencies: "No latency measured in the last 24 hours",
+};
+
+export const incidentWords = {
+  began: "began",
+  openFor: "open for",
+  lasted: (duration: string) => `lasted ${duration}`,
+  venueSays: (title: string) => `The venue says: ${title}.`,
+  venueSilent: "The venue has not said anything.",
+  feedUnread: "We could not read what the venue says.",
+  noFeed: "The venue has no status feed that we can read.",
+};
+
+export const wallWords = {
+  title: "Wall",
+  moreOpen: (count: number) => `and ${count} more`,
+  noOpen: "No incident is open.",
+  openIncidents: (count: number) => `${count} open ${count === 1 ? "incident" : "incidents"}.`,
+  incidents: (count: number) => `${count} open ${count === 1 ? "incident" : "incidents"}`,
+};

@@ -1,0 +1,125 @@
+/** Texts of every page, and words that several pages share. */
+import type { state } from "../../api/schemas/shapes.js";
+import type { TypeOf } from "../../api/schemas/shapes.js";
+import type { Fault } from "../../../shared/measurement/sample.js";
+import type { Category } from "../../../shared/registry/registry.js";
+
+export type State = TypeOf<typeof state>;
+
+/** The language of these texts, as BCP 47 writes it. */
+export const language = "en";
+
+export const stateWords: Record<State, string> = {
+  operational: "Healthy",
+  degraded: "Degraded",
+  outage: "Down",
+  unknown: "Unknown",
+};
+
+export const stateMeanings: Record<State, string> = {
+  operational: "most regions see it answer as usual",
+  degraded: "most regions see it fail in part, or answer far slower than usual",
+  outage: "most regions see it fail",
+  unknown: "too few regions measured it to say",
+};
+
+export const categoryWords: Record<Category, string> = {
+  exchange: "Exchanges",
+  rpc: "RPC providers",
+  "market-data": "Market data",
+  oracle: "Oracles",
+  stablecoin: "Stablecoins",
+  bridge: "Bridges",
+  ramp: "Ramps",
+};
+
+/** Names of pages, in the navigation and in titles. */
+export const pageWords = {
+  board: "Board",
+  incidents: "Incidents",
+  compare: "Compare",
+  detection: "Detection",
+  regions: "Regions",
+  docs: "Docs",
+  wall: "Wall",
+};
+
+export const siteWords = {
+  name: "venuewatch",
+  skip: "Skip to the content",
+  navigation: "Pages",
+  asOf: "As of",
+  asJson: "This page as JSON",
+  everyTick: "The board is decided again every few seconds, from measurements of several regions.",
+  old: (age: string) =>
+    `This is ${age} old: our engine has decided nothing since. It says nothing about the venues since then.`,
+  localTime: "Show local time",
+  utc: "Show UTC",
+  lost: "The connection to this page's server is lost. What you see may be old.",
+  methodology: "How this is measured",
+  rulebook: "How a verdict is reached",
+};
+
+export const errorWords = {
+  title: (status: number) => `${status}`,
+  headings: {
+    400: "We do not understand this address",
+    404: "There is no such page",
+    405: "This can only be read",
+    429: "Too many requests from your address",
+    500: "This is our fault",
+    503: "We cannot read our own data at the moment",
+  } as Record<number, string>,
+  unavailable: "This says nothing about any venue. The page tries again by itself every few seconds.",
+  toBoard: "To the board",
+};
+
+/** Parts of instants and durations. */
+export const timeWords = {
+  utc: "UTC",
+  lessThanAMinute: "less than a minute",
+  ago: (duration: string) => `${duration} ago`,
+  units: {
+    second: ["second", "seconds"],
+    minute: ["minute", "minutes"],
+    hour: ["hour", "hours"],
+    day: ["day", "days"],
+  } as Record<"second" | "minute" | "hour" | "day", [one: string, many: string]>,
+  and: " ",
+};
+
+/** The choice of a window of days. */
+export const windowWords = {
+  label: "Length of the window",
+  link: (days: number) => (days === 1 ? "Today" : `${days} days`),
+  days: "Days",
+  show: "Show",
+  during: (days: number) => (days === 1 ? "today" : `over the last ${days} days`),
+};
+
+export const listWords = {
+  and: " and ",
+  more: (count: number) => `${count} more`,
+};
+
+/** Values that nobody knows. */
+export const unknownWords = {
+  notMeasured: "not measured",
+  unknown: "unknown",
+};
+
+/** What a fault means, as the end of a sentence. */
+export const faultMeanings: Record<Fault, string> = {
+  dns: "its name did not resolve",
+  connect: "no connection",
+  tls: "its certificate or encryption failed",
+  timeout: "no answer in time",
+  http: "an error instead of an answer",
+  blocked: "the venue refused our region",
+  limited: "the venue asked us to slow down",
+  body: "an answer without the expected content",
+  handshake: "the stream was refused",
+  closed: "the connection was cut",
+  stall: "the stream was silent while its socket was open",
+  stale: "old data",
+};
