@@ -1,5 +1,4 @@
 /** Texts of the board and of the wall. */
-import type { State } from "./site.js";
 
 export const boardWords = {
   allHealthy: (venues: number) => (venues === 1 ? "The only venue is healthy." : `All ${venues} venues are healthy.`),

@@ -1,6 +1,7 @@
 /** Texts of /compare, /detection and /regions. */
 import type { TroubleKind } from "../../../shared/measurement/trouble-kinds.js";
 import type { UnmeasuredReason } from "../../../shared/measurement/unmeasured.js";
+import { windowWords } from "./site.js";
 
 export const compareWords = {
   title: (days: number) => `Venues compared ${windowWords.during(days)}`,
