@@ -15,8 +15,9 @@ import { notifyRoute } from "./notify.js";
 import { openapiRoute } from "./openapi.js";
 import { pageRoute, pages } from "./pages.js";
 import { assetRoute } from "../pages/assets.js";
+import { answerErrorPage } from "../pages/errors/error-answer.js";
 import { pagesRouter } from "../pages/pages.js";
-import { answerErrors, notFound, Problem } from "./problem.js";
+import { answerErrors, notFound, Problem, problemSender } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
 import { type RateLimit, limiter, makeLimit } from "./rate-limit.js";
 import { makeOutage } from "../../shared/log/outage.js";
@@ -105,7 +106,8 @@ export function makeApp(
 
   app.get("/assets/:build/:name", assetRoute);
 
-  if (limit) app.use(limiter(limit));
+  const sendProblem = problemSender(log, answerErrorPage);
+  if (limit) app.use(limiter(limit, sendProblem));
   app.use((request, _response, next) => next(failures.get(request)));
   app.get("/v1/status", statusRoute(boards));
   app.get(["/v1/exchanges/:venue", "/v1/targets/:venue"], venueRoute(registry, boards, answerCsv));
@@ -122,7 +124,7 @@ export function makeApp(
   for (const [path, file] of Object.entries(pages)) app.get(path, pageRoute(file));
   app.use(pagesRouter({ pool, registry, boards, windows, incidents, clock }));
   app.use(notFound);
-  app.use(answerErrors(log));
+  app.use(answerErrors(log, sendProblem));
   return app;
 }
 

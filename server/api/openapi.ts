@@ -53,7 +53,7 @@ Every JSON body gives its instant as \`generatedAt\`; bodies of one engine tick 
 
 Fields may be added to any object at any time: ignore unknown ones. A field that is always null so far has the type of its future values.
 
-Errors are RFC 9457 problems. Unknown parameters are ignored; repeated, structured or empty ones are refused.
+Errors are RFC 9457 problems; browsers, which prefer text/html, get them as pages. Unknown parameters are ignored; repeated, structured or empty ones are refused.
 
 ${siteUrl}/methodology defines each number, ${siteUrl}/rulebook says how samples become incidents, ${siteUrl}/receiving how to receive alerts, and ${siteUrl}/changelog what changed.`,
     },
@@ -196,6 +196,7 @@ const headers = {
     '"Yk0Xq1Q3v1Jt3p8n5E4c2wW7d6M-br"',
   ),
   Vary: textHeader("Request headers that select the encoding of the body. Not with text/csv.", "Accept-Encoding"),
+  VaryAccept: textHeader("Request header that selects a problem document or a page.", "Accept"),
   ContentEncoding: {
     description:
       "Compression of the body. Absent when uncompressed: if the client accepts neither, below 1000 bytes, and with text/csv.",
@@ -350,6 +351,7 @@ function problemAnswer(description: string, example: object, more?: HeadersObjec
     description,
     headers: {
       "Cache-Control": cacheHeader("Errors must not be cached.", ["no-store"]),
+      Vary: header("VaryAccept"),
       ...more,
     },
     content: {

@@ -3,12 +3,16 @@ import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { countsAsAway } from "../../shared/database/away.js";
 import type { Log } from "../../shared/log/log.js";
 import { makeOutage } from "../../shared/log/outage.js";
+import { prefersPage } from "./accept.js";
 import { QueueTimeout } from "./query-queue.js";
 import type { problem } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
 import { stackOf } from "../../shared/process/user-error.js";
 
-type ProblemBody = TypeOf<typeof problem>;
+export type ProblemBody = TypeOf<typeof problem>;
+
+/** Answers with a problem as a page for people. The status and Cache-Control are set already. */
+export type AnswerAsPage = (response: Response, problem: ProblemBody) => void;
 
 /** An invalid parameter: what was expected, and what came. */
 export type BadParameter = NonNullable<ProblemBody["errors"]>[number];
@@ -45,11 +49,34 @@ export const notFound: RequestHandler = (request) => {
   throw new Problem(404, `Unknown path ${shortened(request.path)}. /openapi.json lists all paths.`);
 };
 
+export type SendProblem = (response: Response, status: number, detail: string, more?: ProblemExtras) => void;
+
+/**
+ * Makes the function that sends a problem in the form that the client prefers.
+ *
+ * @param answerAsPage absent: as a problem document only
+ */
+export function problemSender(log: Log, answerAsPage?: AnswerAsPage): SendProblem {
+  return (response, status, detail, { cache = "no-store", ...more } = {}) => {
+    response.status(status).setHeader("Cache-Control", cache);
+    response.vary("Accept");
+    const body = problemBody(status, detail, more);
+    if (answerAsPage && prefersPage(response.req, "application/problem+json", "application/json"))
+      try {
+        return answerAsPage(response, body);
+      } catch (error) {
+        // thrown on, it would become another problem, whose page fails too
+        log.error("rendering the page of an error failed", { stack: stackOf(error) });
+      }
+    response.type("application/problem+json").send(JSON.stringify(body));
+  };
+}
+
 /**
  * The only place where errors become responses. An error that is neither a Problem nor a malformed request is our bug:
  * it is logged with its stack.
  */
-export function answerErrors(log: Log): ErrorRequestHandler {
+export function answerErrors(log: Log, sendProblem: SendProblem = problemSender(log)): ErrorRequestHandler {
   const overloaded = makeOutage(
     log,
     {
@@ -68,6 +95,10 @@ export function answerErrors(log: Log): ErrorRequestHandler {
     },
     { endsByItself: true },
   );
+  const sendUnavailable = (response: Response) => {
+    response.setHeader("Retry-After", "5");
+    sendProblem(response, 503, "The data cannot be read at the moment. Try again in a few seconds.");
+  };
   // Express recognises an error handler by its four parameters
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, request, response, _next) => {
@@ -106,26 +137,13 @@ export function answerErrors(log: Log): ErrorRequestHandler {
   };
 }
 
-export function sendProblem(
-  response: Response,
-  status: number,
-  detail: string,
-  { cache = "no-store", ...more }: ProblemExtras = {},
-): void {
-  response
-    .status(status)
-    .setHeader("Cache-Control", cache)
-    .type("application/problem+json")
-    .send(problemBody(status, detail, more));
-}
-
 export function problemBody(
   status: number,
   detail: string,
   { errors, retracted }: Omit<ProblemExtras, "cache"> = {},
-): string {
+): ProblemBody {
   const title = STATUS_CODES[status] ?? "Error";
-  const body: ProblemBody = {
+  return {
     type: "about:blank",
     title,
     status,
@@ -133,12 +151,6 @@ export function problemBody(
     ...(errors && { errors }),
     ...retracted,
   };
-  return JSON.stringify(body);
-}
-
-function sendUnavailable(response: Response): void {
-  response.setHeader("Retry-After", "5");
-  sendProblem(response, 503, "The data cannot be read at the moment. Try again in a few seconds.");
 }
 
 function isMalformedRequest(error: unknown): boolean {

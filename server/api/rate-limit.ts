@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
 import { ipKeyGenerator, MemoryStore, rateLimit } from "express-rate-limit";
 import { clientAddress } from "./client-address.js";
-import { sendProblem } from "./problem.js";
+import type { SendProblem } from "./problem.js";
 
 /** The number of requests a minute that an address may make, and the counts so far. Counted in this process only. */
 export interface RateLimit {
@@ -18,7 +18,7 @@ export function makeLimit(perMinute: number): RateLimit | null {
 }
 
 /** Counts a request or refuses it; `RateLimit` headers report the remaining number. */
-export function limiter({ perMinute, store }: RateLimit): RequestHandler {
+export function limiter({ perMinute, store }: RateLimit, sendProblem: SendProblem): RequestHandler {
   return rateLimit({
     windowMs: 60_000,
     limit: perMinute,

@@ -112,7 +112,7 @@ function refusePathless(response: ServerResponse): void {
     "Cache-Control": "no-store",
     "Content-Type": "application/problem+json; charset=utf-8",
   });
-  response.end(problemBody(status, "The request target has no path."));
+  response.end(JSON.stringify(problemBody(status, "The request target has no path.")));
 }
 
 /**
@@ -138,7 +138,7 @@ function refuseTunnel(socket: Duplex): void {
 
 /** Writes to the socket, since Express has not seen the request. */
 function writeRefusal(socket: Duplex, status: number, detail: string, more = "") {
-  const body = problemBody(status, detail);
+  const body = JSON.stringify(problemBody(status, detail));
   const always = Object.entries(publicHeaders)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join("");

@@ -20,6 +20,8 @@ export interface PageProps {
   age: string | null;
   /** Seconds after which a browser without JavaScript loads the page again; null: never. */
   refreshS: number | null;
+  /** Whether scripts load the whole page again once it can be had, instead of keeping its content at the newest tick. */
+  reloads?: boolean;
   /** Classic scripts after those of every page. */
   scripts?: Asset[];
   /** A page for a wall has neither navigation nor footer. */
@@ -46,7 +48,7 @@ function Page({ children, bare = false, ...props }: PageProps) {
         <p id="lost" role="status" hidden>
           {siteWords.lost}
         </p>
-        <main id="content" tabIndex={-1} data-follow={props.refreshS !== null ? "" : undefined}>
+        <main id="content" tabIndex={-1} data-follow={followOf(props)}>
           {props.age !== null && <p class="warning">{siteWords.old(props.age)}</p>}
           {children}
           {props.generatedAt !== null && (
@@ -62,6 +64,11 @@ function Page({ children, bare = false, ...props }: PageProps) {
       </body>
     </html>
   );
+}
+
+function followOf({ refreshS, reloads = false }: Pick<PageProps, "refreshS" | "reloads">): string | undefined {
+  if (refreshS === null) return undefined;
+  return reloads ? "reload" : "";
 }
 
 function Head({ title, icon, json, refreshS, scripts = [] }: Omit<PageProps, "children">) {

@@ -4,3 +4,4 @@ export * from "./words/board.js";
 export * from "./words/fleet.js";
 export * from "./words/incident.js";
 export * from "./words/venue.js";
+export * from "./words/docs.js";

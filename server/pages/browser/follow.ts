@@ -10,6 +10,9 @@ const main = document.getElementById("content")!;
 const lost = document.getElementById("lost")!;
 const clock = document.getElementById("clock") as HTMLButtonElement | null;
 
+/** An error's page stays until the page itself can be had. */
+const isOfError = main.dataset["follow"] === "reload";
+
 let etag: string | null = null;
 let failures = 0;
 
@@ -20,6 +23,7 @@ async function follow(): Promise<void> {
   // an error page is shown too, but with a notice instead of in place of what was there
   if (response.status === 304) return;
   if (!response.ok) throw new Error(`expected the page, got ${response.status}`);
+  if (isOfError) return location.reload();
   etag = response.headers.get("ETag");
   show(await response.text());
 }
@@ -87,7 +91,7 @@ async function keepFollowing(): Promise<void> {
     failures += 1;
   }
   // one failure may be a deployment
-  lost.hidden = failures < 2;
+  lost.hidden = failures < 2 || isOfError;
   setTimeout(() => void keepFollowing(), everyMs * Math.min(15, 2 ** failures));
 }
 

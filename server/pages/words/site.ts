@@ -61,7 +61,6 @@ export const siteWords = {
 };
 
 export const errorWords = {
-  title: (status: number) => `${status}`,
   headings: {
     400: "We do not understand this address",
     404: "There is no such page",
@@ -70,8 +69,20 @@ export const errorWords = {
     500: "This is our fault",
     503: "We cannot read our own data at the moment",
   } as Record<number, string>,
+  status: (status: number, title: string) => `Error ${status}: ${title}`,
+  parameters: "What we could not read in the address",
+  parameter: "Parameter",
+  message: "What we expected, and what came",
   unavailable: "This says nothing about any venue. The page tries again by itself every few seconds.",
-  toBoard: "To the board",
+  ofOurs: "This says nothing about any venue.",
+  waitSeconds: (seconds: number) =>
+    `We allow only so many requests in a minute. You can load the page again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`,
+  retracted: "This incident was retracted",
+  retractedMeaning: "We no longer claim that it happened. It counts in no list and no figure.",
+  retractedAt: "When",
+  retractedWhy: "Why",
+  reasonNotPublic: "The reason is not public.",
+  links: "Where to go from here",
 };
 
 /** Parts of instants and durations. */
