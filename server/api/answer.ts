@@ -27,7 +27,7 @@ export async function answerBody(response: Response, body: Body, type: string, c
   const { bytes, etag, encoding } = await body.as(chosenEncoding(typeof asked === "string" ? asked : undefined));
   response.setHeader("Content-Type", type);
   response.setHeader("Cache-Control", cache);
-  response.setHeader("Vary", "Accept-Encoding");
+  response.vary("Accept-Encoding");
   response.setHeader("ETag", etag);
   if (encoding !== "identity") response.setHeader("Content-Encoding", encoding);
   response.send(bytes);

@@ -13,7 +13,6 @@ import { incidentsRoute } from "./incidents.js";
 import { metricsRoute } from "./public-metrics.js";
 import { notifyRoute } from "./notify.js";
 import { openapiRoute } from "./openapi.js";
-import { pageRoute, pages } from "./pages.js";
 import { assetRoute } from "../pages/assets.js";
 import { answerErrorPage } from "../pages/errors/error-answer.js";
 import { pagesRouter } from "../pages/pages.js";
@@ -121,8 +120,7 @@ export function makeApp(
   // separate: its key changes with time, so only one body at a time is useful
   const metrics = makeSnapshots(pool, one, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));
-  for (const [path, file] of Object.entries(pages)) app.get(path, pageRoute(file));
-  app.use(pagesRouter({ pool, registry, boards, windows, incidents, clock }));
+  app.use(pagesRouter({ ...options, pool, boards, windows, incidents, clock }));
   app.use(notFound);
   app.use(answerErrors(log, sendProblem));
   return app;

@@ -5,10 +5,10 @@ import type { DatabaseClock } from "../api/clock.js";
 import type { Snapshots } from "../api/snapshot.js";
 import type { Windows } from "../api/windows.js";
 import type { Pool } from "../../shared/database/pool.js";
-import type { Registry } from "../../shared/registry/registry.js";
 import { boardRoute } from "./board/board-route.js";
 import { compareRoute } from "./compare/compare-route.js";
 import { detectionPageRoute } from "./detection/detection-page-route.js";
+import { type DocsOptions, docsRouter } from "./docs/docs-routes.js";
 import { incidentPageRoute } from "./incident/incident-page-route.js";
 import { incidentsPageRoute } from "./incidents/incidents-page-route.js";
 import { regionsPageRoute } from "./regions/regions-page-route.js";
@@ -16,9 +16,8 @@ import { makeRendered } from "./rendered.js";
 import { wallRoute } from "./wall/wall-route.js";
 import { downRedirect, venuePageRoute } from "./venue/venue-page-route.js";
 
-export interface PagesOptions {
+export interface PagesOptions extends DocsOptions {
   pool: Pick<Pool, "file">;
-  registry: Registry;
   boards: Boards;
   windows: Windows;
   /** The snapshots of the API's incidents and of their history. */
@@ -39,5 +38,6 @@ export function pagesRouter(options: PagesOptions): Router {
   router.get("/detection", detectionPageRoute(windows, clock, rendered));
   router.get("/regions", regionsPageRoute(boards, clock, rendered));
   router.get("/wall", wallRoute(boards, clock, rendered));
+  router.use(docsRouter(options));
   return router;
 }

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseYaml } from "@redocly/openapi-core";
 import t from "tap";
-import { pages } from "../../server/api/pages.js";
+import { documentFiles } from "../../server/pages/docs/documents.js";
 import { commands } from "../../server/cli/command-line.js";
 import { packagedFile } from "../../shared/config/package.js";
 import type { Service as Program } from "../../shared/config/service.js";
@@ -191,7 +191,7 @@ void t.test("the image has the files that its programs read", (t) => {
   }
   const [, last = ""] = dockerfile.split("ENV NODE_ENV");
   for (const path of [
-    ...[...Object.values(pages), "package.json", "registry.json", "sql"],
+    ...[...Object.values(documentFiles), "package.json", "registry.json", "sql", "server/pages/assets"],
     ...["dist/shared", "dist/server", "dist/probe", "packages/embedded-timescaledb/dist"],
   ])
     t.match(last, path);

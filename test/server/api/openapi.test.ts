@@ -62,8 +62,8 @@ void t.test("the API's description is valid, correct and sufficient", async (t) 
     const routes = app.router.stack
       .flatMap(({ route }) => route?.path ?? [])
       .map((path) => path.replace(/:(\w+)/g, "{$1}"))
-      // for operators, or for people to read
-      .filter((path) => !/^\/(readyz|methodology|rulebook|checking|comparing|receiving|changelog)$/.test(path));
+      // for operators, and what pages load; the pages themselves are routed apart
+      .filter((path) => !/^\/(readyz$|assets\/)/.test(path));
     t.strictSame(Object.keys(document.paths!).sort(), routes.sort());
     t.end();
   });

@@ -1,0 +1,48 @@
+/** `/docs`: every document and every operation of the API, each with a sentence. */
+import type { OpenAPIObject } from "openapi3-ts/oas31";
+import { pageText } from "../page.js";
+import { docsWords, documentWords } from "../words.js";
+import type { MarkdownDocument } from "./documents.js";
+import { operationsOf } from "./reference/openapi-parts.js";
+import { headingOf } from "./reference/operation-section.js";
+
+export function docsPage(documents: readonly MarkdownDocument[], api: OpenAPIObject): string {
+  const operations = api.tags!.flatMap(({ name }) => operationsOf(api, name));
+  return pageText({
+    ...{ title: docsWords.title, icon: "unknown", section: "docs", json: "/openapi.json" },
+    ...{ generatedAt: null, age: null, refreshS: null },
+    children: (
+      <>
+        <h1>{docsWords.title}</h1>
+        <h2>{docsWords.documents}</h2>
+        <dl class="index">
+          {documents.map(({ name, title }) => (
+            <div key={name}>
+              <dt>
+                <a href={`/${name}`}>{title}</a>
+              </dt>
+              <dd>{documentWords[name]}</dd>
+            </div>
+          ))}
+        </dl>
+        <h2>
+          <a href="/docs/api">{docsWords.reference}</a>
+        </h2>
+        <p>{docsWords.apiSentence}</p>
+        <dl class="index">
+          {operations.map((described) => (
+            <div key={described.operation.operationId}>
+              <dt>
+                <a href={`/docs/api#${described.operation.operationId}`}>{headingOf(described)}</a>
+              </dt>
+              <dd>{described.operation.summary}</dd>
+            </div>
+          ))}
+        </dl>
+        <p>
+          <a href="/openapi.json">{docsWords.openapi}</a>
+        </p>
+      </>
+    ),
+  });
+}

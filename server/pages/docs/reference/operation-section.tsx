@@ -1,0 +1,115 @@
+import type {
+  HeaderObject,
+  OpenAPIObject,
+  ParameterObject,
+  RequestBodyObject,
+  ResponseObject,
+  SchemaObject,
+} from "openapi3-ts/oas31";
+import { referenceWords } from "../../words.js";
+import { AnswerBody } from "./answer-body.js";
+import { CodeSamples } from "./code-samples.js";
+import { Described } from "./described.js";
+import { answerOf, type DescribedOperation } from "./openapi-parts.js";
+import { HeaderNames, OtherAnswers, statusText } from "./other-answers.js";
+import { ParametersTable } from "./parameters-table.js";
+import { ReferenceTable } from "./reference-table.js";
+
+export interface OperationSectionProps {
+  document: OpenAPIObject;
+  described: DescribedOperation;
+  /** The operation below which each named body is described, by the body's name. */
+  homes: ReadonlyMap<string, string>;
+}
+
+export function OperationSection({ document, described, homes }: OperationSectionProps) {
+  const { method, path, operation } = described;
+  const id = operation.operationId!;
+  const parameters = (operation.parameters ?? []) as ParameterObject[];
+  return (
+    <section aria-labelledby={id}>
+      <h3 id={id}>
+        <a href={`#${id}`}>{headingOf(described)}</a>
+      </h3>
+      <p>
+        <b>{operation.summary}</b>
+      </p>
+      {operation.description !== undefined && (
+        <p>
+          <Described text={operation.description} />
+        </p>
+      )}
+      {parameters.length > 0 && (
+        <ParametersTable
+          caption={(method === "GET" ? referenceWords.parametersOf : referenceWords.headersOf)(id)}
+          parameters={parameters}
+        />
+      )}
+      {path === null ? (
+        <Received {...{ document, described, homes }} />
+      ) : (
+        <Answered {...{ document, described, homes }} />
+      )}
+    </section>
+  );
+}
+
+export function headingOf({ method, path }: DescribedOperation): string {
+  return `${method} ${path ?? referenceWords.toReceiver}`;
+}
+
+/** What a client sends and gets. */
+function Answered({ document, described: { path, operation }, homes }: OperationSectionProps) {
+  const { 200: good, ...others } = operation.responses as Record<string, ResponseObject>;
+  const { content = {}, headers = {} } = answerOf(document, good!);
+  const caches = ((headers["Cache-Control"] as HeaderObject).schema as SchemaObject).enum as string[];
+  const url = `${document.servers![0]!.url}${addressOf(path!, (operation.parameters ?? []) as ParameterObject[])}`;
+  return (
+    <>
+      <h4>{referenceWords.examples}</h4>
+      <CodeSamples url={url} isJson={"application/json" in content} hasTable={"text/csv" in content} />
+      <h4>{referenceWords.response}</h4>
+      {Object.entries(content).map(([type, media]) => (
+        <AnswerBody key={type} {...{ document, homes, operation, type, media }} />
+      ))}
+      <p>
+        {referenceWords.caches}{" "}
+        {caches.map((cache, at) => (
+          <>
+            {at > 0 && referenceWords.or}
+            <code>{cache}</code>
+          </>
+        ))}
+        . {referenceWords.headers}: <HeaderNames headers={headers} />.
+      </p>
+      <OtherAnswers document={document} statuses={Object.entries(others)} />
+    </>
+  );
+}
+
+/** With the names in a path replaced by examples. */
+function addressOf(path: string, parameters: readonly ParameterObject[]): string {
+  return path.replace(/\{(\w+)\}/g, (_, name) => String(parameters.find((one) => one.name === name)!.example));
+}
+
+/** What a receiver gets and answers. */
+function Received({ document, described: { operation }, homes }: OperationSectionProps) {
+  const { content } = operation.requestBody as RequestBodyObject;
+  const { status, meaning } = referenceWords;
+  return (
+    <>
+      <h4>{referenceWords.body}</h4>
+      {Object.entries(content).map(([type, media]) => (
+        <AnswerBody key={type} {...{ document, homes, operation, type, media }} />
+      ))}
+      <ReferenceTable caption={referenceWords.receiverAnswers} columns={[status, meaning]}>
+        {Object.entries(operation.responses as Record<string, ResponseObject>).map(([code, { description }]) => (
+          <tr key={code}>
+            <th scope="row">{code === "default" ? referenceWords.anyOther : statusText(code)}</th>
+            <td>{description}</td>
+          </tr>
+        ))}
+      </ReferenceTable>
+    </>
+  );
+}
