@@ -35,6 +35,7 @@ COPY LICENSE NOTICE ./
 COPY CHANGELOG.md ./
 COPY docs/methodology.md docs/rulebook.md docs/checking.md docs/comparing.md docs/receiving.md docs/
 COPY sql sql
+COPY server/pages/assets server/pages/assets
 COPY packages/embedded-timescaledb/package.json packages/embedded-timescaledb/
 COPY --from=build /build/packages/embedded-timescaledb/dist packages/embedded-timescaledb/dist
 COPY --from=build /build/dist/shared dist/shared

@@ -27,7 +27,7 @@ secrets: ## create the passwords and the key for compose.yaml that are missing
 	  [ -s secrets/$$name ] || openssl rand -hex 32 >secrets/$$name; done
 	@[ -s secrets/channel_key ] || openssl rand -base64 32 >secrets/channel_key
 	@chmod 444 secrets/*
-	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus packages sql simulator docs *.json *.md LICENSE NOTICE
+	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus packages server sql simulator docs *.json *.md LICENSE NOTICE
 	@echo "secrets/ has all secrets for compose.yaml; keep a copy of channel_key: without it you must add all channels again"
 
 test: build ## compile, and run the tests of five minutes
@@ -99,7 +99,7 @@ product: node_modules/.product ## compile the programs into dist/, without tests
 # Saving a source file runs the test again. Types are not checked, because that would take longer than most tests.
 watch: build ## compile on saving, and run one test: make watch TEST=server/cli/cli
 	@[ -f "test/$(TEST).test.ts" ] || { echo "expected TEST=server/cli/cli, a test below test/ without .test.ts, got \"$(TEST)\"" >&2; exit 2; }
-	@: >dist/watch.log; for project in $(EMBEDDED)/tsconfig.start.json tsconfig.watch.json; do $(BIN)/tsc --project $$project --watch \
+	@: >dist/watch.log; for project in $(EMBEDDED)/tsconfig.start.json server/pages/browser tsconfig.watch.json; do $(BIN)/tsc --project $$project --watch \
 	--preserveWatchOutput >>dist/watch.log & compiling="$$compiling $$!"; done; \
 	trap "kill $$compiling" EXIT; node --enable-source-maps --watch dist/test/$(TEST).test.js
 

@@ -29,6 +29,9 @@ const folders = [`${library}/src`, "shared", "probe", "server", "receiving", "si
 const sources = folders.flatMap(sourcesIn);
 const isOurs = (name: string) => folders.some((folder) => name.startsWith(`${folder}/`));
 
+/** Where the API hands over to the pages. */
+const pageEntries = ["server/pages/assets.ts", "server/pages/errors/error-answer.ts", "server/pages/pages.ts"];
+
 /** What each folder may import besides itself. `server/commands` has no entry: it combines everything. */
 const mayImport: Record<string, string[]> = {
   [library]: [],
@@ -37,7 +40,7 @@ const mayImport: Record<string, string[]> = {
   receiving: [],
   simulator: [...["shared", "receiving"], ...["server/alerts", "server/engine"]],
   "server/alerts": ["shared", "server/database", "server/health", "server/http"],
-  "server/api": [...["shared", "server/database", "server/health"], "server/engine/rules.ts"],
+  "server/api": [...["shared", "server/database", "server/health"], "server/engine/rules.ts", ...pageEntries],
   "server/cli": ["shared", "server/process", "server/commands"],
   "server/database": ["shared", "server/health"],
   "server/embedded": ["shared", library],
@@ -47,6 +50,7 @@ const mayImport: Record<string, string[]> = {
   "server/http": ["shared"],
   "server/move": ["shared", "server/database"],
   "server/notices": ["shared", "server/http"],
+  "server/pages": ["shared", "server/api"],
   "server/process": ["shared"],
   "server/stalls": ["shared"],
 };
@@ -68,6 +72,20 @@ void t.test("each folder imports only what it may", (t) => {
   const server = readdirSync(packagedFile("server")).filter((name) => name !== "cli.ts");
   const free = server.filter((name) => !(`server/${name}` in mayImport));
   t.same(free, ["commands"], "and every folder of the server has a rule");
+  t.end();
+});
+
+void t.test("only the app imports pages, and scripts for browsers import none of our modules", (t) => {
+  t.same(
+    forbidden(/^server\/api\/(?!app\.ts$)/, (to) => !to.startsWith("server/pages/")),
+    [],
+  );
+  t.same(
+    forbidden(/^server\/pages\/browser\//, (to) => to.startsWith("server/pages/browser/")),
+    [],
+  );
+  const importers = forbidden(/./, (to) => !to.startsWith("server/pages/browser/"));
+  t.same(importers, [], "nor does the server import them");
   t.end();
 });
 
@@ -162,7 +180,9 @@ void t.test("only packages that package.json names are imported", (t) => {
     const foreign = imports.filter((name) => !isOurs(name) && !isOfNode(name) && !named.includes(packageOf(name)));
     t.same(foreign, [], path);
   }
-  const used = new Set([libraryManifest.name, ...sources.flatMap(({ imports }) => imports.map(packageOf))]);
+  const imported = sources.flatMap(({ imports }) => imports.map(packageOf));
+  const sent = sources.flatMap(({ path, text }) => (path === "server/pages/assets.ts" ? sentPackagesIn(text) : []));
+  const used = new Set([libraryManifest.name, ...imported, ...sent]);
   const unused = [...always, ...embedded].filter((name) => !used.has(name));
   t.same(unused, [], "and all of them are used");
   t.end();
@@ -177,6 +197,11 @@ void t.test("a registry holds addresses of venues, and no local addresses", (t) 
   t.notMatch(lockfile, /"resolved": "(?!packages\/)/, "the lockfile leaves the choice of the registry to npm");
   t.end();
 });
+
+/** Packages whose files are sent to browsers. */
+function sentPackagesIn(text: string): string[] {
+  return [...text.matchAll(/\bresolve\("([^"]+)"\)/g)].map(([, name = ""]) => packageOf(name));
+}
 
 /** Returns each cycle as the files that lead back to the first. */
 function cycles(): string[][] {
@@ -196,7 +221,7 @@ function cycles(): string[][] {
 
 function sourcesIn(folder: string): Source[] {
   return readdirSync(packagedFile(folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => {
       const path = posix.join(folder, name.replaceAll("\\", "/"));
       const text = readFileSync(packagedFile(path), "utf8");
@@ -208,8 +233,14 @@ function sourcesIn(folder: string): Source[] {
 function importsIn(path: string, text: string): string[] {
   const found = text.matchAll(/(?:^(?:import|export)\s(?:[^;"']*?\sfrom\s)?|\bimport\()"([^"]+)"/gm);
   return [...found].map(([, name = ""]) =>
-    name.startsWith(".") ? posix.join(posix.dirname(path), name).replace(/\.js$/, ".ts") : libraryFile(name),
+    name.startsWith(".") ? sourceFile(posix.join(posix.dirname(path), name)) : libraryFile(name),
   );
+}
+
+/** The source of one of our compiled files. */
+function sourceFile(path: string): string {
+  const source = path.replace(/\.js$/, ".ts");
+  return existsSync(packagedFile(source)) ? source : `${source}x`;
 }
 
 /** The file of the library that an import by its name leads to; another package's name unchanged. */

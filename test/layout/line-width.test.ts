@@ -38,7 +38,12 @@ for (const [name, files, least, limited] of [
   ["Markdown prose", prose, 30, proseOf],
   // migrate refuses a schema file that was edited after it had run
   ["SQL", statements.filter((path) => !/^sql\/(schema|online)\//.test(path)), 80, (lines: string[]) => lines],
-  ["comments in TypeScript", code.flatMap((folder) => filesIn(folder, ".ts")), 500, commentsOf],
+  [
+    "comments in TypeScript",
+    code.flatMap((folder) => [".ts", ".tsx"].flatMap((kind) => filesIn(folder, kind))),
+    500,
+    commentsOf,
+  ],
 ] as const)
   void t.test(`the width is kept to by ${name}`, (t) => {
     t.ok(files.length > least);

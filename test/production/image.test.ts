@@ -42,8 +42,9 @@ void t.test("the image", async (t) => {
     const files = ["dist/server", "packages/embedded-timescaledb/dist"].flatMap((folder) =>
       readdirSync(join(app, folder), { recursive: true, encoding: "utf8" }).map((name) => join(app, folder, name)),
     );
-    // the first is the program itself, the second the thread that hosts the embedded database
-    const modules = files.filter((path) => path.endsWith(".js") && !/(server\/cli|backend-worker)\.js$/.test(path));
+    // the program itself, the thread that hosts the embedded database, and scripts for browsers
+    const others = /(server\/cli|backend-worker|server\/pages\/browser\/[\w-]+)\.js$/;
+    const modules = files.filter((path) => path.endsWith(".js") && !others.test(path));
     t.ok(modules.length > 100);
     const urls = modules.map((path) => pathToFileURL(path).href);
     const script = `for (const url of ${JSON.stringify(urls)}) await import(url);`;
