@@ -62,6 +62,8 @@ proofs: build ## run the longer forms of the tests with kills and bursts
 	KILLS=20 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/embedded/embedded-durability.test.js
 	MOVE_KILLS=40 EXPORT_KILLS=40 EXPORT_ROWS=300000 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/move/move.test.js dist/test/server/export/export.test.js
 	PATRONI_LOSS=1 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/production/patroni-loss.test.js
+	PAGE_MODES=all $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/pages/in-chromium.test.js
+	DEMO_MINUTES=29 $(BIN)/tap --disable-coverage --timeout 3600 dist/test/server/pages/demo-on-page.test.js
 	GONE_S=600 RATE=500 $(BIN)/tap --disable-coverage --timeout 7200 dist/test/probe/delivery/database-gone.test.js
 
 # Each address is of a TimescaleDB server on which its user may create databases and roles. If a server has several

@@ -64,6 +64,7 @@ const long = [
   // processes that are killed, frozen or disconnected
   ...[
     "demo-restarts",
+    "demo-on-page",
     "core",
     "venue-lease",
     "dispatcher",

@@ -10,9 +10,10 @@ const oldAfterMs = 30_000;
  *
  * @param heldMs how long the data may be used beyond its tick
  */
-export function dataAge(clock: DatabaseClock, generatedAt: Date, heldMs = 0): string | null {
-  const last = clock.last();
-  if (!last) return null;
+export async function dataAge(clock: DatabaseClock, generatedAt: Date, heldMs = 0): Promise<string | null> {
+  // a page from memory needs no database; a program that has just started has not asked it yet
+  if (clock.last() === null) await clock.read();
+  const last = clock.last()!;
   const ageMs = +last.read_at + (performance.now() - last.askedAtMs) - +generatedAt;
   if (ageMs < oldAfterMs + heldMs) return null;
   if (ageMs < 120_000) return counted(Math.floor(ageMs / 10_000) * 10, "second");

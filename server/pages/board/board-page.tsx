@@ -88,7 +88,7 @@ function Venues({ board, filter }: { board: Board; filter: Filter }) {
 }
 
 function RegionStrip({ regions: { regions, quorum }, now }: { regions: Regions; now: string }) {
-  const reporting = regions.filter(({ reporting }) => reporting).length;
+  const voting = regions.filter(({ reporting, impaired }) => reporting && impaired === null).length;
   return (
     <section aria-labelledby="regions">
       <h2 id="regions">{boardWords.regions}</h2>
@@ -107,7 +107,7 @@ function RegionStrip({ regions: { regions, quorum }, now }: { regions: Regions; 
           );
         })}
       </ul>
-      {reporting > 0 && <p>{boardWords.quorum(quorum, reporting)}</p>}
+      <p>{voting < quorum ? boardWords.noQuorum(voting, quorum) : boardWords.quorum(quorum, voting)}</p>
     </section>
   );
 }

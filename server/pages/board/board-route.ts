@@ -17,7 +17,7 @@ export function boardRoute(boards: Boards, clock: DatabaseClock, rendered: Rende
   return async (request, response) => {
     const filter = read(withoutEmpty(queryOf(request)));
     const [status, regions] = await Promise.all([boards.status(filter.category), boards.regions()]);
-    const age = dataAge(clock, status!.generatedAt);
+    const age = await dataAge(clock, status!.generatedAt);
     const body = rendered(`board ${JSON.stringify(filter)}`, [status, regions, age], () =>
       boardPage({ board: dataOf(statusResponse, status!), regions: dataOf(regionsResponse, regions!), filter, age }),
     );

@@ -18,7 +18,7 @@ export function compareRoute(windows: Windows, clock: DatabaseClock, rendered: R
   return async (request, response) => {
     const { days, category } = read(withoutEmpty(queryOf(request)));
     const snapshot = await windows.reliability(days, category);
-    const age = dataAge(clock, snapshot.generatedAt, reliabilityHeldMs);
+    const age = await dataAge(clock, snapshot.generatedAt, reliabilityHeldMs);
     const body = rendered(`compare ${days} ${category}`, [snapshot, age], () =>
       comparePage({ reliability: dataOf(reliabilityResponse, snapshot), category, age }),
     );

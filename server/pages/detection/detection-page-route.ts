@@ -17,7 +17,7 @@ export function detectionPageRoute(windows: Windows, clock: DatabaseClock, rende
   return async (request, response) => {
     const { days } = read(withoutEmpty(queryOf(request)));
     const snapshot = await windows.detection(days);
-    const age = dataAge(clock, snapshot.generatedAt);
+    const age = await dataAge(clock, snapshot.generatedAt);
     const body = rendered(`detection ${days}`, [snapshot, age], () =>
       detectionPage({ data: dataOf(detectionResponse, snapshot), age }),
     );

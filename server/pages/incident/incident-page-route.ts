@@ -19,7 +19,7 @@ export function incidentPageRoute(
     const { slug } = request.params;
     const snapshot = await incidentNamed(pool, incidents, slug);
     // a closed incident no longer changes: that no news has come is no reason for a warning
-    const age = snapshot.closed ? null : dataAge(clock, snapshot.generatedAt);
+    const age = snapshot.closed ? null : await dataAge(clock, snapshot.generatedAt);
     const body = rendered(`incident ${slug}`, [snapshot, age], () =>
       incidentPage({ detail: dataOf(incidentDetailResponse, snapshot), registry, age }),
     );

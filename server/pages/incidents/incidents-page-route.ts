@@ -19,7 +19,7 @@ export function incidentsPageRoute({ registry, incidents, clock }: Needs, render
     // this page has links to the other formats
     const query = { ...read(withoutEmpty(queryOf(request))), format: "json" as const };
     const snapshot = await incidentsOf(query, incidents);
-    const age = dataAge(clock, snapshot.generatedAt);
+    const age = await dataAge(clock, snapshot.generatedAt);
     const body = rendered(`incidents ${JSON.stringify(query)}`, [snapshot, age], () =>
       incidentsPage({ history: dataOf(incidentsResponse, snapshot), query, registry, age }),
     );

@@ -13,7 +13,7 @@ export function regionsPageRoute(boards: Boards, clock: DatabaseClock, rendered:
   return async (_request, response) => {
     // the board knows the names of venues
     const [snapshot, board] = await Promise.all([boards.regions(), boards.status(null)]);
-    const age = dataAge(clock, snapshot!.generatedAt);
+    const age = await dataAge(clock, snapshot!.generatedAt);
     const body = rendered("regions", [snapshot, board, age], () => {
       const { venues } = dataOf(statusResponse, board!);
       const names = new Map(venues.map(({ id, name }) => [id, name]));

@@ -42,7 +42,7 @@ export function venuePageRoute(
     const [detail, matrix] = await Promise.all([boards.venue(venue, view.range, view.region), boards.matrix(venue)]);
     if (!detail || !matrix) throw noSuchVenue(venue);
     // of the two the one that is never held: a week's figures may be half a minute older
-    const age = dataAge(clock, matrix.generatedAt);
+    const age = await dataAge(clock, matrix.generatedAt);
     const body = rendered(`venue ${JSON.stringify(view)}`, [detail, matrix, age], () =>
       venuePage({
         ...{ view, age, config: configs.get(venue)! },

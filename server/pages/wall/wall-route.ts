@@ -24,7 +24,7 @@ export function wallRoute(boards: Boards, clock: DatabaseClock, rendered: Render
   return async (request, response) => {
     const filter = read(withoutEmpty(queryOf(request)));
     const [status, regions] = await Promise.all([boards.status(filter.category), boards.regions()]);
-    const age = dataAge(clock, status!.generatedAt);
+    const age = await dataAge(clock, status!.generatedAt);
     const body = rendered(`wall ${JSON.stringify(filter)}`, [status, regions, age], () =>
       wallPage({ board: dataOf(statusResponse, status!), regions: dataOf(regionsResponse, regions!), filter, age }),
     );

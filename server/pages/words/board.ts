@@ -30,8 +30,10 @@ export const boardWords = {
   regionSilent: "sends nothing: its votes are not counted",
   regionImpaired: "impaired: its votes are not counted",
   regionTroubled: "has trouble of its own",
-  quorum: (quorum: number, regions: number) =>
-    `${quorum} of the ${regions} regions that report now must agree before we call a venue degraded or down.`,
+  quorum: (quorum: number, voting: number) =>
+    `${quorum} of the ${voting} regions that count now must agree before we call a venue degraded or down.`,
+  noQuorum: (voting: number, quorum: number) =>
+    `Only ${voting} ${voting === 1 ? "region counts" : "regions count"} now, and ${quorum} must agree: no verdict is possible.`,
   search: "Search",
   category: "Category",
   anyCategory: "All categories",
