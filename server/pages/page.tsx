@@ -20,7 +20,7 @@ export interface PageProps {
   age: string | null;
   /** Seconds after which a browser without JavaScript loads the page again; null: never. */
   refreshS: number | null;
-  /** Whether scripts load the whole page again once it can be had, instead of keeping its content at the newest tick. */
+  /** Whether scripts load the whole page again once it can be had, instead of following the newest tick. */
   reloads?: boolean;
   /** Classic scripts after those of every page. */
   scripts?: Asset[];

@@ -1,29 +1,16 @@
 /** The pages for people: rendered from the same snapshots as the API, complete without JavaScript. */
 import { Router } from "express";
-import type { Boards } from "../api/boards.js";
-import type { DatabaseClock } from "../api/clock.js";
-import type { Snapshots } from "../api/snapshot.js";
-import type { Windows } from "../api/windows.js";
-import type { Pool } from "../../shared/database/pool.js";
 import { boardRoute } from "./board/board-route.js";
 import { compareRoute } from "./compare/compare-route.js";
 import { detectionPageRoute } from "./detection/detection-page-route.js";
-import { type DocsOptions, docsRouter } from "./docs/docs-routes.js";
+import { docsRouter } from "./docs/docs-routes.js";
 import { incidentPageRoute } from "./incident/incident-page-route.js";
 import { incidentsPageRoute } from "./incidents/incidents-page-route.js";
 import { regionsPageRoute } from "./regions/regions-page-route.js";
+import type { PagesOptions } from "./pages-options.js";
 import { makeRendered } from "./rendered.js";
 import { wallRoute } from "./wall/wall-route.js";
 import { downRedirect, venuePageRoute } from "./venue/venue-page-route.js";
-
-export interface PagesOptions extends DocsOptions {
-  pool: Pick<Pool, "file">;
-  boards: Boards;
-  windows: Windows;
-  /** The snapshots of the API's incidents and of their history. */
-  incidents: Snapshots;
-  clock: DatabaseClock;
-}
 
 export function pagesRouter(options: PagesOptions): Router {
   const { registry, boards, windows, clock } = options;

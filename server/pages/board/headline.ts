@@ -6,7 +6,7 @@ import { durationText, sinceMs } from "../format.js";
 import { boardWords, type State, stateWords } from "../words.js";
 
 export type Board = TypeOf<typeof statusResponse>;
-export type Incident = TypeOf<typeof incident>;
+export type PublishedIncident = TypeOf<typeof incident>;
 
 export interface Headline {
   state: State;
@@ -43,7 +43,7 @@ function overall(venues: number, healthy: number, unknown: number): string {
 }
 
 /** `OKX: Ticker failing in 2 of 3 regions for 4 minutes.` */
-function troubleOf(venue: Board["venues"][number], incidents: readonly Incident[], now: string): string {
+function troubleOf(venue: Board["venues"][number], incidents: readonly PublishedIncident[], now: string): string {
   const open = incidents.filter(({ venue: id, status }) => id === venue.id && status === "open");
   const worst = open.find(({ severity }) => severity === "outage") ?? open[0];
   const name = isolated(venue.name);

@@ -10,7 +10,7 @@ export interface RankGroup {
   rows: ReliabilityRow[];
 }
 
-/** The venues that share a rank, first rank first; those without an uptime last, even if their bounds give them a rank. */
+/** Venues that share a rank, first rank first. Those without an uptime are last, even if their bounds rank them. */
 export function rankGroups({ venues, ranks }: ReliabilityData): RankGroup[] {
   const groups: RankGroup[] = ranks.map(({ rank, venues: ids }) => ({
     rank,

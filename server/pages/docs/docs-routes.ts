@@ -1,20 +1,18 @@
 import { type RequestHandler, Router } from "express";
 import { prefersPage } from "../../api/accept.js";
 import { answerBody, longCache } from "../../api/answer.js";
-import type { AppOptions } from "../../api/app-options.js";
 import { makeBody } from "../../api/body.js";
 import { openapiDocument } from "../../api/openapi.js";
 import { answerPage } from "../page-answer.js";
+import type { PagesOptions } from "../pages-options.js";
 import { makeRendered, type Rendered } from "../rendered.js";
 import { docsPage } from "./docs-page.js";
 import { documentPage } from "./document-page.js";
 import { documentNames, type MarkdownDocument, readDocument } from "./documents.js";
 import { referencePage } from "./reference/reference-page.js";
 
-export type DocsOptions = Pick<AppOptions, "registry" | "baseUrl" | "siteUrl">;
-
 /** `/docs`, the reference of the API, and our documents as pages and as text. A page is rendered on first request. */
-export function docsRouter(options: DocsOptions): Router {
+export function docsRouter(options: Pick<PagesOptions, "registry" | "baseUrl" | "siteUrl">): Router {
   const router = Router();
   const documents = documentNames.map(readDocument);
   const rendered = makeRendered(documents.length + 2);

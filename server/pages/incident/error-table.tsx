@@ -1,6 +1,6 @@
 import { TableFrame } from "../parts/table-frame.js";
 import { faultMeanings, incidentPageWords } from "../words.js";
-import type { IncidentDetail, RegionNames } from "./incident-page.js";
+import type { IncidentDetail, RegionNames } from "./incident-detail.js";
 import { regionName } from "./region-name.js";
 
 type Errors = IncidentDetail["errors"];

@@ -1,12 +1,10 @@
 import { isolated } from "../board/headline.js";
 import { ExactInstant } from "../parts/instant.js";
 import { incidentPageWords } from "../words.js";
-import type { IncidentDetail, RegionNames } from "./incident-page.js";
+import type { DecisionVotes, IncidentDetail, RegionNames } from "./incident-detail.js";
 import { regionName } from "./region-name.js";
 import { vantageText } from "./vantage-text.js";
 import { VoteTable } from "./vote-table.js";
-
-export type DecisionVotes = IncidentDetail["evidence"]["opening"];
 
 type Decision = "opening" | "escalation" | "closing";
 

@@ -4,7 +4,7 @@ import { msText } from "../format.js";
 import { ExactInstant, Instant } from "../parts/instant.js";
 import { StateWord } from "../parts/sign.js";
 import { faultMeanings, incidentPageWords } from "../words.js";
-import type { IncidentDetail, RegionNames } from "./incident-page.js";
+import type { IncidentDetail, RegionNames } from "./incident-detail.js";
 import { regionName } from "./region-name.js";
 
 export function IncidentFacts({ detail, regionNames }: { detail: IncidentDetail; regionNames: RegionNames }) {

@@ -3,7 +3,7 @@ import { cacheOf, incidentNamed } from "../../api/incident.js";
 import { incidentDetailResponse } from "../../api/schemas/incident.js";
 import { dataAge } from "../data-age.js";
 import { answerPage } from "../page-answer.js";
-import type { PagesOptions } from "../pages.js";
+import type { PagesOptions } from "../pages-options.js";
 import type { Rendered } from "../rendered.js";
 import { dataOf } from "../snapshot-data.js";
 import { incidentPage } from "./incident-page.js";

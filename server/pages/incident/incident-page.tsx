@@ -1,12 +1,11 @@
 /** `/incidents/{slug}`: the page that an alert opens. What happened first, then how we know. */
-import type { incidentDetailResponse } from "../../api/schemas/incident.js";
-import type { TypeOf } from "../../api/schemas/shapes.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { pageText } from "../page.js";
 import { Sign } from "../parts/sign.js";
 import { incidentPageWords } from "../words.js";
 import { ErrorTable } from "./error-table.js";
 import { Evidence } from "./evidence.js";
+import type { IncidentDetail } from "./incident-detail.js";
 import { IncidentFacts } from "./incident-facts.js";
 import { IncidentSentence, titleOf } from "./incident-sentence.js";
 import { LatencyTable } from "./latency-table.js";
@@ -14,8 +13,6 @@ import { OfficialWords } from "./official-words.js";
 import { Recompute } from "./recompute.js";
 import { RelatedIncidents } from "./related-incidents.js";
 import { Timeline } from "./timeline.js";
-
-export type IncidentDetail = TypeOf<typeof incidentDetailResponse>;
 
 export interface IncidentPageProps {
   detail: IncidentDetail;
@@ -59,6 +56,3 @@ export function incidentPage({ detail, registry, age }: IncidentPageProps): stri
     ),
   });
 }
-
-/** Names of regions by their ids. One that has left the registry has only its id. */
-export type RegionNames = ReadonlyMap<string, string>;

@@ -2,7 +2,7 @@ import { isolated } from "../board/headline.js";
 import { durationText, sinceMs } from "../format.js";
 import { Elapsed, Instant } from "../parts/instant.js";
 import { boardWords, incidentPageWords } from "../words.js";
-import type { IncidentDetail } from "./incident-page.js";
+import type { IncidentDetail } from "./incident-detail.js";
 
 /** `OKX: Ticker was down for 18 minutes.`, or `OKX: Ticker has been failing since 22:42 UTC (4 minutes), …` */
 export function IncidentSentence({ detail }: { detail: IncidentDetail }) {

@@ -2,7 +2,7 @@ import { msText } from "../format.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { incidentPageWords, latencyColumns } from "../words.js";
 import { BeforeAndDuring } from "./before-and-during.js";
-import type { IncidentDetail, RegionNames } from "./incident-page.js";
+import type { IncidentDetail, RegionNames } from "./incident-detail.js";
 import { regionName } from "./region-name.js";
 
 interface LatencyTableProps {

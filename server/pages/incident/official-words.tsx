@@ -3,7 +3,7 @@ import { durationText, sinceMs } from "../format.js";
 import { ExactInstant } from "../parts/instant.js";
 import { WebLink } from "../parts/web-link.js";
 import { officialWords } from "../words.js";
-import type { IncidentDetail } from "./incident-page.js";
+import type { IncidentDetail } from "./incident-detail.js";
 
 type OfficialNoticeRow = IncidentDetail["official"]["incidents"][number];
 

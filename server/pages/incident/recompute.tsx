@@ -1,6 +1,6 @@
 import { checkingWords } from "../words.js";
 import { evidenceStatement, samplesStatement } from "./checking-statements.js";
-import type { IncidentDetail } from "./incident-page.js";
+import type { IncidentDetail } from "./incident-detail.js";
 
 /** How to check it oneself: statements for this incident, and the addresses of its data and of the rules. */
 export function Recompute({ detail: { incident, evidence } }: { detail: IncidentDetail }) {

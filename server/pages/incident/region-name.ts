@@ -1,5 +1,5 @@
 import { isolated } from "../board/headline.js";
-import type { RegionNames } from "./incident-page.js";
+import type { RegionNames } from "./incident-detail.js";
 
 /** Its name, or its id when it is no longer in the registry. */
 export function regionName(names: RegionNames, id: string): string {

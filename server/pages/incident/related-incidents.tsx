@@ -1,7 +1,7 @@
 import type { Registry } from "../../../shared/registry/registry.js";
 import { IncidentList } from "../parts/incident-list.js";
 import { incidentPageWords } from "../words.js";
-import type { IncidentDetail } from "./incident-page.js";
+import type { IncidentDetail } from "./incident-detail.js";
 
 /** Other incidents of the venue at that time, of the same component, and of other venues at that time. */
 export function RelatedIncidents({ detail, registry }: { detail: IncidentDetail; registry: Registry }) {

@@ -2,7 +2,7 @@ import { offsetText } from "../format.js";
 import { ExactInstant } from "../parts/instant.js";
 import { StateWord } from "../parts/sign.js";
 import { incidentPageWords } from "../words.js";
-import type { IncidentDetail } from "./incident-page.js";
+import type { IncidentDetail } from "./incident-detail.js";
 
 /** What happened, in its order, with the time since the start. */
 export function Timeline({ detail: { incident, events } }: { detail: IncidentDetail }) {

@@ -1,6 +1,6 @@
 import { isolated } from "../board/headline.js";
 import { incidentPageWords } from "../words.js";
-import type { DecisionVotes } from "./evidence.js";
+import type { DecisionVotes } from "./incident-detail.js";
 
 /** Where a region measured from, as its operator named it. */
 export function vantageText({ name, place, network }: DecisionVotes["votes"][number]["vantage"]): string {

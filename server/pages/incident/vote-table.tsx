@@ -3,8 +3,7 @@ import { msText, secondsText } from "../format.js";
 import { StateWord } from "../parts/sign.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { faultMeanings, incidentPageWords, voteColumns } from "../words.js";
-import type { DecisionVotes } from "./evidence.js";
-import type { RegionNames } from "./incident-page.js";
+import type { DecisionVotes, RegionNames } from "./incident-detail.js";
 import { regionName } from "./region-name.js";
 import { vantageText } from "./vantage-text.js";
 

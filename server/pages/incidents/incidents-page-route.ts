@@ -5,7 +5,7 @@ import { incidentsResponse } from "../../api/schemas/incident.js";
 import { withoutEmpty } from "../board/board-route.js";
 import { dataAge } from "../data-age.js";
 import { answerPage } from "../page-answer.js";
-import type { PagesOptions } from "../pages.js";
+import type { PagesOptions } from "../pages-options.js";
 import type { Rendered } from "../rendered.js";
 import { dataOf } from "../snapshot-data.js";
 import { incidentsPage } from "./incidents-page.js";

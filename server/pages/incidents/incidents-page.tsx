@@ -3,7 +3,7 @@ import type { IncidentsQuery } from "../../api/incidents.js";
 import type { incidentsResponse } from "../../api/schemas/incident.js";
 import type { TypeOf } from "../../api/schemas/shapes.js";
 import type { Registry } from "../../../shared/registry/registry.js";
-import type { Incident } from "../board/headline.js";
+import type { PublishedIncident } from "../board/headline.js";
 import { dayText, instantText } from "../format.js";
 import { pageText } from "../page.js";
 import { IncidentList } from "../parts/incident-list.js";
@@ -62,7 +62,7 @@ export function incidentsPage({ history, query, registry, age }: IncidentsPagePr
 }
 
 /** The worst that is open now; a history says nothing about everything else. */
-function worstOf(incidents: readonly Incident[]) {
+function worstOf(incidents: readonly PublishedIncident[]) {
   const open = incidents.filter(({ status }) => status === "open");
   return (open.find(({ severity }) => severity === "outage") ?? open[0])?.severity ?? "unknown";
 }
@@ -81,8 +81,8 @@ function foundOf({ incidents, generatedAt }: IncidentHistory, { days, limit, bef
 }
 
 /** They are sorted already. */
-function byDay(incidents: readonly Incident[]): [day: string, incidents: Incident[]][] {
-  const days = new Map<string, Incident[]>();
+function byDay(incidents: readonly PublishedIncident[]): [day: string, incidents: PublishedIncident[]][] {
+  const days = new Map<string, PublishedIncident[]>();
   for (const incident of incidents) {
     const day = incident.startedAt.slice(0, 10);
     days.set(day, [...(days.get(day) ?? []), incident]);
@@ -115,6 +115,6 @@ function OtherPages({ history, query, registry }: Omit<IncidentsPageProps, "age"
   );
 }
 
-function cursorAfter({ startedAt, id }: Incident) {
+function cursorAfter({ startedAt, id }: PublishedIncident) {
   return { before: startedAt, beforeId: id };
 }

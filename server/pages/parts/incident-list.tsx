@@ -1,11 +1,11 @@
-import { type Incident, isolated } from "../board/headline.js";
+import { type PublishedIncident, isolated } from "../board/headline.js";
 import { durationText } from "../format.js";
 import { boardWords, incidentWords } from "../words.js";
 import { Elapsed, Instant } from "./instant.js";
 import { StateWord } from "./sign.js";
 
 export interface IncidentListProps {
-  incidents: readonly Incident[];
+  incidents: readonly PublishedIncident[];
   /** Of venues by id. */
   names: ReadonlyMap<string, string>;
   now: string;
@@ -40,7 +40,7 @@ export function IncidentList({ incidents, names, now }: IncidentListProps) {
 }
 
 /** Whether the venue has said anything; silence means something only where we could have heard it. */
-function venueSays({ official, officialObserved }: Incident): string {
+function venueSays({ official, officialObserved }: PublishedIncident): string {
   if (official !== null) return incidentWords.venueSays(isolated(official.title));
   if (officialObserved === null) return incidentWords.noFeed;
   return officialObserved ? incidentWords.venueSilent : incidentWords.feedUnread;

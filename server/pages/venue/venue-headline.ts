@@ -1,11 +1,11 @@
 /** The answer of a venue's page in one sentence. */
-import { type Incident, isTrouble, isolated, rank } from "../board/headline.js";
+import { type PublishedIncident, isTrouble, isolated, rank } from "../board/headline.js";
 import { durationText, sinceMs } from "../format.js";
 import { boardWords, stateWords, venueWords } from "../words.js";
 import type { MatrixRow, VenueMatrix } from "./matrix.js";
 
 /** `OKX is degraded: Ticker failing in 2 of 3 regions for 4 minutes.` */
-export function venueHeadline(venue: string, matrix: VenueMatrix, incidents: readonly Incident[]): string {
+export function venueHeadline(venue: string, matrix: VenueMatrix, incidents: readonly PublishedIncident[]): string {
   const name = isolated(venue);
   const open = incidents.filter(({ status }) => status === "open");
   if (matrix.state === "unknown") return unknownOf(name, matrix);

@@ -45,10 +45,7 @@ void t.test("the board", async (t) => {
     t.ok(links.includes("/venues/okx"));
   });
   await t.test("says how much of the uptime is measured", async (t) => {
-    t.match(
-      (await getPage(port, "/")).text,
-      /Gemini Unknown for [^%]*Uptime unknown (0 % |not )measured/,
-    );
+    t.match((await getPage(port, "/")).text, /Gemini Unknown for [^%]*Uptime unknown (0 % |not )measured/);
   });
   await t.test("is filtered by its address", (t) => filters(t, port));
   await t.test("has the cache rules of the API", (t) => caches(t, port));

@@ -1,4 +1,4 @@
-/** Every page in a real Chromium: accessible, within its policy, usable by keyboard, and the same without JavaScript. */
+/** Every page in a real Chromium: accessible, within its policy, usable by keyboard, the same without JavaScript. */
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import t, { type Test } from "tap";
