@@ -7,6 +7,8 @@ export interface ClockRow {
   moved_at: Date | null;
   /** The database's time at this reading. */
   read_at: Date;
+  /** The engine's last tick; null before the first. */
+  ticked_at: Date | null;
 }
 
 export interface ClockReading extends ClockRow {

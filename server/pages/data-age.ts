@@ -5,16 +5,19 @@ import { counted } from "./format.js";
 const oldAfterMs = 30_000;
 
 /**
- * How old data is, in words; null while it is as new as it should be. By the database's clock, since this machine's may
- * be wrong. In coarse steps, so that a page of old data is not rendered for each request.
+ * How old the newest decision in a body is, in words; null while it is as new as it should be, and before the first. By
+ * the database's clock, since this machine's may be wrong. In coarse steps, so that a page of old data is not rendered
+ * for each request.
  *
- * @param heldMs how long the data may be used beyond its tick
+ * @param generatedAt of the body. While the engine is silent, it moves on without a decision
+ * @param heldMs how long the body may be used beyond its tick
  */
 export async function dataAge(clock: DatabaseClock, generatedAt: Date, heldMs = 0): Promise<string | null> {
   // a page from memory needs no database; a program that has just started has not asked it yet
   if (clock.last() === null) await clock.read();
-  const last = clock.last()!;
-  const ageMs = +last.read_at + (performance.now() - last.askedAtMs) - +generatedAt;
+  const { ticked_at: tickedAt, read_at: readAt, askedAtMs } = clock.last()!;
+  if (tickedAt === null) return null;
+  const ageMs = +readAt + (performance.now() - askedAtMs) - Math.min(+generatedAt, +tickedAt);
   if (ageMs < oldAfterMs + heldMs) return null;
   if (ageMs < 120_000) return counted(Math.floor(ageMs / 10_000) * 10, "second");
   if (ageMs < 7_200_000) return counted(Math.floor(ageMs / 60_000), "minute");

@@ -1,5 +1,6 @@
--- The instant that every answer describes, and when anything last changed. One row {generated_at, moved_at, read_at},
--- cheap, because every request asks it. `moved_at` is the last state change or the last opening, escalation, closing or
+-- The instant that every answer describes, and when anything last changed. One row {generated_at, moved_at, read_at,
+-- ticked_at}, cheap, because every request asks it. `ticked_at` is the engine's last tick, null before the first: while
+-- the engine is silent, `generated_at` moves on without it. `moved_at` is the last state change or the last opening, escalation, closing or
 -- retraction of an incident; null if there never was one. A body kept beyond its tick is dropped when this moves.
 --
 -- An operator's retraction is dated by the last tick, but is made after it. Bodies of that tick, and of changes since,
@@ -13,5 +14,6 @@ select
     (select e.at from alert_event e order by e.event_id desc limit 1),
     (select max(i.retracted_at) + interval '2 seconds' from incident i where i.retracted_at is not null)
   ) as moved_at,
-  now() as read_at
+  now() as read_at,
+  k.ticked_at
 from api.clock k

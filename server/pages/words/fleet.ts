@@ -142,7 +142,7 @@ export const regionsWords = {
   title: "Regions",
   newest: "Newest sample",
   noSample: "none known",
-  silentFor: (duration: string) => `nothing for ${duration}`,
+  silentFor: "nothing for",
   lastHour: "Last hour",
   samples: (count: number, good: string) => `${count} samples, ${good} of them good`,
   noSamples: "no samples",

@@ -63,17 +63,13 @@ void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
     await page.goto(root);
     await page.locator("summary").first().click();
     await page.locator("input[name=q]").fill("okx");
-    const before = await page.locator("h1").innerText();
-    await measured(database.pool, {
-      from: ago(40),
-      to: ago(0),
-      venue: "bybit",
-      component: "rest:ticker",
-      fault: "timeout",
-    });
-    await decide(database.pool, ago(0));
-    await until(async () => (await page.locator("h1").innerText()) !== before);
-    t.match(await page.title(), /^12 of 15 healthy/);
+    const now = ago(0);
+    await measured(database.pool, { from: ago(90), to: now });
+    const trouble = { venue: "bybit", component: "rest:ticker", fault: "timeout" } as const;
+    await measured(database.pool, { from: ago(90), to: now, ...trouble });
+    await decide(database.pool, now);
+    await until(async () => (await page.locator("h1").innerText()).includes("Bybit"));
+    t.match(await page.title(), /of 15 healthy\./);
     t.equal(await page.locator("input[name=q]").inputValue(), "okx", "what was typed is kept");
     t.equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "q", "so is the focus");
     t.ok((await page.locator("details").first().getAttribute("open")) !== null, "so is what was unfolded");

@@ -28,7 +28,7 @@ void t.test("regions that send nothing", async (t) => {
     const { text, icon } = await getPage(port, "/regions");
     t.match(text, /^1 of 3 regions reports\. Silent: Southeast Asia and US East\./);
     t.match(text, /Only 1 region has a vote now, and 2 must agree\. So the state of every venue is unknown\./);
-    t.match(text, /US East: sends nothing.* Newest sample \d\d:\d\d UTC, nothing for [345] minutes/);
+    t.match(text, /US East: sends nothing.* Newest sample \d\d:\d\d UTC, nothing for \d+ minutes/);
     t.match(text, /Central Europe: reports .* samples, 100 % of them good/);
     t.equal(icon, "degraded");
   });

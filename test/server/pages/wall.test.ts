@@ -50,7 +50,7 @@ void t.test("the wall does not paint green what it does not know", async (t) => 
   const { pool, registry } = await migratedDatabase(t);
   await measured(pool, { from: ago(700), to: ago(600) });
   const hostile = `<script>alert(1)</script>\u202e${"x".repeat(150)}`;
-  await pool.query(sql`update venue set name = ${hostile} where position = 0`);
+  await pool.query(sql`update venue set name = ${hostile} where venue = 'binance'`);
   await decide(pool, ago(600));
   const { port } = await serve(t, { pool, registry });
   const { text, html, icon } = await getPage(port, "/wall");
