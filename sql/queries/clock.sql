@@ -1,7 +1,8 @@
 -- The instant that every answer describes, and when anything last changed. One row {generated_at, moved_at, read_at,
 -- ticked_at}, cheap, because every request asks it. `ticked_at` is the engine's last tick, null before the first: while
--- the engine is silent, `generated_at` moves on without it. `moved_at` is the last state change or the last opening, escalation, closing or
--- retraction of an incident; null if there never was one. A body kept beyond its tick is dropped when this moves.
+-- the engine is silent, `generated_at` moves on without it. `moved_at` is the last state change or the last opening,
+-- escalation, closing or retraction of an incident; null if there never was one. A body kept beyond its tick is dropped
+-- when this moves.
 --
 -- An operator's retraction is dated by the last tick, but is made after it. Bodies of that tick, and of changes since,
 -- may have been made before the retraction although their instants are not earlier. So two seconds are added to its

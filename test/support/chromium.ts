@@ -35,7 +35,7 @@ export async function openWindow(t: Test, browser: Browser, options: BrowserCont
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("request", (request) => {
     const { hostname } = new URL(request.url());
-    if (hostname !== "127.0.0.1") problems.push(`a request to ${hostname}`);
+    if (!["127.0.0.1", "localhost"].includes(hostname)) problems.push(`a request to ${hostname}`);
   });
   return { page, problems };
 }
