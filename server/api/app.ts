@@ -15,6 +15,7 @@ import { notifyRoute } from "./notify.js";
 import { openapiRoute } from "./openapi.js";
 import { assetRoute } from "../pages/assets.js";
 import { answerErrorPage } from "../pages/errors/error-answer.js";
+import { makeAgeOf, oldAfterMs } from "../pages/data-age.js";
 import { pagesRouter } from "../pages/pages.js";
 import { answerErrors, notFound, Problem, problemSender } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
@@ -120,7 +121,8 @@ export function makeApp(
   // separate: its key changes with time, so only one body at a time is useful
   const metrics = makeSnapshots(pool, one, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));
-  app.use(pagesRouter({ ...options, pool, boards, windows, incidents, clock }));
+  const ageOf = makeAgeOf(clock, options.pagesOldAfterMs ?? oldAfterMs);
+  app.use(pagesRouter({ ...options, pool, boards, windows, incidents, ageOf }));
   app.use(notFound);
   app.use(answerErrors(log, sendProblem));
   return app;

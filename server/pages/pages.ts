@@ -13,18 +13,18 @@ import { wallRoute } from "./wall/wall-route.js";
 import { downRedirect, venuePageRoute } from "./venue/venue-page-route.js";
 
 export function pagesRouter(options: PagesOptions): Router {
-  const { registry, boards, windows, clock } = options;
+  const { registry, boards, windows, ageOf } = options;
   const router = Router();
   const rendered = makeRendered(200);
-  router.get("/", boardRoute(boards, clock, rendered));
-  router.get("/venues/:venue", venuePageRoute(registry, boards, clock, rendered));
+  router.get("/", boardRoute(boards, ageOf, rendered));
+  router.get("/venues/:venue", venuePageRoute(registry, boards, ageOf, rendered));
   router.get("/is-:venue-down", downRedirect(registry));
   router.get("/incidents", incidentsPageRoute(options, rendered));
   router.get("/incidents/:slug", incidentPageRoute(options, rendered));
-  router.get("/compare", compareRoute(windows, clock, rendered));
-  router.get("/detection", detectionPageRoute(windows, clock, rendered));
-  router.get("/regions", regionsPageRoute(boards, clock, rendered));
-  router.get("/wall", wallRoute(boards, clock, rendered));
+  router.get("/compare", compareRoute(windows, ageOf, rendered));
+  router.get("/detection", detectionPageRoute(windows, ageOf, rendered));
+  router.get("/regions", regionsPageRoute(boards, ageOf, rendered));
+  router.get("/wall", wallRoute(boards, ageOf, rendered));
   router.use(docsRouter(options));
   return router;
 }

@@ -30,7 +30,10 @@ const sources = folders.flatMap(sourcesIn);
 const isOurs = (name: string) => folders.some((folder) => name.startsWith(`${folder}/`));
 
 /** Where the API hands over to the pages. */
-const pageEntries = ["server/pages/assets.ts", "server/pages/errors/error-answer.ts", "server/pages/pages.ts"];
+const pageEntries = [
+  ...["server/pages/assets.ts", "server/pages/data-age.ts"],
+  ...["server/pages/errors/error-answer.ts", "server/pages/pages.ts"],
+];
 
 /** What each folder may import besides itself. `server/commands` has no entry: it combines everything. */
 const mayImport: Record<string, string[]> = {

@@ -52,6 +52,7 @@ function troubleOf(venue: Board["venues"][number], incidents: readonly Published
     return `${name}: ${word} ${boardWords.lasting(durationText(sinceMs(venue.since, now)))}.`;
   }
   const { label, severity, regions, reporting, startedAt } = worst;
+  if (venue.state === "operational") return `${name}: ${boardWords.recovering(isolated(label))}`;
   const parts = [
     boardWords.failing(isolated(label), severity === "outage"),
     ...(regions.length > 0 ? [boardWords.inRegions(regions.length, reporting)] : []),

@@ -1,24 +1,23 @@
 import type { RequestHandler } from "express";
 import { queryOf } from "../../api/answer.js";
-import type { DatabaseClock } from "../../api/clock.js";
 import { parameterReader } from "../../api/parameters.js";
 import { reliabilityParameters } from "../../api/reliability.js";
 import { reliabilityResponse } from "../../api/schemas/reliability.js";
 import { reliabilityHeldMs, type Windows } from "../../api/windows.js";
 import { withoutEmpty } from "../board/board-route.js";
-import { dataAge } from "../data-age.js";
+import type { AgeOf } from "../data-age.js";
 import { answerPage } from "../page-answer.js";
 import type { Rendered } from "../rendered.js";
 import { dataOf } from "../snapshot-data.js";
 import { comparePage } from "./compare-page.js";
 
-export function compareRoute(windows: Windows, clock: DatabaseClock, rendered: Rendered): RequestHandler {
+export function compareRoute(windows: Windows, ageOf: AgeOf, rendered: Rendered): RequestHandler {
   const { days, category } = reliabilityParameters;
   const read = parameterReader({ days, category });
   return async (request, response) => {
     const { days, category } = read(withoutEmpty(queryOf(request)));
     const snapshot = await windows.reliability(days, category);
-    const age = await dataAge(clock, snapshot.generatedAt, reliabilityHeldMs);
+    const age = await ageOf(snapshot.generatedAt, reliabilityHeldMs);
     const body = rendered(`compare ${days} ${category}`, [snapshot, age], () =>
       comparePage({ reliability: dataOf(reliabilityResponse, snapshot), category, age }),
     );

@@ -1,25 +1,24 @@
 import type { RequestHandler } from "express";
 import { cacheOf, incidentNamed } from "../../api/incident.js";
 import { incidentDetailResponse } from "../../api/schemas/incident.js";
-import { dataAge } from "../data-age.js";
 import { answerPage } from "../page-answer.js";
 import type { PagesOptions } from "../pages-options.js";
 import type { Rendered } from "../rendered.js";
 import { dataOf } from "../snapshot-data.js";
 import { incidentPage } from "./incident-page.js";
 
-type Needs = Pick<PagesOptions, "pool" | "registry" | "incidents" | "clock">;
+type Needs = Pick<PagesOptions, "pool" | "registry" | "incidents" | "ageOf">;
 
 /** `/incidents/{slug}`: the page to which alerts link. */
 export function incidentPageRoute(
-  { pool, registry, incidents, clock }: Needs,
+  { pool, registry, incidents, ageOf }: Needs,
   rendered: Rendered,
 ): RequestHandler<{ slug: string }> {
   return async (request, response) => {
     const { slug } = request.params;
     const snapshot = await incidentNamed(pool, incidents, slug);
     // a closed incident no longer changes: that no news has come is no reason for a warning
-    const age = snapshot.closed ? null : await dataAge(clock, snapshot.generatedAt);
+    const age = snapshot.closed ? null : await ageOf(snapshot.generatedAt);
     const body = rendered(`incident ${slug}`, [snapshot, age], () =>
       incidentPage({ detail: dataOf(incidentDetailResponse, snapshot), registry, age }),
     );

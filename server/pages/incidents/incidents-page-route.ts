@@ -3,23 +3,22 @@ import { queryOf } from "../../api/answer.js";
 import { incidentsOf, incidentsReader } from "../../api/incidents.js";
 import { incidentsResponse } from "../../api/schemas/incident.js";
 import { withoutEmpty } from "../board/board-route.js";
-import { dataAge } from "../data-age.js";
 import { answerPage } from "../page-answer.js";
 import type { PagesOptions } from "../pages-options.js";
 import type { Rendered } from "../rendered.js";
 import { dataOf } from "../snapshot-data.js";
 import { incidentsPage } from "./incidents-page.js";
 
-type Needs = Pick<PagesOptions, "registry" | "incidents" | "clock">;
+type Needs = Pick<PagesOptions, "registry" | "incidents" | "ageOf">;
 
 /** `/incidents`: the history by pages, with the parameters of `/v1/incidents`. */
-export function incidentsPageRoute({ registry, incidents, clock }: Needs, rendered: Rendered): RequestHandler {
+export function incidentsPageRoute({ registry, incidents, ageOf }: Needs, rendered: Rendered): RequestHandler {
   const read = incidentsReader(registry);
   return async (request, response) => {
     // this page has links to the other formats
     const query = { ...read(withoutEmpty(queryOf(request))), format: "json" as const };
     const snapshot = await incidentsOf(query, incidents);
-    const age = await dataAge(clock, snapshot.generatedAt);
+    const age = await ageOf(snapshot.generatedAt);
     const body = rendered(`incidents ${JSON.stringify(query)}`, [snapshot, age], () =>
       incidentsPage({ history: dataOf(incidentsResponse, snapshot), query, registry, age }),
     );

@@ -1,19 +1,18 @@
 import type { RequestHandler } from "express";
 import type { Boards } from "../../api/boards.js";
-import type { DatabaseClock } from "../../api/clock.js";
 import { regionsResponse } from "../../api/schemas/service.js";
 import { statusResponse } from "../../api/schemas/status.js";
-import { dataAge } from "../data-age.js";
+import type { AgeOf } from "../data-age.js";
 import { answerPage } from "../page-answer.js";
 import type { Rendered } from "../rendered.js";
 import { dataOf } from "../snapshot-data.js";
 import { regionsPage } from "./regions-page.js";
 
-export function regionsPageRoute(boards: Boards, clock: DatabaseClock, rendered: Rendered): RequestHandler {
+export function regionsPageRoute(boards: Boards, ageOf: AgeOf, rendered: Rendered): RequestHandler {
   return async (_request, response) => {
     // the board knows the names of venues
     const [snapshot, board] = await Promise.all([boards.regions(), boards.status(null)]);
-    const age = await dataAge(clock, snapshot!.generatedAt);
+    const age = await ageOf(snapshot!.generatedAt);
     const body = rendered("regions", [snapshot, board, age], () => {
       const { venues } = dataOf(statusResponse, board!);
       const names = new Map(venues.map(({ id, name }) => [id, name]));

@@ -2,13 +2,12 @@ import type { RequestHandler } from "express";
 import type { Registry } from "../../../shared/registry/registry.js";
 import { longCache, queryOf } from "../../api/answer.js";
 import type { Boards } from "../../api/boards.js";
-import type { DatabaseClock } from "../../api/clock.js";
 import { parameterReader } from "../../api/parameters.js";
 import { exchangeResponse } from "../../api/schemas/venue.js";
 import { noSuchVenue, venueParameters } from "../../api/venue.js";
 import { presentIds } from "../../api/venue-ids.js";
 import { withoutEmpty } from "../board/board-route.js";
-import { dataAge } from "../data-age.js";
+import type { AgeOf } from "../data-age.js";
 import { answerPage } from "../page-answer.js";
 import type { Rendered } from "../rendered.js";
 import { dataOf } from "../snapshot-data.js";
@@ -18,12 +17,7 @@ import { venuePage } from "./venue-page.js";
 type VenueRoute = RequestHandler<{ venue: string }>;
 
 /** `/venues/{venue}`. The page of a former id has moved to that of the present one. */
-export function venuePageRoute(
-  registry: Registry,
-  boards: Boards,
-  clock: DatabaseClock,
-  rendered: Rendered,
-): VenueRoute {
+export function venuePageRoute(registry: Registry, boards: Boards, ageOf: AgeOf, rendered: Rendered): VenueRoute {
   const { range, region } = venueParameters(registry);
   const read = parameterReader({ range, region });
   const ids = presentIds(registry);
@@ -42,7 +36,7 @@ export function venuePageRoute(
     const [detail, matrix] = await Promise.all([boards.venue(venue, view.range, view.region), boards.matrix(venue)]);
     if (!detail || !matrix) throw noSuchVenue(venue);
     // of the two the one that is never held: a week's figures may be half a minute older
-    const age = await dataAge(clock, matrix.generatedAt);
+    const age = await ageOf(matrix.generatedAt);
     const body = rendered(`venue ${JSON.stringify(view)}`, [detail, matrix, age], () =>
       venuePage({
         ...{ view, age, config: configs.get(venue)! },

@@ -92,7 +92,7 @@ void t.test("requests are validated", async (t) => {
     const long = "x".repeat(20_000);
     const paths = {
       404: [
-        ...words("/ // /v1 /v1/nothing /v2/status /v1/targets /v1/targets/mtgox /v1/targets/mtgox?range=nope"),
+        ...words("/board /v1 /v1/nothing /v2/status /v1/targets /v1/targets/mtgox /v1/targets/mtgox?range=nope"),
         ...words("/v1/targets/OKX /v1/targets/okx/more /v1/targets/__proto__ /v1/targets/okx%00 /v1/targets/okx%2f.."),
         ...words("/v1/targets/../../etc/passwd /v1/targets/%F0%9F%92%A3 /v1/incidents/%00"),
         `/v1/targets/${"x".repeat(10_000)}`,

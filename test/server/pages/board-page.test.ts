@@ -1,6 +1,7 @@
 /** The board as a reader sees it, as text. */
 import t, { type Test } from "tap";
 import { sql } from "../../../shared/database/pool.js";
+import { oldAfterMs } from "../../../server/pages/data-age.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase, type TestDatabase } from "../../support/database.js";
 import { ago, decide, measured } from "../../support/fleet.js";
@@ -99,7 +100,7 @@ void t.test("old data is called old", async (t) => {
   const database: TestDatabase = await migratedDatabase(t);
   await measured(database.pool, { from: ago(700), to: ago(600) });
   await decide(database.pool, ago(600));
-  const { port } = await serve(t, database);
+  const { port } = await serve(t, { ...database, pagesOldAfterMs: oldAfterMs });
   const { text, icon } = await getPage(port, "/");
   t.match(text, /This is 1?\d minutes old: our engine has decided nothing since\./);
   t.equal(icon, "unknown");

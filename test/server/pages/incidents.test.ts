@@ -1,5 +1,6 @@
 /** The history of incidents and the page of one, as a reader sees them. */
 import t from "tap";
+import { oldAfterMs } from "../../../server/pages/data-age.js";
 import { analystOf } from "../../support/page-of-statements.js";
 import { evidenceStatement, samplesStatement } from "../../../server/pages/incident/checking-statements.js";
 import { type Db, sql } from "../../../shared/database/pool.js";
@@ -104,8 +105,8 @@ void t.test("the page of an incident that the engine opened", async (t) => {
 
   await t.test("says when it was closed and why, and no longer changes", async (t) => {
     const { text, title, html, headers } = await getPage(port, `/incidents/${await slugOf(api, "?venue=kraken")}`);
-    t.match(text, new RegExp(`^Kraken: Ticker was failing for ${duration}\\.`));
-    t.match(title, new RegExp(`was failing for ${duration} ·`));
+    t.match(text, new RegExp(`^Kraken: Ticker was (failing|down) for ${duration}\\.`));
+    t.match(title, new RegExp(`was (failing|down) for ${duration} ·`));
     t.match(text, /An error instead of an answer \(http\)/);
     t.match(text, new RegExp(`We closed the incident at ${instant}: a region that saw it sees it well`));
     t.match(text, /0 of 3 reporting regions still saw it degraded or down/);
@@ -298,7 +299,7 @@ function slugsOf(html: string): string[] {
 
 void t.test("pages warn when their data is old, except of what no longer changes", async (t) => {
   const { pool, registry } = await migratedDatabase(t);
-  const { port } = await serve(t, { pool, registry });
+  const { port } = await serve(t, { pool, registry, pagesOldAfterMs: oldAfterMs });
   await measured(pool, { from: ago(400), to: ago(300) });
   const at = { venue: "okx", component: "rest:ticker" };
   const closed = await pastIncident(pool, { ...at, startedAt: ago(day), minutes: 5 });

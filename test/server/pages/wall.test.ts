@@ -1,6 +1,7 @@
 /** The board on a wall, as a reader across the room sees it. */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
+import { oldAfterMs } from "../../../server/pages/data-age.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured } from "../../support/fleet.js";
@@ -52,7 +53,7 @@ void t.test("the wall does not paint green what it does not know", async (t) => 
   const hostile = `<script>alert(1)</script>\u202e${"x".repeat(150)}`;
   await pool.query(sql`update venue set name = ${hostile} where venue = 'binance'`);
   await decide(pool, ago(600));
-  const { port } = await serve(t, { pool, registry });
+  const { port } = await serve(t, { pool, registry, pagesOldAfterMs: oldAfterMs });
   const { text, html, icon } = await getPage(port, "/wall");
   t.match(text, /^This is 1?\d minutes old: our engine has decided nothing since\./);
   t.equal(icon, "unknown");
