@@ -20,8 +20,8 @@ async function follow(): Promise<void> {
   if (document.hidden) return;
   const headers: Record<string, string> = etag === null ? {} : { "If-None-Match": etag };
   const response = await fetch(location.href, { headers, cache: "no-store" });
-  // an error page is shown too, but with a notice instead of in place of what was there
   if (response.status === 304) return;
+  // what the page showed is better than an error; a notice says that it may be old
   if (!response.ok) throw new Error(`expected the page, got ${response.status}`);
   if (isOfError) return location.reload();
   etag = response.headers.get("ETag");

@@ -3,6 +3,7 @@ import { durationText, msText, percentText } from "../format.js";
 import { compareWords, windowWords } from "../words.js";
 import type { RankGroup, ReliabilityData, ReliabilityRow } from "./rank-groups.js";
 import { scaleStart, UptimeInterval } from "./uptime-interval.js";
+import { TableFrame } from "../parts/table-frame.js";
 
 const columns = 10;
 
@@ -12,29 +13,26 @@ export function Leaderboard({ data, groups }: { data: ReliabilityData; groups: r
     data.venues.flatMap(({ uptimePct, uptimePctLow }) => (uptimePct !== null ? uptimePctLow! : [])),
   );
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={compareWords.region}>
-      <table>
-        <caption>{compareWords.caption(windowWords.during(data.days))}</caption>
-        <thead>
-          <Heads start={start} />
-        </thead>
-        {groups.map((group) => (
-          <tbody key={group.rank}>
-            <tr>
-              <th scope="rowgroup" colSpan={columns} class="group">
-                {group.rank === null ? compareWords.unranked : compareWords.rank(group.rank, group.rows.length)}
-              </th>
-            </tr>
-            {group.rows.map((row) => (
-              <VenueRow key={row.id} row={row} start={start} />
-            ))}
-          </tbody>
-        ))}
-        <tfoot>
-          <FleetRow fleet={data.fleet} start={start} />
-        </tfoot>
-      </table>
-    </div>
+    <TableFrame caption={compareWords.caption(windowWords.during(data.days))}>
+      <thead>
+        <Heads start={start} />
+      </thead>
+      {groups.map((group) => (
+        <tbody key={group.rank}>
+          <tr>
+            <th scope="rowgroup" colSpan={columns} class="group">
+              {group.rank === null ? compareWords.unranked : compareWords.rank(group.rank, group.rows.length)}
+            </th>
+          </tr>
+          {group.rows.map((row) => (
+            <VenueRow key={row.id} row={row} start={start} />
+          ))}
+        </tbody>
+      ))}
+      <tfoot>
+        <FleetRow fleet={data.fleet} start={start} />
+      </tfoot>
+    </TableFrame>
   );
 }
 

@@ -3,6 +3,7 @@ import { durationText } from "../format.js";
 import { detectionWords, windowWords } from "../words.js";
 import type { DetectionData } from "./detection-sentences.js";
 import { FeedState } from "./feed-state.js";
+import { TableFrame } from "../parts/table-frame.js";
 
 type Counts = DetectionData["fleet"];
 
@@ -15,44 +16,41 @@ const columns = [
 export function DetectionTable({ data }: { data: DetectionData }) {
   const { venues, fleet, days, generatedAt } = data;
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={detectionWords.region}>
-      <table>
-        <caption>{detectionWords.caption(windowWords.during(days))}</caption>
-        <thead>
-          <Heads />
-        </thead>
-        <tbody>
-          {venues.map(({ id, name, feed, detection }) => (
-            <tr key={id}>
-              <th scope="row">
-                <a href={`/venues/${id}`}>
-                  <bdi>{name}</bdi>
-                </a>
-              </th>
-              <td class="words">
-                <FeedState feed={feed} now={generatedAt} />
+    <TableFrame caption={detectionWords.caption(windowWords.during(days))}>
+      <thead>
+        <Heads />
+      </thead>
+      <tbody>
+        {venues.map(({ id, name, feed, detection }) => (
+          <tr key={id}>
+            <th scope="row">
+              <a href={`/venues/${id}`}>
+                <bdi>{name}</bdi>
+              </a>
+            </th>
+            <td class="words">
+              <FeedState feed={feed} now={generatedAt} />
+            </td>
+            {detection.venuesCompared > 0 ? (
+              <Row counts={detection}>{firstOf(detection)}</Row>
+            ) : (
+              <td colSpan={columns.length + 2}>
+                {detectionWords.notComparable} {reasonOf(detection)}
               </td>
-              {detection.venuesCompared > 0 ? (
-                <Row counts={detection}>{firstOf(detection)}</Row>
-              ) : (
-                <td colSpan={columns.length + 2}>
-                  {detectionWords.notComparable} {reasonOf(detection)}
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-        {fleet.venuesCompared > 0 && (
-          <tfoot>
-            <tr>
-              <th scope="row">{detectionWords.fleet}</th>
-              <td />
-              <Row counts={fleet}>{detectionWords.noMedian}</Row>
-            </tr>
-          </tfoot>
-        )}
-      </table>
-    </div>
+            )}
+          </tr>
+        ))}
+      </tbody>
+      {fleet.venuesCompared > 0 && (
+        <tfoot>
+          <tr>
+            <th scope="row">{detectionWords.fleet}</th>
+            <td />
+            <Row counts={fleet}>{detectionWords.noMedian}</Row>
+          </tr>
+        </tfoot>
+      )}
+    </TableFrame>
   );
 }
 

@@ -3,6 +3,7 @@ import type { ProblemBody } from "../../api/problem.js";
 import { exactText } from "../format.js";
 import { pageText } from "../page.js";
 import { docsWords, errorWords, pageWords } from "../words.js";
+import { TableFrame } from "../parts/table-frame.js";
 
 /** @param retryAfterS as in Retry-After; 0 where there is none */
 export function errorPage(problem: ProblemBody, retryAfterS: number): string {
@@ -71,28 +72,25 @@ function Retraction({ at, reason }: { at: string; reason: string | null }) {
 
 function BadParameters({ errors }: { errors: NonNullable<ProblemBody["errors"]> }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={errorWords.parameters}>
-      <table>
-        <caption>{errorWords.parameters}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{errorWords.parameter}</th>
-            <th scope="col">{errorWords.message}</th>
+    <TableFrame caption={errorWords.parameters}>
+      <thead>
+        <tr>
+          <th scope="col">{errorWords.parameter}</th>
+          <th scope="col">{errorWords.message}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {errors.map(({ parameter, message }) => (
+          <tr key={parameter}>
+            <th scope="row">
+              <code>{parameter}</code>
+            </th>
+            <td>
+              <bdi>{message}</bdi>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {errors.map(({ parameter, message }) => (
-            <tr key={parameter}>
-              <th scope="row">
-                <code>{parameter}</code>
-              </th>
-              <td>
-                <bdi>{message}</bdi>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </TableFrame>
   );
 }

@@ -4,6 +4,7 @@ import { Instant } from "../parts/instant.js";
 import type { RegionSummary } from "../parts/region-health.js";
 import { regionsWords } from "../words.js";
 import { venueNames } from "./venue-names.js";
+import { TableFrame } from "../parts/table-frame.js";
 
 export interface ImpairmentTableProps {
   region: RegionSummary;
@@ -20,37 +21,34 @@ export function ImpairmentTable({ region: { name, impairments }, names, now }: I
   return (
     <>
       <h3>{regionsWords.impairments}</h3>
-      <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
-        <table>
-          <caption>{caption}</caption>
-          <thead>
-            <tr>
-              {[began, recognised, ended, lasted, recognisedBy].map((head) => (
-                <th key={head} scope="col">
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {impairments.map(({ startedAt, recognisedAt, endedAt, venues, measured }) => (
-              <tr key={startedAt}>
-                <th scope="row">
-                  <Instant at={startedAt} now={now} />
-                </th>
-                <td>
-                  <Instant at={recognisedAt} now={now} />
-                </td>
-                <td>{endedAt === null ? regionsWords.lasts : <Instant at={endedAt} now={now} />}</td>
-                <td>{durationText(sinceMs(startedAt, endedAt ?? now))}</td>
-                <td class="words">
-                  {regionsWords.ofMeasured(venues.length, measured)}: {venueNames(venues, names)}
-                </td>
-              </tr>
+      <TableFrame caption={caption}>
+        <thead>
+          <tr>
+            {[began, recognised, ended, lasted, recognisedBy].map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
             ))}
-          </tbody>
-        </table>
-      </div>
+          </tr>
+        </thead>
+        <tbody>
+          {impairments.map(({ startedAt, recognisedAt, endedAt, venues, measured }) => (
+            <tr key={startedAt}>
+              <th scope="row">
+                <Instant at={startedAt} now={now} />
+              </th>
+              <td>
+                <Instant at={recognisedAt} now={now} />
+              </td>
+              <td>{endedAt === null ? regionsWords.lasts : <Instant at={endedAt} now={now} />}</td>
+              <td>{durationText(sinceMs(startedAt, endedAt ?? now))}</td>
+              <td class="words">
+                {regionsWords.ofMeasured(venues.length, measured)}: {venueNames(venues, names)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </TableFrame>
     </>
   );
 }

@@ -5,6 +5,7 @@ import { isolated } from "../board/headline.js";
 import { regionsWords } from "../words.js";
 import { clockText } from "./clock-text.js";
 import { vantageText } from "./vantage-text.js";
+import { TableFrame } from "../parts/table-frame.js";
 
 type Probe = RegionSummary["probes"][number];
 
@@ -13,25 +14,22 @@ export function ProbeTable({ region: { name, probes }, now }: { region: RegionSu
   const { probe, version, started, seen, venues, slotsUnmeasured, clock, vantage } = regionsWords;
   const caption = regionsWords.probes(isolated(name));
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
-      <table>
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            {[probe, version, started, seen, venues, slotsUnmeasured, clock, vantage].map((head) => (
-              <th key={head} scope="col" class={head === venues ? "figure" : undefined}>
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {probes.map((probe) => (
-            <Row key={probe.id} probe={probe} now={now} />
+    <TableFrame caption={caption}>
+      <thead>
+        <tr>
+          {[probe, version, started, seen, venues, slotsUnmeasured, clock, vantage].map((head) => (
+            <th key={head} scope="col" class={head === venues ? "figure" : undefined}>
+              {head}
+            </th>
           ))}
-        </tbody>
-      </table>
-    </div>
+        </tr>
+      </thead>
+      <tbody>
+        {probes.map((probe) => (
+          <Row key={probe.id} probe={probe} now={now} />
+        ))}
+      </tbody>
+    </TableFrame>
   );
 }
 

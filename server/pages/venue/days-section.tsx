@@ -3,9 +3,10 @@ import { counted, dayText } from "../format.js";
 import { DayBars } from "../parts/day-bars.js";
 import { Instant } from "../parts/instant.js";
 import { TableFrame } from "../parts/table-frame.js";
-import { boardWords, dayWords, uptimeWords } from "../words.js";
+import { boardWords, dayWords } from "../words.js";
 import { boundsText, coverageText, minutesText, uptimeText } from "./uptime-text.js";
 import type { VenueDetail } from "./venue-view.js";
+import { UptimeHeads } from "./uptime-heads.js";
 
 export interface DaysSectionProps {
   detail: VenueDetail;
@@ -45,26 +46,7 @@ export function DaysSection({ detail: { days, excluded }, regionNames, now }: Da
 function DayTable({ days, now }: { days: VenueDetail["days"]; now: string }) {
   return (
     <TableFrame caption={dayWords.caption}>
-      <thead>
-        <tr>
-          <th scope="col">{dayWords.day}</th>
-          <th scope="col" class="figure">
-            {uptimeWords.uptime}
-          </th>
-          <th scope="col" class="figure">
-            {uptimeWords.bounds}
-          </th>
-          <th scope="col" class="figure">
-            {uptimeWords.coverage}
-          </th>
-          <th scope="col" class="figure">
-            {uptimeWords.down}
-          </th>
-          <th scope="col" class="figure">
-            {uptimeWords.degraded}
-          </th>
-        </tr>
-      </thead>
+      <UptimeHeads first={dayWords.day} />
       <tbody>
         {[...days].reverse().map((day) => (
           <tr key={day.date}>

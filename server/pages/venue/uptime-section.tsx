@@ -3,6 +3,7 @@ import { TableFrame } from "../parts/table-frame.js";
 import { matrixWords, uptimeWords } from "../words.js";
 import { type UptimeBounds, boundsText, coverageText, minutesText, uptimeText } from "./uptime-text.js";
 import type { VenueDetail } from "./venue-view.js";
+import { UptimeHeads } from "./uptime-heads.js";
 
 interface UptimeRow extends UptimeBounds {
   key: string;
@@ -34,26 +35,7 @@ export function UptimeSection({ detail: { summary } }: { detail: VenueDetail }) 
         {uptimeWords.explained} <a href="/methodology">{uptimeWords.method}</a>
       </p>
       <TableFrame caption={uptimeWords.caption}>
-        <thead>
-          <tr>
-            <th scope="col">{uptimeWords.what}</th>
-            <th scope="col" class="figure">
-              {uptimeWords.uptime}
-            </th>
-            <th scope="col" class="figure">
-              {uptimeWords.bounds}
-            </th>
-            <th scope="col" class="figure">
-              {uptimeWords.coverage}
-            </th>
-            <th scope="col" class="figure">
-              {uptimeWords.down}
-            </th>
-            <th scope="col" class="figure">
-              {uptimeWords.degraded}
-            </th>
-          </tr>
-        </thead>
+        <UptimeHeads first={uptimeWords.what} />
         <tbody>
           {rows.map((row) => (
             <tr key={row.key}>

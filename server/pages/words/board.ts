@@ -8,7 +8,7 @@ export const boardWords = {
   noVenues: "No venue is measured yet.",
   unknown: (names: string) => `Unknown: ${names}.`,
   failing: (label: string, isDown: boolean) => `${label} ${isDown ? "failing" : "degraded"}`,
-  recovering: (label: string) => `${label} healthy again; its incident stays open until that has lasted.`,
+  recovering: (label: string) => `${label} is healthy again. The incident closes once this has lasted.`,
   inRegions: (saw: number, of: number) => `in ${saw} of ${of} regions`,
   lasting: (duration: string) => `for ${duration}`,
   andOthers: (count: number) => `, and ${count} more ${count === 1 ? "incident" : "incidents"}`,

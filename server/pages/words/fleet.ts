@@ -14,7 +14,6 @@ export const compareWords = {
     "Uptime is the share of the measured minutes in which a venue was not down. Nobody knows what happened in the other minutes. So the bounds say where the uptime of all minutes lies; they are right about 95 times in a hundred. A venue ranks below those whose lower bound is above its upper bound.",
   days: "All days are UTC days, and the present day counts until a few minutes ago.",
   caption: (during: string) => `Venues by rank ${during}`,
-  region: "Leaderboard",
   rank: (rank: number, count: number) =>
     count === 1 ? `Rank ${rank}` : `Rank ${rank}, shared by ${count} venues: the measurements do not separate them`,
   unranked: "Not measured enough: less than half of the minutes, so there is no uptime",
@@ -82,7 +81,6 @@ export const detectionWords = {
   others: (maintenances: number, others: number) =>
     `${maintenances} ${maintenances === 1 ? "notice" : "notices"} of maintenance and ${others} about what we do not measure are not compared.`,
   caption: (during: string) => `Venues compared with what they say ${during}`,
-  region: "Comparison by venue",
   venue: "Venue",
   feed: "The venue's feed",
   days: "Days compared",

@@ -9,7 +9,7 @@ export const venueWords = {
     `${name} is healthy, as ${see} of ${counted} ${counted === 1 ? "region sees" : "regions see"} it.` +
     `${others === 0 ? "" : ` ${others} more ${others === 1 ? "region does" : "regions do"} not count.`}`,
   healthyAgain: (name: string, label: string) =>
-    `${name} is healthy again. The incident of ${label} stays open until that has lasted.`,
+    `${name} is healthy again. The incident of ${label} closes once this has lasted.`,
   unknown: (name: string) =>
     `We do not know whether ${name} works: too few regions have measured it in the last minute.`,
   engineSilent: (name: string) => `We do not know whether ${name} works: our own engine decides nothing at present.`,

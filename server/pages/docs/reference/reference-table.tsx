@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { TableFrame } from "../../parts/table-frame.js";
 
 export interface ReferenceTableProps {
   caption: string;
@@ -7,23 +8,20 @@ export interface ReferenceTableProps {
   children: ComponentChildren;
 }
 
-/** A table that scrolls by itself where it is wider than the page. */
+/** A table of the reference, with its columns by name. */
 export function ReferenceTable({ caption, columns, children }: ReferenceTableProps) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
-      <table>
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
+    <TableFrame caption={caption}>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th key={column} scope="col">
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </TableFrame>
   );
 }
