@@ -37,7 +37,7 @@ const limitS = 600;
 const optimizeLater = process.version.startsWith("v20.") ? ["--interrupt-budget=1000000"] : [];
 
 /** Half a minute or more each: if started last, one of them would run alone at the end. */
-const startedFirst = ["demo", "api-states", "incident-scenarios", "engine-scenarios", "prometheus"];
+const startedFirst = ["demo", "in-chromium", "incident-scenarios", "engine-scenarios", "prometheus"];
 
 /**
  * Run only by `--long`, every night: kills, storms, random worlds and long histories. Each has a sibling that always
@@ -46,7 +46,7 @@ const startedFirst = ["demo", "api-states", "incident-scenarios", "engine-scenar
 const long = [
   // the engine compared with the second opinion, with its mutants, and over long histories
   ...["second-opinion", "second-opinion-fleets", "engine-mutants", "catch-up", "typical-trouble", "replay"],
-  ...["replay-rules", "reliability", "stalls-write", "engine-numbers"],
+  ...["second-opinion-typical", "replay-rules", "reliability", "stalls-write", "engine-numbers"],
   ...[
     "engine-scenarios",
     "incident-scenarios",
@@ -81,6 +81,8 @@ const long = [
   ...["embedded-durability", "embedded-traps", "embedded-limits", "writable-host", "own-troubles", "edges"],
   // everything at once
   ...["whole-way", "crowd-of-faults", "demo-day", "move", "comparing", "pairing", "row-stream", "api-fuzz"],
+  // each state, message and page of the API and the command line
+  ...["api-states", "held-pages", "api-spreadsheet", "channel-errors"],
   // servers, which most machines lack
   ...["topology", "backup-drill", "failover", "timescaledb-upgrade", "patroni-loss"],
 ];

@@ -88,7 +88,7 @@ async function makeWorldOfPage(db: Db): Promise<void> {
   await measured(db, { ...trouble, from: at("02:06"), regions: ["us-east"], receivedAfterS: 7 });
   await measured(db, { ...trouble, from: at("02:11"), regions: ["eu-central"] });
   await makeTypical(db);
-  await decideThrough(db, at("01:50"), at("06:00"));
+  await decideThrough(db, at("01:50"), at("06:00"), rulesRow);
 }
 
 async function makeWorldOfAllKinds(db: Db): Promise<void> {
@@ -129,7 +129,7 @@ async function makeWorldOfAllKinds(db: Db): Promise<void> {
   // one region turns bad at every venue, and another has trouble with one of them
   await measured(db, { from: at("04:30"), to: at("05:20"), fault: "dns", regions: ["us-east"] });
   await measured(db, { from: at("04:50"), to: at("05:20"), fault: "tls", venue: "gate", ...reporting });
-  await decideThrough(db, at("01:50"), at("07:20"));
+  await decideThrough(db, at("01:50"), at("07:20"), rulesRow);
 
   const bitget = { venue: "bitget", component: "rest:ticker", regions: ["eu-central", "us-east"] };
   await measured(db, { ...bitget, from: at("08:20"), to: at("08:50"), fault: "body" });

@@ -1,6 +1,7 @@
 /** Pages of incidents that the engine itself has opened, one of each kind of trouble. */
 import t from "tap";
 import { sql, type Db } from "../../../shared/database/pool.js";
+import { rulesRow } from "../../../server/engine/rules.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decideThrough, type Measured, measured, pastIncident, unmeasured } from "../../support/fleet.js";
@@ -52,7 +53,7 @@ async function causeIncidents(db: Db): Promise<void> {
   // on a fresh database when it fails
   await unmeasured(db, { from: all.from, to: ago(490), venue: "bitget", component: "rest:ticker" });
   await trouble("bitget", "rest:ticker", { fault: "http" });
-  await decideThrough(db, ago(500), ago(250));
+  await decideThrough(db, ago(500), ago(250), rulesRow);
 }
 
 void t.test("the page of an incident that the engine opened", async (t) => {

@@ -231,7 +231,7 @@ void t.test("spec: the median and the 95 % percentile are of all channels togeth
     for (let i = 0; i < channels; i++) await addChannel(pool);
     const end = Date.now() - 3 * hour;
     // some were recorded an hour or more before they are claimed
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < 16; i++) {
       const venue = pick("okx", "kraken", "gate", "bybit");
       const at = new Date(end - between(0, 1.3 * hour));
       const kinds = pick<Kind[]>(["opened", "closed"], ["opened", "escalated", "closed"]);

@@ -2,11 +2,10 @@
 import { randomBytes } from "node:crypto";
 import t, { type Test } from "tap";
 import type { Added } from "../../../server/alerts/channels/add-channel.js";
-import { channelsOf } from "../../../server/alerts/channels/channels.js";
 import { makeSealing } from "../../../server/alerts/channels/sealing.js";
 import { sql } from "../../../shared/database/pool.js";
-import { byTwos, cliWith } from "../../support/cli-input.js";
-import { emptyDatabase, migratedDatabase } from "../../support/database.js";
+import { cliWith } from "../../support/cli-input.js";
+import { migratedDatabase } from "../../support/database.js";
 import { sealed, url } from "../../support/sealed-channel.js";
 
 const routingKey = "R0hunter2hunter2hunter2hunter2xy";
@@ -103,60 +102,10 @@ void t.test("venuewatch channel on the command line", async (t) => {
   });
 
   await t.test("an error names its cause and reveals no secret", async (t) => {
-    const paging = ["add", "--format=paging"];
-    const otherKey = { CHANNEL_KEY: randomBytes(32).toString("base64") };
-    const withoutTables = { DATABASE_URL: await emptyDatabase(t) };
-    const mistakes: [string[], string | RegExp, Record<string, string>?][] = [
-      [["add"], "channel add: --url is missing; format native requires it"],
-      [paging, "--service-region is missing"],
-      [[...paging, "--service-region=us"], "--key is missing; format paging"],
-      [[...paging, "--service-region=asia"], '--service-region: expected one of us, eu, got "asia"'],
-      [[...paging, "--service-region=us", "--key=hunter2"], "--key: expected a routing key of 32 characters, got 7"],
-      [[...paging, "--service-region=us", `--key=${" ".repeat(32)}`], "other than visible ASCII characters"],
-      [[...paging, "--service-region=us", "--url", url], "--url is not for format paging, which takes --key"],
-      [["add", "--key", routingKey], "--key is not for format native"],
-      [["add", "--url", url, "--service-region=us"], "--service-region is for format paging, not for native"],
-      [["add", "--format=mail"], '--format: expected one of native, chat, paging, got "mail"'],
-      [["add", "--url", url, "--floor=bad"], "--floor: expected one of degraded, outage"],
-      [["add", "--url", url, "--venue=krake,okx"], /--venue: there is no venue krake; the venues are .*kraken, /],
-      [["add", "--url", url, "--venue=okx,"], "--venue: expected one or more"],
-      [["add", "--url", url, "--category=shop"], /--category: expected one of exchange, rpc, .*, got "shop"/],
-      [["add", "--url", url, "--venue=okx", "--category=rpc"], "--category: no venue of --venue has category rpc"],
-      [["add", "--url", url, "--category=rpc"], "--category: no published venue has category rpc"],
-      [["add", "--url", url, "--description", "x".repeat(201)], "expected at most 200 characters, got 201"],
-      [["add", "--url", url, "--description", "a\u001b[31m"], "--description: expected one line of plain text"],
-      [["add", "--url", "hunter2"], "--url: expected a URL such as"],
-      [["add", "--url", "https://u:hunter2@example.org/x"], "--url: expected a URL without user and password"],
-      [["add", "--url", "https://127.0.0.1/hunter2"], "--url: 127.0.0.1 is"],
-      [["add", "--url", url], /CHANNEL_KEY is not set; .* openssl rand -base64 32/, { CHANNEL_KEY: "" }],
-      [["rotate", "1"], "CHANNEL_KEY is not set", { CHANNEL_KEY: "" }],
-      [["add", "--url", url], "CHANNEL_KEY: expected 32 bytes as base64", { CHANNEL_KEY: "hunter2" }],
-      [["rotate", "1"], "the destination was encrypted with another CHANNEL_KEY; set that one", otherKey],
-      [["rotate", "1", "--url", url], "--url cannot be used: channel 1 is native"],
-      [["rotate", "2"], "channel rotate: --key is missing"],
-      [["rotate", "2", "--overlap=1"], "--overlap cannot be used: channel 2 has"],
-      [["rotate", "1", "--overlap=721"], "whole hours from 0 to 720"],
-      [["rotate", "1", "--overlap=-1"], "whole hours from 0 to 720"],
-      [["show", "x"], 'expected the number of a channel, got "x"; venuewatch channel list shows them'],
-      [["show", "0"], "expected the number of a channel"],
-      [["show", "99"], "there is no channel 99; the channels are 1, 2"],
-      [["enable", url], "expected the number of a channel, got something else"],
-      [["show"], "channel show takes ID besides options, got none"],
-      [["mute", "1"], 'channel has no action "mute", expected one of add, list'],
-      [["add", "--url", url], "cannot be used (ECONNREFUSED)", { DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/x" }],
-      [["add", "--url", url], "venuewatch's tables are missing; run venuewatch migrate", withoutTables],
-    ];
-    const before = await channelsOf(pool, {});
-    await byTwos(mistakes, async ([args, message, more]) => {
-      const { code, out, err } = await channel(t, args, "", more);
-      const which = args.join(" ").slice(0, 80);
-      t.equal(code, 2, which);
-      t.match(err, message, which);
-      t.equal(out, "", which);
-      t.notMatch(err, /hunter2|^ +at /m, "no secret and no stack trace");
-      if (more?.["CHANNEL_KEY"]) t.notMatch(err, more["CHANNEL_KEY"]);
-    });
-    t.same(await channelsOf(pool, {}), before, "no channel was changed");
+    const { code, out, err } = await channel(t, ["add", "--url", "https://u:hunter2@example.org/x"]);
+    t.match({ code, out }, { code: 2, out: "" });
+    t.match(err, "--url: expected a URL without user and password");
+    t.notMatch(err, /hunter2|^ +at /m, "no secret and no stack trace");
   });
 
   await t.test("allows this machine as receiver only with ALERT_LOOPBACK", async (t) => {

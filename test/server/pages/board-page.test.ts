@@ -3,13 +3,15 @@ import t, { type Test } from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { oldAfterMs } from "../../../server/pages/data-age.js";
 import { serve } from "../../support/api.js";
-import { migratedDatabase, type TestDatabase } from "../../support/database.js";
+import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured } from "../../support/fleet.js";
 import { getPage } from "../../support/page.js";
-import { troubledBoard } from "../../support/page-world.js";
+import { emptied, troubledBoard } from "../../support/page-world.js";
+
+const database = await migratedDatabase(t);
 
 void t.test("the board of an empty database", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   await pool.query(sql`update venue set published = false`);
   const without = await serve(t, { pool, registry });
   t.match((await getPage(without.port, "/")).text, /No venue is measured yet\./);
@@ -23,7 +25,7 @@ void t.test("the board of an empty database", async (t) => {
 });
 
 void t.test("the board", async (t) => {
-  const database = await migratedDatabase(t);
+  await emptied(database);
   await troubledBoard(database.pool);
   const { port } = await serve(t, database);
   await t.test("answers in a sentence", async (t) => {
@@ -80,7 +82,7 @@ async function caches(t: Test, port: number) {
 }
 
 void t.test("hostile names do not change the page around them", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const hostile = [`<script>alert(1)</script>`, "\u202egnp.exe", "x".repeat(200), `" onload="alert(1)`];
   for (const [at, name] of hostile.entries())
     await pool.query(sql`update venue set name = ${name} where position = ${at + 1}`);
@@ -98,7 +100,7 @@ void t.test("hostile names do not change the page around them", async (t) => {
 });
 
 void t.test("old data is called old", async (t) => {
-  const database: TestDatabase = await migratedDatabase(t);
+  await emptied(database);
   await measured(database.pool, { from: ago(700), to: ago(600) });
   await decide(database.pool, ago(600));
   const { port } = await serve(t, { ...database, pagesOldAfterMs: oldAfterMs });

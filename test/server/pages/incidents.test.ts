@@ -8,7 +8,7 @@ import { type Api, serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, decideThrough, measured, outage, pastIncident } from "../../support/fleet.js";
 import { getPage } from "../../support/page.js";
-import { troubledBoard } from "../../support/page-world.js";
+import { emptied, troubledBoard } from "../../support/page-world.js";
 import { notice, readThrough, said, whole } from "../../support/stored-notices.js";
 
 const minute = 60;
@@ -22,8 +22,10 @@ async function slugOf(api: Api, query = ""): Promise<string> {
   return body.incidents[0]!.slug;
 }
 
+const database = await migratedDatabase(t);
+
 void t.test("the page of an incident that the engine opened", async (t) => {
-  const { pool, registry, url } = await migratedDatabase(t);
+  const { pool, registry, url } = await emptied(database);
   const api = await serve(t, { pool, registry });
   const { port } = api;
   await troubledBoard(pool);
@@ -117,7 +119,7 @@ void t.test("the page of an incident that the engine opened", async (t) => {
 });
 
 void t.test("an open incident that nobody sees any more says so", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const api = await serve(t, { pool, registry });
   await outage.open(pool);
   await pool.query(sql`delete from sample where ts > ${ago(200)}`);
@@ -131,7 +133,7 @@ void t.test("an open incident that nobody sees any more says so", async (t) => {
 });
 
 void t.test("what the venue says", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const { port } = await serve(t, { pool, registry });
   const startedAt = ago(7 * hour);
   const past = (venue: string) => pastIncident(pool, { venue, component: "rest:ticker", startedAt, minutes: 5 });
@@ -163,7 +165,7 @@ void t.test("what the venue says", async (t) => {
 });
 
 void t.test("an incident of long ago says what is no longer known", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const { port } = await serve(t, { pool, registry });
   const startedAt = ago(300 * day);
   const slug = await pastIncident(pool, { venue: "okx", component: "rest:ticker", startedAt, minutes: 18 });
@@ -177,7 +179,7 @@ void t.test("an incident of long ago says what is no longer known", async (t) =>
 });
 
 void t.test("hostile names change nothing but themselves", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const hostile = structuredClone(registry);
   const name = `<script>alert(1)</script>\u202e"'${"x".repeat(200)}`;
   for (const venue of hostile.venues) venue.name = name;
@@ -196,7 +198,7 @@ void t.test("hostile names change nothing but themselves", async (t) => {
 });
 
 void t.test("there is no page of a retracted or unknown incident", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const { port } = await serve(t, { pool, registry });
   const past = { venue: "okx", component: "rest:ticker", startedAt: ago(day), minutes: 5 };
   const retracted = await pastIncident(pool, { ...past, retracted: true });
@@ -210,7 +212,7 @@ void t.test("there is no page of a retracted or unknown incident", async (t) => 
 });
 
 void t.test("the history", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const { port } = await serve(t, { pool, registry });
 
   await t.test("of an empty database has nothing, and says how far it looks back", async (t) => {
@@ -298,7 +300,7 @@ function slugsOf(html: string): string[] {
 }
 
 void t.test("pages warn when their data is old, except of what no longer changes", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const { port } = await serve(t, { pool, registry, pagesOldAfterMs: oldAfterMs });
   await measured(pool, { from: ago(400), to: ago(300) });
   const at = { venue: "okx", component: "rest:ticker" };

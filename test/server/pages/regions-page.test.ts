@@ -7,9 +7,12 @@ import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, decideThrough, measured } from "../../support/fleet.js";
 import { member } from "../../support/member.js";
 import { getPage } from "../../support/page.js";
+import { emptied } from "../../support/page-world.js";
+
+const database = await migratedDatabase(t);
 
 void t.test("regions that send nothing", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   await decide(pool);
   const { port } = await serve(t, { pool, registry });
   await t.test("are unknown, not well", async (t) => {
@@ -35,7 +38,7 @@ void t.test("regions that send nothing", async (t) => {
 });
 
 void t.test("an impaired region", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   await measured(pool, { from: ago(600), to: ago(0) });
   await measured(pool, { from: ago(90), to: ago(0), fault: "timeout", regions: ["us-east"] });
   await decideThrough(pool, ago(110), ago(2));
@@ -52,7 +55,7 @@ void t.test("an impaired region", async (t) => {
 });
 
 void t.test("the probes of a region", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const machine = "1".repeat(16);
   const since = new Date("2026-01-15T12:00:00Z");
   const east = member(pool, {

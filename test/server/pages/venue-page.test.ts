@@ -5,11 +5,13 @@ import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, decideThrough, measured, pastIncident } from "../../support/fleet.js";
 import { getPage } from "../../support/page.js";
-import { troubledBoard } from "../../support/page-world.js";
+import { emptied, troubledBoard } from "../../support/page-world.js";
 import { notice, readThrough, said, whole } from "../../support/stored-notices.js";
 
+const database = await migratedDatabase(t);
+
 void t.test("a venue that nobody has measured", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const { port } = await serve(t, { pool, registry });
   const { text, icon } = await getPage(port, "/venues/okx");
   t.match(text, /We do not know whether OKX works: our own engine decides nothing at present\./);
@@ -26,7 +28,7 @@ void t.test("a venue that nobody has measured", async (t) => {
 });
 
 void t.test("a venue in trouble", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   await troubledBoard(pool);
   const { port } = await serve(t, { pool, registry });
   await t.test("answers in a sentence", async (t) => {
@@ -64,7 +66,7 @@ void t.test("a venue in trouble", async (t) => {
 });
 
 void t.test("regions that are not counted", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const { port } = await serve(t, { pool, registry });
   const okx = async () => (await getPage(port, "/venues/okx")).text;
   await t.test("an impaired one", async (t) => {
@@ -94,7 +96,7 @@ void t.test("regions that are not counted", async (t) => {
 });
 
 void t.test("what is over", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   await measured(pool, { from: ago(120), to: ago(0) });
   await onThreeSaturdays(pool);
   await readThrough(pool, "okx", ago(100_000), ago(60));
@@ -122,7 +124,7 @@ async function onThreeSaturdays(db: Db): Promise<void> {
 }
 
 void t.test("a venue with sixty components", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   await pool.query(sql`
     insert into component (venue_id, component, label, target, cadence_ms, position)
     select venue_id, 'rest:part' || chr(97 + n / 26) || chr(97 + n % 26), 'Part ' || n, target, cadence_ms, 100 + n
@@ -138,7 +140,7 @@ void t.test("a venue with sixty components", async (t) => {
 });
 
 void t.test("hostile texts stay texts", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   await pool.query(sql`update venue set name = ${"<script>alert(1)</script>\u202e"} where venue = 'okx'`);
   await pool.query(sql`update venue set name = ${"x".repeat(200)} where venue = 'kraken'`);
   await pool.query(sql`update component set label = ${"</h1><img src=x>\u202e"} where component = 'rest:ticker'`);
@@ -154,7 +156,7 @@ void t.test("hostile texts stay texts", async (t) => {
 });
 
 void t.test("addresses of a venue's page", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   await measured(pool, { from: ago(60), to: ago(0), venue: "okx" });
   await decide(pool);
   const [first, ...others] = registry.venues;

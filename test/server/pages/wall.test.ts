@@ -6,10 +6,12 @@ import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured } from "../../support/fleet.js";
 import { getPage } from "../../support/page.js";
-import { troubledBoard } from "../../support/page-world.js";
+import { emptied, troubledBoard } from "../../support/page-world.js";
+
+const database = await migratedDatabase(t);
 
 void t.test("the wall", async (t) => {
-  const database = await migratedDatabase(t);
+  await emptied(database);
   await troubledBoard(database.pool);
   const { port } = await serve(t, database);
   const tiles = async (query = "") => tilesOf((await getPage(port, `/wall${query}`)).html);
@@ -48,7 +50,7 @@ void t.test("the wall", async (t) => {
 });
 
 void t.test("the wall does not paint green what it does not know", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   await measured(pool, { from: ago(700), to: ago(600) });
   const hostile = `<script>alert(1)</script>\u202e${"x".repeat(150)}`;
   await pool.query(sql`update venue set name = ${hostile} where venue = 'binance'`);
@@ -62,7 +64,7 @@ void t.test("the wall does not paint green what it does not know", async (t) => 
 });
 
 void t.test("the wall of an empty database", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   await pool.query(sql`update venue set published = false`);
   const { port } = await serve(t, { pool, registry });
   t.match((await getPage(port, "/wall")).text, /No venue is measured yet\. No incident is open\./);

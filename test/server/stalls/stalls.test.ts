@@ -94,7 +94,7 @@ void t.test("quiet periods are measured from stored samples", async (t) => {
   await t.test("agree with a simple computation for random series", async (t) => {
     const random = randomFrom(5);
     let periods = 0;
-    for (const [day, { id: venue, socket }] of [...registry.venues, ...registry.venues].entries()) {
+    for (const [day, { id: venue, socket }] of registry.venues.entries()) {
       const stream = socket!.streams[Math.floor(random() * 3)]!;
       const series = seriesOf(venue, stream);
       // each has a separate day: an impairment affects all streams
@@ -112,7 +112,7 @@ void t.test("quiet periods are measured from stored samples", async (t) => {
       t.strictSame(await readSilences(pool, series, window), expected);
       periods += expected.reduce((sum, one) => sum + one.periods, 0);
     }
-    t.ok(periods > 1000, `${periods} periods`);
+    t.ok(periods > 500, `${periods} periods`);
   });
 
   await t.test("give a proposal and the number of false stalls for each stream", async (t) => {
