@@ -2,12 +2,15 @@ import t, { type Test } from "tap";
 import { type Db, type Pool, sql } from "../../shared/database/pool.js";
 import { syncRegistry } from "../../server/database/sync-registry.js";
 import { migratedDatabase } from "../support/database.js";
+import { emptied } from "../support/emptied.js";
 import { insertRaw, randomFrom, samplesWithin } from "../support/random-samples.js";
 import { type Circumstances, type Component, type RawSample, rollUp } from "../support/rollup-model.js";
 import { compressAll, dayMs, excludeAll, hourMs, minuteMs, setClock } from "../support/rollup-upkeep.js";
 
+const database = await migratedDatabase(t);
+
 void t.test("roll-ups agree with their samples", async (t) => {
-  const { pool } = await migratedDatabase(t);
+  const { pool } = await emptied(database);
   const watched = await watchedBy(pool);
   const ids = watched.map(({ component_id }) => component_id);
   // three days ago: yesterday is added up only once its last minutes are published, minutes after it is over
@@ -38,7 +41,7 @@ void t.test("roll-ups agree with their samples", async (t) => {
 });
 
 void t.test("roll-ups leave out minutes of impaired regions", async (t) => {
-  const { pool } = await migratedDatabase(t);
+  const { pool } = await emptied(database);
   const watched = await watchedBy(pool);
   const ids = watched.map(({ component_id }) => component_id);
   const random = randomFrom(5);
@@ -94,7 +97,7 @@ async function impaired(pool: Pool, region: number, startedMs: number, recognise
 }
 
 void t.test("one region is enough where only one is published", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const watched = await watchedBy(pool);
   const minute = Math.floor(Date.now() / minuteMs) * minuteMs - 20 * minuteMs;
   const before = samplesWithin(randomFrom(3), new Date(minute), 6, [1, 2, 3, 4], [1]);
@@ -115,7 +118,7 @@ void t.test("one region is enough where only one is published", async (t) => {
 });
 
 void t.test("the newest minutes are always right", async (t) => {
-  const { pool } = await migratedDatabase(t);
+  const { pool } = await emptied(database);
   const watched = await watchedBy(pool);
   const ids = watched.map(({ component_id }) => component_id);
   const random = randomFrom(11);

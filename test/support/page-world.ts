@@ -1,17 +1,6 @@
 /** A board with everything that pages show: trouble, a region without a vote, incidents, notices, gaps. */
 import type { Db } from "../../shared/database/pool.js";
-import { syncRegistry } from "../../server/database/sync-registry.js";
-import type { TestDatabase } from "./database.js";
-import { ago, decideThrough, forget, measured, unmeasured } from "./fleet.js";
-
-/** Removes all measurements, incidents and notices, and names everything as the registry does. Returns the database. */
-export async function emptied(database: TestDatabase): Promise<TestDatabase> {
-  const { pool, registry } = database;
-  await forget(pool);
-  await pool.script("truncate outlier, official_change, official_incident, official_reading restart identity");
-  await syncRegistry(pool, registry);
-  return database;
-}
+import { ago, decideThrough, measured, unmeasured } from "./fleet.js";
 
 /** OKX' ticker fails in two regions, Kraken's failed a few minutes ago, and Gemini is not measured. */
 export async function troubledBoard(db: Db): Promise<void> {

@@ -3,6 +3,7 @@ import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
 import { sendHeartbeat } from "../../../probe/lease/heartbeat.js";
 import { migratedDatabase } from "../../support/database.js";
+import { emptied } from "../../support/emptied.js";
 import { forgetAt, member, type Member } from "../../support/member.js";
 import { randomFrom } from "../../support/random-samples.js";
 
@@ -14,8 +15,10 @@ async function renew(...members: Member[]): Promise<void> {
   for (const one of members) await one.renew();
 }
 
+const database = await migratedDatabase(t);
+
 void t.test("the probes of a region share its venues evenly", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const venues = registry.venues.map(({ id }) => id);
   const all = [...venues].sort();
   const [first, second, third] = [member(pool), member(pool), member(pool)];
@@ -58,7 +61,7 @@ void t.test("the probes of a region share its venues evenly", async (t) => {
 });
 
 void t.test("probes with different registries measure what each knows", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const all = registry.venues.map(({ id }) => id).sort();
   const older = member(pool, { known: all.slice(0, 3) });
   const newer = member(pool);
@@ -72,7 +75,7 @@ void t.test("probes with different registries measure what each knows", async (t
 });
 
 void t.test("evidence still names a probe that said goodbye", async (t) => {
-  const { pool } = await migratedDatabase(t);
+  const { pool } = await emptied(database);
   const one = member(pool);
   await one.renew();
   await one.leave();
@@ -83,7 +86,7 @@ void t.test("evidence still names a probe that said goodbye", async (t) => {
 });
 
 void t.test("a heartbeat stores what a probe reports of itself", async (t) => {
-  const { pool } = await migratedDatabase(t);
+  const { pool } = await emptied(database);
   const since = new Date("2026-01-15T12:00:00Z");
   const one = member(pool, {
     unmeasured: { late: 3, network: 2, stale: 0 },
@@ -113,7 +116,7 @@ const seed = Number(process.env.WATCH_SEED ?? 1);
 const runs = Number(process.env.WATCH_RUNS ?? 1);
 
 void t.test("while probes start, die and return, no venue has two; afterwards each has one", async (t) => {
-  const { pool, registry } = await migratedDatabase(t);
+  const { pool, registry } = await emptied(database);
   const all = registry.venues.map(({ id }) => id).sort();
   const random = randomFrom(seed);
   for (let run = 0; run < runs; run += 1) {
@@ -145,7 +148,7 @@ void t.test("while probes start, die and return, no venue has two; afterwards ea
 });
 
 void t.test("a probe that never returns is deleted after a day, unless it was the last", async (t) => {
-  const { pool } = await migratedDatabase(t);
+  const { pool } = await emptied(database);
   const [gone, last] = [member(pool), member(pool)];
   await renew(gone, last);
   const left = async () => {

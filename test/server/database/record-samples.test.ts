@@ -3,14 +3,17 @@ import { sql } from "../../../shared/database/pool.js";
 import { recordSamples } from "../../../server/database/record-samples.js";
 import type { Sample } from "../../../shared/measurement/sample.js";
 import { migratedDatabase } from "../../support/database.js";
+import { emptied } from "../../support/emptied.js";
 import { madeSample } from "../../support/made-sample.js";
 import { poolOn } from "../../support/pool-on.js";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
+const database = await migratedDatabase(t);
+
 void t.test("a batch of samples is stored once, and each sample's outcome is reported", async (t) => {
-  const { pool } = await migratedDatabase(t);
+  const { pool } = await emptied(database);
   const now = Date.now();
   const batch = [
     madeSample({ slotAt: new Date(now - 2_000) }),
@@ -106,7 +109,7 @@ void t.test("a batch of samples is stored once, and each sample's outcome is rep
 });
 
 void t.test("a sample is good exactly when it has no fault", async (t) => {
-  const { pool } = await migratedDatabase(t);
+  const { pool } = await emptied(database);
   const insert = (good: boolean, fault: string | null) =>
     pool.query(sql`
       insert into sample (ts, component_id, region_id, good, fault) values (now(), 1, 1, ${good}, ${fault}::fault)
@@ -117,7 +120,7 @@ void t.test("a sample is good exactly when it has no fault", async (t) => {
 });
 
 void t.test("three regions can insert while roll-ups are refreshed", async (t) => {
-  const { pool, url, registry } = await migratedDatabase(t);
+  const { pool, url, registry } = await emptied(database);
   const refresher = poolOn(t, url);
   const startMs = Math.floor(Date.now() / minuteMs) * minuteMs - 2 * minuteMs;
 

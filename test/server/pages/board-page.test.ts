@@ -4,9 +4,10 @@ import { sql } from "../../../shared/database/pool.js";
 import { oldAfterMs } from "../../../server/pages/data-age.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
+import { emptied } from "../../support/emptied.js";
 import { ago, decide, measured } from "../../support/fleet.js";
 import { getPage } from "../../support/page.js";
-import { emptied, troubledBoard } from "../../support/page-world.js";
+import { troubledBoard } from "../../support/page-world.js";
 
 const database = await migratedDatabase(t);
 

@@ -6,9 +6,10 @@ import { evidenceStatement, samplesStatement } from "../../../server/pages/incid
 import { type Db, sql } from "../../../shared/database/pool.js";
 import { type Api, serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
+import { emptied } from "../../support/emptied.js";
 import { ago, decide, decideThrough, measured, outage, pastIncident } from "../../support/fleet.js";
 import { getPage } from "../../support/page.js";
-import { emptied, troubledBoard } from "../../support/page-world.js";
+import { troubledBoard } from "../../support/page-world.js";
 import { notice, readThrough, said, whole } from "../../support/stored-notices.js";
 
 const minute = 60;

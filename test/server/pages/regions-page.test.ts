@@ -4,10 +4,10 @@ import { sql } from "../../../shared/database/pool.js";
 import { accepted, tick } from "../../../server/engine/tick.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
+import { emptied } from "../../support/emptied.js";
 import { ago, decide, decideThrough, measured } from "../../support/fleet.js";
 import { member } from "../../support/member.js";
 import { getPage } from "../../support/page.js";
-import { emptied } from "../../support/page-world.js";
 
 const database = await migratedDatabase(t);
 

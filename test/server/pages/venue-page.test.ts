@@ -3,9 +3,10 @@ import t, { type Test } from "tap";
 import { type Db, sql } from "../../../shared/database/pool.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
+import { emptied } from "../../support/emptied.js";
 import { ago, decide, decideThrough, measured, pastIncident } from "../../support/fleet.js";
 import { getPage } from "../../support/page.js";
-import { emptied, troubledBoard } from "../../support/page-world.js";
+import { troubledBoard } from "../../support/page-world.js";
 import { notice, readThrough, said, whole } from "../../support/stored-notices.js";
 
 const database = await migratedDatabase(t);
