@@ -225,40 +225,36 @@ void t.test("spec: the median and the 95 % percentile are of all channels togeth
   const random = randomFrom(5);
   const between = (from: number, to: number) => Math.round(from + random() * (to - from));
   const pick = <T>(...of: readonly T[]) => of[between(0, of.length - 1)]!;
-  let backfills = 0;
-  for (const channels of [2, 4]) {
-    await forget(pool);
-    for (let i = 0; i < channels; i++) await addChannel(pool);
-    const end = Date.now() - 3 * hour;
-    // some were recorded an hour or more before they are claimed
-    for (let i = 0; i < 16; i++) {
-      const venue = pick("okx", "kraken", "gate", "bybit");
-      const at = new Date(end - between(0, 1.3 * hour));
-      const kinds = pick<Kind[]>(["opened", "closed"], ["opened", "escalated", "closed"]);
-      await happened(pool, { venue, at, severity: "degraded", kinds });
-    }
-    await expand(pool, new Date(end));
-    let ms = 0;
-    while ((await states(pool)).includes("event due")) {
-      ms += between(10_000, 20_000);
-      const at = new Date(end + ms);
-      const claimed = await claim(pool, at, between(1, channels));
-      for (const result of ["delivered", "delivered", "refused"] as const) {
-        const some = claimed.splice(0, pick(0, 1, 2, 9));
-        const answered = new Date(+at + between(0, 9_000));
-        await settle(pool, answered, some, result, { attempts: 1 });
-      }
-      await settle(pool, at, claimed, "delivered");
-      if (random() < 0.02) await retract(pool, pick("okx", "gate"));
-    }
-    const answer = await figures(pool);
-    const { counted, p50Ms, p95Ms, ...all } = await expectedFigures(pool);
-    t.ok(counted > 10 && counted < all.deliveries);
-    backfills += all.backfills;
-    t.match(answer, { deliveries: counted, p50Ms, p95Ms }, JSON.stringify(all));
-    t.match(answer, await fromTheLog(pool), "the figures agree with docs/methodology.md");
+  const channels = 3;
+  for (let i = 0; i < channels; i++) await addChannel(pool);
+  const end = Date.now() - 3 * hour;
+  // some were recorded an hour or more before they are claimed
+  for (let i = 0; i < 24; i++) {
+    const venue = pick("okx", "kraken", "gate", "bybit");
+    const at = new Date(end - between(0, 1.3 * hour));
+    const kinds = pick<Kind[]>(["opened", "closed"], ["opened", "escalated", "closed"]);
+    await happened(pool, { venue, at, severity: "degraded", kinds });
   }
-  t.ok(backfills > 0);
+  await expand(pool, new Date(end));
+  let ms = 0;
+  while ((await states(pool)).includes("event due")) {
+    ms += between(10_000, 20_000);
+    const at = new Date(end + ms);
+    const claimed = await claim(pool, at, between(1, channels));
+    for (const result of ["delivered", "delivered", "refused"] as const) {
+      const some = claimed.splice(0, pick(0, 1, 2, 9));
+      const answered = new Date(+at + between(0, 9_000));
+      await settle(pool, answered, some, result, { attempts: 1 });
+    }
+    await settle(pool, at, claimed, "delivered");
+    if (random() < 0.02) await retract(pool, pick("okx", "gate"));
+  }
+  const answer = await figures(pool);
+  const { counted, p50Ms, p95Ms, ...all } = await expectedFigures(pool);
+  t.ok(counted > 10 && counted < all.deliveries);
+  t.match(answer, { deliveries: counted, p50Ms, p95Ms }, JSON.stringify(all));
+  t.match(answer, await fromTheLog(pool), "the figures agree with docs/methodology.md");
+  t.ok(all.backfills > 0);
 });
 
 /** The contract's rules, applied to the log. */
