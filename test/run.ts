@@ -41,7 +41,7 @@ const startedFirst = ["demo", "in-chromium", "incident-scenarios", "engine-scena
 
 /**
  * Run only by `--long`, every night: kills, storms, random worlds and long histories. Each has a sibling that always
- * runs and fails for most of the same defects. Scenarios are in both: all of them in the long run, a sixteenth otherwise.
+ * runs and fails for most of the same defects. Scenarios are in both: all of them in the long run, else a sixteenth.
  */
 const long = [
   // the engine compared with the second opinion, with its mutants, and over long histories
