@@ -82,7 +82,7 @@ const long = [
   // everything at once
   ...["whole-way", "crowd-of-faults", "demo-day", "move", "comparing", "pairing", "row-stream", "api-fuzz"],
   // each state, message and page of the API and the command line
-  ...["api-states", "held-pages", "api-spreadsheet", "channel-errors"],
+  ...["api-states", "held-pages", "api-spreadsheet", "channel-errors", "limits-in-chromium"],
   // servers, which most machines lack
   ...["topology", "backup-drill", "failover", "timescaledb-upgrade", "patroni-loss"],
 ];

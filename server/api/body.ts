@@ -6,6 +6,8 @@ import { type Encoding } from "./encoding.js";
 /** A finished body in each content encoding. Compressed forms are made once, on first request. */
 export interface Body {
   plain: Buffer;
+  /** Differs for bodies that differ. */
+  digest: string;
   /** The bytes and their strong ETag, which differs between encodings. */
   as(encoding: Encoding): Promise<Encoded>;
 }
@@ -21,17 +23,18 @@ const worthwhileBytes = 1_000;
 
 export function makeBody(text: string): Body {
   const plain = Buffer.from(text);
-  const hash = createHash("sha256").update(plain).digest("base64url");
+  const digest = createHash("sha256").update(plain).digest("base64url");
   const made = new Map<Encoding, Promise<Encoded>>();
 
   async function encode(encoding: Encoding): Promise<Encoded> {
     const bytes = await compress[encoding](plain);
     const suffix = encoding === "identity" ? "" : `-${encoding}`;
-    return { bytes, etag: `"${hash.slice(0, 27)}${suffix}"`, encoding };
+    return { bytes, etag: `"${digest.slice(0, 27)}${suffix}"`, encoding };
   }
 
   return {
     plain,
+    digest,
     as(asked) {
       const encoding = plain.length < worthwhileBytes ? "identity" : asked;
       let encoded = made.get(encoding);

@@ -8,7 +8,7 @@ import { language, pageWords, siteWords, type State } from "./words.js";
 export interface PageProps {
   /** Without the name of the site. */
   title: string;
-  /** The sign in the browser's tab. */
+  /** The sign in the browser's tab, while the data is not old. */
   icon: State;
   /** Which entry of the navigation it belongs to; null: none. */
   section: keyof typeof pageWords | null;
@@ -45,11 +45,18 @@ function Page({ children, bare = false, ...props }: PageProps) {
           </a>
         )}
         {!bare && <Header section={props.section} />}
-        <p id="lost" role="status" hidden>
-          {siteWords.lost}
-        </p>
-        <main id="content" tabIndex={-1} data-follow={followOf(props)}>
-          {props.age !== null && <p class="warning">{siteWords.old(props.age)}</p>}
+        <p
+          id="lost"
+          role="status"
+          hidden
+          data-lost={siteWords.lost}
+          data-limited={siteWords.limited}
+          data-unavailable={siteWords.unavailable}
+          data-title={siteWords.mayBeOld}
+          data-icon={assetPath("unknown.svg")}
+        />
+        <main id="content" class={props.age === null ? undefined : "old"} tabIndex={-1} data-follow={followOf(props)}>
+          <div id="age">{props.age !== null && <p class="warning">{siteWords.old(props.age)}</p>}</div>
           {children}
           {props.generatedAt !== null && (
             <p class="as-of">
@@ -66,19 +73,24 @@ function Page({ children, bare = false, ...props }: PageProps) {
   );
 }
 
+/** Scripts ask for the newest tick every two seconds, unless the page changes more slowly than ticks. */
+const tickS = 2;
+const slowS = 60;
+
 function followOf({ refreshS, reloads = false }: Pick<PageProps, "refreshS" | "reloads">): string | undefined {
   if (refreshS === null) return undefined;
-  return reloads ? "reload" : "";
+  return reloads ? "reload" : String(refreshS < slowS ? tickS : refreshS);
 }
 
-function Head({ title, icon, json, refreshS, scripts = [] }: Omit<PageProps, "children">) {
+function Head({ title, icon, json, age, refreshS, scripts = [] }: Omit<PageProps, "children">) {
+  const shown = age === null ? title : `${siteWords.oldTitle(age)}: ${title}`;
   return (
     <head>
       <meta charSet="utf-8" />
-      <title>{`${title} · ${siteWords.name}`}</title>
+      <title>{`${shown} · ${siteWords.name}`}</title>
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
-      <link rel="icon" type="image/svg+xml" href={assetPath(`${icon}.svg` as const)} />
+      <link rel="icon" type="image/svg+xml" href={assetPath(`${age === null ? icon : "unknown"}.svg` as const)} />
       <link rel="stylesheet" href={assetPath("style.css")} />
       {json !== null && <link rel="alternate" type="application/json" href={json} />}
       {refreshS !== null && (

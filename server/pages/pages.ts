@@ -15,13 +15,13 @@ import { downRedirect, venuePageRoute } from "./venue/venue-page-route.js";
 export function pagesRouter(options: PagesOptions): Router {
   const { registry, boards, windows, ageOf } = options;
   const router = Router();
-  const rendered = makeRendered(200);
+  const rendered = makeRendered();
   router.get("/", boardRoute(boards, ageOf, rendered));
   router.get("/venues/:venue", venuePageRoute(registry, boards, ageOf, rendered));
   router.get("/is-:venue-down", downRedirect(registry));
   router.get("/incidents", incidentsPageRoute(options, rendered));
   router.get("/incidents/:slug", incidentPageRoute(options, rendered));
-  router.get("/compare", compareRoute(windows, ageOf, rendered));
+  router.get("/compare", compareRoute(registry, windows, ageOf, rendered));
   router.get("/detection", detectionPageRoute(windows, ageOf, rendered));
   router.get("/regions", regionsPageRoute(boards, ageOf, rendered));
   router.get("/wall", wallRoute(boards, ageOf, rendered));

@@ -1,28 +1,46 @@
 import { type Body, makeBody } from "../api/body.js";
+import type { Snapshot } from "../api/snapshot.js";
 
 /** Bodies of pages by key, each with what it was rendered from. */
 export type Rendered = ReturnType<typeof makeRendered>;
 
+/** A text stands for itself, a snapshot for its body. */
+export type Shown = string | null | Pick<Snapshot, "body">;
+
+/** Room for each page of fifteen venues. A page in all encodings takes up to twice its own bytes. */
+const mostBytes = 16_000_000;
+
 /**
- * Renders a page again only when something that it shows has changed: all requests within a tick get the same bytes.
+ * Renders a page again only when something that it shows has changed: all requests within a tick get the same bytes. The
+ * least recently rendered pages are evicted first.
  *
- * @param most pages kept; the least recently rendered is evicted first
+ * @param limit of all pages kept, in bytes
  */
-export function makeRendered(most: number) {
-  const kept = new Map<string, { from: readonly unknown[]; body: Body }>();
+export function makeRendered(limit = mostBytes) {
+  const kept = new Map<string, { from: string; body: Body }>();
+  let bytes = 0;
+
+  function forget(key: string): void {
+    bytes -= kept.get(key)?.body.plain.length ?? 0;
+    kept.delete(key);
+  }
 
   /**
    * @param key of the page, from validated parameters
-   * @param from compared by identity: snapshots, and texts
+   * @param shown what it is rendered from. Only digests are kept, since snapshots hold whole bodies
    */
-  return function rendered(key: string, from: readonly unknown[], render: () => string): Body {
+  return function rendered(key: string, shown: readonly Shown[], render: () => string): Body {
+    const from = shown.map((part) => (part !== null && typeof part === "object" ? part.body.digest : part)).join(" ");
     const before = kept.get(key);
-    if (before && before.from.length === from.length && before.from.every((part, at) => part === from[at]))
-      return before.body;
+    if (before?.from === from) return before.body;
     const body = makeBody(render());
-    kept.delete(key);
+    forget(key);
     kept.set(key, { from, body });
-    if (kept.size > most) kept.delete(kept.keys().next().value!);
+    bytes += body.plain.length;
+    for (const oldest of kept.keys()) {
+      if (bytes <= limit || oldest === key) break;
+      forget(oldest);
+    }
     return body;
   };
 }

@@ -2,6 +2,7 @@
 import { categories } from "../../../shared/registry/registry.js";
 import { pageText } from "../page.js";
 import { Elapsed } from "../parts/instant.js";
+import { Headline } from "../parts/headline.js";
 import { IncidentList } from "../parts/incident-list.js";
 import { healthOf, type Regions } from "../parts/region-health.js";
 import { Sign } from "../parts/sign.js";
@@ -9,7 +10,7 @@ import { boardWords, categoryWords, type State, stateMeanings, stateWords } from
 import { BoardFilter } from "./board-filter.js";
 import { BoardRow } from "./board-row.js";
 import { type Filter, selectedVenues } from "./filter.js";
-import { type Board, headlineOf } from "./headline.js";
+import { type Board, headlineOf } from "./board-headline.js";
 
 export interface BoardPageProps {
   board: Board;
@@ -19,19 +20,15 @@ export interface BoardPageProps {
 }
 
 export function boardPage({ board, regions, filter, age }: BoardPageProps): string {
-  const headline = headlineOf(board);
-  const icon = age === null ? headline.state : "unknown";
+  const { state, answer, troubles, title } = headlineOf(board, filter.category);
   const json = filter.category === null ? "/v1/status" : `/v1/status?category=${filter.category}`;
   const { generatedAt } = board;
   return pageText({
-    ...{ title: headline.title, icon, section: "board", json, generatedAt, age, refreshS: 15 },
+    ...{ title, icon: state, section: "board", json, generatedAt, age, refreshS: 15 },
     children: (
       <>
-        <h1 class="headline">
-          <Sign state={icon} />
-          <span aria-live="polite">{headline.sentences.join(" ")}</span>
-        </h1>
-        <OpenIncidents board={board} />
+        <Headline {...{ state, age, answer }} more={troubles.join(" ")} />
+        <OpenIncidents board={board} filter={filter} />
         <Venues board={board} filter={filter} />
         <RegionStrip regions={regions} now={generatedAt} />
         <Legend />
@@ -40,14 +37,15 @@ export function boardPage({ board, regions, filter, age }: BoardPageProps): stri
   });
 }
 
-function OpenIncidents({ board: { incidents, venues, generatedAt } }: { board: Board }) {
+function OpenIncidents({ board, filter }: { board: Board; filter: Filter }) {
+  const { incidents, venues, generatedAt } = board;
   const open = incidents.filter(({ status }) => status === "open");
   const names = new Map(venues.map(({ id, name }) => [id, name]));
   return (
     <section aria-labelledby="open">
       <h2 id="open">{boardWords.openIncidents}</h2>
       {open.length === 0 ? (
-        <p>{boardWords.noOpenIncidents}</p>
+        <p>{filter.category === null ? boardWords.noOpenIncidents : boardWords.noneOpenHere}</p>
       ) : (
         <IncidentList {...{ names, now: generatedAt }} incidents={open} />
       )}
@@ -60,9 +58,12 @@ function Venues({ board, filter }: { board: Board; filter: Filter }) {
   const now = board.generatedAt;
   const groups =
     filter.sort === "worst"
-      ? [{ name: null, venues }]
+      ? [{ name: boardWords.worstFirst, venues }]
       : categories
-          .map((name) => ({ name, venues: venues.filter(({ category }) => category === name) }))
+          .map((name) => ({
+            name: categoryWords[name],
+            venues: venues.filter(({ category }) => category === name),
+          }))
           .filter(({ venues }) => venues.length > 0);
   return (
     <section aria-labelledby="venues">
@@ -75,7 +76,7 @@ function Venues({ board, filter }: { board: Board; filter: Filter }) {
       )}
       {groups.map((group) => (
         <div key={group.name}>
-          {group.name !== null && <h3>{categoryWords[group.name]}</h3>}
+          <h3>{group.name}</h3>
           <ul class="board">
             {group.venues.map((venue) => (
               <BoardRow key={venue.id} venue={venue} now={now} />
@@ -97,7 +98,11 @@ function RegionStrip({ regions: { regions, quorum }, now }: { regions: Regions; 
           const [state, word] = healthOf(region);
           return (
             <li key={region.id}>
-              <Sign state={state} /> <a href={`/regions#${region.id}`}>{region.name}</a> {word}
+              <Sign state={state} />{" "}
+              <a href={`/regions#${region.id}`}>
+                <bdi>{region.name}</bdi>
+              </a>{" "}
+              {word}
               {region.impaired !== null && (
                 <>
                   , {boardWords.since} <Elapsed from={region.impaired.since} now={now} />

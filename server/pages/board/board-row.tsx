@@ -4,13 +4,13 @@ import { Elapsed } from "../parts/instant.js";
 import { Sparkline } from "../parts/sparkline.js";
 import { StateWord } from "../parts/sign.js";
 import { boardWords } from "../words.js";
-import type { Board } from "./headline.js";
+import type { Board } from "./board-headline.js";
 
 /** One venue on the board. */
 export function BoardRow({ venue, now }: { venue: Board["venues"][number]; now: string }) {
   const path = `/venues/${venue.id}`;
   return (
-    <li class="venue">
+    <li class="venue" data-key={`venue-${venue.id}`}>
       <h4>
         <a href={path}>
           <bdi>{venue.name}</bdi>
@@ -22,7 +22,7 @@ export function BoardRow({ venue, now }: { venue: Board["venues"][number]; now: 
           {boardWords.forTime} <Elapsed from={venue.since} now={now} />
         </span>
       </p>
-      <p class="chart">
+      <p class="chart of-days">
         <a href={`${path}#days`}>
           <DayBars days={venue.days} />
         </a>

@@ -1,9 +1,10 @@
 /** What the address of the board may select: `/?category=rpc&state=trouble&q=alch&sort=worst`. */
 import { categories } from "../../../shared/registry/registry.js";
 import { choice, type Parameter, type Values } from "../../api/parameters.js";
-import { type Board, isTrouble, rank } from "./headline.js";
+import type { Board } from "./board-headline.js";
+import { isTrouble, rank } from "../parts/state-rank.js";
 
-/** Any text that a reader may type; longer ones find nothing. */
+/** Any text that a reader may type. */
 const search: Parameter<string | null> = {
   schema: { type: "string", maxLength: 100 },
   description: "Part of a venue's name or id.",

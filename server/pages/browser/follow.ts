@@ -5,46 +5,116 @@
 
 declare const morphdom: (from: Element, to: Element, options: object) => void;
 
-const everyMs = 2_000;
-const main = document.getElementById("content")!;
-const lost = document.getElementById("lost")!;
-const clock = document.getElementById("clock") as HTMLButtonElement | null;
+/** The tab's title and sign follow in the background, too. */
+const hiddenS = 60;
+const mostS = 60;
+const timeoutMs = 10_000;
+/** Below so many remaining requests of its address, a page leaves the rest to others. */
+const fewRequests = 40;
+const sparingS = 15;
 
-/** An error's page stays until the page itself can be had. */
-const isOfError = main.dataset["follow"] === "reload";
+const main = document.getElementById("content")!;
+const notice = document.getElementById("lost")!;
+const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]")!;
+const clock = document.getElementById("clock") as HTMLButtonElement | null;
+const ownScript = document.querySelector<HTMLScriptElement>("script[src*='/follow.js']")!.getAttribute("src");
 
 let etag: string | null = null;
 let failures = 0;
+let timer: number | undefined;
+let isAsking = false;
+/** The tab's title and sign while the connection holds. */
+let tab = { title: document.title, icon: icon.getAttribute("href")! };
 
-async function follow(): Promise<void> {
-  if (document.hidden) return;
+/** Asks for the page once. Returns how many seconds to wait at least. */
+async function follow(): Promise<number> {
   const headers: Record<string, string> = etag === null ? {} : { "If-None-Match": etag };
-  const response = await fetch(location.href, { headers, cache: "no-store" });
-  if (response.status === 304) return;
-  // what the page showed is better than an error; a notice says that it may be old
-  if (!response.ok) throw new Error(`expected the page, got ${response.status}`);
-  if (isOfError) return location.reload();
-  etag = response.headers.get("ETag");
-  show(await response.text());
+  const signal = AbortSignal.timeout(timeoutMs);
+  const response = await fetch(location.href, { headers, cache: "no-store", signal });
+  const waitS = Number(response.headers.get("Retry-After")) || 0;
+  if (response.status === 429) {
+    say("limited");
+    return waitS;
+  }
+  // what the page showed is better than an error
+  if (response.status === 503) {
+    failures += 1;
+    if (!isOfError()) say("unavailable");
+    return waitS;
+  }
+  const isGone = response.status === 404;
+  if (isGone || (response.ok && isOfError())) {
+    location.reload();
+    return mostS;
+  }
+  if (response.status !== 304) {
+    if (!response.ok) throw new Error(`expected the page, got ${response.status}`);
+    show(await response.text());
+    etag = response.headers.get("ETag");
+  }
+  failures = 0;
+  say(null);
+  const remaining = /\bremaining=(\d+)/.exec(response.headers.get("RateLimit") ?? "");
+  return remaining && Number(remaining[1]) < fewRequests ? sparingS : 0;
+}
+
+/** An error's page stays until the page itself can be had. */
+function isOfError(): boolean {
+  return main.dataset["follow"] === "reload";
 }
 
 function show(text: string): void {
   const fresh = new DOMParser().parseFromString(text, "text/html");
   const next = fresh.getElementById("content");
   if (next === null) return;
+  // a new release has another style and script
+  if (!fresh.querySelector(`script[src="${ownScript}"]`)) return location.reload();
   for (const time of next.querySelectorAll("time")) setTime(time);
   morphdom(main, next, {
+    getNodeKey: (node: Node) => (node instanceof HTMLElement ? (node.dataset["key"] ?? node.id) : undefined),
     onBeforeElUpdated: (from: Element, to: Element) => !isInUse(from, to) && !from.isEqualNode(to),
   });
-  document.title = fresh.title;
-  const icon = fresh.querySelector<HTMLLinkElement>("link[rel=icon]");
-  if (icon) document.querySelector("link[rel=icon]")!.setAttribute("href", icon.getAttribute("href")!);
+  tab = { title: fresh.title, icon: fresh.querySelector("link[rel=icon]")!.getAttribute("href")! };
 }
 
 /** Fields belong to the reader, and so does what is unfolded. */
 function isInUse(from: Element, to: Element): boolean {
   if (from instanceof HTMLDetailsElement) (to as HTMLDetailsElement).open = from.open;
   return from instanceof HTMLFormElement || from.hasAttribute("data-kept");
+}
+
+/** Says why the page may be old; null: it is not. Then neither the tab nor the page may look as if all were well. */
+function say(why: "lost" | "limited" | "unavailable" | null): void {
+  const { dataset } = notice;
+  notice.hidden = why === null;
+  const text = why === null ? "" : dataset[why]!;
+  if (notice.textContent !== text) notice.textContent = text;
+  const isStale = why === "lost" || why === "unavailable";
+  main.classList.toggle("lost", isStale);
+  const title = isStale ? `${dataset["title"]!}: ${tab.title}` : tab.title;
+  if (document.title !== title) document.title = title;
+  const sign = isStale ? dataset["icon"]! : tab.icon;
+  if (icon.getAttribute("href") !== sign) icon.setAttribute("href", sign);
+}
+
+async function keepFollowing(): Promise<void> {
+  if (isAsking) return;
+  isAsking = true;
+  clearTimeout(timer);
+  let waitS = 0;
+  try {
+    waitS = await follow();
+  } catch {
+    failures += 1;
+    // one failure may be a deployment
+    if (failures > 1 && !isOfError()) say("lost");
+  }
+  isAsking = false;
+  // a page that no longer changes is not followed further
+  const everyS = main.hasAttribute("data-follow") ? Number(main.dataset["follow"]) || 2 : null;
+  if (everyS === null) return;
+  const backoffS = failures > 0 ? Math.min(mostS / 2, everyS * 2 ** failures) : everyS;
+  timer = setTimeout(() => void keepFollowing(), Math.max(waitS, backoffS, document.hidden ? hiddenS : 0) * 1000);
 }
 
 let isLocal = false;
@@ -57,11 +127,12 @@ function setTime(time: HTMLTimeElement): void {
   time.textContent = isLocal ? localText(time, text) : text;
 }
 
-/** As exact as the text in UTC. */
+/** As exact as the text in UTC. The day may be needed although it is not in UTC, where it is another. */
 function localText(time: HTMLTimeElement, text: string): string {
-  const isToday = /^\d\d:\d\d /.test(text);
-  return new Date(time.dateTime).toLocaleString([], {
-    ...(!isToday && { day: "numeric", month: "short", ...(/\d{4}/.test(text) && { year: "numeric" }) }),
+  const at = new Date(time.dateTime);
+  const isPlain = /^\d\d:\d\d /.test(text) && at.toDateString() === new Date().toDateString();
+  return at.toLocaleString([], {
+    ...(!isPlain && { day: "numeric", month: "short", ...(/\d{4}/.test(text) && { year: "numeric" }) }),
     ...{ hour: "2-digit", minute: "2-digit", timeZoneName: "short" },
     ...(time.hasAttribute("data-exact") && { second: "2-digit" }),
   });
@@ -72,27 +143,39 @@ function showTimes(): void {
   clock!.textContent = (isLocal ? clock!.dataset["utc"] : clock!.dataset["local"])!;
 }
 
+/** Browsers that refuse storage throw; their readers switch at each visit. */
+function storedTime(): string | null {
+  try {
+    return localStorage.getItem("time");
+  } catch {
+    return null;
+  }
+}
+
+function storeTime(time: string): void {
+  try {
+    localStorage.setItem("time", time);
+  } catch {
+    // the switch works on this page all the same
+  }
+}
+
 if (clock) {
   clock.hidden = false;
-  isLocal = localStorage.getItem("time") === "local";
+  isLocal = storedTime() === "local";
   showTimes();
   clock.addEventListener("click", () => {
     isLocal = !isLocal;
-    localStorage.setItem("time", isLocal ? "local" : "utc");
+    document.documentElement.dataset["time"] = isLocal ? "local" : "utc";
+    storeTime(isLocal ? "local" : "utc");
     showTimes();
   });
+  document.documentElement.dataset["time"] = isLocal ? "local" : "utc";
 }
 
-async function keepFollowing(): Promise<void> {
-  try {
-    await follow();
-    failures = 0;
-  } catch {
-    failures += 1;
-  }
-  // one failure may be a deployment
-  lost.hidden = failures < 2 || isOfError;
-  setTimeout(() => void keepFollowing(), everyMs * Math.min(15, 2 ** failures));
+if (main.hasAttribute("data-follow")) {
+  timer = setTimeout(() => void keepFollowing(), 2_000);
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && main.hasAttribute("data-follow")) void keepFollowing();
+  });
 }
-
-if (main.hasAttribute("data-follow")) setTimeout(() => void keepFollowing(), everyMs);

@@ -32,7 +32,7 @@ async function toggleZoom(button: HTMLButtonElement, figure: Element): Promise<v
   const undo = zoomed.get(figure);
   if (undo) return undo();
   const { zoom, library, styles, back, failed } = button.dataset as Record<string, string>;
-  const name = button.ariaLabel!;
+  const name = (button.dataset["name"] ??= button.ariaLabel!);
   button.disabled = true;
   figure.setAttribute("data-kept", "");
   try {
@@ -42,7 +42,7 @@ async function toggleZoom(button: HTMLButtonElement, figure: Element): Promise<v
     zoomed.set(figure, drawn(figure, latency.points, button, name));
     button.ariaLabel = back!;
   } catch {
-    figure.removeAttribute("data-kept");
+    // the figure is still kept, and with it this text
     button.ariaLabel = failed!;
   } finally {
     button.disabled = false;
@@ -80,7 +80,7 @@ function looksOf(plain: Element, { dataset }: HTMLButtonElement): object {
   const strokeOf = (selector: string) => getComputedStyle(plain.querySelector(selector)!).stroke;
   const line = { stroke: strokeOf(".grid"), width: 1 };
   const axis = { stroke: getComputedStyle(plain).color, grid: line, ticks: line };
-  const isLocal = localStorage.getItem("time") === "local";
+  const isLocal = document.documentElement.dataset["time"] === "local";
   const format = new Intl.DateTimeFormat([], {
     ...{ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
     ...(!isLocal && { timeZone: "UTC" }),
@@ -91,7 +91,7 @@ function looksOf(plain: Element, { dataset }: HTMLButtonElement): object {
     series: [
       { label: isLocal ? "" : "UTC", value: (_chart: unknown, s: number | null) => (s === null ? "" : textOf(s)) },
       { label: dataset["p50"], stroke: strokeOf(".p50"), width: 1.5 },
-      { label: dataset["p95"], stroke: strokeOf(".p95"), width: 1 },
+      { label: dataset["p95"], stroke: strokeOf(".p95"), width: 1, dash: [5, 4] },
     ],
     axes: [
       { ...axis, space: 110, values: (_chart: unknown, marks: number[]) => marks.map(textOf) },

@@ -1,6 +1,6 @@
 /** `/compare`: how reliable the venues were, ranked no further than the measurements separate them. */
 import type { Category } from "../../../shared/registry/registry.js";
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { pageText } from "../page.js";
 import { WindowForm } from "../parts/window-form.js";
 import { compareWords, windowWords } from "../words.js";
@@ -10,11 +10,13 @@ import { type RankGroup, rankGroups, type ReliabilityData } from "./rank-groups.
 
 export interface ComparePageProps {
   reliability: ReliabilityData;
+  /** By id. */
+  regionNames: ReadonlyMap<string, string>;
   category: Category | null;
   age: string | null;
 }
 
-export function comparePage({ reliability, category, age }: ComparePageProps): string {
+export function comparePage({ reliability, regionNames, category, age }: ComparePageProps): string {
   const { days, venues, generatedAt } = reliability;
   const groups = rankGroups(reliability);
   const json = `/v1/reliability?days=${days}${category === null ? "" : `&category=${category}`}`;
@@ -28,7 +30,7 @@ export function comparePage({ reliability, category, age }: ComparePageProps): s
           {compareWords.intro} {compareWords.days}
         </p>
         {venues.length > 0 && <Leaderboard data={reliability} groups={groups} />}
-        <ExcludedPeriods data={reliability} />
+        <ExcludedPeriods data={reliability} regionNames={regionNames} />
         <More json={json} />
       </>
     ),

@@ -1,7 +1,7 @@
 import type { feed } from "../../api/schemas/official.js";
 import type { TypeOf } from "../../api/schemas/shapes.js";
 import { Instant } from "../parts/instant.js";
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { detectionWords } from "../words.js";
 
 /** Whether we can read what the venue says, in words. */
@@ -13,10 +13,11 @@ export function FeedState({
   now: string;
 }) {
   if (state === "none") return <>{detectionWords.noFeed}</>;
+  if (state === "readable" && readAt === null) return <>{detectionWords.neverRead}</>;
   if (state === "readable")
     return (
       <>
-        {detectionWords.readable} {readAt === null ? detectionWords.neverRead : <Instant at={readAt} now={now} />}
+        {detectionWords.readable} <Instant at={readAt!} now={now} />
       </>
     );
   return (

@@ -15,7 +15,7 @@ import { referencePage } from "./reference/reference-page.js";
 export function docsRouter(options: Pick<PagesOptions, "registry" | "baseUrl" | "siteUrl">): Router {
   const router = Router();
   const documents = documentNames.map(readDocument);
-  const rendered = makeRendered(documents.length + 2);
+  const rendered = makeRendered();
   const page =
     (name: string, render: () => string): RequestHandler =>
     (_request, response) =>

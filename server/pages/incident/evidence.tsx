@@ -1,9 +1,9 @@
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { ExactInstant } from "../parts/instant.js";
 import { incidentPageWords } from "../words.js";
 import type { DecisionVotes, IncidentDetail, RegionNames } from "./incident-detail.js";
 import { regionName } from "./region-name.js";
-import { vantageText } from "./vantage-text.js";
+import { vantageText } from "../parts/vantage-text.js";
 import { VoteTable } from "./vote-table.js";
 
 type Decision = "opening" | "escalation" | "closing";
@@ -80,7 +80,7 @@ function NotCounted({ regions, regionNames }: { regions: DecisionVotes["notCount
                 {incidentPageWords.newest} <ExactInstant at={newestAt} />.
               </>
             )}{" "}
-            <span class="minor">{incidentPageWords.from(vantageText(vantage))}</span>
+            <span class="minor">{incidentPageWords.from(vantageText(vantage, incidentPageWords.vantageUnknown))}</span>
           </li>
         ))}
       </ul>

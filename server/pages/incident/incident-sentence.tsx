@@ -1,4 +1,4 @@
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { durationText, sinceMs } from "../format.js";
 import { Elapsed, Instant } from "../parts/instant.js";
 import { boardWords, incidentPageWords } from "../words.js";
@@ -13,7 +13,7 @@ export function IncidentSentence({ detail }: { detail: IncidentDetail }) {
   if (durationSeconds !== null)
     return (
       <>
-        {subject} {incidentPageWords.was(kind, durationText(durationSeconds * 1000))}.
+        {subject} {incidentPageWords.was(pastKindOf(detail), durationText(durationSeconds * 1000))}.
       </>
     );
   if (isQuiet(detail))
@@ -26,8 +26,8 @@ export function IncidentSentence({ detail }: { detail: IncidentDetail }) {
   return (
     <>
       {subject} {incidentPageWords.since[kind]} <Instant at={startedAt} now={now} /> (
-      <Elapsed from={startedAt} now={now} />)
-      {regions.length > 0 && `, ${boardWords.inRegions(regions.length, reporting)}`}.
+      <Elapsed from={startedAt} now={now} />){regions.length > 0 && `, ${boardWords.seenBy(regions.length, reporting)}`}
+      .
     </>
   );
 }
@@ -35,13 +35,13 @@ export function IncidentSentence({ detail }: { detail: IncidentDetail }) {
 /** The same for the browser's tab. */
 export function titleOf(detail: IncidentDetail): string {
   const { generatedAt: now } = detail;
-  const { startedAt, durationSeconds } = detail.incident;
+  const { startedAt, lastBadAt, durationSeconds } = detail.incident;
   const kind = kindOf(detail);
   const words =
     durationSeconds !== null
-      ? incidentPageWords.was(kind, durationText(durationSeconds * 1000))
+      ? incidentPageWords.was(pastKindOf(detail), durationText(durationSeconds * 1000))
       : isQuiet(detail)
-        ? incidentPageWords.quiet
+        ? incidentPageWords.quiet(durationText(sinceMs(lastBadAt, now)))
         : incidentPageWords.lasting(kind, durationText(sinceMs(startedAt, now)));
   return `${subjectOf(detail)} ${words}`;
 }
@@ -58,8 +58,11 @@ function subjectOf({ venue, incident }: IncidentDetail): string {
   return `${isolated(venue.name)}: ${isolated(incident.label)}`;
 }
 
+function kindOf({ incident: { peakSeverity } }: IncidentDetail): "failing" | "degraded" {
+  return peakSeverity === "degraded" ? "degraded" : "failing";
+}
+
 /** What was an outage for a part of its time only was failing, and not down for all of it. */
-function kindOf({ incident: { status, peakSeverity, escalatedAt } }: IncidentDetail): "down" | "failing" | "degraded" {
-  if (peakSeverity === "degraded") return "degraded";
-  return status === "closed" && escalatedAt === null ? "down" : "failing";
+function pastKindOf(detail: IncidentDetail): "down" | "failing" | "degraded" {
+  return detail.incident.escalatedAt === null && kindOf(detail) === "failing" ? "down" : kindOf(detail);
 }

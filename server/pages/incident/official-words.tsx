@@ -1,4 +1,4 @@
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { durationText, sinceMs } from "../format.js";
 import { ExactInstant } from "../parts/instant.js";
 import { WebLink } from "../parts/web-link.js";

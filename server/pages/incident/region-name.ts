@@ -1,4 +1,4 @@
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import type { RegionNames } from "./incident-detail.js";
 
 /** Its name, or its id when it is no longer in the registry. */

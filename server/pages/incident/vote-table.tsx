@@ -1,11 +1,11 @@
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { msText, secondsText } from "../format.js";
 import { StateWord } from "../parts/sign.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { faultMeanings, incidentPageWords, voteColumns } from "../words.js";
 import type { DecisionVotes, RegionNames } from "./incident-detail.js";
 import { regionName } from "./region-name.js";
-import { vantageText } from "./vantage-text.js";
+import { vantageText } from "../parts/vantage-text.js";
 
 type RegionVote = DecisionVotes["votes"][number];
 
@@ -74,7 +74,7 @@ function latencyOf({ answers, p50Ms, typicalP50Ms }: RegionVote): string {
 function Origin({ vote: { vantage, machine, probeVersion } }: { vote: RegionVote }) {
   return (
     <>
-      {vantageText(vantage)}
+      {vantageText(vantage, incidentPageWords.vantageUnknown)}
       <span class="minor">
         {machine && (
           <>

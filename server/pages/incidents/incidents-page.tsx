@@ -3,7 +3,7 @@ import type { IncidentsQuery } from "../../api/incidents.js";
 import type { incidentsResponse } from "../../api/schemas/incident.js";
 import type { TypeOf } from "../../api/schemas/shapes.js";
 import type { Registry } from "../../../shared/registry/registry.js";
-import type { PublishedIncident } from "../board/headline.js";
+import type { PublishedIncident } from "../board/board-headline.js";
 import { dayText, instantText } from "../format.js";
 import { pageText } from "../page.js";
 import { IncidentList } from "../parts/incident-list.js";
@@ -76,7 +76,7 @@ function foundOf({ incidents, generatedAt }: IncidentHistory, { days, limit, bef
   const open = incidents.filter(({ status }) => status === "open").length;
   return [
     `${historyWords.count(incidents.length, isFull)} ${since}${until}.`,
-    ...(open > 0 ? [historyWords.open(open)] : []),
+    ...(open > 0 ? [historyWords.open(open, incidents.length)] : []),
   ].join(" ");
 }
 

@@ -5,44 +5,55 @@ import { boardWords } from "../words.js";
 
 export type Day = TypeOf<typeof uptimeDay>;
 
-type Kind = "operational" | "degraded" | "outage" | "unmeasured";
+type Kind = "operational" | "degraded" | "outage" | "partly" | "unmeasured";
 
 const step = 4;
 const height = 24;
 
 /** Trouble stands out by height as well as by colour; an unmeasured day is a gap above the baseline. */
-const tops: Record<Exclude<Kind, "unmeasured">, number> = { operational: 9, degraded: 4, outage: 0 };
+const tops: Record<Exclude<Kind, "unmeasured">, number> = { operational: 9, partly: 9, degraded: 4, outage: 0 };
+
+/** The comparison of venues asks for as much. */
+const leastCoveragePct = 50;
 
 /** One path for each kind of day instead of ninety elements: a fifth of the bytes. */
 export function DayBars({ days }: { days: readonly Day[] }) {
   const kinds = days.map(kindOf);
-  const count = (kind: Kind) => kinds.filter((other) => other === kind).length;
-  const label = boardWords.days(count("operational"), count("degraded"), count("outage"), count("unmeasured"));
+  const count = { operational: 0, degraded: 0, outage: 0, partly: 0, unmeasured: 0 };
+  for (const kind of kinds) count[kind] += 1;
   return (
-    <svg class="days" viewBox={`0 0 ${days.length * step} ${height + 2}`} role="img" aria-label={label}>
+    <svg
+      class="days"
+      viewBox={`0 0 ${days.length * step} ${height + 2}`}
+      role="img"
+      aria-label={boardWords.days(count)}
+    >
       <path class="baseline" d={`M0 ${height + 1.5}h${days.length * step}`} />
-      {(["operational", "degraded", "outage"] as const).map(
+      {(["operational", "partly", "degraded", "outage"] as const).map(
         (kind) => kinds.includes(kind) && <path key={kind} class={kind} d={pathOf(kinds, kind)} />,
       )}
     </svg>
   );
 }
 
-/** By the worst that was measured on that day. */
-export function kindOf({ measuredMinutes, downMinutes, degradedMinutes }: Day): Kind {
+/** By the worst that was measured on that day. Little without trouble does not make a day without trouble. */
+function kindOf({ measuredMinutes, coveragePct, downMinutes, degradedMinutes }: Day): Kind {
   if (measuredMinutes === 0) return "unmeasured";
   if (downMinutes! > 0) return "outage";
-  return degradedMinutes! > 0 ? "degraded" : "operational";
+  if (degradedMinutes! > 0) return "degraded";
+  return coveragePct! < leastCoveragePct ? "partly" : "operational";
 }
 
 /** Relative moves: equal neighbours have equal texts, which compress well. */
 function pathOf(kinds: readonly Kind[], kind: keyof typeof tops): string {
-  const bar = `h3v${height - tops[kind]}h-3z`;
+  // a hollow bar has its outline within the same three units
+  const bar = kind === "partly" ? `h2v${height - tops[kind] - 1}h-2z` : `h3v${height - tops[kind]}h-3z`;
+  const [x, y] = kind === "partly" ? [0.5, tops[kind] + 0.5] : [0, tops[kind]];
   let path = "";
   let last = 0;
   for (const [at, other] of kinds.entries()) {
     if (other !== kind) continue;
-    path += path === "" ? `M${at * step} ${tops[kind]}${bar}` : `m${(at - last) * step} 0${bar}`;
+    path += path === "" ? `M${at * step + x} ${y}${bar}` : `m${(at - last) * step} 0${bar}`;
     last = at;
   }
   return path;

@@ -1,4 +1,5 @@
-import { type PublishedIncident, isolated } from "../board/headline.js";
+import type { PublishedIncident } from "../board/board-headline.js";
+import { isolated } from "./isolated.js";
 import { durationText } from "../format.js";
 import { boardWords, incidentWords } from "../words.js";
 import { Elapsed, Instant } from "./instant.js";
@@ -16,13 +17,13 @@ export function IncidentList({ incidents, names, now }: IncidentListProps) {
   return (
     <ul class="incidents">
       {incidents.map((incident) => (
-        <li key={incident.slug}>
+        <li key={incident.slug} data-key={incident.slug}>
           <StateWord state={incident.severity} />{" "}
           <a href={`/incidents/${incident.slug}`}>
             {isolated(names.get(incident.venue) ?? incident.venue)}: {isolated(incident.label)}
           </a>{" "}
           <span class="minor">
-            {incident.regions.length > 0 && `${boardWords.inRegions(incident.regions.length, incident.reporting)}, `}
+            {incident.regions.length > 0 && `${boardWords.seenBy(incident.regions.length, incident.reporting)}, `}
             {incidentWords.began} <Instant at={incident.startedAt} now={now} />,{" "}
             {incident.durationSeconds === null ? (
               <>

@@ -1,4 +1,4 @@
-import { isolated } from "../board/headline.js";
+import { isolated } from "./isolated.js";
 import { listWords } from "../words.js";
 
 /** `OKX, Kraken and 13 more`. */

@@ -1,5 +1,5 @@
 import { durationText, sinceMs } from "../format.js";
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { Instant } from "../parts/instant.js";
 import type { RegionSummary } from "../parts/region-health.js";
 import { regionsWords } from "../words.js";

@@ -1,10 +1,10 @@
 import { unmeasuredReasons } from "../../../shared/measurement/unmeasured.js";
 import { Instant } from "../parts/instant.js";
 import type { RegionSummary } from "../parts/region-health.js";
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { regionsWords } from "../words.js";
 import { clockText } from "./clock-text.js";
-import { vantageText } from "./vantage-text.js";
+import { vantageText } from "../parts/vantage-text.js";
 import { TableFrame } from "../parts/table-frame.js";
 
 type Probe = RegionSummary["probes"][number];
@@ -51,7 +51,7 @@ function Row({ probe, now }: { probe: Probe; now: string }) {
         <Unmeasured probe={probe} />
       </td>
       <td class="words">{clockText(probe)}</td>
-      <td>{vantageText(probe.vantage)}</td>
+      <td>{vantageText(probe.vantage, regionsWords.placeUnknown)}</td>
     </tr>
   );
 }

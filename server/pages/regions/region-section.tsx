@@ -1,13 +1,13 @@
 import { percentText } from "../format.js";
 import { Elapsed, Instant } from "../parts/instant.js";
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { nameList } from "../parts/name-list.js";
 import { healthOf, type Regions, type RegionSummary } from "../parts/region-health.js";
 import { Sign } from "../parts/sign.js";
 import { regionsWords } from "../words.js";
 import { ImpairmentTable } from "./impairment-table.js";
 import { ProbeTable } from "./probe-table.js";
-import { vantageText } from "./vantage-text.js";
+import { vantageText } from "../parts/vantage-text.js";
 import { venueNames } from "./venue-names.js";
 
 export interface RegionSectionProps {
@@ -64,7 +64,7 @@ function Facts({ region, all }: Pick<RegionSectionProps, "region" | "all">) {
       <dt>{regionsWords.unmeasured}</dt>
       <dd>{unmeasuredSlots === null ? regionsWords.unmeasuredUnknown : regionsWords.slots(unmeasuredSlots)}</dd>
       <dt>{regionsWords.standsIn}</dt>
-      <dd>{vantageText(region.vantage)}</dd>
+      <dd>{vantageText(region.vantage, regionsWords.placeUnknown)}</dd>
       <dt>{regionsWords.machine}</dt>
       <dd>{machineText(region, all)}</dd>
     </dl>

@@ -14,10 +14,9 @@ export interface RegionsPageProps {
 
 export function regionsPage({ regions, names, age }: RegionsPageProps): string {
   const { generatedAt } = regions;
-  const icon = age === null ? healthOfAll(regions) : "unknown";
   const title = `${regionsWords.title}: ${headlineOf(regions)}`.replace(/\.$/, "");
   return pageText({
-    ...{ title, icon, section: "regions", json: "/v1/regions", generatedAt, age, refreshS: 15 },
+    ...{ title, icon: healthOfAll(regions), section: "regions", json: "/v1/regions", generatedAt, age, refreshS: 15 },
     children: (
       <>
         <h1>{headlineOf(regions)}</h1>

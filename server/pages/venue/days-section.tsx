@@ -1,9 +1,9 @@
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { counted, dayText } from "../format.js";
 import { DayBars } from "../parts/day-bars.js";
 import { Instant } from "../parts/instant.js";
 import { TableFrame } from "../parts/table-frame.js";
-import { boardWords, dayWords } from "../words.js";
+import { boardWords, compareWords, dayWords } from "../words.js";
 import { boundsText, coverageText, minutesText, uptimeText } from "./uptime-text.js";
 import type { VenueDetail } from "./venue-view.js";
 import { UptimeHeads } from "./uptime-heads.js";
@@ -33,7 +33,7 @@ export function DaysSection({ detail: { days, excluded }, regionNames, now }: Da
             {excluded.map(({ region, from, minutes, reason }) => (
               <li key={`${region} ${from}`}>
                 {isolated(regionNames.get(region) ?? region)}: {counted(minutes, "minute")} {dayWords.from}{" "}
-                <Instant at={from} now={now} /> ({reason})
+                <Instant at={from} now={now} /> ({compareWords.reasons[reason] ?? reason})
               </li>
             ))}
           </ul>

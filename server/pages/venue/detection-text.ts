@@ -5,7 +5,7 @@ import type { VenueDetail } from "./venue-view.js";
 
 type Compared = VenueDetail["detection"];
 
-export function detectionSentences(detection: Compared): string[] {
+export function comparedSentences(detection: Compared): string[] {
   const { paired, oursCompared, oursNear, oursOnly, theirsCompared, theirsNear, theirsOnly } = detection;
   if (detection.venuesCompared === 0) return [whyNot(detection)];
   const sentences = [

@@ -1,4 +1,4 @@
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { counted, dayText, msText, percentText, sinceMs } from "../format.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { Sign, StateWord } from "../parts/sign.js";

@@ -1,4 +1,4 @@
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { IncidentList } from "../parts/incident-list.js";
 import { venueIncidentWords } from "../words.js";
 import { patternText } from "./pattern-text.js";

@@ -1,6 +1,6 @@
 /** REST latency over the range, seen from the selected region: a chart, and the table behind it. */
 import { assetPath } from "../assets.js";
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { msText } from "../format.js";
 import { type ChartArea, axisTop, gapsBetween, lineThrough } from "../parts/chart-line.js";
 import { Instant } from "../parts/instant.js";

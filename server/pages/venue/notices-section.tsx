@@ -1,10 +1,10 @@
 /** The venue's own notices beside our incidents. Every text in them is the venue's. */
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { Instant } from "../parts/instant.js";
 import { WebLink } from "../parts/web-link.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { noticeWords } from "../words.js";
-import { detectionSentences } from "./detection-text.js";
+import { comparedSentences } from "./detection-text.js";
 import type { VenueDetail } from "./venue-view.js";
 
 type Official = VenueDetail["official"];
@@ -24,7 +24,7 @@ export function NoticesSection({ detail, now }: { detail: VenueDetail; now: stri
         <WebLink address={official.page}>{official.page !== null && noticeWords.page}</WebLink>
       </p>
       <p>
-        {detectionSentences(detection).join(" ")} <a href="/detection">{noticeWords.detection}</a>
+        {comparedSentences(detection).join(" ")} <a href="/detection">{noticeWords.detection}</a>
       </p>
       {official.incidents.length > 0 && (
         <TableFrame caption={noticeWords.caption}>

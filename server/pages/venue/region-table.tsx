@@ -1,4 +1,4 @@
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { durationText, msText, percentText, sinceMs } from "../format.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { StateWord } from "../parts/sign.js";

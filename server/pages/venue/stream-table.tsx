@@ -1,4 +1,4 @@
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { spanText } from "../format.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { measuredWords, streamWords, unknownWords } from "../words.js";

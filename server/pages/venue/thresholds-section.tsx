@@ -1,7 +1,7 @@
 /** The thresholds that apply to this venue, from the registry and from the rules of this build. */
 import { componentsOf, stallBasis, type Venue } from "../../../shared/registry/registry.js";
 import { publishedRules } from "../../api/thresholds.js";
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { spanText } from "../format.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { matrixWords, thresholdWords } from "../words.js";

@@ -1,4 +1,4 @@
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { TableFrame } from "../parts/table-frame.js";
 import { matrixWords, uptimeWords } from "../words.js";
 import { type UptimeBounds, boundsText, coverageText, minutesText, uptimeText } from "./uptime-text.js";

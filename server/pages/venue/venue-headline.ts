@@ -1,5 +1,7 @@
 /** The answer of a venue's page in one sentence. */
-import { type PublishedIncident, isTrouble, isolated, rank } from "../board/headline.js";
+import type { PublishedIncident } from "../board/board-headline.js";
+import { isolated } from "../parts/isolated.js";
+import { isTrouble, rank } from "../parts/state-rank.js";
 import { durationText, sinceMs } from "../format.js";
 import { boardWords, stateWords, venueWords } from "../words.js";
 import type { MatrixRow, VenueMatrix } from "./matrix.js";

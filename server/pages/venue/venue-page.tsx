@@ -1,10 +1,11 @@
 /** `/venues/{venue}`: what is wrong with it, where it is seen, since when, and by which evidence. */
 import type { Venue } from "../../../shared/registry/registry.js";
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { exactText, msText, sinceMs } from "../format.js";
 import { pageText } from "../page.js";
+import { Headline } from "../parts/headline.js";
 import { Elapsed, Instant } from "../parts/instant.js";
-import { Sign, StateWord } from "../parts/sign.js";
+import { StateWord } from "../parts/sign.js";
 import { boardWords, categoryWords, matrixWords, unknownWords, venueWords } from "../words.js";
 import { DaysSection } from "./days-section.js";
 import { EndpointSection } from "./endpoint-table.js";
@@ -32,7 +33,6 @@ export interface VenuePageProps {
 
 export function venuePage({ view, detail, matrix, config, age }: VenuePageProps): string {
   const headline = venueHeadline(detail.exchange.name, matrix, detail.incidents);
-  const icon = age === null ? matrix.state : "unknown";
   const { generatedAt: now } = matrix;
   const regionNames = new Map(matrix.regions.map(({ id, name }) => [id, name]));
   const region = (view.region !== null && regionNames.get(view.region)) || unknownWords.unknown;
@@ -43,14 +43,11 @@ export function venuePage({ view, detail, matrix, config, age }: VenuePageProps)
     ]),
   );
   return pageText({
-    ...{ title: headline.replace(/\.$/, ""), icon, section: null, json: jsonPathOf(view) },
+    ...{ title: headline.replace(/\.$/, ""), icon: matrix.state, section: null, json: jsonPathOf(view) },
     ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"] },
     children: (
       <>
-        <h1 class="headline">
-          <Sign state={icon} />
-          <span aria-live="polite">{headline}</span>
-        </h1>
+        <Headline state={matrix.state} age={age} more={headline} />
         <Facts detail={detail} matrix={matrix} />
         <MatrixSection matrix={matrix} />
         <IncidentsSection {...{ detail, labels, now }} />
@@ -75,8 +72,11 @@ function Facts({ detail: { exchange, typicalMs, generatedAt }, matrix }: { detai
   const now = matrix.generatedAt;
   return (
     <p>
-      <StateWord state={matrix.state} /> {boardWords.forTime} <Elapsed from={matrix.since} now={now} />,{" "}
-      {venueWords.since} <Instant at={matrix.since} now={now} />.{" "}
+      <span aria-live="polite">
+        <StateWord state={matrix.state} />
+      </span>{" "}
+      {boardWords.forTime} <Elapsed from={matrix.since} now={now} />, {venueWords.since}{" "}
+      <Instant at={matrix.since} now={now} />.{" "}
       <a href={`/?category=${exchange.category}`}>{categoryWords[exchange.category]}</a>.{" "}
       {exchange.symbol !== null && venueWords.measuredBy(isolated(exchange.symbol))}{" "}
       {typicalMs !== null && venueWords.typical(msText(typicalMs))}{" "}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { isolated } from "../board/headline.js";
+import { isolated } from "../parts/isolated.js";
 import { viewWords } from "../words.js";
 import type { VenueView } from "./venue-view.js";
 import { pathOf } from "./venue-view.js";

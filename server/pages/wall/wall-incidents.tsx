@@ -1,4 +1,6 @@
-import { type Board, isolated } from "../board/headline.js";
+import type { Board } from "../board/board-headline.js";
+import { isolated } from "../parts/isolated.js";
+import type { Filter } from "../board/filter.js";
 import { Elapsed } from "../parts/instant.js";
 import { StateWord } from "../parts/sign.js";
 import { boardWords, wallWords } from "../words.js";
@@ -7,7 +9,8 @@ import { boardWords, wallWords } from "../words.js";
 const mostIncidents = 3;
 
 /** The worst open incident of each venue in one line, outages first. */
-export function WallIncidents({ board: { incidents, venues, generatedAt } }: { board: Board }) {
+export function WallIncidents({ board, filter }: { board: Board; filter: Filter }) {
+  const { incidents, venues, generatedAt } = board;
   const names = new Map(venues.map(({ id, name }) => [id, name]));
   const open = incidents
     .filter(({ status }) => status === "open")
@@ -15,11 +18,12 @@ export function WallIncidents({ board: { incidents, venues, generatedAt } }: { b
   const shown = open
     .filter(({ venue }, at) => open.findIndex((other) => other.venue === venue) === at)
     .slice(0, mostIncidents);
-  if (open.length === 0) return <p>{wallWords.noOpen}</p>;
+  if (open.length === 0)
+    return <p>{filter.category === null ? boardWords.noOpenIncidents : boardWords.noneOpenHere}</p>;
   return (
     <ul class="line">
       {shown.map(({ slug, venue, label, severity, startedAt }) => (
-        <li key={slug}>
+        <li key={slug} data-key={slug}>
           <StateWord state={severity} />{" "}
           <a href={`/incidents/${slug}`}>
             {isolated(names.get(venue) ?? venue)}: {isolated(label)}

@@ -1,10 +1,10 @@
 /** `/wall`: the board for a screen on a wall, to be read from across a room. */
 import { categories } from "../../../shared/registry/registry.js";
 import { type Filter, selectedVenues } from "../board/filter.js";
-import { type Board, headlineOf } from "../board/headline.js";
+import { type Board, headlineOf } from "../board/board-headline.js";
 import { pageText } from "../page.js";
+import { Headline } from "../parts/headline.js";
 import type { Regions } from "../parts/region-health.js";
-import { Sign } from "../parts/sign.js";
 import { boardWords, wallWords } from "../words.js";
 import { WallIncidents } from "./wall-incidents.js";
 import { WallRegions } from "./wall-regions.js";
@@ -18,24 +18,20 @@ export interface WallPageProps {
 }
 
 export function wallPage({ board, regions, filter, age }: WallPageProps): string {
-  const headline = headlineOf(board);
-  const icon = age === null ? headline.state : "unknown";
+  const { state, answer, title } = headlineOf(board, filter.category);
   const venues = inOrder(board, filter);
   const { generatedAt } = board;
   const { activeIncidents } = board.summary;
   return pageText({
-    ...{ title: `${wallWords.title}: ${headline.title}`, icon, section: "wall", json: null, generatedAt, age },
+    ...{ title: `${wallWords.title}: ${title}`, icon: state, section: "wall", json: null, generatedAt, age },
     ...{ refreshS: 15, bare: true },
     children: (
       <>
-        <h1 class="headline">
-          <Sign state={icon} />
-          <span aria-live="polite">
-            {headline.sentences[0]}
-            {activeIncidents > 0 && ` ${wallWords.openIncidents(activeIncidents)}`}
-          </span>
-        </h1>
-        <WallIncidents board={board} />
+        <Headline
+          {...{ state, age }}
+          answer={[answer, ...(activeIncidents > 0 ? [wallWords.openIncidents(activeIncidents)] : [])].join(" ")}
+        />
+        <WallIncidents board={board} filter={filter} />
         {venues.length === 0 && board.venues.length > 0 && <p>{boardWords.nothingFound}</p>}
         <ul class="wall">
           {venues.map((venue) => (

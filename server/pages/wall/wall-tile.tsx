@@ -1,4 +1,4 @@
-import type { Board } from "../board/headline.js";
+import type { Board } from "../board/board-headline.js";
 import { Elapsed } from "../parts/instant.js";
 import { Sign } from "../parts/sign.js";
 import { boardWords, stateWords, wallWords } from "../words.js";
@@ -7,7 +7,7 @@ import { boardWords, stateWords, wallWords } from "../words.js";
 export function WallTile({ venue, now }: { venue: Board["venues"][number]; now: string }) {
   const { id, name, state, since, activeIncidents } = venue;
   return (
-    <li class={`tile of-${state}`}>
+    <li class={`tile of-${state}`} data-key={`venue-${id}`}>
       <Sign state={state} />
       <h2>
         <a href={`/venues/${id}`}>

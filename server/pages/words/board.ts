@@ -10,19 +10,23 @@ export const boardWords = {
   failing: (label: string, isDown: boolean) => `${label} ${isDown ? "failing" : "degraded"}`,
   recovering: (label: string) => `${label} is healthy again. The incident closes once this has lasted.`,
   inRegions: (saw: number, of: number) => `in ${saw} of ${of} regions`,
+  seenBy: (saw: number, of: number) => `first seen by ${saw} of ${of} regions`,
+  unseen: (label: string, isDown: boolean) =>
+    `${label} was ${isDown ? "failing" : "degraded"} when we last measured it; the incident is still open.`,
   lasting: (duration: string) => `for ${duration}`,
   andOthers: (count: number) => `, and ${count} more ${count === 1 ? "incident" : "incidents"}`,
   moreVenues: (count: number) => `Also in trouble: ${count} more ${count === 1 ? "venue" : "venues"}.`,
   shortTitle: (healthy: number, venues: number) => `${healthy} of ${venues} healthy`,
   openIncidents: "Open incidents",
   noOpenIncidents: "No incident is open.",
+  noneOpenHere: "No incident of this category is open.",
   venues: "Venues",
   since: "since",
   forTime: "for",
   anyTrouble: "Degraded or down",
   noUptime: "Uptime unknown",
   legendDays:
-    "A bar is a day: low without trouble, higher with degraded minutes, highest with down minutes, and a gap where nothing was measured.",
+    "A bar is a day: low without trouble, higher with degraded minutes, highest with down minutes, hollow if we measured less than half of it, and a gap where nothing was measured.",
   typically: "typically",
   coverage: (percent: string) => `${percent} measured`,
   notMeasured: "not measured",
@@ -47,8 +51,8 @@ export const boardWords = {
   nothingFound: "No venue matches this filter.",
   showAll: "Show all venues",
   legend: "What the signs mean",
-  days: (good: number, degraded: number, down: number, unmeasured: number) =>
-    `90 days: ${good} without trouble, ${degraded} with degraded minutes, ${down} with down minutes, ${unmeasured} not measured`,
+  days: (count: Record<"operational" | "degraded" | "outage" | "partly" | "unmeasured", number>) =>
+    `90 days: ${count.operational} without trouble, ${count.degraded} with degraded minutes, ${count.outage} with down minutes, ${count.partly} measured less than half without trouble, ${count.unmeasured} not measured`,
   latencies: (least: string, most: string) => `Median latency by hour, from ${least} to ${most}`,
   noLatencies: "No latency measured in the last 24 hours",
 };
@@ -57,8 +61,8 @@ export const incidentWords = {
   began: "began",
   openFor: "open for",
   lasted: (duration: string) => `lasted ${duration}`,
-  venueSays: (title: string) => `The venue says: ${title}.`,
-  venueSilent: "The venue has not said anything.",
+  venueSays: (title: string) => `The venue's nearest notice: ${title}.`,
+  venueSilent: "The venue's feed has no notice of it.",
   feedUnread: "We could not read what the venue says.",
   noFeed: "The venue has no status feed that we can read.",
 };
@@ -66,7 +70,6 @@ export const incidentWords = {
 export const wallWords = {
   title: "Wall",
   moreOpen: (count: number) => `and ${count} more`,
-  noOpen: "No incident is open.",
   openIncidents: (count: number) => `${count} open ${count === 1 ? "incident" : "incidents"}.`,
   incidents: (count: number) => `${count} open ${count === 1 ? "incident" : "incidents"}`,
 };

@@ -12,13 +12,16 @@ export const historyWords = {
   apply: "Apply",
   count: (count: number, isFull: boolean) => {
     if (count === 0) return "No incident of this selection began";
-    if (isFull) return `The newest ${count} incidents that began`;
-    return count === 1 ? "One incident that began" : `${count} incidents that began`;
+    if (isFull) return `These are the newest ${count} incidents that began`;
+    return count === 1 ? "One incident began" : `${count} incidents began`;
   },
   since: (day: string, days: number) =>
     days === 1 ? `today (${day}, UTC)` : `since ${day} (${days} UTC days, today included)`,
   before: (instant: string) => `and before ${instant}`,
-  open: (count: number) => (count === 1 ? "One of them is open." : `${count} of them are open.`),
+  open: (count: number, of: number) => {
+    if (of === 1) return "It is open.";
+    return count === 1 ? "One of them is open." : `${count} of them are open.`;
+  },
   whereMeasured: "We can only find an incident where we measured.",
   showAll: "Show all incidents",
   pages: "Pages of the history",
@@ -33,21 +36,19 @@ export const historyWords = {
 export const incidentPageWords = {
   was: (kind: "down" | "failing" | "degraded", duration: string) => `was ${kind} for ${duration}`,
   since: {
-    down: "has been down since",
     failing: "has been failing since",
     degraded: "has been degraded since",
   },
   beganTo: {
-    down: "went down at",
     failing: "began to fail at",
     degraded: "became degraded at",
   },
   quietFor: "Too few regions have seen trouble for the last",
   stillOpen: "the incident is still open",
-  quiet: "seems well again",
-  lasting: (kind: "down" | "failing" | "degraded", duration: string) => `${kind} for ${duration}`,
+  quiet: (duration: string) => `no trouble seen for ${duration}, still open`,
+  lasting: (kind: "failing" | "degraded", duration: string) => `${kind} for ${duration}`,
   status: "Status",
-  open: "Open. Enough regions last saw the trouble",
+  open: "Open. Enough regions last saw the trouble at",
   closesWhen: "It closes when enough regions have seen it healthy for long enough.",
   lastSeen: "Closed. Enough regions saw the trouble for the last time at",
   closed: "We closed the incident at",

@@ -50,12 +50,15 @@ export const siteWords = {
   navigation: "Pages",
   asOf: "As of",
   asJson: "This page as JSON",
-  everyTick: "The board is decided again every few seconds, from measurements of several regions.",
-  old: (age: string) =>
-    `This is ${age} old: our engine has decided nothing since. It says nothing about the venues since then.`,
+  old: (age: string) => `This is ${age} old: we have nothing newer. It says nothing about the venues since then.`,
+  ago: (age: string) => `${age} ago:`,
+  oldTitle: (age: string) => `${age} old`,
   localTime: "Show local time",
   utc: "Show UTC",
   lost: "The connection to this page's server is lost. What you see may be old.",
+  mayBeOld: "May be old",
+  limited: "Your address sends too many requests, so this page waits. What you see may be old.",
+  unavailable: "We cannot read our own data at the moment. What you see may be old.",
   methodology: "How this is measured",
   rulebook: "How a verdict is reached",
 };
@@ -73,7 +76,7 @@ export const errorWords = {
   parameters: "What we could not read in the address",
   parameter: "Parameter",
   message: "What we expected, and what came",
-  unavailable: "This says nothing about any venue. The page tries again by itself every few seconds.",
+  unavailable: "This says nothing about any venue. The page tries again by itself.",
   ofOurs: "This says nothing about any venue.",
   waitSeconds: (seconds: number) =>
     `We allow only so many requests in a minute. You can load the page again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`,
@@ -89,7 +92,6 @@ export const errorWords = {
 export const timeWords = {
   utc: "UTC",
   lessThanAMinute: "less than a minute",
-  ago: (duration: string) => `${duration} ago`,
   units: {
     second: ["second", "seconds"],
     minute: ["minute", "minutes"],

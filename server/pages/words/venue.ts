@@ -163,7 +163,7 @@ export const dayWords = {
 export const uptimeWords = {
   heading: "Uptime over ninety days",
   explained:
-    "Uptime is of the minutes that we measured. The bounds say what it can be, given the minutes that we did not.",
+    "Uptime is the share of measured minutes without an outage. The bounds say what it can be, given the minutes that we did not.",
   method: "How it is computed",
   caption: "Uptime of the venue and its parts",
   what: "What",

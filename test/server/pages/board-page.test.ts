@@ -5,7 +5,7 @@ import { oldAfterMs } from "../../../server/pages/data-age.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { emptied } from "../../support/emptied.js";
-import { ago, decide, measured } from "../../support/fleet.js";
+import { ago, decide, measured, outage } from "../../support/fleet.js";
 import { getPage } from "../../support/page.js";
 import { troubledBoard } from "../../support/page-world.js";
 
@@ -31,14 +31,20 @@ void t.test("the board", async (t) => {
   const { port } = await serve(t, database);
   await t.test("answers in a sentence", async (t) => {
     const { text, title, icon } = await getPage(port, "/");
-    t.match(text, /13 of 15 venues are healthy\. OKX: Ticker (failing|degraded) in 2 of 3 regions for 2 minutes\./);
+    t.match(
+      text,
+      /13 of 15 venues are healthy\. OKX: Ticker (failing|degraded) for 2 minutes, first seen by 2 of 3 regions\./,
+    );
     t.match(text, /Unknown: Gemini\./);
     t.match(title, /^13 of 15 healthy\. OKX: Ticker/);
     t.equal(icon, "degraded");
   });
   await t.test("lists open incidents, and what the venue says", async (t) => {
     const { text, links } = await getPage(port, "/");
-    t.match(text, /OKX: Ticker in 2 of 3 regions, began \d\d:\d\d UTC, open for 2 minutes\. We could not read/);
+    t.match(
+      text,
+      /OKX: Ticker first seen by 2 of 3 regions, began \d\d:\d\d UTC, open for 2 minutes\. We could not read/,
+    );
     t.ok(links.some((link) => /^\/incidents\/okx-\d{4}-\d\d-\d\d-rest-(degraded|outage)$/.test(link)));
   });
   await t.test("gives the state of each venue as a word, and links to its page", async (t) => {
@@ -67,6 +73,10 @@ async function filters(t: Test, port: number) {
   t.same(await names("q=coinb"), ["Coinbase Exchange"]);
   t.same((await names("sort=worst")).slice(0, 2), ["OKX", "Gemini"]);
   t.same(await names("category=rpc&q=&state=&sort="), [], "empty fields of the form are no filters");
+  const { text: empty, title } = await getPage(port, "/?category=oracle");
+  t.match(empty, /^Oracles: No venue is measured yet\./, "and says of which venues it speaks");
+  t.match(empty, /No incident of this category is open\./);
+  t.match(title, /^Oracles: 0 of 0 healthy/);
   const { text, status } = await getPage(port, "/?q=<b>nothing");
   t.equal(status, 200);
   t.match(text, /No venue matches this filter\. Show all venues/);
@@ -101,11 +111,24 @@ void t.test("hostile names do not change the page around them", async (t) => {
 });
 
 void t.test("old data is called old", async (t) => {
-  await emptied(database);
-  await measured(database.pool, { from: ago(700), to: ago(600) });
-  await decide(database.pool, ago(600));
+  const { pool } = await emptied(database);
+  await measured(pool, { from: ago(700), to: ago(600) });
+  await decide(pool, ago(600));
   const { port } = await serve(t, { ...database, pagesOldAfterMs: oldAfterMs });
-  const { text, icon } = await getPage(port, "/");
-  t.match(text, /This is 1?\d minutes old: our engine has decided nothing since\./);
+  const { text, title, icon, html } = await getPage(port, "/");
+  t.match(text, /^This is 1?\d minutes old: we have nothing newer\. .* 1?\d minutes ago: We cannot tell:/);
+  t.match(title, /^1?\d minutes old: 0 of 15 healthy/);
   t.equal(icon, "unknown");
+  t.match(html, /<main[^>]* class="old"/, "and shown without the colour of health");
+});
+
+void t.test("an open incident of a venue that nobody measures any more is not called present", async (t) => {
+  const { pool } = await emptied(database);
+  await outage.open(pool);
+  await pool.query(sql`delete from sample where ts > ${ago(200)}`);
+  await decide(pool, ago(0));
+  const { port } = await serve(t, database);
+  const { text } = await getPage(port, "/");
+  t.match(text, /Kraken: Ticker was (failing|degraded) when we last measured it; the incident is still open\./);
+  t.notMatch(text, /Ticker (failing|degraded) for/);
 });

@@ -22,7 +22,14 @@ function row(id: string, uptime: [pct: number | null, low: number, high: number]
 }
 
 function comparison(other: Partial<ReliabilityData>) {
-  return readHtml(comparePage({ reliability: { ...example, excluded: [], ...other }, category: null, age: null }));
+  return readHtml(
+    comparePage({
+      reliability: { ...example, excluded: [], ...other },
+      regionNames: new Map(),
+      category: null,
+      age: null,
+    }),
+  );
 }
 
 void t.test("ties are said as ties, and venues without an uptime come last", (t) => {

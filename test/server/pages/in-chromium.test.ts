@@ -1,5 +1,4 @@
 /** Every page in a real Chromium: accessible, within its policy, usable by keyboard, the same without JavaScript. */
-import axe, { type AxeResults } from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { serve } from "../../support/api.js";
@@ -7,11 +6,10 @@ import { chromiumMissing, openChromium, openWindow } from "../../support/chromiu
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured } from "../../support/fleet.js";
 import { getPage } from "../../support/page.js";
+import { visitPages, zoomed } from "../../support/page-checks.js";
 import { troubledBoard } from "../../support/page-world.js";
 import { until } from "../../support/until.js";
 
-/** A4 at 400 % zoom of a window of 1280 pixels: CSS pixels become four times as large. */
-const zoomed = { viewport: { width: 320, height: 256 } };
 const modes: Record<string, BrowserContextOptions> = {
   light: { colorScheme: "light" },
   dark: { colorScheme: "dark" },
@@ -21,8 +19,6 @@ const modes: Record<string, BrowserContextOptions> = {
 
 /** Each page in light; some, which have all parts, in the other modes; with PAGE_MODES=all, each page in all. */
 const areAllModes = process.env["PAGE_MODES"] === "all";
-
-const criteria = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
 void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
   const database = await migratedDatabase(t);
@@ -34,31 +30,31 @@ void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
   const incident = links.find((link) => link.startsWith("/incidents/okx"))!;
   const pages = [
     ...["/", "/?state=trouble&sort=worst", "/venues/okx", "/venues/gemini?range=7d&region=us-east", "/incidents"],
-    ...[incident, "/compare", "/detection", "/regions", "/wall", "/docs", "/methodology", "/rulebook", "/changelog"],
+    ...[
+      incident,
+      "/compare",
+      "/detection",
+      "/regions",
+      "/wall",
+      "/docs",
+      "/docs/api",
+      "/methodology",
+      "/rulebook",
+      "/changelog",
+    ],
     "/no-such-page",
   ];
   const some = areAllModes ? pages : ["/", "/venues/okx", incident, "/incidents", "/methodology"];
   for (const [mode, options] of Object.entries(modes))
     await t.test(`no page breaks WCAG 2.2 AA in ${mode}`, async (t) => {
-      const { page, problems } = await openWindow(t, browser, options);
-      for (const path of mode === "light" ? pages : some) {
-        const answer = await page.goto(root + path);
-        const isMissing = path === "/no-such-page";
-        t.equal(answer!.status(), isMissing ? 404 : 200, path);
-        const { violations } = await axeResults(page);
-        t.same(
-          violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" ")}`),
-          [],
-          path,
-        );
-        if (options === zoomed) t.equal(await sidewaysScroll(page), 0, `${path} does not scroll sideways`);
-      }
-      const unexpected = problems.filter((problem) => !/404/.test(problem));
-      t.same(unexpected, [], "no violation of the policy, no error, and no request to another host");
+      const visited = mode === "light" ? pages : some;
+      const withStatus = visited.map((path) => [path, path === "/no-such-page" ? 404 : 200] as const);
+      await visitPages(t, browser, root, withStatus, options);
     });
   await t.test("says the same without JavaScript", (t) => sameWithoutScript(t, browser, root, some));
   await t.test("is reached by keyboard", (t) => reachedByKeyboard(t, browser, root, some));
-  await t.test("states differ in shape when no colour is left", (t) => statesDiffer(t, browser, root));
+  await t.test("states differ in shape when no colour is left", (t) => statesDifferWithoutColour(t, browser, root));
+  await t.test("states differ for colour-blind readers", (t) => statesDifferWhenColourBlind(t, browser, root));
   await t.test("follows the newest tick", async (t) => {
     const { page } = await openWindow(t, browser);
     await page.goto(root);
@@ -76,19 +72,6 @@ void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
     t.ok((await page.locator("details").first().getAttribute("open")) !== null, "so is what was unfolded");
   });
 });
-
-/** Evaluated, since the policy of the page refuses what is injected as a script. */
-async function axeResults(page: Page): Promise<AxeResults> {
-  await page.evaluate(axe.source);
-  return page.evaluate(
-    (tags) => (window as unknown as { axe: typeof import("axe-core") }).axe.run(document, { runOnly: tags }),
-    criteria,
-  );
-}
-
-function sidewaysScroll(page: Page): Promise<number> {
-  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-}
 
 async function sameWithoutScript(t: Test, browser: Browser, root: string, pages: string[]) {
   const { page: scripted } = await openWindow(t, browser);
@@ -114,7 +97,7 @@ async function reachedByKeyboard(t: Test, browser: Browser, root: string, pages:
       document.addEventListener("focusin", ({ target }) => (window as unknown as Reached).reached.add(target));
       return 0;
     });
-    for (let presses = reached; presses < wanted + 20; presses++) await page.keyboard.press("Tab");
+    for (let presses = reached; presses < wanted + 120; presses++) await page.keyboard.press("Tab");
     const count = await page.evaluate(
       () =>
         [...(window as unknown as Reached).reached].filter((one) =>
@@ -129,11 +112,36 @@ interface Reached {
   reached: Set<EventTarget | null>;
 }
 
-/** In forced colours all signs have the same colour, as for a reader who sees none. */
-async function statesDiffer(t: Test, browser: Browser, root: string) {
+/** In forced colours all signs have the same colour. */
+async function statesDifferWithoutColour(t: Test, browser: Browser, root: string) {
   const { page } = await openWindow(t, browser, { forcedColors: "active", deviceScaleFactor: 4 });
+  await openLegend(page, root);
+  await signsDiffer(t, page, "forced colours");
+  const words = await page.locator(".legend dt").allInnerTexts();
+  t.equal(new Set(words.map((word) => word.trim())).size, 4, "and each has its word");
+}
+
+async function statesDifferWhenColourBlind(t: Test, browser: Browser, root: string) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    const { page } = await openWindow(t, browser, { colorScheme, deviceScaleFactor: 4 });
+    await openLegend(page, root);
+    const devTools = await page.context().newCDPSession(page);
+    for (const type of ["protanopia", "deuteranopia", "tritanopia", "achromatopsia"] as const) {
+      await devTools.send("Emulation.setEmulatedVisionDeficiency", { type });
+      await signsDiffer(t, page, `${type}, ${colorScheme}`);
+    }
+    const [sign] = await page.locator(".legend dt svg").all();
+    t.ok(await isGrey(page, await sign!.screenshot()), "the last one shows no colour: the emulation works");
+  }
+}
+
+async function openLegend(page: Page, root: string): Promise<void> {
   await page.goto(root);
   await page.locator(".legend summary").click();
+}
+
+/** Each two of the signs of the four states differ in a tenth of their pixels. */
+async function signsDiffer(t: Test, page: Page, how: string): Promise<void> {
   const signs = page.locator(".legend dt svg");
   t.equal(await signs.count(), 4);
   const shapes: Buffer[] = [];
@@ -141,27 +149,32 @@ async function statesDiffer(t: Test, browser: Browser, root: string) {
   for (const [at, one] of shapes.entries())
     for (const other of shapes.slice(at + 1)) {
       const share = await differingShare(page, one, other);
-      t.ok(share > 0.1, `${(share * 100).toFixed(0)} % of the pixels differ`);
+      t.ok(share > 0.1, `${(share * 100).toFixed(0)} % of the pixels differ in ${how}`);
     }
-  const words = await page.locator(".legend dt").allInnerTexts();
-  t.equal(new Set(words.map((word) => word.trim())).size, 4, "and each has its word");
 }
 
-function differingShare(page: Page, one: Buffer, other: Buffer): Promise<number> {
-  const images = [one, other].map((png) => png.toString("base64"));
+async function differingShare(page: Page, one: Buffer, other: Buffer): Promise<number> {
+  const [a, b] = [await pixelsOf(page, one), await pixelsOf(page, other)];
+  let differing = 0;
+  const differs = (at: number) => [0, 1, 2].some((colour) => Math.abs(a[at + colour]! - b[at + colour]!) > 64);
+  for (let at = 0; at < a.length; at += 4) if (differs(at)) differing++;
+  return differing / (a.length / 4);
+}
+
+async function isGrey(page: Page, screenshot: Buffer): Promise<boolean> {
+  const pixels = await pixelsOf(page, screenshot);
+  for (let at = 0; at < pixels.length; at += 4)
+    if (Math.abs(pixels[at]! - pixels[at + 1]!) > 4 || Math.abs(pixels[at]! - pixels[at + 2]!) > 4) return false;
+  return true;
+}
+
+/** Red, green, blue and opacity of each pixel. */
+function pixelsOf(page: Page, screenshot: Buffer): Promise<number[]> {
   return page.evaluate(async (encoded) => {
-    const pixels = await Promise.all(
-      encoded.map(async (png) => {
-        const bytes = Uint8Array.from(atob(png), (char) => char.charCodeAt(0));
-        const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
-        const context = new OffscreenCanvas(image.width, image.height).getContext("2d")!;
-        context.drawImage(image, 0, 0);
-        return context.getImageData(0, 0, image.width, image.height).data;
-      }),
-    );
-    const [a, b] = pixels as [Uint8ClampedArray, Uint8ClampedArray];
-    let differing = 0;
-    for (let at = 0; at < a.length; at += 4) if (Math.abs(a[at]! - b[at]!) > 64) differing++;
-    return differing / (a.length / 4);
-  }, images);
+    const bytes = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0));
+    const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+    const context = new OffscreenCanvas(image.width, image.height).getContext("2d")!;
+    context.drawImage(image, 0, 0);
+    return [...context.getImageData(0, 0, image.width, image.height).data];
+  }, screenshot.toString("base64"));
 }

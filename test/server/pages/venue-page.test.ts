@@ -53,7 +53,7 @@ void t.test("a venue in trouble", async (t) => {
   });
   await t.test("lists its incident, and the thresholds that apply", async (t) => {
     const { text, links } = await getPage(port, "/venues/okx");
-    t.match(text, /Incidents (Down|Degraded) OKX: Ticker in 2 of 3 regions, began/);
+    t.match(text, /Incidents (Down|Degraded) OKX: Ticker first seen by 2 of 3 regions, began/);
     t.ok(links.includes("/incidents?venue=okx"));
     t.match(text, /Fewest regions that must agree 2 regions/);
     t.match(text, /no full answer within/);

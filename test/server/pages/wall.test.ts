@@ -58,7 +58,7 @@ void t.test("the wall does not paint green what it does not know", async (t) => 
   await decide(pool, ago(600));
   const { port } = await serve(t, { pool, registry, pagesOldAfterMs: oldAfterMs });
   const { text, html, icon } = await getPage(port, "/wall");
-  t.match(text, /^This is 1?\d minutes old: our engine has decided nothing since\./);
+  t.match(text, /^This is 1?\d minutes old: we have nothing newer\./);
   t.equal(icon, "unknown");
   t.ok(text.includes(hostile));
   t.notMatch(html, /<script>alert/);

@@ -3,14 +3,20 @@ import type { statusResponse } from "../../api/schemas/status.js";
 import type { incident } from "../../api/schemas/incident.js";
 import type { TypeOf } from "../../api/schemas/shapes.js";
 import { durationText, sinceMs } from "../format.js";
-import { boardWords, type State, stateWords } from "../words.js";
+import type { Category } from "../../../shared/registry/registry.js";
+import { isolated } from "../parts/isolated.js";
+import { isTrouble, rank } from "../parts/state-rank.js";
+import { boardWords, categoryWords, type State, stateWords } from "../words.js";
 
 export type Board = TypeOf<typeof statusResponse>;
 export type PublishedIncident = TypeOf<typeof incident>;
 
-export interface Headline {
+export interface BoardHeadline {
   state: State;
-  sentences: string[];
+  /** How many venues are healthy. */
+  answer: string;
+  /** What is wrong, in sentences. */
+  troubles: string[];
   /** For the browser's tab. */
   title: string;
 }
@@ -18,21 +24,28 @@ export interface Headline {
 /** A headline has room for as many venues. */
 const mostVenues = 3;
 
-export function headlineOf({ venues, incidents, summary, generatedAt }: Board): Headline {
+/** @param category the only one on the board; null: all of them */
+export function headlineOf(
+  { venues, incidents, summary, generatedAt }: Board,
+  category: Category | null,
+): BoardHeadline {
   const healthy = venues.filter(({ state }) => state === "operational").length;
   const unknown = venues.filter(({ state }) => state === "unknown");
   const troubled = venues.filter(({ state, activeIncidents }) => isTrouble(state) || activeIncidents > 0);
   const worstFirst = [...troubled].sort((a, b) => rank(a.state) - rank(b.state));
-  const sentences = [overall(venues.length, healthy, unknown.length)];
+  const prefix = category === null ? "" : `${categoryWords[category]}: `;
   const troubles = worstFirst.map((venue) => troubleOf(venue, incidents, generatedAt));
-  sentences.push(...troubles.slice(0, mostVenues));
+  const sentences = troubles.slice(0, mostVenues);
   if (troubles.length > mostVenues) sentences.push(boardWords.moreVenues(troubles.length - mostVenues));
   const onlySome = unknown.length > 0 && unknown.length < venues.length;
   if (onlySome) sentences.push(boardWords.unknown(namesOf(unknown.map(({ name }) => name))));
   return {
     state: troubled.length > 0 && summary.state === "operational" ? "degraded" : summary.state,
-    sentences,
-    title: [boardWords.shortTitle(healthy, venues.length), ...troubles.slice(0, 1)].join(". ").replace(/\.$/, ""),
+    answer: prefix + overall(venues.length, healthy, unknown.length),
+    troubles: sentences,
+    title: [prefix + boardWords.shortTitle(healthy, venues.length), ...troubles.slice(0, 1)]
+      .join(". ")
+      .replace(/\.$/, ""),
   };
 }
 
@@ -42,7 +55,7 @@ function overall(venues: number, healthy: number, unknown: number): string {
   return healthy === venues ? boardWords.allHealthy(venues) : boardWords.someHealthy(healthy, venues);
 }
 
-/** `OKX: Ticker failing in 2 of 3 regions for 4 minutes.` */
+/** `OKX: Ticker failing for 4 minutes, first seen by 2 of 3 regions.` */
 function troubleOf(venue: Board["venues"][number], incidents: readonly PublishedIncident[], now: string): string {
   const open = incidents.filter(({ venue: id, status }) => id === venue.id && status === "open");
   const worst = open.find(({ severity }) => severity === "outage") ?? open[0];
@@ -52,29 +65,18 @@ function troubleOf(venue: Board["venues"][number], incidents: readonly Published
     return `${name}: ${word} ${boardWords.lasting(durationText(sinceMs(venue.since, now)))}.`;
   }
   const { label, severity, regions, reporting, startedAt } = worst;
+  const isDown = severity === "outage";
+  if (venue.state === "unknown") return `${name}: ${boardWords.unseen(isolated(label), isDown)}`;
   if (venue.state === "operational") return `${name}: ${boardWords.recovering(isolated(label))}`;
+  const lasting = boardWords.lasting(durationText(sinceMs(startedAt, now)));
   const parts = [
-    boardWords.failing(isolated(label), severity === "outage"),
-    ...(regions.length > 0 ? [boardWords.inRegions(regions.length, reporting)] : []),
-    boardWords.lasting(durationText(sinceMs(startedAt, now))),
+    `${boardWords.failing(isolated(label), isDown)} ${lasting}`,
+    ...(regions.length > 0 ? [boardWords.seenBy(regions.length, reporting)] : []),
   ];
   const others = open.length - 1;
-  return `${name}: ${parts.join(" ")}${others > 0 ? boardWords.andOthers(others) : ""}.`;
-}
-
-export function isTrouble(state: State): boolean {
-  return state === "degraded" || state === "outage";
-}
-
-export function rank(state: State): number {
-  return ["outage", "degraded", "unknown", "operational"].indexOf(state);
+  return `${name}: ${parts.join(", ")}${others > 0 ? boardWords.andOthers(others) : ""}.`;
 }
 
 function namesOf(names: readonly string[]): string {
   return names.map(isolated).join(", ");
-}
-
-/** A name may hold characters that change the direction of text; the isolate keeps them from changing what follows. */
-export function isolated(name: string): string {
-  return /^[\x20-\u058f]*$/.test(name) ? name : `\u2068${name}\u2069`;
 }
