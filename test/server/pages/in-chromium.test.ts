@@ -30,18 +30,8 @@ void t.test("pages in Chromium", { skip: chromiumMissing }, async (t) => {
   const incident = links.find((link) => link.startsWith("/incidents/okx"))!;
   const pages = [
     ...["/", "/?state=trouble&sort=worst", "/venues/okx", "/venues/gemini?range=7d&region=us-east", "/incidents"],
-    ...[
-      incident,
-      "/compare",
-      "/detection",
-      "/regions",
-      "/wall",
-      "/docs",
-      "/docs/api",
-      "/methodology",
-      "/rulebook",
-      "/changelog",
-    ],
+    ...[incident, "/compare", "/detection", "/regions", "/wall", "/docs", "/docs/api", "/methodology", "/rulebook"],
+    ...["/checking", "/comparing", "/receiving", "/changelog"],
     "/no-such-page",
   ];
   const some = areAllModes ? pages : ["/", "/venues/okx", incident, "/incidents", "/methodology"];

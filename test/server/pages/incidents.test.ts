@@ -194,7 +194,7 @@ void t.test("hostile names change nothing but themselves", async (t) => {
     const { status, html, text } = await getPage(port, path);
     t.equal(status, 200);
     t.notMatch(html, "<script>alert", path);
-    t.ok(text.includes(`\u2068${name}\u2069`), "the direction of the name ends with it");
+    t.ok(text.includes(`\u2068${name.replace("\u202e", "")}\u2069`), "it cannot turn what follows around");
   }
 });
 
@@ -295,7 +295,7 @@ async function someIncidents(pool: Db): Promise<string[]> {
 }
 
 function slugsOf(html: string): string[] {
-  return [...html.matchAll(/<li><span class="state">.*?<a href="\/incidents\/([^"?]+)">/gs)].map(
+  return [...html.matchAll(/<li[^>]*><span class="state">.*?<a href="\/incidents\/([^"?]+)">/gs)].map(
     ([, slug = ""]) => slug,
   );
 }
