@@ -43,8 +43,10 @@ function Uptime({ venue }: { venue: Board["venues"][number] }) {
   return (
     <p>
       {uptimePct90d === null ? boardWords.noUptime : <b>{percentText(uptimePct90d)}</b>}{" "}
+      {uptimePctLow !== null && !isNarrow && (
+        <span class="minor">{`${uptimePctLow}–${percentText(uptimePctHigh!)}`}</span>
+      )}{" "}
       <span class="minor">
-        {uptimePctLow !== null && !isNarrow && `${uptimePctLow}–${percentText(uptimePctHigh!)}, `}
         {coveragePct === null ? boardWords.notMeasured : boardWords.coverage(percentText(coveragePct))}
       </span>
     </p>
