@@ -1,6 +1,6 @@
 /** Random hostile requests to every route, with every parameter that exists. */
 import { readdirSync } from "node:fs";
-import type { Express } from "express";
+import type { Express, IRouter } from "express";
 import type { Parameters } from "../../server/api/parameters.js";
 import { packagedFile } from "../../shared/config/package.js";
 import type { Registry } from "../../shared/registry/registry.js";
@@ -17,7 +17,7 @@ export interface Ground {
 
 /** Returns every route of the app, and every parameter of the modules with routes, so that new ones are included. */
 export async function groundOf(app: Express, registry: Registry): Promise<Ground> {
-  const paths = app.router.stack.flatMap(({ route }) => route?.path ?? []);
+  const paths = routesOf(app.router);
   const parameters: Ground["parameters"] = {};
   for (const set of await parameterSets(registry))
     for (const [name, { schema }] of Object.entries(set)) {
@@ -29,12 +29,21 @@ export async function groundOf(app: Express, registry: Registry): Promise<Ground
   return { paths, parameters, inPaths: { venue: registry.venues.map(({ id }) => id), slug: slugs } };
 }
 
+/** Also those of routers within the router. */
+function routesOf({ stack }: IRouter): string[] {
+  return stack.flatMap(({ route, handle }) => {
+    if (route) return route.path;
+    return "stack" in handle ? routesOf(handle as unknown as IRouter) : [];
+  });
+}
+
 /** Finds parameters by name: what a module of the API exports as `…Parameters` belongs to its route. */
 async function parameterSets(registry: Registry): Promise<Parameters[]> {
   const sets: Parameters[] = [];
-  for (const file of readdirSync(packagedFile("dist/server/api"))) {
+  const files = readdirSync(packagedFile("dist/server/api")).map((file) => `api/${file}`);
+  for (const file of [...files, "pages/board/filter.js"]) {
     if (!file.endsWith(".js")) continue;
-    const url = new URL(`../../server/api/${file}`, import.meta.url).href;
+    const url = new URL(`../../server/${file}`, import.meta.url).href;
     const exported = (await import(url)) as Record<string, unknown>;
     for (const [name, set] of Object.entries(exported)) {
       if (!name.endsWith("Parameters") || name === "badParameters") continue;

@@ -27,7 +27,8 @@ void t.test("hostile requests get valid answers and break nothing", async (t) =>
   await decide(pool);
 
   t.ok(ground.paths.includes("/v1/exchanges/:venue"), "the routes were found");
-  for (const name of ["category", "range", "region", "format", "beforeId"])
+  t.ok(ground.paths.includes("/venues/:venue"), "so were those of the pages");
+  for (const name of ["q", "category", "range", "region", "format", "beforeId"])
     t.ok(ground.parameters[name], `parameter ${name} was found`);
 
   const statuses = new Map<number, number>();
@@ -42,7 +43,7 @@ void t.test("hostile requests get valid answers and break nothing", async (t) =>
   }
   await Promise.all(Array.from({ length: atOnce }, sendAll));
 
-  for (const status of [200, 204, 400, 404, 405, 417, 431])
+  for (const status of [200, 204, 301, 400, 404, 405, 417, 431])
     t.ok(statuses.has(status), `some answer had status ${status}`);
   t.strictSame(api.logged, [], "no hostile request is logged");
   t.comment(JSON.stringify(Object.fromEntries(statuses)));
@@ -85,6 +86,7 @@ function faultOfLast(whole: string, sent: string, statuses: Map<number, number>)
   // another test checks that it can be decompressed
   if (/^content-encoding:/im.test(answer.head)) return null;
   if (status === 200) return faultOfGood(type, text);
+  if (status === 301) return /^location: \/venues\/[\w-]+\r?$/im.test(answer.head) ? null : `301 to ${answer.head}`;
   if (type !== "application/problem+json") return `${status} came as ${type}`;
   return faultOfProblem(status, text);
 }
