@@ -149,6 +149,9 @@ function Footer({ json }: Pick<PageProps, "json">) {
         <li>
           <a href="/rulebook">{siteWords.rulebook}</a>
         </li>
+        <li>
+          <a href="/receiving">{siteWords.alerts}</a>
+        </li>
         {json !== null && (
           <li>
             <a href={json}>{siteWords.asJson}</a>

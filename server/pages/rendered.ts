@@ -11,8 +11,8 @@ export type Shown = string | null | Pick<Snapshot, "body">;
 const mostBytes = 16_000_000;
 
 /**
- * Renders a page again only when something that it shows has changed: all requests within a tick get the same bytes. The
- * least recently rendered pages are evicted first.
+ * Renders a page again only when something that it shows has changed: all requests within a tick get the same bytes.
+ * The least recently rendered pages are evicted first.
  *
  * @param limit of all pages kept, in bytes
  */

@@ -31,16 +31,21 @@ export function headlineOf(
 ): BoardHeadline {
   const healthy = venues.filter(({ state }) => state === "operational").length;
   const unknown = venues.filter(({ state }) => state === "unknown");
-  const troubled = venues.filter(({ state, activeIncidents }) => isTrouble(state) || activeIncidents > 0);
+  const open = venues.filter(({ activeIncidents }) => activeIncidents > 0);
+  const troubled = venues.filter(
+    (venue) => isTrouble(venue.state) || (venue.state === "unknown" && open.includes(venue)),
+  );
+  const recovering = open.filter(({ state }) => state === "operational");
   const worstFirst = [...troubled].sort((a, b) => rank(a.state) - rank(b.state));
   const prefix = category === null ? "" : `${categoryWords[category]}: `;
   const troubles = worstFirst.map((venue) => troubleOf(venue, incidents, generatedAt));
   const sentences = troubles.slice(0, mostVenues);
   if (troubles.length > mostVenues) sentences.push(boardWords.moreVenues(troubles.length - mostVenues));
+  if (recovering.length > 0) sentences.push(boardWords.recovering(namesOf(recovering.map(({ name }) => name))));
   const onlySome = unknown.length > 0 && unknown.length < venues.length;
   if (onlySome) sentences.push(boardWords.unknown(namesOf(unknown.map(({ name }) => name))));
   return {
-    state: troubled.length > 0 && summary.state === "operational" ? "degraded" : summary.state,
+    state: open.length > 0 && summary.state === "operational" ? "degraded" : summary.state,
     answer: prefix + overall(venues.length, healthy, unknown.length),
     troubles: sentences,
     title: [prefix + boardWords.shortTitle(healthy, venues.length), ...troubles.slice(0, 1)]
@@ -67,7 +72,6 @@ function troubleOf(venue: Board["venues"][number], incidents: readonly Published
   const { label, severity, regions, reporting, startedAt } = worst;
   const isDown = severity === "outage";
   if (venue.state === "unknown") return `${name}: ${boardWords.unseen(isolated(label), isDown)}`;
-  if (venue.state === "operational") return `${name}: ${boardWords.recovering(isolated(label))}`;
   const lasting = boardWords.lasting(durationText(sinceMs(startedAt, now)));
   const parts = [
     `${boardWords.failing(isolated(label), isDown)} ${lasting}`,

@@ -10,7 +10,7 @@ import { boardWords, categoryWords, type State, stateMeanings, stateWords } from
 import { BoardFilter } from "./board-filter.js";
 import { BoardRow } from "./board-row.js";
 import { type Filter, selectedVenues } from "./filter.js";
-import { type Board, headlineOf } from "./board-headline.js";
+import { type Board, headlineOf, type PublishedIncident } from "./board-headline.js";
 
 export interface BoardPageProps {
   board: Board;
@@ -22,12 +22,16 @@ export interface BoardPageProps {
 export function boardPage({ board, regions, filter, age }: BoardPageProps): string {
   const { state, answer, troubles, title } = headlineOf(board, filter.category);
   const json = filter.category === null ? "/v1/status" : `/v1/status?category=${filter.category}`;
-  const { generatedAt } = board;
+  const { generatedAt, summary } = board;
   return pageText({
     ...{ title, icon: state, section: "board", json, generatedAt, age, refreshS: 15 },
     children: (
       <>
         <Headline {...{ state, age, answer }} more={troubles.join(" ")} />
+        <p class="minor">
+          {boardWords.scope}
+          {summary.vantages === 1 && summary.regions > 1 && ` ${boardWords.oneVantage}`}
+        </p>
         <OpenIncidents board={board} filter={filter} />
         <Venues board={board} filter={filter} />
         <RegionStrip regions={regions} now={generatedAt} />
@@ -41,16 +45,31 @@ function OpenIncidents({ board, filter }: { board: Board; filter: Filter }) {
   const { incidents, venues, generatedAt } = board;
   const open = incidents.filter(({ status }) => status === "open");
   const names = new Map(venues.map(({ id, name }) => [id, name]));
+  const { worst, others } = byVenue(open);
   return (
     <section aria-labelledby="open">
       <h2 id="open">{boardWords.openIncidents}</h2>
       {open.length === 0 ? (
         <p>{filter.category === null ? boardWords.noOpenIncidents : boardWords.noneOpenHere}</p>
       ) : (
-        <IncidentList {...{ names, now: generatedAt }} incidents={open} />
+        <IncidentList {...{ names, now: generatedAt, others }} incidents={worst} />
       )}
     </section>
   );
+}
+
+/** One outage often makes several incidents of a venue: the worst of them stands for all. */
+function byVenue(open: readonly PublishedIncident[]) {
+  const venues = new Map<string, PublishedIncident[]>();
+  for (const incident of open) venues.set(incident.venue, [...(venues.get(incident.venue) ?? []), incident]);
+  const groups = [...venues.values()].map((ofVenue) => {
+    const first = ofVenue.find(({ severity }) => severity === "outage") ?? ofVenue[0]!;
+    return { first, others: ofVenue.filter((one) => one !== first) };
+  });
+  return {
+    worst: groups.map(({ first }) => first),
+    others: new Map(groups.map(({ first, others }) => [first.slug, others])),
+  };
 }
 
 function Venues({ board, filter }: { board: Board; filter: Filter }) {

@@ -24,7 +24,7 @@ export function IncidentFacts({ detail, regionNames }: { detail: IncidentDetail;
         <Target detail={detail} />
       </Fact>
       <Fact name={incidentPageWords.agreement}>{agreementOf(detail, regionNames)}</Fact>
-      <Fact name={incidentPageWords.flapping}>{incidentPageWords.isFlapping[flapping ? "yes" : "no"]}</Fact>
+      {flapping && <Fact name={incidentPageWords.flapping}>{incidentPageWords.isFlapping}</Fact>}
     </dl>
   );
 }
@@ -51,7 +51,7 @@ function Status({ detail: { incident, evidence, generatedAt: now } }: { detail: 
     <>
       {incidentPageWords.lastSeen} <Instant at={endedAt} now={now} />. {incidentPageWords.closed}{" "}
       <Instant at={closedAt} now={now} />
-      {closedBecause !== undefined && `: ${closedBecause}`}.
+      {closedBecause !== undefined && `: ${incidentPageWords.closedBecause[closedBecause] ?? closedBecause}`}.
     </>
   );
 }

@@ -17,7 +17,9 @@ export function LatencyTable({ latency, regionNames }: LatencyTableProps) {
   const all = {
     name: incidentPageWords.allRegions,
     ...{ beforeP50Ms: before.p50Ms, beforeAnswers: before.answers },
-    ...{ p50Ms: during.p50Ms, p95Ms: during.p95Ms, slowestMs: during.slowestMs, answers: during.answers },
+    // a percentile of some regions would stand beside a median of all
+    p95Ms: regions.every(({ p95Ms }) => p95Ms !== null) ? during.p95Ms : null,
+    ...{ p50Ms: during.p50Ms, slowestMs: during.slowestMs, answers: during.answers },
   };
   const rows = [...regions.map((row) => ({ ...row, name: regionName(regionNames, row.region) })), all];
   const most = Math.max(1, ...rows.flatMap((row) => [row.beforeP50Ms ?? 0, row.p50Ms ?? 0]));

@@ -17,11 +17,15 @@ export function Timeline({ detail: { incident, events } }: { detail: IncidentDet
             </>
           )}{" "}
           <span class="minor">
-            {kind !== "started" &&
-              incidentPageWords.afterStart(offsetText(Date.parse(at) - Date.parse(incident.startedAt)))}
+            {kind !== "started" && incidentPageWords.afterStart(offsetText(shownMs(at) - shownMs(incident.startedAt)))}
           </span>
         </li>
       ))}
     </ol>
   );
+}
+
+/** Whole seconds, as shown: readers subtract what they see. */
+function shownMs(at: string): number {
+  return Math.floor(Date.parse(at) / 1_000) * 1_000;
 }

@@ -7,13 +7,15 @@ import { StateWord } from "./sign.js";
 
 export interface IncidentListProps {
   incidents: readonly PublishedIncident[];
+  /** Of an incident's venue, by its slug; they are only named. */
+  others?: ReadonlyMap<string, readonly PublishedIncident[]>;
   /** Of venues by id. */
   names: ReadonlyMap<string, string>;
   now: string;
 }
 
 /** Incidents with what, where, since when, and what the venue says. */
-export function IncidentList({ incidents, names, now }: IncidentListProps) {
+export function IncidentList({ incidents, others, names, now }: IncidentListProps) {
   return (
     <ul class="incidents">
       {incidents.map((incident) => (
@@ -32,11 +34,27 @@ export function IncidentList({ incidents, names, now }: IncidentListProps) {
             ) : (
               incidentWords.lasted(durationText(incident.durationSeconds * 1000))
             )}
-            . {venueSays(incident)}
+            . {venueSays(incident)} <Others incidents={others?.get(incident.slug) ?? []} />
           </span>
         </li>
       ))}
     </ul>
+  );
+}
+
+function Others({ incidents }: { incidents: readonly PublishedIncident[] }) {
+  if (incidents.length === 0) return null;
+  return (
+    <>
+      {boardWords.alsoOpen}{" "}
+      {incidents.map(({ slug, label }, at) => (
+        <>
+          {at > 0 && ", "}
+          <a href={`/incidents/${slug}`}>{isolated(label)}</a>
+        </>
+      ))}
+      .
+    </>
   );
 }
 

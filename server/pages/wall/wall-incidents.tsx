@@ -31,7 +31,11 @@ export function WallIncidents({ board, filter }: { board: Board; filter: Filter 
           {boardWords.forTime} <Elapsed from={startedAt} now={generatedAt} />
         </li>
       ))}
-      {open.length > shown.length && <li>{wallWords.moreOpen(open.length - shown.length)}</li>}
+      {open.length > shown.length && (
+        <li>
+          <a href="/incidents?status=open">{wallWords.moreOpen(open.length - shown.length)}</a>
+        </li>
+      )}
     </ul>
   );
 }

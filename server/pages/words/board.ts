@@ -8,7 +8,7 @@ export const boardWords = {
   noVenues: "No venue is measured yet.",
   unknown: (names: string) => `Unknown: ${names}.`,
   failing: (label: string, isDown: boolean) => `${label} ${isDown ? "failing" : "degraded"}`,
-  recovering: (label: string) => `${label} is healthy again. The incident closes once this has lasted.`,
+  recovering: (names: string) => `Healthy again, but not for long enough to close the incident: ${names}.`,
   inRegions: (saw: number, of: number) => `in ${saw} of ${of} regions`,
   seenBy: (saw: number, of: number) => `first seen by ${saw} of ${of} regions`,
   unseen: (label: string, isDown: boolean) =>
@@ -18,6 +18,11 @@ export const boardWords = {
   moreVenues: (count: number) => `Also in trouble: ${count} more ${count === 1 ? "venue" : "venues"}.`,
   shortTitle: (healthy: number, venues: number) => `${healthy} of ${venues} healthy`,
   openIncidents: "Open incidents",
+  scope:
+    "We measure public market data over REST and WebSocket, and nothing that needs an account: no orders, deposits or withdrawals.",
+  oneVantage:
+    "All regions that report measure from one machine: trouble of its network may look like trouble of the venues.",
+  alsoOpen: "Also:",
   noOpenIncidents: "No incident is open.",
   noneOpenHere: "No incident of this category is open.",
   venues: "Venues",
@@ -61,7 +66,7 @@ export const incidentWords = {
   began: "began",
   openFor: "open for",
   lasted: (duration: string) => `lasted ${duration}`,
-  venueSays: (title: string) => `The venue's nearest notice: ${title}.`,
+  venueSays: (title: string) => `The venue's notice nearest in time: ${title}.`,
   venueSilent: "The venue's feed has no notice of it.",
   feedUnread: "We could not read what the venue says.",
   noFeed: "The venue has no status feed that we can read.",

@@ -48,10 +48,17 @@ export const incidentPageWords = {
   quiet: (duration: string) => `no trouble seen for ${duration}, still open`,
   lasting: (kind: "failing" | "degraded", duration: string) => `${kind} for ${duration}`,
   status: "Status",
-  open: "Open. Enough regions last saw the trouble at",
+  open: "Open. Enough regions saw the trouble for the last time at",
   closesWhen: "It closes when enough regions have seen it healthy for long enough.",
   lastSeen: "Closed. Enough regions saw the trouble for the last time at",
   closed: "We closed the incident at",
+  /** The engine's own words are in the JSON. */
+  closedBecause: {
+    "a region that saw it sees it well, and a quorum has for the whole hold":
+      "enough regions had seen it healthy for long enough, one of those that had seen the trouble among them",
+    "no quorum has seen it bad, or well for the whole hold, for so long that its end is unknown":
+      "for a long time too few regions had seen it fail or seen it healthy, so its end is unknown",
+  } as Record<string, string>,
   severity: "Severity",
   severities: {
     degraded: "enough regions saw it fail in part, or answer far slower than usual.",
@@ -84,10 +91,8 @@ export const incidentPageWords = {
   agreed: (regions: string) => `These did: ${regions}.`,
   noVotes: "No votes are on record.",
   flapping: "Flapping",
-  isFlapping: {
-    yes: "Yes: at least the third incident of the same component within an hour. It closes only after a longer hold.",
-    no: "No.",
-  },
+  isFlapping:
+    "It is at least the third incident of the same component within an hour. It closes only after a longer hold.",
   timeline: "What happened when",
   events: {
     started: "Trouble began",
@@ -184,7 +189,7 @@ export const voteColumns: [name: string, isFigure: boolean][] = [
   ["Bad in a row", true],
   ["Faults", false],
   ["Median (usual)", true],
-  ["Newest, age", true],
+  ["Age of newest", true],
   ["Measured from", false],
 ];
 

@@ -61,6 +61,7 @@ export const siteWords = {
   unavailable: "We cannot read our own data at the moment. What you see may be old.",
   methodology: "How this is measured",
   rulebook: "How a verdict is reached",
+  alerts: "Receive alerts",
 };
 
 export const errorWords = {
