@@ -18,7 +18,7 @@ const troubled: [byMinute: number, venue: string, label: RegExp][] = [
   [7, "Bitget", /./],
   [8, "KuCoin", /./],
   [12.5, "Kraken", /Socket/i],
-  [26, "OKX", /book/i],
+  [26, "OKX", /Top 5 levels/],
 ];
 
 const patienceMs = (rulesRow.step_ms ?? 2_000) + 2_000;
