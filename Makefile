@@ -2,7 +2,7 @@
 # `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start secrets watch test test-long test-node-lines test-servers proofs bench figures screenshots build product lint rules format-check format clean
+.PHONY: help demo start secrets watch test test-ci test-long test-node-lines test-servers proofs bench figures screenshots build product lint rules format-check format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
@@ -33,6 +33,9 @@ secrets: ## create the passwords and the key for compose.yaml that are missing
 test: build ## compile, and run the tests of five minutes
 	@echo "== tests"
 	@node --enable-source-maps dist/test/run.js
+
+test-ci: build ## run the tests that CI adds on every change: the demo, the pages in Chromium, the operator's commands
+	@node --enable-source-maps dist/test/run.js --ci
 
 test-long: build ## run the tests that `make test` leaves to the night: kills, random worlds, all scenarios
 	@node --enable-source-maps dist/test/run.js --long

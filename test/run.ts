@@ -6,7 +6,7 @@
  * modules of every process that a test starts, although no coverage is requested: 0.4 s of processor time for each.
  *
  * Arguments name the tests to run: `cli` is `test/server/cli/cli.test.ts`, `probe/stream` is everything in that folder.
- * Without arguments, all tests run except those of the long run, which `--long` runs; `--all` runs both.
+ * Without arguments, all tests run except those of CI (`--ci`) and of the long run (`--long`); `--all` runs everything.
  */
 
 import { spawn } from "node:child_process";
@@ -23,8 +23,6 @@ const root = packagedFile("");
 const results = `${root}/.tap/test-results`;
 const report = `${root}/.tap/report.tap`;
 
-/** For two cores, because a part of the tests' time is waiting for clocks: with four, a sixth of both stayed idle. */
-const atOnce = 8;
 /**
  * The time limit of a file, enforced by the file itself. A file that no longer enforces it is killed a little later.
  */
@@ -38,6 +36,16 @@ const optimizeLater = process.version.startsWith("v20.") ? ["--interrupt-budget=
 
 /** Half a minute or more each: if started last, one of them would run alone at the end. */
 const startedFirst = ["demo", "in-chromium", "incident-scenarios", "engine-scenarios", "prometheus"];
+
+/**
+ * Run only by `--ci`, on every change: a fifth of the processor time of the others in ten files. They start whole
+ * programs or a browser, or live through minutes. Each has a sibling that always runs.
+ */
+const ci = [
+  ...["demo", "in-chromium", "embedded", "cli", "all-venues", "own-metrics"],
+  ...["doctor", "channel-command", "delivery-command"],
+  ...["chain-lag", "polling", "state-since"],
+];
 
 /**
  * Run only by `--long`, every night: kills, storms, random worlds and long histories. Each has a sibling that always
@@ -88,10 +96,16 @@ const long = [
 ];
 
 const asked = process.argv.slice(2);
+const isCi = asked[0] === "--ci";
 const isLong = asked[0] === "--long";
 const isAll = asked[0] === "--all";
 if (isLong || isAll) process.env.SCENARIOS = "all";
 const tests = compiledTests();
+/**
+ * For two cores, because a part of the tests' time is waiting for clocks: with four, a sixth of both stayed idle. The
+ * tests of `--ci` start several programs each, and some measure in real time.
+ */
+const atOnce = isCi ? 4 : 8;
 rmSync(results, { recursive: true, force: true });
 if (!process.env.DATABASE_URL) process.env[hostVariable] = await startHost();
 const waiting = [...tests];
@@ -114,13 +128,15 @@ function compiledTests(): string[] {
     if (found.length !== 1) throw new Error(`expected one test named ${name}, got ${found.length}`);
     return found[0]!;
   };
-  const nightly = new Set(long.map(only));
+  const ofCi = ci.map(only);
+  const nightly = long.map(only);
+  const left = new Set([...ofCi, ...nightly]);
   const first = startedFirst.map(only);
-  const names = isLong ? [...nightly] : isAll ? [] : asked;
+  const names = isCi ? ofCi : isLong ? nightly : isAll ? [] : asked;
   const unknown = names.filter((name) => !paths.some((path) => isNamed(path, name)));
   if (unknown.length > 0) throw new Error(`expected names of tests or of their folders, got ${unknown.join(", ")}`);
   const isWanted = (path: string) =>
-    names.length > 0 ? names.some((name) => isNamed(path, name)) : isAll || !nightly.has(path) || isScenarios(path);
+    names.length > 0 ? names.some((name) => isNamed(path, name)) : isAll || !left.has(path) || isScenarios(path);
   return [...new Set([...first, ...paths])].filter(isWanted).map((path) => `dist/test/${path}.test.js`);
 }
 
