@@ -1,6 +1,11 @@
-import { categories } from "../../../shared/registry/registry.js";
-import { boardWords, categoryWords, stateWords } from "../words.js";
+import { CategoryField } from "../parts/category-field.js";
+import { SelectField } from "../parts/select-field.js";
+import { boardWords, stateWords } from "../words.js";
 import { type Filter, filterStates } from "./filter.js";
+
+const states = filterStates.map(
+  (name) => [name, name === "trouble" ? boardWords.anyTrouble : stateWords[name]] as const,
+);
 
 /** A plain form, whose selection is the address: it can be linked and works without JavaScript. */
 export function BoardFilter({ filter }: { filter: Filter }) {
@@ -9,37 +14,22 @@ export function BoardFilter({ filter }: { filter: Filter }) {
       <label>
         {boardWords.search} <input type="search" name="q" maxLength={100} value={filter.q ?? ""} />
       </label>
-      <label>
-        {boardWords.category}{" "}
-        <select name="category">
-          <option value="">{boardWords.anyCategory}</option>
-          {categories.map((name) => (
-            <option key={name} value={name} selected={name === filter.category}>
-              {categoryWords[name]}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        {boardWords.state}{" "}
-        <select name="state">
-          <option value="">{boardWords.anyState}</option>
-          {filterStates.map((name) => (
-            <option key={name} value={name} selected={name === filter.state}>
-              {name === "trouble" ? boardWords.anyTrouble : stateWords[name]}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        {boardWords.sort}{" "}
-        <select name="sort">
-          <option value="category">{boardWords.byCategory}</option>
-          <option value="worst" selected={filter.sort === "worst"}>
-            {boardWords.worstFirst}
-          </option>
-        </select>
-      </label>
+      <CategoryField selected={filter.category} />
+      <SelectField
+        label={boardWords.state}
+        name="state"
+        choices={[["", boardWords.anyState], ...states]}
+        selected={filter.state}
+      />
+      <SelectField
+        label={boardWords.sort}
+        name="sort"
+        choices={[
+          ["category", boardWords.byCategory],
+          ["worst", boardWords.worstFirst],
+        ]}
+        selected={filter.sort}
+      />
       <button type="submit">{boardWords.apply}</button>
     </form>
   );

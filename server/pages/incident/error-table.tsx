@@ -1,4 +1,5 @@
 import { TableFrame } from "../parts/table-frame.js";
+import { TableHead } from "../parts/table-head.js";
 import { faultMeanings, incidentPageWords } from "../words.js";
 import type { IncidentDetail, RegionNames } from "./incident-detail.js";
 import { regionName } from "./region-name.js";
@@ -16,22 +17,14 @@ export function ErrorTable({ errors, regionNames }: { errors: Errors; regionName
   ];
   return (
     <TableFrame caption={incidentPageWords.errorsCaption}>
-      <thead>
-        <tr>
-          <th scope="col">{incidentPageWords.region}</th>
-          <th scope="col" class="figure">
-            {incidentPageWords.samples}
-          </th>
-          <th scope="col" class="figure">
-            {incidentPageWords.failed}
-          </th>
-          {faults.map(({ fault }) => (
-            <th key={fault} scope="col" class="figure">
-              {faultMeanings[fault]} (<code>{fault}</code>)
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead
+        columns={[
+          [incidentPageWords.region, false],
+          [incidentPageWords.samples, true],
+          [incidentPageWords.failed, true],
+          ...faults.map(({ fault }) => [`${faultMeanings[fault]} (${fault})`, true] as const),
+        ]}
+      />
       <tbody>
         {rows.map((row) => (
           <tr key={row.name}>

@@ -1,5 +1,6 @@
 import { msText } from "../format.js";
 import { TableFrame } from "../parts/table-frame.js";
+import { TableHead } from "../parts/table-head.js";
 import { incidentPageWords, latencyColumns } from "../words.js";
 import { BeforeAndDuring } from "./before-and-during.js";
 import type { IncidentDetail, RegionNames } from "./incident-detail.js";
@@ -29,15 +30,7 @@ export function LatencyTable({ latency, regionNames }: LatencyTableProps) {
         {incidentPageWords.latencySources[source]} {incidentPageWords.bucket[bucketMs < 3_600_000 ? "minute" : "hour"]}
       </p>
       <TableFrame caption={incidentPageWords.latencyCaption}>
-        <thead>
-          <tr>
-            {latencyColumns.map(([name, isFigure]) => (
-              <th key={name} scope="col" class={isFigure ? "figure" : undefined}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead columns={latencyColumns} />
         <tbody>
           {rows.map((row) => (
             <tr key={row.name}>

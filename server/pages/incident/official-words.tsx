@@ -2,7 +2,7 @@ import { isolated } from "../parts/isolated.js";
 import { durationText, sinceMs } from "../format.js";
 import { ExactInstant } from "../parts/instant.js";
 import { WebLink } from "../parts/web-link.js";
-import { officialWords } from "../words.js";
+import { noticeWords, officialWords } from "../words.js";
 import type { IncidentDetail } from "./incident-detail.js";
 
 type OfficialNoticeRow = IncidentDetail["official"]["incidents"][number];
@@ -68,7 +68,7 @@ function Notice({ notice }: { notice: OfficialNoticeRow }) {
     <li>
       <WebLink address={url}>{isolated(title)}</WebLink>{" "}
       <span class="minor">
-        ({officialWords.kinds[kind]}; {isolated([status, ...(impact === null ? [] : [impact])].join(", "))})
+        ({noticeWords.kinds[kind]}; {isolated([status, ...(impact === null ? [] : [impact])].join(", "))})
       </span>
       <br />
       {officialWords.began} <ExactInstant at={startedAt} />,{" "}

@@ -2,6 +2,7 @@ import { isolated } from "../parts/isolated.js";
 import { msText, secondsText } from "../format.js";
 import { StateWord } from "../parts/sign.js";
 import { TableFrame } from "../parts/table-frame.js";
+import { TableHead } from "../parts/table-head.js";
 import { faultMeanings, incidentPageWords, voteColumns } from "../words.js";
 import type { DecisionVotes, RegionNames } from "./incident-detail.js";
 import { regionName } from "./region-name.js";
@@ -19,15 +20,7 @@ interface VoteTableProps {
 export function VoteTable({ label, votes, regionNames }: VoteTableProps) {
   return (
     <TableFrame caption={label}>
-      <thead>
-        <tr>
-          {voteColumns.map(([name, isFigure]) => (
-            <th key={name} scope="col" class={isFigure ? "figure" : undefined}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead columns={voteColumns} />
       <tbody>
         {votes.map((vote) => (
           <tr key={vote.region}>

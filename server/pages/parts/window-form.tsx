@@ -1,5 +1,6 @@
-import { categories, type Category } from "../../../shared/registry/registry.js";
-import { boardWords, categoryWords, windowWords } from "../words.js";
+import type { Category } from "../../../shared/registry/registry.js";
+import { windowWords } from "../words.js";
+import { CategoryField } from "./category-field.js";
 
 const usualDays = [1, 7, 30, 90];
 
@@ -30,19 +31,7 @@ export function WindowForm({ path, days, category }: WindowFormProps) {
         <label>
           {windowWords.days} <input type="number" name="days" min={1} max={90} value={days} />
         </label>
-        {category !== undefined && (
-          <label>
-            {boardWords.category}{" "}
-            <select name="category">
-              <option value="">{boardWords.anyCategory}</option>
-              {categories.map((name) => (
-                <option key={name} value={name} selected={name === category}>
-                  {categoryWords[name]}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
+        {category !== undefined && <CategoryField selected={category} />}
         <button type="submit">{windowWords.show}</button>
       </form>
     </>

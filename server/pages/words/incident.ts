@@ -4,8 +4,6 @@
 export const historyWords = {
   venue: "Venue",
   anyVenue: "All venues",
-  category: "Category",
-  anyCategory: "All categories",
   status: "Status",
   statuses: { all: "Open and closed", open: "Only open", closed: "Only closed" },
   days: "Days back",
@@ -223,7 +221,6 @@ export const officialWords = {
   unreadableNow: (problem: string) => `Its feed cannot be read at the moment: ${problem}.`,
   readAt: "We last read its feed at",
   all: "All of its notices that began within six hours of the beginning of this incident. The words are the venue's; so are the times where it gives any, otherwise they are those of our readings:",
-  kinds: { incident: "incident", maintenance: "maintenance", other: "about something that we do not measure" },
   began: "Began",
   posted: "posted",
   postedUnknown: "posted at an unknown time",
