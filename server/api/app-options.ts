@@ -15,6 +15,8 @@ export interface AppOptions {
   trustProxy: readonly string[];
   /** Base address of the methodology page, without a slash at the end. */
   siteUrl: string;
+  /** A sentence of the operator for the top of every page. Absent or null: none. */
+  siteNotice?: string | null;
   log: Log;
   /** Called when a request has ended. */
   onAnswered?: (answered: AnsweredRequest) => void;

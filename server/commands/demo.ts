@@ -81,6 +81,7 @@ async function demo(days: number): Promise<void> {
       REGISTRY: registry,
       // its receivers are on this machine
       ALERT_LOOPBACK: "on",
+      SITE_NOTICE: settings.siteNotice ?? simulated,
     };
     // first, because only this refuses a directory where another demo runs, whose registry the world would replace
     const { embedded, changes: databaseChanges } = await startDatabase(supervisor, settings, own);
@@ -114,6 +115,8 @@ async function demo(days: number): Promise<void> {
     return services.web;
   });
 }
+
+const simulated = "This is a demo. Its venues are simulated: nothing here is about the real ones.";
 
 const earlierNote = `
   The history is still being filled in while the service runs. Its incidents, and the uptime of the days before today,

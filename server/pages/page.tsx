@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { type Asset, assetPath } from "./assets.js";
 import { exactText } from "./format.js";
+import { isolated } from "./parts/isolated.js";
 import { language, pageWords, siteWords, type State } from "./words.js";
 
 export interface PageProps {
@@ -29,12 +30,16 @@ export interface PageProps {
   children: ComponentChildren;
 }
 
-/** Renders a whole page; texts are escaped by the library. */
-export function pageText(props: PageProps): string {
-  return `<!doctype html>${renderToString(<Page {...props} />)}`;
+/**
+ * Renders a whole page; texts are escaped by the library.
+ *
+ * @param notice of the operator; null: none
+ */
+export function pageText(props: PageProps, notice: string | null): string {
+  return `<!doctype html>${renderToString(<Page {...props} notice={notice} />)}`;
 }
 
-function Page({ children, bare = false, ...props }: PageProps) {
+function Page({ children, bare = false, notice, ...props }: PageProps & { notice: string | null }) {
   return (
     <html lang={language} dir="ltr">
       <Head {...props} />
@@ -56,6 +61,7 @@ function Page({ children, bare = false, ...props }: PageProps) {
           data-icon={assetPath("unknown.svg")}
         />
         <main id="content" class={props.age === null ? undefined : "old"} tabIndex={-1} data-follow={followOf(props)}>
+          {notice !== null && <p class="site-notice">{isolated(notice)}</p>}
           <div id="age">{props.age !== null && <p class="warning">{siteWords.old(props.age)}</p>}</div>
           {children}
           {props.generatedAt !== null && (

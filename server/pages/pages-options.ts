@@ -5,7 +5,7 @@ import type { Snapshots } from "../api/snapshot.js";
 import type { Windows } from "../api/windows.js";
 import type { Pool } from "../../shared/database/pool.js";
 
-export interface PagesOptions extends Pick<AppOptions, "registry" | "baseUrl" | "siteUrl"> {
+export interface PagesOptions extends Pick<AppOptions, "registry" | "baseUrl" | "siteUrl" | "siteNotice"> {
   pool: Pick<Pool, "file">;
   boards: Boards;
   windows: Windows;

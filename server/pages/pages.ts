@@ -13,9 +13,9 @@ import { wallRoute } from "./wall/wall-route.js";
 import { downRedirect, venuePageRoute } from "./venue/venue-page-route.js";
 
 export function pagesRouter(options: PagesOptions): Router {
-  const { registry, boards, windows, ageOf } = options;
+  const { registry, boards, windows, ageOf, siteNotice = null } = options;
   const router = Router();
-  const rendered = makeRendered();
+  const rendered = makeRendered(siteNotice);
   router.get("/", boardRoute(boards, ageOf, rendered));
   router.get("/venues/:venue", venuePageRoute(registry, boards, ageOf, rendered));
   router.get("/is-:venue-down", downRedirect(registry));

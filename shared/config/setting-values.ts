@@ -117,6 +117,11 @@ export function parseVantage(text: string): Vantage {
   return Object.freeze({ name, place, network });
 }
 
+export function parseNotice(text: string): string {
+  if (!/^\P{Cc}{1,200}$/u.test(text)) throw new WrongValue("one line of 1 to 200 characters");
+  return text;
+}
+
 /** Only addresses can be trusted. `true` or a number of hops would let clients choose their own address. */
 export function parseProxies(text: string): readonly string[] {
   const names = ["loopback", "linklocal", "uniquelocal"];

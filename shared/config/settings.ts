@@ -20,6 +20,7 @@ import {
   parseHost,
   parseKey,
   parseLogLevel,
+  parseNotice,
   parsePath,
   parsePort,
   parseProxies,
@@ -59,6 +60,8 @@ export interface Settings {
   readonly embeddedPort: number;
   /** Without a slash at the end. */
   readonly siteUrl: string;
+  /** Shown on every page of the board; null: none. */
+  readonly siteNotice: string | null;
   /** Without a slash at the end. */
   readonly baseUrl: string;
   /** Requests a minute per client address; 0: no limit. */
@@ -158,6 +161,11 @@ export const settingTable = [
       "address of the site about the service; probes send it to venues, and answers link to `/methodology`, `/rulebook`, `/checking`, `/comparing` and `/changelog` below it, which the API also serves",
   },
   {
+    name: "SITE_NOTICE",
+    default: "none",
+    meaning: "a sentence of up to 200 characters that the web program shows at the top of its pages",
+  },
+  {
     name: "BASE_URL",
     default: "`http://localhost:PORT`",
     meaning:
@@ -245,6 +253,7 @@ export function readSettings(env: Environment = process.env): Settings {
     healthHost: read("HEALTH_HOST", parseHost, loopback),
     embeddedPort: read("EMBEDDED_PORT", parsePort, 5433),
     siteUrl: read("SITE_URL", parseSiteUrl, baseUrl),
+    siteNotice: read("SITE_NOTICE", parseNotice, null),
     baseUrl,
     rateLimit: read("RATE_LIMIT", parseRate, 120),
     trustProxy: read("TRUST_PROXY", parseProxies, Object.freeze([])),

@@ -1,6 +1,6 @@
 /** `/`: the answer, open incidents, and every venue with its ninety days. */
 import { categories } from "../../../shared/registry/registry.js";
-import { pageText } from "../page.js";
+import type { PageProps } from "../page.js";
 import { Elapsed } from "../parts/instant.js";
 import { Headline } from "../parts/headline.js";
 import { IncidentList } from "../parts/incident-list.js";
@@ -19,11 +19,11 @@ export interface BoardPageProps {
   age: string | null;
 }
 
-export function boardPage({ board, regions, filter, age }: BoardPageProps): string {
+export function boardPage({ board, regions, filter, age }: BoardPageProps): PageProps {
   const { state, answer, troubles, title } = headlineOf(board, filter.category);
   const json = filter.category === null ? "/v1/status" : `/v1/status?category=${filter.category}`;
   const { generatedAt, summary } = board;
-  return pageText({
+  return {
     ...{ title, icon: state, section: "board", json, generatedAt, age, refreshS: 15 },
     children: (
       <>
@@ -38,7 +38,7 @@ export function boardPage({ board, regions, filter, age }: BoardPageProps): stri
         <Legend />
       </>
     ),
-  });
+  };
 }
 
 function OpenIncidents({ board, filter }: { board: Board; filter: Filter }) {

@@ -1,7 +1,7 @@
 /** `/compare`: how reliable the venues were, ranked no further than the measurements separate them. */
 import type { Category } from "../../../shared/registry/registry.js";
 import { isolated } from "../parts/isolated.js";
-import { pageText } from "../page.js";
+import type { PageProps } from "../page.js";
 import { WindowForm } from "../parts/window-form.js";
 import { compareWords, windowWords } from "../words.js";
 import { ExcludedPeriods } from "./excluded-periods.js";
@@ -16,11 +16,11 @@ export interface ComparePageProps {
   age: string | null;
 }
 
-export function comparePage({ reliability, regionNames, category, age }: ComparePageProps): string {
+export function comparePage({ reliability, regionNames, category, age }: ComparePageProps): PageProps {
   const { days, venues, generatedAt } = reliability;
   const groups = rankGroups(reliability);
   const json = `/v1/reliability?days=${days}${category === null ? "" : `&category=${category}`}`;
-  return pageText({
+  return {
     ...{ title: compareWords.title(days), icon: "unknown", section: "compare", json, generatedAt, age, refreshS: 60 },
     children: (
       <>
@@ -34,7 +34,7 @@ export function comparePage({ reliability, regionNames, category, age }: Compare
         <More json={json} />
       </>
     ),
-  });
+  };
 }
 
 function leadOf([first]: readonly RankGroup[], venues: number, during: string): string {

@@ -1,15 +1,15 @@
 /** `/detection`: our incidents beside what the venues themselves said. */
-import { pageText } from "../page.js";
+import type { PageProps } from "../page.js";
 import { WindowForm } from "../parts/window-form.js";
 import { detectionWords, windowWords } from "../words.js";
 import { type DetectionData, detectionSentences } from "./detection-sentences.js";
 import { DetectionTable } from "./detection-table.js";
 
-export function detectionPage({ data, age }: { data: DetectionData; age: string | null }): string {
+export function detectionPage({ data, age }: { data: DetectionData; age: string | null }): PageProps {
   const { days, venues, generatedAt } = data;
   const json = `/v1/detection?days=${days}`;
   const { lead, counts, coverage } = detectionSentences(data);
-  return pageText({
+  return {
     ...{ title: `${detectionWords.title} ${windowWords.during(days)}`, icon: "unknown", section: "detection" },
     ...{ json, generatedAt, age, refreshS: 60 },
     children: (
@@ -28,7 +28,7 @@ export function detectionPage({ data, age }: { data: DetectionData; age: string 
         </p>
       </>
     ),
-  });
+  };
 }
 
 function Terms() {

@@ -1,14 +1,14 @@
 /** `/docs`: every document and every operation of the API, each with a sentence. */
 import type { OpenAPIObject } from "openapi3-ts/oas31";
-import { pageText } from "../page.js";
+import type { PageProps } from "../page.js";
 import { docsWords, documentWords } from "../words.js";
 import type { MarkdownDocument } from "./documents.js";
 import { operationsOf } from "./reference/openapi-parts.js";
 import { headingOf } from "./reference/operation-section.js";
 
-export function docsPage(documents: readonly MarkdownDocument[], api: OpenAPIObject): string {
+export function docsPage(documents: readonly MarkdownDocument[], api: OpenAPIObject): PageProps {
   const operations = api.tags!.flatMap(({ name }) => operationsOf(api, name));
-  return pageText({
+  return {
     ...{ title: docsWords.title, icon: "unknown", section: "docs", json: "/openapi.json" },
     ...{ generatedAt: null, age: null, refreshS: null },
     children: (
@@ -44,5 +44,5 @@ export function docsPage(documents: readonly MarkdownDocument[], api: OpenAPIObj
         </p>
       </>
     ),
-  });
+  };
 }

@@ -3,6 +3,7 @@ import { prefersPage } from "../../api/accept.js";
 import { answerBody, longCache } from "../../api/answer.js";
 import { makeBody } from "../../api/body.js";
 import { openapiDocument } from "../../api/openapi.js";
+import type { PageProps } from "../page.js";
 import { answerPage } from "../page-answer.js";
 import type { PagesOptions } from "../pages-options.js";
 import { makeRendered, type Rendered } from "../rendered.js";
@@ -17,9 +18,9 @@ export function docsRouter(options: Pick<PagesOptions, "registry" | "baseUrl" | 
   const documents = documentNames.map(readDocument);
   const rendered = makeRendered();
   const page =
-    (name: string, render: () => string): RequestHandler =>
+    (name: string, content: () => PageProps): RequestHandler =>
     (_request, response) =>
-      answerPage(response, rendered(name, [], render), longCache);
+      answerPage(response, rendered(name, [], content), longCache);
   router.get(
     "/docs",
     page("docs", () => docsPage(documents, openapiDocument(options, new Date()))),

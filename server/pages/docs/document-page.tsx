@@ -1,13 +1,13 @@
 /** One of our documents, with a table of contents. */
-import { pageText } from "../page.js";
+import type { PageProps } from "../page.js";
 import { docsWords } from "../words.js";
 import { Contents, type ContentsEntry } from "./contents.js";
 import { linksFrom, type MarkdownDocument } from "./documents.js";
 import { type Heading, markdownHtml } from "./markdown.js";
 
-export function documentPage({ name, title, text }: MarkdownDocument): string {
+export function documentPage({ name, title, text }: MarkdownDocument): PageProps {
   const { html, headings } = markdownHtml(text, { addressOf: linksFrom(name), taken: idsOfPages });
-  return pageText({
+  return {
     ...{ title, icon: "unknown", section: "docs", json: null, generatedAt: null, age: null, refreshS: null },
     children: (
       <>
@@ -19,7 +19,7 @@ export function documentPage({ name, title, text }: MarkdownDocument): string {
         <div class="document" dangerouslySetInnerHTML={{ __html: html }} />
       </>
     ),
-  });
+  };
 }
 
 /** Those of the shell of every page, which its script looks for. */

@@ -4,7 +4,7 @@ import { makeRendered } from "../rendered.js";
 import { errorPage } from "./error-page.js";
 
 // a client beyond its limit gets the same page again and again
-const rendered = makeRendered(1_000_000);
+const rendered = makeRendered(null, 1_000_000);
 
 /** Answers with a problem as a page. Sets no header before the page is rendered. */
 export const answerErrorPage: AnswerAsPage = (response, problem) => {

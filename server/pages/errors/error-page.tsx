@@ -1,16 +1,16 @@
 /** What went wrong with a request, for people: what a problem document says to programs. */
 import type { ProblemBody } from "../../api/problem.js";
 import { exactText } from "../format.js";
-import { pageText } from "../page.js";
+import type { PageProps } from "../page.js";
 import { docsWords, errorWords, pageWords } from "../words.js";
 import { TableFrame } from "../parts/table-frame.js";
 
 /** @param retryAfterS as in Retry-After; 0 where there is none */
-export function errorPage(problem: ProblemBody, retryAfterS: number): string {
+export function errorPage(problem: ProblemBody, retryAfterS: number): PageProps {
   const { status, title, retractedAt, errors } = problem;
   const heading = retractedAt === undefined ? (errorWords.headings[status] ?? title) : errorWords.retracted;
   const isAway = status === 503;
-  return pageText({
+  return {
     ...{ title: heading, icon: "unknown", section: null, json: null, generatedAt: null, age: null },
     ...{ refreshS: isAway ? retryAfterS : null, reloads: true },
     children: (
@@ -41,7 +41,7 @@ export function errorPage(problem: ProblemBody, retryAfterS: number): string {
         </ul>
       </div>
     ),
-  });
+  };
 }
 
 /** The detail of a problem may repeat what the client sent, in any script. */

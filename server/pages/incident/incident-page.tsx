@@ -1,6 +1,6 @@
 /** `/incidents/{slug}`: the page that an alert opens. What happened first, then how we know. */
 import type { Registry } from "../../../shared/registry/registry.js";
-import { pageText } from "../page.js";
+import type { PageProps } from "../page.js";
 import { Sign } from "../parts/sign.js";
 import { incidentPageWords } from "../words.js";
 import { ErrorTable } from "./error-table.js";
@@ -20,13 +20,13 @@ export interface IncidentPageProps {
   age: string | null;
 }
 
-export function incidentPage({ detail, registry, age }: IncidentPageProps): string {
+export function incidentPage({ detail, registry, age }: IncidentPageProps): PageProps {
   const { incident, generatedAt } = detail;
   const { slug, severity, status } = incident;
   const state = age === null ? severity : "unknown";
   const json = `/v1/incidents/${slug}`;
   const regionNames = new Map(registry.regions.map(({ id, name }) => [id, name]));
-  return pageText({
+  return {
     ...{ title: titleOf(detail), icon: state, section: "incidents", json, generatedAt, age },
     refreshS: status === "open" ? 15 : null,
     children: (
@@ -54,5 +54,5 @@ export function incidentPage({ detail, registry, age }: IncidentPageProps): stri
         <Recompute detail={detail} />
       </>
     ),
-  });
+  };
 }

@@ -5,7 +5,7 @@ import type { TypeOf } from "../../api/schemas/shapes.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import type { PublishedIncident } from "../board/board-headline.js";
 import { dayText, instantText } from "../format.js";
-import { pageText } from "../page.js";
+import type { PageProps } from "../page.js";
 import { IncidentList } from "../parts/incident-list.js";
 import { historyWords, pageWords } from "../words.js";
 import { IncidentsFilter } from "./incidents-filter.js";
@@ -20,12 +20,12 @@ export interface IncidentsPageProps {
   age: string | null;
 }
 
-export function incidentsPage({ history, query, registry, age }: IncidentsPageProps): string {
+export function incidentsPage({ history, query, registry, age }: IncidentsPageProps): PageProps {
   const { incidents, generatedAt } = history;
   const json = `/v1/incidents${queryText(query, registry)}`;
   const names = new Map(registry.venues.map(({ id, name }) => [id, name]));
   const isNewest = query.before === null;
-  return pageText({
+  return {
     ...{ title: pageWords.incidents, icon: worstOf(incidents), section: "incidents", json, generatedAt, age },
     // older pages hardly change
     refreshS: isNewest ? 15 : null,
@@ -58,7 +58,7 @@ export function incidentsPage({ history, query, registry, age }: IncidentsPagePr
         </nav>
       </>
     ),
-  });
+  };
 }
 
 /** The worst that is open now; a history says nothing about everything else. */

@@ -1,5 +1,5 @@
 /** `/regions`: where we measure from, and whether each place can be relied on. */
-import { pageText } from "../page.js";
+import type { PageProps } from "../page.js";
 import { nameList } from "../parts/name-list.js";
 import { healthOf, type Regions, type RegionSummary } from "../parts/region-health.js";
 import { regionsWords, type State } from "../words.js";
@@ -12,10 +12,10 @@ export interface RegionsPageProps {
   age: string | null;
 }
 
-export function regionsPage({ regions, names, age }: RegionsPageProps): string {
+export function regionsPage({ regions, names, age }: RegionsPageProps): PageProps {
   const { generatedAt } = regions;
   const title = `${regionsWords.title}: ${headlineOf(regions)}`.replace(/\.$/, "");
-  return pageText({
+  return {
     ...{ title, icon: healthOfAll(regions), section: "regions", json: "/v1/regions", generatedAt, age, refreshS: 15 },
     children: (
       <>
@@ -27,7 +27,7 @@ export function regionsPage({ regions, names, age }: RegionsPageProps): string {
         <Method />
       </>
     ),
-  });
+  };
 }
 
 function headlineOf({ regions }: Regions): string {

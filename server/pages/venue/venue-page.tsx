@@ -2,7 +2,7 @@
 import type { Venue } from "../../../shared/registry/registry.js";
 import { isolated } from "../parts/isolated.js";
 import { exactText, msText, sinceMs } from "../format.js";
-import { pageText } from "../page.js";
+import type { PageProps } from "../page.js";
 import { Headline } from "../parts/headline.js";
 import { Elapsed, Instant } from "../parts/instant.js";
 import { StateWord } from "../parts/sign.js";
@@ -31,7 +31,7 @@ export interface VenuePageProps {
   age: string | null;
 }
 
-export function venuePage({ view, detail, matrix, config, age }: VenuePageProps): string {
+export function venuePage({ view, detail, matrix, config, age }: VenuePageProps): PageProps {
   const headline = venueHeadline(detail.exchange.name, matrix, detail.incidents);
   const { generatedAt: now } = matrix;
   const regionNames = new Map(matrix.regions.map(({ id, name }) => [id, name]));
@@ -42,7 +42,7 @@ export function venuePage({ view, detail, matrix, config, age }: VenuePageProps)
       `${isolated(label)} (${matrixWords.kinds[kind]})`,
     ]),
   );
-  return pageText({
+  return {
     ...{ title: headline.replace(/\.$/, ""), icon: matrix.state, section: null, json: jsonPathOf(view) },
     ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"] },
     children: (
@@ -62,7 +62,7 @@ export function venuePage({ view, detail, matrix, config, age }: VenuePageProps)
         <ThresholdsSection venue={config} />
       </>
     ),
-  });
+  };
 }
 
 /** Figures of a week may be half a minute older than the states. */

@@ -2,7 +2,7 @@
 import { categories } from "../../../shared/registry/registry.js";
 import { type Filter, selectedVenues } from "../board/filter.js";
 import { type Board, headlineOf } from "../board/board-headline.js";
-import { pageText } from "../page.js";
+import type { PageProps } from "../page.js";
 import { Headline } from "../parts/headline.js";
 import type { Regions } from "../parts/region-health.js";
 import { boardWords, wallWords } from "../words.js";
@@ -17,12 +17,12 @@ export interface WallPageProps {
   age: string | null;
 }
 
-export function wallPage({ board, regions, filter, age }: WallPageProps): string {
+export function wallPage({ board, regions, filter, age }: WallPageProps): PageProps {
   const { state, answer, title } = headlineOf(board, filter.category);
   const venues = inOrder(board, filter);
   const { generatedAt } = board;
   const { activeIncidents } = board.summary;
-  return pageText({
+  return {
     ...{ title: `${wallWords.title}: ${title}`, icon: state, section: "wall", json: null, generatedAt, age },
     ...{ refreshS: 15, bare: true },
     children: (
@@ -41,7 +41,7 @@ export function wallPage({ board, regions, filter, age }: WallPageProps): string
         <WallRegions regions={regions} />
       </>
     ),
-  });
+  };
 }
 
 function inOrder(board: Board, filter: Filter): Board["venues"] {

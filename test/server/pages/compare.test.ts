@@ -9,6 +9,7 @@ import { exactText, percentText } from "../../../server/pages/format.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { ago, decide, measured } from "../../support/fleet.js";
+import { pageText } from "../../../server/pages/page.js";
 import { getPage, readHtml } from "../../support/page.js";
 
 const example = exampleOf(reliabilityResponse) as ReliabilityData;
@@ -22,14 +23,8 @@ function row(id: string, uptime: [pct: number | null, low: number, high: number]
 }
 
 function comparison(other: Partial<ReliabilityData>) {
-  return readHtml(
-    comparePage({
-      reliability: { ...example, excluded: [], ...other },
-      regionNames: new Map(),
-      category: null,
-      age: null,
-    }),
-  );
+  const reliability = { ...example, excluded: [], ...other };
+  return readHtml(pageText(comparePage({ reliability, regionNames: new Map(), category: null, age: null }), null));
 }
 
 void t.test("ties are said as ties, and venues without an uptime come last", (t) => {

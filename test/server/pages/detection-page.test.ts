@@ -8,6 +8,7 @@ import type { DetectionData } from "../../../server/pages/detection/detection-se
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { decide } from "../../support/fleet.js";
+import { pageText } from "../../../server/pages/page.js";
 import { getPage, readHtml } from "../../support/page.js";
 
 const example = exampleOf(detectionResponse) as DetectionData;
@@ -18,7 +19,7 @@ type Counts = DetectionData["fleet"];
 function comparison(fleet: Partial<Counts>, venues: Partial<DetectionData["venues"][number]>[] = [{}]) {
   const rows = venues.map((venue, at) => ({ ...usual, id: `venue-${at}`, ...venue }));
   const data = { ...example, fleet: { ...example.fleet, ...fleet }, venues: rows };
-  return readHtml(detectionPage({ data, age: null })).text;
+  return readHtml(pageText(detectionPage({ data, age: null }), null)).text;
 }
 
 void t.test("the answer comes first, with no number that the data does not give", (t) => {

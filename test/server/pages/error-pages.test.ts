@@ -6,6 +6,7 @@ import { makeLog } from "../../../shared/log/log.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
 import { answerErrors, notFound, problemSender } from "../../../server/api/problem.js";
 import { errorPage } from "../../../server/pages/errors/error-page.js";
+import { pageText } from "../../../server/pages/page.js";
 import { serve } from "../../support/api.js";
 import { getPage } from "../../support/page.js";
 import { browserAccept } from "../../support/page-anchors.js";
@@ -121,8 +122,9 @@ void t.test("a retracted incident has a page that says when and why", async (t) 
     slug,
     retractedAt: "2026-01-31T12:00:00Z",
   };
-  t.match(errorPage({ ...problem, reason: "<b>\u202e" }, 0), "<bdi>&lt;b>\u202e</bdi>");
-  t.match(errorPage({ ...problem, reason: null }, 0), "The reason is not public.");
+  const because = (reason: string | null) => pageText(errorPage({ ...problem, reason }, 0), null);
+  t.match(because("<b>\u202e"), "<bdi>&lt;b>\u202e</bdi>");
+  t.match(because(null), "The reason is not public.");
 });
 
 void t.test("a bug of ours has a page, and one in that page ends as a problem document", async (t) => {

@@ -1,39 +1,54 @@
 import t from "tap";
 import { makeBody } from "../../../server/api/body.js";
+import type { PageProps } from "../../../server/pages/page.js";
 import { makeRendered } from "../../../server/pages/rendered.js";
+
+const page = (title: string): PageProps => ({
+  ...{ title, icon: "unknown", section: null, json: null, generatedAt: null, age: null, refreshS: null },
+  children: null,
+});
+const titleOf = ({ plain }: { plain: Buffer }) => /<title>(.*?) · venuewatch<\/title>/.exec(plain.toString())?.[1];
 
 void t.test("a page is rendered again only when something that it shows has changed", (t) => {
   const rendered = makeRendered();
   let renderings = 0;
-  const page = (data: string, age: string | null) =>
-    rendered("board", [{ body: makeBody(data) }, age], () => `rendering ${++renderings}`).plain.toString();
-  t.equal(page("one", null), "rendering 1");
-  t.equal(page("one", null), "rendering 1", "an equal body is no change");
-  t.equal(page("two", null), "rendering 2");
-  t.equal(page("two", "3 minutes"), "rendering 3", "its age is shown, too");
-  t.equal(rendered("wall", [], () => "another page").plain.toString(), "another page");
+  const shown = (data: string, age: string | null) =>
+    titleOf(rendered("board", [{ body: makeBody(data) }, age], () => page(`rendering ${++renderings}`)));
+  t.equal(shown("one", null), "rendering 1");
+  t.equal(shown("one", null), "rendering 1", "an equal body is no change");
+  t.equal(shown("two", null), "rendering 2");
+  t.equal(shown("two", "3 minutes"), "rendering 3", "its age is shown, too");
+  t.equal(titleOf(rendered("wall", [], () => page("another page"))), "another page");
   t.end();
 });
 
 void t.test("searches do not fill the memory: beyond the limit, the oldest page is forgotten", (t) => {
-  const rendered = makeRendered(10);
+  const bytes = makeRendered()("size", [], () => page("four")).plain.length;
+  const rendered = makeRendered(null, 2 * bytes);
   let renderings = 0;
-  const page = (key: string, text: string) =>
+  const shown = (key: string, title: string) =>
     rendered(key, [], () => {
       renderings += 1;
-      return text;
+      return page(title);
     });
-  page("a", "four");
-  page("b", "four");
-  page("a", "");
+  shown("a", "four");
+  shown("b", "four");
+  shown("a", "");
   t.equal(renderings, 2, "both are kept");
-  page("c", "four");
-  page("b", "");
+  shown("c", "four");
+  shown("b", "");
   t.equal(renderings, 3, "the second is kept");
-  page("a", "four");
+  shown("a", "four");
   t.equal(renderings, 4, "the first is not");
-  page("large", "more than ten bytes");
-  page("large", "");
+  shown("large", "x".repeat(2 * bytes));
+  shown("large", "");
   t.equal(renderings, 5, "the newest is kept, whatever its size");
+  t.end();
+});
+
+void t.test("the operator's notice stands on every page, as text", (t) => {
+  const rendered = makeRendered("A trial <b>until</b> Friday.");
+  const { plain } = rendered("board", [], () => page("board"));
+  t.match(plain.toString(), /<p class="site-notice">.*A trial &lt;b>until&lt;\/b> Friday\./);
   t.end();
 });

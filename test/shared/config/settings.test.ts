@@ -13,7 +13,7 @@ void t.test("without any variable, or with an empty one, every setting has its d
       ...{ port: 8080, host: "127.0.0.1", healthHost: "127.0.0.1", embeddedPort: 5433 },
       healthPort: { core: 8081, web: 8082, probe: 8083 },
       ...{ baseUrl: "http://localhost:8080", siteUrl: "http://localhost:8080", rateLimit: 120, trustProxy: [] },
-      ...{ channelKey: null, alertLoopback: false, logLevel: "info" },
+      ...{ siteNotice: null, channelKey: null, alertLoopback: false, logLevel: "info" },
     });
   t.end();
 });
@@ -31,6 +31,7 @@ const parsed: [name: string, text: string, value: object][] = [
   ["HEALTH_HOST", "10.8.0.1", { healthHost: "10.8.0.1" }],
   ["EMBEDDED_PORT", "0", { embeddedPort: 0 }],
   ["SITE_URL", "https://example.org/status/", { siteUrl: "https://example.org/status" }],
+  ["SITE_NOTICE", "A trial until Friday.", { siteNotice: "A trial until Friday." }],
   ["BASE_URL", "https://api.example.org/", { baseUrl: "https://api.example.org" }],
   ["RATE_LIMIT", "0", { rateLimit: 0 }],
   ["TRUST_PROXY", "loopback, 10.0.0.0/8, ::1", { trustProxy: ["loopback", "10.0.0.0/8", "::1"] }],
@@ -108,6 +109,7 @@ void t.test("invalid values are refused", (t) => {
     ],
     REGIONS: ["eu-central,", ",", "eu-central,eu-central"],
     SITE_URL: ["example.org", "ftp://example.org", "http://h/?q", "http://h/#"],
+    SITE_NOTICE: ["two\nlines", "a".repeat(201)],
     BASE_URL: ["/api"],
     RATE_LIMIT: ["many", "1.5", "1000001"],
     TRUST_PROXY: ["true", "1", "10.0.0.0/33", "10.0.0.0/8/8", "::1/129", "me"],

@@ -1,6 +1,6 @@
 /** The reference of the API, made of its OpenAPI document alone. */
 import type { OpenAPIObject, RequestBodyObject, ResponseObject, SchemaObject } from "openapi3-ts/oas31";
-import { pageText } from "../../page.js";
+import type { PageProps } from "../../page.js";
 import { docsWords, referenceWords } from "../../words.js";
 import { Contents } from "../contents.js";
 import { Code } from "./code-samples.js";
@@ -11,12 +11,12 @@ import { headingOf, OperationSection, type OperationSectionProps } from "./opera
 import { AnswersSection } from "./other-answers.js";
 import { SchemaType } from "./schema-type.js";
 
-export function referencePage(document: OpenAPIObject): string {
+export function referencePage(document: OpenAPIObject): PageProps {
   const title = docsWords.reference;
   const groups = groupsOf(document);
   const homes = homesOf(document, groups);
   const shared = Object.keys(document.components!.schemas!).filter((name) => name !== "Problem" && !homes.has(name));
-  return pageText({
+  return {
     ...{ title, icon: "unknown", section: "docs", json: "/openapi.json" },
     ...{ generatedAt: null, age: null, refreshS: null },
     children: (
@@ -41,7 +41,7 @@ export function referencePage(document: OpenAPIObject): string {
         </div>
       </>
     ),
-  });
+  };
 }
 
 interface OperationGroup {
