@@ -29,6 +29,9 @@ interface Page {
   related: { slug: string }[];
 }
 
+/** Before the first sample of causeIncidents, even where the tests until then took minutes. */
+const longAgo = () => ago(3_000);
+
 /** Each for a minute, all at the same time, at six venues; closed when their pages are read. */
 async function causeIncidents(db: Db): Promise<void> {
   const [from, to] = [ago(480), ago(420)];
@@ -173,7 +176,7 @@ void t.test("the page of an incident that the engine opened", async (t) => {
   await t.test("does not look faster because a slow region fails", async (t) => {
     const component = "rest:book";
     const startedAt = new Date(Math.floor(+ago(600) / 60_000) * 60_000);
-    const before = { from: ago(900), to: startedAt };
+    const before = { from: longAgo(), to: startedAt };
     const during = { from: new Date(+startedAt - 1), to: ago(200) };
     const slow = { venue: "bitstamp", component, regions: ["eu-central"] };
     await measured(pool, { ...slow, ...before, latencyMs: 900 });
@@ -190,7 +193,7 @@ void t.test("the page of an incident that the engine opened", async (t) => {
   });
 
   await t.test("has no latency without answers", async (t) => {
-    const always = { from: ago(1_000), to: ago(200), venue: "gate" };
+    const always = { from: longAgo(), to: ago(200), venue: "gate" };
     await measured(pool, { ...always, fault: "connect" });
     const slug = await pastIncident(pool, { venue: "gate", component: "rest:ticker", startedAt: ago(400), minutes: 2 });
     await decideThrough(pool, ago(240), ago(230));
