@@ -27,6 +27,6 @@ export interface AppOptions {
   clockTrustedMs?: number;
   /** Maximum age of a body that is sent while the database is slow. Absent: 0, and such requests wait. */
   heldMs?: number;
-  /** Age of the newest decision beyond which pages warn. Absent: half a minute. */
-  pagesOldAfterMs?: number;
+  /** Age of the newest decision beyond which bodies are stale, and pages warn. Absent: half a minute. */
+  staleAfterMs?: number;
 }

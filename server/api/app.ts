@@ -15,7 +15,6 @@ import { notifyRoute } from "./notify.js";
 import { openapiRoute } from "./openapi.js";
 import { assetRoute } from "../pages/assets.js";
 import { answerErrorPage } from "../pages/errors/error-answer.js";
-import { makeAgeOf, oldAfterMs } from "../pages/data-age.js";
 import { pagesRouter } from "../pages/pages.js";
 import { answerErrors, notFound, Problem, problemSender } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
@@ -27,10 +26,12 @@ import { regionsRoute } from "./regions.js";
 import { reliabilityRoute } from "./reliability.js";
 import type { healthResponse } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
-import { makeSnapshots, type WhileBusy } from "./snapshot.js";
+import { type Aged, makeSnapshots, type WhileBusy } from "./snapshot.js";
+import { makeAged, staleAfterMs } from "./stale.js";
 import { statusRoute } from "./status.js";
 import { thresholdsRoute } from "./thresholds.js";
 import { venueRoute } from "./venue.js";
+import { venueStateRoute } from "./venue-state.js";
 import { makeWindows } from "./windows.js";
 
 /** State shared by the app and the shortcut in front of it. */
@@ -38,13 +39,16 @@ export interface Shared {
   clock: DatabaseClock;
   boards: Boards;
   whileBusy: WhileBusy;
+  aged: Aged;
   limit: RateLimit | null;
   /** Errors of requests that the shortcut left to the app. */
   failures: WeakMap<IncomingMessage, unknown>;
 }
 
-export function makeShared({ pool, registry, rateLimit, clockTrustedMs, heldMs = 0, log }: AppOptions): Shared {
+export function makeShared(options: AppOptions): Shared {
+  const { pool, registry, rateLimit, clockTrustedMs, heldMs = 0, log } = options;
   const clock = makeClock(pool, clockTrustedMs);
+  const aged = makeAged(clock, options.staleAfterMs ?? staleAfterMs);
   const busy = makeOutage(log, busyWords, {
     level: "warn",
     endsByItself: true,
@@ -53,8 +57,8 @@ export function makeShared({ pool, registry, rateLimit, clockTrustedMs, heldMs =
   const whileBusy = { heldMs, patienceMs, onHeld };
   return {
     clock,
-    boards: makeBoards(pool, registry, clock, whileBusy),
-    whileBusy,
+    boards: makeBoards(pool, registry, clock, whileBusy, aged),
+    ...{ whileBusy, aged },
     limit: makeLimit(rateLimit),
     failures: new WeakMap(),
   };
@@ -72,13 +76,13 @@ const busyWords = {
 /** The public API. It is read-only, keeps no state except bodies of the newest tick, and does not listen itself. */
 export function makeApp(
   options: AppOptions,
-  { clock, boards, whileBusy, limit, failures }: Shared = makeShared(options),
+  { clock, boards, whileBusy, aged, limit, failures }: Shared = makeShared(options),
 ): Express {
   const { registry, log } = options;
   const pool = queued(options.pool, ofWholeWindows);
   // separate caches: clients can request many pages and windows, and these must not evict a venue's body
-  const incidents = makeSnapshots(pool, hundred, clock, whileBusy);
-  const windows = makeWindows(makeSnapshots(pool, hundred, clock, whileBusy));
+  const incidents = makeSnapshots(pool, hundred, clock, whileBusy, aged);
+  const windows = makeWindows(makeSnapshots(pool, hundred, clock, whileBusy, aged));
   const answerCsv = csvAnswerer({ ...options, pool });
   const app = express();
   app.disable("x-powered-by");
@@ -111,6 +115,7 @@ export function makeApp(
   app.use((request, _response, next) => next(failures.get(request)));
   app.get("/v1/status", statusRoute(boards));
   app.get(["/v1/exchanges/:venue", "/v1/targets/:venue"], venueRoute(registry, boards, answerCsv));
+  app.get(["/v1/exchanges/:venue/state", "/v1/targets/:venue/state"], venueStateRoute(registry, boards));
   app.get("/v1/regions", regionsRoute(boards));
   app.get("/v1/thresholds", thresholdsRoute(registry));
   app.get("/v1/reliability", reliabilityRoute(windows, answerCsv));
@@ -121,8 +126,7 @@ export function makeApp(
   // separate: its key changes with time, so only one body at a time is useful
   const metrics = makeSnapshots(pool, one, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));
-  const ageOf = makeAgeOf(clock, options.pagesOldAfterMs ?? oldAfterMs);
-  app.use(pagesRouter({ ...options, pool, boards, windows, incidents, ageOf }));
+  app.use(pagesRouter({ ...options, pool, boards, windows, incidents }));
   app.use(notFound);
   app.use(answerErrors(log, sendProblem));
   return app;

@@ -2,7 +2,7 @@ import type { Pool } from "../../shared/database/pool.js";
 import { rulesRow } from "../engine/rules.js";
 import { categories, type Category, type Registry } from "../../shared/registry/registry.js";
 import type { DatabaseClock } from "./clock.js";
-import { makeSnapshots, type Snapshot, type WhileBusy } from "./snapshot.js";
+import { type Aged, makeSnapshots, type Snapshot, type WhileBusy } from "./snapshot.js";
 
 /** The most requested pages, which change with each tick: each is made once a tick. */
 export interface Boards {
@@ -10,6 +10,8 @@ export interface Boards {
   status(category: Category | null): Promise<Snapshot | null>;
   /** @returns null if the database does not have the venue */
   venue(id: string, range: "24h" | "7d", region: string | null): Promise<Snapshot | null>;
+  /** The state of a venue and of its components, in few bytes; null as above. */
+  state(id: string): Promise<Snapshot | null>;
   /** How each region sees each component of a venue; null as above. */
   matrix(id: string): Promise<Snapshot | null>;
   /** The default region of a page; null if there are no regions. */
@@ -23,14 +25,16 @@ export function makeBoards(
   registry: Registry,
   clock: DatabaseClock,
   whileBusy: WhileBusy,
+  aged: Aged,
 ): Boards {
   const bodies = keptBodies(registry);
-  const snapshots = makeSnapshots(pool, bodies, clock, whileBusy);
+  const snapshots = makeSnapshots(pool, bodies, clock, whileBusy, aged);
   return {
     usualRegion: registry.regions[0]?.id ?? null,
     status: (category) => snapshots("status", [category], [category, categories, registry.probeIntervalMs]),
     venue: (id, range, region) =>
       snapshots("venue", [id, range, region], [id, range, region], range === "7d" ? weekHeldMs : 0),
+    state: (id) => snapshots("venue_state", [id], [id]),
     matrix: (id) => snapshots("venue_matrix", [id], [id]),
     regions: () => snapshots("regions", [], [rulesRow.quorum_min_regions]),
     notify: () => snapshots("notify", [], []),
@@ -43,10 +47,10 @@ const weekHeldMs = 30_000;
 const MiB = 2 ** 20;
 
 /**
- * A board for each category and for all, every venue in both ranges from every region and its matrix, the regions, and
- * the alerts: 100 kB each.
+ * A board for each category and for all, every venue in both ranges from every region, its matrix and its state, the
+ * regions, and the alerts: 100 kB each.
  */
 function keptBodies({ venues, regions }: Registry) {
-  const bodies = categories.length + 1 + venues.length * (regions.length * 2 + 1) + 2;
+  const bodies = categories.length + 1 + venues.length * (regions.length * 2 + 2) + 2;
   return { bodies, bytes: 64 * MiB };
 }

@@ -16,6 +16,7 @@ import { statusResponse } from "./schemas/status.js";
 import type { TableSchema } from "./schemas/table.js";
 import { incidentsTable, reliabilityTable, venueTable } from "./schemas/tables.js";
 import { exchangeResponse } from "./schemas/venue.js";
+import { venueStateResponse } from "./schemas/venue-state.js";
 import { statusParameters } from "./status.js";
 import { venueParameters } from "./venue.js";
 import { presentIds } from "./venue-ids.js";
@@ -79,6 +80,13 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
     ...perTick,
   } satisfies Partial<Operation>;
 
+  const venueState = {
+    group: "board",
+    names: { venue },
+    answers: { [json]: venueStateResponse },
+    ...perTick,
+  } satisfies Partial<Operation>;
+
   return [
     {
       id: "getStatus",
@@ -106,6 +114,20 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       description:
         "The older path. It is kept indefinitely and not deprecated; prefer /v1/targets/{venue} for new integrations.",
       ...venuePage,
+    },
+    {
+      id: "getTargetState",
+      path: "/v1/targets/{venue}/state",
+      summary: "The state of one venue and of its components",
+      description:
+        "For programs that ask often: about a kilobyte, where /v1/targets/{venue} has more than a hundred. The page of an incident is /incidents/{slug}.",
+      ...venueState,
+    },
+    {
+      id: "getExchangeState",
+      path: "/v1/exchanges/{venue}/state",
+      summary: "The same bytes as /v1/targets/{venue}/state",
+      ...venueState,
     },
     {
       id: "getReliability",

@@ -89,11 +89,16 @@ function addressesOf({ venues }: Registry, boards: Boards): ReadonlyMap<string, 
       ask: () => boards.status(category),
     });
   for (const { id } of venues)
-    for (const name of ["exchanges", "targets"])
+    for (const name of ["exchanges", "targets"]) {
       addresses.set(`/v1/${name}/${id}`, {
         route: "/v1/targets/:venue",
         ask: () => boards.venue(id, "24h", boards.usualRegion),
       });
+      addresses.set(`/v1/${name}/${id}/state`, {
+        route: "/v1/targets/:venue/state",
+        ask: () => boards.state(id),
+      });
+    }
   return addresses;
 }
 

@@ -26,6 +26,9 @@ export interface WhileBusy {
   onHeld: (error?: unknown) => void;
 }
 
+/** Turns a snapshot into one whose body says that it is stale; into itself while it is not. */
+export type Aged = (snapshot: Snapshot) => Snapshot | Promise<Snapshot>;
+
 interface SnapshotRow {
   generated_at: Date;
   body: string;
@@ -46,12 +49,14 @@ interface Pending {
  * 35 ms, depending on the number of chunks, where the small one takes 1 ms.
  *
  * @param bounds of the cache; the least recently used body is evicted first
+ * @param aged says in a body that it is stale. Absent: bodies do not say it
  */
 export function makeSnapshots(
   pool: Pick<Pool, "file">,
   bounds: Bounds,
   clock: DatabaseClock = makeClock(pool),
   { heldMs, patienceMs, onHeld }: WhileBusy = neverHeld,
+  aged: Aged = (snapshot) => snapshot,
 ) {
   const cached = makeCache(bounds);
   const pending = new Map<string, Pending>();
@@ -142,15 +147,15 @@ export function makeSnapshots(
   ): Promise<Snapshot | null> {
     const key = JSON.stringify([file, parameters]);
     const ready = atHand(key, holdMs);
-    if (ready) return Promise.resolve(ready);
+    if (ready) return Promise.resolve(aged(ready));
     let asked = pending.get(key);
     if (!asked) {
       asked = start(key, () => current(key, file, values, holdMs));
       pending.set(key, asked);
     }
-    if (!asked.isLate) return asked.answer;
-    const held = heldBody(key);
-    return held ? Promise.resolve(held) : asked.fresh;
+    const held = asked.isLate ? heldBody(key) : null;
+    const answer = held ? Promise.resolve(held) : asked.isLate ? asked.fresh : asked.answer;
+    return answer.then((made) => made && aged(made));
   };
 }
 

@@ -1,6 +1,5 @@
 import type { AppOptions } from "../api/app-options.js";
 import type { Boards } from "../api/boards.js";
-import type { AgeOf } from "./data-age.js";
 import type { Snapshots } from "../api/snapshot.js";
 import type { Windows } from "../api/windows.js";
 import type { Pool } from "../../shared/database/pool.js";
@@ -11,5 +10,4 @@ export interface PagesOptions extends Pick<AppOptions, "registry" | "baseUrl" | 
   windows: Windows;
   /** The snapshots of the API's incidents and of their history. */
   incidents: Snapshots;
-  ageOf: AgeOf;
 }

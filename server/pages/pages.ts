@@ -13,18 +13,18 @@ import { wallRoute } from "./wall/wall-route.js";
 import { downRedirect, venuePageRoute } from "./venue/venue-page-route.js";
 
 export function pagesRouter(options: PagesOptions): Router {
-  const { registry, boards, windows, ageOf, siteNotice = null } = options;
+  const { registry, boards, windows, siteNotice = null } = options;
   const router = Router();
   const rendered = makeRendered(siteNotice);
-  router.get("/", boardRoute(boards, ageOf, rendered));
-  router.get("/venues/:venue", venuePageRoute(registry, boards, ageOf, rendered));
+  router.get("/", boardRoute(boards, rendered));
+  router.get("/venues/:venue", venuePageRoute(registry, boards, rendered));
   router.get("/is-:venue-down", downRedirect(registry));
   router.get("/incidents", incidentsPageRoute(options, rendered));
   router.get("/incidents/:slug", incidentPageRoute(options, rendered));
-  router.get("/compare", compareRoute(registry, windows, ageOf, rendered));
-  router.get("/detection", detectionPageRoute(windows, ageOf, rendered));
-  router.get("/regions", regionsPageRoute(boards, ageOf, rendered));
-  router.get("/wall", wallRoute(boards, ageOf, rendered));
+  router.get("/compare", compareRoute(registry, windows, rendered));
+  router.get("/detection", detectionPageRoute(windows, rendered));
+  router.get("/regions", regionsPageRoute(boards, rendered));
+  router.get("/wall", wallRoute(boards, rendered));
   router.use(docsRouter(options));
   return router;
 }

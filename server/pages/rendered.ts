@@ -5,9 +5,6 @@ import { type PageProps, pageText } from "./page.js";
 /** Bodies of pages by key, each with what it was rendered from. */
 export type Rendered = ReturnType<typeof makeRendered>;
 
-/** A text stands for itself, a snapshot for its body. */
-export type Shown = string | null | Pick<Snapshot, "body">;
-
 /** Room for each page of fifteen venues. A page in all encodings takes up to twice its own bytes. */
 const mostBytes = 16_000_000;
 
@@ -31,8 +28,12 @@ export function makeRendered(notice: string | null = null, limit = mostBytes) {
    * @param key of the page, from validated parameters
    * @param shown what it is rendered from. Only digests are kept, since snapshots hold whole bodies
    */
-  return function rendered(key: string, shown: readonly Shown[], page: () => PageProps): Body {
-    const from = shown.map((part) => (part !== null && typeof part === "object" ? part.body.digest : part)).join(" ");
+  return function rendered(
+    key: string,
+    shown: readonly (Pick<Snapshot, "body"> | null)[],
+    page: () => PageProps,
+  ): Body {
+    const from = shown.map((snapshot) => snapshot?.body.digest).join(" ");
     const before = kept.get(key);
     if (before?.from === from) return before.body;
     const body = makeBody(pageText(page(), notice));

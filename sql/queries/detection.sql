@@ -9,6 +9,8 @@ select
   k.generated_at,
   json_build_object(
     'generatedAt', api.iso(k.generated_at),
+    'stale', false,
+    'ageSeconds', null,
     'days', $1::int,
     'fleet', (select c.body from compared c where c.venue_id is null),
     'venues', coalesce(

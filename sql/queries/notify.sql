@@ -21,6 +21,8 @@ select
   k.generated_at,
   json_build_object(
     'generatedAt', api.iso(k.generated_at),
+    'stale', false,
+    'ageSeconds', null,
     'days', 30,
     'deliveries', t.deliveries,
     'p50Ms', round(t.percentiles_ms[1]::numeric),

@@ -7,6 +7,8 @@ select
   (
     select json_build_object(
       'generatedAt', api.iso(k.generated_at),
+      'stale', false,
+      'ageSeconds', null,
       'regions', json_agg(
         json_build_object(
           'id', g.region,

@@ -27,6 +27,8 @@ select
   k.generated_at,
   json_build_object(
     'generatedAt', api.iso(k.generated_at),
+    'stale', false,
+    'ageSeconds', null,
     'days', $1::int,
     'fleet', (
       select json_build_object(

@@ -3,23 +3,8 @@
 --
 -- $1 venue. One row {generated_at, body}, or none if the venue is not published. body: {generatedAt, state, since,
 -- regions: [{id, name}], components: [{component, kind, label, state, since, quorum, cells}]}; in cells one {region,
--- state, notCounted, samples, bad, slow, newestAt, newestFault} for each region. notCounted: engine (it decides nothing
--- at present), impaired, outlier, never (no sample is known), late (the newest is too old), or null.
-with impaired as (
-  -- as at the newest tick; a region still has no vote at the instant at which its own impairment ends
-  select distinct i.region_id
-  from impairment i
-  cross join api.clock k
-  where i.started_at <= k.ticked_at and i.recognised_at <= k.ticked_at
-    and (i.ended_at is null or i.ended_at > k.ticked_at or i.ended_at = k.ticked_at and not i.seen_elsewhere)
-),
-outliers as (
-  select o.component_id, o.region_id
-  from outlier o
-  cross join api.clock k
-  where o.started_at <= k.ticked_at and coalesce(o.ended_at, 'infinity') > k.ticked_at
-),
-rows as (
+-- state, notCounted, samples, bad, slow, newestAt, newestFault} for each region. notCounted as in api.region_vote.
+with rows as (
   select
     c.position,
     json_build_object(
@@ -31,34 +16,24 @@ rows as (
       'quorum', q.quorum,
       'cells', json_agg(
         json_build_object(
-          'region', g.region,
+          'region', r.region,
           'state', r.state,
-          'notCounted', case
-            when not k.engine_fresh then 'engine'
-            when i.region_id is not null then 'impaired'
-            when r.newest_at is null then 'never'
-            when not r.reporting then 'late'
-            when o.region_id is not null then 'outlier'
-          end,
+          'notCounted', r.not_counted,
           'samples', case when r.reporting then n.samples end,
           'bad', case when r.reporting then n.bad end,
           'slow', case when r.reporting then n.slow end,
           'newestAt', api.iso(r.newest_at),
           'newestFault', r.newest_fault
         )
-        order by g.position
+        order by r.position
       )
     ) as body
   from api.venue v
   join api.component c using (venue_id)
   join api.component_state s using (component_id)
-  join api.region_state r using (component_id)
-  join region g using (region_id)
-  cross join api.clock k
+  join api.region_vote r using (component_id)
   left join component_state q on q.component_id = c.component_id
   left join region_state n on n.component_id = c.component_id and n.region_id = r.region_id
-  left join impaired i on i.region_id = r.region_id
-  left join outliers o on o.component_id = c.component_id and o.region_id = r.region_id
   where v.venue = $1
   group by c.component_id, c.position, c.component, c.kind, c.label, s.state, s.since, q.quorum
 )

@@ -130,6 +130,16 @@ begin
   typical as materialized (
     select t.* from api.typical t
   ),
+  components as materialized (
+    select
+      c.venue_id,
+      json_agg(
+        json_build_object('component', c.component, 'state', s.state, 'since', api.iso(s.since)) order by c.position
+      ) as components
+    from api.component c
+    join api.component_state s using (component_id)
+    group by c.venue_id
+  ),
   board as (
     select
       coalesce(
@@ -153,6 +163,7 @@ begin
             'typicalMinutes', coalesce(t.minutes, 0),
             'typicalAsOf', api.iso(t.holds_from),
             'activeIncidents', coalesce(i.n, 0),
+            'components', coalesce(c.components, '[]'),
             'days', u.days,
             'sparkline', s.points
           )
@@ -174,6 +185,7 @@ begin
     left join api.sparklines(only_category) s using (venue_id)
     left join typical t using (venue_id)
     left join open_incidents i using (venue_id)
+    left join components c using (venue_id)
   ),
   categories as (
     select json_agg(
@@ -216,6 +228,8 @@ begin
     (
       select json_build_object(
         'generatedAt', api.iso(s.generated_at),
+        'stale', false,
+        'ageSeconds', null,
         'summary', json_build_object(
           'venues', b.n,
           'regions', coalesce(cardinality(f.regions), 0),

@@ -193,6 +193,8 @@ begin
     (
       select json_build_object(
         'generatedAt', api.iso(w.generated_at),
+        'stale', false,
+        'ageSeconds', null,
         'exchange', json_build_object(
           'id', v.venue, 'name', v.name, 'category', v.category, 'symbol', v.symbol, 'quote', v.quote
         ),

@@ -49,7 +49,7 @@ export async function serve(
     ...{ port: 0, host: "127.0.0.1", rateLimit: 0, trustProxy: [] },
     ...{ baseUrl: "https://api.example.org", siteUrl: "http://localhost" },
     // a test decides once, and may then read pages for longer than the service takes between ticks
-    pagesOldAfterMs: 3_600_000,
+    staleAfterMs: 3_600_000,
     log: makeLog("web", "warn", (line) => logged.push(line)),
     ...options,
   });

@@ -3,7 +3,7 @@ import { aheadMedian, feed, subjectMatched } from "./official.js";
 import {
   category,
   flag,
-  generatedAt,
+  freshness,
   integer,
   list,
   named,
@@ -108,7 +108,7 @@ export const detectionResponse = named(
   object(
     "Our incidents against the venues' own notices. An incident and a notice of the same venue can form a pair if they began within 6 hours of each other, in either order; nothing tests that they are about the same fault.",
     {
-      generatedAt,
+      ...freshness,
       days: integer("Length of the window in UTC days, today included.", 90, 1),
       fleet: {
         ...detectionShown({

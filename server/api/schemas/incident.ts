@@ -3,7 +3,7 @@ import {
   counts,
   eitherOf,
   flag,
-  generatedAt,
+  freshness,
   instant,
   integer,
   list,
@@ -301,7 +301,7 @@ const latency = object(
 export const incidentsResponse = named(
   "IncidentsResponse",
   object("History of incidents, newest first.", {
-    generatedAt,
+    ...freshness,
     incidents: list("One page; a page shorter than the limit is the last.", incident),
   }),
 );
@@ -314,7 +314,7 @@ const eventKind = oneOf(
 export const incidentDetailResponse = named(
   "IncidentDetailResponse",
   object("One incident.", {
-    generatedAt,
+    ...freshness,
     incident,
     venue: object("The venue.", {
       id: venueId,

@@ -1,11 +1,11 @@
-import { generatedAt, integer, named, object, orNull } from "./shapes.js";
+import { freshness, integer, named, object, orNull } from "./shapes.js";
 
 export const notifyResponse = named(
   "NotifyResponse",
   object(
     "How soon alerts arrive: from an incident's first bad sample, its `startedAt`, until a channel accepted the opening alert, over all channels. Closings, escalations, retracted incidents, failures, deliveries that an operator requested, and events that waited for more than an hour before their delivery began do not count.",
     {
-      generatedAt,
+      ...freshness,
       days: integer("Length of the window: 30.", 30, 1),
       deliveries: integer("Delivered opening alerts, over which the percentiles are computed.", 12),
       p50Ms: orNull(integer("Median; null if there is no delivery.", 21_400)),

@@ -1,4 +1,4 @@
-import { category, generatedAt, integer, list, named, object, orNull, shownAs, venueId, venueName } from "./shapes.js";
+import { category, freshness, integer, list, named, object, orNull, shownAs, venueId, venueName } from "./shapes.js";
 import { componentUptime, excluded, uptimeBasis, uptimePart, uptimePct } from "./uptime.js";
 
 const windowDays = integer("Length of the window in UTC days, today included.", 90, 1);
@@ -57,7 +57,7 @@ export const reliabilityVenue = named(
 export const reliabilityResponse = named(
   "ReliabilityResponse",
   object("The venues compared.", {
-    generatedAt,
+    ...freshness,
     days: windowDays,
     fleet: object("Only the rows of this response, together.", {
       venues: integer("Rows.", 1),

@@ -6,6 +6,7 @@ import {
   counts,
   day,
   flag,
+  freshness,
   generatedAt,
   instant,
   integer,
@@ -53,7 +54,7 @@ const recognisedBy = {
 export const regionsResponse = named(
   "RegionsResponse",
   object("The fleet of probes.", {
-    generatedAt,
+    ...freshness,
     regions: list(
       "Every region of the registry; a silent one is listed, never omitted.",
       named(

@@ -174,6 +174,24 @@ export const generatedAt = instant(
   "The instant that this body shows: the engine's last tick, plus a millisecond for each later change of the published past. Nothing in it is newer. Bodies with the same instant are consistent.",
 );
 
+/** What every body that shows decisions begins with. */
+export const freshness = {
+  generatedAt,
+  stale: flag(
+    "Whether the engine has decided nothing for half a minute: then this may no longer be true. Never set in a closed incident, which no longer changes.",
+    false,
+  ),
+  ageSeconds: shownAs(
+    orNull(
+      integer(
+        "Age of the newest decision when this was sent, in steps of ten seconds; null while `stale` is false, and before the first decision.",
+        40,
+      ),
+    ),
+    null,
+  ),
+};
+
 /** Separate, since as an argument its words would be inferred as any text. */
 const stateWords = oneOf(
   ["operational", "degraded", "outage", "unknown"],

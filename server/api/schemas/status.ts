@@ -1,9 +1,9 @@
-import { incident } from "./incident.js";
+import { component, incident } from "./incident.js";
 import {
   category,
   day,
   exactly,
-  generatedAt,
+  freshness,
   instant,
   integer,
   list,
@@ -102,6 +102,12 @@ export const typicalAsOf = orNull(
   ),
 );
 
+export const componentState = object("One component of a venue.", {
+  component,
+  state: { ...state, description: "By quorum over all regions." },
+  since,
+});
+
 const venueStatus = object("One venue on the board.", {
   ...venueHead,
   state,
@@ -119,6 +125,7 @@ const venueStatus = object("One venue on the board.", {
   typicalMinutes,
   typicalAsOf,
   activeIncidents: integer("Open incidents.", 1),
+  components: list("The components, in the registry's order.", named("ComponentState", componentState)),
   days: ninetyDays,
   sparkline: exactly(
     24,
@@ -150,7 +157,7 @@ const categoryCounts = object("One category of the whole board.", {
 export const statusResponse = named(
   "StatusResponse",
   object("The live board.", {
-    generatedAt,
+    ...freshness,
     summary: object("All rows of this response together.", {
       venues: integer("Rows.", 1),
       regions: integer("Regions that report now: measured, not configured.", 3),

@@ -5,7 +5,7 @@ import { reliabilityVenue } from "./reliability.js";
 import {
   exactly,
   flag,
-  generatedAt,
+  freshness,
   instant,
   integer,
   list,
@@ -197,7 +197,7 @@ const incidentPattern = object(
 export const exchangeResponse = named(
   "ExchangeResponse",
   object("One venue in detail.", {
-    generatedAt,
+    ...freshness,
     exchange: object("The venue.", venueHead),
     state,
     since,

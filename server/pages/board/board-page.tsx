@@ -1,5 +1,6 @@
 /** `/`: the answer, open incidents, and every venue with its ninety days. */
 import { categories } from "../../../shared/registry/registry.js";
+import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
 import { Elapsed } from "../parts/instant.js";
 import { Headline } from "../parts/headline.js";
@@ -16,10 +17,10 @@ export interface BoardPageProps {
   board: Board;
   regions: Regions;
   filter: Filter;
-  age: string | null;
 }
 
-export function boardPage({ board, regions, filter, age }: BoardPageProps): PageProps {
+export function boardPage({ board, regions, filter }: BoardPageProps): PageProps {
+  const age = ageText(board);
   const { state, answer, troubles, title } = headlineOf(board, filter.category);
   const json = filter.category === null ? "/v1/status" : `/v1/status?category=${filter.category}`;
   const { generatedAt, summary } = board;

@@ -1,6 +1,7 @@
 /** `/compare`: how reliable the venues were, ranked no further than the measurements separate them. */
 import type { Category } from "../../../shared/registry/registry.js";
 import { isolated } from "../parts/isolated.js";
+import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
 import { WindowForm } from "../parts/window-form.js";
 import { compareWords, windowWords } from "../words.js";
@@ -13,10 +14,10 @@ export interface ComparePageProps {
   /** By id. */
   regionNames: ReadonlyMap<string, string>;
   category: Category | null;
-  age: string | null;
 }
 
-export function comparePage({ reliability, regionNames, category, age }: ComparePageProps): PageProps {
+export function comparePage({ reliability, regionNames, category }: ComparePageProps): PageProps {
+  const age = ageText(reliability);
   const { days, venues, generatedAt } = reliability;
   const groups = rankGroups(reliability);
   const json = `/v1/reliability?days=${days}${category === null ? "" : `&category=${category}`}`;

@@ -1,11 +1,13 @@
 /** `/detection`: our incidents beside what the venues themselves said. */
+import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
 import { WindowForm } from "../parts/window-form.js";
 import { detectionWords, windowWords } from "../words.js";
 import { type DetectionData, detectionSentences } from "./detection-sentences.js";
 import { DetectionTable } from "./detection-table.js";
 
-export function detectionPage({ data, age }: { data: DetectionData; age: string | null }): PageProps {
+export function detectionPage({ data }: { data: DetectionData }): PageProps {
+  const age = ageText(data);
   const { days, venues, generatedAt } = data;
   const json = `/v1/detection?days=${days}`;
   const { lead, counts, coverage } = detectionSentences(data);

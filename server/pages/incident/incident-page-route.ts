@@ -7,20 +7,18 @@ import type { Rendered } from "../rendered.js";
 import { dataOf } from "../snapshot-data.js";
 import { incidentPage } from "./incident-page.js";
 
-type Needs = Pick<PagesOptions, "pool" | "registry" | "incidents" | "ageOf">;
+type Needs = Pick<PagesOptions, "pool" | "registry" | "incidents">;
 
 /** `/incidents/{slug}`: the page to which alerts link. */
 export function incidentPageRoute(
-  { pool, registry, incidents, ageOf }: Needs,
+  { pool, registry, incidents }: Needs,
   rendered: Rendered,
 ): RequestHandler<{ slug: string }> {
   return async (request, response) => {
     const { slug } = request.params;
     const snapshot = await incidentNamed(pool, incidents, slug);
-    // a closed incident no longer changes: that no news has come is no reason for a warning
-    const age = snapshot.closed ? null : await ageOf(snapshot.generatedAt);
-    const body = rendered(`incident ${slug}`, [snapshot, age], () =>
-      incidentPage({ detail: dataOf(incidentDetailResponse, snapshot), registry, age }),
+    const body = rendered(`incident ${slug}`, [snapshot], () =>
+      incidentPage({ detail: dataOf(incidentDetailResponse, snapshot), registry }),
     );
     await answerPage(response, body, cacheOf(snapshot));
   };

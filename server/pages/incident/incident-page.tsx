@@ -1,5 +1,6 @@
 /** `/incidents/{slug}`: the page that an alert opens. What happened first, then how we know. */
 import type { Registry } from "../../../shared/registry/registry.js";
+import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
 import { Sign } from "../parts/sign.js";
 import { incidentPageWords } from "../words.js";
@@ -17,10 +18,10 @@ import { Timeline } from "./timeline.js";
 export interface IncidentPageProps {
   detail: IncidentDetail;
   registry: Registry;
-  age: string | null;
 }
 
-export function incidentPage({ detail, registry, age }: IncidentPageProps): PageProps {
+export function incidentPage({ detail, registry }: IncidentPageProps): PageProps {
+  const age = ageText(detail);
   const { incident, generatedAt } = detail;
   const { slug, severity, status } = incident;
   const state = age === null ? severity : "unknown";

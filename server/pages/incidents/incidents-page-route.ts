@@ -9,18 +9,17 @@ import type { Rendered } from "../rendered.js";
 import { dataOf } from "../snapshot-data.js";
 import { incidentsPage } from "./incidents-page.js";
 
-type Needs = Pick<PagesOptions, "registry" | "incidents" | "ageOf">;
+type Needs = Pick<PagesOptions, "registry" | "incidents">;
 
 /** `/incidents`: the history by pages, with the parameters of `/v1/incidents`. */
-export function incidentsPageRoute({ registry, incidents, ageOf }: Needs, rendered: Rendered): RequestHandler {
+export function incidentsPageRoute({ registry, incidents }: Needs, rendered: Rendered): RequestHandler {
   const read = incidentsReader(registry);
   return async (request, response) => {
     // this page has links to the other formats
     const query = { ...read(withoutEmpty(queryOf(request))), format: "json" as const };
     const snapshot = await incidentsOf(query, incidents);
-    const age = await ageOf(snapshot.generatedAt);
-    const body = rendered(`incidents ${JSON.stringify(query)}`, [snapshot, age], () =>
-      incidentsPage({ history: dataOf(incidentsResponse, snapshot), query, registry, age }),
+    const body = rendered(`incidents ${JSON.stringify(query)}`, [snapshot], () =>
+      incidentsPage({ history: dataOf(incidentsResponse, snapshot), query, registry }),
     );
     await answerPage(response, body);
   };

@@ -5,6 +5,7 @@ import type { TypeOf } from "../../api/schemas/shapes.js";
 import type { Registry } from "../../../shared/registry/registry.js";
 import type { PublishedIncident } from "../board/board-headline.js";
 import { dayText, instantText } from "../format.js";
+import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
 import { IncidentList } from "../parts/incident-list.js";
 import { historyWords, pageWords } from "../words.js";
@@ -17,10 +18,10 @@ export interface IncidentsPageProps {
   history: IncidentHistory;
   query: IncidentsQuery;
   registry: Registry;
-  age: string | null;
 }
 
-export function incidentsPage({ history, query, registry, age }: IncidentsPageProps): PageProps {
+export function incidentsPage({ history, query, registry }: IncidentsPageProps): PageProps {
+  const age = ageText(history);
   const { incidents, generatedAt } = history;
   const json = `/v1/incidents${queryText(query, registry)}`;
   const names = new Map(registry.venues.map(({ id, name }) => [id, name]));
@@ -90,7 +91,7 @@ function byDay(incidents: readonly PublishedIncident[]): [day: string, incidents
   return [...days];
 }
 
-function OtherPages({ history, query, registry }: Omit<IncidentsPageProps, "age">) {
+function OtherPages({ history, query, registry }: IncidentsPageProps) {
   const last = history.incidents.at(-1);
   const hasOlder = last !== undefined && history.incidents.length === query.limit;
   const newest = { ...query, before: null, beforeId: null };

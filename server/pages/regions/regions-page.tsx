@@ -1,4 +1,5 @@
 /** `/regions`: where we measure from, and whether each place can be relied on. */
+import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
 import { nameList } from "../parts/name-list.js";
 import { healthOf, type Regions, type RegionSummary } from "../parts/region-health.js";
@@ -9,10 +10,10 @@ export interface RegionsPageProps {
   regions: Regions;
   /** Of venues by id. */
   names: ReadonlyMap<string, string>;
-  age: string | null;
 }
 
-export function regionsPage({ regions, names, age }: RegionsPageProps): PageProps {
+export function regionsPage({ regions, names }: RegionsPageProps): PageProps {
+  const age = ageText(regions);
   const { generatedAt } = regions;
   const title = `${regionsWords.title}: ${headlineOf(regions)}`.replace(/\.$/, "");
   return {

@@ -7,7 +7,6 @@ import { exchangeResponse } from "../../api/schemas/venue.js";
 import { noSuchVenue, venueParameters } from "../../api/venue.js";
 import { presentIds } from "../../api/venue-ids.js";
 import { withoutEmpty } from "../board/board-route.js";
-import type { AgeOf } from "../data-age.js";
 import { answerPage } from "../page-answer.js";
 import type { Rendered } from "../rendered.js";
 import { dataOf } from "../snapshot-data.js";
@@ -17,7 +16,7 @@ import { venuePage } from "./venue-page.js";
 type VenueRoute = RequestHandler<{ venue: string }>;
 
 /** `/venues/{venue}`. The page of a former id has moved to that of the present one. */
-export function venuePageRoute(registry: Registry, boards: Boards, ageOf: AgeOf, rendered: Rendered): VenueRoute {
+export function venuePageRoute(registry: Registry, boards: Boards, rendered: Rendered): VenueRoute {
   const { range, region } = venueParameters(registry);
   const read = parameterReader({ range, region });
   const ids = presentIds(registry);
@@ -35,11 +34,9 @@ export function venuePageRoute(registry: Registry, boards: Boards, ageOf: AgeOf,
     const view = { venue, ...read(query) };
     const [detail, matrix] = await Promise.all([boards.venue(venue, view.range, view.region), boards.matrix(venue)]);
     if (!detail || !matrix) throw noSuchVenue(venue);
-    // of the two the one that is never held: a week's figures may be half a minute older
-    const age = await ageOf(matrix.generatedAt);
-    const body = rendered(`venue ${JSON.stringify(view)}`, [detail, matrix, age], () =>
+    const body = rendered(`venue ${JSON.stringify(view)}`, [detail, matrix], () =>
       venuePage({
-        ...{ view, age, config: configs.get(venue)! },
+        ...{ view, config: configs.get(venue)! },
         detail: dataOf(exchangeResponse, detail),
         matrix: dataOf(venueMatrix, matrix),
       }),

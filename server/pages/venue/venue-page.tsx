@@ -2,6 +2,7 @@
 import type { Venue } from "../../../shared/registry/registry.js";
 import { isolated } from "../parts/isolated.js";
 import { exactText, msText, sinceMs } from "../format.js";
+import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
 import { Headline } from "../parts/headline.js";
 import { Elapsed, Instant } from "../parts/instant.js";
@@ -28,10 +29,10 @@ export interface VenuePageProps {
   matrix: VenueMatrix;
   /** Its entry in the registry. */
   config: Venue;
-  age: string | null;
 }
 
-export function venuePage({ view, detail, matrix, config, age }: VenuePageProps): PageProps {
+export function venuePage({ view, detail, matrix, config }: VenuePageProps): PageProps {
+  const age = ageText(detail);
   const headline = venueHeadline(detail.exchange.name, matrix, detail.incidents);
   const { generatedAt: now } = matrix;
   const regionNames = new Map(matrix.regions.map(({ id, name }) => [id, name]));

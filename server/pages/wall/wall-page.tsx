@@ -2,6 +2,7 @@
 import { categories } from "../../../shared/registry/registry.js";
 import { type Filter, selectedVenues } from "../board/filter.js";
 import { type Board, headlineOf } from "../board/board-headline.js";
+import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
 import { Headline } from "../parts/headline.js";
 import type { Regions } from "../parts/region-health.js";
@@ -14,10 +15,10 @@ export interface WallPageProps {
   board: Board;
   regions: Regions;
   filter: Filter;
-  age: string | null;
 }
 
-export function wallPage({ board, regions, filter, age }: WallPageProps): PageProps {
+export function wallPage({ board, regions, filter }: WallPageProps): PageProps {
+  const age = ageText(board);
   const { state, answer, title } = headlineOf(board, filter.category);
   const venues = inOrder(board, filter);
   const { generatedAt } = board;

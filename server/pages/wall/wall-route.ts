@@ -6,7 +6,6 @@ import { regionsResponse } from "../../api/schemas/service.js";
 import { statusResponse } from "../../api/schemas/status.js";
 import { withoutEmpty } from "../board/board-route.js";
 import { boardParameters } from "../board/filter.js";
-import type { AgeOf } from "../data-age.js";
 import { answerPage } from "../page-answer.js";
 import type { Rendered } from "../rendered.js";
 import { dataOf } from "../snapshot-data.js";
@@ -18,14 +17,13 @@ const wallParameters = {
   sort: choice(boardParameters.sort.description, ["category", "worst"], "worst"),
 };
 
-export function wallRoute(boards: Boards, ageOf: AgeOf, rendered: Rendered): RequestHandler {
+export function wallRoute(boards: Boards, rendered: Rendered): RequestHandler {
   const read = parameterReader(wallParameters);
   return async (request, response) => {
     const filter = read(withoutEmpty(queryOf(request)));
     const [status, regions] = await Promise.all([boards.status(filter.category), boards.regions()]);
-    const age = await ageOf(status!.generatedAt);
-    const body = rendered(`wall ${JSON.stringify(filter)}`, [status, regions, age], () =>
-      wallPage({ board: dataOf(statusResponse, status!), regions: dataOf(regionsResponse, regions!), filter, age }),
+    const body = rendered(`wall ${JSON.stringify(filter)}`, [status, regions], () =>
+      wallPage({ board: dataOf(statusResponse, status!), regions: dataOf(regionsResponse, regions!), filter }),
     );
     await answerPage(response, body);
   };

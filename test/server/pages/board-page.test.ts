@@ -1,7 +1,7 @@
 /** The board as a reader sees it, as text. */
 import t, { type Test } from "tap";
 import { sql } from "../../../shared/database/pool.js";
-import { oldAfterMs } from "../../../server/pages/data-age.js";
+import { staleAfterMs } from "../../../server/api/stale.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { emptied } from "../../support/emptied.js";
@@ -114,7 +114,7 @@ void t.test("old data is called old", async (t) => {
   const { pool } = await emptied(database);
   await measured(pool, { from: ago(700), to: ago(600) });
   await decide(pool, ago(600));
-  const { port } = await serve(t, { ...database, pagesOldAfterMs: oldAfterMs });
+  const { port } = await serve(t, { ...database, staleAfterMs });
   const { text, title, icon, html } = await getPage(port, "/");
   t.match(text, /^This is 1?\d minutes old: we have nothing newer\. .* 1?\d minutes ago: We cannot tell:/);
   t.match(title, /^1?\d minutes old: 0 of 15 healthy/);

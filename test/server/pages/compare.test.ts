@@ -24,7 +24,7 @@ function row(id: string, uptime: [pct: number | null, low: number, high: number]
 
 function comparison(other: Partial<ReliabilityData>) {
   const reliability = { ...example, excluded: [], ...other };
-  return readHtml(pageText(comparePage({ reliability, regionNames: new Map(), category: null, age: null }), null));
+  return readHtml(pageText(comparePage({ reliability, regionNames: new Map(), category: null }), null));
 }
 
 void t.test("ties are said as ties, and venues without an uptime come last", (t) => {

@@ -19,7 +19,7 @@ type Counts = DetectionData["fleet"];
 function comparison(fleet: Partial<Counts>, venues: Partial<DetectionData["venues"][number]>[] = [{}]) {
   const rows = venues.map((venue, at) => ({ ...usual, id: `venue-${at}`, ...venue }));
   const data = { ...example, fleet: { ...example.fleet, ...fleet }, venues: rows };
-  return readHtml(pageText(detectionPage({ data, age: null }), null)).text;
+  return readHtml(pageText(detectionPage({ data }), null)).text;
 }
 
 void t.test("the answer comes first, with no number that the data does not give", (t) => {

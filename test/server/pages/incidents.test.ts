@@ -1,6 +1,6 @@
 /** The history of incidents and the page of one, as a reader sees them. */
 import t from "tap";
-import { oldAfterMs } from "../../../server/pages/data-age.js";
+import { staleAfterMs } from "../../../server/api/stale.js";
 import { analystOf } from "../../support/page-of-statements.js";
 import { evidenceStatement, samplesStatement } from "../../../server/pages/incident/checking-statements.js";
 import { type Db, sql } from "../../../shared/database/pool.js";
@@ -307,7 +307,7 @@ function slugsOf(html: string): string[] {
 
 void t.test("pages warn when their data is old, except of what no longer changes", async (t) => {
   const { pool, registry } = await emptied(database);
-  const { port } = await serve(t, { pool, registry, pagesOldAfterMs: oldAfterMs });
+  const { port } = await serve(t, { pool, registry, staleAfterMs });
   await measured(pool, { from: ago(400), to: ago(300) });
   const at = { venue: "okx", component: "rest:ticker" };
   const closed = await pastIncident(pool, { ...at, startedAt: ago(day), minutes: 5 });

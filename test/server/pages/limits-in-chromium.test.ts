@@ -1,7 +1,7 @@
 /** Pages in a real Chromium where names are hostile, venues many, or data missing. */
 import t, { type Test } from "tap";
 import { sql } from "../../../shared/database/pool.js";
-import { oldAfterMs } from "../../../server/pages/data-age.js";
+import { staleAfterMs } from "../../../server/api/stale.js";
 import { retractIncident } from "../../../server/engine/retract.js";
 import { serve } from "../../support/api.js";
 import { chromiumMissing, openChromium, openWindow } from "../../support/chromium.js";
@@ -25,7 +25,7 @@ void t.test("limits in Chromium", { skip: chromiumMissing }, async (t) => {
   const browser = await openChromium(t);
 
   /** The pages of OKX, of its newest incident if there is one, and of the whole fleet. */
-  async function visit(t: Test, options: { pagesOldAfterMs?: number } = {}): Promise<void> {
+  async function visit(t: Test, options: { staleAfterMs?: number } = {}): Promise<void> {
     const { port } = await serve(t, { ...database, ...options });
     const { links } = await getPage(port, "/");
     const incidents = links.filter((link) => /^\/incidents\/[a-z]/.test(link)).slice(0, 1);
@@ -81,7 +81,7 @@ void t.test("limits in Chromium", { skip: chromiumMissing }, async (t) => {
     await emptied(database);
     await measured(pool, { from: ago(900), to: ago(700) });
     await decide(pool, ago(700));
-    await visit(t, { pagesOldAfterMs: oldAfterMs });
+    await visit(t, { staleAfterMs });
   });
 
   await t.test("a lost database", async (t) => {

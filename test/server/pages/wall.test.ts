@@ -1,7 +1,7 @@
 /** The board on a wall, as a reader across the room sees it. */
 import t from "tap";
 import { sql } from "../../../shared/database/pool.js";
-import { oldAfterMs } from "../../../server/pages/data-age.js";
+import { staleAfterMs } from "../../../server/api/stale.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
 import { emptied } from "../../support/emptied.js";
@@ -56,7 +56,7 @@ void t.test("the wall does not paint green what it does not know", async (t) => 
   const hostile = `<script>alert(1)</script>\u202e${"x".repeat(150)}`;
   await pool.query(sql`update venue set name = ${hostile} where venue = 'binance'`);
   await decide(pool, ago(600));
-  const { port } = await serve(t, { pool, registry, pagesOldAfterMs: oldAfterMs });
+  const { port } = await serve(t, { pool, registry, staleAfterMs });
   const { text, html, icon } = await getPage(port, "/wall");
   t.match(text, /^This is 1?\d minutes old: we have nothing newer\./);
   t.equal(icon, "unknown");

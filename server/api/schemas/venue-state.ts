@@ -1,0 +1,41 @@
+import { component } from "./incident.js";
+import {
+  category,
+  freshness,
+  integer,
+  list,
+  named,
+  object,
+  orNull,
+  since,
+  slug,
+  state,
+  venueId,
+  venueName,
+} from "./shapes.js";
+
+const componentVerdict = object("One component, by quorum over all regions.", {
+  component,
+  state,
+  since,
+  agreeing: integer(
+    "Number of the reporting regions that see this state now. A state also holds while regions change their minds: until a quorum has another.",
+    2,
+  ),
+  reporting: integer("Number of regions whose votes count now.", 3),
+  incident: orNull({ ...slug, description: "Slug of its open incident; null if it has none." }),
+});
+
+export const venueStateResponse = named(
+  "VenueStateResponse",
+  object("The state of one venue.", {
+    ...freshness,
+    id: venueId,
+    name: venueName,
+    category,
+    state,
+    since,
+    activeIncidents: integer("Open incidents.", 1),
+    components: list("The components, in the registry's order.", named("ComponentVerdict", componentVerdict)),
+  }),
+);

@@ -1,0 +1,61 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { makeBody } from "./body.js";
+import type { ClockReading, DatabaseClock } from "./clock.js";
+import type { Aged, Snapshot } from "./snapshot.js";
+
+/** Beyond this age of the newest decision, a body is stale: several ticks are missing. */
+export const staleAfterMs = 30_000;
+
+/** How long a reading of the clock serves: a body from memory then needs no database. */
+const readingKeptMs = 5_000;
+
+/** Longer than a reading takes. A body that is in memory does not wait longer for a database that is busy. */
+const patienceMs = 1_000;
+
+/** Ages are given in these steps, so that a stale body is not made for each request. */
+const stepS = 10;
+
+/**
+ * Sets `stale` and `ageSeconds` in bodies while the engine lags. SQL cannot: a body is made once a tick, and becomes
+ * stale because no tick follows. A closed incident no longer changes, so it is never stale.
+ *
+ * By the database's clock, since this machine's may be wrong.
+ */
+export function makeAged(clock: DatabaseClock, afterMs: number): Aged {
+  const made = new WeakMap<Snapshot, { ageSeconds: number | null; stale: Snapshot }>();
+
+  function agedBy(snapshot: Snapshot, ageMs: number | null): Snapshot {
+    if (ageMs !== null && ageMs < afterMs) return snapshot;
+    const ageSeconds = ageMs === null ? null : Math.floor(ageMs / 1000 / stepS) * stepS;
+    const before = made.get(snapshot);
+    if (before?.ageSeconds === ageSeconds) return before.stale;
+    const body = JSON.parse(snapshot.body.plain.toString()) as object;
+    const stale = { ...snapshot, body: makeBody(JSON.stringify({ ...body, stale: true, ageSeconds })) };
+    made.set(snapshot, { ageSeconds, stale });
+    return stale;
+  }
+
+  async function afterReading(snapshot: Snapshot): Promise<Snapshot> {
+    if (clock.last() === null) await clock.read();
+    else await Promise.race([clock.read(), delay(patienceMs, null, { ref: false })]);
+    return agedBy(snapshot, ageOf(clock.last()!, snapshot.generatedAt));
+  }
+
+  return (snapshot) => {
+    if (snapshot.closed) return snapshot;
+    const reading = clock.last();
+    if (reading === null || !isFresh(reading)) return afterReading(snapshot);
+    return agedBy(snapshot, ageOf(reading, snapshot.generatedAt));
+  };
+}
+
+/** Milliseconds since the newest decision; null before the first. */
+function ageOf(reading: ClockReading, generatedAt: Date): number | null {
+  // an older reading knows only of an older tick; then the body itself is the newest witness of a decision
+  const decidedAt = isFresh(reading) ? reading.ticked_at : generatedAt;
+  return decidedAt && +reading.read_at + (performance.now() - reading.askedAtMs) - +decidedAt;
+}
+
+function isFresh({ askedAtMs }: ClockReading): boolean {
+  return performance.now() - askedAtMs <= readingKeptMs;
+}

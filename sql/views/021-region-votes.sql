@@ -1,0 +1,35 @@
+-- How each region sees each published component now, and why its vote is not counted. `not_counted`: engine (it decides
+-- nothing at present), impaired, outlier, never (no sample is known), late (the newest is too old), or null.
+
+create view api.region_vote as
+select
+  r.component_id,
+  r.venue_id,
+  r.region_id,
+  g.region,
+  g.position,
+  r.state,
+  r.reporting,
+  r.newest_at,
+  r.newest_fault,
+  case
+    when not k.engine_fresh then 'engine'
+    when exists (
+      -- as at the newest tick; a region still has no vote at the instant at which its own impairment ends
+      select
+      from impairment i
+      where i.region_id = r.region_id and i.started_at <= k.ticked_at and i.recognised_at <= k.ticked_at
+        and (i.ended_at is null or i.ended_at > k.ticked_at or i.ended_at = k.ticked_at and not i.seen_elsewhere)
+    ) then 'impaired'
+    when r.newest_at is null then 'never'
+    when not r.reporting then 'late'
+    when exists (
+      select
+      from outlier o
+      where o.component_id = r.component_id and o.region_id = r.region_id and o.started_at <= k.ticked_at
+        and coalesce(o.ended_at, 'infinity') > k.ticked_at
+    ) then 'outlier'
+  end as not_counted
+from api.region_state r
+join region g using (region_id)
+cross join api.clock k;

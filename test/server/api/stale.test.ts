@@ -1,0 +1,63 @@
+/** Bodies while the engine lags: they say so, and how old they are. */
+import t from "tap";
+import { staleAfterMs } from "../../../server/api/stale.js";
+import { serve } from "../../support/api.js";
+import { migratedDatabase } from "../../support/database.js";
+import { emptied } from "../../support/emptied.js";
+import { ago, decide, measured, outage } from "../../support/fleet.js";
+
+interface Freshness {
+  generatedAt: string;
+  stale: boolean;
+  ageSeconds: number | null;
+}
+
+const database = await migratedDatabase(t);
+const { registry } = database;
+
+const paths = [
+  ...["/v1/status", "/v1/status?category=exchange", "/v1/targets/kraken", "/v1/targets/kraken?range=7d"],
+  ...["/v1/targets/kraken/state", "/v1/regions", "/v1/reliability", "/v1/detection", "/v1/notify", "/v1/incidents"],
+];
+
+void t.test("every body says that it is stale, with its age, once the engine lags", async (t) => {
+  const { pool } = await emptied(database);
+  await measured(pool, { from: ago(150), to: ago(0) });
+  await decide(pool, ago(130));
+  const lagging = await serve(t, { pool, registry, staleAfterMs });
+  const inTime = await serve(t, { pool, registry });
+  for (const path of paths) {
+    const { body, text } = await lagging.ask<Freshness>(path);
+    t.equal(body.stale, true, path);
+    t.ok(body.ageSeconds! >= 130 && body.ageSeconds! % 10 === 0, `${path}: ${body.ageSeconds} s`);
+    const fresh = await inTime.ask<Freshness>(path);
+    t.match(fresh.body, { stale: false, ageSeconds: null, generatedAt: body.generatedAt }, path);
+    const plain = { ...(JSON.parse(text) as object), stale: false, ageSeconds: null };
+    t.strictSame(plain, JSON.parse(fresh.text), `${path}: nothing else differs`);
+  }
+});
+
+void t.test("a body of a stale engine has its own ETag, and is fresh again after a tick", async (t) => {
+  const { pool } = await emptied(database);
+  await measured(pool, { from: ago(150), to: ago(0) });
+  await decide(pool, ago(60));
+  const api = await serve(t, { pool, registry, staleAfterMs });
+  const before = await api.ask<Freshness>("/v1/status");
+  t.equal(before.body.stale, true);
+  await decide(pool, ago(0));
+  const after = await api.ask<Freshness>("/v1/status");
+  t.match(after.body, { stale: false, ageSeconds: null });
+  t.not(after.headers.etag, before.headers.etag);
+});
+
+void t.test("a closed incident is never stale, an open one is", async (t) => {
+  const { pool } = await emptied(database);
+  await outage.open(pool);
+  const api = await serve(t, { pool, registry, staleAfterMs });
+  const { incidents } = (await api.ask<{ incidents: { slug: string }[] }>("/v1/incidents")).body;
+  const path = `/v1/incidents/${incidents[0]!.slug}`;
+  t.equal((await api.ask<Freshness>(path)).body.stale, true, "open");
+  await outage.close(pool);
+  t.equal((await api.ask<Freshness>("/v1/status")).body.stale, true);
+  t.match((await api.ask<Freshness>(path)).body, { stale: false, ageSeconds: null }, "closed");
+});
