@@ -19,7 +19,8 @@ begin
         excluded_minute,regions_published,rollups_made,component_day_former,venue_day_former,
         hours_kept,typical_week,open_hour,shown_probe,probe,engine_clock,region_state,component_state,venue_state,
         incident,typical_latency,impairment,outlier,
-        alert_event,timeline,rules_in_force,official_source,official_reading,official_incident,official_change,
+        alert_event,change_event,timeline,rules_in_force,
+        official_source,official_reading,official_incident,official_change,
         delivery,watch,retracted_in_confidence
       }'),
       -- the vantage of all probes of a region: each updates it with its heartbeat, and each tick sets when a new one

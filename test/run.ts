@@ -84,6 +84,7 @@ const long = [
     "frozen-dispatcher",
     "database-away",
     "database-gone",
+    "cut-streams",
     "leaders",
   ],
   ...["embedded-durability", "embedded-traps", "embedded-limits", "writable-host", "own-troubles", "edges"],

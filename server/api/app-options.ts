@@ -1,6 +1,7 @@
 import type { Pool } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import type { Registry } from "../../shared/registry/registry.js";
+import type { StreamLimits } from "./events/stream-limits.js";
 import type { AnsweredRequest } from "./request-log.js";
 
 export interface AppOptions {
@@ -27,6 +28,8 @@ export interface AppOptions {
   clockTrustedMs?: number;
   /** Maximum age of a body that is sent while the database is slow. Absent: 0, and such requests wait. */
   heldMs?: number;
+  /** Limits of open event streams. Absent: the usual ones. */
+  streamLimits?: StreamLimits;
   /** Age of the newest decision beyond which bodies are stale, and pages warn. Absent: half a minute. */
   staleAfterMs?: number;
 }

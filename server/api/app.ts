@@ -6,6 +6,10 @@ import { type Boards, makeBoards } from "./boards.js";
 import { type DatabaseClock, makeClock } from "./clock.js";
 import { csvAnswerer } from "./csv.js";
 import { detectionRoute } from "./detection.js";
+import { makeChangeLog } from "./events/change-log.js";
+import { type EventStreams, makeEventStreams } from "./events/event-streams.js";
+import { eventsRoute } from "./events/events-route.js";
+import { streamLimits } from "./events/stream-limits.js";
 import { headFault } from "./head-fault.js";
 import { queued } from "./query-queue.js";
 import { incidentRoute } from "./incident.js";
@@ -27,7 +31,7 @@ import { reliabilityRoute } from "./reliability.js";
 import type { healthResponse } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
 import { type Aged, makeSnapshots, type WhileBusy } from "./snapshot.js";
-import { makeAged, staleAfterMs } from "./stale.js";
+import { makeAged, makeFreshness, staleAfterMs } from "./stale.js";
 import { statusRoute } from "./status.js";
 import { thresholdsRoute } from "./thresholds.js";
 import { venueRoute } from "./venue.js";
@@ -41,6 +45,7 @@ export interface Shared {
   whileBusy: WhileBusy;
   aged: Aged;
   limit: RateLimit | null;
+  events: EventStreams;
   /** Errors of requests that the shortcut left to the app. */
   failures: WeakMap<IncomingMessage, unknown>;
 }
@@ -60,6 +65,7 @@ export function makeShared(options: AppOptions): Shared {
     boards: makeBoards(pool, registry, clock, whileBusy, aged),
     ...{ whileBusy, aged },
     limit: makeLimit(rateLimit),
+    events: makeEventStreams(makeChangeLog(pool, log), makeFreshness(clock, options.staleAfterMs ?? staleAfterMs)),
     failures: new WeakMap(),
   };
 }
@@ -76,7 +82,7 @@ const busyWords = {
 /** The public API. It is read-only, keeps no state except bodies of the newest tick, and does not listen itself. */
 export function makeApp(
   options: AppOptions,
-  { clock, boards, whileBusy, aged, limit, failures }: Shared = makeShared(options),
+  { clock, boards, whileBusy, aged, limit, events, failures }: Shared = makeShared(options),
 ): Express {
   const { registry, log } = options;
   const pool = queued(options.pool, ofWholeWindows);
@@ -121,6 +127,7 @@ export function makeApp(
   app.get("/v1/reliability", reliabilityRoute(windows, answerCsv));
   app.get("/v1/detection", detectionRoute(windows));
   app.get("/v1/notify", notifyRoute(boards));
+  app.get("/v1/events", eventsRoute(registry, events, options.streamLimits ?? streamLimits, sendProblem));
   app.get("/v1/incidents", incidentsRoute(registry, incidents, answerCsv));
   app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
   // separate: its key changes with time, so only one body at a time is useful

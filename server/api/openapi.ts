@@ -149,8 +149,11 @@ function examplesOf(described: Operation[]) {
   return Object.fromEntries(named.map((schema) => [schema.title!, { value: exampleOf(schema) }]));
 }
 
-function headersOf({ cache, limited, table }: Operation): Record<string, HeaderObject | ReferenceObject> {
+function headersOf({ answers, cache, limited, table }: Operation): Record<string, HeaderObject | ReferenceObject> {
   return {
+    ...("text/event-stream" in answers && {
+      "X-Accel-Buffering": textHeader("So that nginx passes events on at once.", "no"),
+    }),
     "Cache-Control": cacheHeader("How long caches may keep the response.", cache),
     ...(isKept(cache) && bodyHeaders),
     ...(limited && limitHeaders),

@@ -2,6 +2,7 @@ import type { Registry } from "../../shared/registry/registry.js";
 import { dataCache, longCache } from "./answer.js";
 import { detectionParameters } from "./detection.js";
 import { incidentCache, slugPattern } from "./incident.js";
+import { eventsParameters } from "./events/events-route.js";
 import { incidentsParameters } from "./incidents.js";
 import type { Parameters } from "./parameters.js";
 import { reliabilityParameters } from "./reliability.js";
@@ -10,6 +11,7 @@ import { incidentDetailResponse, incidentsResponse } from "./schemas/incident.js
 import { notifyResponse } from "./schemas/notify.js";
 import { reliabilityResponse } from "./schemas/reliability.js";
 import { healthResponse, openapiResponse, regionsResponse, thresholdsResponse } from "./schemas/service.js";
+import { eventStream } from "./schemas/event-stream.js";
 import { exampleOf } from "./schemas/example.js";
 import { type Schema, slug, text, venueId } from "./schemas/shapes.js";
 import { statusResponse } from "./schemas/status.js";
@@ -128,6 +130,18 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       path: "/v1/exchanges/{venue}/state",
       summary: "The same bytes as /v1/targets/{venue}/state",
       ...venueState,
+    },
+    {
+      id: "getEvents",
+      path: "/v1/events",
+      group: "board",
+      summary: "Changes as they are decided, as Server-Sent Events",
+      description:
+        "Send the id of the last event as `Last-Event-ID`, as EventSource does by itself, and the stream continues after it: nothing is missing within the last day, or `reset` says so. The data of an event never changes. An address may have twenty open streams.",
+      parameters: eventsParameters(registry),
+      answers: { "text/event-stream": eventStream },
+      ...perTick,
+      cache: noStore,
     },
     {
       id: "getReliability",

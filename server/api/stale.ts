@@ -26,7 +26,7 @@ export function makeAged(clock: DatabaseClock, afterMs: number): Aged {
 
   function agedBy(snapshot: Snapshot, ageMs: number | null): Snapshot {
     if (ageMs !== null && ageMs < afterMs) return snapshot;
-    const ageSeconds = ageMs === null ? null : Math.floor(ageMs / 1000 / stepS) * stepS;
+    const ageSeconds = inSteps(ageMs);
     const before = made.get(snapshot);
     if (before?.ageSeconds === ageSeconds) return before.stale;
     const body = JSON.parse(snapshot.body.plain.toString()) as object;
@@ -49,11 +49,38 @@ export function makeAged(clock: DatabaseClock, afterMs: number): Aged {
   };
 }
 
-/** Milliseconds since the newest decision; null before the first. */
-function ageOf(reading: ClockReading, generatedAt: Date): number | null {
-  // an older reading knows only of an older tick; then the body itself is the newest witness of a decision
+/** What a body says of its age. */
+export interface Freshness {
+  stale: boolean;
+  ageSeconds: number | null;
+}
+
+/** The same for those who hold no body, such as an open stream. Also without a database: then the age only grows. */
+export function makeFreshness(clock: DatabaseClock, afterMs: number): () => Promise<Freshness> {
+  return async () => {
+    // a database that is away is reported by those who need it
+    const read = clock.read().catch(() => null);
+    await Promise.race([read, delay(patienceMs, null, { ref: false })]);
+    const last = clock.last();
+    const ageMs = last && ageOf(last);
+    const stale = ageMs === null || ageMs >= afterMs;
+    return { stale, ageSeconds: stale ? inSteps(ageMs) : null };
+  };
+}
+
+/**
+ * Milliseconds since the newest decision; null before the first.
+ *
+ * @param generatedAt of a body: when the reading is old, it is the newest witness of a decision
+ */
+function ageOf(reading: ClockReading, generatedAt: Date | null = reading.ticked_at): number | null {
   const decidedAt = isFresh(reading) ? reading.ticked_at : generatedAt;
   return decidedAt && +reading.read_at + (performance.now() - reading.askedAtMs) - +decidedAt;
+}
+
+/** As bodies give it. */
+function inSteps(ageMs: number | null): number | null {
+  return ageMs === null ? null : Math.floor(ageMs / 1000 / stepS) * stepS;
 }
 
 function isFresh({ askedAtMs }: ClockReading): boolean {

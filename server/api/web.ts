@@ -95,6 +95,7 @@ export async function startWeb(options: AppOptions & { port: number; host: strin
     port,
     close: () =>
       new Promise<void>((resolve) => {
+        shared.events.close();
         const deadline = setTimeout(() => server.closeAllConnections(), closeWithinMs);
         server.close(() => {
           clearTimeout(deadline);

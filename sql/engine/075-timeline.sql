@@ -26,6 +26,7 @@ begin
   foreach sequence in array array[
     pg_get_serial_sequence('incident', 'incident_id'),
     pg_get_serial_sequence('alert_event', 'event_id'),
+    pg_get_serial_sequence('change_event', 'change_id'),
     pg_get_serial_sequence('delivery', 'delivery_id'),
     -- a pending answer must not settle a new attempt with the same number
     pg_get_serial_sequence('delivery_attempt', 'attempt_id')

@@ -77,6 +77,7 @@ begin
   perform engine.end_dismissals(at);
   opened := engine.open_incidents(at, r);
   perform engine.write_alerts(at, decided_at, opened, escalated, closed, r);
+  perform engine.write_changes(at, decided_at, opened, escalated, closed, retracted);
 
   return jsonb_build_object(
     'at', at, 'opened', opened, 'escalated', escalated, 'closed', closed, 'retracted', retracted

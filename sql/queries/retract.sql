@@ -9,12 +9,20 @@ with retracted as (
   set retracted_at = k.ticked_at, retraction_reason = $2
   from engine_clock k
   where i.slug = $1 and i.retracted_at is null
-  returning i.incident_id, i.closed_at is null as was_open
+  returning
+    i.incident_id, i.component_id, i.slug, i.severity, i.started_at, i.retracted_at,
+    i.closed_at is null as was_open
 ),
 -- responses that showed the incident must have an earlier instant than those that do not
 published_past_changed as (
   update engine_clock set revision = revision_after(ticked_at, revision, silent_after_ms, ticked_at)
   where exists (select from retracted)
+),
+noted as (
+  insert into change_event (at, recorded_at, kind, venue_id, component_id, state, slug, started_at)
+  select r.retracted_at, clock_timestamp(), 'retracted', c.venue_id, r.component_id, r.severity, r.slug, r.started_at
+  from retracted r
+  join component c using (component_id)
 ),
 -- in the outbox
 dropped_events as (

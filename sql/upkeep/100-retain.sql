@@ -79,6 +79,10 @@ begin
       from incident i
       where i.incident_id = e.incident_id and (i.closed_at is not null or i.retracted_at is not null)
     );
+  -- The newest one stays: a client that has it, and hears nothing for days, has missed nothing.
+  delete from change_event e
+  where e.recorded_at < retain.at - interval '25 hours'
+    and e.change_id < (select max(n.change_id) from change_event n);
   -- pages of old incidents showed what was dropped
   call upkeep.published_past_changed();
   commit;

@@ -42,7 +42,7 @@ export interface Api {
 /** Serves the API until the test ends. */
 export async function serve(
   t: Test,
-  options: Pick<AppOptions, "pool" | "registry"> & Partial<AppOptions> & { host?: string },
+  options: Pick<AppOptions, "pool" | "registry"> & Partial<AppOptions> & { host?: string; port?: number },
 ): Promise<Api> {
   const logged: string[] = [];
   const web = await startWeb({
@@ -70,7 +70,15 @@ function exchange(port: number, path: string, details: Asked = {}) {
     const sent = request(options, (response) => {
       let text = "";
       response.setEncoding("utf8");
-      response.on("data", (piece: string) => (text += piece));
+      response.on("data", (piece: string) => {
+        text += piece;
+        // it never ends
+        const isStream = response.headers["content-type"]?.startsWith("text/event-stream");
+        if (isStream && text.includes("event: ")) {
+          resolve({ status: response.statusCode!, headers: response.headers, text });
+          response.destroy();
+        }
+      });
       response.on("error", reject);
       response.on("end", () => resolve({ status: response.statusCode!, headers: response.headers, text }));
     });
@@ -130,10 +138,10 @@ export function answersHeldAgainst(document: OpenAPIObject) {
       return null;
     }
     const type = headers["content-type"]?.split(";")[0] ?? "none";
-    if (status === 200 && /^text\/(plain|csv)$/.test(type)) {
+    if (status === 200 && /^text\/(plain|csv|event-stream)$/.test(type)) {
       checkOfAnswer(path, type);
       // not JSON: tests that ask for it read it themselves
-      if (type === "text/plain") return null;
+      if (type !== "text/csv") return null;
       return describedTable(describedColumns(document, describedPath(document, path)!), text);
     }
     // not part of the API, and in another form when it is not ready

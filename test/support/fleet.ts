@@ -126,7 +126,7 @@ export async function forget(db: Db): Promise<void> {
         execute 'delete from ' || kept;
       end loop;
     end $$;
-    truncate sample, engine_clock, region_state, component_state, venue_state, incident, alert_event,
+    truncate sample, engine_clock, region_state, component_state, venue_state, incident, alert_event, change_event,
       channel, delivery, delivery_attempt, impairment, typical_latency, typical_week, open_hour, hours_kept,
       rules_in_force, excluded_minute restart identity;
     update rollups_made set hours_to = default, days_to = default

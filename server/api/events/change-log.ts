@@ -1,0 +1,139 @@
+import type { Pool } from "../../../shared/database/pool.js";
+import type { Log } from "../../../shared/log/log.js";
+import { makeOutage } from "../../../shared/log/outage.js";
+import { singleFlight } from "../../../shared/process/single-flight.js";
+
+/** Something that the engine decided, as `api.change_event` has it. */
+export interface ChangeEvent {
+  /** Increases with each change, not always by one. */
+  id: number;
+  recordedAt: Date;
+  venue: string;
+  category: string;
+  /** As it is sent. */
+  frame: string;
+}
+
+/** The changes of the last day in memory, so that resuming clients cost no query, and those that follow. */
+export interface ChangeLog {
+  /** Resolves when the changes of the last day are in memory. Rejects if the database cannot be read. */
+  ready(): Promise<void>;
+  /** Reads what has come since the last reading. */
+  catchUp(): Promise<void>;
+  /** The number of the newest known change; of an empty history 0. */
+  newest(): number;
+  /** At most `limit` changes after this number; null if some of them may no longer be known, or it is of the future. */
+  after(id: number, limit: number): readonly ChangeEvent[] | null;
+  /** Follows until the returned function is called. */
+  follow(onChanges: (changes: readonly ChangeEvent[]) => void): () => void;
+}
+
+/**
+ * How often a process with listeners asks the database, which takes it half a millisecond. Notifications would be
+ * sooner, but a replica does not send them.
+ */
+const pollMs = 100;
+const pollAgainMs = 1_000;
+
+/** A busy day has a few thousand changes of 250 bytes. */
+const mostKept = 20_000;
+const pageLength = 1_000;
+const keptMs = 86_400_000;
+
+interface ChangeRow {
+  change_id: number;
+  recorded_at: Date;
+  venue: string;
+  category: string;
+  event: string;
+  body: string;
+}
+
+export function makeChangeLog(pool: Pick<Pool, "file">, log: Log): ChangeLog {
+  /** Null until the first reading. All changes after `floor` are here. */
+  let floor: number | null = null;
+  let newest = 0;
+  let changes: ChangeEvent[] = [];
+  const followers = new Set<(changes: readonly ChangeEvent[]) => void>();
+  const away = makeOutage(log, awayWords, { level: "warn" });
+  let timer: NodeJS.Timeout | null = null;
+
+  const catchUp = singleFlight(async () => {
+    if (floor === null) {
+      const [row] = await pool.file<{ change_id: number }>("changes_from", [mostKept]);
+      floor = newest = row!.change_id;
+    }
+    for (;;) {
+      const rows = await pool.file<ChangeRow>("changes", [newest, pageLength]);
+      if (rows.length > 0) append(rows.map(changeOf));
+      if (rows.length < pageLength) break;
+    }
+  });
+
+  function append(more: readonly ChangeEvent[]): void {
+    changes = changes.concat(more);
+    newest = more.at(-1)!.id;
+    const oldest = +more.at(-1)!.recordedAt - keptMs;
+    const forgotten = Math.max(
+      changes.length - mostKept,
+      changes.findIndex(({ recordedAt }) => +recordedAt > oldest),
+    );
+    if (forgotten > 0) {
+      floor = changes[forgotten - 1]!.id;
+      changes = changes.slice(forgotten);
+    }
+    for (const onChanges of followers) onChanges(more);
+  }
+
+  async function poll(): Promise<void> {
+    let againMs = pollMs;
+    try {
+      await catchUp();
+      away.succeeded();
+    } catch (error) {
+      away.failed("changes", { error });
+      againMs = pollAgainMs;
+    }
+    timer = followers.size > 0 ? setTimeout(() => void poll(), againMs).unref() : null;
+  }
+
+  return {
+    ready: async () => {
+      // while there are followers, the poll keeps it new
+      if (floor === null || followers.size === 0) await catchUp();
+    },
+    catchUp,
+    newest: () => newest,
+    after(id, limit) {
+      if (floor === null || id < floor || id > newest) return null;
+      const start = firstAfter(changes, id);
+      return changes.slice(start, start + limit);
+    },
+    follow(onChanges) {
+      followers.add(onChanges);
+      timer ??= setTimeout(() => void poll(), pollMs).unref();
+      return () => followers.delete(onChanges);
+    },
+  };
+}
+
+const awayWords = {
+  begins: "changes cannot be read, so listeners hear of none until the database is back",
+  lasts: "changes still cannot be read",
+  over: "changes can be read again",
+};
+
+function changeOf({ change_id: id, recorded_at: recordedAt, venue, category, event, body }: ChangeRow): ChangeEvent {
+  return { id, recordedAt, venue, category, frame: `id: ${id}\nevent: ${event}\ndata: ${body}\n\n` };
+}
+
+/** The place of the first change with a greater number: there are up to twenty thousand. */
+function firstAfter(changes: readonly ChangeEvent[], id: number): number {
+  let [low, high] = [0, changes.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (changes[middle]!.id > id) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

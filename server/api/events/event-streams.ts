@@ -1,0 +1,150 @@
+/** The open streams of `/v1/events`: who gets which change, and when a stream ends. */
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { Freshness } from "../stale.js";
+import type { ChangeEvent, ChangeLog } from "./change-log.js";
+
+export interface EventStreams {
+  /**
+   * Sends what the client has missed, then changes as they come, until it leaves. Null as `after`: it starts now.
+   *
+   * @param response whose headers are not sent yet
+   */
+  open(response: ServerResponse, wanted: Wanted, after: number | null): Promise<void>;
+  count(): number;
+  /** Ends all streams. Clients connect again, elsewhere. */
+  close(): void;
+}
+
+/** Null: any. */
+export interface Wanted {
+  venue: string | null;
+  category: string | null;
+}
+
+interface Stream extends Wanted {
+  response: ServerResponse;
+}
+
+export const streamHeaders = {
+  "Content-Type": "text/event-stream; charset=utf-8",
+  "Cache-Control": "no-store",
+  // nginx would keep events back until a buffer is full
+  "X-Accel-Buffering": "no",
+};
+
+/** Below the half minute after which proxies, and our own server, close a silent connection. */
+const heartbeatMs = 15_000;
+
+/** How often it is looked whether what clients know has become stale. */
+const freshnessMs = 2_000;
+
+/** A client that has not read this much does not follow. It may resume, and gets the rest at its own pace. */
+const mostUnreadBytes = 256 * 1024;
+
+/** Changes that a resuming client gets at a time, 50 kB. */
+const resumedAtOnce = 200;
+
+/** Clients that lost one process do not all come back at the same moment. */
+const retryMs = { least: 1_000, most: 5_000 };
+
+export function makeEventStreams(log: ChangeLog, freshness: () => Promise<Freshness>): EventStreams {
+  const streams = new Set<Stream>();
+  let stop = () => {};
+  let isClosed = false;
+  let shown: Freshness = { stale: false, ageSeconds: null };
+
+  function add(stream: Stream): void {
+    if (streams.size === 0) {
+      const unfollow = log.follow(broadcast);
+      const timers = [setInterval(heartbeat, heartbeatMs), setInterval(() => void compareFreshness(), freshnessMs)];
+      stop = () => {
+        unfollow();
+        timers.forEach(clearInterval);
+      };
+    }
+    streams.add(stream);
+    stream.response.once("close", () => {
+      if (streams.delete(stream) && streams.size === 0) stop();
+    });
+  }
+
+  function broadcast(changes: readonly ChangeEvent[]): void {
+    for (const stream of streams) write(stream, framesFor(stream, changes));
+  }
+
+  function write({ response }: Stream, text: string): void {
+    if (text === "" || response.destroyed) return;
+    response.write(text);
+    if (response.writableLength > mostUnreadBytes) response.destroy();
+  }
+
+  /** With the number up to which a client has everything, although its filter let nothing through. */
+  function heartbeat(): void {
+    const text = `: heartbeat\nid: ${log.newest()}\n\n`;
+    for (const stream of streams) write(stream, text);
+  }
+
+  async function compareFreshness(): Promise<void> {
+    const before = shown;
+    shown = await freshness();
+    if (shown.stale === before.stale) return;
+    const text = frameOf(log.newest(), "freshness", shown);
+    for (const stream of streams) write(stream, text);
+  }
+
+  /**
+   * Writes what came after `id`, at the client's pace, and then joins the others: nothing awaits in between, so no
+   * change is missed and none comes twice.
+   */
+  async function resume(stream: Stream, id: number): Promise<void> {
+    const { response } = stream;
+    for (let at = id; !response.destroyed;) {
+      const missed = log.after(at, resumedAtOnce);
+      if (missed === null) return join(stream, "reset");
+      if (missed.length === 0) return join(stream, shown.stale ? "freshness" : null);
+      at = missed.at(-1)!.id;
+      const text = framesFor(stream, missed);
+      if (text !== "" && !response.write(text)) await Promise.race([once(response, "drain"), once(response, "close")]);
+    }
+  }
+
+  /** @param event that the stream gets first; null: none */
+  function join(stream: Stream, event: "start" | "reset" | "freshness" | null): void {
+    if (event !== null) write(stream, frameOf(log.newest(), event, shown));
+    if (isClosed) stream.response.end();
+    else add(stream);
+  }
+
+  return {
+    async open(response, wanted, after) {
+      const stream = { response, ...wanted };
+      await log.ready();
+      // otherwise it is compared regularly
+      if (streams.size === 0) shown = await freshness();
+      // another process may have been sooner
+      if (after !== null && after > log.newest()) await log.catchUp();
+      if (response.destroyed) return;
+      response.writeHead(200, streamHeaders);
+      response.write(`retry: ${retryMs.least + Math.floor(Math.random() * (retryMs.most - retryMs.least))}\n\n`);
+      if (after === null) join(stream, "start");
+      else await resume(stream, after);
+    },
+    count: () => streams.size,
+    close() {
+      isClosed = true;
+      for (const { response } of streams) response.end();
+    },
+  };
+}
+
+function framesFor({ venue, category }: Wanted, changes: readonly ChangeEvent[]): string {
+  return changes
+    .filter((change) => (venue ?? change.venue) === change.venue && (category ?? change.category) === change.category)
+    .map(({ frame }) => frame)
+    .join("");
+}
+
+function frameOf(id: number, event: string, data: object): string {
+  return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,25 @@
+-- What changed, as /v1/events sends it. `event` is venue, component or incident. Every body is made of what was written
+-- when it was decided, so it never changes.
+create view api.change_event as
+select
+  e.change_id,
+  e.recorded_at,
+  v.venue,
+  v.category,
+  case when e.slug is null then e.kind else 'incident' end as event,
+  case
+    when e.kind = 'venue' then json_build_object(
+      'at', api.iso(e.at), 'venue', v.venue, 'category', v.category, 'state', e.state
+    )
+    when e.kind = 'component' then json_build_object(
+      'at', api.iso(e.at), 'venue', v.venue, 'category', v.category, 'component', c.component, 'state', e.state
+    )
+    else json_build_object(
+      'at', api.iso(e.at), 'venue', v.venue, 'category', v.category, 'component', c.component,
+      'change', e.kind, 'severity', e.state, 'slug', e.slug, 'startedAt', api.iso(e.started_at)
+    )
+  end as body
+from change_event e
+join venue v using (venue_id)
+left join component c using (component_id)
+where v.published and coalesce(c.published, true);

@@ -1,0 +1,212 @@
+/** `/v1/events`: what a client that follows changes receives. */
+import { once } from "node:events";
+import t from "tap";
+import { EventSource } from "undici";
+import { sql } from "../../../../shared/database/pool.js";
+import { retractIncident } from "../../../../server/engine/retract.js";
+import { serve } from "../../../support/api.js";
+import { migratedDatabase } from "../../../support/database.js";
+import { emptied } from "../../../support/emptied.js";
+import { listenTo, type ReceivedEvent } from "../../../support/event-stream.js";
+import { ago, decide, decideThrough, measured, outage } from "../../../support/fleet.js";
+import { until } from "../../../support/until.js";
+
+const database = await migratedDatabase(t);
+const { pool, registry } = database;
+
+/** Kraken's ticker fails now; it worked at the last tick. */
+async function breakTicker(): Promise<void> {
+  await measured(pool, { from: ago(200), to: ago(0) });
+  await decide(pool, ago(100));
+  const trouble = { venue: "kraken", component: "rest:ticker", regions: ["eu-central", "us-east"] };
+  await measured(pool, { from: ago(95), to: ago(0), ...trouble, fault: "timeout" });
+}
+
+void t.test("a state change and an incident arrive as they are decided, once each", async (t) => {
+  await emptied(database);
+  const { port, ask } = await serve(t, { pool, registry });
+  await breakTicker();
+  const { events, leave, until } = await listenTo(port, "/v1/events");
+  t.teardown(leave);
+  await until(1);
+  t.match(events[0], { event: "start", data: { stale: false, ageSeconds: null } });
+  await decideThrough(pool, ago(90), ago(60));
+  await until(4);
+  const kraken = { venue: "kraken", category: "exchange" };
+  const ticker = { ...kraken, component: "rest:ticker" };
+  const [, ...changes] = events;
+  t.match(changes.slice(0, 3), [
+    { event: "venue", data: { ...kraken, state: "degraded" } },
+    { event: "component", data: { ...ticker, state: "degraded" } },
+    { event: "incident", data: { ...ticker, change: "opened", severity: "degraded" } },
+  ]);
+  const ids = events.map(({ id }) => id);
+  t.strictSame(
+    ids,
+    [...new Set(ids)].sort((a, b) => a - b),
+    "each has its own number, and they increase",
+  );
+  const slug = String(changes[2]!.data["slug"]);
+  const { body } = await ask<{ incident: { startedAt: string } }>(`/v1/incidents/${slug}`);
+  t.equal(changes[2]!.data["startedAt"], body.incident.startedAt);
+});
+
+void t.test("a client that comes back gets what it missed, and nothing twice", async (t) => {
+  await emptied(database);
+  const { port } = await serve(t, { pool, registry });
+  await breakTicker();
+  const first = await listenTo(port, "/v1/events");
+  await first.until(1);
+  first.leave();
+  await decideThrough(pool, ago(90), ago(60));
+  const all = await listenTo(port, "/v1/events", first.lastId()!);
+  t.teardown(all.leave);
+  await all.until(3);
+  t.strictSame(
+    all.events.slice(0, 3).map(({ event }) => event),
+    ["venue", "component", "incident"],
+  );
+  const halfway = await listenTo(port, `/v1/events?lastEventId=${all.events[0]!.id}`);
+  t.teardown(halfway.leave);
+  await halfway.until(all.events.length - 1);
+  t.strictSame(halfway.events, all.events.slice(1), "also where it cannot set a header");
+});
+
+void t.test("a client that was away for too long, or comes from the future, is told to read all again", async (t) => {
+  await emptied(database);
+  await outage.open(pool);
+  const newest = await pool.query<{ id: number }>(sql`select max(change_id)::float8 as id from change_event`);
+  await pool.query(sql`update change_event set recorded_at = recorded_at - interval '26 hours'`);
+  const { port } = await serve(t, { pool, registry });
+  for (const id of [1, newest[0]!.id + 1_000]) {
+    const { events, leave, until } = await listenTo(port, "/v1/events", id);
+    await until(1);
+    t.match(events[0], { id: newest[0]!.id, event: "reset" }, `${id}`);
+    leave();
+  }
+  const current = await listenTo(port, "/v1/events", newest[0]!.id);
+  t.teardown(current.leave);
+  await measured(pool, { from: ago(50), to: ago(0), venue: "kraken", component: "rest:ticker" });
+  await decide(pool, ago(0));
+  await current.until(1);
+  t.not(current.events[0]!.event, "reset", "the newest number is good for ever");
+});
+
+void t.test("a filter lets only its venue or category through", async (t) => {
+  await emptied(database);
+  const { port } = await serve(t, { pool, registry });
+  await measured(pool, { from: ago(100), to: ago(0) });
+  const streams = await Promise.all(
+    ["/v1/events?venue=okx", "/v1/events?category=rpc", "/v1/events"].map((path) => listenTo(port, path)),
+  );
+  for (const { leave } of streams) t.teardown(leave);
+  await decide(pool, ago(20));
+  const [okx, providers, all] = streams;
+  const isComponentOf = (venue: string) => (one: ReceivedEvent) =>
+    one.event === "component" && one.data["venue"] === venue;
+  await until(() => all!.events.some(isComponentOf("okx")) && okx!.events.some(isComponentOf("okx")));
+  t.strictSame(new Set(okx!.events.slice(1).map(({ data }) => data["venue"])), new Set(["okx"]));
+  t.strictSame(new Set(all!.events.slice(1).map(({ data }) => data["category"])), new Set(["exchange"]));
+  t.equal(providers!.events.length, 1, "no venue of this registry is one");
+});
+
+void t.test("a retraction by hand is an event, too", async (t) => {
+  await emptied(database);
+  await outage.open(pool);
+  const { port } = await serve(t, { pool, registry });
+  const { events, leave, until } = await listenTo(port, "/v1/events");
+  t.teardown(leave);
+  await until(1);
+  const [row] = await pool.query<{ slug: string }>(sql`select slug from incident`);
+  await retractIncident(pool, row!.slug, "a test");
+  await until(2);
+  t.match(events[1], { event: "incident", data: { venue: "kraken", change: "retracted", slug: row!.slug } });
+});
+
+void t.test("listeners hear that what they know is stale", async (t) => {
+  await emptied(database);
+  await measured(pool, { from: ago(100), to: ago(0) });
+  await decide(pool, ago(0));
+  const { port } = await serve(t, { pool, registry, staleAfterMs: 3_000 });
+  const { events, leave, until } = await listenTo(port, "/v1/events");
+  t.teardown(leave);
+  await until(2);
+  t.match(events.slice(0, 2), [
+    { event: "start", data: { stale: false } },
+    { event: "freshness", data: { stale: true } },
+  ]);
+  const later = await listenTo(port, "/v1/events", events[0]!.id);
+  t.teardown(later.leave);
+  await later.until(1);
+  t.match(later.events[0], { event: "freshness", data: { stale: true } }, "and so does one that comes back");
+});
+
+void t.test("an installation without any change has a stream", async (t) => {
+  await emptied(database);
+  const { port } = await serve(t, { pool, registry });
+  const { events, leave, until: untilCount, response } = await listenTo(port, "/v1/events");
+  t.teardown(leave);
+  await untilCount(1);
+  t.match(events[0], { id: 0, event: "start" });
+  t.match(response.headers, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" });
+  const resumed = await listenTo(port, "/v1/events", 0);
+  t.teardown(resumed.leave);
+  await measured(pool, { from: ago(100), to: ago(0) });
+  await decide(pool, ago(0));
+  await until(() => resumed.events.some(({ event }) => event === "venue"));
+  t.notMatch(resumed.events, [{ event: "reset" }], "nothing was missed");
+});
+
+void t.test("too many streams are refused, and a closed one makes room", async (t) => {
+  await emptied(database);
+  const ofAddress = await serve(t, { pool, registry, streamLimits: { perAddress: 2, total: 100 } });
+  const [first, second] = await Promise.all([1, 2].map(() => listenTo(ofAddress.port, "/v1/events")));
+  t.teardown(second!.leave);
+  const refused = await ofAddress.ask<{ detail: string }>("/v1/events");
+  t.equal(refused.status, 429);
+  t.equal(refused.headers["retry-after"], "60");
+  t.match(refused.body.detail, "More than 2 open streams");
+  first!.leave();
+  await until(async () => (await ofAddress.ask("/v1/events")).status === 200);
+  const ofProcess = await serve(t, { pool, registry, streamLimits: { perAddress: 100, total: 1 } });
+  const only = await listenTo(ofProcess.port, "/v1/events");
+  t.teardown(only.leave);
+  await only.until(1);
+  t.equal((await ofProcess.ask("/v1/events")).status, 503);
+});
+
+void t.test("a wrong id is refused", async (t) => {
+  const { ask } = await serve(t, { pool, registry });
+  for (const id of ["x", "-1", "1.5", "99999999999999999999"]) {
+    const { status, text } = await ask("/v1/events", { headers: { "last-event-id": id } });
+    t.equal(status, 400, id);
+    t.match(text, "Last-Event-ID");
+  }
+  t.equal((await ask("/v1/events?lastEventId=x")).status, 400);
+  t.equal((await ask("/v1/events?venue=nobody")).status, 400);
+});
+
+void t.test("streams end when the program stops", async (t) => {
+  await emptied(database);
+  const { port, close } = await serve(t, { pool, registry });
+  const { ended, until } = await listenTo(port, "/v1/events");
+  await until(1);
+  await Promise.all([close(), ended]);
+});
+
+void t.test("EventSource, as browsers have it, follows and comes back by itself", async (t) => {
+  await emptied(database);
+  await breakTicker();
+  let { port, close } = await serve(t, { pool, registry });
+  const source = new EventSource(`http://127.0.0.1:${port}/v1/events?venue=kraken`);
+  t.teardown(() => source.close());
+  const heard: string[] = [];
+  const note = ({ data }: MessageEvent<string>) => heard.push(data);
+  for (const name of ["venue", "component", "incident", "reset"]) source.addEventListener(name, note as never);
+  await once(source as never, "start");
+  await close();
+  await decideThrough(pool, ago(90), ago(60));
+  ({ port, close } = await serve(t, { pool, registry, port }));
+  await until(() => heard.length >= 3);
+  t.match(heard[2], /"change" : "opened"/);
+});
