@@ -6,6 +6,7 @@ import { type Boards, makeBoards } from "./boards.js";
 import { type DatabaseClock, makeClock } from "./clock.js";
 import { csvAnswerer } from "./csv.js";
 import { detectionRoute } from "./detection.js";
+import { feedRoutes } from "../feeds/feed-routes.js";
 import { headFault } from "./head-fault.js";
 import { queued } from "./query-queue.js";
 import { incidentRoute } from "./incident.js";
@@ -118,6 +119,8 @@ export function makeApp(
   app.get("/v1/notify", notifyRoute(boards));
   app.get("/v1/incidents", incidentsRoute(registry, incidents, answerCsv));
   app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
+  const feeds = makeSnapshots(pool, hundred, clock, whileBusy);
+  for (const [path, route] of feedRoutes(options, feeds)) app.get(path, route);
   // separate: its key changes with time, so only one body at a time is useful
   const metrics = makeSnapshots(pool, one, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));

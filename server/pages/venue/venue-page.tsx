@@ -3,6 +3,7 @@ import type { Venue } from "../../../shared/registry/registry.js";
 import { isolated } from "../parts/isolated.js";
 import { exactText, msText, sinceMs } from "../format.js";
 import type { PageProps } from "../page.js";
+import { feedLinks } from "../parts/feed-links.js";
 import { Headline } from "../parts/headline.js";
 import { Elapsed, Instant } from "../parts/instant.js";
 import { StateWord } from "../parts/sign.js";
@@ -45,6 +46,7 @@ export function venuePage({ view, detail, matrix, config, age }: VenuePageProps)
   return {
     ...{ title: headline.replace(/\.$/, ""), icon: matrix.state, section: null, json: jsonPathOf(view) },
     ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"] },
+    feeds: feedLinks(detail.exchange),
     children: (
       <>
         <Headline state={matrix.state} age={age} more={headline} />
