@@ -21,7 +21,7 @@ begin
         incident,typical_latency,impairment,outlier,
         alert_event,change_event,timeline,rules_in_force,
         official_source,official_reading,official_incident,official_change,
-        delivery,watch,retracted_in_confidence
+        delivery,watch,retracted_in_confidence,feed_identity
       }'),
       -- the vantage of all probes of a region: each updates it with its heartbeat, and each tick sets when a new one
       -- takes effect

@@ -10,6 +10,7 @@ import { makeChangeLog } from "./events/change-log.js";
 import { type EventStreams, makeEventStreams } from "./events/event-streams.js";
 import { eventsRoute } from "./events/events-route.js";
 import { streamLimits } from "./events/stream-limits.js";
+import { feedRoutes } from "../feeds/feed-routes.js";
 import { headFault } from "./head-fault.js";
 import { queued } from "./query-queue.js";
 import { incidentRoute } from "./incident.js";
@@ -130,6 +131,8 @@ export function makeApp(
   app.get("/v1/events", eventsRoute(registry, events, options.streamLimits ?? streamLimits, sendProblem));
   app.get("/v1/incidents", incidentsRoute(registry, incidents, answerCsv));
   app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
+  const feeds = makeSnapshots(pool, hundred, clock, whileBusy);
+  for (const [path, route] of feedRoutes(options, feeds)) app.get(path, route);
   // separate: its key changes with time, so only one body at a time is useful
   const metrics = makeSnapshots(pool, one, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));

@@ -1,6 +1,7 @@
 import type { Registry } from "../../shared/registry/registry.js";
 import { dataCache, longCache } from "./answer.js";
 import { detectionParameters } from "./detection.js";
+import { feedOperations } from "./feed-operations.js";
 import { incidentCache, slugPattern } from "./incident.js";
 import { eventsParameters } from "./events/events-route.js";
 import { incidentsParameters } from "./incidents.js";
@@ -52,6 +53,7 @@ export interface Operation {
 export const groups = {
   board: "Current states.",
   history: "Incidents and statistics of the past.",
+  feeds: "Incidents for feed readers, and announced maintenance for calendars.",
   method: "The probe fleet and the rules.",
   alerts: "Alerts sent to subscribers, which operators set up.",
   service: "The service itself.",
@@ -172,7 +174,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       group: "history",
       summary: "One incident with the votes behind it",
       description:
-        "A slug never changes. For a retracted incident, the 404 says when and why it was retracted (`retractedAt`, `reason`); no other public response shows it.",
+        "A slug never changes. For a retracted incident, the 404 says when and why it was retracted (`retractedAt`, `reason`); no other response of the API shows it. Feeds replace its entry by the retraction.",
       names: { slug: { ...slug, pattern: slugPattern.source } },
       answers: {
         [json]: incidentDetailResponse,
@@ -200,6 +202,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       answers: { [json]: notifyResponse },
       ...perTick,
     },
+    ...feedOperations(venue),
     {
       id: "getRegions",
       path: "/v1/regions",

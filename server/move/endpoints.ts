@@ -11,7 +11,10 @@ export interface MoveSource {
 }
 
 /** Tables that a migration fills, most of them from the registry. The rows of the source replace theirs. */
-const filledByMigration = ["region", "venue", "component", "official_source", "regions_published", "rollups_made"];
+const filledByMigration = [
+  ...["region", "venue", "component", "official_source", "regions_published", "rollups_made"],
+  "feed_identity",
+];
 
 /**
  * Checks that the source is ready to be read.

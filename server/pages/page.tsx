@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { type Asset, assetPath } from "./assets.js";
 import { exactText } from "./format.js";
+import type { FeedLink } from "./parts/feed-links.js";
 import { isolated } from "./parts/isolated.js";
 import { language, pageWords, siteWords, type State } from "./words.js";
 
@@ -15,6 +16,8 @@ export interface PageProps {
   section: keyof typeof pageWords | null;
   /** The address of the same data as JSON; null where there is none. */
   json: string | null;
+  /** Feeds of the same venues. */
+  feeds?: FeedLink[];
   /** The instant that the page shows; null where it shows none. */
   generatedAt: string | null;
   /** Set when the data is old: how old. */
@@ -73,7 +76,7 @@ function Page({ children, bare = false, notice, ...props }: PageProps & { notice
             </p>
           )}
         </main>
-        {!bare && <Footer json={props.json} />}
+        {!bare && <Footer json={props.json} feeds={props.feeds} />}
       </body>
     </html>
   );
@@ -88,7 +91,7 @@ function followOf({ refreshS, reloads = false }: Pick<PageProps, "refreshS" | "r
   return reloads ? "reload" : String(refreshS < slowS ? tickS : refreshS);
 }
 
-function Head({ title, icon, json, age, refreshS, scripts = [] }: Omit<PageProps, "children">) {
+function Head({ title, icon, json, feeds = [], age, refreshS, scripts = [] }: Omit<PageProps, "children">) {
   const shown = age === null ? title : `${siteWords.oldTitle(age)}: ${title}`;
   return (
     <head>
@@ -99,6 +102,9 @@ function Head({ title, icon, json, age, refreshS, scripts = [] }: Omit<PageProps
       <link rel="icon" type="image/svg+xml" href={assetPath(`${age === null ? icon : "unknown"}.svg` as const)} />
       <link rel="stylesheet" href={assetPath("style.css")} />
       {json !== null && <link rel="alternate" type="application/json" href={json} />}
+      {feeds.map((feed) => (
+        <link key={feed.href} rel="alternate" {...feed} />
+      ))}
       {refreshS !== null && (
         <noscript>
           <meta http-equiv="refresh" content={String(refreshS)} />
@@ -145,7 +151,7 @@ function Header({ section }: Pick<PageProps, "section">) {
   );
 }
 
-function Footer({ json }: Pick<PageProps, "json">) {
+function Footer({ json, feeds = [] }: Pick<PageProps, "json" | "feeds">) {
   return (
     <footer>
       <ul>
@@ -163,6 +169,13 @@ function Footer({ json }: Pick<PageProps, "json">) {
             <a href={json}>{siteWords.asJson}</a>
           </li>
         )}
+        {feeds.map(({ type, title, href }) => (
+          <li key={href}>
+            <a href={href} type={type}>
+              {title}
+            </a>
+          </li>
+        ))}
       </ul>
     </footer>
   );

@@ -3,6 +3,7 @@ import { categories } from "../../../shared/registry/registry.js";
 import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
 import { Elapsed } from "../parts/instant.js";
+import { feedLinks } from "../parts/feed-links.js";
 import { Headline } from "../parts/headline.js";
 import { IncidentList } from "../parts/incident-list.js";
 import { healthOf, type Regions } from "../parts/region-health.js";
@@ -26,6 +27,7 @@ export function boardPage({ board, regions, filter }: BoardPageProps): PageProps
   const { generatedAt, summary } = board;
   return {
     ...{ title, icon: state, section: "board", json, generatedAt, age, refreshS: 15 },
+    feeds: feedLinks(null),
     children: (
       <>
         <Headline {...{ state, age, answer }} more={troubles.join(" ")} />

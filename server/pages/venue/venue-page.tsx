@@ -4,6 +4,7 @@ import { isolated } from "../parts/isolated.js";
 import { exactText, msText, sinceMs } from "../format.js";
 import { ageText } from "../data-age.js";
 import type { PageProps } from "../page.js";
+import { feedLinks } from "../parts/feed-links.js";
 import { Headline } from "../parts/headline.js";
 import { Elapsed, Instant } from "../parts/instant.js";
 import { StateWord } from "../parts/sign.js";
@@ -46,6 +47,7 @@ export function venuePage({ view, detail, matrix, config }: VenuePageProps): Pag
   return {
     ...{ title: headline.replace(/\.$/, ""), icon: matrix.state, section: null, json: jsonPathOf(view) },
     ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"] },
+    feeds: feedLinks(detail.exchange),
     children: (
       <>
         <Headline state={matrix.state} age={age} more={headline} />

@@ -64,6 +64,14 @@ export const siteWords = {
   alerts: "Receive alerts",
 };
 
+/** Feeds that a page advertises; null: those of all venues. */
+export const feedLinkWords = {
+  incidents: (venue: string | null, format: string) =>
+    `${venue === null ? "Incidents" : `Incidents of ${venue}`} (${format})`,
+  maintenance: (venue: string | null) =>
+    venue === null ? "Announced maintenance (calendar)" : `Announced maintenance of ${venue} (calendar)`,
+};
+
 export const errorWords = {
   headings: {
     400: "We do not understand this address",

@@ -1,0 +1,122 @@
+-- What readers of feeds and calendars get. Nothing here moves with the ticks: a feed that has no news must stay the
+-- same bytes, because most of its readers ask in vain.
+
+-- The id of something in a feed: a UUID of version 8, whose content is ours to choose (RFC 9562). The name must never
+-- change, so it consists of slugs and row numbers, not of names that an operator may change.
+create function api.feed_uuid(of_name text) returns uuid
+language sql stable
+return (
+  select overlay(overlay(md5(f.identity::text || ' ' || of_name) placing '8' from 13) placing 'a' from 17)::uuid
+  from feed_identity f
+);
+
+-- How long a feed says that an incident was retracted: for longer than a reader who asks at all goes without asking.
+create function api.retraction_told_for()
+returns interval language sql immutable parallel safe return interval '30 days';
+
+-- Incidents as entries of a feed, each with the instant of its newest event. A retracted one stays an entry for a
+-- while: readers keep what they once got, and only an update of the same entry tells them that we no longer claim it.
+-- It has neither severity nor votes then. Nothing of unpublished venues.
+create view api.feed_entry as
+select
+  i.incident_id,
+  i.slug,
+  i.started_at,
+  v.venue_id,
+  greatest(i.opened_at, i.escalated_at, i.closed_at, i.retracted_at) as updated_at,
+  json_build_object(
+    'id', api.feed_uuid('incident ' || i.slug),
+    'slug', i.slug,
+    'venue', v.venue,
+    'venueName', v.name,
+    'category', v.category,
+    'component', c.component,
+    'label', c.label,
+    'status', case
+      when i.retracted_at is not null then 'retracted'
+      when i.closed_at is null then 'open'
+      else 'closed'
+    end,
+    'openedAt', api.iso(i.opened_at),
+    'updatedAt', api.iso(greatest(i.opened_at, i.escalated_at, i.closed_at, i.retracted_at)),
+    'claimed', case when i.retracted_at is null then json_build_object(
+      'peakSeverity', i.peak_severity,
+      'startedAt', api.iso(i.started_at),
+      'escalatedAt', api.iso(i.escalated_at),
+      'closedAt', api.iso(i.closed_at),
+      -- while it is open, this moves with every tick
+      'endedAt', case when i.closed_at is not null then api.iso(i.last_bad_at) end,
+      'reporting', i.evidence -> 'opening' -> 'reporting',
+      'regions', (
+        select coalesce(json_agg(vote ->> 'region'), '[]')
+        from jsonb_array_elements(i.evidence -> 'opening' -> 'votes') vote
+        where vote ->> 'vote' in ('degraded', 'outage')
+      )
+    ) end,
+    'retraction', case when i.retracted_at is not null then json_build_object(
+      'at', api.iso(i.retracted_at),
+      'reason', case when p.incident_id is null then i.retraction_reason end
+    ) end
+  ) as body
+from incident i
+join component c using (component_id)
+join venue v using (venue_id)
+cross join api.clock k
+left join retracted_in_confidence p using (incident_id)
+where v.published
+  and (i.retracted_at is null or i.retracted_at > k.generated_at - api.retraction_told_for());
+
+-- The end that a venue planned for a maintenance, from the entry of its feed as it came (official_incident.raw); null
+-- if it gives none. Statuspage and Better Stack write an instant, OKX and Bybit milliseconds. By patterns and not as
+-- JSON: the text may have been cut, and PostgreSQL refuses some JSON, which would be an error of the whole calendar.
+create function api.planned_end(entry text) returns timestamptz
+language sql stable
+return (
+  select case
+    when pg_input_is_valid(e.instant, 'timestamptz') then e.instant::timestamptz
+    when e.ms is not null then to_timestamp(e.ms::float8 / 1000)
+  end
+  from (
+    select
+      substring(
+        entry from
+        '"(?:scheduled_until|ends_at)":"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))"'
+      ) as instant,
+      substring(entry from '"end":"(\d{12,14})"') as ms
+  ) e
+);
+
+-- Maintenance that venues announced, as events of a calendar. Only with plausible times, since a calendar shows nothing
+-- but times. An event has an end only if the venue gave one.
+create view api.maintenance as
+select
+  n.notice_id,
+  n.venue_id,
+  n.started_at,
+  json_build_object(
+    'id', api.feed_uuid(format('maintenance %s %s', n.venue_id, n.notice_id)),
+    'venueName', v.name,
+    'title', n.title,
+    'url', coalesce(n.url, v.official_page),
+    'status', n.status,
+    'startsAt', api.iso(n.started_at),
+    -- where the venue gives no start, the notice has the reading that saw it first
+    'isStartGiven', n.started_at <> n.first_seen_at,
+    'endsAt', api.iso(e.ends_at),
+    'isEndPlanned', e.ends_at is distinct from n.resolved_at,
+    -- taken down afterwards, it may well have taken place
+    'isCancelled', lower(n.status) in ('canceled', 'cancelled') or (n.vanished and n.left_at < n.started_at),
+    'modifiedAt', api.iso(greatest(o.last_seen_at, o.left_at))
+  ) as body
+from api.notice n
+join venue v using (venue_id)
+join official_incident o using (notice_id)
+cross join lateral (select api.planned_end(o.raw) as at) p
+cross join lateral (
+  select case
+    when n.resolved_at > n.started_at then n.resolved_at
+    -- a year is no maintenance, but a mistake of the feed
+    when n.resolved_at is null and p.at > n.started_at and p.at < n.started_at + interval '366 days' then p.at
+  end as ends_at
+) e
+where n.kind = 'maintenance' and not n.doubtful and v.published;
