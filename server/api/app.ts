@@ -28,6 +28,7 @@ import { reliabilityRoute } from "./reliability.js";
 import type { healthResponse } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
 import { makeSnapshots, type WhileBusy } from "./snapshot.js";
+import { statuspageRedirects, statuspageRoutes } from "../statuspage/statuspage-routes.js";
 import { statusRoute } from "./status.js";
 import { thresholdsRoute } from "./thresholds.js";
 import { venueRoute } from "./venue.js";
@@ -118,6 +119,9 @@ export function makeApp(
   app.get("/v1/notify", notifyRoute(boards));
   app.get("/v1/incidents", incidentsRoute(registry, incidents, answerCsv));
   app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
+  const statuspages = makeSnapshots(pool, hundred, clock, whileBusy);
+  for (const [path, route] of statuspageRoutes({ ...options, snapshots: statuspages })) app.get(path, route);
+  app.use(statuspageRedirects());
   // separate: its key changes with time, so only one body at a time is useful
   const metrics = makeSnapshots(pool, one, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));

@@ -50,7 +50,7 @@ export function openapiDocument(
       license: { name: "Apache License 2.0", identifier: license },
       description: `Whether an exchange, RPC provider, market-data API, oracle, stablecoin, bridge or ramp is down: measured from several regions, decided by a quorum of them. Everything is public and read-only: GET, HEAD and OPTIONS; other methods get 405 with \`Allow\`. No key is needed, and pages of any origin may read it (CORS).
 
-Every JSON body gives its instant as \`generatedAt\`; bodies of one engine tick are consistent, and their ETags are stable. Unmeasured values are null or \`unknown\`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day. Bodies are compressed with brotli or gzip for clients that accept it; each encoding has its own ETag.
+Every JSON body gives its instant as \`generatedAt\`, except in formats of others; bodies of one engine tick are consistent, and their ETags are stable. Unmeasured values are null or \`unknown\`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day. Bodies are compressed with brotli or gzip for clients that accept it; each encoding has its own ETag.
 
 Fields may be added to any object at any time: ignore unknown ones. A field that is always null so far has the type of its future values.
 

@@ -33,6 +33,7 @@ export const groups = {
   board: "Current states.",
   history: "Incidents and statistics of the past.",
   method: "The probe fleet and the rules.",
+  formats: "The same for programs that read other formats: Statuspage.",
   alerts: "Alerts sent to subscribers, which operators set up.",
   service: "The service itself.",
 };

@@ -15,6 +15,7 @@ import { statusResponse } from "./schemas/status.js";
 import { incidentsTable, reliabilityTable, venueTable } from "./schemas/tables.js";
 import { exchangeResponse } from "./schemas/venue.js";
 import { statusParameters } from "./status.js";
+import { statuspageOperations } from "./statuspage-operations.js";
 import { venueParameters } from "./venue.js";
 import { presentIds } from "./venue-ids.js";
 
@@ -143,6 +144,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       ...fixed,
       limited: true,
     },
+    ...statuspageOperations(venue),
     {
       id: "getMetrics",
       path: "/metrics",

@@ -35,6 +35,14 @@ const pageEntries = [
   ...["server/pages/errors/error-answer.ts", "server/pages/pages.ts"],
 ];
 
+const statuspageEntry = "server/statuspage/statuspage-routes.ts";
+
+/** What the Statuspage format shares with the pages: how texts and times are written, and reading a snapshot. */
+const pageTexts = [
+  ...["server/pages/format.ts", "server/pages/words.ts", "server/pages/parts/isolated.ts"],
+  "server/pages/snapshot-data.ts",
+];
+
 /** What each folder may import besides itself. `server/commands` has no entry: it combines everything. */
 const mayImport: Record<string, string[]> = {
   [library]: [],
@@ -43,7 +51,12 @@ const mayImport: Record<string, string[]> = {
   receiving: [],
   simulator: [...["shared", "receiving"], ...["server/alerts", "server/engine"]],
   "server/alerts": ["shared", "server/database", "server/health", "server/http"],
-  "server/api": [...["shared", "server/database", "server/health"], "server/engine/rules.ts", ...pageEntries],
+  "server/api": [
+    ...["shared", "server/database", "server/health"],
+    "server/engine/rules.ts",
+    ...pageEntries,
+    statuspageEntry,
+  ],
   "server/cli": ["shared", "server/process", "server/commands"],
   "server/database": ["shared", "server/health"],
   "server/embedded": ["shared", library],
@@ -56,6 +69,7 @@ const mayImport: Record<string, string[]> = {
   "server/pages": ["shared", "server/api"],
   "server/process": ["shared"],
   "server/stalls": ["shared"],
+  "server/statuspage": ["shared", "server/api", ...pageTexts],
 };
 
 void t.test("sources and their imports are found", (t) => {
