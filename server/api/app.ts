@@ -16,6 +16,7 @@ import { openapiRoute } from "./openapi.js";
 import { assetRoute } from "../pages/assets.js";
 import { answerErrorPage } from "../pages/errors/error-answer.js";
 import { makeAgeOf, oldAfterMs } from "../pages/data-age.js";
+import { embedRoutes } from "../pages/embed/embed-routes.js";
 import { pagesRouter } from "../pages/pages.js";
 import { answerErrors, notFound, Problem, problemSender } from "./problem.js";
 import { publicHeaders } from "./public-headers.js";
@@ -126,7 +127,9 @@ export function makeApp(
   const metrics = makeSnapshots(pool, one, clock, whileBusy);
   app.get("/metrics", metricsRoute(metrics));
   const ageOf = makeAgeOf(clock, options.pagesOldAfterMs ?? oldAfterMs);
-  app.use(pagesRouter({ ...options, pool, boards, windows, incidents, ageOf }));
+  const pages = { ...options, pool, boards, windows, incidents, ageOf };
+  for (const [path, route] of Object.entries(embedRoutes(pages))) app.get(path, route);
+  app.use(pagesRouter(pages));
   app.use(notFound);
   app.use(answerErrors(log, sendProblem));
   return app;

@@ -21,6 +21,8 @@ export interface Operation {
   table?: TableSchema & { name: string };
   /** Possible Cache-Control values of a 200 response. */
   cache: string[];
+  /** Whether a query parameter may name what does not exist, which gives 404, too. */
+  seeks?: boolean;
   /** Whether a 404 may report a retraction. */
   retractable?: boolean;
   /** Whether it needs the database, and answers 503 without it. */
@@ -33,7 +35,7 @@ export const groups = {
   board: "Current states.",
   history: "Incidents and statistics of the past.",
   method: "The probe fleet and the rules.",
-  formats: "The same for programs that read other formats: Statuspage.",
+  formats: "The same for programs that read other formats: Statuspage, badges and embedded cards.",
   alerts: "Alerts sent to subscribers, which operators set up.",
   service: "The service itself.",
 };

@@ -1,5 +1,6 @@
 import type { Registry } from "../../shared/registry/registry.js";
 import { detectionParameters } from "./detection.js";
+import { embedOperations } from "./embed-operations.js";
 import { incidentCache, slugPattern } from "./incident.js";
 import { incidentsParameters } from "./incidents.js";
 import { fixed, json, type Operation, perTick } from "./operation.js";
@@ -145,6 +146,7 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       limited: true,
     },
     ...statuspageOperations(venue),
+    ...embedOperations(registry, venue),
     {
       id: "getMetrics",
       path: "/metrics",

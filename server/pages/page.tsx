@@ -15,6 +15,8 @@ export interface PageProps {
   section: keyof typeof pageWords | null;
   /** The address of the same data as JSON; null where there is none. */
   json: string | null;
+  /** Where a card of the page is described for other sites; absent where it has none. */
+  oembed?: string;
   /** The instant that the page shows; null where it shows none. */
   generatedAt: string | null;
   /** Set when the data is old: how old. */
@@ -88,7 +90,7 @@ function followOf({ refreshS, reloads = false }: Pick<PageProps, "refreshS" | "r
   return reloads ? "reload" : String(refreshS < slowS ? tickS : refreshS);
 }
 
-function Head({ title, icon, json, age, refreshS, scripts = [] }: Omit<PageProps, "children">) {
+function Head({ title, icon, json, oembed, age, refreshS, scripts = [] }: Omit<PageProps, "children">) {
   const shown = age === null ? title : `${siteWords.oldTitle(age)}: ${title}`;
   return (
     <head>
@@ -99,6 +101,7 @@ function Head({ title, icon, json, age, refreshS, scripts = [] }: Omit<PageProps
       <link rel="icon" type="image/svg+xml" href={assetPath(`${age === null ? icon : "unknown"}.svg` as const)} />
       <link rel="stylesheet" href={assetPath("style.css")} />
       {json !== null && <link rel="alternate" type="application/json" href={json} />}
+      {oembed !== undefined && <link rel="alternate" type="application/json+oembed" href={oembed} />}
       {refreshS !== null && (
         <noscript>
           <meta http-equiv="refresh" content={String(refreshS)} />

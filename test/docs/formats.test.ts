@@ -1,4 +1,4 @@
-/** The addresses that docs/statuspage.md shows exist. */
+/** The addresses that docs/statuspage.md and docs/badges.md show exist. */
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { packagedFile } from "../../shared/config/package.js";
@@ -9,7 +9,10 @@ const document = documentOf({ registry: await loadRegistry(packagedFile("registr
 /** Addresses that are no part of the API: the service itself, its pages, and a pattern of them. */
 const others = [/^\/?$/, /^\/venues\/(okx|\*)$/];
 
-for (const [page, least] of [["docs/statuspage.md", 4]] as const)
+for (const [page, least] of [
+  ["docs/statuspage.md", 4],
+  ["docs/badges.md", 5],
+] as const)
   void t.test(`${page} shows addresses that exist`, (t) => {
     const text = readFileSync(packagedFile(page), "utf8");
     const code = text.match(/^ *```\w+\n.*?^ *```/gms)!.join("\n");

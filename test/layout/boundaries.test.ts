@@ -32,7 +32,7 @@ const isOurs = (name: string) => folders.some((folder) => name.startsWith(`${fol
 /** Where the API hands over to the pages. */
 const pageEntries = [
   ...["server/pages/assets.ts", "server/pages/data-age.ts"],
-  ...["server/pages/errors/error-answer.ts", "server/pages/pages.ts"],
+  ...["server/pages/embed/embed-routes.ts", "server/pages/errors/error-answer.ts", "server/pages/pages.ts"],
 ];
 
 const statuspageEntry = "server/statuspage/statuspage-routes.ts";

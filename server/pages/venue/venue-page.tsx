@@ -29,9 +29,11 @@ export interface VenuePageProps {
   /** Its entry in the registry. */
   config: Venue;
   age: string | null;
+  /** Where its card is described. */
+  oembed: string;
 }
 
-export function venuePage({ view, detail, matrix, config, age }: VenuePageProps): PageProps {
+export function venuePage({ view, detail, matrix, config, age, oembed }: VenuePageProps): PageProps {
   const headline = venueHeadline(detail.exchange.name, matrix, detail.incidents);
   const { generatedAt: now } = matrix;
   const regionNames = new Map(matrix.regions.map(({ id, name }) => [id, name]));
@@ -44,7 +46,7 @@ export function venuePage({ view, detail, matrix, config, age }: VenuePageProps)
   );
   return {
     ...{ title: headline.replace(/\.$/, ""), icon: matrix.state, section: null, json: jsonPathOf(view) },
-    ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"] },
+    ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"], oembed },
     children: (
       <>
         <Headline state={matrix.state} age={age} more={headline} />
