@@ -18,7 +18,8 @@ import { type Body, makeBody } from "./body.js";
 import { csvText } from "../../shared/text/spreadsheet-safe-csv.js";
 import { attachment } from "./csv.js";
 import { incidentCache } from "./incident.js";
-import { groups, type Operation, operations } from "./operations.js";
+import { groups, type Operation } from "./operation.js";
+import { operations } from "./operations.js";
 import { exampleOf } from "./schemas/example.js";
 import { namedSchemas, type Schema } from "./schemas/shapes.js";
 import { tableExample, tableText } from "./schemas/table.js";
@@ -49,7 +50,7 @@ export function openapiDocument(
       license: { name: "Apache License 2.0", identifier: license },
       description: `Whether an exchange, RPC provider, market-data API, oracle, stablecoin, bridge or ramp is down: measured from several regions, decided by a quorum of them. Everything is public and read-only: GET, HEAD and OPTIONS; other methods get 405 with \`Allow\`. No key is needed, and pages of any origin may read it (CORS).
 
-Every body of \`application/json\` gives its instant as \`generatedAt\`; bodies of one engine tick are consistent, and their ETags are stable. Unmeasured values are null or \`unknown\`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day. Bodies are compressed with brotli or gzip for clients that accept it; each encoding has its own ETag.
+Every body of \`application/json\` gives its instant as \`generatedAt\`, except in formats of others; bodies of one engine tick are consistent, and their ETags are stable. Unmeasured values are null or \`unknown\`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day. Bodies are compressed with brotli or gzip for clients that accept it; each encoding has its own ETag.
 
 Fields may be added to any object at any time: ignore unknown ones. A field that is always null so far has the type of its future values.
 
@@ -113,9 +114,10 @@ function parametersOf({ names, parameters }: Operation): ParameterObject[] {
       const example = exampleOf({ ...schema, examples });
       return { name, in: "path", required: true, description, schema, example };
     }),
-    ...Object.entries(parameters ?? {}).map(([name, { description, schema }]) => ({
+    ...Object.entries(parameters ?? {}).map(([name, { description, schema, required }]) => ({
       name,
       in: "query",
+      ...(required && { required }),
       description,
       schema,
       example: exampleOf(schema),
@@ -175,6 +177,7 @@ function othersOf({
   cache,
   names,
   parameters,
+  seeks = false,
   retractable,
   asksDatabase,
   limited,
@@ -182,7 +185,7 @@ function othersOf({
   const others: [string, boolean, keyof typeof otherAnswers][] = [
     ["304", isKept(cache), limited ? "Answer304" : "Answer304Unlimited"],
     ["400", parameters !== undefined || names !== undefined, "Answer400"],
-    ["404", names !== undefined, retractable ? "Answer404Retracted" : "Answer404"],
+    ["404", names !== undefined || seeks, retractable ? "Answer404Retracted" : "Answer404"],
     ["405", true, "Answer405"],
     ["429", limited, "Answer429"],
     ["503", asksDatabase, "Answer503"],

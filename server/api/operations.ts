@@ -1,11 +1,11 @@
 import type { Registry } from "../../shared/registry/registry.js";
-import { dataCache, longCache } from "./answer.js";
 import { detectionParameters } from "./detection.js";
+import { embedOperations } from "./embed-operations.js";
 import { feedOperations } from "./feed-operations.js";
 import { incidentCache, slugPattern } from "./incident.js";
 import { eventsParameters } from "./events/events-route.js";
 import { incidentsParameters } from "./incidents.js";
-import type { Parameters } from "./parameters.js";
+import { fixed, json, type Operation, perTick } from "./operation.js";
 import { reliabilityParameters } from "./reliability.js";
 import { detectionResponse } from "./schemas/detection.js";
 import { incidentDetailResponse, incidentsResponse } from "./schemas/incident.js";
@@ -14,52 +14,16 @@ import { reliabilityResponse } from "./schemas/reliability.js";
 import { healthResponse, openapiResponse, regionsResponse, thresholdsResponse } from "./schemas/service.js";
 import { eventStream } from "./schemas/event-stream.js";
 import { exampleOf } from "./schemas/example.js";
-import { type Schema, slug, text, venueId } from "./schemas/shapes.js";
+import { slug, text, venueId } from "./schemas/shapes.js";
 import { statusResponse } from "./schemas/status.js";
-import type { TableSchema } from "./schemas/table.js";
 import { incidentsTable, reliabilityTable, venueTable } from "./schemas/tables.js";
 import { exchangeResponse } from "./schemas/venue.js";
 import { venueStateResponse } from "./schemas/venue-state.js";
 import { statusParameters } from "./status.js";
+import { statuspageOperations } from "./statuspage-operations.js";
 import { venueParameters } from "./venue.js";
 import { presentIds } from "./venue-ids.js";
 
-/** One public operation. `/openapi.json` is generated from these alone. */
-export interface Operation {
-  id: string;
-  /** As OpenAPI writes it: `/v1/incidents/{slug}`. */
-  path: string;
-  group: keyof typeof groups;
-  summary: string;
-  description?: string;
-  /** Path parameters: always required; an unknown value gives 404. */
-  names?: Record<string, Schema<string>>;
-  /** Query parameters, as the route reads them. */
-  parameters?: Parameters;
-  /** Schemas of the 200 response, by media type. */
-  answers: Record<string, Schema>;
-  /** The table that `format=csv` returns, and its file name with default parameters. */
-  table?: TableSchema & { name: string };
-  /** Possible Cache-Control values of a 200 response. */
-  cache: string[];
-  /** Whether a 404 may report a retraction. */
-  retractable?: boolean;
-  /** Whether it needs the database, and answers 503 without it. */
-  asksDatabase: boolean;
-  /** Whether it counts against the rate limit. */
-  limited: boolean;
-}
-
-export const groups = {
-  board: "Current states.",
-  history: "Incidents and statistics of the past.",
-  feeds: "Incidents for feed readers, and announced maintenance for calendars.",
-  method: "The probe fleet and the rules.",
-  alerts: "Alerts sent to subscribers, which operators set up.",
-  service: "The service itself.",
-};
-
-const json = "application/json";
 const exposition = text(
   "Prometheus' text format, version 0.0.4.",
   `# HELP svc_component_state State of a component by the quorum of regions: 0 operational, 1 degraded, 2 outage, 3 unknown.
@@ -68,8 +32,6 @@ svc_component_state{venue="kraken",component="rest:ticker"} 2
 `,
 );
 const noStore = ["no-store"];
-const perTick = { cache: [dataCache], asksDatabase: true, limited: true };
-const fixed = { cache: [longCache], asksDatabase: false };
 
 /** @param siteUrl base address of the documentation, without a slash at the end */
 // Longer than 120 lines: a flat table, one entry for each operation.
@@ -221,6 +183,8 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
       ...fixed,
       limited: true,
     },
+    ...statuspageOperations(venue),
+    ...embedOperations(registry, venue),
     {
       id: "getMetrics",
       path: "/metrics",

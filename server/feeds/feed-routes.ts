@@ -2,7 +2,7 @@
 import type { RequestHandler, Response } from "express";
 import { answerBody, dataCache } from "../api/answer.js";
 import type { AppOptions } from "../api/app-options.js";
-import { makeRenderedBodies } from "../api/rendered-bodies.js";
+import { makeDerived } from "../api/derived.js";
 import type { Snapshot, Snapshots } from "../api/snapshot.js";
 import { noSuchVenue } from "../api/venue.js";
 import { presentIds } from "../api/venue-ids.js";
@@ -39,7 +39,7 @@ type VenueFeedRoute = RequestHandler<{ venue?: string }>;
 
 /** Returns the routes by path. Each answers a former id of a venue as its present one. */
 export function feedRoutes({ registry, baseUrl }: FeedOptions, snapshots: Snapshots): [string, VenueFeedRoute][] {
-  const rendered = makeRenderedBodies(mostBytes);
+  const rendered = makeDerived(mostBytes);
   const ids = presentIds(registry);
 
   /** @throws Problem 404 */

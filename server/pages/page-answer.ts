@@ -8,6 +8,12 @@ export const pagePolicy = [
   ...["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
 ].join("; ");
 
+/** For a page that any site may frame: it runs nothing, and loads our style sheet. */
+export const embedPolicy = [
+  ...["default-src 'none'", "style-src 'self'", "img-src 'self'"],
+  ...["form-action 'none'", "base-uri 'none'", "frame-ancestors *"],
+].join("; ");
+
 /** Sends a page with the cache rules of the API. */
 export async function answerPage(response: Response, body: Body, cache: string = dataCache): Promise<void> {
   response.setHeader("Content-Security-Policy", pagePolicy);

@@ -17,7 +17,7 @@ export function pagesRouter(options: PagesOptions): Router {
   const router = Router();
   const rendered = makeRendered(siteNotice);
   router.get("/", boardRoute(boards, rendered));
-  router.get("/venues/:venue", venuePageRoute(registry, boards, rendered));
+  router.get("/venues/:venue", venuePageRoute(options, rendered));
   router.get("/is-:venue-down", downRedirect(registry));
   router.get("/incidents", incidentsPageRoute(options, rendered));
   router.get("/incidents/:slug", incidentPageRoute(options, rendered));

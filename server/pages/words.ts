@@ -5,3 +5,4 @@ export * from "./words/fleet.js";
 export * from "./words/incident.js";
 export * from "./words/venue.js";
 export * from "./words/docs.js";
+export * from "./words/embed.js";

@@ -32,7 +32,15 @@ const isOurs = (name: string) => folders.some((folder) => name.startsWith(`${fol
 /** Where the API hands over to the pages. */
 const pageEntries = [
   ...["server/pages/assets.ts", "server/pages/data-age.ts"],
-  ...["server/pages/errors/error-answer.ts", "server/pages/pages.ts"],
+  ...["server/pages/embed/embed-routes.ts", "server/pages/errors/error-answer.ts", "server/pages/pages.ts"],
+];
+
+const statuspageEntry = "server/statuspage/statuspage-routes.ts";
+
+/** What the Statuspage format shares with the pages: how texts and times are written, and reading a snapshot. */
+const pageTexts = [
+  ...["server/pages/format.ts", "server/pages/words.ts", "server/pages/parts/isolated.ts"],
+  "server/pages/snapshot-data.ts",
 ];
 
 /** What each folder may import besides itself. `server/commands` has no entry: it combines everything. */
@@ -45,7 +53,7 @@ const mayImport: Record<string, string[]> = {
   "server/alerts": ["shared", "server/database", "server/health", "server/http"],
   "server/api": [
     ...["shared", "server/database", "server/health"],
-    ...["server/engine/rules.ts", "server/feeds/feed-routes.ts"],
+    ...["server/engine/rules.ts", "server/feeds/feed-routes.ts", statuspageEntry],
     ...pageEntries,
   ],
   "server/cli": ["shared", "server/process", "server/commands"],
@@ -64,6 +72,7 @@ const mayImport: Record<string, string[]> = {
   "server/pages": ["shared", "server/api"],
   "server/process": ["shared"],
   "server/stalls": ["shared"],
+  "server/statuspage": ["shared", "server/api", ...pageTexts],
 };
 
 void t.test("sources and their imports are found", (t) => {

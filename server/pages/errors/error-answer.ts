@@ -1,5 +1,5 @@
 import type { AnswerAsPage } from "../../api/problem.js";
-import { pagePolicy } from "../page-answer.js";
+import { embedPolicy, pagePolicy } from "../page-answer.js";
 import { makeRendered } from "../rendered.js";
 import { errorPage } from "./error-page.js";
 
@@ -11,7 +11,9 @@ export const answerErrorPage: AnswerAsPage = (response, problem) => {
   const retryAfterS = Number(response.getHeader("Retry-After") ?? 0);
   const key = JSON.stringify([problem, retryAfterS]);
   const { plain } = rendered(key, [], () => errorPage(problem, retryAfterS));
-  response.setHeader("Content-Security-Policy", pagePolicy);
+  // a frame that refused the page of an error would stay empty, since nothing in it could load it again
+  const isFramed = response.req.path.startsWith("/embed/");
+  response.setHeader("Content-Security-Policy", isFramed ? embedPolicy : pagePolicy);
   response.setHeader("Content-Type", "text/html; charset=utf-8");
   response.send(plain);
 };

@@ -1,7 +1,7 @@
 import { type State, stateWords } from "../words.js";
 
 /** Outlines on a square of 16: a circle, a triangle, a square and a hollow diamond, told apart without colour. */
-const outlines: Record<State, string> = {
+export const signOutlines: Record<State, string> = {
   operational: "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12z",
   degraded: "M8 1l7.5 13.5h-15z",
   outage: "M1.5 1.5h13v13h-13z",
@@ -12,7 +12,7 @@ const outlines: Record<State, string> = {
 export function Sign({ state }: { state: State }) {
   return (
     <svg class={`sign ${state}`} viewBox="0 0 16 16" aria-hidden="true">
-      <path d={outlines[state]} />
+      <path d={signOutlines[state]} />
     </svg>
   );
 }

@@ -30,9 +30,11 @@ export interface VenuePageProps {
   matrix: VenueMatrix;
   /** Its entry in the registry. */
   config: Venue;
+  /** Where its card is described. */
+  oembed: string;
 }
 
-export function venuePage({ view, detail, matrix, config }: VenuePageProps): PageProps {
+export function venuePage({ view, detail, matrix, config, oembed }: VenuePageProps): PageProps {
   const age = ageText(detail);
   const headline = venueHeadline(detail.exchange.name, matrix, detail.incidents);
   const { generatedAt: now } = matrix;
@@ -46,7 +48,7 @@ export function venuePage({ view, detail, matrix, config }: VenuePageProps): Pag
   );
   return {
     ...{ title: headline.replace(/\.$/, ""), icon: matrix.state, section: null, json: jsonPathOf(view) },
-    ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"] },
+    ...{ generatedAt: now, age, refreshS: 15, scripts: ["zoom.js"], oembed },
     feeds: feedLinks(detail.exchange),
     children: (
       <>

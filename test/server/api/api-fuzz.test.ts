@@ -86,7 +86,10 @@ function faultOfLast(whole: string, sent: string, statuses: Map<number, number>)
   // another test checks that it can be decompressed
   if (/^content-encoding:/im.test(answer.head)) return null;
   if (status === 200) return faultOfGood(type, text);
-  if (status === 301) return /^location: \/venues\/[\w-]+\r?$/im.test(answer.head) ? null : `301 to ${answer.head}`;
+  if (status === 301)
+    return /^location: \/(venues\/[\w-]+|statuspage\/api\/v2\/[\w/-]+\.json)\r?$/im.test(answer.head)
+      ? null
+      : `301 to ${answer.head}`;
   if (type !== "application/problem+json") return `${status} came as ${type}`;
   return faultOfProblem(status, text);
 }

@@ -4,17 +4,19 @@ import { makeLog } from "../../../shared/log/log.js";
 import { packagedFile } from "../../../shared/config/package.js";
 import type { Registry, Venue } from "../../../shared/registry/registry.js";
 import { loadRegistry } from "../../../shared/registry/load-registry.js";
-import { sql } from "../../../shared/database/pool.js";
+import { type Pool, sql } from "../../../shared/database/pool.js";
 import { addChannel, happened } from "../../support/alerts.js";
 import { type Api, describedPath, documentOf, serve } from "../../support/api.js";
 import { migratedDatabase, type TestDatabase } from "../../support/database.js";
 import { claim, expand, settle } from "../../support/alert-dispatch.js";
 import { measuredStalls, insertManyEvents } from "../../support/many-events.js";
 import { ago, decide, forget, measured, outage, pastIncident } from "../../support/fleet.js";
+import { notice, said } from "../../support/stored-notices.js";
 import { trackCoverage } from "../../support/example-coverage.js";
 
 const document = documentOf({ registry: await loadRegistry(packagedFile("registry-all.json")) });
 const coverage = trackCoverage(document);
+const statuspagePaths = Object.keys(document.paths!).filter((path) => path.startsWith("/statuspage/"));
 
 /** Requests each route in all its forms, and checks each response against its schema. */
 async function askAll(api: Api, venues: { id: string }[]): Promise<void> {
@@ -26,6 +28,8 @@ async function askAll(api: Api, venues: { id: string }[]): Promise<void> {
     ...["/v1/incidents", "/v1/incidents?status=open", "/v1/reliability", "/v1/reliability?days=1&category=bridge"],
     ...["/v1/detection", "/v1/notify", `/v1/targets/${venue}?format=csv`, `/v1/exchanges/${venue}?format=csv`],
     ...["/v1/reliability?format=csv", "/v1/incidents?format=csv", "/metrics", "/healthz", "/openapi.json"],
+    ...statuspagePaths.map((path) => path.replace("{venue}", "kraken")),
+    ...["/badges/kraken.json", "/oembed?url=https://status.example.org/venues/kraken"],
   ];
   for (const path of paths) await request(api, path);
   const { body } = await api.ask<{ incidents: { slug: string }[] }>("/v1/incidents");
@@ -106,6 +110,16 @@ void t.test("every response fits its schema, in every state", async (t) => {
     await outage.close(pool);
     const after = { summary: { activeIncidents: 0 }, incidents: [{ status: "closed" }] };
     t.match(await boardIn(t, database), after, "listed on the board for a day");
+  });
+
+  await t.test("when a venue is down", async (t) => {
+    await forget(pool);
+    await measured(pool, { from: ago(150), to: ago(0) });
+    await measured(pool, { from: ago(150), to: ago(0), venue: "kraken", fault: "connect" });
+    await decide(pool);
+    const api = await serve(t, database);
+    await request(api, "/statuspage/kraken/api/v2/status.json");
+    t.match((await api.ask("/v1/targets/kraken")).body, { state: "outage" });
   });
 
   await t.test("with an incident older than every sample", async (t) => {
@@ -193,6 +207,7 @@ void t.test("every response fits its schema, after many events", async (t) => {
   const registry = measuredStalls(await loadRegistry(packagedFile("registry-all.json")));
   await migrate(pool, registry, makeLog("test", "warn"));
   await insertManyEvents(pool);
+  await announceMaintenance(pool);
   await addChannel(pool);
   await happened(pool, { at: ago(600), kinds: ["opened", "closed"] });
   await pool.query(sql`
@@ -208,6 +223,16 @@ void t.test("every response fits its schema, after many events", async (t) => {
   );
 });
 
+/** Maintenance to come, under way, and over. */
+async function announceMaintenance(pool: Pool): Promise<void> {
+  const notices = [
+    notice("next", ago(-9_000), { kind: "maintenance", postedAt: ago(900), url: "https://status.bybit.example/next" }),
+    notice("now", ago(300), { kind: "maintenance", postedAt: ago(900) }),
+    notice("over", ago(3_000), { kind: "maintenance", over: true, postedAt: ago(5_000), resolvedAt: ago(1_000) }),
+  ];
+  await said(pool, "bybit", ago(150), [{ scope: "maintenances", notices, listedFrom: new Date(0) }]);
+}
+
 /** Described values that no web program returns yet, or ever, and the reason for their description. */
 const neverReturned = [
   // requests need no credentials
@@ -217,6 +242,9 @@ const neverReturned = [
   // the other programs report it on their own ports
   "HealthResponse.service=core",
   "HealthResponse.service=probe",
+  // Statuspage has these, and we have nothing for them
+  ...["StatuspageComponent.description|0", "StatuspageComponent.group_id|0", "StatuspageIncident.monitoring_at|0"],
+  ...["StatuspageMaintenance.monitoring_at|0", "StatuspageMaintenance.scheduled_until|0"],
 ];
 
 void t.test("every described value is returned in some state", (t) => {

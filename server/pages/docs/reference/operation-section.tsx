@@ -87,9 +87,12 @@ function Answered({ document, described: { path, operation }, homes }: Operation
   );
 }
 
-/** With the names in a path replaced by examples. */
+/** With the names in a path replaced by examples, and with the parameters that must be given. */
 function addressOf(path: string, parameters: readonly ParameterObject[]): string {
-  return path.replace(/\{(\w+)\}/g, (_, name) => String(parameters.find((one) => one.name === name)!.example));
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => String(parameters.find((one) => one.name === name)!.example));
+  const required = parameters.filter((parameter) => parameter.in === "query" && parameter.required);
+  const query = new URLSearchParams(required.map(({ name, example }) => [name, String(example)])).toString();
+  return query === "" ? filled : `${filled}?${query}`;
 }
 
 /** What a receiver gets and answers. */

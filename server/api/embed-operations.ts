@@ -1,0 +1,52 @@
+import type { Registry } from "../../shared/registry/registry.js";
+import { badgeParameters } from "./badge-parameters.js";
+import { oembedParameters } from "./oembed-parameters.js";
+import { fixed, json, type Operation, perTick } from "./operation.js";
+import { badgeSvg, embeddedCard, oembedResponse, shieldsBadge } from "./schemas/embed.js";
+import type { Schema } from "./schemas/shapes.js";
+
+/** What other sites embed. */
+export function embedOperations(registry: Registry, venue: Schema<string>): Operation[] {
+  const ofVenue = { group: "formats", names: { venue }, ...perTick } as const;
+  return [
+    {
+      id: "getBadge",
+      path: "/badges/{venue}.svg",
+      summary: "A badge of a venue, as an image",
+      description: "Unknown has a look of its own: hollow, and neither green nor red. So has a state that is old.",
+      parameters: badgeParameters,
+      answers: { "image/svg+xml": badgeSvg },
+      ...ofVenue,
+    },
+    {
+      id: "getShieldsBadge",
+      path: "/badges/{venue}.json",
+      summary: "A badge of a venue, for shields.io to draw",
+      description: "The format of `https://img.shields.io/endpoint`. shields.io keeps it for five minutes.",
+      parameters: badgeParameters,
+      answers: { [json]: shieldsBadge },
+      ...ofVenue,
+    },
+    {
+      id: "getCard",
+      path: "/embed/{venue}",
+      summary: "A card of a venue, for an iframe",
+      description: "Any site may frame it: its Content-Security-Policy says `frame-ancestors *` and allows no scripts.",
+      answers: { "text/html": embeddedCard },
+      ...ofVenue,
+    },
+    {
+      id: "getOembed",
+      path: "/oembed",
+      group: "formats",
+      summary: "How to embed the card of a venue, as oEmbed 1.0",
+      description:
+        "Pages of venues link to it, so that sites which know oEmbed find it by the address of such a page. The answer is 404 if there is no card for the address.",
+      parameters: oembedParameters(registry),
+      answers: { [json]: oembedResponse },
+      ...fixed,
+      limited: true,
+      seeks: true,
+    },
+  ];
+}

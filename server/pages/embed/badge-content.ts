@@ -1,0 +1,51 @@
+/** What a badge says. */
+import { isolated } from "../parts/isolated.js";
+import { msText, percentText } from "../format.js";
+import { embedWords, type State, stateWords } from "../words.js";
+
+export interface BadgeContent {
+  label: string;
+  message: string;
+  /** `figure` has no state and so no sign. */
+  look: State | "figure";
+}
+
+/** What a badge shows of a venue, from its row on the board. */
+export interface BadgeVenue {
+  name: string;
+  state: State;
+  uptimePct90d: number | null;
+  typicalMs: number | null;
+}
+
+export type Show = keyof typeof embedWords.labels;
+
+/** @param age how old the state is, in words; null while it is as new as it should be */
+export function badgeContent(show: Show, venue: BadgeVenue, age: string | null): BadgeContent {
+  const label = embedWords.labels[show](isolated(shortName(venue.name)));
+  if (show === "state") return { label, ...stateContent(venue.state, age) };
+  const { uptimePct90d, typicalMs } = venue;
+  const figure =
+    show === "uptime"
+      ? uptimePct90d !== null && embedWords.uptime(percentText(uptimePct90d))
+      : typicalMs !== null && msText(typicalMs);
+  if (figure === false) return { label, message: embedWords.unknown, look: "unknown" };
+  return { label, message: figure, look: "figure" };
+}
+
+/** An old state is a fact of the past, so it has not the look of a present one. */
+function stateContent(state: State, age: string | null): Omit<BadgeContent, "label"> {
+  const word = stateWords[state];
+  if (age === null || state === "unknown") return { message: word, look: state };
+  return { message: embedWords.ago(word, age), look: "unknown" };
+}
+
+/** Three copies of a longer name, with every character escaped, would not fit into 1.5 kB. */
+const mostCharacters = 28;
+
+/** Without characters that XML does not allow or that nobody sees, and cut to what fits. */
+function shortName(name: string): string {
+  const characters = [...name.replace(/[^\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|\p{Cc}|\p{Zl}|\p{Zp}/gu, "")];
+  if (characters.length <= mostCharacters) return characters.join("");
+  return `${characters.slice(0, mostCharacters - 1).join("")}…`;
+}

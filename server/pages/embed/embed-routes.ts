@@ -1,0 +1,96 @@
+/** What other sites embed: badges, the card of a venue, and its description for oEmbed. */
+import type { RequestHandler } from "express";
+import { answerBody, answerJson, dataCache, longCache, queryOf } from "../../api/answer.js";
+import { badgeParameters } from "../../api/badge-parameters.js";
+import { makeBody } from "../../api/body.js";
+import { makeDerived } from "../../api/derived.js";
+import { oembedParameters } from "../../api/oembed-parameters.js";
+import { parameterReader } from "../../api/parameters.js";
+import { Problem, shortened } from "../../api/problem.js";
+import { type shieldsBadge, shieldsCacheS } from "../../api/schemas/embed.js";
+import type { TypeOf } from "../../api/schemas/shapes.js";
+import { statusResponse } from "../../api/schemas/status.js";
+import { noSuchVenue } from "../../api/venue.js";
+import { presentIds } from "../../api/venue-ids.js";
+import { embedPolicy } from "../page-answer.js";
+import { ageText } from "../data-age.js";
+import type { PagesOptions } from "../pages-options.js";
+import { dataOf } from "../snapshot-data.js";
+import { badgeColours, badgeText } from "./badge.js";
+import { badgeContent } from "./badge-content.js";
+import { cardText } from "./card.js";
+import { oembedOf, venueIn } from "./oembed.js";
+
+export type EmbedOptions = Pick<PagesOptions, "registry" | "boards" | "baseUrl" | "siteNotice">;
+
+type Route = RequestHandler<{ venue: string }>;
+
+/** Room for six kilobytes of each of three hundred venues. */
+const mostBytes = 2_000_000;
+
+/** The routes by path. */
+export function embedRoutes({ registry, boards, baseUrl, siteNotice = null }: EmbedOptions) {
+  const ids = presentIds(registry);
+  const names = new Map(registry.venues.map(({ id, name }) => [id, name]));
+  const derived = makeDerived(mostBytes);
+  const readBadge = parameterReader(badgeParameters);
+  const readOembed = parameterReader(oembedParameters(registry));
+
+  /** A venue's row on the board, how old the board is, and what both are made from. */
+  async function rowOf(asked: string) {
+    const id = ids.get(asked);
+    if (id === undefined) throw noSuchVenue(asked);
+    const snapshot = (await boards.status(null))!;
+    const board = dataOf(statusResponse, snapshot);
+    const venue = board.venues.find((row) => row.id === id);
+    if (venue === undefined) throw noSuchVenue(id);
+    return { venue, age: ageText(board), now: board.generatedAt, snapshot };
+  }
+
+  const badge: Route = async (request, response) => {
+    const { show } = readBadge(queryOf(request));
+    const { venue, age, snapshot } = await rowOf(request.params.venue);
+    const body = derived(JSON.stringify(["svg", venue.id, show]), [snapshot], () =>
+      badgeText(badgeContent(show, venue, age)),
+    );
+    await answerBody(response, body, "image/svg+xml", dataCache);
+  };
+
+  const shields: Route = async (request, response) => {
+    const { show } = readBadge(queryOf(request));
+    const { venue, age, snapshot } = await rowOf(request.params.venue);
+    const body = derived(JSON.stringify(["shields", venue.id, show]), [snapshot], () => {
+      const { label, message, look } = badgeContent(show, venue, age);
+      const color = look === "unknown" ? unknownColour : badgeColours[look];
+      const badge: TypeOf<typeof shieldsBadge> = {
+        ...{ schemaVersion: 1, label, message, color, cacheSeconds: shieldsCacheS },
+      };
+      return JSON.stringify(badge);
+    });
+    await answerJson(response, { body });
+  };
+
+  const card: Route = async (request, response) => {
+    const { venue, age, now, snapshot } = await rowOf(request.params.venue);
+    const body = derived(JSON.stringify(["card", venue.id]), [snapshot], () =>
+      cardText({ venue, now, age, notice: siteNotice }),
+    );
+    response.setHeader("Content-Security-Policy", embedPolicy);
+    await answerBody(response, body, "text/html; charset=utf-8", dataCache);
+  };
+
+  const oembed: RequestHandler = async (request, response) => {
+    const { url, maxwidth, maxheight } = readOembed(queryOf(request));
+    const asked = venueIn(url);
+    const id = asked === null ? undefined : ids.get(asked);
+    if (id === undefined)
+      throw new Problem(404, `Nothing to embed is at ${JSON.stringify(shortened(url))}. Pages of venues have a card.`);
+    const described = oembedOf({ baseUrl, venue: { id, name: names.get(id)! }, maxwidth, maxheight });
+    await answerJson(response, { body: makeBody(JSON.stringify(described)) }, longCache);
+  };
+
+  return { "/badges/:venue.svg": badge, "/badges/:venue.json": shields, "/embed/:venue": card, "/oembed": oembed };
+}
+
+/** shields.io writes in white, so that the hollow look is not possible there. */
+const unknownColour = "#6a737d";

@@ -1,0 +1,47 @@
+import type { StatuspageComponent, StatuspageMaintenance } from "../api/schemas/statuspage.js";
+import { isolated } from "../pages/parts/isolated.js";
+import type { ListedMaintenance } from "./statuspage-data.js";
+
+/**
+ * @param components the known ones of the page, by id
+ * @param now the instant of the page
+ */
+export function maintenanceOf(
+  { id, component, venueName, over, notice }: ListedMaintenance,
+  components: ReadonlyMap<string, StatuspageComponent>,
+  pageId: string,
+  now: string,
+): StatuspageMaintenance {
+  const { startedAt, resolvedAt } = notice;
+  const venue = isolated(venueName);
+  const title = isolated(notice.title);
+  const createdAt = notice.postedAt ?? notice.firstSeenAt;
+  const status = over ? "completed" : startedAt > now ? "scheduled" : "in_progress";
+  const affected = component === null ? undefined : components.get(component);
+  return {
+    id,
+    name: component === null ? title : `${venue}: ${title}`,
+    status,
+    impact: "maintenance",
+    created_at: createdAt,
+    updated_at: over ? (resolvedAt ?? notice.lastSeenAt) : createdAt,
+    monitoring_at: null,
+    resolved_at: over ? resolvedAt : null,
+    scheduled_for: startedAt,
+    scheduled_until: null,
+    shortlink: notice.url,
+    page_id: pageId,
+    incident_updates: [
+      {
+        id: `${id}-announced`,
+        incident_id: id,
+        status,
+        body: `Announced by ${venue}; its own word for the state of it: ${isolated(notice.status)}.`,
+        created_at: createdAt,
+        updated_at: createdAt,
+        display_at: createdAt,
+      },
+    ],
+    components: affected === undefined ? [] : [affected],
+  };
+}

@@ -1,0 +1,31 @@
+import type { StatuspageStatus } from "../api/schemas/statuspage.js";
+import type { StatuspageData } from "./statuspage-data.js";
+
+const indicators = { operational: "none", degraded: "minor", outage: "critical", unknown: null } as const;
+
+/** Statuspage's own words, which some clients compare with. */
+const descriptions = {
+  operational: "All Systems Operational",
+  degraded: "Partially Degraded Service",
+  outage: "Major Service Outage",
+};
+
+/** The state of a page as a whole, and how much of it nobody knows. */
+export function statusOf({ state, name, components }: StatuspageData): StatuspageStatus {
+  return { indicator: indicators[state], description: descriptionOf(state, name === null, components) };
+}
+
+function descriptionOf(
+  state: StatuspageData["state"],
+  isOfVenues: boolean,
+  components: StatuspageData["components"],
+): string {
+  const unknown = components.filter((component) => component.state === "unknown").length;
+  const [one, many] = isOfVenues ? ["venue", "venues"] : ["component", "components"];
+  const of = `of ${components.length} ${components.length === 1 ? one : many}`;
+  if (state === "unknown") return `Unknown: no state ${of} is known at present, so none is listed`;
+  if (unknown === 0) return descriptions[state];
+  const left = `the state of ${unknown} is unknown, so ${unknown === 1 ? "it is" : "they are"} not listed`;
+  if (state === "operational") return `${components.length - unknown} ${of} operational; ${left}`;
+  return `${descriptions[state]}; ${of.replace(/^of/, "of the")}, ${left}`;
+}
