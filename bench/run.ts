@@ -10,6 +10,7 @@ import { benchBoard } from "./board.js";
 import { benchCached } from "./cached.js";
 import { benchDemo } from "./demo.js";
 import { benchDetection } from "./detection.js";
+import { benchExport } from "./export.js";
 import { printFigures, type Figure } from "./figure.js";
 import { packagedFile } from "../shared/config/package.js";
 import { writeFigures } from "./written-figures.js";
@@ -47,6 +48,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   bounds: benchUptimeBounds,
   jitter: benchJitter,
   backup: benchBackup,
+  export: benchExport,
 };
 
 const [writes, names] = readArguments(process.argv.slice(2));

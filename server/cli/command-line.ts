@@ -70,7 +70,7 @@ export const commands: Record<string, Entry> = {
     load: () => import("../commands/replay.js"),
   },
   export: {
-    summary: "write samples, minutes, days or incidents to a file",
+    summary: "write samples, minutes, days or incidents to files",
     load: () => import("../commands/export.js"),
   },
   move: {

@@ -2,8 +2,9 @@ import type { Given, Options } from "../cli/command.js";
 import { databaseFault } from "../../shared/database/fault.js";
 import { connect } from "../../shared/database/pool.js";
 import { writeExport } from "../export/export.js";
-import { exportFormats, type ExportFormatName } from "../export/format.js";
+import { outputFormats } from "../export/format.js";
 import { datasets, type DatasetName } from "../export/datasets.js";
+import { writeDataset } from "../export/parquet/write-dataset.js";
 import type { RecordFilter } from "../export/records.js";
 import { instantExpected, parseInstant } from "../../shared/text/instant.js";
 import { runToEnd } from "../process/lifecycle.js";
@@ -12,14 +13,19 @@ import { databaseUrlOf, readSettings } from "../../shared/config/settings.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { oneOf } from "./one-of.js";
 
-export const help = `Writes a dataset of a period, as CSV or as NDJSON, with the columns of the views in schema
-analytics. It needs the rights of vw_analyst, and reads DATABASE_READ_URL if that is set. The time of a record is that
-of the sample, the beginning of the minute or day, or the start of the incident; --from is inclusive, --to exclusive.
-Samples are kept for eight days, minutes for 100 days, days and incidents forever.
+export const help = `Writes a dataset of a period, as CSV, NDJSON or Parquet, with the columns of the views in
+schema analytics. It needs the rights of vw_analyst, and reads DATABASE_READ_URL if that is set. The time of a record is
+that of the sample, the beginning of the minute or day, or the start of the incident; --from is inclusive, --to
+exclusive. Samples are kept for eight days, minutes for 100 days, days and incidents forever.
+
+With --format parquet, --output is a folder. It gets a file for each day of samples or minutes, and for each month of
+days or incidents, in folders by date or month, and datapackage.json, which describes them. A later export adds to the
+same folder what it does not have yet.
 
 Continue an interrupted export with --resume and the same options. Until the export is complete, a resume file beside
 the output, whose name ends with .unfinished, has these options. The export continues after the last complete record of
-the output. The result is the same as without the interruption, unless late samples have arrived since.`;
+the output; with parquet, after the last complete file. The result is the same as without the interruption, unless late
+samples have arrived since.`;
 
 export const options = {
   what: {
@@ -32,10 +38,10 @@ export const options = {
   },
   to: { type: "string", help: "end of the period, exclusive" },
   venue: { type: "string", help: "only this venue (default: all)" },
-  format: { type: "string", help: "csv (default) or ndjson" },
+  format: { type: "string", help: "csv (default), ndjson or parquet" },
   output: {
     type: "string",
-    help: "the file to write (default: standard output)",
+    help: "the file to write (default: standard output); parquet: the folder",
   },
   resume: { type: "boolean", help: "continue an interrupted export" },
   retracted: {
@@ -55,8 +61,10 @@ type Texts = Partial<Record<keyof typeof options, string>>;
 export async function run({ values }: Given): Promise<void> {
   const { output, format = "csv" } = values as Texts;
   const wanted = wantedBy(values);
-  const exportFormat = oneOf("--format", Object.keys(exportFormats) as ExportFormatName[], format);
+  const exportFormat = oneOf("--format", outputFormats, format);
   const resume = values["resume"] === true;
+  if (exportFormat === "parquet" && output === undefined)
+    throw new UserError("--output is missing: expected a folder, since parquet is many files");
   if (resume && output === undefined)
     throw new UserError("--resume: --output is missing; it must be the file of the interrupted export");
   const settings = readSettings();
@@ -74,14 +82,14 @@ export async function run({ values }: Given): Promise<void> {
     );
     life.onClose("database connection", pool.close);
     const stopping = new AbortController();
-    const writing = writeExport(pool, wanted, {
-      format: exportFormat,
-      output: output ?? process.stdout,
-      resume,
-      log,
-      signal: stopping.signal,
+    const common = {
+      ...{ resume, log, signal: stopping.signal },
       ...(showsProgress(output) && { onProgress: showProgress(wanted.what) }),
-    });
+    };
+    const writing =
+      exportFormat === "parquet"
+        ? writeDataset(pool, wanted, { output: output!, ...common })
+        : writeExport(pool, wanted, { format: exportFormat, output: output ?? process.stdout, ...common });
     life.onClose("export", async () => {
       stopping.abort();
       // its error is reported where it is awaited

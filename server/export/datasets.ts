@@ -19,6 +19,19 @@ export interface Dataset {
   keptFor: string | null;
   /** Whether long periods without rows are normal. */
   maybeNone: boolean;
+  /** How `--format parquet` writes it. */
+  parquet: ParquetLayout;
+}
+
+export interface ParquetLayout {
+  /** What a folder is named after, and contains: a UTC day, or a month where days have few rows. */
+  folder: "date" | "month";
+  /** The columns that order the rows of a file and identify each of them. */
+  key: readonly string[];
+  /** Whether one component is read after another, because that is the order of the rows. */
+  byComponent: boolean;
+  /** Rows of a row group. All of them are in memory until it is written; readers skip those that they do not need. */
+  groupRows: number;
 }
 
 const minuteMs = 60_000;
@@ -35,6 +48,7 @@ export const datasets = {
     pageRows: 10_000,
     keptFor: "eight days",
     maybeNone: false,
+    parquet: { folder: "date", key: ["venue", "component", "ts", "region"], byComponent: true, groupRows: 100_000 },
   },
   minutes: {
     file: "export_minutes",
@@ -44,6 +58,7 @@ export const datasets = {
     pageRows: 10_000,
     keptFor: "100 days",
     maybeNone: false,
+    parquet: { folder: "date", key: ["venue", "component", "minute", "region"], byComponent: true, groupRows: 100_000 },
   },
   days: {
     file: "export_days",
@@ -53,6 +68,7 @@ export const datasets = {
     pageRows: 10_000,
     keptFor: null,
     maybeNone: false,
+    parquet: { folder: "month", key: ["day", "venue"], byComponent: false, groupRows: 100_000 },
   },
   incidents: {
     file: "export_incidents",
@@ -63,6 +79,7 @@ export const datasets = {
     pageRows: 1_000,
     keptFor: null,
     maybeNone: true,
+    parquet: { folder: "month", key: ["started_at", "incident_id"], byComponent: false, groupRows: 2_000 },
   },
 } as const satisfies Record<string, Dataset>;
 

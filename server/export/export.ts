@@ -1,12 +1,12 @@
 import type { Writable } from "node:stream";
-import { type Db, type Pool, sql } from "../../shared/database/pool.js";
+import type { Pool } from "../../shared/database/pool.js";
 import type { Log } from "../../shared/log/log.js";
 import { UserError } from "../../shared/process/user-error.js";
 import { writeResumeFile, removeResumeFile, requireSameExport } from "./resume-file.js";
 import { type ExportFormatName, exportFormats } from "./format.js";
-import { datasets, type Period, periodKept } from "./datasets.js";
 import { beginning, isFilled, type OutputPosition, placeIn, unwritable, writeFileFrom, writeTo } from "./output.js";
 import { columnsOf, recordsOf, type RecordFilter } from "./records.js";
+import { periodThere, refuseUnknownVenue } from "./request.js";
 
 export interface ExportOptions {
   format: ExportFormatName;
@@ -60,32 +60,4 @@ export async function writeExport(
     await requireSameExport(path, wanted, format);
     return placeIn(path, form, columns, wanted.what);
   }
-}
-
-async function refuseUnknownVenue(db: Db, venue: string): Promise<void> {
-  const rows = await db.query<{ venue: string }>(sql`select venue from analytics.venues order by venue`);
-  const ids = rows.map(({ venue }) => venue);
-  if (!ids.includes(venue))
-    throw new UserError(`--venue: there is no venue ${JSON.stringify(venue)}; the venues are ${ids.join(", ")}`);
-}
-
-/** The part of the requested period that the database can have data of. The rest need not be searched. */
-async function periodThere(db: Db, { what, period }: RecordFilter, log: Log): Promise<Period> {
-  const kept = await periodKept(db, what);
-  const { keptFor, maybeNone } = datasets[what];
-  const since = keptFor === null ? "" : `, which are kept for ${keptFor}`;
-  if (kept === null) {
-    log.warn(`there are no ${what}${since}`);
-    return { from: period.from, to: period.from };
-  }
-  if (period.from >= kept.to || (period.to <= kept.from && !maybeNone))
-    throw new UserError(
-      `there are no ${what} in this period: the database has them from ${kept.from.toISOString()} to ${kept.to.toISOString()}${since}`,
-    );
-  if (period.from < kept.from && keptFor !== null)
-    log.warn(`there are no ${what} before ${kept.from.toISOString()}${since}`);
-  return {
-    from: new Date(Math.max(+period.from, +kept.from)),
-    to: new Date(Math.min(+period.to, +kept.to)),
-  };
 }

@@ -38,7 +38,13 @@ export const exportFormats = {
   },
 } as const satisfies Record<string, ExportFormat>;
 
+/** The formats of one file of text. */
 export type ExportFormatName = keyof typeof exportFormats;
+
+/** Parquet is a folder of files, see `parquet/`. */
+export const outputFormats = [...(Object.keys(exportFormats) as ExportFormatName[]), "parquet"] as const;
+
+export type OutputFormatName = (typeof outputFormats)[number];
 
 /** Instants become ISO 8601 with milliseconds, in UTC; unknown values are null. */
 function jsonLine(columns: readonly string[], row: unknown[]): string {

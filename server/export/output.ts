@@ -105,7 +105,7 @@ export async function isFilled(path: string): Promise<boolean> {
 /** The error for the user if a file cannot be written; null for any other error. */
 export function unwritable(path: string, error: unknown): UserError | null {
   const { code, syscall } = error as NodeJS.ErrnoException;
-  const ofFiles = ["open", "write", "truncate", "ftruncate", "fsync"];
+  const ofFiles = ["open", "write", "truncate", "ftruncate", "fsync", "mkdir", "rename", "scandir"];
   if (!syscall || !ofFiles.includes(syscall)) return null;
   return new UserError(
     `--output: ${path} cannot be written (${code}): check its folder, its permissions and the free space on the disk`,

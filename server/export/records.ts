@@ -1,5 +1,5 @@
 import type { Pool } from "../../shared/database/pool.js";
-import { type Dataset, datasets, type Period, type DatasetName } from "./datasets.js";
+import { datasets, type Period, type DatasetName } from "./datasets.js";
 
 /** The values of a row's key, from the database or from a file. */
 export type Key = readonly unknown[];
@@ -9,8 +9,16 @@ export interface RecordFilter {
   period: Period;
   /** Null: all. */
   venue: string | null;
+  /** Of samples and minutes: only this component of the venue. Absent: all. */
+  component?: string;
   /** For incidents: whether to include retracted ones. */
   retracted: boolean;
+}
+
+/** How much time one statement searches, which follows from how many rows the one before found. */
+export interface Pace {
+  windowMs: number;
+  widestMs: number;
 }
 
 const shortestWindowMs = 1_000;
@@ -30,31 +38,37 @@ export async function columnsOf(pool: Pool, wanted: RecordFilter): Promise<strin
  *
  * @param after yield only rows after this key
  * @param onWindow called before each window, with the share of the period that is before it
+ * @param pace is changed
  */
 export async function* recordsOf(
   pool: Pool,
   wanted: RecordFilter,
   after: Key | null,
   onWindow: (share: number) => void = () => {},
+  pace: Pace = paceOf(wanted.what),
 ): AsyncGenerator<unknown[][], void, void> {
-  const { pageRows, widestMs, ...kind }: Dataset = datasets[wanted.what];
+  const { pageRows } = datasets[wanted.what];
   const { from, to } = wanted.period;
-  let { windowMs } = kind;
   let at = after === null ? from : latest(from, timeOf(after));
   while (at < to) {
     onWindow((+at - +from) / (+to - +from));
-    const end = new Date(Math.min(+at + windowMs, +to));
+    const end = new Date(Math.min(+at + pace.windowMs, +to));
     const page = await readPage(pool, wanted, { from: at, to: end }, after);
     if (page.rows.length > 0) yield page.rows;
     after = page.last ?? after;
     if (page.isAll) {
       at = end;
-      if (page.rows.length < pageRows / 4) windowMs = Math.min(2 * windowMs, widestMs);
+      if (page.rows.length < pageRows / 4) pace.windowMs = Math.min(2 * pace.windowMs, pace.widestMs);
     } else {
       at = timeOf(after!);
-      windowMs = Math.max(windowMs / 2, shortestWindowMs);
+      pace.windowMs = Math.max(pace.windowMs / 2, shortestWindowMs);
     }
   }
+}
+
+function paceOf(what: DatasetName): Pace {
+  const { windowMs, widestMs } = datasets[what];
+  return { windowMs, widestMs };
 }
 
 /** The first rows of a window, at most one page. */
@@ -83,13 +97,13 @@ export function timeOf([time]: Key): Date {
   return new Date(time as Date | string);
 }
 
-function openWindow(pool: Pool, { what, venue, retracted }: RecordFilter, { from, to }: Period, after: Key | null) {
+function openWindow(pool: Pool, wanted: RecordFilter, { from, to }: Period, after: Key | null) {
+  const { what, venue, component = null, retracted } = wanted;
   const { file, key } = datasets[what];
-  return pool.rows(
-    file,
-    [...[from, to, venue], ...(after ?? key.map(() => null)), ...(what === "incidents" ? [retracted] : [])],
-    { batchRows: 1_000, holdMs: Infinity },
-  );
+  const others = what === "incidents" ? [retracted] : what === "days" ? [] : [component];
+  return pool.rows(file, [...[from, to, venue], ...(after ?? key.map(() => null)), ...others], {
+    ...{ batchRows: 1_000, holdMs: Infinity },
+  });
 }
 
 function latest(a: Date, b: Date): Date {

@@ -24,9 +24,9 @@ async function breakTicker(): Promise<void> {
 
 void t.test("a state change and an incident arrive as they are decided, once each", async (t) => {
   await emptied(database);
-  const { port, ask } = await serve(t, { pool, registry });
+  const api = await serve(t, { pool, registry });
   await breakTicker();
-  const { events, leave, until } = await listenTo(port, "/v1/events");
+  const { events, leave, until } = await listenTo(api.port, "/v1/events");
   t.teardown(leave);
   await until(1);
   t.match(events[0], { event: "start", data: { stale: false, ageSeconds: null } });
@@ -47,7 +47,7 @@ void t.test("a state change and an incident arrive as they are decided, once eac
     "each has its own number, and they increase",
   );
   const slug = String(changes[2]!.data["slug"]);
-  const { body } = await ask<{ incident: { startedAt: string } }>(`/v1/incidents/${slug}`);
+  const { body } = await api.ask<{ incident: { startedAt: string } }>(`/v1/incidents/${slug}`);
   t.equal(changes[2]!.data["startedAt"], body.incident.startedAt);
 });
 
@@ -176,14 +176,14 @@ void t.test("too many streams are refused, and a closed one makes room", async (
 });
 
 void t.test("a wrong id is refused", async (t) => {
-  const { ask } = await serve(t, { pool, registry });
+  const api = await serve(t, { pool, registry });
   for (const id of ["x", "-1", "1.5", "99999999999999999999"]) {
-    const { status, text } = await ask("/v1/events", { headers: { "last-event-id": id } });
+    const { status, text } = await api.ask("/v1/events", { headers: { "last-event-id": id } });
     t.equal(status, 400, id);
     t.match(text, "Last-Event-ID");
   }
-  t.equal((await ask("/v1/events?lastEventId=x")).status, 400);
-  t.equal((await ask("/v1/events?venue=nobody")).status, 400);
+  t.equal((await api.ask("/v1/events?lastEventId=x")).status, 400);
+  t.equal((await api.ask("/v1/events?venue=nobody")).status, 400);
 });
 
 void t.test("streams end when the program stops", async (t) => {
