@@ -14,6 +14,7 @@ import { benchExport } from "./export.js";
 import { printFigures, type Figure } from "./figure.js";
 import { packagedFile } from "../shared/config/package.js";
 import { writeFigures } from "./written-figures.js";
+import { benchEvents } from "./events.js";
 import { benchGrowth } from "./growth.js";
 import { benchHistory } from "./history.js";
 import { benchIngest } from "./ingest.js";
@@ -42,6 +43,7 @@ const benches: Record<string, () => Promise<Figure[]>> = {
   web: benchWeb,
   cached: benchCached,
   pages: benchPages,
+  events: benchEvents,
   notices: benchNotices,
   alerts: benchAlerts,
   demo: benchDemo,

@@ -135,7 +135,7 @@ export function makeApp(
   app.get("/v1/incidents/:slug", incidentRoute(pool, incidents));
   const feeds = makeSnapshots(pool, hundred, clock, whileBusy);
   for (const [path, route] of feedRoutes(options, feeds)) app.get(path, route);
-  const statuspages = makeSnapshots(pool, hundred, clock, whileBusy);
+  const statuspages = makeSnapshots(pool, hundred, clock, whileBusy, aged);
   for (const [path, route] of statuspageRoutes({ ...options, snapshots: statuspages })) app.get(path, route);
   app.use(statuspageRedirects());
   // separate: its key changes with time, so only one body at a time is useful

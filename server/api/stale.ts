@@ -37,7 +37,7 @@ export function makeAged(clock: DatabaseClock, afterMs: number): Aged {
 
   async function afterReading(snapshot: Snapshot): Promise<Snapshot> {
     if (clock.last() === null) await clock.read();
-    else await Promise.race([clock.read(), delay(patienceMs, null, { ref: false })]);
+    else await readSoon(clock);
     return agedBy(snapshot, ageOf(clock.last()!, snapshot.generatedAt));
   }
 
@@ -58,14 +58,18 @@ export interface Freshness {
 /** The same for those who hold no body, such as an open stream. Also without a database: then the age only grows. */
 export function makeFreshness(clock: DatabaseClock, afterMs: number): () => Promise<Freshness> {
   return async () => {
-    // a database that is away is reported by those who need it
-    const read = clock.read().catch(() => null);
-    await Promise.race([read, delay(patienceMs, null, { ref: false })]);
+    await readSoon(clock);
     const last = clock.last();
     const ageMs = last && ageOf(last);
     const stale = ageMs === null || ageMs >= afterMs;
     return { stale, ageSeconds: stale ? inSteps(ageMs) : null };
   };
+}
+
+/** Reads the clock, unless that takes long or fails: those who need the database report that it is away. */
+async function readSoon(clock: DatabaseClock): Promise<void> {
+  const read = clock.read().catch(() => null);
+  await Promise.race([read, delay(patienceMs, null, { ref: false })]);
 }
 
 /**

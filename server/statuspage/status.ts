@@ -1,4 +1,5 @@
 import type { StatuspageStatus } from "../api/schemas/statuspage.js";
+import { ageText } from "../pages/data-age.js";
 import type { StatuspageData } from "./statuspage-data.js";
 
 const indicators = { operational: "none", degraded: "minor", outage: "critical", unknown: null } as const;
@@ -10,9 +11,12 @@ const descriptions = {
   outage: "Major Service Outage",
 };
 
-/** The state of a page as a whole, and how much of it nobody knows. */
-export function statusOf({ state, name, components }: StatuspageData): StatuspageStatus {
-  return { indicator: indicators[state], description: descriptionOf(state, name === null, components) };
+/** The state of a page as a whole, how much of it nobody knows, and how old it is if the engine lags. */
+export function statusOf(page: StatuspageData): StatuspageStatus {
+  const { state, name, components } = page;
+  const age = ageText(page);
+  const description = descriptionOf(state, name === null, components);
+  return { indicator: indicators[state], description: age === null ? description : `${age} ago: ${description}` };
 }
 
 function descriptionOf(

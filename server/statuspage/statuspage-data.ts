@@ -4,7 +4,7 @@ import { officialIncident } from "../api/schemas/official.js";
 import {
   category,
   flag,
-  generatedAt,
+  freshness,
   instant,
   list,
   object,
@@ -19,7 +19,7 @@ import {
 const listed = object("An incident.", { component: text("Its id.", "kraken:rest:ticker"), venueName, incident });
 
 export const statuspageData = object("A page.", {
-  generatedAt,
+  ...freshness,
   name: orNull(venueName),
   state,
   components: list(

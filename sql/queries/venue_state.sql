@@ -8,7 +8,8 @@
 with voted as (
   select
     r.component_id,
-    count(*) filter (where r.state = s.state) as agreeing,
+    -- regions that see an outage also confirm that it is at least degraded, as in engine.by_quorum
+    count(*) filter (where r.state = s.state or s.state = 'degraded' and r.state = 'outage') as agreeing,
     count(*) as reporting
   from api.venue v
   join api.region_vote r using (venue_id)

@@ -11,11 +11,11 @@ return (
 );
 
 -- How long a feed says that an incident was retracted: for longer than a reader who asks at all goes without asking.
-create function api.retraction_told_for()
+create function api.retraction_listed_for()
 returns interval language sql immutable parallel safe return interval '30 days';
 
 -- Incidents as entries of a feed, each with the instant of its newest event. A retracted one stays an entry for a
--- while: readers keep what they once got, and only an update of the same entry tells them that we no longer claim it.
+-- while: readers keep what they once got, and only an update of the same entry says that we no longer claim it.
 -- It has neither severity nor votes then. Nothing of unpublished venues.
 create view api.feed_entry as
 select
@@ -64,7 +64,7 @@ join venue v using (venue_id)
 cross join api.clock k
 left join retracted_in_confidence p using (incident_id)
 where v.published
-  and (i.retracted_at is null or i.retracted_at > k.generated_at - api.retraction_told_for());
+  and (i.retracted_at is null or i.retracted_at > k.generated_at - api.retraction_listed_for());
 
 -- The end that a venue planned for a maintenance, from the entry of its feed as it came (official_incident.raw); null
 -- if it gives none. Statuspage and Better Stack write an instant, OKX and Bybit milliseconds. By patterns and not as

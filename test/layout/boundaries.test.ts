@@ -40,7 +40,7 @@ const statuspageEntry = "server/statuspage/statuspage-routes.ts";
 /** What the Statuspage format shares with the pages: how texts and times are written, and reading a snapshot. */
 const pageTexts = [
   ...["server/pages/format.ts", "server/pages/words.ts", "server/pages/parts/isolated.ts"],
-  "server/pages/snapshot-data.ts",
+  ...["server/pages/data-age.ts", "server/pages/snapshot-data.ts"],
 ];
 
 /** What each folder may import besides itself. `server/commands` has no entry: it combines everything. */

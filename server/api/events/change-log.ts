@@ -24,9 +24,11 @@ export interface ChangeLog {
   newest(): number;
   /** At most `limit` changes after this number; null if some of them may no longer be known, or it is of the future. */
   after(id: number, limit: number): readonly ChangeEvent[] | null;
-  /** Follows until the returned function is called. */
-  follow(onChanges: (changes: readonly ChangeEvent[]) => void): () => void;
+  /** Follows until the returned function is called. Null instead of changes: some were missed, or have been undone. */
+  follow(onChanges: Follower): () => void;
 }
+
+type Follower = (changes: readonly ChangeEvent[] | null) => void;
 
 /**
  * How often a process with listeners asks the database, which takes it half a millisecond. Notifications would be
@@ -40,6 +42,12 @@ const mostKept = 20_000;
 const pageLength = 1_000;
 const keptMs = 86_400_000;
 
+/**
+ * After a failover the numbers go on far beyond those that may have been lost (`engine.skip_lost_numbers`). What came
+ * before may have been undone.
+ */
+const leap = 100_000;
+
 interface ChangeRow {
   change_id: number;
   recorded_at: Date;
@@ -49,28 +57,46 @@ interface ChangeRow {
   body: string;
 }
 
-export function makeChangeLog(pool: Pick<Pool, "file">, log: Log): ChangeLog {
+/** @param nowMs a monotonic clock */
+export function makeChangeLog(pool: Pick<Pool, "file">, log: Log, nowMs = () => performance.now()): ChangeLog {
   /** Null until the first reading. All changes after `floor` are here. */
   let floor: number | null = null;
   let newest = 0;
   let changes: ChangeEvent[] = [];
-  const followers = new Set<(changes: readonly ChangeEvent[]) => void>();
+  let readAtMs = nowMs();
+  const followers = new Set<Follower>();
   const away = makeOutage(log, awayWords, { level: "warn" });
   let timer: NodeJS.Timeout | null = null;
 
   const catchUp = singleFlight(async () => {
+    // by now the database may have forgotten what came next
+    if (nowMs() - readAtMs > keptMs) floor = null;
     if (floor === null) {
+      if (changes.length > 0) publish(null);
+      changes = [];
       const [row] = await pool.file<{ change_id: number }>("changes_from", [mostKept]);
       floor = newest = row!.change_id;
     }
     for (;;) {
       const rows = await pool.file<ChangeRow>("changes", [newest, pageLength]);
+      readAtMs = nowMs();
       if (rows.length > 0) append(rows.map(changeOf));
       if (rows.length < pageLength) break;
     }
   });
 
+  function publish(news: readonly ChangeEvent[] | null): void {
+    for (const follower of followers) follower(news);
+  }
+
   function append(more: readonly ChangeEvent[]): void {
+    const landing = more.findLastIndex(({ id }, at) => id - (more[at - 1]?.id ?? newest) >= leap);
+    if (landing >= 0) {
+      changes = [];
+      more = more.slice(landing);
+      floor = more[0]!.id - 1;
+      publish(null);
+    }
     changes = changes.concat(more);
     newest = more.at(-1)!.id;
     const oldest = +more.at(-1)!.recordedAt - keptMs;
@@ -82,7 +108,7 @@ export function makeChangeLog(pool: Pick<Pool, "file">, log: Log): ChangeLog {
       floor = changes[forgotten - 1]!.id;
       changes = changes.slice(forgotten);
     }
-    for (const onChanges of followers) onChanges(more);
+    publish(more);
   }
 
   async function poll(): Promise<void> {

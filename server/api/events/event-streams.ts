@@ -1,5 +1,4 @@
 /** The open streams of `/v1/events`: who gets which change, and when a stream ends. */
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Freshness } from "../stale.js";
 import type { ChangeEvent, ChangeLog } from "./change-log.js";
@@ -34,7 +33,7 @@ export const streamHeaders = {
 };
 
 /** Below the half minute after which proxies, and our own server, close a silent connection. */
-const heartbeatMs = 15_000;
+const usualHeartbeatMs = 15_000;
 
 /** How often it is looked whether what clients know has become stale. */
 const freshnessMs = 2_000;
@@ -48,10 +47,16 @@ const resumedAtOnce = 200;
 /** Clients that lost one process do not all come back at the same moment. */
 const retryMs = { least: 1_000, most: 5_000 };
 
-export function makeEventStreams(log: ChangeLog, freshness: () => Promise<Freshness>): EventStreams {
+export function makeEventStreams(
+  log: ChangeLog,
+  freshness: () => Promise<Freshness>,
+  heartbeatMs = usualHeartbeatMs,
+): EventStreams {
+  /** All, with those that are still catching up. */
+  const open = new Set<ServerResponse>();
+  /** Those that get changes as they come. */
   const streams = new Set<Stream>();
   let stop = () => {};
-  let isClosed = false;
   let shown: Freshness = { stale: false, ageSeconds: null };
 
   function add(stream: Stream): void {
@@ -69,12 +74,13 @@ export function makeEventStreams(log: ChangeLog, freshness: () => Promise<Freshn
     });
   }
 
-  function broadcast(changes: readonly ChangeEvent[]): void {
-    for (const stream of streams) write(stream, framesFor(stream, changes));
+  function broadcast(changes: readonly ChangeEvent[] | null): void {
+    const reset = changes === null && frameOf(log.newest(), "reset", shown);
+    for (const stream of streams) write(stream, reset || framesFor(stream, changes ?? []));
   }
 
   function write({ response }: Stream, text: string): void {
-    if (text === "" || response.destroyed) return;
+    if (text === "" || isGone(response)) return;
     response.write(text);
     if (response.writableLength > mostUnreadBytes) response.destroy();
   }
@@ -99,43 +105,61 @@ export function makeEventStreams(log: ChangeLog, freshness: () => Promise<Freshn
    */
   async function resume(stream: Stream, id: number): Promise<void> {
     const { response } = stream;
-    for (let at = id; !response.destroyed;) {
+    let at = id;
+    while (!isGone(response)) {
       const missed = log.after(at, resumedAtOnce);
       if (missed === null) return join(stream, "reset");
-      if (missed.length === 0) return join(stream, shown.stale ? "freshness" : null);
+      // it may have left when things were stale, or the other way round
+      if (missed.length === 0) return join(stream, "freshness");
       at = missed.at(-1)!.id;
       const text = framesFor(stream, missed);
-      if (text !== "" && !response.write(text)) await Promise.race([once(response, "drain"), once(response, "close")]);
+      if (text !== "" && !response.write(text)) await drained(response);
     }
   }
 
-  /** @param event that the stream gets first; null: none */
-  function join(stream: Stream, event: "start" | "reset" | "freshness" | null): void {
-    if (event !== null) write(stream, frameOf(log.newest(), event, shown));
-    if (isClosed) stream.response.end();
-    else add(stream);
+  /** @param event that the stream gets first */
+  function join(stream: Stream, event: "start" | "reset" | "freshness"): void {
+    write(stream, frameOf(log.newest(), event, shown));
+    add(stream);
   }
 
   return {
     async open(response, wanted, after) {
       const stream = { response, ...wanted };
+      open.add(response);
+      response.once("close", () => open.delete(response));
       await log.ready();
       // otherwise it is compared regularly
-      if (streams.size === 0) shown = await freshness();
-      // another process may have been sooner
-      if (after !== null && after > log.newest()) await log.catchUp();
-      if (response.destroyed) return;
+      if (streams.size === 0) await compareFreshness();
+      // Another process may have been sooner. The first reading may have begun before that.
+      for (let reading = 0; reading < 2 && after !== null && after > log.newest(); reading++) await log.catchUp();
+      if (isGone(response)) return;
       response.writeHead(200, streamHeaders);
       response.write(`retry: ${retryMs.least + Math.floor(Math.random() * (retryMs.most - retryMs.least))}\n\n`);
       if (after === null) join(stream, "start");
       else await resume(stream, after);
     },
-    count: () => streams.size,
+    count: () => open.size,
     close() {
-      isClosed = true;
-      for (const { response } of streams) response.end();
+      for (const response of open) response.end();
     },
   };
+}
+
+/** The client has left, or we are closing. */
+function isGone(response: ServerResponse): boolean {
+  return response.destroyed || response.writableEnded;
+}
+
+/** Not `once` of node:events, which would leave a listener of each event that did not come. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      response.off("drain", end).off("close", end);
+      resolve();
+    };
+    response.on("drain", end).on("close", end);
+  });
 }
 
 function framesFor({ venue, category }: Wanted, changes: readonly ChangeEvent[]): string {

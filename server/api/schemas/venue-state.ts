@@ -18,10 +18,7 @@ const componentVerdict = object("One component, by quorum over all regions.", {
   component,
   state,
   since,
-  agreeing: integer(
-    "Number of the reporting regions that see this state now. A state also holds while regions change their minds: until a quorum has another.",
-    2,
-  ),
+  agreeing: integer("Number of the reporting regions that see this state, or for `degraded` an outage.", 2),
   reporting: integer("Number of regions whose votes count now.", 3),
   incident: orNull({ ...slug, description: "Slug of its open incident; null if it has none." }),
 });

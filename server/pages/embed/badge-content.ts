@@ -6,7 +6,7 @@ import { embedWords, type State, stateWords } from "../words.js";
 export interface BadgeContent {
   label: string;
   message: string;
-  /** `figure` has no state and so no sign. */
+  /** `figure` has no state and so no sign; an old one looks unknown. */
   look: State | "figure";
 }
 
@@ -30,7 +30,7 @@ export function badgeContent(show: Show, venue: BadgeVenue, age: string | null):
       ? uptimePct90d !== null && embedWords.uptime(percentText(uptimePct90d))
       : typicalMs !== null && msText(typicalMs);
   if (figure === false) return { label, message: embedWords.unknown, look: "unknown" };
-  return { label, message: figure, look: "figure" };
+  return { label, message: figure, look: age === null ? "figure" : "unknown" };
 }
 
 /** An old state is a fact of the past, so it has not the look of a present one. */

@@ -54,6 +54,27 @@ void t.test("a venue in trouble", async (t) => {
     t.equal(newer.headers["cache-control"], "public, max-age=5, stale-while-revalidate=30");
   });
 
+  await t.test("counts a region that sees worse as one that agrees", async (t) => {
+    await pool.query(sql`update region_state r set state = 'outage'
+      from component c, region g, venue v
+      where r.component_id = c.component_id and r.region_id = g.region_id and v.venue_id = c.venue_id
+        and v.venue = 'kraken' and c.component = 'rest:ticker' and g.region = 'us-east'`);
+    await pool.query(sql`update component_state s set state = 'degraded'
+      from component c, venue v
+      where s.component_id = c.component_id and v.venue_id = c.venue_id
+        and v.venue = 'kraken' and c.component = 'rest:ticker'`);
+    await pool.query(sql`update region_state r set state = 'degraded'
+      from component c, region g, venue v
+      where r.component_id = c.component_id and r.region_id = g.region_id and v.venue_id = c.venue_id
+        and v.venue = 'kraken' and c.component = 'rest:ticker' and g.region = 'eu-central'`);
+    const fresh = await serve(t, { pool, registry });
+    const { components } = await stateOf(fresh, "kraken");
+    t.match(
+      components.find(({ component }) => component === "rest:ticker"),
+      { state: "degraded", agreeing: 2 },
+    );
+  });
+
   await t.test("does not count a region that has gone silent", async (t) => {
     const silent = { venue: "kraken", component: "rest:book", regions: ["us-east"] };
     await pool.query(sql`

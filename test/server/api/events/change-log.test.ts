@@ -1,0 +1,80 @@
+/** What a web program remembers of changes, and when it has to say that it does not. */
+import { createServer } from "node:http";
+import t from "tap";
+import { makeChangeLog } from "../../../../server/api/events/change-log.js";
+import { makeEventStreams } from "../../../../server/api/events/event-streams.js";
+import { listen } from "../../../../shared/config/listen.js";
+import { sql } from "../../../../shared/database/pool.js";
+import { makeLog } from "../../../../shared/log/log.js";
+import { migratedDatabase } from "../../../support/database.js";
+import { listenTo } from "../../../support/event-stream.js";
+import { until } from "../../../support/until.js";
+
+const { pool } = await migratedDatabase(t);
+const log = makeLog("web", "error");
+const neverStale = () => Promise.resolve({ stale: false, ageSeconds: null });
+
+/** Writes a change as a tick would. Returns its number. */
+async function change(): Promise<number> {
+  const [row] = await pool.query<{ id: number }>(sql`
+    insert into change_event (at, recorded_at, kind, venue_id, state)
+    select now(), now(), 'venue', (select min(venue_id) from venue where published), 'degraded'
+    returning change_id::float8 as id
+  `);
+  return row!.id;
+}
+
+void t.test("a program without listeners for a day does not believe that nothing happened", async (t) => {
+  let nowMs = 0;
+  const changes = makeChangeLog(pool, log, () => nowMs);
+  const known = await change();
+  await changes.ready();
+  t.strictSame(changes.after(known, 10), []);
+  await change();
+  nowMs += 3_600_000;
+  await changes.ready();
+  t.equal(changes.after(known, 10)!.length, 1, "an hour later, it reads on");
+  await change();
+  await pool.query(sql`delete from change_event`);
+  const newest = await change();
+  nowMs += 25 * 3_600_000;
+  await changes.ready();
+  t.equal(changes.after(known, 10), null, "what the database has forgotten meanwhile is not skipped");
+  t.strictSame(changes.after(newest, 10), []);
+});
+
+void t.test("a failover that may have undone changes resets open streams, and those that come back", async (t) => {
+  const known = await change();
+  const changes = makeChangeLog(pool, log);
+  const streams = makeEventStreams(changes, neverStale);
+  t.teardown(() => streams.close());
+  const server = createServer((request, response) => {
+    const id = request.headers["last-event-id"];
+    void streams.open(response, { venue: null, category: null }, id === undefined ? null : Number(id));
+  });
+  t.teardown(() => server.close());
+  const port = await listen(server, 0, "127.0.0.1", "PORT");
+  const stream = await listenTo(port, "/");
+  await stream.until(1);
+  await pool.query(sql`select setval(pg_get_serial_sequence('change_event', 'change_id'), ${known + 100_000})`);
+  const first = await change();
+  await stream.until(3);
+  t.match(stream.events, [{ event: "start" }, { event: "reset" }, { id: first, event: "venue" }]);
+  const back = await listenTo(port, "/", known);
+  await back.until(1);
+  t.equal(back.events[0]!.event, "reset");
+});
+
+void t.test("a heartbeat moves on the number of a client whose filter lets nothing through", async (t) => {
+  const streams = makeEventStreams(makeChangeLog(pool, log), neverStale, 20);
+  t.teardown(() => streams.close());
+  const server = createServer((_request, response) => {
+    void streams.open(response, { venue: "nobody", category: null }, null);
+  });
+  t.teardown(() => server.close());
+  const stream = await listenTo(await listen(server, 0, "127.0.0.1", "PORT"), "/");
+  await stream.until(1);
+  const newest = await change();
+  await until(() => stream.lastId() === newest);
+  t.equal(stream.events.length, 1, "only the start");
+});
