@@ -78,16 +78,19 @@ async function reachedByKeyboard(t: Test, browser: Browser, root: string, pages:
   const { page } = await openWindow(t, browser);
   for (const path of pages) {
     await page.goto(root + path);
-    const wanted = await page.evaluate(() => {
-      const all = document.querySelectorAll<HTMLElement>("a[href], button, input, select, summary");
-      return [...all].filter((one) => one.checkVisibility() && one.tabIndex >= 0).length;
-    });
+    const [wanted, stops] = await page.evaluate(() =>
+      // tables that scroll are stops, too
+      ["a[href], button, input, select, summary", "*"].map((which) => {
+        const all = document.querySelectorAll<HTMLElement>(which);
+        return [...all].filter((one) => one.checkVisibility() && one.tabIndex >= 0).length;
+      }),
+    );
     const reached = await page.evaluate(() => {
       Object.assign(window, { reached: new Set() });
       document.addEventListener("focusin", ({ target }) => (window as unknown as Reached).reached.add(target));
       return 0;
     });
-    for (let presses = reached; presses < wanted + 120; presses++) await page.keyboard.press("Tab");
+    for (let presses = reached; presses < stops! + 120; presses++) await page.keyboard.press("Tab");
     const count = await page.evaluate(
       () =>
         [...(window as unknown as Reached).reached].filter((one) =>
