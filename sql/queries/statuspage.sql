@@ -99,8 +99,8 @@ select
   k.generated_at,
   json_build_object(
     'generatedAt', api.iso(k.generated_at),
-  'stale', false,
-  'ageSeconds', null,
+    'stale', false,
+    'ageSeconds', null,
     'name', v.name,
     'state', coalesce(
       v.state,
