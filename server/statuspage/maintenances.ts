@@ -7,7 +7,7 @@ import type { ListedMaintenance } from "./statuspage-data.js";
  * @param now the instant of the page
  */
 export function maintenanceOf(
-  { id, component, venueName, over, notice }: ListedMaintenance,
+  { id, component, venueName, over, plannedEnd, notice }: ListedMaintenance,
   components: ReadonlyMap<string, StatuspageComponent>,
   pageId: string,
   now: string,
@@ -28,7 +28,7 @@ export function maintenanceOf(
     monitoring_at: null,
     resolved_at: over ? resolvedAt : null,
     scheduled_for: startedAt,
-    scheduled_until: null,
+    scheduled_until: plannedEnd,
     shortlink: notice.url,
     page_id: pageId,
     incident_updates: [

@@ -43,6 +43,7 @@ export const statuspageData = object("A page.", {
       component: orNull(text("Its venue, on the page of all.", "kraken")),
       venueName,
       over: flag("Whether it is over.", false),
+      plannedEnd: orNull(instant("When it will be over, as the venue planned it.")),
       notice: officialIncident,
     }),
   ),

@@ -6,7 +6,7 @@
 -- incidents, unresolved, maintenances}. `incidents` are the newest fifty, and `unresolved` all open ones: {component
 -- (the id in `components`), venueName, incident (the Incident object)}. `maintenances` are the newest fifty that the
 -- venues announced for the last ninety days and later: {id, component (null for one venue, whose notices name its own
--- parts and not ours), venueName, over, notice (the OfficialIncident object)}.
+-- parts and not ours), venueName, over, plannedEnd, notice (the OfficialIncident object)}.
 with watched as (
   select
     s.venue as id,
@@ -82,9 +82,11 @@ maintenances as (
       'venueName', v.name,
       -- one that left a list of present notices is over, though the venue may not have said so
       'over', n.over or n.left_at is not null or coalesce(n.resolved_at <= k.generated_at, false),
+      'plannedEnd', api.iso(api.planned_end(o.raw, n.started_at)),
       'notice', api.notice_body(n, null)
     ) as body
   from api.notice n
+  join official_incident o using (notice_id)
   join api.venue v using (venue_id)
   cross join api.clock k
   where ($1 is null or v.venue = $1)

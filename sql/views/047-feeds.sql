@@ -67,15 +67,13 @@ where v.published
   and (i.retracted_at is null or i.retracted_at > k.generated_at - api.retraction_listed_for());
 
 -- The end that a venue planned for a maintenance, from the entry of its feed as it came (official_incident.raw); null
--- if it gives none. Statuspage and Better Stack write an instant, OKX and Bybit milliseconds. By patterns and not as
--- JSON: the text may have been cut, and PostgreSQL refuses some JSON, which would be an error of the whole calendar.
-create function api.planned_end(entry text) returns timestamptz
+-- if it gives none, or one that cannot be right. Statuspage and Better Stack write an instant, OKX and Bybit
+-- milliseconds. By patterns and not as JSON: the text may have been cut, and PostgreSQL refuses some JSON, which would
+-- be an error of the whole calendar.
+create function api.planned_end(entry text, started_at timestamptz) returns timestamptz
 language sql stable
 return (
-  select case
-    when pg_input_is_valid(e.instant, 'timestamptz') then e.instant::timestamptz
-    when e.ms is not null then to_timestamp(e.ms::float8 / 1000)
-  end
+  select p.at
   from (
     select
       substring(
@@ -84,6 +82,14 @@ return (
       ) as instant,
       substring(entry from '"end":"(\d{12,14})"') as ms
   ) e
+  cross join lateral (
+    select case
+      when pg_input_is_valid(e.instant, 'timestamptz') then e.instant::timestamptz
+      when e.ms is not null then to_timestamp(e.ms::float8 / 1000)
+    end as at
+  ) p
+  -- a year is no maintenance, but a mistake of the feed
+  where p.at > started_at and p.at < started_at + interval '366 days'
 );
 
 -- Maintenance that venues announced, as events of a calendar. Only with plausible times, since a calendar shows nothing
@@ -106,17 +112,19 @@ select
     'isEndPlanned', e.ends_at is distinct from n.resolved_at,
     -- taken down afterwards, it may well have taken place
     'isCancelled', lower(n.status) in ('canceled', 'cancelled') or (n.vanished and n.left_at < n.started_at),
-    'modifiedAt', api.iso(greatest(o.last_seen_at, o.left_at))
+    'modifiedAt', api.iso(greatest(c.at, o.left_at))
   ) as body
 from api.notice n
 join venue v using (venue_id)
 join official_incident o using (notice_id)
-cross join lateral (select api.planned_end(o.raw) as at) p
 cross join lateral (
   select case
     when n.resolved_at > n.started_at then n.resolved_at
-    -- a year is no maintenance, but a mistake of the feed
-    when n.resolved_at is null and p.at > n.started_at and p.at < n.started_at + interval '366 days' then p.at
+    when n.resolved_at is null then api.planned_end(o.raw, n.started_at)
   end as ends_at
 ) e
+-- `last_seen_at` also moves when a feed is only written anew
+cross join lateral (
+  select coalesce(max(c.at), n.first_seen_at) as at from official_change c where c.notice_id = n.notice_id
+) c
 where n.kind = 'maintenance' and not n.doubtful and v.published;

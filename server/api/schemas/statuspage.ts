@@ -149,7 +149,10 @@ const maintenance = named(
       monitoring_at: never,
       resolved_at: shownAs(orNull(instant("When it was over, according to the venue.")), null),
       scheduled_for: instant("When it begins, according to the venue.", "2026-02-01T06:00:00.000Z"),
-      scheduled_until: { ...never, description: "Always null: announced ends are not kept." },
+      scheduled_until: shownAs(
+        orNull(instant("When it will be over, as the venue planned it; null if it gives no end.")),
+        null,
+      ),
       shortlink: orNull(text("The venue's notice.", "https://stspg.io/x1b2c3")),
       page_id: pageId,
       incident_updates: list(

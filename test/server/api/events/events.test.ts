@@ -3,7 +3,9 @@ import { once } from "node:events";
 import t from "tap";
 import { EventSource } from "undici";
 import { sql } from "../../../../shared/database/pool.js";
+import { makeLease } from "../../../../server/engine/lease.js";
 import { retractIncident } from "../../../../server/engine/retract.js";
+import { accepted, decideUpTo } from "../../../../server/engine/tick.js";
 import { serve } from "../../../support/api.js";
 import { migratedDatabase } from "../../../support/database.js";
 import { emptied } from "../../../support/emptied.js";
@@ -72,6 +74,36 @@ void t.test("a client that comes back gets what it missed, and nothing twice", a
   t.teardown(halfway.leave);
   await until(() => isCurrent(halfway));
   t.strictSame(halfway.events, all.events.slice(1), "also where it cannot set a header");
+});
+
+void t.test("nothing is missed through a change of the leading core, nor at another web program", async (t) => {
+  await emptied(database);
+  const [first, second] = [await serve(t, { pool, registry }), await serve(t, { pool, registry })];
+  await breakTicker();
+  const path = "/v1/events?venue=kraken";
+  const [whole, cut] = [await listenTo(first.port, path), await listenTo(second.port, path)];
+  t.teardown(whole.leave);
+  await Promise.all([whole.until(1), cut.until(1)]);
+  const [former, next] = ["former", "next"].map((holder) => makeLease(pool, "engine", holder, 60_000));
+  for await (const one of decideUpTo(pool, ago(84), { term: (await former!.take())! })) accepted(one);
+  cut.leave();
+  await former!.release();
+  const term = (await next!.take())!;
+  for await (const one of decideUpTo(pool, ago(60), { term })) accepted(one);
+  await next!.release();
+  const resumed = await listenTo(first.port, path, cut.lastId()!);
+  t.teardown(resumed.leave);
+  await until(() => resumed.events.at(-1)?.event === "freshness");
+  const written = await pool.query<{ id: number }>(sql`
+    select e.change_id::float8 as id from api.change_event e
+    where e.venue = 'kraken' and e.change_id > ${whole.events[0]!.id} order by e.change_id
+  `);
+  const ids = written.map(({ id }) => id);
+  t.ok(ids.length >= 3);
+  await whole.until(1 + ids.length);
+  const idsOf = (events: readonly ReceivedEvent[]) => events.map(({ id }) => id);
+  t.strictSame(idsOf(whole.events.slice(1)), ids);
+  t.strictSame(idsOf([...cut.events.slice(1), ...resumed.events.slice(0, -1)]), ids);
 });
 
 void t.test("a client that was away for too long, or comes from the future, is told to read all again", async (t) => {
