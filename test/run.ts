@@ -38,13 +38,15 @@ const optimizeLater = process.version.startsWith("v20.") ? ["--interrupt-budget=
 const startedFirst = ["demo", "in-chromium", "incident-scenarios", "engine-scenarios", "prometheus"];
 
 /**
- * Run only by `--ci`, on every change: a fifth of the processor time of the others in ten files. They start whole
- * programs or a browser, or live through minutes. Each has a sibling that always runs.
+ * Run only by `--ci`, on every change: a quarter of the processor time of the others. They start whole programs, a
+ * browser or programs of others, or live through minutes. Each has a sibling that always runs.
  */
 const ci = [
   ...["demo", "in-chromium", "embedded", "cli", "all-venues", "own-metrics"],
   ...["doctor", "channel-command", "delivery-command"],
   ...["chain-lag", "polling", "state-since"],
+  // formats of others, and their readers
+  ...["events", "incident-feeds", "statuspage-clients", "parquet-interrupted", "embed"],
 ];
 
 /**
