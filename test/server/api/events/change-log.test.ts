@@ -78,3 +78,24 @@ void t.test("a heartbeat moves on the number of a client whose filter lets nothi
   await until(() => stream.lastId() === newest);
   t.equal(stream.events.length, 1, "only the start");
 });
+
+void t.test("listeners hear when what they know becomes stale, and when it no longer is", async (t) => {
+  let now = { stale: false, ageSeconds: null as number | null };
+  const streams = makeEventStreams(makeChangeLog(pool, log), () => Promise.resolve(now));
+  t.teardown(() => streams.close());
+  const server = createServer((_request, response) => {
+    void streams.open(response, { venue: null, category: null }, null);
+  });
+  t.teardown(() => server.close());
+  const stream = await listenTo(await listen(server, 0, "127.0.0.1", "PORT"), "/");
+  await stream.until(1);
+  now = { stale: true, ageSeconds: 30 };
+  await stream.until(2);
+  now = { stale: false, ageSeconds: null };
+  await stream.until(3);
+  t.match(stream.events, [
+    { event: "start", data: { stale: false } },
+    { event: "freshness", data: { stale: true, ageSeconds: 30 } },
+    { event: "freshness", data: { stale: false } },
+  ]);
+});
