@@ -29,7 +29,7 @@ const calendar = text(
 );
 
 const entries =
-  "At most 50 incidents, the newest event first. An incident is one entry with a permanent id, which is updated when it escalates, closes or is retracted; a retraction is told for thirty days.";
+  "At most 50 incidents, the newest event first. An incident is one entry with a permanent id, which is updated when it escalates, closes or is retracted; a retraction is listed for thirty days.";
 
 const formats: FeedFormat[] = [
   {

@@ -123,7 +123,7 @@ cross join lateral (
     when n.resolved_at is null then api.planned_end(o.raw, n.started_at)
   end as ends_at
 ) e
--- `last_seen_at` also moves when a feed is only written anew
+-- `last_seen_at` also moves when a feed is only written again
 cross join lateral (
   select coalesce(max(c.at), n.first_seen_at) as at from official_change c where c.notice_id = n.notice_id
 ) c

@@ -120,7 +120,7 @@ void t.test("an incident is one entry, updated by what becomes of it", async (t)
   });
 });
 
-void t.test("a retraction is told for a month", async (t) => {
+void t.test("a retraction is listed for a month", async (t) => {
   await forget(pool);
   const retracted = { venue: "kraken", component: "rest:ticker", minutes: 5, retracted: true };
   const [told, forgotten] = [ago(29 * 86_400), ago(31 * 86_400)];

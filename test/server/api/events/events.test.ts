@@ -106,7 +106,7 @@ void t.test("nothing is missed through a change of the leading core, nor at anot
   t.strictSame(idsOf([...cut.events.slice(1), ...resumed.events.slice(0, -1)]), ids);
 });
 
-void t.test("a client that was away for too long, or comes from the future, is told to read all again", async (t) => {
+void t.test("a client that was away for too long, or comes from the future, gets a reset", async (t) => {
   await emptied(database);
   await outage.open(pool);
   const newest = await pool.query<{ id: number }>(sql`select max(change_id)::float8 as id from change_event`);
@@ -123,7 +123,7 @@ void t.test("a client that was away for too long, or comes from the future, is t
   await measured(pool, { from: ago(50), to: ago(0), venue: "kraken", component: "rest:ticker" });
   await decide(pool, ago(0));
   await current.until(2);
-  t.match(current.events, [{ event: "freshness" }, { event: "component" }], "the newest number is good for ever");
+  t.match(current.events, [{ event: "freshness" }, { event: "component" }], "the newest number is always known");
 });
 
 void t.test("a filter lets only its venue or category through", async (t) => {
