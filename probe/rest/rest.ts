@@ -2,7 +2,7 @@ import type { RestEndpoint } from "../../shared/registry/registry.js";
 import { retryAfterMs } from "../../shared/measurement/retry-after.js";
 import type { Fault } from "../../shared/measurement/sample.js";
 import type { AnswerVerdict } from "./answer-verdict.js";
-import { causeOf, causeOfRefusal, unlessOurNetwork, type Cause } from "./cause.js";
+import { causeOf, causeOfRefusal, unlessOurNetwork, type Cause } from "./failure-cause.js";
 import { compileAnswerCheck, maxBodyBytes, type AnswerCheck } from "./checks.js";
 import { stampOf, type ClockWatch } from "../network/clock-error.js";
 import { makeLane, type RestExchange, type ExchangeLimits, type Lane, type RestRequest } from "./exchange.js";

@@ -1,6 +1,6 @@
 import type { Log } from "../../shared/log/log.js";
 import type { Condition, KeepAlive } from "../../shared/registry/registry.js";
-import type { Cause } from "../rest/cause.js";
+import type { Cause } from "../rest/failure-cause.js";
 import { startConnectTimer } from "./connect-timer.js";
 import type { Arrival, Flow } from "./inflow.js";
 import type { Subscription, SubscriptionError } from "./subscription.js";

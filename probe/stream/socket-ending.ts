@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { retryAfterMs } from "../../shared/measurement/retry-after.js";
 import type { Resolver } from "../network/resolver.js";
-import { causeOf, causeOfRefusal, unlessOurNetwork, type Cause } from "../rest/cause.js";
+import { causeOf, causeOfRefusal, unlessOurNetwork, type Cause } from "../rest/failure-cause.js";
 import type { Connection, Phase } from "../rest/connection.js";
 import { isUnmeasured } from "../rest/measurement.js";
 

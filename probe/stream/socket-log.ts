@@ -1,6 +1,6 @@
 import type { Log } from "../../shared/log/log.js";
 import { makeOutage } from "../../shared/log/outage.js";
-import type { Cause } from "../rest/cause.js";
+import type { Cause } from "../rest/failure-cause.js";
 import { isUnmeasured } from "../rest/measurement.js";
 import type { Subscription, SubscriptionError } from "./subscription.js";
 

@@ -1,6 +1,6 @@
 import type { Log } from "../../shared/log/log.js";
 import { componentsOf, type SocketConfig, type Venue } from "../../shared/registry/registry.js";
-import { unlessOurNetwork } from "../rest/cause.js";
+import { unlessOurNetwork } from "../rest/failure-cause.js";
 import type { ClockWatch } from "../network/clock-error.js";
 import type { Counterpart } from "./counterpart.js";
 import { correctedAge } from "../rest/data-age.js";

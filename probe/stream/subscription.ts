@@ -1,5 +1,5 @@
 import type { Stream } from "../../shared/registry/registry.js";
-import type { Cause } from "../rest/cause.js";
+import type { Cause } from "../rest/failure-cause.js";
 import { makeFrameTimes } from "./frame-times.js";
 import { makeMeter, type Meter } from "./stream-meter.js";
 import { watchSequence, type SequenceWatch } from "./sequence.js";

@@ -31,7 +31,7 @@ const formerPatienceMs = 10_000;
  * and write it.
  *
  * Files for tables (`schema/`) run once, in order, and are never edited afterwards. Files that only define
- * (`upkeep/`, `kept-plans/`, `engine/`, `views/`, `grants.sql`, `roles.sql`, `logins.sql`) run again if the database
+ * (`upkeep/`, `hot-path/`, `engine/`, `views/`, `grants.sql`, `roles.sql`, `logins.sql`) run again if the database
  * differs from their result. Each step is a separate transaction that first checks what is left to do: if it is killed,
  * the next run continues, and two concurrent migrators take turns. If nothing is left to do, it takes no lock that
  * anybody waits for.

@@ -14,7 +14,7 @@ export interface Decided {
 
 /**
  * Nothing was changed: the lease was lost, this or a later instant was already decided, or the database failed over
- * recently (sql/engine/075-timeline.sql).
+ * recently (sql/engine/075-after-promotion.sql).
  */
 export interface Refused {
   refused: "not the leader" | "new timeline" | "decided before";

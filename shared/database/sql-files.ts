@@ -50,7 +50,7 @@ export async function readDefinitions(folder: URL): Promise<Definitions> {
   const files = [
     "make-way.sql",
     ...(await sqlFiles(folder, "upkeep")).map((name) => `upkeep/${name}`),
-    ...(await sqlFiles(folder, "kept-plans")).map((name) => `kept-plans/${name}`),
+    ...(await sqlFiles(folder, "hot-path")).map((name) => `hot-path/${name}`),
     ...(await sqlFiles(folder, "engine")).map((name) => `engine/${name}`),
     ...(await sqlFiles(folder, "views")).map((name) => `views/${name}`),
     "grants.sql",

@@ -1,4 +1,4 @@
--- Claim what is to be sent now (kept-plans/050-claim-deliveries.sql explains the columns). $1 now, or null: by this
+-- Claim what is to be sent now (hot-path/050-claim-deliveries.sql explains the columns). $1 now, or null: by this
 -- database's clock; $2 who claims; $3 length of the claim in milliseconds; $4 maximum number; $5 {format: milliseconds}
 -- that a channel rests between two deliveries; $6 prefix of what the caller's key can decrypt.
 select

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
-import type { Cause } from "../../../probe/rest/cause.js";
+import type { Cause } from "../../../probe/rest/failure-cause.js";
 import { makeResolver } from "../../../probe/network/resolver.js";
 import type { Flow } from "../../../probe/stream/inflow.js";
 import { openSocket } from "../../../probe/stream/socket.js";

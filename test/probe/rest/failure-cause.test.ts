@@ -1,5 +1,5 @@
 import t from "tap";
-import { causeOf, unlessOurNetwork } from "../../../probe/rest/cause.js";
+import { causeOf, unlessOurNetwork } from "../../../probe/rest/failure-cause.js";
 import type { Connectivity } from "../../../probe/network/own-network.js";
 
 const errorOf = (code: string) => Object.assign(new Error(code), { code });
