@@ -7,7 +7,7 @@ import type { ListedMaintenance } from "./statuspage-data.js";
  * @param now the instant of the page
  */
 export function maintenanceOf(
-  { id, component, venueName, over, plannedEnd, notice }: ListedMaintenance,
+  { id, component, venueName, over, plannedEnd, modifiedAt, notice }: ListedMaintenance,
   components: ReadonlyMap<string, StatuspageComponent>,
   pageId: string,
   now: string,
@@ -16,6 +16,9 @@ export function maintenanceOf(
   const venue = isolated(venueName);
   const title = isolated(notice.title);
   const createdAt = notice.postedAt ?? notice.firstSeenAt;
+  // an unchanged one is as old as its announcement, though we may have read it later
+  const changedAt = modifiedAt === notice.firstSeenAt ? createdAt : modifiedAt;
+  const updatedAt = over ? (resolvedAt ?? changedAt) : changedAt;
   const status = over ? "completed" : startedAt > now ? "scheduled" : "in_progress";
   const affected = component === null ? undefined : components.get(component);
   return {
@@ -24,7 +27,7 @@ export function maintenanceOf(
     status,
     impact: "maintenance",
     created_at: createdAt,
-    updated_at: over ? (resolvedAt ?? notice.lastSeenAt) : createdAt,
+    updated_at: updatedAt,
     monitoring_at: null,
     resolved_at: over ? resolvedAt : null,
     scheduled_for: startedAt,
@@ -38,7 +41,7 @@ export function maintenanceOf(
         status,
         body: `Announced by ${venue}; its own word for the state of it: ${isolated(notice.status)}.`,
         created_at: createdAt,
-        updated_at: createdAt,
+        updated_at: updatedAt,
         display_at: createdAt,
       },
     ],

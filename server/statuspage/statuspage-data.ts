@@ -44,6 +44,7 @@ export const statuspageData = object("A page.", {
       venueName,
       over: flag("Whether it is over.", false),
       plannedEnd: orNull(instant("When it will be over, as the venue planned it.")),
+      modifiedAt: instant("When the venue last changed what it says, or took it down."),
       notice: officialIncident,
     }),
   ),

@@ -6,7 +6,8 @@
 -- incidents, unresolved, maintenances}. `incidents` are the newest fifty, and `unresolved` all open ones: {component
 -- (the id in `components`), venueName, incident (the Incident object)}. `maintenances` are the newest fifty that the
 -- venues announced for the last ninety days and later: {id, component (null for one venue, whose notices name its own
--- parts and not ours), venueName, over, plannedEnd, notice (the OfficialIncident object)}.
+-- parts and not ours), venueName, over, plannedEnd, modifiedAt, notice (the OfficialIncident object)}, without those
+-- that were cancelled.
 with watched as (
   select
     s.venue as id,
@@ -83,16 +84,18 @@ maintenances as (
       -- one that left a list of present notices is over, though the venue may not have said so
       'over', n.over or n.left_at is not null or coalesce(n.resolved_at <= k.generated_at, false),
       'plannedEnd', api.iso(api.planned_end(o.raw, n.started_at)),
+      'modifiedAt', api.iso(m.modified_at),
       'notice', api.notice_body(n, null)
     ) as body
-  from api.notice n
+  from api.maintenance m
+  join api.notice n using (notice_id, venue_id)
   join official_incident o using (notice_id)
   join api.venue v using (venue_id)
   cross join api.clock k
   where ($1 is null or v.venue = $1)
-    and n.kind = 'maintenance'
     and not n.vanished
-    and not n.doubtful
+    -- the format has no word for it: Statuspage deletes what is cancelled, and readers would take it for completed
+    and not m.is_cancelled
     and n.started_at >= k.generated_at - interval '90 days'
   order by n.started_at desc, n.venue_id, n.notice_id desc
   limit 50

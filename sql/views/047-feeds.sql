@@ -99,6 +99,8 @@ select
   n.notice_id,
   n.venue_id,
   n.started_at,
+  s.is_cancelled,
+  s.modified_at,
   json_build_object(
     'id', api.feed_uuid(format('maintenance %s %s', n.venue_id, n.notice_id)),
     'venueName', v.name,
@@ -110,9 +112,8 @@ select
     'isStartGiven', n.started_at <> n.first_seen_at,
     'endsAt', api.iso(e.ends_at),
     'isEndPlanned', e.ends_at is distinct from n.resolved_at,
-    -- taken down afterwards, it may well have taken place
-    'isCancelled', lower(n.status) in ('canceled', 'cancelled') or (n.vanished and n.left_at < n.started_at),
-    'modifiedAt', api.iso(greatest(c.at, o.left_at))
+    'isCancelled', s.is_cancelled,
+    'modifiedAt', api.iso(s.modified_at)
   ) as body
 from api.notice n
 join venue v using (venue_id)
@@ -127,4 +128,10 @@ cross join lateral (
 cross join lateral (
   select coalesce(max(c.at), n.first_seen_at) as at from official_change c where c.notice_id = n.notice_id
 ) c
+cross join lateral (
+  select
+    -- taken down afterwards, it may well have taken place
+    lower(n.status) in ('canceled', 'cancelled') or (n.vanished and n.left_at < n.started_at) as is_cancelled,
+    greatest(c.at, o.left_at) as modified_at
+) s
 where n.kind = 'maintenance' and not n.doubtful and v.published;

@@ -148,6 +148,23 @@ void t.test("a board with trouble, in the format of Statuspage", async (t) => {
     t.equal((await api.ask("/statuspage/mtgox/api/v2/status.json")).status, 404);
     t.equal((await api.ask("/api/v2/incidents/resolved.json")).status, 404);
   });
+
+  await t.test("maintenance that is moved is updated, and what is cancelled is gone, as from Statuspage", async (t) => {
+    const { pool } = database;
+    const later = new Date(+maintenance.startedAt! + 3_600_000);
+    const notices = [
+      { ...maintenance, startedAt: later },
+      { ...over, status: "Cancelled" },
+    ];
+    await said(pool, "okx", ago(30), [{ scope: "maintenances", notices, listedFrom: new Date(0) }]);
+    const moved = await serve(t, database);
+    const { scheduled_maintenances: left } = await documentOfPage(moved, "scheduled-maintenances");
+    t.match(left, [{ scheduled_for: later.toISOString(), created_at: maintenance.postedAt!.toISOString() }]);
+    t.equal(left.length, 1, "the cancelled one is not completed");
+    const updated = Date.parse(left[0]!.updated_at);
+    t.ok(updated > Date.now() - 120_000, "it was updated when it was moved");
+    t.equal(left[0]!.incident_updates[0]!.updated_at, left[0]!.updated_at);
+  });
 });
 
 void t.test("a venue in outage is critical, and a silent engine knows nothing", async (t) => {
