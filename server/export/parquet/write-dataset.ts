@@ -1,9 +1,13 @@
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import type { Pool } from "../../../shared/database/pool.js";
 import type { Log } from "../../../shared/log/log.js";
+import { DirectoryInUse, lockDirectory } from "../../../shared/process/directory-lock.js";
 import { UserError } from "../../../shared/process/user-error.js";
-import { datasets, type Period } from "../datasets.js";
+import { type DatasetName, datasets, type Period, periodKept } from "../datasets.js";
 import { unwritable } from "../output.js";
 import type { Key, RecordFilter } from "../records.js";
 import { periodThere, refuseUnknownVenue } from "../request.js";
@@ -55,14 +59,35 @@ export async function writeDataset(pool: Pool, wanted: RecordFilter, options: Da
   const folder = resolve(options.output);
   if (wanted.venue !== null) await refuseUnknownVenue(pool, wanted.venue);
   try {
-    const covers = existsSync(noteOf(folder))
-      ? await periodToContinue(folder, wanted, options.resume)
-      : await begin(pool, folder, wanted, options.log);
-    await writeFolders(pool, folder, { ...wanted, period: covers }, options);
-    await removeResumeFile(folder);
+    await alone(folder, async () => {
+      const covers = existsSync(noteOf(folder))
+        ? await periodToContinue(folder, wanted, options.resume)
+        : await begin(pool, folder, wanted, options.log);
+      await writeFolders(pool, folder, { ...wanted, period: covers }, options);
+      await removeResumeFile(folder);
+    });
     options.onProgress?.(1);
   } catch (error) {
     throw unwritable(options.output, error) ?? error;
+  }
+}
+
+/**
+ * Two that continue the same export would write the same file.
+ *
+ * The lock is among the temporary files of this machine, since the disk of the dataset may hold no sockets, as exFAT.
+ * It has its user in its name: another user could not write there.
+ */
+async function alone(folder: string, write: () => Promise<void>): Promise<void> {
+  const name = createHash("sha256").update(`${userInfo().uid} ${folder}`).digest("hex");
+  const lock = await lockDirectory(join(tmpdir(), `venuewatch-export-${name.slice(0, 16)}`)).catch((error: unknown) => {
+    if (!(error instanceof DirectoryInUse)) throw error;
+    throw new UserError(`--output: another export to ${folder} is running; wait until it ends`, { cause: error });
+  });
+  try {
+    await write();
+  } finally {
+    await lock.release();
   }
 }
 
@@ -112,7 +137,7 @@ async function periodToWrite(pool: Pool, wanted: RecordFilter, log: Log): Promis
 async function writeFolders(pool: Pool, folder: string, wanted: RecordFilter, options: DatasetOptions): Promise<void> {
   const { what } = wanted;
   const { key, groupRows } = datasets[what].parquet;
-  const { signal, onProgress } = options;
+  const { log, signal, onProgress } = options;
   const limits = options.limits ?? { groupRows, fileRows: mostGroups * groupRows };
   const table = await tableOf(pool, wanted);
   const schema = await writeTableSchema(folder, what, table, key);
@@ -157,6 +182,11 @@ async function writeFolders(pool: Pool, folder: string, wanted: RecordFilter, op
         }
       }
       signal.throwIfAborted();
+      if (await isPartlyDropped(pool, what, one.period)) {
+        await growing?.abandon();
+        await leaveOut(one, files);
+        return [];
+      }
       if (growing !== null) await finish(growing);
       return files;
     } catch (error) {
@@ -165,4 +195,18 @@ async function writeFolders(pool: Pool, folder: string, wanted: RecordFilter, op
       throw error;
     }
   }
+
+  /** A file of a part of its day would be read as the whole day. */
+  async function leaveOut({ path, period }: DatasetFolder, files: readonly { path: string }[]): Promise<void> {
+    const [from, to] = [period.from, period.to].map((at) => at.toISOString());
+    log.warn(`the database has dropped ${what} of ${from} to ${to}, so ${path} is left out`);
+    for (const file of files) await rm(join(folder, file.path));
+  }
+}
+
+/** Whether the database dropped the oldest rows while they were read, or while the export was interrupted. */
+async function isPartlyDropped(pool: Pool, what: DatasetName, { from }: Period): Promise<boolean> {
+  if (datasets[what].keptFor === null) return false;
+  const kept = await periodKept(pool, what);
+  return kept === null || kept.from > from;
 }

@@ -110,6 +110,36 @@ void t.test("an export to Parquet that is interrupted", async (t) => {
   );
   await t.test("refuses what is not its own", (t) => foreign(t, pool, folder));
   await t.test("memory does not grow with the number of rows", (t) => flat(t, pool, folder));
+  await t.test("is continued by one process at a time", async (t) => {
+    const output = join(folder, "twice");
+    let second: Promise<void> | null = null;
+    const onProgress = () => (second ??= write(pool, output, { limits, resume: true }));
+    await write(pool, output, { limits, onProgress: () => void onProgress().catch(() => {}) });
+    await t.rejects(second!, {
+      name: "UserError",
+      message: /another export to .*twice is running; wait until it ends/,
+    });
+    requireSame(t, output, expected, "twice");
+  });
+  await t.test("leaves out a day of which the database has dropped a part meanwhile", async (t) => {
+    const output = join(folder, "late");
+    await t.rejects(stopped(pool, output, 3), { name: "AbortError" });
+    await pool.query(sql`delete from sample where ts < ${new Date(+from + minuteMs)}`);
+    const warnings: string[] = [];
+    const warned = { ...log, warn: (message: string) => void warnings.push(message) };
+    await write(pool, output, { limits, resume: true, log: warned });
+    const first = `what=samples/date=${from.toISOString().slice(0, 10)}`;
+    t.match(warnings, [/^the database has dropped samples of .*, so what=samples.* is left out$/]);
+    t.match(warnings[0], first);
+    const left = [...expected].filter(([path]) => !path.startsWith(first) && path !== "datapackage.json");
+    const { resources } = JSON.parse(readFileSync(join(output, "datapackage.json"), "utf8")) as {
+      resources: { path: string }[];
+    };
+    const files = (paths: string[]) => paths.filter((path) => path.endsWith(".parquet")).sort();
+    t.same(files(resources.map(({ path }) => path)), files(left.map(([path]) => path)), "it is not described, either");
+    const description = contents(output).get("datapackage.json")!;
+    requireSame(t, output, new Map([["datapackage.json", description], ...left]), "late");
+  });
 });
 
 void t.test("an impossible export to Parquet names its reason", async (t) => {
