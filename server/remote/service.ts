@@ -13,7 +13,7 @@ import type { AwaitedStep, EndedExchange } from "../http/exchange.js";
 import { plainText } from "../notices/sanitize-text.js";
 import { NotOurService, ServiceBusy, type ServiceError, ServiceRefusal, ServiceUnreachable } from "./service-errors.js";
 
-export interface Service {
+export interface RemoteService {
   /** Without a slash at the end. */
   readonly url: string;
   /**
@@ -29,7 +29,7 @@ export interface Service {
   close: () => Promise<void>;
 }
 
-export interface ServiceOptions {
+export interface RemoteServiceOptions {
   /** Limit of one request, from looking up the name to the end of the body. */
   deadlineMs?: number;
   /** Counted after decompression. */
@@ -54,8 +54,8 @@ export function makeService(
     program = "client",
     ca,
     onAnswer = () => {},
-  }: ServiceOptions = {},
-): Service {
+  }: RemoteServiceOptions = {},
+): RemoteService {
   const base = baseOf(url);
   const client = makeBoundedClient(undefined, ca);
   const headers = {
