@@ -16,6 +16,11 @@ export const commands: Commands = {
     load: () => import("../commands/status.js"),
     answers: true,
   },
+  check: {
+    summary: "find out whether the venue is down, or it is just you",
+    load: () => import("../commands/check.js"),
+    answers: true,
+  },
   up: {
     summary: "run everything against the venues of the registry",
     load: () => import("../commands/up.js"),

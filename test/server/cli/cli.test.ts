@@ -94,6 +94,8 @@ void t.test("where the exit code is an answer, errors have other codes, also if 
     [["toString"], 'there is no command "toString"'],
     [["status", "okx", "kraken"], "venuewatch: status takes [VENUE] besides options, got okx kraken"],
     [["status", "--jsn"], "did you mean --json?"],
+    [["check"], "venuewatch: check takes VENUE besides options, got none"],
+    [["check", "okx", "--url", "okx"], "expected an http:// or https:// address without user name, ? and # where"],
   ];
   for (const [args, message] of mistakes) {
     const output = await outputOf(t, args, 64);
@@ -101,6 +103,7 @@ void t.test("where the exit code is an answer, errors have other codes, also if 
     t.notMatch(output, /^ +at /m, "no stack");
   }
   t.match(await outputOf(t, ["status"], 64, { PORT: "x" }), "PORT: expected a port");
+  t.match(await outputOf(t, ["check", "okx"], 64, { REGISTRY: "/nowhere.json" }), "/nowhere.json");
   const away = { BASE_URL: `http://127.0.0.1:${await freePort()}` };
   const full = ["-c", 'exec "$0" "$@" >/dev/full', process.execPath, packagedFile("dist/server/cli.js")];
   const { status, stderr } = spawnSync("/bin/sh", [...full, "status", "--json"], { env: { ...process.env, ...away } });
