@@ -9,7 +9,8 @@ if (isOlder(process.versions.node.split(".").map(Number))) {
   console.error(
     `venuewatch: Node ${oldest.join(".")} or newer is needed, this is Node ${process.versions.node}: install a newer one (https://nodejs.org)`,
   );
-  process.exit(2);
+  // not 1 to 3, which are answers of `status`
+  process.exit(64);
 }
 
 const { runCommandLine } = await import("./cli/command-line.js");

@@ -44,6 +44,7 @@ const startedFirst = ["demo", "in-chromium", "incident-scenarios", "engine-scena
 const ci = [
   ...["demo", "in-chromium", "embedded", "cli", "all-venues", "own-metrics"],
   ...["doctor", "channel-command", "delivery-command"],
+  ...["check-command", "completion"],
   ...["chain-lag", "polling", "state-since"],
   // formats of others, and their readers
   ...["events", "incident-feeds", "statuspage-clients", "parquet-interrupted", "embed"],

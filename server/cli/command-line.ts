@@ -1,14 +1,26 @@
 /** `venuewatch <command> [action] [options]`. Each command is a file in `commands/`, loaded on demand. */
 
-import { type Action, type Runnable, type Actions, type Options, type Given, type Entry } from "./command.js";
 import { parseArgs } from "node:util";
 
 import { masked } from "../../shared/text/masked-text.js";
 import { version } from "../../shared/config/package.js";
-import { reportError, UserError } from "../../shared/process/user-error.js";
+import { UserError } from "../../shared/process/user-error.js";
+import type { Commands, Given, Options, Runnable } from "./command.js";
+import { endAtUncaughtErrors, endWithError } from "./exit-codes.js";
+import { didYouMean, foundCommand, isHelp, NoSuchCommand, noSuchAction } from "./found-command.js";
+import { helpOf, helpOfAll } from "./help-text.js";
 
-/** In the order of `--help`. */
-export const commands: Record<string, Entry> = {
+export const commands: Commands = {
+  status: {
+    summary: "show the state of venues, asked of a running venuewatch",
+    load: () => import("../commands/status.js"),
+    answers: true,
+  },
+  check: {
+    summary: "find out whether the venue is down, or it is just you",
+    load: () => import("../commands/check.js"),
+    answers: true,
+  },
   up: {
     summary: "run everything against the venues of the registry",
     load: () => import("../commands/up.js"),
@@ -77,51 +89,48 @@ export const commands: Record<string, Entry> = {
     summary: "move everything to another database",
     load: () => import("../commands/move.js"),
   },
+  completion: {
+    summary: "print a script that completes commands in bash, zsh or fish",
+    load: () => import("../commands/completion.js"),
+  },
+  help: {
+    summary: "describe a command",
+    load: () => import("../commands/help.js"),
+  },
+  version: {
+    summary: "print the version",
+    load: () => import("../commands/version.js"),
+  },
 };
 
-/** Runs the command that the arguments name. An error ends the process, see user-error.ts. */
+/** Runs the command that the arguments name. An error ends the process, see user-error.ts and exit-codes.ts. */
 export async function runCommandLine(args: string[]): Promise<void> {
+  const [name = ""] = args;
+  const answers = Object.hasOwn(commands, name) && commands[name]!.answers === true;
+  if (answers) endAtUncaughtErrors();
   try {
     await run(args);
   } catch (error) {
-    process.exit(await reportError(error));
+    await endWithError(error, answers || error instanceof NoSuchCommand);
   }
 }
 
-async function run([name, ...args]: string[]): Promise<void> {
-  if (name === undefined) throw new UserError(`a command is missing\n\n${helpOfAll()}`);
-  if (name === "--help" || name === "-h") return say(helpOfAll());
-  if (name === "--version") return say(version);
-  const entry = entryOf(commands, name);
-  if (entry === undefined)
-    throw new UserError(
-      `there is no command ${JSON.stringify(masked(name))}, expected one of ${Object.keys(commands).join(", ")}; see venuewatch --help`,
-    );
-  const command = await entry.load();
-  if ("actions" in command) await runAction(name, command, args);
-  else await runOne(name, command, args);
-}
-
-async function runAction(name: string, { help, actions }: Actions, [action, ...args]: string[]): Promise<void> {
-  if (action === "--help" || action === "-h") return say(helpOfActions(name, help, actions));
-  const entry = entryOf(actions, action ?? "");
-  if (entry === undefined)
-    throw new UserError(
-      `${name} ${action === undefined ? "needs an action" : `has no action ${JSON.stringify(action)}`}, expected one of ${Object.keys(actions).join(", ")}; see venuewatch ${name} --help`,
-    );
-  const loaded = "load" in entry ? await entry.load() : entry;
-  if ("actions" in loaded) return runAction(`${name} ${action}`, loaded, args);
-  await runOne(`${name} ${action}`, loaded, args);
+async function run(args: string[]): Promise<void> {
+  const [first] = args;
+  if (first === undefined) throw new NoSuchCommand(`a command is missing\n\n${helpOfAll(commands)}`);
+  if (isHelp(first)) return say(helpOfAll(commands));
+  if (first === "--version") return say(version);
+  const found = await foundCommand(commands, args);
+  const { name, command, rest } = found;
+  if (!("actions" in command)) return runOne(name, command, rest);
+  if (rest.length === 0) throw noSuchAction(name, command);
+  say(helpOf(found));
 }
 
 async function runOne(name: string, command: Runnable, args: string[]) {
   const given = parse(name, command, args);
-  if (given.values["help"]) return say(helpOf(name, command));
-  await command.run(given);
-}
-
-function entryOf<E>(entries: Record<string, E>, name: string): E | undefined {
-  return Object.hasOwn(entries, name) ? entries[name] : undefined;
+  if (given.values["help"]) return say(helpOf({ name, command }));
+  await command.run(given, commands);
 }
 
 function parse(name: string, command: Runnable, args: string[]): Given {
@@ -139,69 +148,35 @@ function parse(name: string, command: Runnable, args: string[]): Given {
 
 function fits(given: number, words: string[]): boolean {
   const any = words.at(-1)?.endsWith("…]") === true;
-  return any ? given >= words.length - 1 : given === words.length;
+  const required = words.filter((word) => !word.startsWith("[")).length;
+  return given >= required && (any || given <= words.length);
 }
 
 function parsed(name: string, options: Options, args: string[]): Given {
+  const all: Options = { ...options, help: { type: "boolean", help: "print this" } };
   try {
     const { values, positionals } = parseArgs({
       args,
-      options: { ...options, help: { type: "boolean", short: "h" } },
+      options: { ...all, help: { type: "boolean", short: "h" } },
       allowPositionals: true,
     });
     return { values, words: positionals };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (!code?.startsWith("ERR_PARSE_ARGS")) throw error;
-    throw new UserError(`${name}: ${message}; venuewatch ${name} --help lists the options`, { cause: error });
+    const hint = code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" ? optionMeant(args, Object.keys(all)) : "";
+    throw new UserError(`${name}: ${message}${hint}; venuewatch ${name} --help lists the options`, { cause: error });
   }
 }
 
-function helpOfAll(): string {
-  return [
-    "usage: venuewatch <command> [options]",
-    "",
-    ...listed(commands),
-    "",
-    "venuewatch <command> --help describes a command; --version prints the version.",
-    "Settings are environment variables, see docs/settings.md.",
-  ].join("\n");
-}
-
-function helpOfActions(name: string, help: string, actions: Actions["actions"]): string {
-  return [
-    `usage: venuewatch ${name} <action> [options]`,
-    "",
-    help,
-    "",
-    ...listed(actions),
-    "",
-    ...aligned([["--help", "print this"]]),
-    "",
-    `venuewatch ${name} <action> --help describes an action.`,
-  ].join("\n");
-}
-
-function helpOf(name: string, { help, options = {}, words = [] }: Runnable) {
-  const usage = ["usage: venuewatch", name, ...words, "[options]"].join(" ");
-  const all: Options = {
-    ...options,
-    help: { type: "boolean", help: "print this" },
-  };
-  const lines = Object.entries(all).map(([option, { type, help }]): [string, string] => [
-    type === "string" ? `--${option} <value>` : `--${option}`,
-    help,
-  ]);
-  return [usage, "", help, "", ...aligned(lines)].join("\n");
-}
-
-function listed(entries: Record<string, Action | Entry>): string[] {
-  return aligned(Object.entries(entries).map(([name, { summary }]) => [name, summary]));
-}
-
-function aligned(lines: [string, string][]): string[] {
-  const width = Math.max(...lines.map(([name]) => name.length));
-  return lines.map(([name, text]) => `  ${name.padEnd(width)} ${text}`);
+/** For the first option that does not exist. */
+function optionMeant(args: string[], options: string[]): string {
+  const typed = args.flatMap((arg) => /^--([^=]+)/.exec(arg)?.[1] ?? []);
+  const unknown = typed.find((name) => !options.includes(name));
+  return didYouMean(
+    `--${unknown ?? ""}`,
+    options.map((name) => `--${name}`),
+  );
 }
 
 function say(text: string): void {

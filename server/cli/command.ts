@@ -5,10 +5,17 @@ export interface Runnable {
   /** Describes the command; `--help` adds the usage and the options. */
   help: string;
   options?: Options;
-  /** Arguments besides options, as `--help` shows them; `[ID…]` is any number of them. */
+  /**
+   * Arguments besides options, as `--help` shows them: `ID` is required, `[VENUE]` may be missing, `[ID…]` is any
+   * number of them, and `bash|zsh|fish` is one of these words. Completion offers the ids of venues for `VENUE`.
+   */
   words?: string[];
-  /** A command that runs in lifecycle.ts ends the process itself. */
-  run: (given: Given) => Promise<void>;
+  /**
+   * A command that runs in lifecycle.ts ends the process itself.
+   *
+   * @param commands all of them, for those that tell of others
+   */
+  run: (given: Given, commands: Commands) => Promise<void>;
 }
 
 export interface Actions {
@@ -24,6 +31,8 @@ export type Options = Record<
     help: string;
     /** Then error messages repeat no argument: it may be a secret whose option was forgotten. */
     secret?: boolean;
+    /** The words that it takes, which completion offers. */
+    values?: readonly string[];
   }
 >;
 
@@ -40,4 +49,9 @@ export interface Action extends Runnable {
 export interface Entry {
   summary: string;
   load: () => Promise<Command>;
+  /** Set if its exit code is its answer (exit-codes.ts). */
+  answers?: true;
 }
+
+/** By name, in the order of `--help`. */
+export type Commands = Record<string, Entry>;

@@ -27,11 +27,11 @@ database, whether or not core runs. URLs, keys and secrets are encrypted with CH
 --json each command prints JSON; docs/channels.md describes its fields.`;
 
 const addOptions = {
-  format: { type: "string", help: "native (default), chat or paging" },
+  format: { type: "string", help: "native (default), chat or paging", values: formats },
   url: { type: "string", secret: true, help: "native and chat: where to post; - reads it from standard input" },
   key: { type: "string", secret: true, help: "paging: the routing key; - reads it from standard input" },
-  "service-region": { type: "string", help: "paging: us or eu, the region of the key" },
-  floor: { type: "string", help: "degraded (default): send all alerts; outage: send outages only" },
+  "service-region": { type: "string", help: "paging: us or eu, the region of the key", values: serviceRegions },
+  floor: { type: "string", help: "degraded (default): send all alerts; outage: send outages only", values: floors },
   venue: { type: "string", help: "send alerts of these venues only, separated by commas (default: all)" },
   category: { type: "string", help: "send alerts of these categories of venues only (default: all)" },
   description: { type: "string", help: "a note for the list, at most 200 characters" },

@@ -169,7 +169,7 @@ export const settingTable = [
     name: "BASE_URL",
     default: "`http://localhost:PORT`",
     meaning:
-      "public address of the API; if `HOST` is set, its address is the default. Core stores it in the database for `channel test` and `delivery replay`",
+      "public address of the API, where `status` and `check` ask, too; if `HOST` is set, its address is the default. Core stores it in the database for `channel test` and `delivery replay`",
   },
   {
     name: "RATE_LIMIT",

@@ -4,12 +4,12 @@ import { isIP } from "node:net";
 import { lookup } from "node:dns/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ClockWatch, makeClockWatch } from "../../../probe/network/clock-error.js";
-import { isUnmeasured, type MeasurementOutcome } from "../../../probe/rest/measurement.js";
-import { makeResolver, type Resolver } from "../../../probe/network/resolver.js";
-import { makeRest, type Rest } from "../../../probe/rest/rest.js";
-import { openSocket } from "../../../probe/stream/socket.js";
+import { makeResolver } from "../../../probe/network/resolver.js";
+import { makeRest } from "../../../probe/rest/rest.js";
 import { exceedsTolerance } from "../../../probe/network/probe-troubles.js";
+import { unmeasuredReasons } from "../../../shared/measurement/unmeasured.js";
 import { hostsOf, type Registry, type Venue } from "../../../shared/registry/registry.js";
+import { endpointsOnce, type MeasuredPart, socketsOnce } from "../measured-once.js";
 import { type Finding, failure, ok, warning } from "./finding.js";
 
 export interface Reached {
@@ -27,9 +27,6 @@ const startWithinMs = 15_000;
 const warnExpiryDays = 14;
 const dayMs = 86_400_000;
 
-/** Faults that affect a whole host: its other endpoints are skipped. */
-const hostFaults = new Set(["dns", "connect", "tls", "timeout"]);
-
 export async function venuesReached({ venues }: Registry, userAgent: string): Promise<Reached> {
   const clock = makeClockWatch();
   const resolver = makeResolver(venues.flatMap(hostsOf));
@@ -41,10 +38,10 @@ export async function venuesReached({ venues }: Registry, userAgent: string): Pr
       venues.map(async (venue, place) => {
         await sleep(place * betweenVenuesMs);
         const [answers, upgrades] = await Promise.all([
-          endpointsOf(venue, rest, deadline),
-          socketsOf(venue, userAgent, resolver),
+          endpointsOnce(venue.rest, (endpoint) => rest.endpoint(endpoint), deadline),
+          socketsOnce(venue, userAgent, resolver),
         ]);
-        return [...answers, ...upgrades];
+        return [...answers, ...upgrades].map(triedOf);
       }),
     );
     const findings = venues.map((venue, at) => findingOf(venue, tried[at]!));
@@ -68,75 +65,15 @@ interface Tried {
   expiresAt: Date | null;
 }
 
-/** Sequential; the first endpoint of each host uses a fresh connection. */
-async function endpointsOf({ rest: endpoints }: Venue, rest: Rest, deadline: AbortSignal): Promise<Tried[]> {
-  const tried: Tried[] = [];
-  const dead = new Map<string, string>();
-  for (const endpoint of endpoints) {
-    const what = `rest:${endpoint.name}`;
-    const { host } = new URL(endpoint.url);
-    const failedBefore = dead.get(host);
-    if (failedBefore !== undefined) {
-      tried.push(inconclusive(what, `skipped after ${failedBefore}`));
-      continue;
-    }
-    if (deadline.aborted) {
-      tried.push(inconclusive(what, "skipped for lack of time"));
-      continue;
-    }
-    const outcome = await rest.endpoint(endpoint)(deadline, true);
-    const one = triedOf(what, outcome);
-    tried.push(one);
-    if (isUnmeasured(outcome) || hostFaults.has(outcome.fault ?? "")) dead.set(host, what);
-  }
-  return tried;
-}
-
-function triedOf(what: string, outcome: MeasurementOutcome): Tried {
-  if (isUnmeasured(outcome)) return inconclusive(what, `not measured (${outcome.unmeasured})`);
-  const { fault, httpStatus, latencyUs, certificateExpiresAt } = outcome;
-  const status = httpStatus === null ? "" : ` (status ${httpStatus})`;
-  return {
-    what,
-    fault: fault && `${fault}${status}`,
-    inconclusive: false,
-    tookMs: latencyUs === null ? null : latencyUs / 1000,
-    expiresAt: certificateExpiresAt,
-  };
-}
-
-function inconclusive(what: string, why: string): Tried {
-  return { what, fault: why, inconclusive: true, tookMs: null, expiresAt: null };
-}
-
-function socketsOf({ socket }: Venue, userAgent: string, resolver: Resolver): Promise<Tried[]> {
-  if (!socket) return Promise.resolve([]);
-  const urls = [socket.url, ...socket.streams.flatMap(({ url }) => url ?? [])];
-  return Promise.all([...new Set(urls)].map((url) => upgraded(url, userAgent, resolver)));
-}
-
-function upgraded(url: string, userAgent: string, resolver: Resolver): Promise<Tried> {
-  return new Promise((resolve) => {
-    const what = `socket ${new URL(url).host}`;
-    const socket = openSocket({
-      ...{ url, userAgent, resolver, onHeard() {}, onMessage() {} },
-      onOpen() {
-        const { latencyUs, connection } = socket.opened!;
-        socket.close();
-        resolve({
-          ...{ what, fault: null, inconclusive: false, tookMs: latencyUs / 1000 },
-          expiresAt: connection.certificateExpiresAt,
-        });
-      },
-      onDown({ cause, detail }) {
-        if ("unmeasured" in cause) return resolve(inconclusive(what, `${cause.unmeasured}, ${detail}`));
-        resolve({
-          ...{ what, inconclusive: false, tookMs: null, expiresAt: null },
-          fault: `${cause.fault}, ${detail}`,
-        });
-      },
-    });
-  });
+function triedOf({ component, url, fault, unmeasured, httpStatus, detail, tookMs, ...more }: MeasuredPart): Tried {
+  const isRest = component.startsWith("rest:");
+  const what = isRest ? component : `socket ${new URL(url).host}`;
+  const why = isRest ? (httpStatus === null ? "" : ` (status ${httpStatus})`) : `, ${detail}`;
+  const expiresAt = more.certificateExpiresAt;
+  if (unmeasured === null) return { what, fault: fault && `${fault}${why}`, inconclusive: false, tookMs, expiresAt };
+  const isReason = unmeasuredReasons.some((reason) => reason === unmeasured);
+  const said = isRest ? (isReason ? `not measured (${unmeasured})` : unmeasured) : `${unmeasured}${why}`;
+  return { what, fault: said, inconclusive: true, tookMs, expiresAt };
 }
 
 function findingOf({ id }: Venue, tried: Tried[]): Finding {

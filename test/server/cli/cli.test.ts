@@ -1,9 +1,12 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 
 import { commands } from "../../../server/cli/command-line.js";
 import { packagedFile, version } from "../../../shared/config/package.js";
+import { freePort } from "../../support/free-port.js";
 import { runCli } from "../../support/run-script.js";
+import { serveTcp } from "../../support/tcp-server.js";
 
 /** Returns what the program prints before it ends with this exit code. */
 async function outputOf(t: Test, args: string[], code: number, env: Record<string, string> = {}): Promise<string> {
@@ -42,19 +45,28 @@ void t.test("a word that may be a secret is not repeated", async (t) => {
     t.notMatch(await outputOf(t, args, 2), "hunter2");
 });
 
-void t.test("--version prints the package's version", async (t) => {
+void t.test("--version and version print the package's version", async (t) => {
   t.equal(await outputOf(t, ["--version"], 0), `${version}\n`);
+  t.equal(await outputOf(t, ["version"], 0), `${version}\n`);
+});
+
+void t.test("help is --help, of all commands, of one, and of an action", async (t) => {
+  for (const path of [[], ["status"], ["channel"], ["channel", "add"], ["stalls", "measure"], ["help"]])
+    t.equal(await outputOf(t, ["help", ...path], 0), await outputOf(t, [...path, "--help"], 0), path.join(" "));
+  t.match(await outputOf(t, ["help", "status", "okx"], 2), "venuewatch: status has no actions");
+  t.match(await outputOf(t, ["help", "channel", "ad"], 2), 'channel has no action "ad"');
 });
 
 void t.test("a usage error prints one sentence and exits with code 2", async (t) => {
   const mistakes: [string[], string | RegExp][] = [
-    [[], /^venuewatch: a command is missing\n\nusage: /],
-    [["upp"], /^venuewatch: there is no command "upp", expected one of .*up/],
-    [["toString"], 'there is no command "toString"'],
     [["up", "--fast"], "venuewatch: up: Unknown option '--fast'"],
     [["up", "now"], "venuewatch: up takes no arguments besides options, got now"],
     [["stalls"], "venuewatch: stalls needs an action, expected one of measure; see venuewatch stalls --help"],
-    [["stalls", "mesure"], 'venuewatch: stalls has no action "mesure", expected one of measure'],
+    [["stalls", "mesure"], 'venuewatch: stalls has no action "mesure", expected one of measure; did you mean measure?'],
+    [
+      ["stalls", "measure", "--dais", "2"],
+      /Unknown option '--dais'.*; did you mean --days\?; venuewatch stalls measure/,
+    ],
     [
       ["stalls", "measure", "--days", "9"],
       'venuewatch: --days: expected a whole number from 1 to 8, as samples are kept for 8 days, got "9"',
@@ -69,6 +81,48 @@ void t.test("a usage error prints one sentence and exits with code 2", async (t)
     t.match(output, message);
     t.notMatch(output, /^ +at /m, "no stack");
   }
+});
+
+void t.test("where the exit code is an answer, errors have other codes, also if the command is misspelt", async (t) => {
+  const mistakes: [string[], string | RegExp][] = [
+    [[], /^venuewatch: a command is missing\n\nusage: /],
+    [
+      ["upp"],
+      /^venuewatch: there is no command "upp", expected one of .*up.*; did you mean up\?; see venuewatch --help\n$/,
+    ],
+    [["statsu", "okx"], 'there is no command "statsu"'],
+    [["toString"], 'there is no command "toString"'],
+    [["status", "okx", "kraken"], "venuewatch: status takes [VENUE] besides options, got okx kraken"],
+    [["status", "--jsn"], "did you mean --json?"],
+    [["check"], "venuewatch: check takes VENUE besides options, got none"],
+    [["check", "okx", "--url", "okx"], "expected an http:// or https:// address without user name, ? and # where"],
+  ];
+  for (const [args, message] of mistakes) {
+    const output = await outputOf(t, args, 64);
+    t.match(output, message);
+    t.notMatch(output, /^ +at /m, "no stack");
+  }
+  t.match(await outputOf(t, ["status"], 64, { PORT: "x" }), "PORT: expected a port");
+  t.match(await outputOf(t, ["check", "okx"], 64, { REGISTRY: "/nowhere.json" }), "/nowhere.json");
+  const away = { BASE_URL: `http://127.0.0.1:${await freePort()}` };
+  const full = ["-c", 'exec "$0" "$@" >/dev/full', process.execPath, packagedFile("dist/server/cli.js")];
+  const { status, stderr } = spawnSync("/bin/sh", [...full, "status", "--json"], { env: { ...process.env, ...away } });
+  t.equal(status, 64);
+  t.match(stderr.toString(), /^venuewatch: standard output cannot be written \(ENOSPC\): .*\n$/);
+});
+
+void t.test("a bug does not look like a degraded venue", async (t) => {
+  const silent = await serveTcp(t, () => {});
+  const bug = `
+    const timer = setInterval(() => {
+      if (process.listenerCount("uncaughtException") === 0) return;
+      clearInterval(timer);
+      throw new Error("a bug");
+    }, 10);`;
+  const preloaded = [`--import=data:text/javascript,${encodeURIComponent(bug)}`];
+  const script = runCli(t, ["status", "--url", `http://127.0.0.1:${silent}`], {}, preloaded);
+  t.equal(await script.ended, 70);
+  t.match(script.output(), /^Error: a bug\n +at /);
 });
 
 void t.test("all wrong settings are reported together, before anything starts", async (t) => {
@@ -90,7 +144,7 @@ void t.test("an unsupported Node version gets one sentence", async (t) => {
   ] as const) {
     const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${old}" } })`;
     const script = runCli(t, ["--version"], {}, [`--import=data:text/javascript,${encodeURIComponent(pretend)}`]);
-    t.equal(await script.ended, refused ? 2 : 0, old);
+    t.equal(await script.ended, refused ? 64 : 0, old);
     if (refused) t.match(script.output(), /^venuewatch: Node 20\.18\.1 or newer is needed, this is Node [\d.]+: .+\n$/);
   }
   const { engines } = JSON.parse(readFileSync(packagedFile("package.json"), "utf8")) as { engines: { node: string } };

@@ -1,0 +1,40 @@
+/**
+ * Exit codes of commands whose exit code is their answer, such as `status`: a script then reads 1 and 2 as `degraded`
+ * and `outage`. So errors of these commands have the codes of sysexits(3), and so has a command that does not exist: it
+ * may be a misspelt `status`.
+ */
+
+import { exitCodes, outputFault, reportError } from "../../shared/process/user-error.js";
+
+/** By the code that other commands end with. */
+const besidesAnswers = { [exitCodes.bug]: 70, [exitCodes.userError]: 64 } as const;
+
+/** Prints an error, and ends the process. */
+export async function endWithError(error: unknown, answers: boolean): Promise<never> {
+  const code = await reportError(error);
+  process.exit(answers && code !== exitCodes.done ? besidesAnswers[code] : code);
+}
+
+/** Errors outside of the command's promise would otherwise end Node with code 1. */
+export function endAtUncaughtErrors(): void {
+  process.on("uncaughtException", (error) => void endWithError(error, true));
+}
+
+/**
+ * Prints an answer and ends the process with its code, also if the reader of the output has left. Requests and look-ups
+ * that are still running end with it.
+ *
+ * @throws UserError if the output cannot be written
+ */
+export function endWithAnswer(code: number, output: string, remark: string | null): Promise<never> {
+  return new Promise((_, reject) => {
+    // the error also comes to the callback
+    process.stdout.on("error", () => {});
+    process.stdout.write(output, (error) => {
+      const isLost = error && (error as NodeJS.ErrnoException).code !== "EPIPE";
+      if (isLost) return reject(outputFault(error) ?? error);
+      if (remark !== null) process.stderr.write(`venuewatch: ${remark}\n`);
+      process.exit(code);
+    });
+  });
+}

@@ -1,0 +1,172 @@
+/** Gathers the evidence within a few seconds: asks the service, and measures the venue and other venues from here. */
+
+import { setMaxListeners } from "node:events";
+import { isIP, type LookupFunction } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ClockWatch } from "../../../probe/network/clock-error.js";
+import { makeResolver, type Resolver } from "../../../probe/network/resolver.js";
+import { makeAnswerVerdict } from "../../../probe/rest/answer-verdict.js";
+import { makeChainHeads } from "../../../probe/rest/chain-heads.js";
+import { type Measurement, nothingMeasured } from "../../../probe/rest/measurement.js";
+import { makeRest, type Measure, type Rest } from "../../../probe/rest/rest.js";
+import type { Log } from "../../../shared/log/log.js";
+import { hostsOf, type Registry, type RestEndpoint, type Venue } from "../../../shared/registry/registry.js";
+import { isLocalhost, kindOfAddress } from "../../http/safe-address.js";
+import type { RemoteService } from "../../remote/service.js";
+import { endpointsOnce, isSkipped, type MeasuredPart, socketsOnce } from "../measured-once.js";
+import { type Asked, askService } from "./ask-service.js";
+import type { Control, Evidence, OddAddress, RefusedCertificate } from "./evidence.js";
+import { refusedCertificate } from "./presented-certificate.js";
+
+export interface Examination {
+  /** As the user gave it. */
+  venue: string;
+  registry: Registry;
+  service: RemoteService;
+  /** Compares this machine's clock with all hosts that answer. */
+  clock: ClockWatch;
+  userAgent: string;
+  log: Log;
+  /** Default: the system's. */
+  lookup?: LookupFunction | undefined;
+}
+
+export interface Examined extends Omit<Asked, "quorum"> {
+  evidence: Evidence;
+  /** Parts of the venue that were not tried, because others of the host failed, or for lack of time. */
+  skipped: readonly MeasuredPart[];
+}
+
+/** No measurement is started after this, and running ones end. */
+const measureWithinMs = 3_000;
+
+/** Look-ups of the system cannot be ended: after this their results are no longer waited for. */
+const lookupsWithinMs = 3_500;
+
+/** Reading a refused certificate comes after the measurements. */
+const certificateWithinMs = 1_000;
+
+export async function examine(examination: Examination): Promise<Examined> {
+  const { registry, service, clock, lookup } = examination;
+  const asked = examination.venue;
+  const venue = registry.venues.find(({ id, formerIds = [] }) => [id, ...formerIds].includes(asked)) ?? null;
+  const controls = controlsFor(registry, venue);
+  const resolver = makeResolver([...(venue ? hostsOf(venue) : []), ...controls.flatMap(hostsOf)], lookup);
+  const rest = makeRest({ userAgent: examination.userAgent, resolver, clock });
+  try {
+    const [said, own, others, oddAddresses] = await Promise.all([
+      askService(service, asked),
+      venue ? measuredHere(venue, { ...examination, rest, resolver }) : [],
+      measuredControls(controls, rest),
+      venue ? oddAddressesOf(venue, resolver.lookup) : [],
+    ]);
+    const here = own.filter((part) => !isSkipped(part));
+    const evidence: Evidence = {
+      venue: asked,
+      quorum: said.quorum,
+      ...{ here, controls: others, oddAddresses },
+      refusedCertificate: await certificateRefusedIn(here, resolver.lookup),
+      clock: clock.read(),
+      at: new Date(),
+    };
+    const { isUnwatched, isAway, typicalMs } = said;
+    return { evidence, skipped: own.filter(isSkipped), isUnwatched, isAway, typicalMs };
+  } finally {
+    await rest.close();
+  }
+}
+
+/** Four, so that three are left to compare clocks with while one has trouble of its own. */
+const mostControls = 4;
+
+/** Other venues from all over the registry, since neighbours there may share an operator. */
+function controlsFor({ venues }: Registry, venue: Venue | null): Venue[] {
+  const taken = new Set(venue ? hostsOf(venue) : []);
+  const others = venues.filter((one) => one !== venue && one.rest.length > 0 && !hostsOf(one).some(isTaken));
+  const step = Math.max(1, Math.floor(others.length / mostControls));
+  return others.filter((_, at) => at % step === 0).slice(0, mostControls);
+
+  // addresses of this machine are told apart by their ports, which hosts lack
+  function isTaken(host: string): boolean {
+    return taken.has(host) && kindOfAddress(host) !== "loopback";
+  }
+}
+
+interface Tools extends Pick<Examination, "registry" | "userAgent" | "log"> {
+  rest: Rest;
+  resolver: Resolver;
+}
+
+async function measuredHere(venue: Venue, { registry, userAgent, log, ...tools }: Tools): Promise<MeasuredPart[]> {
+  const { rest, resolver } = tools;
+  const heads = makeChainHeads(registry.chains ?? {});
+  const measureOf = (endpoint: RestEndpoint) =>
+    rest.endpoint(endpoint, makeAnswerVerdict({ venue, endpoint, clock: unread, heads, counterpart: null, log }));
+  const [answers, upgrades] = await Promise.all([
+    endpointsOnce(venue.rest, (endpoint) => bounded(endpoint, measureOf(endpoint)), deadline()),
+    socketsOnce(venue, userAgent, resolver, measureWithinMs),
+  ]);
+  return [...answers, ...upgrades];
+}
+
+/**
+ * Ages are judged by the server's own date instead: too few hosts have answered yet, and a reading is kept for a
+ * second, so that the one at the end would be as poor.
+ */
+const unread = { read: () => null };
+
+function measuredControls(controls: readonly Venue[], rest: Rest): Promise<Control[]> {
+  return Promise.all(
+    controls.map(async ({ id, rest: endpoints }): Promise<Control> => {
+      const one = endpoints.slice(0, 1);
+      const [measured] = await endpointsOnce(one, (endpoint) => bounded(endpoint, rest.endpoint(endpoint)), deadline());
+      return { venue: id, measured: measured! };
+    }),
+  );
+}
+
+function deadline(): AbortSignal {
+  const signal = AbortSignal.timeout(measureWithinMs);
+  setMaxListeners(0, signal);
+  return signal;
+}
+
+/** A look-up that hangs may outlive the deadline: then the name is what got no answer. */
+function bounded({ url }: RestEndpoint, measure: Measure): Measure {
+  const hung = { ...nothingMeasured, fault: isIP(new URL(url).hostname) ? "timeout" : "dns" } as const;
+  return (signal, fresh) =>
+    Promise.race([measure(signal, fresh), sleep<Measurement>(lookupsWithinMs, hung, { ref: false })]);
+}
+
+/** Of names that should be public. Names without an answer are not among them. */
+async function oddAddressesOf(venue: Venue, lookup: LookupFunction): Promise<OddAddress[]> {
+  const names = [...new Set(hostsOf(venue))].filter((host) => !isIP(host) && !isLocalhost(host));
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const addresses = await addressesOf(name, lookup);
+      return addresses.map((address) => ({ name, address, kind: kindOfAddress(address) }));
+    }),
+  );
+  return found.flat().filter(({ kind }) => kind !== "public");
+}
+
+function addressesOf(name: string, lookup: LookupFunction): Promise<string[]> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve([]), lookupsWithinMs);
+    lookup(name, { all: true }, (error, found) => {
+      clearTimeout(timer);
+      // the measurement reports the error
+      if (error) return resolve([]);
+      resolve(typeof found === "string" ? [found] : found.map(({ address }) => address));
+    });
+  });
+}
+
+/** Of the first part whose handshake failed. */
+async function certificateRefusedIn(
+  here: readonly MeasuredPart[],
+  lookup: LookupFunction,
+): Promise<RefusedCertificate | null> {
+  const refused = here.find(({ fault, url }) => fault === "tls" && /^(?:https|wss):/.test(url));
+  return refused ? refusedCertificate(new URL(refused.url), lookup, certificateWithinMs) : null;
+}

@@ -1,0 +1,346 @@
+/**
+ * Who is to blame: a table of rules, of which the first that applies decides. docs/check.md explains them.
+ *
+ * Two principles hold for all of them, and a test for random evidence:
+ *
+ * - What a quorum of regions sees is never blamed on the user. So the first rule is the venue's.
+ * - Without a quorum nobody is blamed, except this machine where it reaches none of several hosts, trusts none of them,
+ *   or has another time than most: hosts that have nothing to do with each other then take the place of the regions.
+ */
+
+import type { MeasuredPart } from "../measured-once.js";
+import {
+  answered,
+  type ClockOffset,
+  type Evidence,
+  isBad,
+  isGood,
+  type Quorum,
+  type RefusedCertificate,
+} from "./evidence.js";
+
+export const culprits = [
+  ...(["nobody", "venue", "unknown"] as const),
+  ...(["place", "rate-limit", "network", "resolver", "interception", "clock"] as const),
+] as const;
+
+/**
+ * - `nobody` everything is good, here and elsewhere
+ * - `venue` a quorum of regions sees it, too
+ * - `unknown` it cannot be told
+ * - `place` the venue, or the way to it, treats this country or network differently from others
+ * - `rate-limit` the venue limits the requests of this address
+ * - `network` this machine reaches no other host, either
+ * - `resolver` this machine's resolver does not lead to the venue
+ * - `interception` something between here and the venue answers TLS in its place
+ * - `clock` this machine's clock is wrong
+ */
+export type Culprit = (typeof culprits)[number];
+
+export interface CheckVerdict {
+  culprit: Culprit;
+  /** The name of the rule in docs/check.md. */
+  rule: string;
+  /** One sentence, without its full stop. */
+  says: string;
+  /** What to do; null: nothing. */
+  advice: string | null;
+}
+
+interface Rule {
+  rule: string;
+  culprit: Culprit;
+  when: (evidence: Evidence) => boolean;
+  says: (evidence: Evidence) => string;
+  advice: string | null;
+}
+
+/** Below this, a wrong clock harms nobody: venues accept signed requests that are a second off. */
+export const tolerableClockErrorMs = 1_000;
+
+/** A short outage is confirmed by the regions about this long after its beginning. */
+const ifYoung = "if it began within the last minute, the regions may not have confirmed it yet: check again";
+
+export const rules: readonly Rule[] = [
+  {
+    rule: "venue",
+    culprit: "venue",
+    when: (e) => isConfirmedBad(e),
+    says: (e) => `it is the venue: ${regionsSay(e.quorum)}`,
+    advice: "wait, or use another venue; its page of the service shows the evidence",
+  },
+  {
+    rule: "no-name-resolves",
+    culprit: "resolver",
+    when: (e) => nothingAnswers(e) && all(e).every(isUnresolved),
+    says: () => "it is this machine's resolver: no name resolves here",
+    advice: "check /etc/resolv.conf, the name server, and whether this machine is online",
+  },
+  {
+    rule: "certificate-and-clock",
+    culprit: "clock",
+    when: (e) => isTrusted(e.quorum) && hasFault(e, "tls") && isOff(e.clock) && isExplainedByClock(e),
+    says: (e) => `it is this machine's clock, which is ${offText(e.clock!)}: so the venue's certificate seems invalid`,
+    advice: "synchronise this machine with a time server",
+  },
+  {
+    rule: "no-certificate-valid-now",
+    culprit: "clock",
+    when: (e) => everyCertificateRefused(e) && isOfOtherTime(e.refusedCertificate) && e.clock === null,
+    says: () => "it is this machine's clock: no venue's certificate is valid at its time",
+    advice: "synchronise this machine with a time server",
+  },
+  {
+    rule: "refused-certificate",
+    culprit: "interception",
+    when: (e) =>
+      (isTrusted(e.quorum) || everyCertificateRefused(e)) && hasFault(e, "tls") && isForged(e.refusedCertificate),
+    says: ({ refusedCertificate: refused }) =>
+      `something between this machine and the venue answers in its place: it presents a certificate of ${refused!.issuer} for ${refused!.host} (${refused!.code})`,
+    advice: "look for a proxy, a virus scanner or a portal that intercepts TLS; trust it, or exclude the venue from it",
+  },
+  {
+    rule: "odd-address",
+    culprit: "resolver",
+    when: (e) => isTrusted(e.quorum) && e.here.some(isBad) && e.oddAddresses.length > 0,
+    says: ({ oddAddresses: [odd] }) =>
+      `it is this machine's resolver, which leads ${odd!.name} to ${odd!.address}, and that is ${odd!.kind}`,
+    advice: "check /etc/hosts, and whether the name server filters names",
+  },
+  {
+    rule: "nothing-answers",
+    culprit: "network",
+    when: nothingAnswers,
+    says: ({ controls }) =>
+      `it is this machine's network: neither the venue nor ${controls.length} other venues can be reached from here`,
+    advice: "check this machine's connection, its firewall and its proxy",
+  },
+  {
+    rule: "most-controls-away",
+    culprit: "network",
+    when: (e) => isTrusted(e.quorum) && !e.here.some(answered) && e.here.some(isNotGood) && mostControlsAway(e),
+    says: ({ controls }) =>
+      `it is this machine's network: ${controls.filter(({ measured }) => !answered(measured)).length} of ${controls.length} other venues cannot be reached from here, either`,
+    advice: "check this machine's connection, its firewall and its proxy",
+  },
+  {
+    rule: "no-socket",
+    culprit: "network",
+    when: (e) => isTrusted(e.quorum) && e.here.some(({ unmeasured }) => unmeasured === "sockets"),
+    says: () => "it is this machine: it has no socket, port or memory left",
+    advice: "close programs with many connections, or raise the limit of open files",
+  },
+  {
+    rule: "name-does-not-resolve",
+    culprit: "resolver",
+    when: (e) => isTrusted(e.quorum) && e.here.some(isUnresolved),
+    says: () => "it is this machine's resolver: it does not know the venue's name, which resolves elsewhere",
+    advice: "ask another name server, and check whether this one filters names",
+  },
+  {
+    rule: "rate-limit",
+    culprit: "rate-limit",
+    when: (e) => isTrusted(e.quorum) && hasFault(e, "limited"),
+    says: (e) => `the venue limits the requests of this address (${statusesOf(e, "limited")}), and serves others`,
+    advice: "send fewer requests, and wait as long as Retry-After says: more requests may prolong it",
+  },
+  {
+    rule: "refused-here",
+    culprit: "place",
+    when: (e) => isTrusted(e.quorum) && hasFault(e, "blocked"),
+    says: (e) => `the venue refuses this country or network (${statusesOf(e, "blocked")}), and serves others`,
+    advice: "use it from another place or address, as far as its terms allow that",
+  },
+  {
+    rule: "some-regions",
+    culprit: "place",
+    when: (e) => isTrusted(e.quorum) && dissentOn(e) > 0,
+    says: (e) => `the venue does not serve every place: ${dissentText(e)}, while most regions see nothing`,
+    advice: `use it from another place; ${ifYoung}`,
+  },
+  {
+    rule: "only-here",
+    culprit: "place",
+    when: (e) => isTrusted(e.quorum) && e.here.some(isBad) && all(e).some(answered),
+    says: (e) =>
+      `the venue, or the way to it, fails this country or network alone (${faultsOf(e)}): the regions see no trouble, and other requests are answered here`,
+    advice: `check a firewall or proxy in between; ${ifYoung}`,
+  },
+  {
+    rule: "wrong-clock",
+    culprit: "clock",
+    when: (e) => !e.here.some(isNotGood) && isOff(e.clock),
+    says: (e) =>
+      `it is this machine's clock, which is ${offText(e.clock!)}: venues refuse signed requests of another time`,
+    advice: "synchronise this machine with a time server",
+  },
+  {
+    rule: "nothing-wrong",
+    culprit: "nobody",
+    when: (e) => isTrusted(e.quorum) && e.here.length > 0 && e.here.every(isGood),
+    says: () => "nothing is wrong: the venue answers here, and the regions see no trouble",
+    advice: "if your requests fail all the same, look at their keys, rights and parameters",
+  },
+  {
+    rule: "not-in-registry",
+    culprit: "nobody",
+    when: (e) => isTrusted(e.quorum) && e.here.length === 0,
+    says: () => "the regions see no trouble; it was not measured from here, because the registry does not have it",
+    advice: "set REGISTRY to the registry of that service to measure it from here, too",
+  },
+  {
+    rule: "good-here",
+    culprit: "unknown",
+    when: (e) => e.here.some(isGood) && !e.here.some(isBad),
+    says: (e) => `it answers here; whether it also does elsewhere cannot be told, because ${reasonOf(e)}`,
+    advice: null,
+  },
+  {
+    rule: "bad-here",
+    culprit: "unknown",
+    when: (e) => e.here.some(isBad),
+    says: (e) => `it fails here (${faultsOf(e)}); whether only here cannot be told, because ${reasonOf(e)}`,
+    advice: "check again, or ask another service",
+  },
+  {
+    rule: "not-measured",
+    culprit: "unknown",
+    when: () => true,
+    says: (e) => `it could not be measured from here, and ${reasonOf(e)}`,
+    advice: "check again",
+  },
+];
+
+/** Pure: the same evidence gives the same verdict. */
+export function verdictOf(evidence: Evidence): CheckVerdict {
+  const { rule, culprit, says, advice } = rules.find(({ when }) => when(evidence))!;
+  return { culprit, rule, says: says(evidence), advice };
+}
+
+/** By the state of the venue, or of a component that fails here. */
+function isConfirmedBad({ quorum, here }: Evidence): boolean {
+  if (quorum.kind !== "confirmed") return false;
+  const failing = new Set(here.filter(isBad).map(({ component }) => component));
+  const isBadHere = quorum.components.some(
+    ({ component, state }) => failing.has(component) && (state === "outage" || state === "degraded"),
+  );
+  return quorum.state !== "operational" || isBadHere;
+}
+
+/** A quorum confirms that the venue works. That it does not is decided by the first rule, before others ask. */
+function isTrusted(quorum: Quorum): boolean {
+  return quorum.kind === "confirmed" && quorum.state === "operational";
+}
+
+/** Without a quorum, others have to be silent that have nothing to do with each other. */
+const fewestWithoutQuorum = 3;
+
+function nothingAnswers(e: Evidence): boolean {
+  const fewest = isTrusted(e.quorum) ? 1 : fewestWithoutQuorum;
+  return e.controls.length >= fewest && e.here.some(isNotGood) && !all(e).some(answered);
+}
+
+/** That of the venue, and those of hosts that have nothing to do with it. */
+function everyCertificateRefused(e: Evidence): boolean {
+  const isRefused = ({ fault }: MeasuredPart) => fault === "tls";
+  return (
+    hasFault(e, "tls") &&
+    e.controls.length >= fewestWithoutQuorum &&
+    e.controls.every(({ measured }) => isRefused(measured)) &&
+    !e.here.some(answered)
+  );
+}
+
+function all({ here, controls }: Evidence): MeasuredPart[] {
+  return [...here, ...controls.map(({ measured }) => measured)];
+}
+
+function mostControlsAway({ controls }: Evidence): boolean {
+  const away = controls.filter(({ measured }) => !answered(measured)).length;
+  return away >= 2 && away * 2 > controls.length;
+}
+
+function isNotGood(part: MeasuredPart): boolean {
+  return !isGood(part);
+}
+
+function isUnresolved({ fault, unmeasured }: MeasuredPart): boolean {
+  return fault === "dns" || unmeasured === "resolver";
+}
+
+function hasFault({ here }: Evidence, fault: string): boolean {
+  return here.some((part) => part.fault === fault);
+}
+
+/** The number of regions that do not agree that what fails here is good. */
+function dissentOn({ quorum, here }: Evidence): number {
+  if (quorum.kind !== "confirmed" || quorum.dissenting?.length === 0) return 0;
+  const failing = new Set(here.filter(isBad).map(({ component }) => component));
+  const dissents = quorum.components
+    .filter(({ component }) => failing.has(component))
+    .map(({ agreeing, reporting }) => reporting - agreeing);
+  return Math.max(0, ...dissents);
+}
+
+function isOff(clock: ClockOffset | null): boolean {
+  return clock !== null && Math.abs(clock.errorMs) - clock.withinMs > tolerableClockErrorMs;
+}
+
+/** By its dates alone. */
+function isOfOtherTime(refused: RefusedCertificate | null): boolean {
+  return refused !== null && ["CERT_NOT_YET_VALID", "CERT_HAS_EXPIRED"].includes(refused.code);
+}
+
+/** Not the venue's own: of an authority that is not trusted, or for another name. */
+function isForged(refused: RefusedCertificate | null): boolean {
+  return refused !== null && !isOfOtherTime(refused);
+}
+
+/** The certificate is valid now, but not by this machine's clock. */
+function isExplainedByClock({ clock, refusedCertificate: refused, at }: Evidence): boolean {
+  if (refused === null || !isOfOtherTime(refused)) return false;
+  const trueMs = +at - clock!.errorMs;
+  return +refused.validFrom <= trueMs && trueMs <= +refused.validUntil;
+}
+
+function offText({ errorMs }: ClockOffset): string {
+  const seconds = Math.abs(errorMs) / 1000;
+  return `${seconds < 100 ? seconds.toFixed(1) : Math.round(seconds)} s ${errorMs > 0 ? "ahead" : "behind"}`;
+}
+
+function regionsSay(quorum: Quorum): string {
+  if (quorum.kind !== "confirmed") return "";
+  const bad = quorum.components.filter(({ state }) => state === "outage" || state === "degraded");
+  const parts = bad.map(
+    ({ component, state, agreeing, reporting }) =>
+      `${component} ${state}, as ${agreeing} of ${reporting} regions agree`,
+  );
+  const more = parts.length > 3 ? ` and ${parts.length - 3} more` : "";
+  const named = parts.length === 0 ? "" : `: ${parts.slice(0, 3).join("; ")}${more}`;
+  const state = quorum.state === "operational" ? "a component fails" : `it is in state ${quorum.state}`;
+  return `${state} since ${quorum.since}${named}`;
+}
+
+function dissentText(e: Evidence): string {
+  const { quorum } = e;
+  const regions = quorum.kind === "confirmed" ? quorum.dissenting : null;
+  if (regions !== null) return `${regions.join(", ")} ${regions.length === 1 ? "sees" : "see"} trouble, too`;
+  return `not all regions agree (${dissentOn(e)} without)`;
+}
+
+function reasonOf({ quorum, here }: Evidence): string {
+  if (quorum.kind === "silent") return quorum.reason;
+  const unmeasured = here.find((part) => part.unmeasured !== null);
+  if (unmeasured) return `${unmeasured.component} could not be measured (${unmeasured.unmeasured})`;
+  return "no other venue of the registry answers here for comparison";
+}
+
+function faultsOf({ here }: Evidence): string {
+  const bad = here.filter(isBad).map(({ component, fault }) => `${component} ${fault}`);
+  return bad.length > 3 ? `${bad.slice(0, 3).join(", ")} and ${bad.length - 3} more` : bad.join(", ");
+}
+
+function statusesOf({ here }: Evidence, fault: string): string {
+  const parts = here.filter((part) => part.fault === fault);
+  return [...new Set(parts.map(({ httpStatus }) => `status ${httpStatus ?? "not said"}`))].join(", ");
+}

@@ -1,0 +1,18 @@
+import { readSettings, type Settings } from "../../shared/config/settings.js";
+import { makeService, type RemoteService, type RemoteServiceOptions } from "../remote/service.js";
+
+/** The option of commands that ask a running venuewatch. */
+export const url = {
+  type: "string",
+  help: "where venuewatch runs (default: the setting BASE_URL, http://localhost:8080 unless set)",
+} as const;
+
+/** @throws UserError if the address, or a setting, is wrong */
+export function serviceAt(
+  given: string | boolean | undefined,
+  options: RemoteServiceOptions,
+): { service: RemoteService; settings: Settings } {
+  const settings = readSettings();
+  const service = makeService(typeof given === "string" ? given : settings.baseUrl, options);
+  return { service, settings };
+}

@@ -1,0 +1,142 @@
+/** `venuewatch status` on the real API, and on what may answer in its place. */
+import t, { type Test } from "tap";
+import { statusOf } from "../../../server/commands/status.js";
+import { stateCodes, worstOf } from "../../../server/commands/status/worst-state.js";
+import { makeService } from "../../../server/remote/service.js";
+import type { StateWord } from "../../../server/remote/state-bodies.js";
+import { packagedFile } from "../../../shared/config/package.js";
+import { loadRegistry } from "../../../shared/registry/load-registry.js";
+import { serve as serveApi } from "../../support/api.js";
+import { migratedDatabase } from "../../support/database.js";
+import { ago, decide, measured, unmeasured } from "../../support/fleet.js";
+import { serve } from "../../support/measured-endpoint.js";
+
+const registry = () => loadRegistry(packagedFile("registry.json"));
+const all = { venue: null, category: null, registry };
+
+async function asked(t: Test, url: string, wanted: { venue?: string; category?: string } = {}) {
+  const service = makeService(url, { deadlineMs: 20_000 });
+  t.teardown(() => service.close());
+  return statusOf(service, { ...all, ...wanted });
+}
+
+void t.test("the worst state of several hides no trouble, and is never green by what is unknown", (t) => {
+  const cases: [StateWord[], StateWord][] = [
+    [["operational", "operational"], "operational"],
+    [["operational", "unknown"], "unknown"],
+    [["unknown", "degraded", "operational"], "degraded"],
+    [["degraded", "unknown", "outage"], "outage"],
+    [[], "unknown"],
+  ];
+  for (const [states, worst] of cases) t.equal(worstOf(states), worst, states.join(" "));
+  t.strictSame(stateCodes, { operational: 0, degraded: 1, outage: 2, unknown: 3 });
+  t.end();
+});
+
+void t.test("status of the real service", async (t) => {
+  const { pool, registry: watched } = await migratedDatabase(t);
+  const [from, now] = [ago(150), ago(0)];
+  await measured(pool, { from, to: now });
+  const two = { regions: ["eu-central", "us-east"], fault: "timeout" as const };
+  await measured(pool, { from, to: now, venue: "okx", component: "rest:ticker", ...two });
+  await measured(pool, { from, to: now, venue: "kraken", ...two });
+  await unmeasured(pool, { from, to: now, venue: "gemini" });
+  await decide(pool, now);
+  const api = await serveApi(t, { pool, registry: watched });
+  const url = `http://127.0.0.1:${api.port}`;
+
+  await t.test("lists all venues, the worst first", async (t) => {
+    const { json, text } = await asked(t, url);
+    t.match(json, { url, state: "outage", problem: null });
+    t.equal(json.board!.venues.length, watched.venues.length);
+    const lines = text.split("\n");
+    t.match(lines[0], /^venue +name +state +since +worst components$/);
+    t.match(lines[1], /^kraken +Kraken +outage +20\S+Z \(less than a minute\) +\S+ outage, .* and \d more$/);
+    t.match(lines[2], /^okx +OKX +degraded +\S+ \(.*\) +rest:ticker outage$/);
+    t.match(lines[3], /^gemini +Gemini +unknown /);
+    t.match(text, /\n\n15 venues: 1 outage, 1 degraded, 1 unknown, 12 operational; as of 20\S+Z\n$/);
+  });
+
+  await t.test("shows a venue with its components and the regions that agree", async (t) => {
+    const { json, text } = await asked(t, url, { venue: "okx" });
+    t.match(json, { state: "degraded", problem: null, venue: { id: "okx", activeIncidents: 1 } });
+    t.match(text, /^OKX \(okx, exchange\): degraded since /);
+    t.match(text, /\nrest:ticker +outage +\S+ \(.*\) +2 of 3 +okx-\d{4}-\d\d-\d\d-rest-\w+\n/);
+    t.match(text, /\nrest:time +operational +\S+ \(.*\) +3 of 3 +-\n/);
+    t.match(text, /\n1 open incident; as of /);
+    t.equal((await asked(t, url, { venue: "gemini" })).json.state, "unknown");
+    t.equal((await asked(t, url, { venue: "bybit" })).json.state, "operational");
+  });
+
+  await t.test("filters by category, and an empty list is unknown", async (t) => {
+    const exchanges = await asked(t, url, { category: "exchange" });
+    t.ok(exchanges.json.board!.venues.every(({ category }) => category === "exchange"));
+    const none = await asked(t, url, { category: "bridge" });
+    t.match(none.json, { state: "unknown", problem: /lists no venue$/, board: { venues: [] } });
+  });
+
+  await t.test("asks for the venue that was probably meant", async (t) => {
+    const { json } = await asked(t, url, { venue: "krakn" });
+    t.match(json, {
+      state: "unknown",
+      venue: null,
+      problem: /answers 404: Unknown venue "krakn"\. .*did you mean kraken\?$/,
+    });
+    t.match((await asked(t, url, { venue: "../status?x=%1b" })).json, { state: "unknown", problem: /Unknown venue/ });
+  });
+
+  await t.test("what is stale is unknown, whatever it was", async (t) => {
+    const stale = await serveApi(t, { pool, registry: watched, staleAfterMs: 1 });
+    const venue = await asked(t, `http://127.0.0.1:${stale.port}`, { venue: "kraken" });
+    t.match(venue.json, {
+      state: "unknown",
+      problem: /check that its core runs$/,
+      venue: { state: "outage", stale: true },
+    });
+    t.match(
+      venue.text,
+      /^Kraken .*: unknown \(was outage\) since .*stale, because nothing has been decided for \d+ s\n$/s,
+    );
+    const board = await asked(t, `http://127.0.0.1:${stale.port}`);
+    t.match(board.json, { state: "unknown", problem: /core runs$/ });
+    t.match(board.text, /^okx .* unknown \(was degraded\) /m);
+  });
+});
+
+void t.test("texts of a service cannot reach the terminal's controls", async (t) => {
+  const evil = "\u001b]0;owned\u0007\u009b31m\u202eKraken\nokx operational";
+  const at = "2026-01-31T12:00:00.000Z";
+  const fresh = { generatedAt: at, stale: false, ageSeconds: null };
+  const one = { component: evil, state: "outage", since: at, agreeing: 1, reporting: 1, incident: evil };
+  const venue = { id: evil, name: evil.repeat(100), category: evil, state: "outage", since: at, activeIncidents: 1 };
+  const url = await serve(t, (request, response) => {
+    const body = request.url!.startsWith("/v1/status")
+      ? { ...fresh, venues: [{ ...venue, components: [one] }] }
+      : { ...fresh, ...venue, components: [one], more: evil };
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+  });
+  const { origin } = new URL(url);
+  for (const wanted of [{}, { venue: evil }]) {
+    const { json, text } = await asked(t, origin, wanted);
+    t.equal(json.state, "outage");
+    // eslint-disable-next-line no-control-regex
+    t.notMatch(text, /(?!\n)[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/);
+    // eslint-disable-next-line no-control-regex
+    t.notMatch(JSON.stringify(json), /[\u0000-\u001f\u007f-\u009f\u202a-\u202e]|more/);
+    t.ok(
+      text.split("\n").every((line) => line.length < 1200),
+      "and none fills the screen",
+    );
+  }
+});
+
+void t.test("another program's JSON is not taken for a board", async (t) => {
+  const bodies = [{}, [], null, "x", { state: "operational" }, { venues: [{ state: "fine" }] }];
+  for (const body of bodies) {
+    const url = await serve(t, (_, response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body)),
+    );
+    const { json } = await asked(t, new URL(url).origin);
+    t.match(json, { state: "unknown", board: null, problem: /^expected the API of venuewatch at / });
+  }
+});
