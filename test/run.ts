@@ -46,6 +46,7 @@ const ci = [
   ...["doctor", "channel-command", "delivery-command"],
   ...["chain-lag", "polling", "state-since"],
   // formats of others, and their readers
+  ...["clients/bots", "clients/generated-client", "clients/python/package", "clients/python/watch"],
   ...["events", "incident-feeds", "statuspage-clients", "parquet-interrupted", "embed"],
 ];
 
