@@ -7,6 +7,7 @@ ARG NODE=node:24.21.0-bookworm-slim
 FROM ${NODE} AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
+COPY clients/typescript/package.json clients/typescript/
 COPY packages/embedded-timescaledb/package.json packages/embedded-timescaledb/
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.base.json tsconfig.product.json ./
@@ -21,6 +22,7 @@ RUN npx tsc --build tsconfig.product.json
 FROM ${NODE} AS packages
 WORKDIR /build
 COPY package.json package-lock.json ./
+COPY clients/typescript/package.json clients/typescript/
 COPY packages/embedded-timescaledb/package.json packages/embedded-timescaledb/
 # omits PostgreSQL in WebAssembly, which only the embedded database needs, because production has a server (NOTICE,
 # docs/decisions/embedded-database.md)

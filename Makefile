@@ -2,11 +2,12 @@
 # `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start secrets watch test test-ci test-long test-node-lines test-servers proofs bench figures screenshots build product lint rules format-check format clean
+.PHONY: help demo start secrets watch test test-ci test-long test-node-lines test-servers proofs bench figures screenshots clients build product lint rules format-check format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
 EMBEDDED := packages/embedded-timescaledb
+CLIENT := clients/typescript
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,7 +28,7 @@ secrets: ## create the passwords and the key for compose.yaml that are missing
 	  [ -s secrets/$$name ] || openssl rand -hex 32 >secrets/$$name; done
 	@[ -s secrets/channel_key ] || openssl rand -base64 32 >secrets/channel_key
 	@chmod 444 secrets/*
-	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus packages server sql simulator docs *.json *.md LICENSE NOTICE
+	@cd $(dir $(lastword $(MAKEFILE_LIST))) && chmod -R a+rX production prometheus clients packages server sql simulator docs *.json *.md LICENSE NOTICE
 	@echo "secrets/ has all secrets for compose.yaml; keep a copy of channel_key: without it you must add all channels again"
 
 test: build ## compile, and run the tests of five minutes
@@ -91,6 +92,10 @@ figures: build ## measure the cost of the demo and of cached boards, and write i
 screenshots: build ## take the screenshots of docs/ from a demo; needs Chromium
 	node --enable-source-maps dist/test/screenshots.js
 
+# A test compares them, and says when this is due.
+clients: build ## write the types of clients/ from the description of the API
+	node --enable-source-maps dist/test/write-client-types.js
+
 build: node_modules/.tap-built ## compile into dist/
 	@echo "== compile into dist/"
 	@$(BIN)/tsc --build
@@ -104,7 +109,7 @@ product: node_modules/.product ## compile the programs into dist/, without tests
 # Saving a source file runs the test again. Types are not checked, because that would take longer than most tests.
 watch: build ## compile on saving, and run one test: make watch TEST=server/cli/cli
 	@[ -f "test/$(TEST).test.ts" ] || { echo "expected TEST=server/cli/cli, a test below test/ without .test.ts, got \"$(TEST)\"" >&2; exit 2; }
-	@: >dist/watch.log; for project in $(EMBEDDED)/tsconfig.start.json server/pages/browser tsconfig.watch.json; do $(BIN)/tsc --project $$project --watch \
+	@: >dist/watch.log; for project in $(EMBEDDED)/tsconfig.start.json $(CLIENT) server/pages/browser tsconfig.watch.json; do $(BIN)/tsc --project $$project --watch \
 	--preserveWatchOutput >>dist/watch.log & compiling="$$compiling $$!"; done; \
 	trap "kill $$compiling" EXIT; node --enable-source-maps --watch dist/test/$(TEST).test.js
 
@@ -122,12 +127,12 @@ format: node_modules/.installed ## let the formatter rewrite the files
 	$(BIN)/prettier --write .
 
 clean: ## remove compiled files and test results; data/ stays
-	rm -rf dist $(EMBEDDED)/dist .tap
+	rm -rf dist $(EMBEDDED)/dist $(CLIENT)/dist .tap
 
 # `npm ci` installs exactly the versions of the lockfile. It empties node_modules first, so the stamp files inside exist
 # only after a complete installation. Programs may be running from there, so packages for tests are added by `npm
 # install`, which installs the same versions.
-node_modules/.product: package.json package-lock.json $(EMBEDDED)/package.json
+node_modules/.product: package.json package-lock.json $(CLIENT)/package.json $(EMBEDDED)/package.json
 	@echo "== install the programs' packages (npm ci --omit=dev)"
 	@npm ci --omit=dev --no-audit --no-fund
 	@$(MAKE) --no-print-directory optional-packages

@@ -47,6 +47,7 @@ const ci = [
   ...["check-command", "completion"],
   ...["chain-lag", "polling", "state-since"],
   // formats of others, and their readers
+  ...["clients/bots", "clients/generated-client", "clients/python/package", "clients/python/watch"],
   ...["events", "incident-feeds", "statuspage-clients", "parquet-interrupted", "embed"],
 ];
 

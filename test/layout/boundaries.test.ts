@@ -24,7 +24,10 @@ interface Manifest {
 const library = "packages/embedded-timescaledb";
 const libraryManifest = manifestIn(library);
 
-const folders = [`${library}/src`, "shared", "probe", "server", "receiving", "simulator", "test", "bench"];
+/** The client for TypeScript, another package of its own. */
+const client = "clients/typescript/src";
+
+const folders = [`${library}/src`, client, "shared", "probe", "server", "receiving", "simulator", "test", "bench"];
 
 const sources = folders.flatMap(sourcesIn);
 const isOurs = (name: string) => folders.some((folder) => name.startsWith(`${folder}/`));
@@ -46,6 +49,7 @@ const pageTexts = [
 /** What each folder may import besides itself. `server/commands` has no entry: it combines everything. */
 const mayImport: Record<string, string[]> = {
   [library]: [],
+  [client]: [],
   shared: [],
   probe: ["shared"],
   receiving: [],
@@ -138,7 +142,8 @@ void t.test("there are no import cycles, neither of values nor of types", (t) =>
 void t.test("each type of the product has a unique name", (t) => {
   const places = new Map<string, string[]>();
   for (const { path, text } of sources)
-    if (!/^(test|bench)\//.test(path))
+    // the client has the API's names
+    if (!/^(test|bench|clients)\//.test(path))
       for (const [, name = ""] of text.matchAll(/^export (?:interface|type|class) (\w+)/gm))
         places.set(name, [...(places.get(name) ?? []), path]);
   t.ok(places.size > 100);
@@ -152,7 +157,7 @@ void t.test("only entry points lie directly in the top folders", (t) => {
   const loose = sources.map(({ path }) => path).filter((path) => top.includes(posix.dirname(path)));
   t.same(loose.sort(), [
     ...["probe/metrics.ts", "probe/probe.ts"],
-    ...["server/cli.ts", "test/on-node-lines.ts", "test/run.ts", "test/screenshots.ts"],
+    ...["server/cli.ts", "test/on-node-lines.ts", "test/run.ts", "test/screenshots.ts", "test/write-client-types.ts"],
   ]);
   t.end();
 });
@@ -192,12 +197,14 @@ void t.test("only packages that package.json names are imported", (t) => {
   for (const { path, imports } of sources) {
     const named = /^(test|bench)\//.test(path)
       ? inTests
-      : !path.startsWith(`${library}/`)
-        ? always
-        : // the only file that imports optional packages; a thread loads it
-          path.endsWith("/backend-worker.ts")
-          ? embedded
-          : [];
+      : path.startsWith(`${client}/`)
+        ? []
+        : !path.startsWith(`${library}/`)
+          ? always
+          : // the only file that imports optional packages; a thread loads it
+            path.endsWith("/backend-worker.ts")
+            ? embedded
+            : [];
     const foreign = imports.filter((name) => !isOurs(name) && !isOfNode(name) && !named.includes(packageOf(name)));
     t.same(foreign, [], path);
   }
@@ -215,7 +222,11 @@ void t.test("a registry holds addresses of venues, and no local addresses", (t) 
     t.notMatch(text, /localhost|127\.0\.0\.1|file:|"\.{0,2}\/[a-z]/i, file);
   }
   const lockfile = readFileSync(packagedFile("package-lock.json"), "utf8");
-  t.notMatch(lockfile, /"resolved": "(?!packages\/)/, "the lockfile leaves the choice of the registry to npm");
+  t.notMatch(
+    lockfile,
+    /"resolved": "(?!packages\/|clients\/)/,
+    "the lockfile leaves the choice of the registry to npm",
+  );
   t.end();
 });
 

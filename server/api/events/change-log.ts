@@ -7,6 +7,8 @@ import { singleFlight } from "../../../shared/process/single-flight.js";
 export interface ChangeEvent {
   /** Increases with each change, not always by one. */
   id: number;
+  /** The instant that decided it, as it is sent. */
+  at: string;
   recordedAt: Date;
   venue: string;
   category: string;
@@ -22,6 +24,8 @@ export interface ChangeLog {
   catchUp(): Promise<void>;
   /** The number of the newest known change; of an empty history 0. */
   newest(): number;
+  /** The instant of that change, after a failover that of the first one since; null if none was within a day. */
+  newestAt(): string | null;
   /** At most `limit` changes after this number; null if some of them may no longer be known, or it is of the future. */
   after(id: number, limit: number): readonly ChangeEvent[] | null;
   /** Follows until the returned function is called. Null instead of changes: some were missed, or have been undone. */
@@ -50,6 +54,7 @@ const leap = 100_000;
 
 interface ChangeRow {
   change_id: number;
+  at: string;
   recorded_at: Date;
   venue: string;
   category: string;
@@ -62,6 +67,7 @@ export function makeChangeLog(pool: Pick<Pool, "file">, log: Log, nowMs = () => 
   /** Null until the first reading. All changes after `floor` are here. */
   let floor: number | null = null;
   let newest = 0;
+  let newestAt: string | null = null;
   let changes: ChangeEvent[] = [];
   let readAtMs = nowMs();
   const followers = new Set<Follower>();
@@ -95,10 +101,12 @@ export function makeChangeLog(pool: Pick<Pool, "file">, log: Log, nowMs = () => 
       changes = [];
       more = more.slice(landing);
       floor = more[0]!.id - 1;
+      newestAt = more[0]!.at;
       publish(null);
     }
     changes = changes.concat(more);
     newest = more.at(-1)!.id;
+    newestAt = more.at(-1)!.at;
     const oldest = +more.at(-1)!.recordedAt - keptMs;
     const forgotten = Math.max(
       changes.length - mostKept,
@@ -130,6 +138,7 @@ export function makeChangeLog(pool: Pick<Pool, "file">, log: Log, nowMs = () => 
     },
     catchUp,
     newest: () => newest,
+    newestAt: () => newestAt,
     after(id, limit) {
       if (floor === null || id < floor || id > newest) return null;
       const start = firstAfter(changes, id);
@@ -149,8 +158,9 @@ const awayWords = {
   over: "changes can be read again",
 };
 
-function changeOf({ change_id: id, recorded_at: recordedAt, venue, category, event, body }: ChangeRow): ChangeEvent {
-  return { id, recordedAt, venue, category, frame: `id: ${id}\nevent: ${event}\ndata: ${body}\n\n` };
+function changeOf({ change_id: id, at, recorded_at, venue, category, event, body }: ChangeRow): ChangeEvent {
+  const frame = `id: ${id}\nevent: ${event}\ndata: ${body}\n\n`;
+  return { id, at, recordedAt: recorded_at, venue, category, frame };
 }
 
 /** The place of the first change with a greater number: there are up to twenty thousand. */

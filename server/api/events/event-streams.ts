@@ -75,7 +75,7 @@ export function makeEventStreams(
   }
 
   function broadcast(changes: readonly ChangeEvent[] | null): void {
-    const reset = changes === null && frameOf(log.newest(), "reset", shown);
+    const reset = changes === null && frameOf(log.newest(), "reset", beginning());
     for (const stream of streams) write(stream, reset || framesFor(stream, changes ?? []));
   }
 
@@ -83,6 +83,14 @@ export function makeEventStreams(
     if (text === "" || isGone(response)) return;
     response.write(text);
     if (response.writableLength > mostUnreadBytes) response.destroy();
+  }
+
+  /**
+   * What a client needs in order to read the states without a gap: a body shows all that the stream will not send if it
+   * is of this instant or later. Bodies may be older than the stream, from a cache or another process.
+   */
+  function beginning(): object {
+    return { at: log.newestAt(), ...shown };
   }
 
   /** With the number up to which a client has everything, although its filter let nothing through. */
@@ -119,7 +127,7 @@ export function makeEventStreams(
 
   /** @param event that the stream gets first */
   function join(stream: Stream, event: "start" | "reset" | "freshness"): void {
-    write(stream, frameOf(log.newest(), event, shown));
+    write(stream, frameOf(log.newest(), event, event === "freshness" ? shown : beginning()));
     add(stream);
   }
 

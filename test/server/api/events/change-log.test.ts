@@ -60,6 +60,7 @@ void t.test("a failover that may have undone changes resets open streams, and th
   const first = await change();
   await stream.until(3);
   t.match(stream.events, [{ event: "start" }, { event: "reset" }, { id: first, event: "venue" }]);
+  t.equal(stream.events[1]!.data["at"], stream.events[2]!.data["at"], "what was undone was read before");
   const back = await listenTo(port, "/", known);
   await back.until(1);
   t.equal(back.events[0]!.event, "reset");

@@ -165,11 +165,13 @@ void t.test("a stream begins with whether the data is stale", async (t) => {
     [0, true],
     [3_600_000, false],
   ] as const) {
-    const { port } = await serve(t, { pool, registry, staleAfterMs });
-    const { events, leave, until } = await listenTo(port, "/v1/events");
+    const api = await serve(t, { pool, registry, staleAfterMs });
+    const { events, leave, until } = await listenTo(api.port, "/v1/events");
     t.teardown(leave);
     await until(1);
     t.match(events[0], { event: "start", data: { stale } });
+    const { body } = await api.ask<{ generatedAt: string }>("/v1/status");
+    t.equal(events[0]!.data["at"], body.generatedAt, "and of which instant the newest change is");
   }
 });
 
@@ -179,7 +181,7 @@ void t.test("an installation without any change has a stream", async (t) => {
   const { events, leave, until: untilCount, response } = await listenTo(port, "/v1/events");
   t.teardown(leave);
   await untilCount(1);
-  t.match(events[0], { id: 0, event: "start" });
+  t.match(events[0], { id: 0, event: "start", data: { at: null } });
   t.match(response.headers, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" });
   const resumed = await listenTo(port, "/v1/events", 0);
   t.teardown(resumed.leave);

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import re
+import urllib.parse
+from typing import Any, Callable, Iterable, Literal, cast
+
+from ._changes import Change
+from ._http import read_json
+from ._stream import Timing
+from ._watch import Watch
+from .types import (
+    Category,
+    ExchangeResponse,
+    IncidentDetailResponse,
+    IncidentsResponse,
+    RegionsResponse,
+    ReliabilityResponse,
+    StatusResponse,
+    VenueStateResponse,
+)
+
+
+class Venuewatch:
+    """A venuewatch service.
+
+    Each method reads one document of its API and raises VenuewatchError if that fails. Whoever asks often should
+    `watch` instead.
+    """
+
+    def __init__(self, url: str, *, timeout_s: float = 10.0, max_bytes: int = 16 * 2**20) -> None:
+        """`url` is the base address of a service, such as `https://status.example.org`.
+
+        `timeout_s` is for a whole answer, `max_bytes` for its uncompressed length.
+        """
+        if not re.match(r"https?://[^/]", url, re.IGNORECASE):
+            raise ValueError(f'expected url such as "https://status.example.org", got {url!r}')
+        self._base = re.sub(r"[?#].*$", "", url, flags=re.DOTALL).rstrip("/")
+        self._timeout_s = timeout_s
+        self._max_bytes = max_bytes
+
+    def status(self, *, category: Category | None = None) -> StatusResponse:
+        """The board: every venue with its components, and the open incidents."""
+        return cast(StatusResponse, self._read("status", category=category))
+
+    def state(self, venue: str) -> VenueStateResponse:
+        """One venue and its components, in about a kilobyte."""
+        return cast(VenueStateResponse, self._read(f"targets/{_quoted(venue)}/state"))
+
+    def venue(
+        self, venue: str, *, range: Literal["24h", "7d"] | None = None, region: str | None = None
+    ) -> ExchangeResponse:
+        """Everything about one venue."""
+        return cast(ExchangeResponse, self._read(f"targets/{_quoted(venue)}", range=range, region=region))
+
+    def incidents(
+        self,
+        *,
+        venue: str | None = None,
+        category: Category | None = None,
+        status: Literal["open", "closed", "all"] | None = None,
+        days: int | None = None,
+        limit: int | None = None,
+        before: str | None = None,
+        before_id: int | None = None,
+    ) -> IncidentsResponse:
+        """Incidents, newest first, by pages."""
+        return cast(
+            IncidentsResponse,
+            self._read(
+                "incidents",
+                venue=venue,
+                category=category,
+                status=status,
+                days=days,
+                limit=limit,
+                before=before,
+                beforeId=before_id,
+            ),
+        )
+
+    def incident(self, slug: str) -> IncidentDetailResponse:
+        """One incident, with the votes behind it."""
+        return cast(IncidentDetailResponse, self._read(f"incidents/{_quoted(slug)}"))
+
+    def reliability(
+        self, *, days: int | None = None, category: Category | None = None
+    ) -> ReliabilityResponse:
+        """The venues compared over a window."""
+        return cast(ReliabilityResponse, self._read("reliability", days=days, category=category))
+
+    def regions(self) -> RegionsResponse:
+        """The probe fleet and its quorum."""
+        return cast(RegionsResponse, self._read("regions"))
+
+    def watch(
+        self,
+        *,
+        venues: Iterable[str] | None = None,
+        categories: Iterable[Category] | None = None,
+        on_change: Callable[[Change], None] | None = None,
+        on_problem: Callable[[str], None] | None = None,
+        timing: Timing = Timing(),
+    ) -> Watch:
+        """Follows the states of venues in two threads, and answers from memory. Close it at the end.
+
+        `venues`: ids of the venues to watch, also former ones. Absent: all, or those of `categories`.
+
+        `on_change` is called with each change, in their order, and `on_problem` with what is wrong, in words for a
+        log (absent: the logger "venuewatch"). Both are called in threads of the watch, which wait for them. The watch
+        goes on by itself.
+        """
+        return Watch(self._url, self._read, venues, categories, on_change, on_problem, timing)
+
+    def _read(self, path: str, **query: str | int | None) -> Any:
+        given = {name: value for name, value in query.items() if value is not None}
+        url = self._url(path) + (f"?{urllib.parse.urlencode(given)}" if given else "")
+        return read_json(url, self._timeout_s, self._max_bytes)
+
+    def _url(self, path: str) -> str:
+        return f"{self._base}/v1/{path}"
+
+
+def _quoted(name: str) -> str:
+    return urllib.parse.quote(name, safe="")

@@ -1,0 +1,433 @@
+"""Follows the states of venues in memory.
+
+The stream is opened first and the states are read then, so that nothing is missed in between; `Memory` puts the two
+together.
+
+A state is answered only while there is no doubt about it. There is doubt until the first reading, while the stream is
+not connected or silent, while the service says that its data is stale, and when nothing could be read for long.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import logging
+import random
+import threading
+import time
+import urllib.parse
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable, Literal, Mapping
+
+from ._changes import Change, ChangeQueue, DoubtChange, IncidentChange, StateChange
+from ._clocks import is_older, now
+from ._http import VenuewatchError, shown
+from ._memory import Document, Memory, Row
+from ._sse import StreamEvent
+from ._stream import Stream, Timing
+from .types import Category, State
+
+_log = logging.getLogger("venuewatch")
+
+_MOST_REPORTED = 1_000
+"""So many misspelt names are told once each, and others perhaps again."""
+
+_LOOK_S = 1.0
+
+_MOST_TEXT = 300
+
+
+@dataclass(frozen=True)
+class WatchedVenue:
+    """A venue as it is in memory. While there is doubt, its states are unknown."""
+
+    id: str
+    name: str
+    category: Category
+    state: State
+    components: Mapping[str, State]
+
+
+class Watch:
+    """Made by `Venuewatch.watch`. Its two threads are daemons; `close` ends them, as leaving a `with` block does.
+
+    The threads do not survive a fork: in the new process, all becomes unknown.
+    """
+
+    def __init__(
+        self,
+        url_of: Callable[[str], str],
+        read: Callable[[str], Any],
+        venues: Iterable[str] | None,
+        categories: Iterable[Category] | None,
+        on_change: Callable[[Change], None] | None,
+        on_problem: Callable[[str], None] | None,
+        timing: Timing,
+    ) -> None:
+        self._read_path = read
+        self._venues = None if venues is None else list(venues)
+        self._categories = None if categories is None else list(categories)
+        self._on_change = on_change
+        self._on_problem = on_problem
+        self._timing = timing
+        self._memory = Memory()
+        self._queues: set[ChangeQueue] = set()
+        self._present: dict[str, str] = {}
+        """The present ids of venues that are watched under a former one."""
+        self._reported: set[str] = set()
+        # guards all that follows; answers from memory do without it
+        self._lock = threading.RLock()
+        self._news = threading.Condition(self._lock)
+        self._closed = False
+        self._fault: str | None = "not connected yet"
+        """Why there is no stream; None while there is one, and it has said where it begins."""
+        self._stale = True
+        self._must_read = True
+        self._read_at = now()
+        self._last_change = -1
+        self._beginnings = 0
+        """Of the stream. A document that was asked for before one is of no use after it."""
+        self._next_read: float | None = None
+        """By the monotonic clock; None: not before the next beginning."""
+        self._failures = 0
+        self._read_for_new = False
+        self._outcome: list[str] | None = None
+        """Of the first reading: what is wrong with the ids of `venues`."""
+        self._last_problem = ""
+        self._shown: dict[tuple[str, str | None], State] = {}
+        self._was_doubted = True
+
+        self._stream = Stream(url_of("events"), timing, self._hear, self._down)
+        for name, run in (("stream", self._stream.run), ("reader", self._run)):
+            threading.Thread(target=run, name=f"venuewatch-{name}", daemon=True).start()
+
+    def is_down(self, venue: str, component: str | None = None) -> bool | Literal["unknown"]:
+        """Whether a venue, or one of its components, is down.
+
+        True: a quorum of regions says so. False: it works, perhaps badly (`degraded`). Else "unknown", which counts as
+        true: `if is_down(…)` takes it for down, and `if not is_down(…)` never takes it for up. So do not compare with
+        `is True` or `== True`.
+        """
+        state = self.state_of(venue, component)
+        return "unknown" if state == "unknown" else state == "outage"
+
+    def state_of(self, venue: str, component: str | None = None) -> State:
+        """`unknown` also for a venue or a component that does not exist; a venue is then reported, once."""
+        # The doubt first: a row that is read before could be an old one, of which there is doubt no longer.
+        is_doubted = self.doubt is not None
+        row = self._row(venue)
+        if row is None or is_doubted:
+            return "unknown"
+        return row.state if component is None else row.components.get(component, "unknown")
+
+    @property
+    def doubt(self) -> str | None:
+        """Why all states are unknown, in words for a log; None while they are not."""
+        fault = self._fault
+        if self._closed:
+            return "the watch is closed"
+        if fault is not None:
+            return fault
+        if self._stream.is_silent:
+            return f"nothing came for {self._timing.silence_s:g} s"
+        if self._stale:
+            return "the service says that its data is stale"
+        if self._must_read:
+            return "the states have not been read yet"
+        if is_older(self._read_at, self._timing.oldest_s):
+            return f"the states could not be read again for {self._timing.oldest_s:g} s"
+        return None
+
+    def venue(self, venue: str) -> WatchedVenue | None:
+        """None if the venue is not known."""
+        is_doubted = self.doubt is not None
+        row = self._row(venue)
+        return None if row is None else _watched(row, is_doubted)
+
+    def venues(self) -> list[WatchedVenue]:
+        """All watched venues that the service has. Empty before the first reading."""
+        is_doubted = self.doubt is not None
+        return [_watched(row, is_doubted) for row in self._memory.rows.values()]
+
+    def wait_until_ready(self, timeout_s: float | None = 30.0) -> None:
+        """Returns when the states are known for the first time. None: waits for ever.
+
+        Raises TimeoutError after that time, with the doubt; LookupError if a venue of `venues` does not exist; and
+        RuntimeError if the watch is closed. Whoever does not wait gets "unknown" until then.
+        """
+        with self._news:
+            self._news.wait_for(lambda: self._closed or self._outcome is not None, timeout_s)
+            if self._outcome is None and not self._closed:
+                raise TimeoutError(f"no states within {timeout_s:g} s: {self.doubt}")
+            if self._outcome:
+                raise LookupError("; ".join(self._outcome))
+            if self._closed:
+                raise RuntimeError("the watch is closed")
+
+    def changes(self) -> ChangeQueue:
+        """All changes from now on, to iterate over. Ends when the watch is closed."""
+        queue = ChangeQueue(self._queues.discard)
+        with self._lock:
+            if not self._closed:
+                self._queues.add(queue)
+                return queue
+        queue.close()
+        return queue
+
+    def close(self) -> None:
+        self._stream.close()
+        with self._news:
+            if self._closed:
+                return
+            self._closed = True
+            self._publish()
+            self._news.notify_all()
+            queues = list(self._queues)
+        for queue in queues:
+            queue.close()
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def _hear(self, received: StreamEvent) -> None:
+        if received.data == "":
+            return
+        body = _body_of(received.data)
+        number = int(received.id)
+        event = received.event
+        with self._lock:
+            if event in ("start", "reset"):
+                self._memory.begin(body.get("at"))
+                self._last_change = number
+                self._stale = True
+                self._freshness(body["stale"], 0.0 if event == "start" else self._spread())
+            elif event == "freshness":
+                self._freshness(body["stale"], self._spread())
+            elif event in ("venue", "component", "incident"):
+                # a service that repeats itself must not bring back an old state
+                if number <= self._last_change:
+                    return
+                self._last_change = number
+                if event == "incident":
+                    self._tell_incident(body)
+                elif not self._memory.hear(body) and self._wants(body["venue"], body["category"]):
+                    self._read_new()
+            else:
+                return
+            self._publish()
+
+    def _freshness(self, stale: bool, spread_s: float) -> None:
+        """After a beginning, and after the data was stale, the states have to be read."""
+        if self._stale and not stale:
+            self._beginnings += 1
+            self._must_read = True
+            self._failures = 0
+            self._read_soon(spread_s)
+        # in this order: an answer from memory must not see the end of one doubt before the beginning of another
+        self._stale = bool(stale)
+        self._fault = None
+
+    def _down(self, because: str) -> None:
+        with self._lock:
+            self._fault = because
+            self._problem(because)
+            self._publish()
+
+    def _spread(self) -> float:
+        """So that all clients of a service do not ask at once."""
+        return random.uniform(0, self._timing.retry_least_s)
+
+    def _tell_incident(self, body: Mapping[str, Any]) -> None:
+        if self._wants(body["venue"], body["category"]):
+            names = ("venue", "component", "change", "severity", "slug", "at")
+            self._emit(
+                IncidentChange(type="incident", started_at=body["startedAt"], **{name: body[name] for name in names})
+            )
+
+    def _wants(self, venue: str, category: str) -> bool:
+        if self._venues is not None:
+            return any(self._present.get(one, one) == venue for one in self._venues)
+        return self._categories is None or category in self._categories
+
+    def _read_new(self) -> None:
+        """A venue or a component that is new: its state is in what is read, perhaps a moment later."""
+        if not self._read_for_new and not self._must_read:
+            self._read_for_new = True
+            self._read_soon(self._timing.retry_least_s)
+
+    def _read_soon(self, wait_s: float) -> None:
+        self._next_read = time.monotonic() + wait_s
+        self._news.notify_all()
+
+    def _run(self) -> None:
+        """Reads when it is time to, and looks at the clocks in between."""
+        look_s = min(_LOOK_S, self._timing.silence_s / 4)
+        while True:
+            with self._news:
+                if self._closed:
+                    return
+                self._stream.cut_if_silent()
+                self._publish()
+                due_s = look_s if self._next_read is None else self._next_read - time.monotonic()
+                if due_s > 0:
+                    self._news.wait(min(due_s, look_s))
+                    continue
+                self._next_read = None
+                self._read_for_new = False
+                beginnings = self._beginnings
+                is_again = self._failures > 0
+            try:
+                documents, unknown = self._documents(is_again)
+            except Exception as error:  # whatever it is, the bot must not lose its watch by it
+                self._failed(error, beginnings)
+            else:
+                self._loaded(documents, unknown, beginnings)
+
+    def _loaded(self, documents: list[Document], unknown: list[str], beginnings: int) -> None:
+        with self._news:
+            if self._closed or beginnings != self._beginnings:
+                return
+            try:
+                if any(document.stale for document in documents):
+                    raise ValueError("what was read is stale, and is read again")
+                if not self._memory.load(documents):
+                    raise ValueError("what was read is older than the stream, and is read again")
+            except Exception as error:
+                self._failed(error, beginnings)
+                return
+            self._failures = 0
+            # before the doubt ends: see state_of
+            self._read_at = now()
+            self._must_read = False
+            if self._next_read is None:
+                self._next_read = time.monotonic() + self._timing.reread_s * random.uniform(0.9, 1.1)
+            if self._outcome is None:
+                self._outcome = unknown
+            for problem in unknown:
+                self._problem(problem)
+            self._publish()
+            self._news.notify_all()
+
+    def _failed(self, error: Exception, beginnings: int) -> None:
+        with self._news:
+            if self._closed or beginnings != self._beginnings:
+                return
+            told = error if isinstance(error, (VenuewatchError, ValueError)) else f"{type(error).__name__}: {error}"
+            self._problem(str(told))
+            wait_s = (isinstance(error, VenuewatchError) and error.retry_after_s) or 0.0
+            growing_s = min(self._timing.retry_most_s, self._timing.retry_least_s * 2.0 ** min(self._failures, 30))
+            self._failures += 1
+            self._read_soon(max(wait_s, growing_s * random.uniform(0.5, 1)))
+            self._publish()
+
+    def _documents(self, is_again: bool) -> tuple[list[Document], list[str]]:
+        """`is_again`: what was read before was of no use.
+
+        A cache in between may have it still, and has not for another address.
+        """
+        query = {"after": self._stream.last_id or "0"} if is_again else {}
+        documents: list[Document] = []
+        unknown: list[str] = []
+        venues = self._venues or []
+        if len(venues) == 1 and self._add_state(documents, venues[0], query):
+            return documents, unknown
+        if self._categories is not None and len(self._categories) == 1:
+            query = {"category": self._categories[0], **query}
+        board = self._read_path(_path("status", query))
+        rows = [row for row in board["venues"] if self._wants(row["id"], row["category"])]
+        documents.append(Document(board["generatedAt"], bool(board["stale"]), rows))
+        known = [str(row["id"]) for row in board["venues"]]
+        for asked in venues:
+            if asked not in known and not self._add_state(documents, asked, query):
+                unknown.append(_no_venue(asked, known))
+        return documents, unknown
+
+    def _add_state(self, documents: list[Document], asked: str, query: dict[str, str]) -> bool:
+        """False if there is no such venue, also not under a former id."""
+        try:
+            body = self._read_path(_path(f"targets/{urllib.parse.quote(asked, safe='')}/state", query))
+        except VenuewatchError as error:
+            if error.status == 404 and error.problem is not None:
+                return False
+            raise
+        if body["id"] != asked:
+            self._present[asked] = body["id"]
+        documents.append(Document(body["generatedAt"], bool(body["stale"]), [body]))
+        return True
+
+    def _row(self, asked: str) -> Row | None:
+        rows = self._memory.rows
+        row = rows.get(asked) or rows.get(self._present.get(asked, asked))
+        if row is None and not self._must_read and asked not in self._reported:
+            if len(self._reported) < _MOST_REPORTED:
+                self._reported.add(asked)
+            with self._lock:
+                self._problem(_no_venue(asked, list(rows)))
+        return row
+
+    def _problem(self, problem: str) -> None:
+        """The same problem again and again is told once."""
+        if problem == self._last_problem:
+            return
+        self._last_problem = problem
+        try:
+            if self._on_problem is None:
+                _log.warning("%s", problem)
+            else:
+                self._on_problem(problem)
+        except Exception:
+            _log.exception("on_problem failed")
+
+    def _publish(self) -> None:
+        """Tells what is answered otherwise than before."""
+        because = self.doubt
+        shown_now: dict[tuple[str, str | None], State] = {}
+        for row in self._memory.rows.values():
+            shown_now[(row.id, None)] = "unknown" if because is not None else row.state
+            for component, state in row.components.items():
+                shown_now[(row.id, component)] = "unknown" if because is not None else state
+        before, self._shown = self._shown, shown_now
+        if (because is not None) != self._was_doubted:
+            self._was_doubted = because is not None
+            self._emit(DoubtChange("doubt", because))
+        for key in [*shown_now, *(key for key in before if key not in shown_now)]:
+            was, state = before.get(key, "unknown"), shown_now.get(key, "unknown")
+            if was != state:
+                self._emit(StateChange("venue" if key[1] is None else "component", *key, state, was))
+
+    def _emit(self, change: Change) -> None:
+        for queue in list(self._queues):
+            queue.add(change)
+        if self._on_change is not None:
+            try:
+                self._on_change(change)
+            except Exception:
+                _log.exception("on_change failed")
+
+
+def _path(path: str, query: Mapping[str, str]) -> str:
+    return path if not query else f"{path}?{urllib.parse.urlencode(query)}"
+
+
+def _body_of(data: str) -> dict[str, Any]:
+    """What an event says. Its texts are short, since some are kept."""
+    body = json.loads(data)
+    if not isinstance(body, dict):
+        raise ValueError("expected an object as data of an event")
+    if any(isinstance(value, str) and len(value) > _MOST_TEXT for value in body.values()):
+        raise ValueError("expected short texts, got a long one")
+    return body
+
+
+def _no_venue(asked: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(asked.lower()[:64], known, 1)
+    hint = f"; did you mean {json.dumps(near[0])}?" if near else ""
+    return f"no venue {json.dumps(shown(asked))} is watched{hint}"
+
+
+def _watched(row: Row, is_doubted: bool) -> WatchedVenue:
+    components: dict[str, State] = {name: "unknown" if is_doubted else state for name, state in row.components.items()}
+    return WatchedVenue(row.id, row.name, row.category, "unknown" if is_doubted else row.state, components)

@@ -1,0 +1,46 @@
+"""Watches a service for a test, and prints what it sees as lines of JSON. Ends with its input."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import threading
+
+from venuewatch import Timing, Venuewatch
+
+
+def say(what: dict[str, object]) -> None:
+    # one write for a line, since several threads say something
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+def main(asked: dict[str, object]) -> None:
+    timing = asked["timing"]
+    assert isinstance(timing, dict)
+    names = {"retryLeast": "retry_least_s", "retryMost": "retry_most_s"}
+    seconds = {names.get(name, f"{name}_s"): ms / 1000 for name, ms in timing.items()}
+    venues = asked["venues"]
+    assert venues is None or isinstance(venues, list)
+    watch = Venuewatch(str(asked["url"])).watch(
+        venues=venues,
+        timing=Timing(**seconds),
+        on_change=lambda change: say({"change": dataclasses.asdict(change)}),
+        on_problem=lambda problem: say({"problem": problem}),
+    )
+
+    def wait() -> None:
+        try:
+            watch.wait_until_ready(None)
+            say({"outcome": ""})
+        except (LookupError, RuntimeError) as error:
+            say({"outcome": str(error.args[0])})
+
+    with watch:
+        threading.Thread(target=wait, daemon=True).start()
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,74 @@
+import type { components } from "./openapi.js";
+import type { State } from "./memory.js";
+
+/** The state of a venue or a component, as the watch answers it, has changed: also to and from `unknown`. */
+export interface StateChange {
+  type: "venue" | "component";
+  venue: string;
+  /** Null: the venue as a whole. */
+  component: string | null;
+  state: State;
+  before: State;
+}
+
+/** An incident was opened, or changed. `slug` leads to it. */
+export interface IncidentChange {
+  type: "incident";
+  venue: string;
+  component: string;
+  change: "opened" | "escalated" | "closed" | "retracted";
+  severity: components["schemas"]["Severity"];
+  slug: string;
+  startedAt: string;
+  at: string;
+}
+
+/** From now on all states are unknown, for this reason; null: no longer. The changes of states follow. */
+export interface DoubtChange {
+  type: "doubt";
+  because: string | null;
+}
+
+export type Change = StateChange | IncidentChange | DoubtChange;
+
+/** What a slow reader has not taken yet. Older changes are dropped: states are also answered from memory. */
+const mostWaiting = 10_000;
+
+/** Hands changes to one reader, in their order. */
+export class ChangeQueue implements AsyncIterableIterator<Change> {
+  #waiting: Change[] = [];
+  #wake = () => {};
+  #ended = false;
+
+  constructor(readonly onEnd: (queue: ChangeQueue) => void) {}
+
+  add(change: Change): void {
+    this.#waiting.push(change);
+    if (this.#waiting.length > mostWaiting) this.#waiting.shift();
+    this.#wake();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  async next(): Promise<IteratorResult<Change, undefined>> {
+    for (;;) {
+      const value = this.#waiting.shift();
+      if (value) return { value };
+      if (this.#ended) return { value: undefined, done: true };
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  return(): Promise<IteratorResult<Change, undefined>> {
+    this.end();
+    this.onEnd(this);
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}

@@ -1,0 +1,145 @@
+import { type Instant, isOlder, now } from "./clocks.js";
+import { asVenuewatchError, type Fetch, refusal, request, textOf } from "./read.js";
+import { makeParser, type StreamEvent } from "./sse.js";
+
+export interface StreamTiming {
+  /** A connection on which nothing came for so long is dead: the service sends something every 15 s. Default: 40 s. */
+  silenceMs: number;
+  /** How soon an answer has to begin. Default: ten seconds. */
+  connectMs: number;
+  /** Pauses before it connects again, at first and at most; they grow, and are spread. Default: 1 s and 30 s. */
+  retryLeastMs: number;
+  retryMostMs: number;
+}
+
+/** A connection that lived so long has worked: after it, the pauses begin anew. */
+const provenMs = 10_000;
+const lookMs = 1_000;
+const mostErrorBytes = 65_536;
+
+/** Keeps a stream of events open, and continues it after the last one, until it is closed. */
+export class Stream {
+  /** When something came last, be it a comment. */
+  heardAt: Instant = now();
+  /** Where the stream would continue; empty: it would begin anew. */
+  lastId = "";
+
+  #closed = false;
+  #retryMs: number;
+  #abort = new AbortController();
+  #wake = () => {};
+  readonly #looking: ReturnType<typeof setInterval>;
+
+  constructor(
+    private readonly fetch: Fetch,
+    private readonly urlOf: (query: object) => URL,
+    private readonly timing: StreamTiming,
+    private readonly on: {
+      /** What it throws is a fault of the service, and the stream begins anew. */
+      event: (event: StreamEvent) => void;
+      /** The connection is lost, for this reason. */
+      down: (because: string) => void;
+      /** Every second, for those who compare times. */
+      look: () => void;
+    },
+  ) {
+    this.#retryMs = timing.retryLeastMs;
+    this.#looking = setInterval(() => this.#look(), Math.min(lookMs, timing.silenceMs / 4));
+    void this.#follow();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#looking);
+    this.#abort.abort();
+    this.#wake();
+  }
+
+  /** Whether nothing has come for too long. */
+  get isSilent(): boolean {
+    return isOlder(this.heardAt, this.timing.silenceMs);
+  }
+
+  async #follow(): Promise<void> {
+    const { retryMostMs } = this.timing;
+    for (let failures = 1; ; failures++) {
+      const since = now();
+      const { because, waitMs } = await this.#connection();
+      if (this.#closed) return;
+      if (isOlder(since, provenMs)) failures = 1;
+      this.on.down(because);
+      const growingMs = Math.min(retryMostMs, this.#retryMs * 2 ** (failures - 1));
+      await this.#sleep(Math.max(waitMs, growingMs * (0.5 + Math.random() / 2)));
+      if (this.#closed) return;
+    }
+  }
+
+  /** Resolves when it has ended, with the reason. */
+  async #connection(): Promise<{ because: string; waitMs: number }> {
+    const url = this.urlOf(this.lastId === "" ? {} : { lastEventId: this.lastId });
+    const abort = (this.#abort = new AbortController());
+    const { connectMs } = this.timing;
+    this.heardAt = now();
+    const timer = setTimeout(() => abort.abort(new Error(`no answer within ${connectMs} ms`)), connectMs);
+    try {
+      const response = await request(this.fetch, url, "text/event-stream", abort.signal);
+      if (response.status !== 200) {
+        // an id that this service cannot know
+        if (response.status === 400) this.lastId = "";
+        throw refusal(url, response, await textOf(response, mostErrorBytes));
+      }
+      clearTimeout(timer);
+      await this.#receive(response.body!);
+      return { because: `GET ${url.href}: the service ended the stream`, waitMs: 0 };
+    } catch (error) {
+      const { message, retryAfterMs } = asVenuewatchError(url, error);
+      return { because: message, waitMs: retryAfterMs ?? 0 };
+    } finally {
+      clearTimeout(timer);
+      // also an answer that nobody wants to read has a connection
+      abort.abort();
+    }
+  }
+
+  async #receive(body: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    const parse = makeParser(
+      (event) => {
+        this.on.event(event);
+        if (event.id !== "") this.lastId = event.id;
+      },
+      (ms) => {
+        const { retryLeastMs, retryMostMs } = this.timing;
+        this.#retryMs = Math.min(Math.max(ms, retryLeastMs), retryMostMs);
+      },
+    );
+    this.heardAt = now();
+    const reader = body.getReader();
+    for (let piece = await reader.read(); piece.value && !this.#closed; piece = await reader.read()) {
+      this.heardAt = now();
+      try {
+        parse(decoder.decode(piece.value, { stream: true }));
+      } catch (error) {
+        // it would come again
+        this.lastId = "";
+        throw error;
+      }
+    }
+  }
+
+  #look(): void {
+    if (this.isSilent) this.#abort.abort(new Error(`nothing came for ${this.timing.silenceMs} ms`));
+    this.on.look();
+  }
+
+  /** Ends with the time, or when it is closed. */
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,380 @@
+/**
+ * Follows the states of venues in memory. It opens the stream first and then reads the states, so that nothing is
+ * missed in between; `Memory` puts the two together.
+ *
+ * A state is answered only while there is no doubt about it. There is doubt until the first reading, while the stream
+ * is not connected or silent, while the service says that its data is stale, and when nothing could be read for long.
+ */
+import { type Change, ChangeQueue, type IncidentChange } from "./changes.js";
+import { isOlder, now } from "./clocks.js";
+import { type Category, Memory, type ReadRows, type Row, type State, type StateEvent } from "./memory.js";
+import { nearest } from "./nearest.js";
+import { type Fetch, shown, VenuewatchError } from "./read.js";
+import type { StreamEvent } from "./sse.js";
+import { Stream, type StreamTiming } from "./stream.js";
+
+export interface WatchOptions {
+  /** Ids of the venues to watch, also former ones. Absent: all, or those of `categories`. */
+  venues?: readonly string[];
+  categories?: readonly Category[];
+  /** Called with each change, in their order. */
+  onChange?: (change: Change) => void;
+  /** Called with what is wrong, in words for a log. Absent: `console.warn`. The watch goes on by itself. */
+  onProblem?: (problem: string) => void;
+  timing?: Partial<WatchTiming>;
+}
+
+export interface WatchTiming extends StreamTiming {
+  /** How often all states are read again, to notice venues that are new or gone. Default: ten minutes. */
+  rereadMs: number;
+  /** Without a reading for so long, all is unknown. Default: half an hour. */
+  oldestMs: number;
+}
+
+const usualTiming: WatchTiming = {
+  silenceMs: 40_000,
+  connectMs: 10_000,
+  retryLeastMs: 1_000,
+  retryMostMs: 30_000,
+  rereadMs: 600_000,
+  oldestMs: 1_800_000,
+};
+
+/** A venue as it is in memory. While there is doubt, its states are unknown. */
+export interface WatchedVenue {
+  id: string;
+  name: string;
+  category: Category;
+  state: State;
+  components: Record<string, State>;
+}
+
+interface Service {
+  fetch: Fetch;
+  urlOf: (path: string, query: object) => URL;
+  read: (path: string, query: object) => Promise<object>;
+}
+
+type Rows = ReadRows["rows"];
+type Document = ReadRows & { stale: boolean };
+
+interface Shown {
+  venue: string;
+  component: string | null;
+  state: State;
+}
+
+export class Watch {
+  /**
+   * Resolves when the states are known for the first time. Rejects if a venue of `venues` does not exist, or the watch
+   * is closed before. Whoever does not wait for it gets `unknown` until then.
+   */
+  readonly ready: Promise<void>;
+
+  readonly #service: Service;
+  readonly #options: WatchOptions;
+  readonly #timing: WatchTiming;
+  readonly #stream: Stream;
+  readonly #memory = new Memory();
+  readonly #queues = new Set<ChangeQueue>();
+  /** The present ids of venues that are watched under a former one. */
+  readonly #present = new Map<string, string>();
+  readonly #reported = new Set<string>();
+  #settle!: { resolve: () => void; reject: (error: Error) => void };
+
+  #closed = false;
+  /** Why there is no stream; null while there is one, and it has said where it begins. */
+  #fault: string | null = "not connected yet";
+  #stale = true;
+  #mustRead = true;
+  #readAt = now();
+  #lastChange = -1;
+  /** Of the stream. A document that was asked for before one is of no use after it. */
+  #beginnings = 0;
+  #readTimer: ReturnType<typeof setTimeout> | undefined;
+  #readForNew = false;
+  #lastProblem = "";
+  #shown = new Map<string, Shown>();
+  #wasDoubted = true;
+
+  /** Made by `Venuewatch.watch`. */
+  constructor(service: Service, options: WatchOptions) {
+    this.#service = service;
+    this.#options = options;
+    this.#timing = { ...usualTiming, ...options.timing };
+    this.ready = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    // whoever does not wait for it hears of it by onProblem
+    this.ready.catch(() => {});
+    this.#stream = new Stream(service.fetch, (query) => service.urlOf("events", query), this.#timing, {
+      event: (event) => this.#hear(event),
+      down: (because) => {
+        this.#fault = because;
+        this.#problem(because);
+        this.#publish();
+      },
+      look: () => this.#publish(),
+    });
+  }
+
+  /**
+   * Whether a venue, or one of its components, is down. True: a quorum of regions says so. False: it works, perhaps
+   * badly (`degraded`). Else `"unknown"`, which counts as true: `if (isDown(…))` takes it for down, and
+   * `if (!isDown(…))` never takes it for up. So do not compare with `=== true`.
+   */
+  isDown(venue: string, component?: string): boolean | "unknown" {
+    const state = this.stateOf(venue, component);
+    return state === "unknown" ? state : state === "outage";
+  }
+
+  /** `unknown` also for a venue or a component that does not exist; a venue is then reported to `onProblem`, once. */
+  stateOf(venue: string, component?: string): State {
+    const row = this.#row(venue);
+    if (!row || this.doubt !== null) return "unknown";
+    return component === undefined ? row.state : (row.components.get(component) ?? "unknown");
+  }
+
+  /** Why all states are unknown, in words for a log; null while they are not. */
+  get doubt(): string | null {
+    const { silenceMs, oldestMs } = this.#timing;
+    if (this.#closed) return "the watch is closed";
+    if (this.#fault !== null) return this.#fault;
+    if (this.#stream.isSilent) return `nothing came for ${silenceMs} ms`;
+    if (this.#stale) return "the service says that its data is stale";
+    if (this.#mustRead) return "the states have not been read yet";
+    if (isOlder(this.#readAt, oldestMs)) return `the states could not be read again for ${oldestMs} ms`;
+    return null;
+  }
+
+  /** Null if the venue is not known. */
+  venue(id: string): WatchedVenue | null {
+    const row = this.#row(id);
+    return row ? watched(row, this.doubt !== null) : null;
+  }
+
+  /** All watched venues that the service has. Empty before the first reading. */
+  venues(): WatchedVenue[] {
+    const isDoubted = this.doubt !== null;
+    return [...this.#memory.rows.values()].map((row) => watched(row, isDoubted));
+  }
+
+  /** All changes from now on. Ends when the watch is closed. */
+  changes(): AsyncIterableIterator<Change> {
+    const queue = new ChangeQueue((one) => this.#queues.delete(one));
+    if (this.#closed) queue.end();
+    else this.#queues.add(queue);
+    return queue;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#stream.close();
+    clearTimeout(this.#readTimer);
+    this.#publish();
+    for (const queue of this.#queues) queue.end();
+    this.#settle.reject(new Error("the watch was closed before the states were known"));
+  }
+
+  #hear({ id, event, data }: StreamEvent): void {
+    if (data === "") return;
+    const body = bodyOf(data);
+    const number = Number(id);
+    if (id === "" || !Number.isSafeInteger(number)) throw new Error(`expected a number as id, got ${shown(id)}`);
+    if (event === "start" || event === "reset") {
+      this.#memory.begin(body.at ?? null);
+      this.#lastChange = number;
+      this.#stale = true;
+      this.#freshness(body.stale, event === "start" ? 0 : this.#spread());
+    } else if (event === "freshness") {
+      this.#freshness(body.stale, this.#spread());
+    } else if (["venue", "component", "incident"].includes(event)) {
+      // a service that repeats itself must not bring back an old state
+      if (number <= this.#lastChange) return;
+      this.#lastChange = number;
+      if (event === "incident") this.#tellIncident(body);
+      else if (!this.#memory.hear(body) && this.#wants(body)) this.#readNew();
+    } else return;
+    this.#publish();
+  }
+
+  /** After a beginning, and after the data was stale, the states have to be read. */
+  #freshness(stale: boolean, spreadMs: number): void {
+    if (this.#stale && !stale) {
+      this.#beginnings++;
+      this.#mustRead = true;
+      this.#readSoon(spreadMs);
+    }
+    this.#stale = stale;
+    this.#fault = null;
+  }
+
+  /** So that all clients of a service do not ask at once. */
+  #spread(): number {
+    return Math.random() * this.#timing.retryLeastMs;
+  }
+
+  #tellIncident(event: IncidentChange): void {
+    const { venue, component, change, severity, slug, startedAt, at } = event;
+    if (this.#wants(event)) this.#emit({ type: "incident", venue, component, change, severity, slug, startedAt, at });
+  }
+
+  #wants({ venue, category }: { venue: string; category?: string }): boolean {
+    const { venues, categories } = this.#options;
+    if (venues) return venues.some((one) => (this.#present.get(one) ?? one) === venue);
+    return categories === undefined || categories.some((one) => one === category);
+  }
+
+  /** A venue or a component that is new: its state is in what is read, perhaps a moment later. */
+  #readNew(): void {
+    if (this.#readForNew || this.#mustRead) return;
+    this.#readForNew = true;
+    this.#readSoon(this.#timing.retryLeastMs);
+  }
+
+  #readSoon(waitMs: number, failures = 0): void {
+    if (this.#closed) return;
+    clearTimeout(this.#readTimer);
+    this.#readTimer = setTimeout(() => void this.#read(failures), waitMs);
+  }
+
+  async #read(failures: number): Promise<void> {
+    const { retryLeastMs, retryMostMs, rereadMs } = this.#timing;
+    const beginnings = this.#beginnings;
+    const isOver = () => this.#closed || beginnings !== this.#beginnings;
+    this.#readForNew = false;
+    try {
+      const { documents, unknown } = await this.#documents(failures > 0);
+      if (isOver()) return;
+      if (documents.some(({ stale }) => stale)) throw new Error("what was read is stale, and is read again");
+      if (!this.#memory.load(documents)) throw new Error("what was read is older than the stream, and is read again");
+      this.#mustRead = false;
+      this.#readAt = now();
+      this.#readSoon(rereadMs * (0.9 + Math.random() / 5));
+      for (const problem of unknown) this.#problem(problem);
+      if (unknown.length > 0) this.#settle.reject(new Error(unknown.join("; ")));
+      else this.#settle.resolve();
+    } catch (error) {
+      if (isOver()) return;
+      const waitMs = error instanceof VenuewatchError ? (error.retryAfterMs ?? 0) : 0;
+      this.#problem((error as Error).message);
+      const growingMs = Math.min(retryMostMs, retryLeastMs * 2 ** failures);
+      this.#readSoon(Math.max(waitMs, growingMs * (0.5 + Math.random() / 2)), failures + 1);
+    }
+    this.#publish();
+  }
+
+  /** @param isAgain what was read before was of no use: a cache in between may have it still, for another address */
+  async #documents(isAgain: boolean): Promise<{ documents: Document[]; unknown: string[] }> {
+    const { venues, categories } = this.#options;
+    const query = isAgain ? { after: this.#stream.lastId || "0" } : {};
+    const documents: Document[] = [];
+    const unknown: string[] = [];
+    if (venues?.length === 1 && (await this.#addState(documents, venues[0]!, query))) return { documents, unknown };
+
+    const category = categories?.length === 1 ? categories[0] : undefined;
+    const board = (await this.#service.read("status", { category, ...query })) as Omit<Document, "rows"> & {
+      venues: Rows;
+    };
+    documents.push({ ...board, rows: board.venues.filter(({ id, category }) => this.#wants({ venue: id, category })) });
+    const known = board.venues.map(({ id }) => id);
+    for (const asked of venues ?? [])
+      if (!known.includes(asked) && !(await this.#addState(documents, asked, query)))
+        unknown.push(noVenue(asked, known));
+    return { documents, unknown };
+  }
+
+  /** @returns false if there is no such venue, also not under a former id */
+  async #addState(documents: Document[], asked: string, query: object): Promise<boolean> {
+    try {
+      const path = `targets/${encodeURIComponent(asked)}/state`;
+      const body = (await this.#service.read(path, query)) as Omit<Document, "rows"> & Rows[number];
+      if (body.id !== asked) this.#present.set(asked, body.id);
+      documents.push({ ...body, rows: [body] });
+      return true;
+    } catch (error) {
+      if (error instanceof VenuewatchError && error.status === 404 && error.problem) return false;
+      throw error;
+    }
+  }
+
+  #row(asked: string): Row | undefined {
+    const { rows } = this.#memory;
+    const row = rows.get(asked) ?? rows.get(this.#present.get(asked) ?? asked);
+    if (!row && !this.#mustRead && !this.#reported.has(asked)) {
+      if (this.#reported.size < mostReported) this.#reported.add(asked);
+      this.#problem(noVenue(asked, [...rows.keys()]));
+    }
+    return row;
+  }
+
+  /** The same problem again and again is told once. */
+  #problem(problem: string): void {
+    if (problem === this.#lastProblem) return;
+    this.#lastProblem = problem;
+    try {
+      if (this.#options.onProblem) this.#options.onProblem(problem);
+      else console.warn(`venuewatch: ${problem}`);
+    } catch (error) {
+      // the watch goes on, whatever the bot does with its words
+      console.warn(`venuewatch: onProblem failed: ${String(error)}`);
+    }
+  }
+
+  /** Tells what is answered otherwise than before. */
+  #publish(): void {
+    const because = this.doubt;
+    const isDoubted = because !== null;
+    const before = this.#shown;
+    const shown = new Map<string, Shown>();
+    for (const { id: venue, state, components } of this.#memory.rows.values()) {
+      shown.set(venue, { venue, component: null, state: isDoubted ? "unknown" : state });
+      for (const [component, state] of components)
+        shown.set(`${venue} ${component}`, { venue, component, state: isDoubted ? "unknown" : state });
+    }
+    const gone = [...before].filter(([key]) => !shown.has(key));
+    const all = [...shown, ...gone.map(([key, one]) => [key, { ...one, state: "unknown" }] as const)];
+    this.#shown = shown;
+    if (isDoubted !== this.#wasDoubted) {
+      this.#wasDoubted = isDoubted;
+      this.#emit({ type: "doubt", because });
+    }
+    for (const [key, { venue, component, state }] of all) {
+      const was = before.get(key)?.state ?? "unknown";
+      const type = component === null ? "venue" : "component";
+      if (state !== was) this.#emit({ type, venue, component, state, before: was });
+    }
+  }
+
+  #emit(change: Change): void {
+    for (const queue of this.#queues) queue.add(change);
+    try {
+      this.#options.onChange?.(change);
+    } catch (error) {
+      this.#problem(`onChange failed: ${String(error)}`);
+    }
+  }
+}
+
+/** So many misspelt names are told once each, and others perhaps again. */
+const mostReported = 1_000;
+
+/** What an event says. Its texts are short, since some are kept. */
+function bodyOf(data: string): StateEvent & IncidentChange & { at: string | null; stale: boolean } {
+  const body = JSON.parse(data) as ReturnType<typeof bodyOf>;
+  for (const value of Object.values(body) as unknown[])
+    if (typeof value === "string" && value.length > mostText) throw new Error("expected short texts, got a long one");
+  return body;
+}
+
+const mostText = 300;
+
+function noVenue(asked: string, known: readonly string[]): string {
+  const near = nearest(asked, known);
+  return `no venue ${JSON.stringify(shown(asked))} is watched${near === null ? "" : `; did you mean ${JSON.stringify(near)}?`}`;
+}
+
+function watched({ id, name, category, state, components }: Row, isDoubted: boolean): WatchedVenue {
+  const known = (one: State) => (isDoubted ? "unknown" : one);
+  const states = [...components].map(([component, one]) => [component, known(one)] as const);
+  return { id, name, category, state: known(state), components: Object.fromEntries(states) };
+}
