@@ -90,8 +90,15 @@ function faultOfLast(whole: string, sent: string, statuses: Map<number, number>)
     return /^location: \/(venues\/[\w-]+|statuspage\/api\/v2\/[\w/-]+\.json)\r?$/im.test(answer.head)
       ? null
       : `301 to ${answer.head}`;
+  if (/^POST [^ ?]*\/mcp\b/i.test(sent) && type === "application/json") return faultOfRpcError(text);
   if (type !== "application/problem+json") return `${status} came as ${type}`;
   return faultOfProblem(status, text);
+}
+
+/** What agents get from their own path. */
+function faultOfRpcError(text: string): string | null {
+  const { jsonrpc, error } = JSON.parse(text) as { jsonrpc?: string; error?: { message?: string } };
+  return jsonrpc === "2.0" && error?.message ? null : `no error of JSON-RPC: ${text}`;
 }
 
 /** Null if it is incomplete. */
