@@ -75,6 +75,7 @@ function faultOfCut(text: string): string | null {
 }
 
 function faultOfLast(whole: string, sent: string, statuses: Map<number, number>): string | null {
+  if (eventStream.test(whole)) return null;
   const isHead = sent.startsWith("HEAD ");
   const answer = firstOf(whole, isHead);
   if (answer === null) return whole === "" ? "no answer" : `half an answer: ${whole}`;
@@ -155,6 +156,9 @@ function unchunked(body: string): { text: string; taken: number } | null {
   }
 }
 
+/** An answer with the first events. */
+const eventStream = /^HTTP\/1\.1 200 (?:(?!\r\n\r\n)[^])*content-type: text\/event-stream[^]*\r\n\r\n[^]+\n\n/im;
+
 function answersTo(port: number, { beforeBytes, behind, waits }: Sent): Promise<string> {
   return new Promise((resolve) => {
     let text = "";
@@ -166,7 +170,11 @@ function answersTo(port: number, { beforeBytes, behind, waits }: Sent): Promise<
       text = "";
       socket.destroy();
     });
-    socket.on("data", (piece) => (text += String(piece)));
+    socket.on("data", (piece) => {
+      text += String(piece);
+      // it never ends
+      if (eventStream.test(text)) socket.destroy();
+    });
     // a server that refuses a request midway may reset the connection after its answer
     socket.on("error", () => {}).on("close", () => resolve(text));
   });
