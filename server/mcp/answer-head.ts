@@ -20,7 +20,7 @@ const evidence = object("Where a person or a program can check this answer.", {
   api: text("The data as JSON.", "https://status.example.org/v1/targets/kraken/state"),
 });
 
-export type Evidence = TypeOf<typeof evidence>;
+export type AnswerEvidence = TypeOf<typeof evidence>;
 
 const answer = text(
   "The answer in sentences.",
@@ -43,7 +43,7 @@ export interface Dated {
   ageSeconds: number | null;
 }
 
-export function headOf({ generatedAt, stale, ageSeconds }: Dated, answer: string, evidence: Evidence) {
+export function headOf({ generatedAt, stale, ageSeconds }: Dated, answer: string, evidence: AnswerEvidence) {
   return { answer, asOf: generatedAt, stale, ageSeconds, evidence };
 }
 
