@@ -49,6 +49,7 @@ const ci = [
   // formats of others, and their readers
   ...["clients/bots", "clients/generated-client", "clients/python/package", "clients/python/watch"],
   ...["events", "incident-feeds", "statuspage-clients", "parquet-interrupted", "embed"],
+  ...["agents-by-stdio", "conformance"],
 ];
 
 /**

@@ -11,10 +11,14 @@ import { type EventStreams, makeEventStreams } from "./events/event-streams.js";
 import { eventsRoute } from "./events/events-route.js";
 import { streamLimits } from "./events/stream-limits.js";
 import { feedRoutes } from "../feeds/feed-routes.js";
+import { makeFaults } from "./faults.js";
 import { headFault } from "./head-fault.js";
 import { queued } from "./query-queue.js";
 import { incidentRoute } from "./incident.js";
 import { incidentsRoute } from "./incidents.js";
+import { llmsTextRoute } from "../mcp/llms-text.js";
+import { boardSource } from "../mcp/board-source.js";
+import { addMcpRoute, agentServers } from "../mcp/mcp-route.js";
 import { metricsRoute } from "./public-metrics.js";
 import { notifyRoute } from "./notify.js";
 import { openapiRoute } from "./openapi.js";
@@ -105,6 +109,14 @@ export function makeApp(
     next();
   });
   app.use(onlyWholeRequests);
+  const faults = makeFaults(log);
+  const onFault = (error: unknown) => void faults.isPassing(error, "/mcp");
+  // before all others, which refuse to be POSTed to
+  const source = boardSource({ ...options, boards, windows, incidents, onFault });
+  addMcpRoute(app, {
+    ...{ makeServer: agentServers({ source, onBug: onFault }), baseUrl: options.baseUrl, limit },
+    answerErrors: (send) => answerErrors(log, send, faults),
+  });
   app.use(onlyReading);
   app.get("/healthz", noStore, (_request, response) => {
     const health: TypeOf<typeof healthResponse> = healthBody("web");
@@ -122,6 +134,7 @@ export function makeApp(
   const sendProblem = problemSender(log, answerErrorPage);
   if (limit) app.use(limiter(limit, sendProblem));
   app.use((request, _response, next) => next(failures.get(request)));
+  app.get("/llms.txt", llmsTextRoute(options));
   app.get("/v1/status", statusRoute(boards));
   app.get(["/v1/exchanges/:venue", "/v1/targets/:venue"], venueRoute(registry, boards, answerCsv));
   app.get(["/v1/exchanges/:venue/state", "/v1/targets/:venue/state"], venueStateRoute(registry, boards));
@@ -145,7 +158,7 @@ export function makeApp(
   for (const [path, route] of Object.entries(embedRoutes(pages))) app.get(path, route);
   app.use(pagesRouter(pages));
   app.use(notFound);
-  app.use(answerErrors(log, sendProblem));
+  app.use(answerErrors(log, sendProblem, faults));
   return app;
 }
 

@@ -18,6 +18,7 @@ import { type Body, makeBody } from "./body.js";
 import { csvText } from "../../shared/text/spreadsheet-safe-csv.js";
 import { attachment } from "./csv.js";
 import { incidentCache } from "./incident.js";
+import { mcpAnswers, mcpOperation } from "./mcp-operation.js";
 import { groups, type Operation } from "./operation.js";
 import { operations } from "./operations.js";
 import { exampleOf } from "./schemas/example.js";
@@ -48,7 +49,7 @@ export function openapiDocument(
       title: "venuewatch",
       version,
       license: { name: "Apache License 2.0", identifier: license },
-      description: `Whether an exchange, RPC provider, market-data API, oracle, stablecoin, bridge or ramp is down: measured from several regions, decided by a quorum of them. Everything is public and read-only: GET, HEAD and OPTIONS; other methods get 405 with \`Allow\`. No key is needed, and pages of any origin may read it (CORS).
+      description: `Whether an exchange, RPC provider, market-data API, oracle, stablecoin, bridge or ramp is down: measured from several regions, decided by a quorum of them. Everything is public and read-only: GET, HEAD and OPTIONS; other methods get 405 with \`Allow\`. Only \`/mcp\`, for agents, is POSTed to, and it reads, too. No key is needed, and pages of any origin may read it (CORS).
 
 Every body of \`application/json\` gives its instant as \`generatedAt\`, except in formats of others; bodies of one engine tick are consistent, and their ETags are stable. Unmeasured values are null or \`unknown\`, never zero and never good. Times are ISO 8601 in UTC, and a day is a UTC day. Bodies are compressed with brotli or gzip for clients that accept it; each encoding has its own ETag.
 
@@ -65,14 +66,17 @@ ${siteUrl}/methodology defines each number, ${siteUrl}/rulebook says how samples
       name,
       description,
     })),
-    paths: Object.fromEntries(described.map((operation) => [operation.path, { get: get(operation) }])),
+    paths: {
+      ...Object.fromEntries(described.map((operation) => [operation.path, { get: get(operation) }])),
+      "/mcp": { post: mcpOperation },
+    },
     webhooks: { alert: alertWebhook(siteUrl) },
     components: {
       schemas: Object.fromEntries(
         [...namedSchemas].map(([name, schema]) => [name, { ...partsOf(schema), ...enumNames(name, schema) }]),
       ),
       examples: examplesOf(described),
-      responses: otherAnswers,
+      responses: { ...otherAnswers, ...mcpAnswers },
       headers,
     },
   };

@@ -38,6 +38,7 @@ export const groups = {
   method: "The probe fleet and the rules.",
   formats: "The same for programs that read other formats: Statuspage, badges and embedded cards.",
   alerts: "Alerts sent to subscribers, which operators set up.",
+  agents: "For agents of language models.",
   service: "The service itself.",
 };
 

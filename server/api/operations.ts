@@ -33,6 +33,11 @@ svc_component_state{venue="kraken",component="rest:ticker"} 2
 );
 const noStore = ["no-store"];
 
+const llmsText = text(
+  "Markdown: a heading, a summary, and lists of links.",
+  "# venuewatch\n\n> Whether an exchange, RPC provider, market data API, oracle, stablecoin, bridge or ramp is down.\n",
+);
+
 /** @param siteUrl base address of the documentation, without a slash at the end */
 // Longer than 120 lines: a flat table, one entry for each operation.
 export function operations(registry: Registry, siteUrl: string): Operation[] {
@@ -194,6 +199,16 @@ export function operations(registry: Registry, siteUrl: string): Operation[] {
         "Four families: `svc_component_state`, `svc_component_state_region`, `svc_latency_seconds` and `svc_incident_open`.",
       answers: { "text/plain": exposition },
       ...perTick,
+    },
+    {
+      id: "getLlmsText",
+      path: "/llms.txt",
+      group: "agents",
+      summary: "What a language model has to know to ask this service",
+      description: "In the form of https://llmstxt.org.",
+      answers: { "text/plain": llmsText },
+      ...fixed,
+      limited: true,
     },
     {
       id: "getHealth",

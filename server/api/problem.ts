@@ -2,9 +2,8 @@ import { STATUS_CODES } from "node:http";
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { countsAsAway } from "../../shared/database/away.js";
 import type { Log } from "../../shared/log/log.js";
-import { makeOutage } from "../../shared/log/outage.js";
 import { prefersPage } from "./accept.js";
-import { QueueTimeout } from "./query-queue.js";
+import { type Faults, makeFaults } from "./faults.js";
 import type { problem } from "./schemas/service.js";
 import type { TypeOf } from "./schemas/shapes.js";
 import { stackOf } from "../../shared/process/user-error.js";
@@ -76,29 +75,11 @@ export function problemSender(log: Log, answerAsPage?: AnswerAsPage): SendProble
  * The only place where errors become responses. An error that is neither a Problem nor a malformed request is our bug:
  * it is logged with its stack.
  */
-export function answerErrors(log: Log, sendProblem: SendProblem = problemSender(log)): ErrorRequestHandler {
-  const overloaded = makeOutage(
-    log,
-    {
-      begins: "answered 503: too many expensive requests",
-      lasts: "still answering 503: too many expensive requests",
-      over: "no longer answering 503 because of expensive requests",
-    },
-    { level: "warn", endsByItself: true },
-  );
-  const otherSchema = makeOutage(
-    log,
-    {
-      begins: "answered 503: the database does not have this build's schema; run venuewatch migrate",
-      lasts: "still answering 503: the database does not have this build's schema",
-      over: "no longer answering 503: the database has this build's schema",
-    },
-    { endsByItself: true },
-  );
-  const sendUnavailable = (response: Response) => {
-    response.setHeader("Retry-After", "5");
-    sendProblem(response, 503, "The data cannot be read at the moment. Try again in a few seconds.");
-  };
+export function answerErrors(
+  log: Log,
+  sendProblem: SendProblem = problemSender(log),
+  faults: Faults = makeFaults(log),
+): ErrorRequestHandler {
   // Express recognises an error handler by its four parameters
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
   return (error: unknown, request, response, _next) => {
@@ -112,28 +93,9 @@ export function answerErrors(log: Log, sendProblem: SendProblem = problemSender(
     if (error instanceof Problem) return sendProblem(response, error.status, error.detail, error.more);
     if (isMalformedRequest(error))
       return sendProblem(response, 400, "The request's path or query has invalid percent-encoding.");
-    const { path } = request;
-    if (error instanceof QueueTimeout) {
-      overloaded.failed("answers", { path, error });
-      return sendUnavailable(response);
-    }
-    if (countsAsAway(log, "answers", error)) return sendUnavailable(response);
-    if (isStatementCancelled(error)) {
-      log.warn("answered 503: the database cancelled a statement", {
-        path,
-        error,
-      });
-      return sendUnavailable(response);
-    }
-    if (isOtherSchema(error)) {
-      otherSchema.failed("answers", { path, error });
-      return sendUnavailable(response);
-    }
-    log.error("request failed", {
-      path: request.path,
-      stack: stackOf(error),
-    });
-    sendProblem(response, 500, "Internal error; it was logged.");
+    if (!faults.isPassing(error, request.path)) return sendProblem(response, 500, "Internal error; it was logged.");
+    response.setHeader("Retry-After", "5");
+    sendProblem(response, 503, "The data cannot be read at the moment. Try again in a few seconds.");
   };
 }
 
@@ -155,28 +117,6 @@ export function problemBody(
 
 function isMalformedRequest(error: unknown): boolean {
   return error instanceof URIError;
-}
-
-/**
- * An error of one statement only: it took too long or too much memory, conflicted with a replica's recovery, or
- * deadlocked with a migration.
- */
-function isStatementCancelled(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code = "" } = error as NodeJS.ErrnoException;
-  return /^(57014|53200|53400|40001|40P01)$/.test(code) || isMigrating(error, code);
-}
-
-/** A migration recreates views and functions; a plan over the old ones then fails once. */
-function isMigrating({ message }: Error, code: string): boolean {
-  return code === "XX000" && /^(cache lookup failed|could not open relation)/.test(message);
-}
-
-/** A missing schema, table, column or function: the database was not migrated yet, or by another build. */
-function isOtherSchema(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as NodeJS.ErrnoException;
-  return /^(3F000|42P01|42703|42883)$/.test(code ?? "");
 }
 
 export function shortened(text: string): string {

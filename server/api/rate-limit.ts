@@ -1,4 +1,4 @@
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import { ipKeyGenerator, MemoryStore, rateLimit } from "express-rate-limit";
 import { clientAddress } from "./client-address.js";
 import type { SendProblem } from "./problem.js";
@@ -26,11 +26,7 @@ export function limiter({ perMinute, store }: RateLimit, sendProblem: SendProble
     // the next draft adds a hash of the address, which a shared cache would pass to others and which is easily guessed
     standardHeaders: "draft-7",
     legacyHeaders: false,
-    keyGenerator: (request) =>
-      ipKeyGenerator(
-        clientAddress(request, () => request.ip),
-        ipv6Subnet,
-      ),
+    keyGenerator: keyOf,
     // its validation depends on what clients send, and does not print through our log
     validate: false,
     handler: (_request, response) => {
@@ -41,4 +37,29 @@ export function limiter({ perMinute, store }: RateLimit, sendProblem: SendProble
       );
     },
   });
+}
+
+/**
+ * Counts that many more for a request which asks for several things.
+ *
+ * @returns null, or the seconds to wait: they are more than allowed
+ */
+export async function countMore(
+  { perMinute, store }: RateLimit,
+  request: Request,
+  more: number,
+): Promise<number | null> {
+  const key = keyOf(request);
+  for (let counted = 0; counted < more; counted++) {
+    const { totalHits, resetTime } = await store.increment(key);
+    if (totalHits > perMinute) return Math.max(1, Math.ceil((+resetTime! - Date.now()) / 1000));
+  }
+  return null;
+}
+
+function keyOf(request: Request): string {
+  return ipKeyGenerator(
+    clientAddress(request, () => request.ip),
+    ipv6Subnet,
+  );
 }

@@ -125,12 +125,26 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, unfinish
     socket.destroy();
     return;
   }
+  const [status, detail] = refusals[error.code ?? ""] ?? [400, "Expected an HTTP/1.1 request."];
+  if (unfinished && isWaitingForBody(unfinished)) return refuseBody(unfinished, status, detail);
   if (unfinished) {
     unfinished.once("close", () => socket.end());
     return;
   }
-  const [status, detail] = refusals[error.code ?? ""] ?? [400, "Expected an HTTP/1.1 request."];
   writeRefusal(socket, status, detail);
+}
+
+/** The unanswered request is itself the unreadable one: only `/mcp` is POSTed to, and waits for a body. */
+function isWaitingForBody({ req, headersSent }: ServerResponse): boolean {
+  return req.method === "POST" && !req.complete && !headersSent;
+}
+
+function refuseBody(response: ServerResponse, status: number, detail: string): void {
+  response.writeHead(status, {
+    ...{ ...publicHeaders, "Cache-Control": "no-store", Connection: "close" },
+    "Content-Type": "application/problem+json; charset=utf-8",
+  });
+  response.end(JSON.stringify(problemBody(status, detail)));
 }
 
 function refuseTunnel(socket: Duplex): void {

@@ -21,6 +21,10 @@ export const commands: Commands = {
     load: () => import("../commands/check.js"),
     answers: true,
   },
+  mcp: {
+    summary: "answer agents of language models",
+    load: () => import("../commands/mcp.js"),
+  },
   up: {
     summary: "run everything against the venues of the registry",
     load: () => import("../commands/up.js"),

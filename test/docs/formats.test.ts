@@ -1,4 +1,4 @@
-/** The addresses that docs/statuspage.md and docs/badges.md show exist. */
+/** The addresses that docs/statuspage.md, docs/badges.md and docs/agents.md show exist. */
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { packagedFile } from "../../shared/config/package.js";
@@ -12,6 +12,7 @@ const others = [/^\/?$/, /^\/venues\/(okx|\*)$/];
 for (const [page, least] of [
   ["docs/statuspage.md", 4],
   ["docs/badges.md", 5],
+  ["docs/agents.md", 3],
 ] as const)
   void t.test(`${page} shows addresses that exist`, (t) => {
     const text = readFileSync(packagedFile(page), "utf8");

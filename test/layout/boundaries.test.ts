@@ -38,6 +38,9 @@ const pageEntries = [
   ...["server/pages/embed/embed-routes.ts", "server/pages/errors/error-answer.ts", "server/pages/pages.ts"],
 ];
 
+/** What answers agents: its routes load the rest of the folder. */
+const agentEntries = ["server/mcp/board-source.ts", "server/mcp/llms-text.ts", "server/mcp/mcp-route.ts"];
+
 const statuspageEntry = "server/statuspage/statuspage-routes.ts";
 
 /** What the Statuspage format shares with the pages: how texts and times are written, and reading a snapshot. */
@@ -58,7 +61,7 @@ const mayImport: Record<string, string[]> = {
   "server/api": [
     ...["shared", "server/database", "server/health"],
     ...["server/engine/rules.ts", "server/feeds/feed-routes.ts", statuspageEntry],
-    ...pageEntries,
+    ...[...pageEntries, ...agentEntries],
   ],
   "server/cli": ["shared", "server/process", "server/commands"],
   "server/database": ["shared", "server/health"],
@@ -71,6 +74,10 @@ const mayImport: Record<string, string[]> = {
   ],
   "server/health": ["shared", "server/database"],
   "server/http": ["shared"],
+  "server/mcp": [
+    ...["shared", "server/api", "server/notices/sanitize-text.ts"],
+    ...["server/pages/format.ts", "server/pages/words.ts", "server/pages/snapshot-data.ts"],
+  ],
   "server/move": ["shared", "server/database"],
   "server/notices": ["shared", "server/http"],
   "server/pages": ["shared", "server/api"],

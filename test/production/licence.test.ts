@@ -28,9 +28,10 @@ void t.test("NOTICE lists the packages of the image, each under its licence", (t
     const all = names.trim().replace(/\.$/, "").split(/,\s+/);
     return all.map((name) => `${licence}: ${name}`);
   });
-  const expected = inImage.map(({ path, name }) => `${packages[path]!.license ?? "none"}: ${name}`);
+  // a package may be there in two versions
+  const expected = new Set(inImage.map(({ path, name }) => `${packages[path]!.license ?? "none"}: ${name}`));
   t.ok(inImage.length > 50);
-  t.strictSame(listed.sort(), expected.sort());
+  t.strictSame(listed.sort(), [...expected].sort());
   t.end();
 });
 

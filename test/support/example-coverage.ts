@@ -3,6 +3,7 @@
  * described.
  */
 import type { OpenAPIObject, ReferenceObject, ResponseObject, SchemaObject } from "openapi3-ts/oas31";
+import { getsOf } from "./openapi-operation.js";
 import { describedColumns } from "./table.js";
 
 type Row = Record<string, string>;
@@ -62,8 +63,8 @@ export function trackCoverage(document: OpenAPIObject): Coverage {
   }
 
   const answers = new Map(
-    Object.entries(document.paths!).map(([template, { get }]) => {
-      const ok = get!.responses!["200"] as ResponseObject;
+    getsOf(document).map(([template, get]) => {
+      const ok = get.responses!["200"] as ResponseObject;
       return [template, ok.content?.["application/json"]?.schema] as const;
     }),
   );

@@ -15,6 +15,11 @@ import type { Answer } from "./api.js";
 
 export type Described = [path: string, operation: OperationObject];
 
+/** The operations that are asked by GET: all but that of agents, which has tests of its own. */
+export function getsOf(document: OpenAPIObject): Described[] {
+  return Object.entries(document.paths!).flatMap(([path, { get }]): Described[] => (get ? [[path, get]] : []));
+}
+
 /** The URL from the document's own examples, without these parameters. */
 export function addressOf([path, operation]: Described, names: Record<string, string>): string {
   const place = path.replace(/\{(\w+)\}/g, (_whole, name: string) =>

@@ -51,6 +51,7 @@ export const referenceWords = {
   anyOther: "other",
   answers: "Errors and other answers",
   retracted: (status: string) => `${status} of an incident`,
+  ofMcp: (status: string) => `${status} of /mcp`,
   answersSentence: "The body of an error has these fields:",
   status: "Status",
   schemas: "Shared types",

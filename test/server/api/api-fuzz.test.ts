@@ -75,6 +75,7 @@ function faultOfCut(text: string): string | null {
 }
 
 function faultOfLast(whole: string, sent: string, statuses: Map<number, number>): string | null {
+  if (eventStream.test(whole)) return null;
   const isHead = sent.startsWith("HEAD ");
   const answer = firstOf(whole, isHead);
   if (answer === null) return whole === "" ? "no answer" : `half an answer: ${whole}`;
@@ -90,8 +91,15 @@ function faultOfLast(whole: string, sent: string, statuses: Map<number, number>)
     return /^location: \/(venues\/[\w-]+|statuspage\/api\/v2\/[\w/-]+\.json)\r?$/im.test(answer.head)
       ? null
       : `301 to ${answer.head}`;
+  if (/^POST [^ ?]*\/mcp\b/i.test(sent) && type === "application/json") return faultOfRpcError(text);
   if (type !== "application/problem+json") return `${status} came as ${type}`;
   return faultOfProblem(status, text);
+}
+
+/** What agents get from their own path. */
+function faultOfRpcError(text: string): string | null {
+  const { jsonrpc, error } = JSON.parse(text) as { jsonrpc?: string; error?: { message?: string } };
+  return jsonrpc === "2.0" && error?.message ? null : `no error of JSON-RPC: ${text}`;
 }
 
 /** Null if it is incomplete. */
@@ -148,6 +156,9 @@ function unchunked(body: string): { text: string; taken: number } | null {
   }
 }
 
+/** An answer with the first events. */
+const eventStream = /^HTTP\/1\.1 200 (?:(?!\r\n\r\n)[^])*content-type: text\/event-stream[^]*\r\n\r\n[^]+\n\n/im;
+
 function answersTo(port: number, { beforeBytes, behind, waits }: Sent): Promise<string> {
   return new Promise((resolve) => {
     let text = "";
@@ -159,7 +170,11 @@ function answersTo(port: number, { beforeBytes, behind, waits }: Sent): Promise<
       text = "";
       socket.destroy();
     });
-    socket.on("data", (piece) => (text += String(piece)));
+    socket.on("data", (piece) => {
+      text += String(piece);
+      // it never ends
+      if (eventStream.test(text)) socket.destroy();
+    });
     // a server that refuses a request midway may reset the connection after its answer
     socket.on("error", () => {}).on("close", () => resolve(text));
   });

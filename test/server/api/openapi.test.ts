@@ -16,10 +16,10 @@ import {
   addressOf,
   answerOf,
   bodyExample,
-  type Described,
   describedHeaders,
   exampleOf,
   falseExamples,
+  getsOf,
   headersOf,
   parametersOf,
   problemExample,
@@ -31,7 +31,7 @@ void t.test("the API's description is valid, correct and sufficient", async (t) 
   await outage.open(pool);
   const api = await serve(t, { pool, registry, rateLimit: 10_000 });
   const { body: document } = await api.ask<OpenAPIObject>("/openapi.json");
-  const operations = Object.entries(document.paths!).map(([path, { get }]): Described => [path, get!]);
+  const operations = getsOf(document);
   const { body: listed } = await api.ask<{ incidents: { slug: string }[] }>("/v1/incidents");
   const names = { slug: listed.incidents[0]!.slug };
 

@@ -1,4 +1,4 @@
-import type { ParameterObject, SchemaObject } from "openapi3-ts/oas31";
+import type { ParameterObject, PathItemObject, SchemaObject } from "openapi3-ts/oas31";
 import t, { type Test } from "tap";
 import { openPool } from "../../../shared/database/pool.js";
 import { makeLog } from "../../../shared/log/log.js";
@@ -27,10 +27,10 @@ void t.test("/docs leads to every document and every operation", async (t) => {
   t.match(headers, { "content-type": "text/html; charset=utf-8", "cache-control": "public, max-age=300" });
   for (const name of documentNames) t.ok(links.includes(`/${name}`), name);
   const reference = idsOf((await getPage(port, "/docs/api")).html);
-  for (const [path, { get }] of Object.entries(documentOf({ registry }).paths!)) {
-    const id = get!.operationId!;
+  for (const [path, { get, post }] of Object.entries(documentOf({ registry }).paths!)) {
+    const id = (get ?? post)!.operationId!;
     t.ok(links.includes(`/docs/api#${id}`) && reference.includes(id), id);
-    t.match(text, `GET ${path}`);
+    t.match(text, `${get ? "GET" : "POST"} ${path}`);
   }
   const others = links.filter((link) => link.startsWith("/docs") || documentNames.some((name) => link === `/${name}`));
   for (const link of new Set(others)) t.equal((await getPage(port, link)).status, 200, link);
@@ -46,9 +46,10 @@ void t.test("the reference has every parameter, field, word, header and error of
     t.ok(idsOf(html).includes(name), name);
     for (const field of namesIn(schema as SchemaObject)) t.ok(text.includes(field), `${name}.${field}`);
   }
-  for (const { get } of Object.values(document.paths!)) {
-    t.ok(text.includes(get!.summary!), get!.operationId!);
-    for (const { name, schema } of (get!.parameters ?? []) as ParameterObject[]) {
+  for (const { get, post } of Object.values<PathItemObject>(document.paths!)) {
+    const operation = (get ?? post)!;
+    t.ok(text.includes(operation.summary!), operation.operationId!);
+    for (const { name, schema } of (operation.parameters ?? []) as ParameterObject[]) {
       t.ok(text.includes(name), name);
       for (const word of (schema as SchemaObject).enum ?? []) t.ok(text.includes(String(word)), `${name}: ${word}`);
     }
@@ -56,6 +57,7 @@ void t.test("the reference has every parameter, field, word, header and error of
   for (const words of [
     "curl --compressed 'https://api.example.org/v1/status'",
     "curl -OJ 'https://api.example.org/v1/targets/kraken?format=csv'",
+    `curl 'https://api.example.org/mcp' -H 'Accept: application/json, text/event-stream' --json '{"jsonrpc":"2.0"`,
     'fetch("https://api.example.org/v1/incidents/kraken-2026-01-31-rest-outage")',
     'urllib.request.urlopen("https://api.example.org/v1/regions")',
     ...["x-svc-signature", "eventId", "RateLimit-Policy", "Retry-After", "max-age=5"],

@@ -10,7 +10,10 @@ export const rulesOfEveryAnswer = rulesOf({
     "all-category-400": "a category outside the set is 400",
     "all-categories": "7 categories",
   },
-  "spec-answers: spec: every endpoint is GET and needs no key": { "all-get": "every endpoint is GET and needs no key" },
+  "spec-answers: spec: every endpoint is GET and needs no key": {
+    "all-get":
+      "every endpoint is GET and needs no key; only /mcp, which agents ask by their own protocol, is POSTed to",
+  },
   "spec-answers: spec: a page of incidents has 50 by default and 200 at the most": {
     "limit-page": "incidents a page: 50, at the most 200",
   },

@@ -13,10 +13,12 @@ export interface AnswerBodyProps {
   operation: { operationId?: string };
   type: string;
   media: MediaTypeObject;
+  /** Of the table of fields; absent: the fields of the body's name. */
+  caption?: string;
 }
 
 /** What a body of one media type holds, or where that is described. */
-export function AnswerBody({ document, homes, operation, type, media }: AnswerBodyProps) {
+export function AnswerBody({ document, homes, operation, type, media, caption }: AnswerBodyProps) {
   const part = media.schema!;
   const name = referredName(part);
   const schema = schemaOf(document, part);
@@ -52,7 +54,7 @@ export function AnswerBody({ document, homes, operation, type, media }: AnswerBo
       <FieldsTable
         document={document}
         schema={schema}
-        caption={referenceWords.fieldsOf(name ?? operation.operationId!)}
+        caption={caption ?? referenceWords.fieldsOf(name ?? operation.operationId!)}
       />
     </div>
   );

@@ -23,6 +23,11 @@ export function CodeSamples({ url, isJson, hasTable }: CodeSamplesProps) {
   );
 }
 
+/** A message in a shell, to copy. */
+export function PostSample({ url, body }: { url: string; body: string }) {
+  return <Code text={`curl '${url}' -H 'Accept: application/json, text/event-stream' --json '${body}'`} />;
+}
+
 export function Code({ text }: { text: string }) {
   return (
     <pre tabIndex={0}>

@@ -41,7 +41,10 @@ export interface DescribedOperation {
 
 /** In the document's order of tags, then of paths. */
 export function operationsOf({ paths, webhooks }: OpenAPIObject, tag: string): DescribedOperation[] {
-  const called = Object.entries(paths ?? {}).map(([path, item]) => ({ method: "GET", path, operation: item.get! }));
+  const called = Object.entries(paths ?? {}).map(([path, { get, post }]) => ({
+    ...{ method: get ? "GET" : "POST", path },
+    operation: (get ?? post)!,
+  }));
   const received = Object.values(webhooks ?? {}).map((item) => ({
     ...{ method: "POST", path: null },
     operation: (item as { post: OperationObject }).post,

@@ -8,7 +8,7 @@ import type {
 } from "openapi3-ts/oas31";
 import { referenceWords } from "../../words.js";
 import { AnswerBody } from "./answer-body.js";
-import { CodeSamples } from "./code-samples.js";
+import { CodeSamples, PostSample } from "./code-samples.js";
 import { Described } from "./described.js";
 import { answerOf, type DescribedOperation } from "./openapi-parts.js";
 import { HeaderNames, OtherAnswers, statusText } from "./other-answers.js";
@@ -60,6 +60,7 @@ export function headingOf({ method, path }: DescribedOperation): string {
 
 /** What a client sends and gets. */
 function Answered({ document, described: { path, operation }, homes }: OperationSectionProps) {
+  const sent = Object.entries((operation.requestBody as RequestBodyObject | undefined)?.content ?? {});
   const { 200: good, ...others } = operation.responses as Record<string, ResponseObject>;
   const { content = {}, headers = {} } = answerOf(document, good!);
   const caches = ((headers["Cache-Control"] as HeaderObject).schema as SchemaObject).enum as string[];
@@ -67,7 +68,15 @@ function Answered({ document, described: { path, operation }, homes }: Operation
   return (
     <>
       <h4>{referenceWords.examples}</h4>
-      <CodeSamples url={url} isJson={"application/json" in content} hasTable={"text/csv" in content} />
+      {sent.length > 0 ? (
+        <PostSample url={url} body={JSON.stringify(sent[0]![1].example)} />
+      ) : (
+        <CodeSamples url={url} isJson={"application/json" in content} hasTable={"text/csv" in content} />
+      )}
+      {sent.length > 0 && <h4>{referenceWords.body}</h4>}
+      {sent.map(([type, media]) => (
+        <AnswerBody key={type} {...{ document, homes, operation, type, media }} caption={referenceWords.body} />
+      ))}
       <h4>{referenceWords.response}</h4>
       {Object.entries(content).map(([type, media]) => (
         <AnswerBody key={type} {...{ document, homes, operation, type, media }} />

@@ -66,9 +66,10 @@ function Answer({ name, answer }: { name: string; answer: ResponseObject }) {
   );
 }
 
-/** `Answer404Retracted` is one of the 404. */
+/** `Answer404Retracted` is one of the 404, and `AnswerMcp400` a 400 of `/mcp`. */
 function headingOfAnswer(name: string): string {
   const [, status = "default"] = /(\d+)/.exec(name) ?? [];
+  if (name.startsWith("AnswerMcp")) return referenceWords.ofMcp(statusText(status));
   return name.endsWith("Retracted") ? referenceWords.retracted(status) : statusText(status);
 }
 

@@ -1,0 +1,190 @@
+/** `is_it_down`: whether one venue is up, or which of all are not. */
+import { component } from "../api/schemas/incident.js";
+import {
+  integer,
+  list,
+  object,
+  orNull,
+  since,
+  slug,
+  type TypeOf,
+  venueId,
+  venueName,
+  withOptional,
+} from "../api/schemas/shapes.js";
+import { type AgentSource, type BoardBody, NoData, type VenueStateBody } from "./agent-source.js";
+import {
+  type Dated,
+  headOf,
+  headWithoutData,
+  judged,
+  judgedOf,
+  type JudgedState,
+  staleSentence,
+} from "./answer-head.js";
+import { findVenue } from "./find-venue.js";
+import { mostName, mostTitle, namedVenue, quoted } from "./quoted.js";
+import { stateSentences, unknownSentence } from "./state-sentence.js";
+import { listWords } from "./time-words.js";
+import { makeTool, type ToolAnswer } from "./tool.js";
+import { venueArgument } from "./venue-argument.js";
+
+/** Rows of an answer about all venues. */
+const mostRows = 50;
+const mostComponents = 50;
+/** Far more than a registry has. */
+const mostIds = 500;
+
+const troubled = object("A component that is not operational.", {
+  component,
+  ...judged,
+  since,
+  incident: orNull({ ...slug, description: "Its open incident, for the tool `incidents`; null if there is none." }),
+});
+
+const row = object("One venue.", {
+  id: venueId,
+  name: { ...venueName, description: "Its name, quoted." },
+  ...judged,
+  since,
+  components: integer("Number of its measured components.", 9),
+  troubledComponents: { ...list("Those that are not operational.", troubled), maxItems: mostComponents },
+  openIncidents: integer("Open incidents.", 1),
+});
+
+const output = object("Whether it is down.", {
+  ...headWithoutData,
+  state: {
+    ...judged.state,
+    description: `Of the venue asked for. Of all venues: outage if at least half of the known ones are, degraded if any is degraded or in outage, unknown if nothing is known. ${judged.state.description}`,
+  },
+  venues: {
+    ...list(
+      "The venue asked for. If no venue was asked for: all that are not operational, the worst first; unknown ones are among them.",
+      row,
+    ),
+    maxItems: mostRows,
+  },
+  omittedVenues: integer("Venues that are not operational and did not fit into `venues`.", 0),
+  operationalVenues: {
+    ...list("If no venue was asked for: the ids of those that are up.", venueId),
+    maxItems: mostIds,
+  },
+});
+
+type Output = TypeOf<typeof output>;
+type Row = TypeOf<typeof row>;
+
+export const isItDown = makeTool({
+  name: "is_it_down",
+  title: "Is it down?",
+  description:
+    'Says whether an exchange, RPC provider, market data API, oracle, stablecoin, bridge or ramp is up, degraded, down or unknown, as measured from several regions and decided by a majority of them. Use it for "is OKX down?" and "is it down or just me?". Without a venue it says which of all watched venues have trouble. `unknown` is neither up nor down.',
+  quotesVenues: false,
+  input: withOptional(object("Which venue.", {}), { venue: venueArgument }),
+  output,
+  answer: async ({ venue }, source): Promise<ToolAnswer<Output>> => {
+    try {
+      return venue === undefined ? answerForAll(await source.board(), source) : await answerForOne(venue, source);
+    } catch (error) {
+      if (!(error instanceof NoData)) throw error;
+      return withoutData(venue, error, source);
+    }
+  },
+});
+
+async function answerForOne(asked: string, source: AgentSource): Promise<ToolAnswer<Output>> {
+  const id = await findVenue(asked, source);
+  const body = await source.state(id);
+  const text = staleSentence(body) + sentencesOf(body);
+  const evidence = { page: `${source.baseUrl}/venues/${id}`, api: `${source.baseUrl}/v1/targets/${id}/state` };
+  return {
+    text,
+    data: {
+      ...headOf(body, text, evidence),
+      state: judgedOf(body.state, body).state,
+      venues: [rowOf(body, body)],
+      omittedVenues: 0,
+      operationalVenues: [],
+    },
+  };
+}
+
+function sentencesOf(body: VenueStateBody): string {
+  if (body.stale) return `${unknownSentence(namedVenue(body))} The last known state was ${body.state}.`;
+  return stateSentences(body, body.generatedAt);
+}
+
+const order: JudgedState[] = ["outage", "degraded", "unknown", "operational"];
+
+function answerForAll(board: BoardBody, { baseUrl }: AgentSource): ToolAnswer<Output> {
+  const { venues, summary } = board;
+  const stateOf = ({ state }: { state: JudgedState }) => judgedOf(state, board).state;
+  const sorted = [...venues].sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+  const bad = sorted.filter((venue) => stateOf(venue) !== "operational");
+  const good = venues.filter((venue) => stateOf(venue) === "operational");
+  const counts = order.flatMap((state) => {
+    const some = bad.filter((venue) => stateOf(venue) === state);
+    return some.length === 0 ? [] : `${wordOf[state]}: ${listWords(some.slice(0, mostRows).map(namedVenue))}`;
+  });
+  const text = [
+    `${staleSentence(board)}${good.length} of ${venues.length} watched venues ${good.length === 1 ? "is" : "are"} up.`,
+    ...counts.map((words) => `${words}.`),
+  ].join(" ");
+  return {
+    text,
+    data: {
+      ...headOf(board, text, { page: `${baseUrl}/`, api: `${baseUrl}/v1/status` }),
+      state: judgedOf(summary.state, board).state,
+      venues: bad.slice(0, mostRows).map((venue) => rowOf(venue, board)),
+      omittedVenues: Math.max(0, bad.length - mostRows),
+      operationalVenues: good.slice(0, mostIds).map(({ id }) => id),
+    },
+  };
+}
+
+const wordOf: Record<JudgedState, string> = {
+  operational: "Up",
+  degraded: "Degraded, not down as a whole",
+  outage: "Down",
+  unknown: "Unknown, which is neither up nor down",
+};
+
+interface RowSource {
+  id: string;
+  name: string;
+  state: JudgedState;
+  since: string;
+  activeIncidents: number;
+  components: readonly { component: string; state: JudgedState; since: string; incident?: string | null }[];
+}
+
+function rowOf({ id, name, state, since, activeIncidents, components }: RowSource, dated: Dated): Row {
+  const troubled = components
+    .map((one) => ({ ...one, ...judgedOf(one.state, dated) }))
+    .filter((one) => one.state !== "operational")
+    .slice(0, mostComponents)
+    .map(({ component, state, lastKnownState, since, incident = null }) => ({
+      ...{ component, state, lastKnownState, since, incident },
+    }));
+  return {
+    ...{ id, name: quoted(name, mostName), ...judgedOf(state, dated), since },
+    components: components.length,
+    troubledComponents: troubled,
+    openIncidents: activeIncidents,
+  };
+}
+
+/** Not an error: "unknown" is the answer, and a caller must not take its absence for anything else. */
+function withoutData(asked: string | undefined, { message }: NoData, { baseUrl }: AgentSource): ToolAnswer<Output> {
+  const what = asked === undefined ? "any of its venues" : JSON.stringify(quoted(asked, mostTitle));
+  const text = `${unknownSentence(what)} The reason: ${message}. Try again in a minute.`;
+  return {
+    text,
+    data: {
+      ...{ answer: text, asOf: null, stale: true, ageSeconds: null },
+      evidence: { page: `${baseUrl}/`, api: `${baseUrl}/v1/status` },
+      ...{ state: "unknown", venues: [], omittedVenues: 0, operationalVenues: [] },
+    },
+  };
+}

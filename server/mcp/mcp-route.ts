@@ -1,0 +1,163 @@
+/**
+ * `/mcp`: the Model Context Protocol over HTTP, without sessions. The only path of the service that is POSTed to; it
+ * reads, too.
+ *
+ * The SDK is loaded by the first message: it takes 0.4 s and 33 MB, which a service that no agent asks does not need.
+ */
+import express, { type ErrorRequestHandler, type RequestHandler, type Response, type Router } from "express";
+import { Problem, type SendProblem } from "../api/problem.js";
+import { countMore, limiter, type RateLimit } from "../api/rate-limit.js";
+import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import type { AgentServerOptions } from "./agent-server.js";
+import { allowedCallers } from "./allowed-callers.js";
+
+export interface McpRouteOptions {
+  /** Called for each message: a server answers one. */
+  makeServer: () => Promise<McpServer>;
+  baseUrl: string;
+  limit: RateLimit | null;
+  /** Answers errors that are neither the client's nor expected, by the given way of sending them. */
+  answerErrors: (send: SendProblem) => ErrorRequestHandler;
+}
+
+const mostBodyBytes = 64 * 1024;
+
+/** As for the head of a request. */
+const bodyWithinMs = 10_000;
+
+/** Clients of 2025-03-26 may send several messages at once; newer ones may not. */
+const mostMessages = 10;
+
+/** Makes servers with our tools. */
+export function agentServers(options: AgentServerOptions): McpRouteOptions["makeServer"] {
+  return async () => (await import("./agent-server.js")).makeAgentServer(options);
+}
+
+/** Adds the route, whose other methods are refused. */
+export function addMcpRoute(router: Pick<Router, "route">, options: McpRouteOptions): void {
+  const { limit } = options;
+  router
+    .route("/mcp")
+    .post(
+      noStore,
+      ...(limit ? [limiter(limit, sendRpcError)] : []),
+      onlyAllowedCallers(options.baseUrl),
+      bodyInTime,
+      // not compressed: no client does that, and it would have to be bounded twice
+      express.json({ limit: mostBodyBytes, type: "application/json", strict: false, inflate: false }),
+      onlyFewMessages(limit),
+      answerMessages(options),
+      answerUnreadable,
+      options.answerErrors(sendRpcError),
+    )
+    .all(onlyPosting);
+}
+
+const noStore: RequestHandler = (_request, response, next) => {
+  response.setHeader("Cache-Control", "no-store");
+  next();
+};
+
+function onlyAllowedCallers(baseUrl: string): RequestHandler {
+  const { faultOfHost, faultOfOrigin } = allowedCallers(baseUrl);
+  return (request, response, next) => {
+    const fault = faultOfHost(request.hostname) ?? faultOfOrigin(request.headers.origin);
+    if (fault === null) return next();
+    sendRpcError(response, 403, `The request was refused, as a protection against DNS rebinding: ${fault}.`);
+  };
+}
+
+/** Node itself ends slow requests, too, but only twice a minute. */
+const bodyInTime: RequestHandler = (request, response, next) => {
+  const late = setTimeout(() => {
+    if (response.headersSent) return;
+    response.setHeader("Connection", "close");
+    sendRpcError(response, 408, `Expected the complete body within ${bodyWithinMs / 1000} seconds.`);
+  }, bodyWithinMs);
+  const arrived = () => clearTimeout(late);
+  request.once("end", arrived).once("close", arrived);
+  next();
+};
+
+/** Each message counts like a request of its own. */
+function onlyFewMessages(limit: RateLimit | null): RequestHandler {
+  return async (request, response, next) => {
+    const messages: unknown = request.body;
+    if (!Array.isArray(messages)) return next();
+    if (messages.length > mostMessages)
+      return sendRpcError(
+        response,
+        400,
+        `Expected at most ${mostMessages} messages in a batch, got ${messages.length}.`,
+      );
+    const waitS = limit && (await countMore(limit, request, messages.length - 1));
+    if (waitS === null) return next();
+    response.setHeader("Retry-After", String(waitS));
+    sendRpcError(response, 429, "Too many messages in a minute from your address. Wait for the time in Retry-After.");
+  };
+}
+
+function answerMessages({ makeServer }: McpRouteOptions): RequestHandler {
+  return async (request, response) => {
+    const { answerPost } = await import("./answer-post.js");
+    const leaving = new AbortController();
+    response.on("close", () => leaving.abort());
+    const answer = await answerPost(
+      { headers: readHeaders(request.headers), body: request.body as unknown, signal: leaving.signal },
+      await makeServer(),
+    );
+    if (answer === null) return void response.destroy();
+    response.status(answer.status);
+    if (answer.text === "") return void response.end();
+    response.type("application/json").send(answer.text);
+  };
+}
+
+/** Those that the transport reads; others may have any content. */
+function readHeaders(given: NodeJS.Dict<string | string[]>): Headers {
+  const headers = new Headers();
+  for (const name of ["accept", "content-type", "mcp-protocol-version"]) {
+    const value = given[name];
+    if (typeof value === "string") headers.set(name, value);
+  }
+  return headers;
+}
+
+/** A body that the parser refused: too long, compressed, or no JSON. */
+const answerUnreadable: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  // it was too slow, and has been told so
+  if (response.headersSent) return void response.destroy();
+  const { type = "" } = error as { type?: string };
+  const refusal = unreadable[type];
+  if (refusal === undefined) return next(error);
+  // the rest of the body is not read
+  response.setHeader("Connection", "close");
+  sendRpcError(response, ...refusal);
+};
+
+const unreadable: Record<string, [status: number, detail: string]> = {
+  "entity.too.large": [413, `Expected a body of at most ${mostBodyBytes} bytes.`],
+  "entity.parse.failed": [400, "Expected a body of JSON."],
+  "encoding.unsupported": [415, "Expected a body without Content-Encoding."],
+  "charset.unsupported": [415, "Expected a body in UTF-8."],
+  "request.size.invalid": [400, "Expected a body as long as Content-Length says."],
+  "request.aborted": [400, "Expected a complete body."],
+};
+
+const codes: Partial<Record<number, number>> = { 400: -32600, 500: -32603, 503: -32603 };
+
+/** An error of the transport, which belongs to no message. */
+const sendRpcError = (response: Response, status: number, message: string): void => {
+  const error = { code: codes[status] ?? -32000, message };
+  response.status(status).setHeader("Cache-Control", "no-store");
+  response.type("application/json").send(JSON.stringify({ jsonrpc: "2.0", error, id: null }));
+};
+
+const onlyPosting: RequestHandler = (request, response) => {
+  response.setHeader("Allow", "POST, OPTIONS");
+  if (request.method !== "OPTIONS") throw new Problem(405, `${request.method} is not supported here: use POST.`);
+  response.setHeader("Access-Control-Allow-Methods", "POST");
+  response.setHeader("Access-Control-Allow-Headers", "*");
+  response.setHeader("Access-Control-Max-Age", "86400");
+  response.status(204).end();
+};

@@ -1,0 +1,35 @@
+/**
+ * Texts of others, as agents get them. A model reads everything as one text, so a name or a title could pretend to be
+ * an instruction, or hide one in characters that people do not see.
+ */
+import { plainText, webAddress } from "../notices/sanitize-text.js";
+
+/**
+ * Characters without a shape of their own, except the joiners of emoji and Indic scripts: tags and selectors can spell
+ * out whole sentences invisibly.
+ */
+const invisible = /(?![\u200c\u200d])[\p{Cf}\p{Co}\p{Cn}\p{Cs}]|[\u{e0100}-\u{e01ef}]/gu;
+
+/** A field of one line, without characters that control the text around it. */
+export function quoted(text: string, most: number): string {
+  return plainText(text.replace(invisible, ""), most);
+}
+
+/** A venue as sentences name it: the quotes show where its name ends. */
+export function namedVenue({ id, name }: { id: string; name: string }): string {
+  return `"${quoted(name, mostName).replaceAll('"', "'")}" (${id})`;
+}
+
+/** The longest name that a registry may have. */
+export const mostName = 100;
+
+/** Of a notice's title and of what a caller sent. */
+export const mostTitle = 200;
+
+/** A link that a venue gave: null unless it is a plain web address. */
+export function quotedAddress(url: string | null): string | null {
+  const address = webAddress(url);
+  return address !== null && /^[\x21-\x7e]+$/.test(address) && address.length <= mostAddress ? address : null;
+}
+
+const mostAddress = 300;

@@ -1,0 +1,96 @@
+/** The tools' data from a venuewatch that runs elsewhere, by its public API. */
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { incidentsResponse } from "../api/schemas/incident.js";
+import { reliabilityResponse } from "../api/schemas/reliability.js";
+import type { Schema, TypeOf } from "../api/schemas/shapes.js";
+import { statusResponse } from "../api/schemas/status.js";
+import { exchangeResponse } from "../api/schemas/venue.js";
+import { venueStateResponse } from "../api/schemas/venue-state.js";
+import { type AgentSource, BadArgument, type KnownVenue, NoData } from "./agent-source.js";
+
+/** The part of the client that is needed, see `server/remote/service.ts`. */
+export interface RemoteReader {
+  readonly url: string;
+  /** @throws an error of the service's */
+  read(path: string): Promise<unknown>;
+}
+
+export interface ServiceSourceOptions {
+  service: RemoteReader;
+  /** Whether an error is one of the service: it then has no data, and its message says why. */
+  isOfService: (error: unknown) => error is Error;
+  /** The status of a refusal by the API itself, and its words; null for any other error. */
+  refusalOf: (error: unknown) => { status: number; detail: string } | null;
+}
+
+/** Venues are added rarely. A new one is found by its id at once. */
+const namesKeptMs = 10 * 60_000;
+
+export function serviceSource({ service, isOfService, refusalOf }: ServiceSourceOptions): AgentSource {
+  const fits = makeShapes();
+  let known: { venues: readonly KnownVenue[]; untilMs: number } | null = null;
+
+  async function read<Described extends Schema>(schema: Described, path: string): Promise<TypeOf<Described>> {
+    let body: unknown;
+    try {
+      body = await service.read(path);
+    } catch (error) {
+      if (!isOfService(error)) throw error;
+      throw new NoData(error.message, { cause: error });
+    }
+    if (fits(schema, body)) return body;
+    throw new NoData(
+      `expected the API of venuewatch at ${service.url}, got another body from ${path.split("?")[0]}; it may be another version`,
+    );
+  }
+
+  async function board() {
+    const body = await read(statusResponse, "/v1/status");
+    known = { venues: body.venues.map(({ id, name }) => ({ id, name })), untilMs: performance.now() + namesKeptMs };
+    return body;
+  }
+
+  async function venues(): Promise<readonly KnownVenue[]> {
+    if (known === null || performance.now() > known.untilMs) await board();
+    return known!.venues;
+  }
+
+  return {
+    baseUrl: service.url,
+    venues,
+    async presentId(id) {
+      if ((await venues()).some((venue) => venue.id === id)) return id;
+      // a former id, or a venue that was added lately
+      try {
+        return (await read(venueStateResponse, `/v1/targets/${id}/state`)).id;
+      } catch (error) {
+        if (error instanceof NoData && refusalOf(error.cause)?.status === 404) return null;
+        throw error;
+      }
+    },
+    board,
+    state: (id) => read(venueStateResponse, `/v1/targets/${id}/state`),
+    venue: (id) => read(exchangeResponse, `/v1/targets/${id}`),
+    async incidents(query) {
+      try {
+        return await read(incidentsResponse, `/v1/incidents?${query}`);
+      } catch (error) {
+        const refusal = error instanceof NoData ? refusalOf(error.cause) : null;
+        if (refusal?.status === 400) throw new BadArgument(refusal.detail, { cause: error });
+        throw error;
+      }
+    },
+    reliability: (days) => read(reliabilityResponse, `/v1/reliability?days=${days}`),
+  };
+}
+
+/** Makes a check against the schemas of this build. A newer service may have more fields. */
+function makeShapes() {
+  const ajv = new Ajv2020({ strict: false, formats: { "date-time": true, date: true } });
+  const checks = new Map<Schema, ValidateFunction>();
+  return <Described extends Schema>(schema: Described, body: unknown): body is TypeOf<Described> => {
+    let check = checks.get(schema);
+    if (check === undefined) checks.set(schema, (check = ajv.compile(schema)));
+    return check(body);
+  };
+}

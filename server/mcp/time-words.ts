@@ -1,0 +1,18 @@
+/** Instants and lengths as answers write them. */
+import { durationText, sinceMs } from "../pages/format.js";
+
+/** `since 2026-01-31T11:41:20.000Z, for 12 minutes` */
+export function sinceWords(since: string, now: string): string {
+  return `since ${since}, for ${durationText(sinceMs(since, now))}`;
+}
+
+/** `1 component`, `3 components` */
+export function countedWords(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** `a`, `a and b`, `a, b and c` */
+export function listWords(words: readonly string[]): string {
+  const last = words.at(-1) ?? "";
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
+}
