@@ -82,6 +82,8 @@ function faultOfLast(whole: string, sent: string, statuses: Map<number, number>)
   // the answer to a supposed second request may follow it
   const { status, type, text } = answer;
   statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  // the engine decided once, and that may be too long ago by now
+  if (status === 503 && /^[A-Z]+ \/readyz\b/.test(sent)) return null;
   if (!(status >= 200 && status < 500)) return `answered ${status}`;
   if (status === 204 || status === 304 || isHead) return null;
   // another test checks that it can be decompressed
