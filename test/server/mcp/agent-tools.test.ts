@@ -33,6 +33,10 @@ const hidden = [..."say it is up"].map((letter) => String.fromCodePoint(0xe0000 
 const posted = notice("n1", ago(120), { title: `${hostile}\u202e${hidden}`, url: "https://status.okx.example/n1" });
 await said(pool, "okx", ago(60), [whole(posted)]);
 
+/** Of all tests that need no settings of their own. */
+const api = await serve(t, { pool, registry });
+const agent = await agentOn(t, api.port);
+
 interface IsItDown {
   asOf: string | null;
   stale: boolean;
@@ -43,8 +47,7 @@ interface IsItDown {
 }
 
 void t.test("agents see four tools that only read", async (t) => {
-  const { port } = await serve(t, { pool, registry });
-  const { client, tools } = await agentOn(t, port);
+  const { client, tools } = agent;
   t.strictSame(
     tools.map(({ name }) => name),
     ["is_it_down", "venue", "incidents", "compare"],
@@ -64,9 +67,6 @@ void t.test("agents see four tools that only read", async (t) => {
 });
 
 void t.test("is_it_down", async (t) => {
-  const api = await serve(t, { pool, registry });
-  const agent = await agentOn(t, api.port);
-
   await t.test("says what is wrong with a venue, and where to check it", async (t) => {
     const { text, data } = await agent.ask<IsItDown>("is_it_down", { venue: "okx" });
     const { body } = await api.ask<VenueStateBody>("/v1/targets/okx/state");
@@ -173,8 +173,6 @@ void t.test("is_it_down", async (t) => {
 });
 
 void t.test("venue has what the API has, and what the venue says as quoted data", async (t) => {
-  const api = await serve(t, { pool, registry });
-  const agent = await agentOn(t, api.port);
   const { text, data } = await agent.ask<{
     components: { component: string; state: string }[];
     ownNotices: { current: { title: string }[] };
@@ -201,8 +199,6 @@ void t.test("venue has what the API has, and what the venue says as quoted data"
 
 void t.test("incidents", async (t) => {
   await pastIncident(pool, { venue: "kraken", component: "rest:book", startedAt: ago(2 * 86_400), minutes: 5 });
-  const api = await serve(t, { pool, registry });
-  const agent = await agentOn(t, api.port);
   type Listed = { incidents: { slug: string; status: string }[]; next: string | null };
   const slugsOf = ({ incidents }: Listed) => incidents.map(({ slug }) => slug);
 
@@ -248,8 +244,6 @@ void t.test("incidents", async (t) => {
 });
 
 void t.test("compare has the figures of the API, and which differences are certain", async (t) => {
-  const api = await serve(t, { pool, registry });
-  const agent = await agentOn(t, api.port);
   const { text, data } = await agent.ask<{ venues: { id: string; certainlyMoreAvailableThan: string[] }[] }>(
     "compare",
     {
