@@ -15,7 +15,7 @@ export const help = `Says whether a venue is down, or it is just you. It asks a 
 and meanwhile measures the venue and four others once from this machine, as a probe does; within five seconds it names
 the culprit. The endpoints of the venue are those of the registry (REGISTRY).
 
-The exit code is the verdict: 0 nothing is wrong, 1 the venue is degraded, 2 it is in outage, 3 it cannot be told;
+The exit code is the verdict: 0 nothing is wrong, 1 the venue is degraded, 2 it is in outage, 3 it cannot be determined;
 20 only this country or network is affected, 21 your requests are limited, 22 this machine's network, 23 its resolver,
 24 something intercepts TLS, 25 its clock. A wrong command line or setting is 64, a bug 70. docs/check.md has the
 rules.`;

@@ -17,7 +17,7 @@ import type { AgentTool } from "./tool.js";
 
 export interface AgentServerOptions {
   source: AgentSource;
-  /** Is told of errors that are ours. */
+  /** Receives errors that are ours. */
   onBug: (error: unknown) => void;
 }
 

@@ -13,7 +13,7 @@ import {
 
 const { stale, ageSeconds } = freshness;
 
-const asOf = instant("The instant that this answer shows, in UTC. Nothing in it is newer. Tell it to the user.");
+const asOf = instant("The instant that this answer shows, in UTC. Nothing in it is newer. Pass it on to the user.");
 
 const evidence = object("Where a person or a program can check this answer.", {
   page: text("A page for people.", "https://status.example.org/venues/kraken"),

@@ -7,7 +7,7 @@ import { type AgentServerOptions, makeAgentServer } from "./agent-server.js";
 export interface StdioOptions extends AgentServerOptions {
   input: Readable;
   output: Writable;
-  /** Is told in a sentence what was wrong with what the client sent. Its content is not repeated. */
+  /** Receives a sentence that says what was wrong with what the client sent. Its content is not repeated. */
   onIgnored: (fault: string) => void;
 }
 
@@ -24,7 +24,7 @@ export async function answerStdio({ input, output, onIgnored, ...options }: Stdi
   await Promise.race([
     new Promise<void>((resolve) => input.on("end", resolve).on("close", resolve)).then(answered),
     new Promise<void>((resolve) => output.on("error", () => resolve())),
-    // a message that is too long: what follows it cannot be told apart
+    // a message that is too long: the end of it cannot be found
     new Promise<void>((resolve) => (mcp.server.onclose = resolve)),
   ]);
   await mcp.close();

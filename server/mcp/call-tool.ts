@@ -3,7 +3,7 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { type AgentSource, BadArgument, NoData } from "./agent-source.js";
 import type { AgentTool } from "./tool.js";
 
-/** @param onBug is told of an error that is ours; the client gets no detail of it */
+/** @param onBug receives an error that is ours; the client gets no detail of it */
 export async function callTool(
   tool: AgentTool,
   given: unknown,

@@ -125,7 +125,7 @@ function readHeaders(given: NodeJS.Dict<string | string[]>): Headers {
 
 /** A body that the parser refused: too long, compressed, or no JSON. */
 const answerUnreadable: ErrorRequestHandler = (error: unknown, _request, response, next) => {
-  // it was too slow, and has been told so
+  // it was too slow, and has its answer already
   if (response.headersSent) return void response.destroy();
   const { type = "" } = error as { type?: string };
   const refusal = unreadable[type];

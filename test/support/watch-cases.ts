@@ -99,7 +99,7 @@ const watchCases: Record<string, (given: Case) => Promise<void>> = {
     await until(() => client.stateOf("okx") === "operational");
   },
 
-  "a line, or an event, that does not end is cut, and the stream begins anew": async ({ t, service, watching }) => {
+  "a line, or an event, that does not end is cut, and the stream starts again": async ({ t, service, watching }) => {
     const client = await watching();
     for (const [turn, endless] of ["x".repeat(300_000), "data: y\n".repeat(70_000)].entries()) {
       service.send(endless);
@@ -205,11 +205,11 @@ const watchCases: Record<string, (given: Case) => Promise<void>> = {
     t.equal(service.asked.length, 1);
     service.send(`id: ${++service.id}\nevent: venue\ndata: {"venue\n\n`);
     await until(() => service.asked.length === 2);
-    t.equal(service.asked.at(-1), "/v1/events", "what is no JSON begins anew");
+    t.equal(service.asked.at(-1), "/v1/events", "what is no JSON starts again");
     await until(() => client.stateOf("okx") === "operational");
   },
 
-  "what is too long, or has no number, begins anew, and is not kept": async ({ t, service, watching }) => {
+  "what is too long, or has no number, starts again, and is not kept": async ({ t, service, watching }) => {
     const client = await watching();
     const long = { at: "2026-02-01T00:00:00.000Z", venue: "x".repeat(10_000), category: "exchange", state: "outage" };
     for (const [turn, make] of [
@@ -352,7 +352,7 @@ const watchCases: Record<string, (given: Case) => Promise<void>> = {
     t.equal(service.asked.length, 1);
   },
 
-  "only what is watched is told, also under a former id": async ({ t, service, start }) => {
+  "only what is watched is reported, also under a former id": async ({ t, service, start }) => {
     service.renamed["okex"] = "okx";
     for (const venues of [["okex"], ["okex", "kraken"]]) {
       const client = start(t, service.url, { venues });
@@ -367,7 +367,7 @@ const watchCases: Record<string, (given: Case) => Promise<void>> = {
     }
   },
 
-  "a venue that does not exist is told at the start, and is unknown": async ({ t, service, start }) => {
+  "a venue that does not exist is reported at the start, and is unknown": async ({ t, service, start }) => {
     for (const venues of [["okxx"], ["okxx", "kraken"]]) {
       const client = start(t, service.url, { venues });
       await until(() => client.outcome() !== null);

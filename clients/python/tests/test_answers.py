@@ -25,8 +25,8 @@ def document(**states: str) -> dict[str, Any]:
     return {"generatedAt": AT, "stale": False, "venues": rows}
 
 
-def hear(watch: Watch, event_id: int, event: str, **body: Any) -> None:
-    watch._hear(StreamEvent(str(event_id), event, json.dumps(body)))
+def send(watch: Watch, event_id: int, event: str, **body: Any) -> None:
+    watch._receive(StreamEvent(str(event_id), event, json.dumps(body)))
 
 
 class TestAnswers(unittest.TestCase):
@@ -39,7 +39,7 @@ class TestAnswers(unittest.TestCase):
         self.addCleanup(self.watch.close)
 
     def begin(self) -> None:
-        hear(self.watch, 1, "start", at=AT, stale=False)
+        send(self.watch, 1, "start", at=AT, stale=False)
         self.watch._read_path = lambda _path: self.board
         documents, unknown = self.watch._documents(False)
         self.watch._loaded(documents, unknown, self.watch._beginnings)
@@ -57,7 +57,7 @@ class TestAnswers(unittest.TestCase):
         self.assertEqual(self.watch.is_down("okx", "rest:ticker"), False)
         self.assertEqual(self.watch.is_down("okx", "rest:no"), "unknown")
 
-    def test_a_misspelt_venue_is_told_once(self) -> None:
+    def test_a_misspelt_venue_is_reported_once(self) -> None:
         self.begin()
         for _ in range(3):
             self.assertEqual(self.watch.state_of("OKX"), "unknown")
@@ -67,10 +67,10 @@ class TestAnswers(unittest.TestCase):
         self.assertEqual(self.watch.doubt, "not connected yet")
         self.begin()
         self.assertIsNone(self.watch.doubt)
-        hear(self.watch, 1, "freshness", stale=True)
+        send(self.watch, 1, "freshness", stale=True)
         self.assertEqual(self.watch.state_of("okx"), "unknown")
         self.assertIn("stale", self.watch.doubt or "")
-        hear(self.watch, 1, "freshness", stale=False)
+        send(self.watch, 1, "freshness", stale=False)
         self.assertIn("not been read", self.watch.doubt or "")
         self.begin()
         self.watch._down("the service ended the stream")
@@ -94,7 +94,7 @@ class TestAnswers(unittest.TestCase):
     def test_changes_are_what_is_answered_otherwise(self) -> None:
         changes = self.watch.changes()
         self.begin()
-        hear(self.watch, 2, "venue", at="2026-01-31T12:00:02.000Z", venue="okx", category="exchange", state="outage")
+        send(self.watch, 2, "venue", at="2026-01-31T12:00:02.000Z", venue="okx", category="exchange", state="outage")
         self.watch.close()
         self.watch.close()
         seen = [(change.type, getattr(change, "venue", None), getattr(change, "state", None)) for change in changes]

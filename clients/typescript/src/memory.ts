@@ -48,7 +48,7 @@ export class Memory {
   #recent: { atMs: number; event: StateEvent }[] = [];
 
   /**
-   * Begins anew with a stream that sends all changes after this instant; null: after any. The rows stay until the next
+   * Starts again with a stream that sends all changes after this instant; null: after any. The rows stay until the next
    * reading.
    */
   begin(at: string | null): void {
@@ -74,7 +74,7 @@ export class Memory {
   }
 
   /** @returns whether the venue and the component are known */
-  hear(event: StateEvent): boolean {
+  apply(event: StateEvent): boolean {
     const atMs = instant(event.at);
     this.#recent.push({ atMs, event });
     // a document that is still being read must be newer than what is forgotten

@@ -14,7 +14,7 @@ const mostChars = 65_536;
  * Makes a parser of the text of a stream, which may come in pieces that end anywhere. An unfinished event at the end
  * of the text is none.
  *
- * @param onRetry is told after how long the service wants its clients to come back
+ * @param onRetry receives the time after which the service wants its clients to come back
  * @throws Error (the parser) of a line or an event that does not end
  */
 export function makeParser(

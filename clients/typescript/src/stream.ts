@@ -12,7 +12,7 @@ export interface StreamTiming {
   retryMostMs: number;
 }
 
-/** A connection that lived so long has worked: after it, the pauses begin anew. */
+/** A connection that lived so long has worked: after it, the backoff starts again. */
 const provenMs = 10_000;
 const lookMs = 1_000;
 const mostErrorBytes = 65_536;
@@ -20,8 +20,8 @@ const mostErrorBytes = 65_536;
 /** Keeps a stream of events open, and continues it after the last one, until it is closed. */
 export class Stream {
   /** When something came last, be it a comment. */
-  heardAt: Instant = now();
-  /** Where the stream would continue; empty: it would begin anew. */
+  receivedAt: Instant = now();
+  /** Where the stream would continue; empty: it would start again. */
   lastId = "";
 
   #closed = false;
@@ -35,7 +35,7 @@ export class Stream {
     private readonly urlOf: (query: object) => URL,
     private readonly timing: StreamTiming,
     private readonly on: {
-      /** What it throws is a fault of the service, and the stream begins anew. */
+      /** What it throws is a fault of the service, and the stream starts again. */
       event: (event: StreamEvent) => void;
       /** The connection is lost, for this reason. */
       down: (because: string) => void;
@@ -57,7 +57,7 @@ export class Stream {
 
   /** Whether nothing has come for too long. */
   get isSilent(): boolean {
-    return isOlder(this.heardAt, this.timing.silenceMs);
+    return isOlder(this.receivedAt, this.timing.silenceMs);
   }
 
   async #follow(): Promise<void> {
@@ -79,7 +79,7 @@ export class Stream {
     const url = this.urlOf(this.lastId === "" ? {} : { lastEventId: this.lastId });
     const abort = (this.#abort = new AbortController());
     const { connectMs } = this.timing;
-    this.heardAt = now();
+    this.receivedAt = now();
     const timer = setTimeout(() => abort.abort(new Error(`no answer within ${connectMs} ms`)), connectMs);
     try {
       const response = await request(this.fetch, url, "text/event-stream", abort.signal);
@@ -113,10 +113,10 @@ export class Stream {
         this.#retryMs = Math.min(Math.max(ms, retryLeastMs), retryMostMs);
       },
     );
-    this.heardAt = now();
+    this.receivedAt = now();
     const reader = body.getReader();
     for (let piece = await reader.read(); piece.value && !this.#closed; piece = await reader.read()) {
-      this.heardAt = now();
+      this.receivedAt = now();
       try {
         parse(decoder.decode(piece.value, { stream: true }));
       } catch (error) {

@@ -17,8 +17,8 @@ export interface VenuewatchOptions extends Partial<ReadLimits> {
 }
 
 /**
- * A venuewatch service. Each method reads one document of its API and fails with a `VenuewatchError`. Whoever asks
- * often should `watch` instead.
+ * A venuewatch service. Each method reads one document of its API and fails with a `VenuewatchError`. A program that
+ * asks often should `watch` instead.
  */
 export class Venuewatch {
   readonly #base: URL;

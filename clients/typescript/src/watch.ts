@@ -67,7 +67,7 @@ interface Shown {
 export class Watch {
   /**
    * Resolves when the states are known for the first time. Rejects if a venue of `venues` does not exist, or the watch
-   * is closed before. Whoever does not wait for it gets `unknown` until then.
+   * is closed before. Without waiting for it, everything is `unknown` until then.
    */
   readonly ready: Promise<void>;
 
@@ -103,10 +103,10 @@ export class Watch {
     this.#options = options;
     this.#timing = { ...usualTiming, ...options.timing };
     this.ready = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
-    // whoever does not wait for it hears of it by onProblem
+    // without waiting for it, onProblem receives it
     this.ready.catch(() => {});
     this.#stream = new Stream(service.fetch, (query) => service.urlOf("events", query), this.#timing, {
-      event: (event) => this.#hear(event),
+      event: (event) => this.#receive(event),
       down: (because) => {
         this.#fault = because;
         this.#problem(because);
@@ -175,7 +175,7 @@ export class Watch {
     this.#settle.reject(new Error("the watch was closed before the states were known"));
   }
 
-  #hear({ id, event, data }: StreamEvent): void {
+  #receive({ id, event, data }: StreamEvent): void {
     if (data === "") return;
     const body = bodyOf(data);
     const number = Number(id);
@@ -191,8 +191,8 @@ export class Watch {
       // a service that repeats itself must not bring back an old state
       if (number <= this.#lastChange) return;
       this.#lastChange = number;
-      if (event === "incident") this.#tellIncident(body);
-      else if (!this.#memory.hear(body) && this.#wants(body)) this.#readNew();
+      if (event === "incident") this.#reportIncident(body);
+      else if (!this.#memory.apply(body) && this.#wants(body)) this.#readNew();
     } else return;
     this.#publish();
   }
@@ -213,7 +213,7 @@ export class Watch {
     return Math.random() * this.#timing.retryLeastMs;
   }
 
-  #tellIncident(event: IncidentChange): void {
+  #reportIncident(event: IncidentChange): void {
     const { venue, component, change, severity, slug, startedAt, at } = event;
     if (this.#wants(event)) this.#emit({ type: "incident", venue, component, change, severity, slug, startedAt, at });
   }
@@ -307,7 +307,7 @@ export class Watch {
     return row;
   }
 
-  /** The same problem again and again is told once. */
+  /** The same problem again and again is reported once. */
   #problem(problem: string): void {
     if (problem === this.#lastProblem) return;
     this.#lastProblem = problem;
@@ -320,7 +320,7 @@ export class Watch {
     }
   }
 
-  /** Tells what is answered otherwise than before. */
+  /** Reports what is answered otherwise than before. */
   #publish(): void {
     const because = this.doubt;
     const isDoubted = because !== null;
@@ -355,7 +355,7 @@ export class Watch {
   }
 }
 
-/** So many misspelt names are told once each, and others perhaps again. */
+/** So many misspelt names are reported once each, and others perhaps again. */
 const mostReported = 1_000;
 
 /** What an event says. Its texts are short, since some are kept. */

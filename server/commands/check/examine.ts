@@ -86,7 +86,7 @@ function controlsFor({ venues }: Registry, venue: Venue | null): Venue[] {
   const step = Math.max(1, Math.floor(others.length / mostControls));
   return others.filter((_, at) => at % step === 0).slice(0, mostControls);
 
-  // addresses of this machine are told apart by their ports, which hosts lack
+  // addresses of this machine differ only by their ports, which hosts lack
   function isTaken(host: string): boolean {
     return taken.has(host) && kindOfAddress(host) !== "loopback";
   }

@@ -27,7 +27,7 @@ export const culprits = [
 /**
  * - `nobody` everything is good, here and elsewhere
  * - `venue` a quorum of regions sees it, too
- * - `unknown` it cannot be told
+ * - `unknown` it cannot be determined
  * - `place` the venue, or the way to it, treats this country or network differently from others
  * - `rate-limit` the venue limits the requests of this address
  * - `network` this machine reaches no other host, either
@@ -192,14 +192,14 @@ export const rules: readonly Rule[] = [
     rule: "good-here",
     culprit: "unknown",
     when: (e) => e.here.some(isGood) && !e.here.some(isBad),
-    says: (e) => `it answers here; whether it also does elsewhere cannot be told, because ${reasonOf(e)}`,
+    says: (e) => `it answers here; whether it also does elsewhere is unknown, because ${reasonOf(e)}`,
     advice: null,
   },
   {
     rule: "bad-here",
     culprit: "unknown",
     when: (e) => e.here.some(isBad),
-    says: (e) => `it fails here (${faultsOf(e)}); whether only here cannot be told, because ${reasonOf(e)}`,
+    says: (e) => `it fails here (${faultsOf(e)}); whether only here is unknown, because ${reasonOf(e)}`,
     advice: "check again, or ask another service",
   },
   {

@@ -43,7 +43,7 @@ void t.test("what is unknown is never taken for up", async (t) => {
   t.equal(watch.doubt, "the watch is closed");
 });
 
-void t.test("a misspelt venue is told once", async (t) => {
+void t.test("a misspelt venue is reported once", async (t) => {
   const { watch, problems } = await watching(t);
   await watch.ready;
   for (let turn = 0; turn < 3; turn++) t.equal(watch.stateOf("OKX"), "unknown");
@@ -67,8 +67,8 @@ void t.test("clocks that jump make doubt, and no trust", async (t) => {
 });
 
 void t.test("changes are what is answered otherwise than before", async (t) => {
-  const heard: Change[] = [];
-  const { service, watch } = await watching(t, { onChange: (change) => heard.push(change) });
+  const received: Change[] = [];
+  const { service, watch } = await watching(t, { onChange: (change) => received.push(change) });
   const iterated: Change[] = [];
   const reading = (async () => {
     for await (const change of watch.changes()) iterated.push(change);
@@ -80,11 +80,11 @@ void t.test("changes are what is answered otherwise than before", async (t) => {
   await until(() => watch.doubt !== null);
   watch.close();
   await reading;
-  t.strictSame(iterated, heard);
-  t.match(heard[0], { type: "doubt", because: null });
-  const venues = heard.filter((change): change is StateChange => change.type === "venue");
-  const told = venues.map(({ venue, before, state }) => `${venue}: ${before} to ${state}`);
-  t.strictSame(told, [
+  t.strictSame(iterated, received);
+  t.match(received[0], { type: "doubt", because: null });
+  const venues = received.filter((change): change is StateChange => change.type === "venue");
+  const reported = venues.map(({ venue, before, state }) => `${venue}: ${before} to ${state}`);
+  t.strictSame(reported, [
     ...["okx: unknown to operational", "kraken: unknown to outage", "bybit: unknown to degraded"],
     "okx: operational to outage",
     ...["okx: outage to unknown", "kraken: outage to unknown", "bybit: degraded to unknown"],

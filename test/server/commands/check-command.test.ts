@@ -80,7 +80,7 @@ void t.test("--json has all of it", async (t) => {
 void t.test("without a service it says what it can, in time, and blames nobody", async (t) => {
   const away = `http://127.0.0.1:${await freePort()}`;
   const ended = await checked(["kraken"], 3, { BASE_URL: away });
-  t.match(ended.out, /cannot be told, because http:\S+ cannot be reached/);
+  t.match(ended.out, /is unknown, because http:\S+ cannot be reached/);
   t.equal(ended.err, "venuewatch: the service cannot be reached; name another place with --url\n");
   const silent = `http://127.0.0.1:${await serveTcp(t, () => {})}`;
   t.match((await checked(["kraken", "--url", silent], 3)).out, /expected an answer within 3\.5 s, got nothing/);

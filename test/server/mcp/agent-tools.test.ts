@@ -1,4 +1,4 @@
-/** What agents are told: each tool over HTTP, by the official client. A wrong word here becomes a wrong claim there. */
+/** What agents get: each tool over HTTP, by the official client. A wrong word here becomes a wrong claim there. */
 import t from "tap";
 import type {
   BoardBody,

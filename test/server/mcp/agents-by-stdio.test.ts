@@ -116,8 +116,8 @@ void t.test("it ends on a signal, and by a wrong address", async (t) => {
 void t.test("the Python SDK understands it", { skip: pythonMcpMissing }, async (t) => {
   const { port } = await serve(t, database);
   const url = `http://127.0.0.1:${port}`;
-  const told = await pythonAgent({ command: process.execPath, args: [cli, "mcp", "--url", url] });
-  t.match(told, {
+  const answered = await pythonAgent({ command: process.execPath, args: [cli, "mcp", "--url", url] });
+  t.match(answered, {
     tools: ["is_it_down", "venue", "incidents", "compare"],
     text: /^"OKX" \(okx\) is degraded/,
     data: { state: "degraded" },

@@ -1,4 +1,4 @@
-"""Tells a bot from memory whether an exchange is down, as a venuewatch service sees it."""
+"""Answers a bot from memory whether an exchange is down, as a venuewatch service sees it."""
 
 from ._changes import Change, DoubtChange, IncidentChange, StateChange
 from ._client import Venuewatch

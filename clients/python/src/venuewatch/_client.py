@@ -23,7 +23,7 @@ from .types import (
 class Venuewatch:
     """A venuewatch service.
 
-    Each method reads one document of its API and raises VenuewatchError if that fails. Whoever asks often should
+    Each method reads one document of its API and raises VenuewatchError if that fails. A program that asks often should
     `watch` instead.
     """
 

@@ -48,7 +48,7 @@ class Memory:
         self._recent: collections.deque[tuple[float, Mapping[str, Any]]] = collections.deque()
 
     def begin(self, at: str | None) -> None:
-        """Begins anew with a stream that sends all changes after this instant. None: after any.
+        """Starts again with a stream that sends all changes after this instant. None: after any.
 
         The rows stay until the next reading.
         """
@@ -80,7 +80,7 @@ class Memory:
         self.rows = rows
         return True
 
-    def hear(self, event: Mapping[str, Any]) -> bool:
+    def apply(self, event: Mapping[str, Any]) -> bool:
         """Whether the venue and the component are known."""
         at = _instant(event["at"])
         self._recent.append((at, event))

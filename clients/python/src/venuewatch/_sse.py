@@ -27,7 +27,7 @@ class Parser:
     """
 
     def __init__(self, on_event: Callable[[StreamEvent], None], on_retry: Callable[[float], None]) -> None:
-        """`on_retry` is told after how many seconds the service wants its clients to come back."""
+        """`on_retry` receives the seconds after which the service wants its clients to come back."""
         self._on_event = on_event
         self._on_retry = on_retry
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")

@@ -11,7 +11,7 @@ from ._http import Call, as_venuewatch_error, open_url
 from ._sse import Parser, StreamEvent
 
 _PROVEN_S = 10.0
-"""A connection that lived so long has worked: after it, the pauses begin anew."""
+"""A connection that lived so long has worked: after it, the backoff starts again."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Stream:
         on_event: Callable[[StreamEvent], None],
         on_down: Callable[[str], None],
     ) -> None:
-        """What `on_event` raises is a fault of the service, and the stream begins anew.
+        """What `on_event` raises is a fault of the service, and the stream starts again.
 
-        `on_down` is told why the connection is lost.
+        `on_down` receives the reason why the connection is lost.
         """
         self._url = url
         self._timing = timing
@@ -53,14 +53,14 @@ class Stream:
         self._call = Call()
         self._closing = threading.Event()
         self.last_id = ""
-        """Where the stream would continue; empty: it would begin anew."""
-        self.heard_at = now()
+        """Where the stream would continue; empty: it would start again."""
+        self.received_at = now()
         """When something came last, be it a comment."""
 
     @property
     def is_silent(self) -> bool:
         """Whether nothing has come for too long."""
-        return is_older(self.heard_at, self._timing.silence_s)
+        return is_older(self.received_at, self._timing.silence_s)
 
     def cut_if_silent(self) -> None:
         if self.is_silent:
@@ -89,7 +89,7 @@ class Stream:
         url = self._url
         if self.last_id != "":
             url += "?" + urllib.parse.urlencode({"lastEventId": self.last_id})
-        self.heard_at = now()
+        self.received_at = now()
         self._call = call = Call()
         if self._closing.is_set():
             return "closed", 0.0
@@ -101,10 +101,10 @@ class Stream:
             timer.cancel()
             call.set_timeout(self._timing.silence_s)
             try:
-                parser = Parser(self._hear, self._retry)
-                self.heard_at = now()
+                parser = Parser(self._receive, self._retry)
+                self.received_at = now()
                 while piece := response.read1(65_536):
-                    self.heard_at = now()
+                    self.received_at = now()
                     try:
                         parser.feed(piece)
                     except Exception:
@@ -124,7 +124,7 @@ class Stream:
             timer.cancel()
         return f"GET {url}: {call.reason or 'the service ended the stream'}", 0.0
 
-    def _hear(self, event: StreamEvent) -> None:
+    def _receive(self, event: StreamEvent) -> None:
         self._on_event(event)
         if event.id != "":
             self.last_id = event.id

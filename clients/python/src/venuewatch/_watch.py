@@ -30,7 +30,7 @@ from .types import Category, State
 _log = logging.getLogger("venuewatch")
 
 _MOST_REPORTED = 1_000
-"""So many misspelt names are told once each, and others perhaps again."""
+"""So many misspelt names are reported once each, and others perhaps again."""
 
 _LOOK_S = 1.0
 
@@ -97,7 +97,7 @@ class Watch:
         self._shown: dict[tuple[str, str | None], State] = {}
         self._was_doubted = True
 
-        self._stream = Stream(url_of("events"), timing, self._hear, self._down)
+        self._stream = Stream(url_of("events"), timing, self._receive, self._down)
         for name, run in (("stream", self._stream.run), ("reader", self._run)):
             threading.Thread(target=run, name=f"venuewatch-{name}", daemon=True).start()
 
@@ -153,7 +153,7 @@ class Watch:
         """Returns when the states are known for the first time. None: waits for ever.
 
         Raises TimeoutError after that time, with the doubt; LookupError if a venue of `venues` does not exist; and
-        RuntimeError if the watch is closed. Whoever does not wait gets "unknown" until then.
+        RuntimeError if the watch is closed. Without waiting, everything is "unknown" until then.
         """
         with self._news:
             self._news.wait_for(lambda: self._closed or self._outcome is not None, timeout_s)
@@ -192,7 +192,7 @@ class Watch:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def _hear(self, received: StreamEvent) -> None:
+    def _receive(self, received: StreamEvent) -> None:
         if received.data == "":
             return
         body = _body_of(received.data)
@@ -212,8 +212,8 @@ class Watch:
                     return
                 self._last_change = number
                 if event == "incident":
-                    self._tell_incident(body)
-                elif not self._memory.hear(body) and self._wants(body["venue"], body["category"]):
+                    self._report_incident(body)
+                elif not self._memory.apply(body) and self._wants(body["venue"], body["category"]):
                     self._read_new()
             else:
                 return
@@ -240,7 +240,7 @@ class Watch:
         """So that all clients of a service do not ask at once."""
         return random.uniform(0, self._timing.retry_least_s)
 
-    def _tell_incident(self, body: Mapping[str, Any]) -> None:
+    def _report_incident(self, body: Mapping[str, Any]) -> None:
         if self._wants(body["venue"], body["category"]):
             names = ("venue", "component", "change", "severity", "slug", "at")
             self._emit(
@@ -315,8 +315,8 @@ class Watch:
         with self._news:
             if self._closed or beginnings != self._beginnings:
                 return
-            told = error if isinstance(error, (VenuewatchError, ValueError)) else f"{type(error).__name__}: {error}"
-            self._problem(str(told))
+            problem = error if isinstance(error, (VenuewatchError, ValueError)) else f"{type(error).__name__}: {error}"
+            self._problem(str(problem))
             wait_s = (isinstance(error, VenuewatchError) and error.retry_after_s) or 0.0
             growing_s = min(self._timing.retry_most_s, self._timing.retry_least_s * 2.0 ** min(self._failures, 30))
             self._failures += 1
@@ -369,7 +369,7 @@ class Watch:
         return row
 
     def _problem(self, problem: str) -> None:
-        """The same problem again and again is told once."""
+        """The same problem again and again is reported once."""
         if problem == self._last_problem:
             return
         self._last_problem = problem
@@ -382,7 +382,7 @@ class Watch:
             _log.exception("on_problem failed")
 
     def _publish(self) -> None:
-        """Tells what is answered otherwise than before."""
+        """Reports what is answered otherwise than before."""
         because = self.doubt
         shown_now: dict[tuple[str, str | None], State] = {}
         for row in self._memory.rows.values():

@@ -213,7 +213,7 @@ void t.test("while the regions see no trouble", async (t) => {
 
   await t.test("the service is away, and the venue answers here", async (t) => {
     const { text } = await gives(t, ["good-here", 3], { url: at(await freePort()) });
-    t.match(text, /cannot be told, because .* a refused connection \(ECONNREFUSED\)\n/);
+    t.match(text, /is unknown, because .* a refused connection \(ECONNREFUSED\)\n/);
     const silent = await serveTcp(t, () => {});
     await gives(t, ["good-here", 3], { url: at(silent) });
   });
