@@ -2,7 +2,17 @@
 import type { HeadersObject, OperationObject, ResponseObject } from "openapi3-ts/oas31";
 import { groups } from "./operation.js";
 import { exampleOf } from "./schemas/example.js";
-import { eitherOf, integer, object, oneOf, type Schema, text, withOptional } from "./schemas/shapes.js";
+import {
+  eitherOf,
+  integer,
+  object,
+  oneOf,
+  orNull,
+  type Schema,
+  shownAs,
+  text,
+  withOptional,
+} from "./schemas/shapes.js";
 
 const group: keyof typeof groups = "agents";
 
@@ -39,7 +49,7 @@ const transportError = object("An error that belongs to no message.", {
     code: integer("By JSON-RPC, or -32000.", -32_000, null),
     message: text("What was expected, and what came.", "Expected a body of JSON."),
   }),
-  id: { type: "null", description: "Always null." },
+  id: shownAs(orNull(text("Null: it belongs to none.", "1")), null),
 });
 
 export const mcpOperation: OperationObject = {
