@@ -1,7 +1,6 @@
 import type { Given, Options } from "../cli/command.js";
 import { serviceSource } from "../mcp/service-source.js";
 import { runToEnd } from "../process/lifecycle.js";
-import { ServiceError, ServiceRefusal } from "../remote/service-errors.js";
 import { makeLog } from "../../shared/log/log.js";
 import { stackOf } from "../../shared/process/user-error.js";
 import { serviceAt, url } from "./service-option.js";
@@ -18,22 +17,14 @@ export async function run({ values }: Given): Promise<void> {
   const log = makeLog("mcp", settings.logLevel);
   await runToEnd(log, async (life) => {
     life.onClose("connections to the service", service.close);
-    const source = serviceSource({ service, isOfService, refusalOf });
+    const source = serviceSource(service);
     // only here: loading the SDK takes 0.4 s, which wrong options need not wait for
     const { answerStdio } = await import("../mcp/answer-stdio.js");
     log.info("answering on standard input and output", { service: service.url });
     await answerStdio({
       ...{ source, input: process.stdin, output: process.stdout },
-      onBug: (error) => log.error("a tool failed", { stack: stackOf(error) }),
+      onBug: (error) => log.error("an answer failed", { stack: stackOf(error) }),
       onIgnored: (fault) => log.warn("ignored a message of the client", { fault }),
     });
   });
-}
-
-function isOfService(error: unknown): error is ServiceError {
-  return error instanceof ServiceError;
-}
-
-function refusalOf(error: unknown): ServiceRefusal | null {
-  return error instanceof ServiceRefusal ? error : null;
 }

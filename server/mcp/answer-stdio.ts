@@ -20,7 +20,10 @@ export async function answerStdio({ input, output, onIgnored, ...options }: Stdi
   const transport = new StdioServerTransport(input, output, { maxBufferSize: mostBytes });
   await mcp.connect(transport);
   const answered = whenAnswered(transport);
-  mcp.server.onerror = () => onIgnored(`expected one message of JSON-RPC 2.0 a line, of at most ${mostBytes} bytes`);
+  mcp.server.onerror = (error) => {
+    if (isOfClient(error)) onIgnored(`expected one message of JSON-RPC 2.0 a line, of at most ${mostBytes} bytes`);
+    else options.onBug(error);
+  };
   await Promise.race([
     new Promise<void>((resolve) => input.on("end", resolve).on("close", resolve)).then(answered),
     new Promise<void>((resolve) => output.on("error", () => resolve())),
@@ -28,6 +31,11 @@ export async function answerStdio({ input, output, onIgnored, ...options }: Stdi
     new Promise<void>((resolve) => (mcp.server.onclose = resolve)),
   ]);
   await mcp.close();
+}
+
+/** A line that is no JSON, no message, or too long; or a message that belongs to none of ours. */
+function isOfClient({ name, message }: Error): boolean {
+  return name === "SyntaxError" || name === "ZodError" || /^(ReadBuffer|Unknown message|Received a)/.test(message);
 }
 
 /** Follows which requests are open. Returns a function that resolves when none is. */

@@ -1,6 +1,7 @@
 /** Runs one call of a tool: whatever happens, the result is one that a model cannot take for good news. */
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { type AgentSource, BadArgument, NoData } from "./agent-source.js";
+import { askedWords } from "./time-words.js";
 import type { AgentTool } from "./tool.js";
 
 /** @param onBug receives an error that is ours; the client gets no detail of it */
@@ -21,16 +22,17 @@ export async function callTool(
       structuredContent: data as Record<string, unknown>,
     };
   } catch (error) {
-    if (error instanceof BadArgument) return failed(`Invalid arguments of ${tool.name}. ${error.message}`);
-    if (error instanceof NoData) return failed(`${noData} The reason: ${error.message}. Try again in a minute.`);
+    if (error instanceof BadArgument) return failed(`Invalid arguments of ${tool.name}. ${error.message}`, source);
+    if (error instanceof NoData)
+      return failed(`${noData} The reason: ${error.message}. Try again in a minute.`, source);
     onBug(error);
-    return failed(`${noData} The reason: an internal error, which was logged.`);
+    return failed(`${noData} The reason: an internal error, which was logged.`, source);
   }
 }
 
 const noData =
   "Unknown: venuewatch could not answer. This says nothing about any venue, neither that it is up nor that it is down.";
 
-function failed(text: string): CallToolResult {
-  return { content: [{ type: "text", text }], isError: true };
+function failed(text: string, { baseUrl }: AgentSource): CallToolResult {
+  return { content: [{ type: "text", text: `${text} ${askedWords(baseUrl)}` }], isError: true };
 }

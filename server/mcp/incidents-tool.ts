@@ -59,7 +59,7 @@ export const incidentsTool = makeTool({
   name: "incidents",
   title: "Incidents",
   description:
-    "Incidents of all venues or of one, newest first: what failed, since when, for how long, how many regions agreed, and what the venue said itself. With status `open`: what is broken now. No incident does not mean that a venue was up: it may not have been measured, which `is_it_down` and `compare` tell.",
+    "Incidents of all venues or of one, newest first: what failed, since when, for how long, how many regions agreed, and what the venue said itself. With status `open`: what is broken now. No incident does not mean that a venue was up: it may not have been measured, which `is_it_down` and `compare` show.",
   quotesVenues: true,
   input,
   output,

@@ -25,7 +25,7 @@ import {
 import { findVenue } from "./find-venue.js";
 import { mostName, mostTitle, namedVenue, quoted } from "./quoted.js";
 import { stateSentences, unknownSentence } from "./state-sentence.js";
-import { listWords } from "./time-words.js";
+import { askedWords, listWords } from "./time-words.js";
 import { makeTool, type ToolAnswer } from "./tool.js";
 import { venueArgument } from "./venue-argument.js";
 
@@ -125,7 +125,10 @@ function answerForAll(board: BoardBody, { baseUrl }: AgentSource): ToolAnswer<Ou
   const good = venues.filter((venue) => stateOf(venue) === "operational");
   const counts = order.flatMap((state) => {
     const some = bad.filter((venue) => stateOf(venue) === state);
-    return some.length === 0 ? [] : `${wordOf[state]}: ${listWords(some.slice(0, mostRows).map(namedVenue))}`;
+    if (some.length === 0) return [];
+    const named = some.slice(0, mostRows).map(namedVenue);
+    const more = some.length > mostRows ? [`${some.length - mostRows} more`] : [];
+    return `${wordOf[state]}: ${listWords([...named, ...more])}`;
   });
   const text = [
     `${staleSentence(board)}${good.length} of ${venues.length} watched venues ${good.length === 1 ? "is" : "are"} up.`,
@@ -178,7 +181,7 @@ function rowOf({ id, name, state, since, activeIncidents, components }: RowSourc
 /** Not an error: "unknown" is the answer, and a caller must not take its absence for anything else. */
 function withoutData(asked: string | undefined, { message }: NoData, { baseUrl }: AgentSource): ToolAnswer<Output> {
   const what = asked === undefined ? "any of its venues" : JSON.stringify(quoted(asked, mostTitle));
-  const text = `${unknownSentence(what)} The reason: ${message}. Try again in a minute.`;
+  const text = `${unknownSentence(what)} The reason: ${message}. Try again in a minute. ${askedWords(baseUrl)}`;
   return {
     text,
     data: {

@@ -6,27 +6,14 @@ import type { Schema, TypeOf } from "../api/schemas/shapes.js";
 import { statusResponse } from "../api/schemas/status.js";
 import { exchangeResponse } from "../api/schemas/venue.js";
 import { venueStateResponse } from "../api/schemas/venue-state.js";
+import type { RemoteService } from "../remote/service.js";
+import { ServiceError, ServiceRefusal } from "../remote/service-errors.js";
 import { type AgentSource, BadArgument, type KnownVenue, NoData } from "./agent-source.js";
-
-/** The part of the client that is needed, see `server/remote/service.ts`. */
-export interface RemoteReader {
-  readonly url: string;
-  /** @throws an error of the service's */
-  read(path: string): Promise<unknown>;
-}
-
-export interface ServiceSourceOptions {
-  service: RemoteReader;
-  /** Whether an error is one of the service: it then has no data, and its message says why. */
-  isOfService: (error: unknown) => error is Error;
-  /** The status of a refusal by the API itself, and its words; null for any other error. */
-  refusalOf: (error: unknown) => { status: number; detail: string } | null;
-}
 
 /** Venues are added rarely. A new one is found by its id at once. */
 const namesKeptMs = 10 * 60_000;
 
-export function serviceSource({ service, isOfService, refusalOf }: ServiceSourceOptions): AgentSource {
+export function serviceSource(service: Pick<RemoteService, "url" | "read">): AgentSource {
   const fits = makeShapes();
   let known: { venues: readonly KnownVenue[]; untilMs: number } | null = null;
 
@@ -35,7 +22,7 @@ export function serviceSource({ service, isOfService, refusalOf }: ServiceSource
     try {
       body = await service.read(path);
     } catch (error) {
-      if (!isOfService(error)) throw error;
+      if (!(error instanceof ServiceError)) throw error;
       throw new NoData(error.message, { cause: error });
     }
     if (fits(schema, body)) return body;
@@ -64,7 +51,7 @@ export function serviceSource({ service, isOfService, refusalOf }: ServiceSource
       try {
         return (await read(venueStateResponse, `/v1/targets/${id}/state`)).id;
       } catch (error) {
-        if (error instanceof NoData && refusalOf(error.cause)?.status === 404) return null;
+        if (refusalOf(error)?.status === 404) return null;
         throw error;
       }
     },
@@ -75,13 +62,18 @@ export function serviceSource({ service, isOfService, refusalOf }: ServiceSource
       try {
         return await read(incidentsResponse, `/v1/incidents?${query}`);
       } catch (error) {
-        const refusal = error instanceof NoData ? refusalOf(error.cause) : null;
+        const refusal = refusalOf(error);
         if (refusal?.status === 400) throw new BadArgument(refusal.detail, { cause: error });
         throw error;
       }
     },
     reliability: (days) => read(reliabilityResponse, `/v1/reliability?days=${days}`),
   };
+}
+
+/** What the API itself answered; null for any other error. */
+function refusalOf(error: unknown): ServiceRefusal | null {
+  return error instanceof NoData && error.cause instanceof ServiceRefusal ? error.cause : null;
 }
 
 /** Makes a check against the schemas of this build. A newer service may have more fields. */

@@ -6,6 +6,11 @@ export function sinceWords(since: string, now: string): string {
   return `since ${since}, for ${durationText(sinceMs(since, now))}`;
 }
 
+/** For an answer without data: when it was asked for, and where to look instead. */
+export function askedWords(baseUrl: string): string {
+  return `Asked at ${new Date().toISOString()}; ${baseUrl}/ is the page for people.`;
+}
+
 /** `1 component`, `3 components` */
 export function countedWords(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

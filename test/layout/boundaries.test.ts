@@ -75,7 +75,7 @@ const mayImport: Record<string, string[]> = {
   "server/health": ["shared", "server/database"],
   "server/http": ["shared"],
   "server/mcp": [
-    ...["shared", "server/api", "server/notices/sanitize-text.ts"],
+    ...["shared", "server/api", "server/remote", "server/notices/sanitize-text.ts"],
     ...["server/pages/format.ts", "server/pages/words.ts", "server/pages/snapshot-data.ts"],
   ],
   "server/move": ["shared", "server/database"],

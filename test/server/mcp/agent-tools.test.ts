@@ -299,6 +299,7 @@ void t.test("without a database, nothing is known", async (t) => {
   for (const given of [{ venue: "okx" }, {}]) {
     const { isError, text, data } = await agent.ask<IsItDown>("is_it_down", given);
     t.equal(isError, false, "unknown is the answer");
+    t.match(text, /Asked at \d{4}-\S+Z; https:/);
     t.match(text, /^Unknown: .* This means neither up nor down\. The reason: its data cannot be read at the moment/);
     t.match(data, { asOf: null, stale: true, state: "unknown" });
     t.strictSame([data.venues, data.operationalVenues], [[], []]);
@@ -310,6 +311,7 @@ void t.test("without a database, nothing is known", async (t) => {
   ] as const) {
     const { isError, text } = await agent.ask(name, given);
     t.equal(isError, true, name);
+    t.match(text, /Asked at \d{4}-\S+Z; https:\S+\/ is the page for people\.$/, "it has an instant and a link, too");
     t.match(text, /^Unknown: venuewatch could not answer\. This says nothing about any venue/);
   }
   t.ok(api.logged.length > 0, "operators learn of it");

@@ -4,7 +4,6 @@ import t, { type Test } from "tap";
 import { type AgentSource, BadArgument, NoData } from "../../../server/mcp/agent-source.js";
 import { serviceSource } from "../../../server/mcp/service-source.js";
 import { makeService } from "../../../server/remote/service.js";
-import { ServiceError, ServiceRefusal } from "../../../server/remote/service-errors.js";
 import { listen } from "../../../shared/config/listen.js";
 import { serve } from "../../support/api.js";
 import { migratedDatabase } from "../../support/database.js";
@@ -14,11 +13,7 @@ import { freePort } from "../../support/free-port.js";
 function sourceAt(t: Test, url: string): AgentSource {
   const service = makeService(url, { program: "test", deadlineMs: 5_000 });
   t.teardown(() => service.close());
-  return serviceSource({
-    service,
-    isOfService: (error): error is ServiceError => error instanceof ServiceError,
-    refusalOf: (error) => (error instanceof ServiceRefusal ? error : null),
-  });
+  return serviceSource(service);
 }
 
 async function serverOf(t: Test, answer: RequestListener): Promise<string> {
