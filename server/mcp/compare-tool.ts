@@ -1,6 +1,6 @@
 /** `compare`: how reliable several venues were over the same days, and which differences are certain. */
 import {
-  category,
+  anyCategory,
   day,
   integer,
   list,
@@ -44,7 +44,7 @@ const input = withOptional(
 const row = object("How reliable one venue was.", {
   id: venueId,
   name: { ...venueName, description: "Its name, quoted." },
-  category,
+  category: anyCategory,
   uptimePct,
   ...uptimeBasis,
   measuredDays: integer("Days of the window with a measured minute.", 90),

@@ -1,5 +1,7 @@
 /** The tools' data from a venuewatch that runs elsewhere, by its public API. */
+import { isDeepStrictEqual } from "node:util";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { categories } from "../../shared/registry/registry.js";
 import { incidentsResponse } from "../api/schemas/incident.js";
 import { reliabilityResponse } from "../api/schemas/reliability.js";
 import type { Schema, TypeOf } from "../api/schemas/shapes.js";
@@ -76,13 +78,21 @@ function refusalOf(error: unknown): ServiceRefusal | null {
   return error instanceof NoData && error.cause instanceof ServiceRefusal ? error.cause : null;
 }
 
-/** Makes a check against the schemas of this build. A newer service may have more fields. */
+/** Makes a check against the schemas of this build. A newer service may have more fields and categories. */
 function makeShapes() {
   const ajv = new Ajv2020({ strict: false, formats: { "date-time": true, date: true } });
   const checks = new Map<Schema, ValidateFunction>();
   return <Described extends Schema>(schema: Described, body: unknown): body is TypeOf<Described> => {
     let check = checks.get(schema);
-    if (check === undefined) checks.set(schema, (check = ajv.compile(schema)));
+    if (check === undefined) checks.set(schema, (check = ajv.compile(withAnyCategory(schema) as Schema)));
     return check(body);
   };
+}
+
+function withAnyCategory(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(withAnyCategory);
+  if (typeof part !== "object" || part === null) return part;
+  const isCategories = (name: string, value: unknown) => name === "enum" && isDeepStrictEqual(value, [...categories]);
+  const kept = Object.entries(part).filter(([name, value]) => !isCategories(name, value));
+  return Object.fromEntries(kept.map(([name, value]) => [name, withAnyCategory(value)]));
 }

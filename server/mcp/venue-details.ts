@@ -1,7 +1,7 @@
 /** `venue`: what matters about one venue now, and its last ninety days. */
 import { component, componentLabel } from "../api/schemas/incident.js";
 import {
-  category,
+  anyCategory,
   flag,
   instant,
   integer,
@@ -72,7 +72,7 @@ const output = object("One venue.", {
   ...answerHead,
   id: venueId,
   name: { ...venueName, description: "Its name, quoted." },
-  category,
+  category: anyCategory,
   ...judged,
   since,
   components: { ...list("Its components.", componentRow), maxItems: mostComponents },

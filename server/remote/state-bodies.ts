@@ -3,7 +3,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { parseInstant } from "../../shared/text/instant.js";
 import {
-  category,
+  anyCategory,
   flag,
   freshness,
   integer,
@@ -24,8 +24,6 @@ import { plainText } from "../notices/sanitize-text.js";
 import type { RemoteService } from "./service.js";
 import { NotOurService } from "./service-errors.js";
 
-/** A later release may have more categories. */
-const anyCategory = text(category.description ?? "", "exchange");
 const component = text("A component.", "rest:ticker");
 
 const boardBody = object("What is read of /v1/status.", {

@@ -211,6 +211,9 @@ export const severity = named("Severity", shownAs(severityWords, "outage"));
 
 export const category = named("Category", oneOf(categories, "Category of the venue."));
 
+/** For those who read a service of another release, which may have more categories. */
+export const anyCategory = text("Category of the venue.", "exchange");
+
 /** Common fields, each with an example. */
 
 export const venueId = text("Registry id of the venue.", "kraken");

@@ -44,6 +44,25 @@ void t.test("a running service", async (t) => {
   t.match(await source.reliability(7), { days: 7 });
 });
 
+void t.test("a service of a later release, which has another category", async (t) => {
+  const { pool, registry } = await migratedDatabase(t);
+  await measured(pool, { from: ago(90), to: ago(0), venue: "okx" });
+  await decide(pool);
+  const { port } = await serve(t, { pool, registry });
+  const later = await serverOf(t, (request, response) => {
+    void fetch(`http://127.0.0.1:${port}${request.url}`)
+      .then((answer) => answer.text())
+      .then((body) => {
+        response.setHeader("content-type", "application/json");
+        response.end(body.replaceAll('"category" : "exchange"', '"category" : "lender"'));
+      });
+  });
+  const source = sourceAt(t, later);
+  t.match((await source.board()).venues[0], { category: "lender" });
+  t.match((await source.venue("okx")).exchange, { id: "okx", category: "lender" });
+  t.match(await source.state("okx"), { state: "operational" });
+});
+
 void t.test("anything else has no data, and says why", async (t) => {
   const html = await serverOf(t, (_request, response) =>
     response.setHeader("content-type", "text/html").end("<p>Sign in"),
