@@ -7,7 +7,7 @@ type Confirmed = Extract<Quorum, { kind: "confirmed" }>;
 export function part(component: string, more: Partial<MeasuredPart> = {}): MeasuredPart {
   return {
     ...{ component, url: `https://${component.replace(":", "-")}.example.org/`, fault: null, unmeasured: null },
-    ...{ httpStatus: 200, detail: null, tookMs: 80, certificateExpiresAt: null },
+    ...{ sharedWith: [], httpStatus: 200, detail: null, tookMs: 80, certificateExpiresAt: null },
     ...more,
   };
 }
