@@ -40,7 +40,7 @@ export const silent: Quorum = { kind: "silent", reason: "the service is away" };
 
 export function refused(code: string, more: Partial<RefusedCertificate> = {}): RefusedCertificate {
   const [validFrom, validUntil] = [new Date("2026-01-01"), new Date("2026-03-01")];
-  return { host: "api.example.org", code, issuer: "Box of the office", validFrom, validUntil, ...more };
+  return { host: "rest-time.example.org", code, issuer: "Box of the office", validFrom, validUntil, ...more };
 }
 
 export function evidence(more: Partial<Evidence> = {}): Evidence {
