@@ -13,7 +13,7 @@ export interface Runnable {
   /**
    * A command that runs in lifecycle.ts ends the process itself.
    *
-   * @param commands all of them, for those that tell of others
+   * @param commands all of them, for help and completion
    */
   run: (given: Given, commands: Commands) => Promise<void>;
 }

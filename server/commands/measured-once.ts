@@ -10,11 +10,14 @@ import type { RestEndpoint, Venue } from "../../shared/registry/registry.js";
 export interface MeasuredPart {
   /** `rest:<name>`, `ws:conn`, or `ws:<name>` for a stream with a socket of its own. */
   component: string;
+  /** Further streams on the same socket. */
+  sharedWith: readonly string[];
   url: string;
   /** Null: good, or not measured. */
   fault: Fault | null;
-  /** A reason of `unmeasuredReasons`, or why it was skipped; null: it was measured. */
+  /** A reason of `unmeasuredReasons`, or why it was skipped or cut short; null: it was measured. */
   unmeasured: string | null;
+  /** Also of an answer whose rest was not waited for. */
   httpStatus: number | null;
   /** What else is known of a socket's fault; the venue may have written it. */
   detail: string | null;
@@ -23,7 +26,8 @@ export interface MeasuredPart {
 }
 
 const nothingKnown = {
-  ...{ fault: null, unmeasured: null, httpStatus: null, detail: null, tookMs: null, certificateExpiresAt: null },
+  ...{ sharedWith: [], fault: null, unmeasured: null, httpStatus: null },
+  ...{ detail: null, tookMs: null, certificateExpiresAt: null },
 } as const;
 
 /** It was not even tried. */
@@ -34,46 +38,80 @@ export function isSkipped({ unmeasured }: MeasuredPart): boolean {
 /** Faults that affect a whole host: its other endpoints are skipped. */
 const hostFaults = new Set(["dns", "connect", "tls", "timeout"]);
 
+/** Connections to one host. Handshakes that go on at the same time make each other slower. */
+const mostLanes = 3;
+
 /**
- * Measures endpoints one after the other; the first of each host uses a fresh connection.
+ * Measures endpoints, those of different hosts at the same time. The first of each host uses a fresh connection; the
+ * others follow over at most three, which they keep.
  *
- * @param deadline after it, none is started
+ * @param deadline after it, none is started, and those that run are given up without a fault
  */
 export async function endpointsOnce(
   endpoints: readonly RestEndpoint[],
   measureOf: (endpoint: RestEndpoint) => Measure,
   deadline: AbortSignal,
 ): Promise<MeasuredPart[]> {
-  const measured: MeasuredPart[] = [];
-  const dead = new Map<string, string>();
-  for (const endpoint of endpoints) {
-    const { host } = new URL(endpoint.url);
-    const failedBefore = dead.get(host);
-    const skipped =
-      failedBefore !== undefined
-        ? `skipped after ${failedBefore}`
-        : deadline.aborted
-          ? "skipped for lack of time"
-          : null;
-    const one = skipped === null ? await endpointOnce(endpoint, measureOf, deadline) : unmeasured(endpoint, skipped);
-    measured.push(one);
-    if (skipped === null && (one.unmeasured !== null || hostFaults.has(one.fault ?? ""))) dead.set(host, one.component);
+  const hostOf = ({ url }: RestEndpoint) => new URL(url).host;
+  const measured = new Map<RestEndpoint, MeasuredPart>();
+  const ofHosts = [...new Set(endpoints.map(hostOf))].map((host) => endpoints.filter((one) => hostOf(one) === host));
+  await Promise.all(ofHosts.map((ofHost) => hostOnce(ofHost, measureOf, deadline, measured)));
+  return endpoints.map((endpoint) => measured.get(endpoint)!);
+}
+
+async function hostOnce(
+  endpoints: readonly RestEndpoint[],
+  measureOf: (endpoint: RestEndpoint) => Measure,
+  deadline: AbortSignal,
+  measured: Map<RestEndpoint, MeasuredPart>,
+): Promise<void> {
+  let failed: string | null = null;
+  const left = [...endpoints];
+  await next(true);
+  await Promise.all(Array.from({ length: mostLanes }, lane));
+
+  async function lane() {
+    while (left.length > 0) await next(false);
   }
-  return measured;
+
+  async function next(fresh: boolean) {
+    const endpoint = left.shift()!;
+    const skipped = failed !== null ? `skipped after ${failed}` : deadline.aborted ? "skipped for lack of time" : null;
+    if (skipped !== null) {
+      measured.set(endpoint, unmeasured(endpoint, skipped));
+      return;
+    }
+    const one = await endpointOnce(endpoint, measureOf(endpoint), deadline, fresh);
+    measured.set(endpoint, one);
+    if (one.unmeasured !== null || hostFaults.has(one.fault ?? "")) failed ??= one.component;
+  }
 }
 
 async function endpointOnce(
   endpoint: RestEndpoint,
-  measureOf: (endpoint: RestEndpoint) => Measure,
+  measure: Measure,
   deadline: AbortSignal,
+  fresh: boolean,
 ): Promise<MeasuredPart> {
-  const outcome = await measureOf(endpoint)(deadline, true);
+  const startMs = performance.now();
+  const first = await measure(deadline, fresh);
+  // the server had closed the connection that was kept, which says nothing
+  const isStale = isUnmeasured(first) && first.unmeasured === "stale";
+  const outcome = isStale && !deadline.aborted ? await measure(deadline, true) : first;
   if (isUnmeasured(outcome)) return unmeasured(endpoint, outcome.unmeasured);
   const { fault, httpStatus, latencyUs, certificateExpiresAt } = outcome;
+  const tookMs = performance.now() - startMs;
+  const isCut = deadline.aborted && tookMs < endpoint.timeoutMs && (fault === "timeout" || fault === "dns");
+  if (isCut) return { ...unmeasured(endpoint, unansweredFor(tookMs)), httpStatus };
   return {
-    ...{ component: componentOf(endpoint), url: endpoint.url, fault, unmeasured: null },
-    ...{ httpStatus, detail: null, tookMs: latencyUs === null ? null : latencyUs / 1000, certificateExpiresAt },
+    ...{ ...nothingKnown, component: componentOf(endpoint), url: endpoint.url, fault },
+    ...{ httpStatus, tookMs: latencyUs === null ? null : latencyUs / 1000, certificateExpiresAt },
   };
+}
+
+/** It was given up before its own timeout: it may be slow, and good. */
+function unansweredFor(ms: number): string {
+  return `no whole answer within ${(ms / 1000).toFixed(1)} s`;
 }
 
 function unmeasured(endpoint: RestEndpoint, why: string): MeasuredPart {
@@ -87,7 +125,7 @@ function componentOf({ name }: RestEndpoint): string {
 /**
  * Opens each socket of a venue once, all together.
  *
- * @param withinMs then a socket that is not open yet is given up as a timeout; the probe waits ten seconds
+ * @param withinMs then a socket that is not open yet is given up without a fault: the probe waits ten seconds
  */
 export function socketsOnce(
   { socket }: Pick<Venue, "socket">,
@@ -96,25 +134,35 @@ export function socketsOnce(
   withinMs?: number,
 ): Promise<MeasuredPart[]> {
   if (!socket) return Promise.resolve([]);
-  const componentOf = new Map([[socket.url, "ws:conn"]]);
-  for (const { url, name } of socket.streams)
-    if (url !== undefined && !componentOf.has(url)) componentOf.set(url, `ws:${name}`);
+  const componentsAt = new Map([[socket.url, ["ws:conn"]]]);
+  for (const { url = socket.url, name } of socket.streams) {
+    if (url === socket.url) continue;
+    componentsAt.set(url, [...(componentsAt.get(url) ?? []), `ws:${name}`]);
+  }
   return Promise.all(
-    [...componentOf].map(([url, component]) => socketOnce({ component, url, userAgent, resolver, withinMs })),
+    [...componentsAt].map(([url, [component = "", ...sharedWith]]) =>
+      socketOnce({ component, sharedWith, url, userAgent, resolver, withinMs }),
+    ),
   );
 }
 
-interface SocketToOpen {
-  component: string;
+interface SocketToOpen extends Pick<MeasuredPart, "component" | "sharedWith"> {
   url: string;
   userAgent: string;
   resolver: Resolver;
   withinMs: number | undefined;
 }
 
-function socketOnce({ component, url, userAgent, resolver, withinMs }: SocketToOpen): Promise<MeasuredPart> {
+function socketOnce({
+  component,
+  sharedWith,
+  url,
+  userAgent,
+  resolver,
+  withinMs,
+}: SocketToOpen): Promise<MeasuredPart> {
   return new Promise((resolve) => {
-    const part = { ...nothingKnown, component, url };
+    const part = { ...nothingKnown, component, sharedWith, url };
     const timer = withinMs === undefined ? undefined : setTimeout(onDeadline, withinMs);
     const socket = openSocket({
       ...{ url, userAgent, resolver, onHeard() {}, onMessage() {} },
@@ -131,7 +179,7 @@ function socketOnce({ component, url, userAgent, resolver, withinMs }: SocketToO
 
     function onDeadline() {
       socket.close();
-      end({ ...part, fault: "timeout", detail: `not open within ${withinMs} ms` });
+      end({ ...part, unmeasured: unansweredFor(withinMs!) });
     }
 
     function end(measured: MeasuredPart) {

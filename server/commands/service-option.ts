@@ -1,4 +1,4 @@
-import { readSettings, type Settings } from "../../shared/config/settings.js";
+import { type ClientSettings, readClientSettings } from "../../shared/config/settings.js";
 import { makeService, type RemoteService, type RemoteServiceOptions } from "../remote/service.js";
 
 /** The option of commands that ask a running venuewatch. */
@@ -7,12 +7,12 @@ export const url = {
   help: "where venuewatch runs (default: the setting BASE_URL, http://localhost:8080 unless set)",
 } as const;
 
-/** @throws UserError if the address, or a setting, is wrong */
+/** @throws UserError if the address, or a setting that is read, is wrong */
 export function serviceAt(
   given: string | boolean | undefined,
   options: RemoteServiceOptions,
-): { service: RemoteService; settings: Settings } {
-  const settings = readSettings();
+): { service: RemoteService; settings: ClientSettings } {
+  const settings = readClientSettings();
   const service = makeService(typeof given === "string" ? given : settings.baseUrl, options);
   return { service, settings };
 }

@@ -74,6 +74,8 @@ export interface Settings {
   readonly logLevel: LogLevel;
 }
 
+export type ClientSettings = Pick<Settings, "baseUrl" | "registry" | "siteUrl" | "logLevel">;
+
 interface Setting {
   name: string;
   /** As docs/settings.md shows it. */
@@ -169,7 +171,7 @@ export const settingTable = [
     name: "BASE_URL",
     default: "`http://localhost:PORT`",
     meaning:
-      "public address of the API, where `status` and `check` ask, too; if `HOST` is set, its address is the default. Core stores it in the database for `channel test` and `delivery replay`",
+      "public address of the API, where `status`, `check` and `mcp` ask, too; if `HOST` is set, its address is the default. Core stores it in the database for `channel test` and `delivery replay`",
   },
   {
     name: "RATE_LIMIT",
@@ -267,6 +269,18 @@ export function readSettings(env: Environment = process.env): Settings {
   problems.push(...contradictions(env));
   if (problems.length > 0) throw new UserError(allProblems(problems));
   return Object.freeze(settings);
+}
+
+const clientSettings = ["BASE_URL", "HOST", "PORT", "REGISTRY", "SITE_URL", "LOG_LEVEL"];
+
+/**
+ * What commands need that ask a running service. The other settings are not read: they may be wrong without harm.
+ *
+ * @throws UserError with every problem, one per line
+ */
+export function readClientSettings(env: Environment = process.env): ClientSettings {
+  const isRead = (name: string) => clientSettings.includes(name.replace(/^VENUEWATCH_/, ""));
+  return readSettings(Object.fromEntries(Object.entries(env).filter(([name]) => isRead(name))));
 }
 
 /** Secrets that are set twice, and passwords without an address that they belong to. */

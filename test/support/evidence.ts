@@ -7,7 +7,7 @@ type Confirmed = Extract<Quorum, { kind: "confirmed" }>;
 export function part(component: string, more: Partial<MeasuredPart> = {}): MeasuredPart {
   return {
     ...{ component, url: `https://${component.replace(":", "-")}.example.org/`, fault: null, unmeasured: null },
-    ...{ httpStatus: 200, detail: null, tookMs: 80, certificateExpiresAt: null },
+    ...{ sharedWith: [], httpStatus: 200, detail: null, tookMs: 80, certificateExpiresAt: null },
     ...more,
   };
 }
@@ -40,7 +40,7 @@ export const silent: Quorum = { kind: "silent", reason: "the service is away" };
 
 export function refused(code: string, more: Partial<RefusedCertificate> = {}): RefusedCertificate {
   const [validFrom, validUntil] = [new Date("2026-01-01"), new Date("2026-03-01")];
-  return { host: "api.example.org", code, issuer: "Box of the office", validFrom, validUntil, ...more };
+  return { host: "rest-time.example.org", code, issuer: "Box of the office", validFrom, validUntil, ...more };
 }
 
 export function evidence(more: Partial<Evidence> = {}): Evidence {

@@ -24,7 +24,7 @@ export async function askService(service: RemoteService, venue: string): Promise
     const isAway = state instanceof ServiceUnreachable;
     return { quorum: { kind: "silent", reason }, isUnwatched, isAway, typicalMs: null };
   }
-  // without them, regions that do not agree are counted, not named
+  // without them, a vote that is unknown counts among those that do not agree
   const seen = regions instanceof ServiceError ? null : regions;
   return { quorum: quorumOf(state, seen), isUnwatched: false, isAway: false, typicalMs: seen?.typicalMs ?? null };
 }

@@ -29,7 +29,7 @@ export type Quorum =
       /** An instant in ISO 8601. */
       since: string;
       components: readonly QuorumComponent[];
-      /** Regions with a vote that see trouble by themselves; null: not known. */
+      /** Regions with a vote that see trouble of the venue by themselves, of any component; null: not known. */
       dissenting: readonly string[] | null;
       /** Slugs of open incidents. */
       incidents: readonly string[];
@@ -86,5 +86,10 @@ export function isGood({ fault, unmeasured }: MeasuredPart): boolean {
 /** It said something as itself, so that there is a way to it, whatever it said. */
 export function answered({ fault, unmeasured, httpStatus }: MeasuredPart): boolean {
   const answers = ["http", "blocked", "limited", "body", "stale", "handshake"];
-  return unmeasured === null && (fault === null || httpStatus !== null || answers.includes(fault));
+  return httpStatus !== null || (unmeasured === null && (fault === null || answers.includes(fault)));
+}
+
+/** All components that it stands for: streams may share a socket. */
+export function componentsIn({ component, sharedWith }: MeasuredPart): readonly string[] {
+  return [component, ...sharedWith];
 }

@@ -37,7 +37,7 @@ export interface Examined extends Omit<Asked, "quorum"> {
   skipped: readonly MeasuredPart[];
 }
 
-/** No measurement is started after this, and running ones end. */
+/** No measurement is started after this, and running ones are given up, which is no fault of the venue. */
 const measureWithinMs = 3_000;
 
 /** Look-ups of the system cannot be ended: after this their results are no longer waited for. */

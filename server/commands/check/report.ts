@@ -28,7 +28,7 @@ export function reportJson(url: string, verdict: CheckVerdict, { evidence, typic
   return {
     ...{ url, venue },
     ...{ verdict: verdict.culprit, exitCode: exitCodeOf(verdict, evidence) },
-    ...{ rule: verdict.rule, says: verdict.says, advice: verdict.advice },
+    ...{ rule: verdict.rule, summary: verdict.summary, advice: verdict.advice },
     service: quorum.kind === "confirmed" ? { ...quorum, problem: null } : { kind: quorum.kind, problem: quorum.reason },
     typicalMs,
     here: here.map(partJson),
@@ -56,11 +56,11 @@ export function reportText(verdict: CheckVerdict, examined: Examined): string {
     ["this clock", clockText(clock)],
   ];
   const advice = verdict.advice === null ? "" : `→ ${verdict.advice}\n`;
-  return `${plainText(venue, 60)}: ${verdict.says}\n${advice}\n${plainTable(lines.map(([what, found]) => [`  ${what}`, found]))}`;
+  return `${plainText(venue, 60)}: ${verdict.summary}\n${advice}\n${plainTable(lines.map(([what, found]) => [`  ${what}`, found]))}`;
 }
 
 function serviceText({ quorum }: Evidence): string {
-  if (quorum.kind === "silent") return `says nothing: ${quorum.reason}`;
+  if (quorum.kind === "silent") return `no state: ${quorum.reason}`;
   const { state, since, incidents } = quorum;
   const open = incidents.length === 0 ? "no open incident" : `open: ${incidents.join(", ")}`;
   return `${state} since ${since}; ${open}`;

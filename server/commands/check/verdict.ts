@@ -1,9 +1,10 @@
 /**
  * Who is to blame: a table of rules, of which the first that applies decides. docs/check.md explains them.
  *
- * Two principles hold for all of them, and a test for random evidence:
+ * Three principles hold for all of them, and a test for random evidence:
  *
  * - What a quorum of regions sees is never blamed on the user. So the first rule is the venue's.
+ * - A part that fails here is blamed on the user only if a quorum confirms that this very part works.
  * - Without a quorum nobody is blamed, except this machine where it reaches none of several hosts, trusts none of them,
  *   or has another time than most: hosts that have nothing to do with each other then take the place of the regions.
  */
@@ -15,7 +16,10 @@ import {
   type Evidence,
   isBad,
   isGood,
+  type OddAddress,
+  componentsIn,
   type Quorum,
+  type QuorumComponent,
   type RefusedCertificate,
 } from "./evidence.js";
 
@@ -42,7 +46,7 @@ export interface CheckVerdict {
   /** The name of the rule in docs/check.md. */
   rule: string;
   /** One sentence, without its full stop. */
-  says: string;
+  summary: string;
   /** What to do; null: nothing. */
   advice: string | null;
 }
@@ -51,7 +55,7 @@ interface Rule {
   rule: string;
   culprit: Culprit;
   when: (evidence: Evidence) => boolean;
-  says: (evidence: Evidence) => string;
+  summary: (evidence: Evidence) => string;
   advice: string | null;
 }
 
@@ -66,111 +70,123 @@ export const rules: readonly Rule[] = [
     rule: "venue",
     culprit: "venue",
     when: (e) => isConfirmedBad(e),
-    says: (e) => `it is the venue: ${regionsSay(e.quorum)}`,
+    summary: (e) => `it is the venue: ${regionsSay(e.quorum)}`,
     advice: "wait, or use another venue; its page of the service shows the evidence",
   },
   {
     rule: "no-name-resolves",
     culprit: "resolver",
     when: (e) => nothingAnswers(e) && all(e).every(isUnresolved),
-    says: () => "it is this machine's resolver: no name resolves here",
+    summary: () => "it is this machine's resolver: no name resolves here",
     advice: "check /etc/resolv.conf, the name server, and whether this machine is online",
   },
   {
     rule: "certificate-and-clock",
     culprit: "clock",
-    when: (e) => isTrusted(e.quorum) && hasFault(e, "tls") && isOff(e.clock) && isExplainedByClock(e),
-    says: (e) => `it is this machine's clock, which is ${offText(e.clock!)}: so the venue's certificate seems invalid`,
+    when: (e) => refusedAlone(e).length > 0 && isOff(e.clock) && isExplainedByClock(e),
+    summary: (e) =>
+      `it is this machine's clock, which is ${offText(e.clock!)}: so the venue's certificate seems invalid`,
     advice: "synchronise this machine with a time server",
   },
   {
     rule: "no-certificate-valid-now",
     culprit: "clock",
     when: (e) => everyCertificateRefused(e) && isOfOtherTime(e.refusedCertificate) && e.clock === null,
-    says: () => "it is this machine's clock: no venue's certificate is valid at its time",
+    summary: () => "it is this machine's clock: no venue's certificate is valid at its time",
     advice: "synchronise this machine with a time server",
   },
   {
     rule: "refused-certificate",
     culprit: "interception",
-    when: (e) =>
-      (isTrusted(e.quorum) || everyCertificateRefused(e)) && hasFault(e, "tls") && isForged(e.refusedCertificate),
-    says: ({ refusedCertificate: refused }) =>
+    when: (e) => (refusedAlone(e).length > 0 || everyCertificateRefused(e)) && isForged(e.refusedCertificate),
+    summary: ({ refusedCertificate: refused }) =>
       `something between this machine and the venue answers in its place: it presents a certificate of ${refused!.issuer} for ${refused!.host} (${refused!.code})`,
     advice: "look for a proxy, a virus scanner or a portal that intercepts TLS; trust it, or exclude the venue from it",
   },
   {
     rule: "odd-address",
     culprit: "resolver",
-    when: (e) => isTrusted(e.quorum) && e.here.some(isBad) && e.oddAddresses.length > 0,
-    says: ({ oddAddresses: [odd] }) =>
-      `it is this machine's resolver, which leads ${odd!.name} to ${odd!.address}, and that is ${odd!.kind}`,
+    when: (e) => oddAddressOf(e) !== undefined,
+    summary: (e) => {
+      const { name, address, kind } = oddAddressOf(e)!;
+      return `it is this machine's resolver, which leads ${name} to ${address}, and that is ${kind}`;
+    },
     advice: "check /etc/hosts, and whether the name server filters names",
   },
   {
     rule: "nothing-answers",
     culprit: "network",
     when: nothingAnswers,
-    says: ({ controls }) =>
+    summary: ({ controls }) =>
       `it is this machine's network: neither the venue nor ${controls.length} other venues can be reached from here`,
     advice: "check this machine's connection, its firewall and its proxy",
   },
   {
     rule: "most-controls-away",
     culprit: "network",
-    when: (e) => isTrusted(e.quorum) && !e.here.some(answered) && e.here.some(isNotGood) && mostControlsAway(e),
-    says: ({ controls }) =>
+    when: (e) => failsAlone(e, isNotGood) && !e.here.some(answered) && mostControlsAway(e),
+    summary: ({ controls }) =>
       `it is this machine's network: ${controls.filter(({ measured }) => !answered(measured)).length} of ${controls.length} other venues cannot be reached from here, either`,
     advice: "check this machine's connection, its firewall and its proxy",
   },
   {
     rule: "no-socket",
     culprit: "network",
-    when: (e) => isTrusted(e.quorum) && e.here.some(({ unmeasured }) => unmeasured === "sockets"),
-    says: () => "it is this machine: it has no socket, port or memory left",
+    when: (e) => failsAlone(e, ({ unmeasured }) => unmeasured === "sockets"),
+    summary: () => "it is this machine: it has no socket, port or memory left",
     advice: "close programs with many connections, or raise the limit of open files",
   },
   {
     rule: "name-does-not-resolve",
     culprit: "resolver",
-    when: (e) => isTrusted(e.quorum) && e.here.some(isUnresolved),
-    says: () => "it is this machine's resolver: it does not know the venue's name, which resolves elsewhere",
+    when: (e) => failsAlone(e, isUnresolved),
+    summary: () => "it is this machine's resolver: it does not know the venue's name, which resolves elsewhere",
     advice: "ask another name server, and check whether this one filters names",
   },
   {
     rule: "rate-limit",
     culprit: "rate-limit",
-    when: (e) => isTrusted(e.quorum) && hasFault(e, "limited"),
-    says: (e) => `the venue limits the requests of this address (${statusesOf(e, "limited")}), and serves others`,
+    when: (e) => failsAlone(e, ({ fault }) => fault === "limited"),
+    summary: (e) => `the venue limits the requests of this address (${statusesOf(e, "limited")}), and serves others`,
     advice: "send fewer requests, and wait as long as Retry-After says: more requests may prolong it",
   },
   {
     rule: "refused-here",
     culprit: "place",
-    when: (e) => isTrusted(e.quorum) && hasFault(e, "blocked"),
-    says: (e) => `the venue refuses this country or network (${statusesOf(e, "blocked")}), and serves others`,
+    when: (e) => failsAlone(e, ({ fault }) => fault === "blocked"),
+    summary: (e) => `the venue refuses this country or network (${statusesOf(e, "blocked")}), and serves others`,
     advice: "use it from another place or address, as far as its terms allow that",
   },
   {
     rule: "some-regions",
     culprit: "place",
-    when: (e) => isTrusted(e.quorum) && dissentOn(e) > 0,
-    says: (e) => `the venue does not serve every place: ${dissentText(e)}, while most regions see nothing`,
+    when: (e) => dissentOn(e) !== null,
+    summary: (e) => `the venue may not serve every place: ${dissentText(e)}, while most regions see no trouble`,
     advice: `use it from another place; ${ifYoung}`,
   },
   {
     rule: "only-here",
     culprit: "place",
-    when: (e) => isTrusted(e.quorum) && e.here.some(isBad) && all(e).some(answered),
-    says: (e) =>
-      `the venue, or the way to it, fails this country or network alone (${faultsOf(e)}): the regions see no trouble, and other requests are answered here`,
+    when: (e) => failsAlone(e, isUnreachedOrRefused) && e.controls.some(({ measured }) => answered(measured)),
+    summary: (e) =>
+      `the venue, or the way to it, fails this country or network alone (${faultsOf(e)}): ` +
+      "the regions see no trouble, and other venues answer here",
     advice: `check a firewall or proxy in between; ${ifYoung}`,
+  },
+  {
+    rule: "answers-badly",
+    culprit: "unknown",
+    when: (e) => failsAlone(e, answersBadly),
+    summary: (e) =>
+      `its servers answer badly here (${faultsOf(e)}); whether only here is unknown, ` +
+      "because the regions, which see no trouble, may not have confirmed it yet",
+    advice: "check again in a minute: by then the regions have confirmed it, or it is only here",
   },
   {
     rule: "wrong-clock",
     culprit: "clock",
-    when: (e) => !e.here.some(isNotGood) && isOff(e.clock),
-    says: (e) =>
+    when: (e) => e.here.length > 0 && e.here.every(isGood) && isOff(e.clock),
+    summary: (e) =>
       `it is this machine's clock, which is ${offText(e.clock!)}: venues refuse signed requests of another time`,
     advice: "synchronise this machine with a time server",
   },
@@ -178,49 +194,55 @@ export const rules: readonly Rule[] = [
     rule: "nothing-wrong",
     culprit: "nobody",
     when: (e) => isTrusted(e.quorum) && e.here.length > 0 && e.here.every(isGood),
-    says: () => "nothing is wrong: the venue answers here, and the regions see no trouble",
+    summary: () => "nothing is wrong: the venue answers here, and the regions see no trouble",
     advice: "if your requests fail all the same, look at their keys, rights and parameters",
   },
   {
     rule: "not-in-registry",
     culprit: "nobody",
     when: (e) => isTrusted(e.quorum) && e.here.length === 0,
-    says: () => "the regions see no trouble; it was not measured from here, because the registry does not have it",
+    summary: () => "the regions see no trouble; it was not measured from here, because the registry does not have it",
     advice: "set REGISTRY to the registry of that service to measure it from here, too",
   },
   {
     rule: "good-here",
     culprit: "unknown",
     when: (e) => e.here.some(isGood) && !e.here.some(isBad),
-    says: (e) => `it answers here; whether it also does elsewhere is unknown, because ${reasonOf(e)}`,
+    summary: (e) =>
+      isTrusted(e.quorum)
+        ? `it answers here, and the regions see no trouble, but ${reasonOf(e)}`
+        : `it answers here; whether it also does elsewhere is unknown, because ${reasonOf(e)}`,
     advice: null,
   },
   {
     rule: "bad-here",
     culprit: "unknown",
     when: (e) => e.here.some(isBad),
-    says: (e) => `it fails here (${faultsOf(e)}); whether only here is unknown, because ${reasonOf(e)}`,
+    summary: (e) => `it fails here (${faultsOf(e)}); whether only here is unknown, because ${reasonOf(e)}`,
     advice: "check again, or ask another service",
   },
   {
     rule: "not-measured",
     culprit: "unknown",
     when: () => true,
-    says: (e) => `it could not be measured from here, and ${reasonOf(e)}`,
+    summary: (e) =>
+      isTrusted(e.quorum)
+        ? `the regions see no trouble, but ${reasonOf(e)}`
+        : `it could not be measured from here, and ${reasonOf(e)}`,
     advice: "check again",
   },
 ];
 
 /** Pure: the same evidence gives the same verdict. */
 export function verdictOf(evidence: Evidence): CheckVerdict {
-  const { rule, culprit, says, advice } = rules.find(({ when }) => when(evidence))!;
-  return { culprit, rule, says: says(evidence), advice };
+  const { rule, culprit, summary, advice } = rules.find(({ when }) => when(evidence))!;
+  return { culprit, rule, summary: summary(evidence), advice };
 }
 
 /** By the state of the venue, or of a component that fails here. */
 function isConfirmedBad({ quorum, here }: Evidence): boolean {
   if (quorum.kind !== "confirmed") return false;
-  const failing = new Set(here.filter(isBad).map(({ component }) => component));
+  const failing = new Set(here.filter(isBad).flatMap(componentsIn));
   const isBadHere = quorum.components.some(
     ({ component, state }) => failing.has(component) && (state === "outage" || state === "degraded"),
   );
@@ -232,11 +254,27 @@ function isTrusted(quorum: Quorum): boolean {
   return quorum.kind === "confirmed" && quorum.state === "operational";
 }
 
+/** What the regions see of the component of a part, or of one that shares its socket; null: nothing. */
+function confirmedIn({ quorum }: Evidence, part: MeasuredPart): QuorumComponent | null {
+  if (quorum.kind !== "confirmed" || !isTrusted(quorum)) return null;
+  const own = quorum.components.filter(({ component }) => componentsIn(part).includes(component));
+  return own.find(({ state }) => state === "operational") ?? null;
+}
+
+/** The parts of which this holds here, while a quorum confirms that they work. */
+function aloneHere(e: Evidence, holds: (part: MeasuredPart) => boolean): MeasuredPart[] {
+  return e.here.filter((part) => holds(part) && confirmedIn(e, part) !== null);
+}
+
+function failsAlone(e: Evidence, holds: (part: MeasuredPart) => boolean): boolean {
+  return aloneHere(e, holds).length > 0;
+}
+
 /** Without a quorum, others have to be silent that have nothing to do with each other. */
 const fewestWithoutQuorum = 3;
 
 function nothingAnswers(e: Evidence): boolean {
-  const fewest = isTrusted(e.quorum) ? 1 : fewestWithoutQuorum;
+  const fewest = failsAlone(e, isNotGood) ? 1 : fewestWithoutQuorum;
   return e.controls.length >= fewest && e.here.some(isNotGood) && !all(e).some(answered);
 }
 
@@ -272,14 +310,49 @@ function hasFault({ here }: Evidence, fault: string): boolean {
   return here.some((part) => part.fault === fault);
 }
 
-/** The number of regions that do not agree that what fails here is good. */
-function dissentOn({ quorum, here }: Evidence): number {
-  if (quorum.kind !== "confirmed" || quorum.dissenting?.length === 0) return 0;
-  const failing = new Set(here.filter(isBad).map(({ component }) => component));
-  const dissents = quorum.components
-    .filter(({ component }) => failing.has(component))
-    .map(({ agreeing, reporting }) => reporting - agreeing);
-  return Math.max(0, ...dissents);
+/** The parts that fail here alone and at whose host this certificate was refused. */
+function refusedAlone(e: Evidence): MeasuredPart[] {
+  return aloneHere(e, (part) => part.fault === "tls" && hostOf(part) === e.refusedCertificate?.host);
+}
+
+/** The address of a name whose host was not reached. Behind a proxy that gives out odd addresses, hosts answer. */
+function oddAddressOf(e: Evidence): OddAddress | undefined {
+  const unreached = new Set(aloneHere(e, (part) => isBad(part) && !answered(part)).map(hostOf));
+  const reached = new Set(e.here.filter(answered).map(hostOf));
+  return e.oddAddresses.find(({ name }) => unreached.has(name) && !reached.has(name));
+}
+
+function hostOf({ url }: MeasuredPart): string {
+  return new URL(url).hostname;
+}
+
+/** The servers of the venue were reached, and themselves are in trouble. */
+function answersBadly({ fault, httpStatus }: MeasuredPart): boolean {
+  const isOfServer = fault === "http" || fault === "body" || fault === "stale";
+  return isOfServer || (fault === "handshake" && httpStatus !== null && httpStatus >= 500);
+}
+
+function isUnreachedOrRefused(part: MeasuredPart): boolean {
+  return isBad(part) && !answersBadly(part);
+}
+
+interface Dissent {
+  component: string;
+  /** At most this many: a vote that is unknown does not agree, either. */
+  regions: number;
+  of: number;
+}
+
+/** Regions that do not agree that what fails here is good; null: there is none, or they see no trouble. */
+function dissentOn(e: Evidence): Dissent | null {
+  if (e.quorum.kind !== "confirmed") return null;
+  const most = e.quorum.dissenting?.length ?? Infinity;
+  const dissents = aloneHere(e, isBad).map((part): Dissent => {
+    const { component, agreeing, reporting } = confirmedIn(e, part)!;
+    return { component, regions: Math.min(reporting - agreeing, most), of: reporting };
+  });
+  const [first] = dissents.sort((a, b) => b.regions - a.regions);
+  return first !== undefined && first.regions > 0 ? first : null;
 }
 
 function isOff(clock: ClockOffset | null): boolean {
@@ -322,17 +395,23 @@ function regionsSay(quorum: Quorum): string {
 }
 
 function dissentText(e: Evidence): string {
-  const { quorum } = e;
-  const regions = quorum.kind === "confirmed" ? quorum.dissenting : null;
-  if (regions !== null) return `${regions.join(", ")} ${regions.length === 1 ? "sees" : "see"} trouble, too`;
-  return `not all regions agree (${dissentOn(e)} without)`;
+  const { component, regions, of } = dissentOn(e)!;
+  return `${regions} of ${of} regions ${regions === 1 ? "does" : "do"} not agree that ${component} works`;
 }
 
-function reasonOf({ quorum, here }: Evidence): string {
+function reasonOf(e: Evidence): string {
+  const { quorum, here } = e;
   if (quorum.kind === "silent") return quorum.reason;
-  const unmeasured = here.find((part) => part.unmeasured !== null);
-  if (unmeasured) return `${unmeasured.component} could not be measured (${unmeasured.unmeasured})`;
-  return "no other venue of the registry answers here for comparison";
+  if (failsAlone(e, isBad)) return "no other venue of the registry answers here for comparison";
+  const bad = here.find(isBad);
+  if (bad) return unconfirmedText(quorum.components, bad);
+  const { component, unmeasured } = here.find((part) => part.unmeasured !== null)!;
+  return `${component} could not be measured (${unmeasured})`;
+}
+
+function unconfirmedText(components: readonly QuorumComponent[], part: MeasuredPart): string {
+  const isKnown = components.some(({ component }) => componentsIn(part).includes(component));
+  return `the regions ${isKnown ? "have too little evidence of" : "do not know"} ${part.component}`;
 }
 
 function faultsOf({ here }: Evidence): string {
@@ -342,5 +421,7 @@ function faultsOf({ here }: Evidence): string {
 
 function statusesOf({ here }: Evidence, fault: string): string {
   const parts = here.filter((part) => part.fault === fault);
-  return [...new Set(parts.map(({ httpStatus }) => `status ${httpStatus ?? "not said"}`))].join(", ");
+  return [...new Set(parts.map(({ httpStatus }) => (httpStatus === null ? "no status" : `status ${httpStatus}`)))].join(
+    ", ",
+  );
 }

@@ -68,6 +68,7 @@ void t.test("--json has all of it", async (t) => {
   const report = JSON.parse(out) as { here: object[]; controls: object[] };
   t.match(report, {
     ...{ url: env.BASE_URL, venue: "kraken", verdict: "nobody", rule: "nothing-wrong", exitCode: 0 },
+    summary: /^nothing is wrong: /,
     service: { kind: "confirmed", state: "operational", problem: null },
     clock: { errorMs: Number, withinMs: Number },
   });

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import t, { type Test } from "tap";
 
 import { packagedFile } from "../../../shared/config/package.js";
-import { readSettings } from "../../../shared/config/settings.js";
+import { readClientSettings, readSettings } from "../../../shared/config/settings.js";
 import { UserError } from "../../../shared/process/user-error.js";
 
 void t.test("without any variable, or with an empty one, every setting has its default", (t) => {
@@ -216,3 +216,12 @@ function problemsOf(t: Test, env: Record<string, string>): string[] {
   t.fail(`not refused: ${JSON.stringify(env)}`);
   return [];
 }
+
+void t.test("commands that ask a service read only what they need", (t) => {
+  const unrelated = { DATABASE_URL: "mysql://", CHANNEL_KEY: "short", RATE_LIMIT: "many", VENUEWATCH_X: "1" };
+  const { baseUrl, siteUrl } = readClientSettings({ ...unrelated, BASE_URL: "https://status.example.org" });
+  t.strictSame([baseUrl, siteUrl], ["https://status.example.org", "https://status.example.org"]);
+  t.throws(() => readClientSettings({ ...unrelated, BASE_URL: "ftp://" }), /^wrong settings.*\n {2}BASE_URL: [^\n]*$/);
+  t.throws(() => readClientSettings({ VENUEWATCH_BASE_URL: "x" }), /set BASE_URL instead/);
+  t.end();
+});

@@ -3,7 +3,7 @@
  * database, says what the regions see.
  */
 import { createServer } from "node:https";
-import type { LookupFunction } from "node:net";
+import type { LookupFunction, Socket } from "node:net";
 import t, { type Test } from "tap";
 import { type ClockWatch, makeClockWatch } from "../../../../probe/network/clock-error.js";
 import { examine } from "../../../../server/commands/check/examine.js";
@@ -73,7 +73,7 @@ async function gives(t: Test, [rule, code]: [string, number], given: Circumstanc
   const text = reportText(verdict, examined);
   t.strictSame([verdict.rule, exitCodeOf(verdict, evidence)], [rule, code], text);
   t.ok(tookMs < boundedMs, `within ${Math.round(tookMs)} ms`);
-  t.match(text, `${venue}: ${verdict.says}\n`);
+  t.match(text, `${venue}: ${verdict.summary}\n`);
   t.match(JSON.parse(JSON.stringify(reportJson(url, verdict, examined))), { venue, rule, exitCode: code });
   return { ...examined, text };
 }
@@ -100,7 +100,7 @@ void t.test("while the regions see no trouble", async (t) => {
 
   for (const [status, rule, code] of [
     ...([[403, "refused-here", 20] as const, [451, "refused-here", 20] as const] as const),
-    ...([[418, "rate-limit", 21] as const, [500, "only-here", 20] as const] as const),
+    ...([[418, "rate-limit", 21] as const, [500, "answers-badly", 3] as const] as const),
   ])
     await t.test(`it answers ${status} here`, async (t) => {
       world.fault({ venue: "kraken", kind: "status", status });
@@ -134,10 +134,58 @@ void t.test("while the regions see no trouble", async (t) => {
     const url = await serve(t, (_, response) => response.end(old));
     const frozen = withVenue("kraken", (venue) => {
       const dataTime = { path: "$.time", unit: "ms", staleAfterMs: 60_000 } as const;
-      Object.assign(venue, { rest: [endpointAt(url, { dataTime })], socket: null });
+      Object.assign(venue, { rest: [endpointAt(url, { name: "time", dataTime })], socket: null });
     });
-    const { text } = await gives(t, ["only-here", 20], { registry: frozen });
-    t.match(text, "rest:a: stale");
+    const { text } = await gives(t, ["answers-badly", 3], { registry: frozen });
+    t.match(text, "rest:time: stale");
+  });
+
+  await t.test("an endpoint is slower than the check may be, and not slower than it may be itself", async (t) => {
+    const url = await serve(t, () => {});
+    const { text } = await gives(t, ["not-measured", 3], { registry: withEndpoints([url], 5_000) });
+    t.match(
+      text,
+      /the regions see no trouble, but rest:time could not be measured \(no whole answer within [3-9]\.\d s\)/,
+    );
+  });
+
+  await t.test("a socket is slower to open than the check may be", async (t) => {
+    const port = await serveTcp(t, () => {});
+    const slow = withVenue("kraken", ({ socket }) => (socket!.url = `ws://127.0.0.1:${port}/`));
+    const { text, evidence } = await gives(t, ["good-here", 3], { registry: slow });
+    t.match(text, /ws:conn could not be measured \(no whole answer within 3\.0 s\)/);
+    t.match(evidence.here.at(-1), { component: "ws:conn", fault: null });
+  });
+
+  await t.test("nine endpoints of one host take 400 ms each", async (t) => {
+    const connections = new Set<Socket>();
+    const url = await serve(t, ({ socket }, response) => {
+      connections.add(socket);
+      setTimeout(() => response.end(`{"price":1}`), 400);
+    });
+    const nine = withEndpoints(Array.from({ length: 9 }, () => url));
+    const { evidence, skipped } = await gives(t, ["nothing-wrong", 0], { registry: nine });
+    t.equal(evidence.here.length, 9);
+    t.strictSame(skipped, []);
+    t.ok(connections.size <= 3, "over few connections");
+  });
+
+  await t.test("a server ends its connections after each answer", async (t) => {
+    const known = new Set<Socket>();
+    const url = await serve(t, ({ socket }, response) => {
+      if (known.has(socket)) return socket.destroy();
+      known.add(socket);
+      response.end(`{"price":1}`);
+    });
+    const { evidence } = await gives(t, ["nothing-wrong", 0], { registry: withEndpoints([url, url, url, url]) });
+    t.equal(evidence.here.length, 4);
+  });
+
+  await t.test("an endpoint fails that the regions do not know", async (t) => {
+    const url = await serve(t, (_, response) => response.writeHead(429).end());
+    const unknown = withVenue("kraken", ({ rest }) => rest.push(endpointAt(url, { name: "new" })));
+    const { text } = await gives(t, ["bad-here", 3], { registry: unknown });
+    t.match(text, "because the regions do not know rest:new\n");
   });
 
   const authority = makeAuthority("Box of the office");
@@ -155,7 +203,7 @@ void t.test("while the regions see no trouble", async (t) => {
   await t.test("the handshake of TLS fails without a certificate", async (t) => {
     const port = await serveTcp(t, (socket) => socket.destroy());
     const cut = withVenue("kraken", (venue) => {
-      Object.assign(venue, { rest: [endpointAt(`https://localhost:${port}/`)], socket: null });
+      Object.assign(venue, { rest: [endpointAt(`https://localhost:${port}/`, { name: "time" })], socket: null });
     });
     await gives(t, ["only-here", 20], { registry: cut });
   });
@@ -251,7 +299,7 @@ void t.test("while one region sees trouble", async (t) => {
   await decide(pool);
   world.fault({ venue: "kraken", kind: "timeout" });
   const { text } = await gives(t, ["some-regions", 20]);
-  t.match(text, "us-east sees trouble, too");
+  t.match(text, /the venue may not serve every place: 1 of 3 regions does not agree that \S+ works, while/);
   await world.clear();
   await gives(t, ["nothing-wrong", 0]);
 });
@@ -295,6 +343,14 @@ void t.test("while a quorum sees an outage", async (t) => {
   });
 });
 
+/** The venue with these endpoints alone, the first of which the regions know. */
+function withEndpoints(urls: string[], timeoutMs = 2_500): Registry {
+  return withVenue("kraken", (venue) => {
+    const rest = urls.map((url, place) => endpointAt(url, { name: place === 0 ? "time" : `more${place}`, timeoutMs }));
+    Object.assign(venue, { rest, socket: null });
+  });
+}
+
 /** The venue's endpoint behind a server with this certificate. */
 async function behind(t: Test, identity: Identity): Promise<Registry> {
   const server = createServer(identity, (_, response) => response.end(`{"price":1}`));
@@ -305,7 +361,7 @@ async function behind(t: Test, identity: Identity): Promise<Registry> {
     server.close();
   });
   return withVenue("kraken", (venue) => {
-    Object.assign(venue, { rest: [endpointAt(`https://localhost:${port}/`)], socket: null });
+    Object.assign(venue, { rest: [endpointAt(`https://localhost:${port}/`, { name: "time" })], socket: null });
   });
 }
 

@@ -1,7 +1,16 @@
 /** The rules of `venuewatch check` on scripted and on random evidence. */
 import { readFileSync } from "node:fs";
 import t from "tap";
-import { answered, type Evidence, isBad, isGood, type Quorum } from "../../../../server/commands/check/evidence.js";
+import {
+  answered,
+  componentsIn,
+  type Evidence,
+  isBad,
+  isGood,
+  type Quorum,
+  type QuorumComponent,
+} from "../../../../server/commands/check/evidence.js";
+import type { MeasuredPart } from "../../../../server/commands/measured-once.js";
 import { exitCodeOf } from "../../../../server/commands/check/report.js";
 import { culprits, rules, tolerableClockErrorMs, verdictOf } from "../../../../server/commands/check/verdict.js";
 import { packagedFile } from "../../../../shared/config/package.js";
@@ -12,11 +21,25 @@ import { Dice } from "../../../support/random-worlds/dice.js";
 const away = bad("rest:time", "timeout");
 const nothing = [away, bad("ws:conn", "timeout")];
 const unresolved = untried("rest:time", "resolver");
-const ofQuorum = (component: string, more: Partial<{ state: "outage" | "degraded"; agreeing: number }>) =>
-  confirmed({
-    state: more.state ?? "operational",
-    components: [{ component, state: more.state ?? "operational", agreeing: more.agreeing ?? 3, reporting: 3 }],
+
+interface Told {
+  state?: "outage" | "degraded";
+  /** Default: the venue's. */
+  componentState?: QuorumComponent["state"];
+  agreeing?: number;
+}
+
+function ofQuorum(component: string, { state, componentState, agreeing = 3 }: Told = {}) {
+  const venueState = state ?? "operational";
+  return confirmed({
+    state: venueState,
+    components: [{ component, state: componentState ?? venueState, agreeing, reporting: 3 }],
   });
+}
+
+/** Of a proxy that answers for every name. */
+const fakeAddress = { name: "rest-ticker.example.org", address: "198.18.0.7", kind: "reserved" };
+const sharedSocket = { ...bad("ws:book", "timeout"), sharedWith: ["ws:trades"] };
 const outage = ofQuorum("rest:time", { state: "outage", agreeing: 2 });
 const minuteAhead = { errorMs: 60_000, withinMs: 300 };
 
@@ -25,7 +48,7 @@ interface Case {
   spoiled: Partial<Evidence>;
   /** Rule and exit code. */
   gives: [rule: string, code: number];
-  says?: RegExp;
+  summary?: RegExp;
 }
 
 const cases: Case[] = [
@@ -34,7 +57,7 @@ const cases: Case[] = [
     what: "an outage that is seen here, too",
     spoiled: { quorum: outage, here: nothing },
     gives: ["venue", 2],
-    says: /^it is the venue: it is in state outage since \S+: rest:time outage, as 2 of 3 regions agree$/,
+    summary: /^it is the venue: it is in state outage since \S+: rest:time outage, as 2 of 3 regions agree$/,
   },
   { what: "an outage while it works here", spoiled: { quorum: outage }, gives: ["venue", 2] },
   {
@@ -61,11 +84,63 @@ const cases: Case[] = [
     },
     gives: ["venue", 1],
   },
-  { what: "403 here", spoiled: { here: [bad("rest:time", "blocked", 403)] }, gives: ["refused-here", 20], says: /403/ },
-  { what: "451 here", spoiled: { here: [bad("rest:time", "blocked", 451)] }, gives: ["refused-here", 20], says: /451/ },
-  { what: "429 here", spoiled: { here: [bad("rest:time", "limited", 429)] }, gives: ["rate-limit", 21], says: /429/ },
-  { what: "418 here", spoiled: { here: [bad("rest:time", "limited", 418)] }, gives: ["rate-limit", 21], says: /418/ },
-  { what: "503 here alone", spoiled: { here: [bad("rest:time", "http", 503)] }, gives: ["only-here", 20] },
+  {
+    what: "403 here",
+    spoiled: { here: [bad("rest:time", "blocked", 403)] },
+    gives: ["refused-here", 20],
+    summary: /403/,
+  },
+  {
+    what: "451 here",
+    spoiled: { here: [bad("rest:time", "blocked", 451)] },
+    gives: ["refused-here", 20],
+    summary: /451/,
+  },
+  {
+    what: "429 here",
+    spoiled: { here: [bad("rest:time", "limited", 429)] },
+    gives: ["rate-limit", 21],
+    summary: /429/,
+  },
+  {
+    what: "418 here",
+    spoiled: { here: [bad("rest:time", "limited", 418)] },
+    gives: ["rate-limit", 21],
+    summary: /418/,
+  },
+  {
+    what: "429 here, and a proxy that gives out addresses of its own",
+    spoiled: {
+      here: [bad("rest:time", "limited", 429)],
+      oddAddresses: [{ ...fakeAddress, name: "rest-time.example.org" }],
+    },
+    gives: ["rate-limit", 21],
+  },
+  {
+    what: "451 here, and such a proxy",
+    spoiled: {
+      here: [bad("rest:time", "blocked", 451)],
+      oddAddresses: [{ ...fakeAddress, name: "rest-time.example.org" }],
+    },
+    gives: ["refused-here", 20],
+  },
+  {
+    what: "503 here alone",
+    spoiled: { here: [bad("rest:time", "http", 503)] },
+    gives: ["answers-badly", 3],
+    summary: /rest:time http.*may not have confirmed it yet/,
+  },
+  { what: "a broken answer here alone", spoiled: { here: [bad("rest:time", "body")] }, gives: ["answers-badly", 3] },
+  {
+    what: "an upgrade that fails in the server",
+    spoiled: { here: [bad("ws:conn", "handshake", 502)] },
+    gives: ["answers-badly", 3],
+  },
+  {
+    what: "an upgrade that is refused",
+    spoiled: { here: [bad("ws:conn", "handshake", 404)] },
+    gives: ["only-here", 20],
+  },
   {
     what: "a refused connection here alone",
     spoiled: { here: [bad("rest:time", "connect")] },
@@ -74,25 +149,74 @@ const cases: Case[] = [
   {
     what: "data that stand still here alone",
     spoiled: { here: [bad("rest:time", "stale", 200)] },
+    gives: ["answers-badly", 3],
+  },
+  ...(["limited", "blocked", "connect", "dns", "http"] as const).flatMap((fault): Case[] => [
+    {
+      what: `${fault} of an endpoint that the regions do not know`,
+      spoiled: { here: [part("ws:conn"), bad("rest:new", fault)] },
+      gives: ["bad-here", 3],
+      summary: /because the regions do not know rest:new$/,
+    },
+    {
+      what: `${fault} of an endpoint of which the regions know too little`,
+      spoiled: { here: [bad("rest:time", fault)], quorum: ofQuorum("rest:time", { componentState: "unknown" }) },
+      gives: ["bad-here", 3],
+      summary: /because the regions have too little evidence of rest:time$/,
+    },
+  ]),
+  {
+    what: "a certificate of somebody else at an endpoint that the regions do not know",
+    spoiled: {
+      here: [part("rest:time"), bad("rest:new", "tls")],
+      refusedCertificate: refused("SELF_SIGNED_CERT_IN_CHAIN", { host: "rest-new.example.org" }),
+    },
+    gives: ["bad-here", 3],
+  },
+  {
+    what: "a socket of two streams, one of which the regions know",
+    spoiled: { here: [sharedSocket], quorum: ofQuorum("ws:trades") },
     gives: ["only-here", 20],
   },
   {
+    what: "a socket of two streams, one of which a quorum sees fail",
+    spoiled: { here: [sharedSocket], quorum: ofQuorum("ws:trades", { componentState: "outage" }) },
+    gives: ["venue", 1],
+  },
+  {
     what: "a socket that a firewall blocks",
-    spoiled: { here: [part("rest:time"), bad("ws:conn", "timeout")], controls: [] },
+    spoiled: { here: [part("rest:time"), bad("ws:conn", "timeout")] },
     gives: ["only-here", 20],
-    says: /ws:conn timeout/,
+    summary: /ws:conn timeout/,
+  },
+  {
+    what: "such a socket, while no other venue shows that this machine reaches any",
+    spoiled: { here: [part("rest:time"), bad("ws:conn", "timeout")], controls: [] },
+    gives: ["bad-here", 3],
+    summary: /because no other venue of the registry answers here for comparison$/,
   },
   {
     what: "a fault that one region sees, too",
     spoiled: { here: [away], quorum: { ...ofQuorum("rest:time", { agreeing: 2 }), dissenting: ["us-east"] } },
     gives: ["some-regions", 20],
-    says: /us-east sees trouble, too/,
+    summary: /every place: 1 of 3 regions does not agree that rest:time works, while most/,
   },
   {
     what: "a fault that one region sees, whose name is not known",
     spoiled: { here: [away], quorum: { ...ofQuorum("rest:time", { agreeing: 2 }), dissenting: null } },
     gives: ["some-regions", 20],
-    says: /not all regions agree \(1 without\)/,
+    summary: /every place: 1 of 3 regions does not agree that rest:time works, while most/,
+  },
+  {
+    what: "a fault that one region sees, while another one has too few samples to vote",
+    spoiled: { here: [away], quorum: { ...ofQuorum("rest:time", { agreeing: 1 }), dissenting: ["us-east"] } },
+    gives: ["some-regions", 20],
+    summary: /1 of 3 regions does not agree that rest:time works/,
+  },
+  {
+    what: "a fault here, while a region sees trouble of another component",
+    spoiled: { here: [away], quorum: { ...ofQuorum("rest:time"), dissenting: ["us-east"] } },
+    gives: ["only-here", 20],
   },
   {
     what: "a fault here, while a region has too few samples to vote",
@@ -109,7 +233,7 @@ const cases: Case[] = [
     what: "most others away",
     spoiled: { here: nothing, controls: controls(away).with(1, { venue: "beta", measured: part("rest:time") }) },
     gives: ["most-controls-away", 22],
-    says: /3 of 4 other venues/,
+    summary: /3 of 4 other venues/,
   },
   { what: "no socket left", spoiled: { here: [untried("rest:time", "sockets")] }, gives: ["no-socket", 22] },
   {
@@ -125,11 +249,16 @@ const cases: Case[] = [
   {
     what: "a resolver that lies",
     spoiled: {
-      here: [bad("rest:time", "connect")],
-      oddAddresses: [{ name: "api.example.org", address: "127.0.0.1", kind: "loopback" }],
+      here: [part("rest:ticker"), bad("rest:time", "connect")],
+      oddAddresses: [fakeAddress, { name: "rest-time.example.org", address: "127.0.0.1", kind: "loopback" }],
     },
     gives: ["odd-address", 23],
-    says: /leads api\.example\.org to 127\.0\.0\.1, and that is loopback/,
+    summary: /leads rest-time\.example\.org to 127\.0\.0\.1, and that is loopback/,
+  },
+  {
+    what: "an odd address of another name than the one that fails",
+    spoiled: { here: [part("rest:ticker"), bad("ws:conn", "connect")], oddAddresses: [fakeAddress] },
+    gives: ["only-here", 20],
   },
   {
     what: "an internal name that works",
@@ -140,7 +269,7 @@ const cases: Case[] = [
     what: "a certificate of somebody else",
     spoiled: { here: [bad("rest:time", "tls")], refusedCertificate: refused("SELF_SIGNED_CERT_IN_CHAIN") },
     gives: ["refused-certificate", 24],
-    says: /Box of the office for api\.example\.org \(SELF_SIGNED_CERT_IN_CHAIN\)/,
+    summary: /Box of the office for rest-time\.example\.org \(SELF_SIGNED_CERT_IN_CHAIN\)/,
   },
   {
     what: "a proxy before everything, the service included",
@@ -167,7 +296,7 @@ const cases: Case[] = [
       clock: { errorMs: Date.parse("2025-12-01") - Date.parse("2026-02-01"), withinMs: 300 },
     },
     gives: ["certificate-and-clock", 25],
-    says: /behind: so the venue's certificate seems invalid$/,
+    summary: /behind: so the venue's certificate seems invalid$/,
   },
   {
     what: "a clock that is wrong by years",
@@ -184,7 +313,7 @@ const cases: Case[] = [
     what: "a clock that is a minute ahead",
     spoiled: { clock: minuteAhead },
     gives: ["wrong-clock", 25],
-    says: /60\.0 s ahead/,
+    summary: /60\.0 s ahead/,
   },
   {
     what: "a clock that may be right",
@@ -193,12 +322,17 @@ const cases: Case[] = [
   },
   { what: "a clock that cannot be compared", spoiled: { clock: null }, gives: ["nothing-wrong", 0] },
   { what: "a venue that the registry lacks", spoiled: { here: [] }, gives: ["not-in-registry", 0] },
+  {
+    what: "a clock that is a minute ahead, while nothing of the venue was measured",
+    spoiled: { here: [], clock: minuteAhead },
+    gives: ["not-in-registry", 0],
+  },
   { what: "an outage of such a venue", spoiled: { here: [], quorum: outage }, gives: ["venue", 2] },
   {
     what: "a service that is away, while it works here",
     spoiled: { quorum: silent },
     gives: ["good-here", 3],
-    says: /because the service is away$/,
+    summary: /because the service is away$/,
   },
   {
     what: "a service that is away, and 503 here",
@@ -219,24 +353,30 @@ const cases: Case[] = [
     what: "nothing to compare with",
     spoiled: { here: nothing, controls: [] },
     gives: ["bad-here", 3],
-    says: /no other venue/,
+    summary: /no other venue/,
   },
   { what: "nothing at all", spoiled: { quorum: silent, here: [] }, gives: ["not-measured", 3] },
   {
     what: "a part that could not be measured",
     spoiled: { here: [part("rest:time"), untried("ws:conn", "starved")] },
     gives: ["good-here", 3],
-    says: /because ws:conn could not be measured \(starved\)$/,
+    summary: /no trouble, but ws:conn could not be measured \(starved\)$/,
+  },
+  {
+    what: "a slow part that was not waited for",
+    spoiled: { here: [untried("rest:time", "no whole answer within 3.0 s")] },
+    gives: ["not-measured", 3],
+    summary: /no trouble, but rest:time could not be measured \(no whole answer within 3\.0 s\)$/,
   },
 ];
 
 void t.test("each scripted cause has its rule and exit code", (t) => {
-  for (const { what, spoiled, gives, says } of cases) {
+  for (const { what, spoiled, gives, summary } of cases) {
     const given = evidence(spoiled);
     const verdict = verdictOf(given);
     t.strictSame([verdict.rule, exitCodeOf(verdict, given)], gives, what);
-    if (says) t.match(verdict.says, says, what);
-    t.match(verdict.says, /^[a-z][^\n]{10,300}[^.\n]$/, "one sentence");
+    if (summary) t.match(verdict.summary, summary, what);
+    t.match(verdict.summary, /^[a-z][^\n]{10,300}[^.\n]$/, "one sentence");
   }
   const decided = new Set(cases.map(({ gives: [rule] }) => rule));
   t.strictSame(
@@ -263,10 +403,20 @@ void t.test("nobody is blamed against the quorum, whatever the evidence", (t) =>
     if (quorum.kind === "confirmed") {
       const confirms = quorum.components.filter(({ state }) => state === "outage" || state === "degraded");
       const seenHere = here.some(
-        (part) => isBad(part) && confirms.some(({ component }) => component === part.component),
+        (part) => isBad(part) && confirms.some(({ component }) => componentsIn(part).includes(component)),
       );
       if ((quorum.state !== "operational" || seenHere) !== (culprit === "venue"))
         fail("the venue, if a quorum says so");
+      const works = (part: MeasuredPart) =>
+        quorum.components.some(
+          ({ component, state }) => componentsIn(part).includes(component) && state === "operational",
+        );
+      const alone = here.filter((part) => !isGood(part) && works(part));
+      const isOfHosts = given.controls.length >= 3 && !all.some(answered);
+      const isOfParts = isOfUser && verdict.rule !== "wrong-clock";
+      if (isOfParts && !isOfHosts && alone.length === 0) fail("for a part that no quorum confirms");
+      const told = { "rate-limit": "limited", "refused-here": "blocked" }[verdict.rule];
+      if (told !== undefined && !alone.some(({ fault }) => fault === told)) fail("for a fault of another part");
     } else {
       if (["venue", "nobody", "place", "rate-limit"].includes(culprit)) fail("without a quorum");
       if (isOfUser && culprit !== "clock" && all.some(answered)) fail("without a quorum, while something answers");
@@ -276,6 +426,7 @@ void t.test("nobody is blamed against the quorum, whatever the evidence", (t) =>
     if (culprit === "clock" && clock && Math.abs(clock.errorMs) - clock.withinMs <= tolerableClockErrorMs)
       fail("a clock that may be right");
     if (isOfUser && culprit !== "clock" && here.every(isGood)) fail("while nothing fails here");
+    if (isOfUser && here.length === 0) fail("while nothing was measured");
     if (!culprits.includes(culprit)) fail("a word of the list");
   }
   t.strictSame([...reached].sort(), rules.map(({ rule }) => rule).sort(), "the evidence is wild enough for every rule");
@@ -309,14 +460,15 @@ function randomEvidence(dice: Dice): Evidence {
     const what = dice.happens(0.7) ? common : dice.weighted([null, ...faults, "starved"]);
     const fault = faults.find((fault) => fault === what) ?? null;
     const httpStatus = isMute ? null : dice.weighted([200, 403, 418, 429, 451, 503]);
-    return part(component, { fault, unmeasured: fault === null ? what : null, httpStatus });
+    const sharedWith = component === "ws:conn" || !dice.happens(0.3) ? [] : ["ws:shared"];
+    return part(component, { fault, unmeasured: fault === null ? what : null, httpStatus, sharedWith });
   };
   const reporting = dice.whole(0, 3);
   const quorum: Quorum = dice.happens(0.4)
     ? silent
     : {
         ...confirmed({ state: dice.weighted(["operational", "operational", "operational", "degraded", "outage"]) }),
-        components: dice.some(components).map((component) => ({
+        components: dice.some([...components, "ws:shared"]).map((component) => ({
           ...{ component, state: dice.weighted(states) },
           ...{ agreeing: dice.whole(0, reporting), reporting },
         })),
@@ -329,7 +481,7 @@ function randomEvidence(dice: Dice): Evidence {
     controls: controls()
       .slice(0, dice.whole(0, 4))
       .map(({ venue }) => ({ venue, measured: result("rest:time") })),
-    oddAddresses: dice.happens(0.1) ? [{ name: "a.example.org", address: "10.0.0.1", kind: "private" }] : [],
+    oddAddresses: dice.happens(0.1) ? [{ name: "rest-time.example.org", address: "10.0.0.1", kind: "private" }] : [],
     refusedCertificate: dice.happens(0.5) ? refused(dice.weighted(codes)) : null,
     clock: dice.happens(0.3) ? null : { errorMs: clockErrorMs, withinMs: dice.weighted([10, 400, 2_000]) },
     at: dice.weighted([new Date("2026-02-01"), new Date("2025-12-05")]),
