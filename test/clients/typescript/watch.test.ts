@@ -174,6 +174,6 @@ void t.test("an answer takes no time", async (t) => {
   }
   const us = (bestMs / 20_000) * 1000;
   t.comment(`${us.toFixed(2)} µs`);
-  // on an idle machine 0.2 µs; beside other tests longer
-  t.ok(us < 5, `${us} µs`);
+  // on an idle machine 0.2 µs; beside other tests far longer
+  t.ok(us < 20, `${us} µs`);
 });
