@@ -73,8 +73,8 @@ interface Shown {
 export class Watch {
   /**
    * Resolves when the states are known for the first time. Rejects if a venue of `venues` does not exist, if the watch
-   * is closed before, and after `readyMs`, with the doubt; the watch goes on even so. Without waiting for it, everything
-   * is `unknown` until then.
+   * is closed before, and after `readyMs`, with the doubt; the watch goes on even so. Without waiting for it, all is
+   * `unknown` until then.
    */
   readonly ready: Promise<void>;
 
