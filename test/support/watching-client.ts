@@ -18,14 +18,17 @@ export interface WatchingClient {
 export interface WatchAsked {
   venues?: string[];
   /** In milliseconds. */
-  timing?: Partial<Record<"silence" | "connect" | "retryLeast" | "retryMost" | "reread" | "oldest", number>>;
+  timing?: Partial<Record<"silence" | "connect" | "retryLeast" | "retryMost" | "reread" | "oldest" | "ready", number>>;
 }
 
 /** Watches until the test ends. */
 export type StartWatching = (t: Test, url: string, asked?: WatchAsked) => WatchingClient;
 
 /** So short that a test need not wait. */
-const usual = { silence: 10_000, connect: 5_000, retryLeast: 20, retryMost: 200, reread: 600_000, oldest: 1_800_000 };
+const usual = {
+  ...{ silence: 10_000, connect: 5_000, retryLeast: 20, retryMost: 200, reread: 600_000, oldest: 1_800_000 },
+  ready: 600_000,
+};
 
 export const watchInTypeScript: StartWatching = (t, url, { venues, timing } = {}) => {
   const { client, note } = makeClient();

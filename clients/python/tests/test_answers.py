@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 import unittest
 from typing import Any
@@ -12,6 +13,13 @@ from venuewatch import Timing, Venuewatch, Watch
 from venuewatch._sse import StreamEvent
 
 AT = "2026-01-31T12:00:00.000Z"
+
+OUTAGE = {"at": "2026-01-31T12:00:02.000Z", "venue": "okx", "category": "exchange", "state": "outage"}
+
+INCIDENT = {
+    **{"at": AT, "category": "exchange", "component": "rest:ticker", "change": "opened", "severity": "outage"},
+    **{"slug": "okx-1", "startedAt": AT},
+}
 
 
 def document(**states: str) -> dict[str, Any]:
@@ -61,6 +69,7 @@ class TestAnswers(unittest.TestCase):
         self.begin()
         for _ in range(3):
             self.assertEqual(self.watch.state_of("OKX"), "unknown")
+        self.watch._callbacks.deliver()
         self.assertEqual(self.problems, ['no venue "OKX" is watched; did you mean "okx"?'])
 
     def test_each_doubt_makes_all_unknown(self) -> None:
@@ -74,7 +83,8 @@ class TestAnswers(unittest.TestCase):
         self.assertIn("not been read", self.watch.doubt or "")
         self.begin()
         self.watch._down("the service ended the stream")
-        self.assertEqual(self.watch.venue("okx") and self.watch.venue("okx").state, "unknown")  # type: ignore[union-attr]
+        venue = self.watch.venue("okx")
+        self.assertEqual(venue and venue.state, "unknown")
         self.begin()
         self.assertEqual(self.watch.state_of("okx"), "operational")
         self.watch.close()
@@ -94,7 +104,7 @@ class TestAnswers(unittest.TestCase):
     def test_changes_are_what_is_answered_otherwise(self) -> None:
         changes = self.watch.changes()
         self.begin()
-        send(self.watch, 2, "venue", at="2026-01-31T12:00:02.000Z", venue="okx", category="exchange", state="outage")
+        send(self.watch, 2, "venue", **OUTAGE)
         self.watch.close()
         self.watch.close()
         seen = [(change.type, getattr(change, "venue", None), getattr(change, "state", None)) for change in changes]
@@ -114,11 +124,58 @@ class TestAnswers(unittest.TestCase):
         def fail(_change: object) -> None:
             raise RuntimeError("a mistake of the bot")
 
-        self.watch._on_change = fail
+        self.watch._callbacks._on_change = fail
+        self.begin()
         with self.assertLogs("venuewatch", "ERROR"):
-            self.begin()
-        self.watch._on_change = None
+            self.watch._callbacks.deliver()
         self.assertEqual(self.watch.state_of("okx"), "operational")
+
+    def test_a_slow_callback_blocks_neither_answers_nor_the_end(self) -> None:
+        went_in, may_leave = threading.Event(), threading.Event()
+        self.addCleanup(may_leave.set)
+
+        def be_slow(_change: object) -> None:
+            went_in.set()
+            may_leave.wait(60)
+
+        self.watch._callbacks._on_change = be_slow
+        self.watch._callbacks.start()
+        self.begin()
+        self.assertTrue(went_in.wait(60))
+
+        def use() -> None:
+            send(self.watch, 2, "venue", **OUTAGE)
+            self.assertEqual([self.watch.state_of("okx"), self.watch.state_of("okxx")], ["outage", "unknown"])
+            self.watch.close()
+
+        user = threading.Thread(target=use, daemon=True)
+        user.start()
+        user.join(30)
+        self.assertFalse(user.is_alive())
+
+    def test_a_callback_may_close_the_watch_and_all_is_unknown_from_then_on(self) -> None:
+        seen: list[tuple[str, str | None]] = []
+
+        def close_at_okx(change: Any) -> None:
+            seen.append((change.type, getattr(change, "state", change.type)))
+            if change.type == "venue" and change.state == "operational":
+                self.watch.close()
+
+        self.watch._callbacks._on_change = close_at_okx
+        self.begin()
+        self.watch._callbacks.deliver()
+        self.assertEqual(seen[:2], [("doubt", "doubt"), ("venue", "operational")])
+        self.assertEqual({state for _type, state in seen[2:]}, {"doubt", "unknown"})
+        send(self.watch, 3, "incident", **{**INCIDENT, "venue": "okx"})
+        self.watch._callbacks.deliver()
+        self.assertNotIn("incident", [kind for kind, _state in seen])
+
+    def test_of_an_event_only_the_state_is_kept(self) -> None:
+        self.begin()
+        send(self.watch, 2, "venue", **OUTAGE, more=["x"] * 10_000)
+        self.assertEqual([event for _at, event in self.watch._memory._recent], [("okx", None, "outage")])
+        with self.assertRaisesRegex(ValueError, "expected texts"):
+            send(self.watch, 3, "venue", **{**OUTAGE, "state": ["x"] * 10_000})
 
     def test_waiting_ends(self) -> None:
         with self.assertRaisesRegex(TimeoutError, "not connected yet"):

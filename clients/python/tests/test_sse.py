@@ -36,7 +36,7 @@ class TestParser(unittest.TestCase):
                 self.assertEqual(([tuple(event) for event in events], retries), self.EXPECTED, (end, length))
 
     def test_what_does_not_end_is_refused(self) -> None:
-        for pieces in ([b"x" * 70_000], [b"data: y\n"] * 70_000, [b"x" * 1_000] * 70):
+        for pieces in ([b"x" * 70_000], [b"data: y\n"] * 70_000, [b"x" * 1_000] * 70, [b"data:\n", b"data\n"] * 10_000):
             with self.assertRaisesRegex(ValueError, "longer"):
                 parsed(pieces)
 

@@ -19,6 +19,7 @@ def say(what: dict[str, object]) -> None:
 def main(asked: dict[str, object]) -> None:
     timing = asked["timing"]
     assert isinstance(timing, dict)
+    ready_s = timing.pop("ready") / 1000
     names = {"retryLeast": "retry_least_s", "retryMost": "retry_most_s"}
     seconds = {names.get(name, f"{name}_s"): ms / 1000 for name, ms in timing.items()}
     venues = asked["venues"]
@@ -32,9 +33,9 @@ def main(asked: dict[str, object]) -> None:
 
     def wait() -> None:
         try:
-            watch.wait_until_ready(None)
+            watch.wait_until_ready(ready_s)
             say({"outcome": ""})
-        except (LookupError, RuntimeError) as error:
+        except (LookupError, RuntimeError, TimeoutError) as error:
             say({"outcome": str(error.args[0])})
 
     with watch:

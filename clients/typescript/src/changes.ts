@@ -37,35 +37,37 @@ const mostWaiting = 10_000;
 /** Hands changes to one reader, in their order. */
 export class ChangeQueue implements AsyncIterableIterator<Change> {
   #waiting: Change[] = [];
-  #wake = () => {};
+  /** Calls of `next` that wait for a change. */
+  #readers: ((result: IteratorResult<Change, undefined>) => void)[] = [];
   #ended = false;
 
   constructor(readonly onEnd: (queue: ChangeQueue) => void) {}
 
   add(change: Change): void {
+    const reader = this.#readers.shift();
+    if (reader) return reader({ value: change });
     this.#waiting.push(change);
     if (this.#waiting.length > mostWaiting) this.#waiting.shift();
-    this.#wake();
   }
 
+  /** What is waiting can still be read. */
   end(): void {
     this.#ended = true;
-    this.#wake();
+    for (const reader of this.#readers.splice(0)) reader({ value: undefined, done: true });
   }
 
-  async next(): Promise<IteratorResult<Change, undefined>> {
-    for (;;) {
-      const value = this.#waiting.shift();
-      if (value) return { value };
-      if (this.#ended) return { value: undefined, done: true };
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-    }
+  next(): Promise<IteratorResult<Change, undefined>> {
+    const value = this.#waiting.shift();
+    if (value) return Promise.resolve({ value });
+    if (this.#ended) return Promise.resolve({ value: undefined, done: true });
+    return new Promise((resolve) => this.#readers.push(resolve));
   }
 
   return(): Promise<IteratorResult<Change, undefined>> {
+    this.#waiting = [];
     this.end();
     this.onEnd(this);
-    return Promise.resolve({ value: undefined, done: true });
+    return this.next();
   }
 
   [Symbol.asyncIterator](): this {

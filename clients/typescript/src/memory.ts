@@ -24,6 +24,9 @@ export interface StateEvent {
   state: string;
 }
 
+/** No more of it, since whatever else an event has may be long. */
+type Kept = Pick<StateEvent, "venue" | "state"> & { component?: string | undefined };
+
 /** A document that was read: the states of some venues at one instant. */
 export interface ReadRows {
   generatedAt: string;
@@ -45,7 +48,7 @@ export class Memory {
   rows = new Map<string, Row>();
   /** A document must show this instant or a later one, or what happened in between is missing. */
   #fromMs = -Infinity;
-  #recent: { atMs: number; event: StateEvent }[] = [];
+  #recent: { atMs: number; event: Kept }[] = [];
 
   /**
    * Starts again with a stream that sends all changes after this instant; null: after any. The rows stay until the next
@@ -76,13 +79,16 @@ export class Memory {
   /** @returns whether the venue and the component are known */
   apply(event: StateEvent): boolean {
     const atMs = instant(event.at);
-    this.#recent.push({ atMs, event });
+    const { venue, component, state } = event;
+    if ([venue, component ?? "", state].some((one) => typeof one !== "string"))
+      throw new Error("expected texts as venue, component and state of an event");
+    this.#recent.push({ atMs, event: { venue, component, state } });
     // a document that is still being read must be newer than what is forgotten
     if (this.#recent.length > mostRecent) this.#fromMs = Math.max(this.#fromMs, this.#recent.shift()!.atMs);
     return this.#apply(atMs, event);
   }
 
-  #apply(atMs: number, { venue, component, state }: StateEvent): boolean {
+  #apply(atMs: number, { venue, component, state }: Kept): boolean {
     const row = this.rows.get(venue);
     if (!row || (component !== undefined && !row.components.has(component))) return false;
     if (atMs <= row.asOfMs) return true;

@@ -1,7 +1,16 @@
-/** The word that was probably meant; null if none is near. */
+/** Both sides of a comparison come from outside, and it takes as long as the product of their lengths. */
+const mostWords = 1_000;
+const mostLetters = 64;
+
+/**
+ * The word that was probably meant; null if none is near. The server has the same from a library; this package has no
+ * dependencies.
+ */
 export function nearest(word: string, words: readonly string[]): string | null {
   const near = words
-    .map((one) => ({ one, distance: distance(word.toLowerCase().slice(0, 64), one) }))
+    .slice(0, mostWords)
+    .filter((one) => one.length <= mostLetters)
+    .map((one) => ({ one, distance: distance(word.toLowerCase().slice(0, mostLetters), one) }))
     .filter(({ one, distance }) => distance <= Math.max(1, one.length / 3))
     .sort((a, b) => a.distance - b.distance);
   return near[0]?.one ?? null;

@@ -93,7 +93,7 @@ export async function textOf({ body }: Response, maxBytes: number): Promise<stri
 export function refusal(url: URL, { status, headers }: Response, text: string): VenuewatchError {
   const problem = problemIn(text);
   const errors = problem?.errors?.map(({ parameter, message }) => ` ${parameter}: ${message}.`).join("") ?? "";
-  const said = problem ? shown(`${problem.detail}${errors}`) : "an answer that is none of venuewatch";
+  const said = problem ? shown(`${problem.detail}${errors}`) : "an answer that is not from venuewatch's API";
   const retryAfterMs = waitOf(headers.get("retry-after"));
   const advice = retryAfterMs === null ? "" : ` Wait for ${Math.ceil(retryAfterMs / 1000)} s.`;
   return new VenuewatchError(`GET ${url.href}: ${status}, ${said}${advice}`, status, problem, retryAfterMs);

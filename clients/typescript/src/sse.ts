@@ -37,7 +37,8 @@ export function makeParser(
       return;
     }
     const [, field = "", value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(text)!;
-    length += value.length;
+    // also of lines without a value, or they would fill the memory
+    length += text.length + 1;
     if (length > mostChars) throw endless();
     if (field === "data") data.push(value);
     else if (field === "event") event = value;

@@ -17,10 +17,10 @@ export interface WatchOptions {
   /** Ids of the venues to watch, also former ones. Absent: all, or those of `categories`. */
   venues?: readonly string[];
   categories?: readonly Category[];
-  /** Called with each change, in their order. */
-  onChange?: (change: Change) => void;
+  /** Called with each change, in their order. Its failure, or rejection if it is async, is given to `onProblem`. */
+  onChange?: (change: Change) => unknown;
   /** Called with what is wrong, in words for a log. Absent: `console.warn`. The watch goes on by itself. */
-  onProblem?: (problem: string) => void;
+  onProblem?: (problem: string) => unknown;
   timing?: Partial<WatchTiming>;
 }
 
@@ -29,6 +29,8 @@ export interface WatchTiming extends StreamTiming {
   rereadMs: number;
   /** Without a reading for so long, all is unknown. Default: half an hour. */
   oldestMs: number;
+  /** Without states for so long, `ready` rejects with the doubt. Default: 30 s. Infinity: it waits for ever. */
+  readyMs: number;
 }
 
 const usualTiming: WatchTiming = {
@@ -38,7 +40,11 @@ const usualTiming: WatchTiming = {
   retryMostMs: 30_000,
   rereadMs: 600_000,
   oldestMs: 1_800_000,
+  readyMs: 30_000,
 };
+
+/** A timer of Node with a longer time would fire at once. */
+const mostTimerMs = 2 ** 31 - 1;
 
 /** A venue as it is in memory. While there is doubt, its states are unknown. */
 export interface WatchedVenue {
@@ -56,7 +62,7 @@ interface Service {
 }
 
 type Rows = ReadRows["rows"];
-type Document = ReadRows & { stale: boolean };
+type Document = ReadRows & { stale: unknown };
 
 interface Shown {
   venue: string;
@@ -66,8 +72,9 @@ interface Shown {
 
 export class Watch {
   /**
-   * Resolves when the states are known for the first time. Rejects if a venue of `venues` does not exist, or the watch
-   * is closed before. Without waiting for it, everything is `unknown` until then.
+   * Resolves when the states are known for the first time. Rejects if a venue of `venues` does not exist, if the watch
+   * is closed before, and after `readyMs`, with the doubt; the watch goes on even so. Without waiting for it, all is
+   * `unknown` until then.
    */
   readonly ready: Promise<void>;
 
@@ -91,10 +98,13 @@ export class Watch {
   #lastChange = -1;
   /** Of the stream. A document that was asked for before one is of no use after it. */
   #beginnings = 0;
+  /** Of the next reading; undefined: none is planned. */
   #readTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #readyTimer: ReturnType<typeof setTimeout>;
   #readForNew = false;
   #lastProblem = "";
-  #shown = new Map<string, Shown>();
+  /** As it was reported. */
+  readonly #shown = new Map<string, Shown>();
   #wasDoubted = true;
 
   /** Made by `Venuewatch.watch`. */
@@ -105,6 +115,9 @@ export class Watch {
     this.ready = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     // without waiting for it, onProblem receives it
     this.ready.catch(() => {});
+    const { readyMs } = this.#timing;
+    const giveUp = () => this.#settle.reject(new Error(`no states within ${readyMs} ms: ${this.doubt}`));
+    this.#readyTimer = setTimeout(giveUp, Math.min(readyMs, mostTimerMs));
     this.#stream = new Stream(service.fetch, (query) => service.urlOf("events", query), this.#timing, {
       event: (event) => this.#receive(event),
       down: (because) => {
@@ -170,23 +183,26 @@ export class Watch {
     this.#closed = true;
     this.#stream.close();
     clearTimeout(this.#readTimer);
+    clearTimeout(this.#readyTimer);
     this.#publish();
     for (const queue of this.#queues) queue.end();
     this.#settle.reject(new Error("the watch was closed before the states were known"));
   }
 
   #receive({ id, event, data }: StreamEvent): void {
-    if (data === "") return;
+    // events that came together with the one whose callback has closed the watch
+    if (this.#closed || data === "") return;
     const body = bodyOf(data);
     const number = Number(id);
     if (id === "" || !Number.isSafeInteger(number)) throw new Error(`expected a number as id, got ${shown(id)}`);
     if (event === "start" || event === "reset") {
+      const stale = staleOf(body);
       this.#memory.begin(body.at ?? null);
       this.#lastChange = number;
       this.#stale = true;
-      this.#freshness(body.stale, event === "start" ? 0 : this.#spread());
+      this.#freshness(stale, event === "start" ? 0 : this.#spread());
     } else if (event === "freshness") {
-      this.#freshness(body.stale, this.#spread());
+      this.#freshness(staleOf(body), this.#spread());
     } else if (["venue", "component", "incident"].includes(event)) {
       // a service that repeats itself must not bring back an old state
       if (number <= this.#lastChange) return;
@@ -242,14 +258,17 @@ export class Watch {
     const beginnings = this.#beginnings;
     const isOver = () => this.#closed || beginnings !== this.#beginnings;
     this.#readForNew = false;
+    this.#readTimer = undefined;
     try {
       const { documents, unknown } = await this.#documents(failures > 0);
       if (isOver()) return;
-      if (documents.some(({ stale }) => stale)) throw new Error("what was read is stale, and is read again");
+      if (documents.some(staleOf)) throw new Error("what was read is stale, and is read again");
       if (!this.#memory.load(documents)) throw new Error("what was read is older than the stream, and is read again");
       this.#mustRead = false;
       this.#readAt = now();
-      this.#readSoon(rereadMs * (0.9 + Math.random() / 5));
+      // one that is planned already is for a venue or a component that came during this one
+      if (this.#readTimer === undefined) this.#readSoon(rereadMs * (0.9 + Math.random() / 5));
+      clearTimeout(this.#readyTimer);
       for (const problem of unknown) this.#problem(problem);
       if (unknown.length > 0) this.#settle.reject(new Error(unknown.join("; ")));
       else this.#settle.resolve();
@@ -311,47 +330,41 @@ export class Watch {
   #problem(problem: string): void {
     if (problem === this.#lastProblem) return;
     this.#lastProblem = problem;
-    try {
-      if (this.#options.onProblem) this.#options.onProblem(problem);
-      else console.warn(`venuewatch: ${problem}`);
-    } catch (error) {
-      // the watch goes on, whatever the bot does with its words
-      console.warn(`venuewatch: onProblem failed: ${String(error)}`);
-    }
+    const log = (text: string) => console.warn(`venuewatch: ${text}`);
+    const report = (one: string) => (this.#options.onProblem ? this.#options.onProblem(one) : log(one));
+    call(report, problem, (error) => log(`onProblem failed: ${String(error)}`));
   }
 
   /** Reports what is answered otherwise than before. */
   #publish(): void {
     const because = this.doubt;
     const isDoubted = because !== null;
-    const before = this.#shown;
-    const shown = new Map<string, Shown>();
+    const found = new Map<string, Shown>();
     for (const { id: venue, state, components } of this.#memory.rows.values()) {
-      shown.set(venue, { venue, component: null, state: isDoubted ? "unknown" : state });
+      found.set(venue, { venue, component: null, state: isDoubted ? "unknown" : state });
       for (const [component, state] of components)
-        shown.set(`${venue} ${component}`, { venue, component, state: isDoubted ? "unknown" : state });
+        found.set(`${venue} ${component}`, { venue, component, state: isDoubted ? "unknown" : state });
     }
-    const gone = [...before].filter(([key]) => !shown.has(key));
-    const all = [...shown, ...gone.map(([key, one]) => [key, { ...one, state: "unknown" }] as const)];
-    this.#shown = shown;
+    const gone = [...this.#shown].filter(([key]) => !found.has(key));
+    const wasClosed = this.#closed;
     if (isDoubted !== this.#wasDoubted) {
       this.#wasDoubted = isDoubted;
       this.#emit({ type: "doubt", because });
     }
-    for (const [key, { venue, component, state }] of all) {
-      const was = before.get(key)?.state ?? "unknown";
-      const type = component === null ? "venue" : "component";
-      if (state !== was) this.#emit({ type, venue, component, state, before: was });
+    for (const [key, one] of [...found, ...gone.map(([key, one]) => [key, { ...one, state: "unknown" }] as const)]) {
+      // a callback has closed the watch, by which all has become unknown: what was found before is over
+      if (this.#closed !== wasClosed) return;
+      const before = this.#shown.get(key)?.state ?? "unknown";
+      if (found.has(key)) this.#shown.set(key, one);
+      else this.#shown.delete(key);
+      if (one.state !== before) this.#emit({ type: one.component === null ? "venue" : "component", ...one, before });
     }
   }
 
   #emit(change: Change): void {
     for (const queue of this.#queues) queue.add(change);
-    try {
-      this.#options.onChange?.(change);
-    } catch (error) {
-      this.#problem(`onChange failed: ${String(error)}`);
-    }
+    const report = (one: Change) => this.#options.onChange?.(one);
+    call(report, change, (error) => this.#problem(`onChange failed: ${String(error)}`));
   }
 }
 
@@ -359,7 +372,7 @@ export class Watch {
 const mostReported = 1_000;
 
 /** What an event says. Its texts are short, since some are kept. */
-function bodyOf(data: string): StateEvent & IncidentChange & { at: string | null; stale: boolean } {
+function bodyOf(data: string): StateEvent & IncidentChange & { at: string | null; stale: unknown } {
   const body = JSON.parse(data) as ReturnType<typeof bodyOf>;
   for (const value of Object.values(body) as unknown[])
     if (typeof value === "string" && value.length > mostText) throw new Error("expected short texts, got a long one");
@@ -368,9 +381,21 @@ function bodyOf(data: string): StateEvent & IncidentChange & { at: string | null
 
 const mostText = 300;
 
+/** A service that does not say it clearly is at fault: nothing of it is fresh. */
+function staleOf({ stale }: { stale: unknown }): boolean {
+  if (typeof stale !== "boolean") throw new Error(`expected stale to be true or false, got ${shown(String(stale))}`);
+  return stale;
+}
+
+/** The watch goes on, whatever the bot does, also when it does it later. */
+function call<One>(callback: (one: One) => unknown, one: One, onFailure: (error: unknown) => void): void {
+  new Promise((resolve) => resolve(callback(one))).catch(onFailure);
+}
+
 function noVenue(asked: string, known: readonly string[]): string {
   const near = nearest(asked, known);
-  return `no venue ${JSON.stringify(shown(asked))} is watched${near === null ? "" : `; did you mean ${JSON.stringify(near)}?`}`;
+  const hint = near === null ? "" : `; did you mean ${JSON.stringify(shown(near))}?`;
+  return `no venue ${JSON.stringify(shown(asked))} is watched${hint}`;
 }
 
 function watched({ id, name, category, state, components }: Row, isDoubted: boolean): WatchedVenue {

@@ -97,17 +97,17 @@ class Venuewatch:
         *,
         venues: Iterable[str] | None = None,
         categories: Iterable[Category] | None = None,
-        on_change: Callable[[Change], None] | None = None,
-        on_problem: Callable[[str], None] | None = None,
+        on_change: Callable[[Change], object] | None = None,
+        on_problem: Callable[[str], object] | None = None,
         timing: Timing = Timing(),
     ) -> Watch:
-        """Follows the states of venues in two threads, and answers from memory. Close it at the end.
+        """Follows the states of venues in threads, and answers from memory. Close it at the end.
 
         `venues`: ids of the venues to watch, also former ones. Absent: all, or those of `categories`.
 
         `on_change` is called with each change, in their order, and `on_problem` with what is wrong, in words for a
-        log (absent: the logger "venuewatch"). Both are called in threads of the watch, which wait for them. The watch
-        goes on by itself.
+        log (absent: the logger "venuewatch"). Both are called in one thread of their own, one call after the other: a
+        slow one delays only the next. The watch goes on by itself.
         """
         return Watch(self._url, self._read, venues, categories, on_change, on_problem, timing)
 

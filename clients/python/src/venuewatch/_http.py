@@ -161,7 +161,7 @@ def _refusal(url: str, accept: str, error: urllib.error.HTTPError) -> Venuewatch
     problem = _problem_in(error)
     details = [] if problem is None else problem.get("errors") or []
     more = "".join(f" {one['parameter']}: {one['message']}." for one in details)
-    said = "an answer that is none of venuewatch" if problem is None else shown(f"{problem['detail']}{more}")
+    said = "an answer that is not from venuewatch's API" if problem is None else shown(f"{problem['detail']}{more}")
     wait_s = _wait_of(error.headers["Retry-After"])
     advice = "" if wait_s is None else f" Wait for {wait_s:.0f} s."
     return VenuewatchError(f"GET {url}: {error.code}, {said}{advice}", error.code, problem, wait_s)

@@ -24,6 +24,15 @@ class Row:
     """Changes until this instant are in it."""
 
 
+class _Event(NamedTuple):
+    """A change of a state. No more of it is kept, since whatever else an event has may be long."""
+
+    venue: str
+    component: str | None
+    """None: the venue as a whole."""
+    state: str
+
+
 class Document(NamedTuple):
     """The states of some venues at one instant, as they were read."""
 
@@ -45,7 +54,7 @@ class Memory:
         """Replaced as a whole by each reading, so that other threads never see half of one."""
         self._since = float("-inf")
         """A document must show this instant or a later one, or what happened in between is missing."""
-        self._recent: collections.deque[tuple[float, Mapping[str, Any]]] = collections.deque()
+        self._recent: collections.deque[tuple[float, _Event]] = collections.deque()
 
     def begin(self, at: str | None) -> None:
         """Starts again with a stream that sends all changes after this instant. None: after any.
@@ -83,23 +92,26 @@ class Memory:
     def apply(self, event: Mapping[str, Any]) -> bool:
         """Whether the venue and the component are known."""
         at = _instant(event["at"])
-        self._recent.append((at, event))
+        kept = _Event(event["venue"], event.get("component"), event["state"])
+        if not all(isinstance(one, str) for one in (kept.venue, kept.component or "", kept.state)):
+            raise ValueError("expected texts as venue, component and state of an event")
+        self._recent.append((at, kept))
         if len(self._recent) > _MOST_RECENT:
             # a document that is still being read must be newer than what is forgotten
             self._since = max(self._since, self._recent.popleft()[0])
-        return _apply(self.rows, at, event)
+        return _apply(self.rows, at, kept)
 
 
-def _apply(rows: dict[str, Row], at: float, event: Mapping[str, Any]) -> bool:
-    row = rows.get(event["venue"])
-    component = event.get("component")
+def _apply(rows: dict[str, Row], at: float, event: _Event) -> bool:
+    row = rows.get(event.venue)
+    component = event.component
     if row is None or (component is not None and component not in row.components):
         return False
     if at > row.as_of:
         if component is None:
-            row.state = _state_of(event["state"])
+            row.state = _state_of(event.state)
         else:
-            row.components[component] = _state_of(event["state"])
+            row.components[component] = _state_of(event.state)
     return True
 
 

@@ -77,7 +77,8 @@ class Parser:
             return
         field, _, value = line.partition(":")
         value = value.removeprefix(" ")
-        self._length += len(value)
+        # also of lines without a value, or they would fill the memory
+        self._length += len(line) + 1
         if self._length > _MOST_CHARS:
             raise _endless()
         if field == "data":

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import logging
 import random
 import threading
 import time
@@ -19,6 +18,7 @@ import urllib.parse
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Literal, Mapping
 
+from ._callbacks import Callbacks
 from ._changes import Change, ChangeQueue, DoubtChange, IncidentChange, StateChange
 from ._clocks import is_older, now
 from ._http import VenuewatchError, shown
@@ -27,14 +27,17 @@ from ._sse import StreamEvent
 from ._stream import Stream, Timing
 from .types import Category, State
 
-_log = logging.getLogger("venuewatch")
-
 _MOST_REPORTED = 1_000
 """So many misspelt names are reported once each, and others perhaps again."""
 
 _LOOK_S = 1.0
 
 _MOST_TEXT = 300
+
+_MOST_WORDS = 1_000
+"""Both sides of a comparison of words come from outside, and it takes as long as the product of their lengths."""
+
+_MOST_LETTERS = 64
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class WatchedVenue:
 
 
 class Watch:
-    """Made by `Venuewatch.watch`. Its two threads are daemons; `close` ends them, as leaving a `with` block does.
+    """Made by `Venuewatch.watch`. Its three threads are daemons; `close` ends them, as leaving a `with` block does.
 
     The threads do not survive a fork: in the new process, all becomes unknown.
     """
@@ -60,15 +63,14 @@ class Watch:
         read: Callable[[str], Any],
         venues: Iterable[str] | None,
         categories: Iterable[Category] | None,
-        on_change: Callable[[Change], None] | None,
-        on_problem: Callable[[str], None] | None,
+        on_change: Callable[[Change], object] | None,
+        on_problem: Callable[[str], object] | None,
         timing: Timing,
     ) -> None:
         self._read_path = read
         self._venues = None if venues is None else list(venues)
         self._categories = None if categories is None else list(categories)
-        self._on_change = on_change
-        self._on_problem = on_problem
+        self._callbacks = Callbacks(on_change, on_problem)
         self._timing = timing
         self._memory = Memory()
         self._queues: set[ChangeQueue] = set()
@@ -93,11 +95,11 @@ class Watch:
         self._read_for_new = False
         self._outcome: list[str] | None = None
         """Of the first reading: what is wrong with the ids of `venues`."""
-        self._last_problem = ""
         self._shown: dict[tuple[str, str | None], State] = {}
         self._was_doubted = True
 
         self._stream = Stream(url_of("events"), timing, self._receive, self._down)
+        self._callbacks.start()
         for name, run in (("stream", self._stream.run), ("reader", self._run)):
             threading.Thread(target=run, name=f"venuewatch-{name}", daemon=True).start()
 
@@ -175,16 +177,22 @@ class Watch:
         return queue
 
     def close(self) -> None:
+        """Changes that wait for `on_change` are dropped; the last ones are that all is unknown.
+
+        Waits for a callback, but at most a second.
+        """
         self._stream.close()
         with self._news:
             if self._closed:
                 return
             self._closed = True
+            self._callbacks.drop_changes()
             self._publish()
             self._news.notify_all()
             queues = list(self._queues)
         for queue in queues:
             queue.close()
+        self._callbacks.end()
 
     def __enter__(self) -> Watch:
         return self
@@ -199,13 +207,16 @@ class Watch:
         number = int(received.id)
         event = received.event
         with self._lock:
+            if self._closed:
+                return
             if event in ("start", "reset"):
+                stale = _stale_of(body)
                 self._memory.begin(body.get("at"))
                 self._last_change = number
                 self._stale = True
-                self._freshness(body["stale"], 0.0 if event == "start" else self._spread())
+                self._freshness(stale, 0.0 if event == "start" else self._spread())
             elif event == "freshness":
-                self._freshness(body["stale"], self._spread())
+                self._freshness(_stale_of(body), self._spread())
             elif event in ("venue", "component", "incident"):
                 # a service that repeats itself must not bring back an old state
                 if number <= self._last_change:
@@ -227,13 +238,15 @@ class Watch:
             self._failures = 0
             self._read_soon(spread_s)
         # in this order: an answer from memory must not see the end of one doubt before the beginning of another
-        self._stale = bool(stale)
+        self._stale = stale
         self._fault = None
 
     def _down(self, because: str) -> None:
         with self._lock:
+            if self._closed:
+                return
             self._fault = because
-            self._problem(because)
+            self._callbacks.problem(because)
             self._publish()
 
     def _spread(self) -> float:
@@ -307,7 +320,7 @@ class Watch:
             if self._outcome is None:
                 self._outcome = unknown
             for problem in unknown:
-                self._problem(problem)
+                self._callbacks.problem(problem)
             self._publish()
             self._news.notify_all()
 
@@ -316,7 +329,7 @@ class Watch:
             if self._closed or beginnings != self._beginnings:
                 return
             problem = error if isinstance(error, (VenuewatchError, ValueError)) else f"{type(error).__name__}: {error}"
-            self._problem(str(problem))
+            self._callbacks.problem(str(problem))
             wait_s = (isinstance(error, VenuewatchError) and error.retry_after_s) or 0.0
             growing_s = min(self._timing.retry_most_s, self._timing.retry_least_s * 2.0 ** min(self._failures, 30))
             self._failures += 1
@@ -338,7 +351,7 @@ class Watch:
             query = {"category": self._categories[0], **query}
         board = self._read_path(_path("status", query))
         rows = [row for row in board["venues"] if self._wants(row["id"], row["category"])]
-        documents.append(Document(board["generatedAt"], bool(board["stale"]), rows))
+        documents.append(Document(board["generatedAt"], _stale_of(board), rows))
         known = [str(row["id"]) for row in board["venues"]]
         for asked in venues:
             if asked not in known and not self._add_state(documents, asked, query):
@@ -355,7 +368,7 @@ class Watch:
             raise
         if body["id"] != asked:
             self._present[asked] = body["id"]
-        documents.append(Document(body["generatedAt"], bool(body["stale"]), [body]))
+        documents.append(Document(body["generatedAt"], _stale_of(body), [body]))
         return True
 
     def _row(self, asked: str) -> Row | None:
@@ -364,22 +377,8 @@ class Watch:
         if row is None and not self._must_read and asked not in self._reported:
             if len(self._reported) < _MOST_REPORTED:
                 self._reported.add(asked)
-            with self._lock:
-                self._problem(_no_venue(asked, list(rows)))
+            self._callbacks.problem(_no_venue(asked, list(rows)))
         return row
-
-    def _problem(self, problem: str) -> None:
-        """The same problem again and again is reported once."""
-        if problem == self._last_problem:
-            return
-        self._last_problem = problem
-        try:
-            if self._on_problem is None:
-                _log.warning("%s", problem)
-            else:
-                self._on_problem(problem)
-        except Exception:
-            _log.exception("on_problem failed")
 
     def _publish(self) -> None:
         """Reports what is answered otherwise than before."""
@@ -401,11 +400,7 @@ class Watch:
     def _emit(self, change: Change) -> None:
         for queue in list(self._queues):
             queue.add(change)
-        if self._on_change is not None:
-            try:
-                self._on_change(change)
-            except Exception:
-                _log.exception("on_change failed")
+        self._callbacks.change(change)
 
 
 def _path(path: str, query: Mapping[str, str]) -> str:
@@ -422,9 +417,18 @@ def _body_of(data: str) -> dict[str, Any]:
     return body
 
 
+def _stale_of(body: Mapping[str, Any]) -> bool:
+    """A service that does not say it clearly is at fault: nothing of it is fresh."""
+    stale = body.get("stale")
+    if not isinstance(stale, bool):
+        raise ValueError(f"expected stale to be true or false, got {shown(str(stale))}")
+    return stale
+
+
 def _no_venue(asked: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(asked.lower()[:64], known, 1)
-    hint = f"; did you mean {json.dumps(near[0])}?" if near else ""
+    words = [one for one in known[:_MOST_WORDS] if len(one) <= _MOST_LETTERS]
+    near = difflib.get_close_matches(asked.lower()[:_MOST_LETTERS], words, 1)
+    hint = f"; did you mean {json.dumps(shown(near[0]))}?" if near else ""
     return f"no venue {json.dumps(shown(asked))} is watched{hint}"
 
 

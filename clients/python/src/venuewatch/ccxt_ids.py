@@ -36,7 +36,10 @@ CCXT_VENUES: Mapping[str, Mapping[str, str]] = {
     "kucoinfutures": {_ANY: "kucoin-futures"},
     "okx": {_ANY: "okx"},
 }
-"""Ids of venues by ids of ccxt 4.5 and by type of market. Services may have other venues; these are of `registry.json`."""
+"""Ids of venues by ids of ccxt 4.5 and by type of market.
+
+Services may have other venues; these are of `registry.json`.
+"""
 
 FORMER_CCXT_IDS: Mapping[str, str] = {
     "bitfinex2": "bitfinex",
