@@ -12,7 +12,7 @@ import { verdictOf } from "./check/verdict.js";
 import { serviceAt, url } from "./service-option.js";
 
 export const help = `Says whether a venue is down, or it is just you. It asks a running venuewatch what the regions see,
-and meanwhile measures the venue and four others once from this machine, as a probe does; within five seconds it names
+and meanwhile measures the venue and four others once from this machine, as a probe does; within a few seconds, or ten if one is silent, it names
 the culprit. The endpoints of the venue are those of the registry (REGISTRY).
 
 The exit code is the verdict: 0 nothing is wrong, 1 the venue is degraded, 2 it is in outage, 3 it cannot be determined;
@@ -27,7 +27,7 @@ export const options = {
   json: { type: "boolean", help: "print JSON, with all evidence" },
 } satisfies Options;
 
-/** With the time that follows, the whole command takes about five seconds at most. */
+/** The measurements of a venue that answers take no longer. */
 const serviceWithinMs = 3_500;
 
 export async function run({ values, words: [venue = ""] }: Given): Promise<void> {

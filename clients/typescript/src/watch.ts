@@ -29,7 +29,7 @@ export interface WatchTiming extends StreamTiming {
   rereadMs: number;
   /** Without a reading for so long, all is unknown. Default: half an hour. */
   oldestMs: number;
-  /** Without states for so long, `ready` rejects with the doubt. Default: 30 s. Infinity: it waits for ever. */
+  /** Without states for so long, `ready` rejects with the doubt. Default: 30 s. Infinity: without a limit. */
   readyMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** Gathers the evidence within a few seconds: asks the service, and measures the venue and other venues from here. */
+/** Gathers the evidence: asks the service, and measures the venue and other venues from here. */
 
 import { setMaxListeners } from "node:events";
 import { isIP, type LookupFunction } from "node:net";
@@ -27,6 +27,8 @@ export interface Examination {
   clock: ClockWatch;
   userAgent: string;
   log: Log;
+  /** Less time for the measurements, for tests. */
+  withinMs?: number;
   /** Default: the system's. */
   lookup?: LookupFunction | undefined;
 }
@@ -37,17 +39,20 @@ export interface Examined extends Omit<Asked, "quorum"> {
   skipped: readonly MeasuredPart[];
 }
 
-/** No measurement is started after this, and running ones are given up, which is no fault of the venue. */
-const measureWithinMs = 3_000;
+/**
+ * No measurement is started after this, and running ones are given up, which is no fault of the venue. The probe waits
+ * ten seconds for a socket and half as long for an answer: with less time, the silence of a firewall would be no fault.
+ */
+const measureWithinMs = 10_500;
 
-/** Look-ups of the system cannot be ended: after this their results are no longer waited for. */
-const lookupsWithinMs = 3_500;
+/** Look-ups of the system cannot be ended: so long after the measurements they are no longer waited for. */
+const lookupsLaterMs = 500;
 
 /** Reading a refused certificate comes after the measurements. */
 const certificateWithinMs = 1_000;
 
 export async function examine(examination: Examination): Promise<Examined> {
-  const { registry, service, clock, lookup } = examination;
+  const { registry, service, clock, lookup, withinMs = measureWithinMs } = examination;
   const asked = examination.venue;
   const venue = registry.venues.find(({ id, formerIds = [] }) => [id, ...formerIds].includes(asked)) ?? null;
   const controls = controlsFor(registry, venue);
@@ -56,9 +61,9 @@ export async function examine(examination: Examination): Promise<Examined> {
   try {
     const [said, own, others, oddAddresses] = await Promise.all([
       askService(service, asked),
-      venue ? measuredHere(venue, { ...examination, rest, resolver }) : [],
-      measuredControls(controls, rest),
-      venue ? oddAddressesOf(venue, resolver.lookup) : [],
+      venue ? measuredHere(venue, { ...examination, withinMs, rest, resolver }) : [],
+      measuredControls(controls, rest, withinMs),
+      venue ? oddAddressesOf(venue, resolver.lookup, withinMs) : [],
     ]);
     const here = own.filter((part) => !isSkipped(part));
     const evidence: Evidence = {
@@ -95,16 +100,17 @@ function controlsFor({ venues }: Registry, venue: Venue | null): Venue[] {
 interface Tools extends Pick<Examination, "registry" | "userAgent" | "log"> {
   rest: Rest;
   resolver: Resolver;
+  withinMs: number;
 }
 
 async function measuredHere(venue: Venue, { registry, userAgent, log, ...tools }: Tools): Promise<MeasuredPart[]> {
-  const { rest, resolver } = tools;
+  const { rest, resolver, withinMs } = tools;
   const heads = makeChainHeads(registry.chains ?? {});
   const measureOf = (endpoint: RestEndpoint) =>
     rest.endpoint(endpoint, makeAnswerVerdict({ venue, endpoint, clock: unread, heads, counterpart: null, log }));
   const [answers, upgrades] = await Promise.all([
-    endpointsOnce(venue.rest, (endpoint) => bounded(endpoint, measureOf(endpoint)), deadline()),
-    socketsOnce(venue, userAgent, resolver, measureWithinMs),
+    endpointsOnce(venue.rest, (endpoint) => bounded(endpoint, measureOf(endpoint), withinMs), deadline(withinMs)),
+    socketsOnce(venue, userAgent, resolver, withinMs),
   ]);
   return [...answers, ...upgrades];
 }
@@ -115,44 +121,45 @@ async function measuredHere(venue: Venue, { registry, userAgent, log, ...tools }
  */
 const unread = { read: () => null };
 
-function measuredControls(controls: readonly Venue[], rest: Rest): Promise<Control[]> {
+function measuredControls(controls: readonly Venue[], rest: Rest, withinMs: number): Promise<Control[]> {
   return Promise.all(
     controls.map(async ({ id, rest: endpoints }): Promise<Control> => {
       const one = endpoints.slice(0, 1);
-      const [measured] = await endpointsOnce(one, (endpoint) => bounded(endpoint, rest.endpoint(endpoint)), deadline());
+      const measureOf = (endpoint: RestEndpoint) => bounded(endpoint, rest.endpoint(endpoint), withinMs);
+      const [measured] = await endpointsOnce(one, measureOf, deadline(withinMs));
       return { venue: id, measured: measured! };
     }),
   );
 }
 
-function deadline(): AbortSignal {
-  const signal = AbortSignal.timeout(measureWithinMs);
+function deadline(withinMs: number): AbortSignal {
+  const signal = AbortSignal.timeout(withinMs);
   setMaxListeners(0, signal);
   return signal;
 }
 
 /** A look-up that hangs may outlive the deadline: then the name is what got no answer. */
-function bounded({ url }: RestEndpoint, measure: Measure): Measure {
+function bounded({ url }: RestEndpoint, measure: Measure, withinMs: number): Measure {
   const hung = { ...nothingMeasured, fault: isIP(new URL(url).hostname) ? "timeout" : "dns" } as const;
   return (signal, fresh) =>
-    Promise.race([measure(signal, fresh), sleep<Measurement>(lookupsWithinMs, hung, { ref: false })]);
+    Promise.race([measure(signal, fresh), sleep<Measurement>(withinMs + lookupsLaterMs, hung, { ref: false })]);
 }
 
 /** Of names that should be public. Names without an answer are not among them. */
-async function oddAddressesOf(venue: Venue, lookup: LookupFunction): Promise<OddAddress[]> {
+async function oddAddressesOf(venue: Venue, lookup: LookupFunction, withinMs: number): Promise<OddAddress[]> {
   const names = [...new Set(hostsOf(venue))].filter((host) => !isIP(host) && !isLocalhost(host));
   const found = await Promise.all(
     names.map(async (name) => {
-      const addresses = await addressesOf(name, lookup);
+      const addresses = await addressesOf(name, lookup, withinMs + lookupsLaterMs);
       return addresses.map((address) => ({ name, address, kind: kindOfAddress(address) }));
     }),
   );
   return found.flat().filter(({ kind }) => kind !== "public");
 }
 
-function addressesOf(name: string, lookup: LookupFunction): Promise<string[]> {
+function addressesOf(name: string, lookup: LookupFunction, withinMs: number): Promise<string[]> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve([]), lookupsWithinMs);
+    const timer = setTimeout(() => resolve([]), withinMs);
     lookup(name, { all: true }, (error, found) => {
       clearTimeout(timer);
       // the measurement reports the error

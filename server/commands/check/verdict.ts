@@ -9,19 +9,28 @@
  *   or has another time than most: hosts that have nothing to do with each other then take the place of the regions.
  */
 
-import type { MeasuredPart } from "../measured-once.js";
+import { answered, type Evidence, isBad, isGood } from "./evidence.js";
 import {
-  answered,
-  type ClockOffset,
-  type Evidence,
-  isBad,
-  isGood,
-  type OddAddress,
-  componentsIn,
-  type Quorum,
-  type QuorumComponent,
-  type RefusedCertificate,
-} from "./evidence.js";
+  isConfirmedBad,
+  isTrusted,
+  failsAlone,
+  nothingAnswers,
+  everyCertificateRefused,
+  allParts,
+  mostControlsAway,
+  isNotGood,
+  isUnresolved,
+  refusedAlone,
+  oddAddressOf,
+  answersBadly,
+  isUnreachedOrRefused,
+  dissentOn,
+  isOff,
+  isOfOtherTime,
+  isForged,
+  isExplainedByClock,
+} from "./conditions.js";
+import { offText, regionsSay, dissentText, reasonOf, faultsOf, statusesOf } from "./verdict-text.js";
 
 export const culprits = [
   ...(["nobody", "venue", "unknown"] as const),
@@ -59,9 +68,6 @@ interface Rule {
   advice: string | null;
 }
 
-/** Below this, a wrong clock harms nobody: venues accept signed requests that are a second off. */
-export const tolerableClockErrorMs = 1_000;
-
 /** A short outage is confirmed by the regions about this long after its beginning. */
 const ifYoung = "if it began within the last minute, the regions may not have confirmed it yet: check again";
 
@@ -76,7 +82,7 @@ export const rules: readonly Rule[] = [
   {
     rule: "no-name-resolves",
     culprit: "resolver",
-    when: (e) => nothingAnswers(e) && all(e).every(isUnresolved),
+    when: (e) => nothingAnswers(e) && allParts(e).every(isUnresolved),
     summary: () => "it is this machine's resolver: no name resolves here",
     advice: "check /etc/resolv.conf, the name server, and whether this machine is online",
   },
@@ -237,191 +243,4 @@ export const rules: readonly Rule[] = [
 export function verdictOf(evidence: Evidence): CheckVerdict {
   const { rule, culprit, summary, advice } = rules.find(({ when }) => when(evidence))!;
   return { culprit, rule, summary: summary(evidence), advice };
-}
-
-/** By the state of the venue, or of a component that fails here. */
-function isConfirmedBad({ quorum, here }: Evidence): boolean {
-  if (quorum.kind !== "confirmed") return false;
-  const failing = new Set(here.filter(isBad).flatMap(componentsIn));
-  const isBadHere = quorum.components.some(
-    ({ component, state }) => failing.has(component) && (state === "outage" || state === "degraded"),
-  );
-  return quorum.state !== "operational" || isBadHere;
-}
-
-/** A quorum confirms that the venue works. That it does not is decided by the first rule, before others ask. */
-function isTrusted(quorum: Quorum): boolean {
-  return quorum.kind === "confirmed" && quorum.state === "operational";
-}
-
-/** What the regions see of the component of a part, or of one that shares its socket; null: nothing. */
-function confirmedIn({ quorum }: Evidence, part: MeasuredPart): QuorumComponent | null {
-  if (quorum.kind !== "confirmed" || !isTrusted(quorum)) return null;
-  const own = quorum.components.filter(({ component }) => componentsIn(part).includes(component));
-  return own.find(({ state }) => state === "operational") ?? null;
-}
-
-/** The parts of which this holds here, while a quorum confirms that they work. */
-function aloneHere(e: Evidence, holds: (part: MeasuredPart) => boolean): MeasuredPart[] {
-  return e.here.filter((part) => holds(part) && confirmedIn(e, part) !== null);
-}
-
-function failsAlone(e: Evidence, holds: (part: MeasuredPart) => boolean): boolean {
-  return aloneHere(e, holds).length > 0;
-}
-
-/** Without a quorum, others have to be silent that have nothing to do with each other. */
-const fewestWithoutQuorum = 3;
-
-function nothingAnswers(e: Evidence): boolean {
-  const fewest = failsAlone(e, isNotGood) ? 1 : fewestWithoutQuorum;
-  return e.controls.length >= fewest && e.here.some(isNotGood) && !all(e).some(answered);
-}
-
-/** That of the venue, and those of hosts that have nothing to do with it. */
-function everyCertificateRefused(e: Evidence): boolean {
-  const isRefused = ({ fault }: MeasuredPart) => fault === "tls";
-  return (
-    hasFault(e, "tls") &&
-    e.controls.length >= fewestWithoutQuorum &&
-    e.controls.every(({ measured }) => isRefused(measured)) &&
-    !e.here.some(answered)
-  );
-}
-
-function all({ here, controls }: Evidence): MeasuredPart[] {
-  return [...here, ...controls.map(({ measured }) => measured)];
-}
-
-function mostControlsAway({ controls }: Evidence): boolean {
-  const away = controls.filter(({ measured }) => !answered(measured)).length;
-  return away >= 2 && away * 2 > controls.length;
-}
-
-function isNotGood(part: MeasuredPart): boolean {
-  return !isGood(part);
-}
-
-function isUnresolved({ fault, unmeasured }: MeasuredPart): boolean {
-  return fault === "dns" || unmeasured === "resolver";
-}
-
-function hasFault({ here }: Evidence, fault: string): boolean {
-  return here.some((part) => part.fault === fault);
-}
-
-/** The parts that fail here alone and at whose host this certificate was refused. */
-function refusedAlone(e: Evidence): MeasuredPart[] {
-  return aloneHere(e, (part) => part.fault === "tls" && hostOf(part) === e.refusedCertificate?.host);
-}
-
-/** The address of a name whose host was not reached. Behind a proxy that gives out odd addresses, hosts answer. */
-function oddAddressOf(e: Evidence): OddAddress | undefined {
-  const unreached = new Set(aloneHere(e, (part) => isBad(part) && !answered(part)).map(hostOf));
-  const reached = new Set(e.here.filter(answered).map(hostOf));
-  return e.oddAddresses.find(({ name }) => unreached.has(name) && !reached.has(name));
-}
-
-function hostOf({ url }: MeasuredPart): string {
-  return new URL(url).hostname;
-}
-
-/** The servers of the venue were reached, and themselves are in trouble. */
-function answersBadly({ fault, httpStatus }: MeasuredPart): boolean {
-  const isOfServer = fault === "http" || fault === "body" || fault === "stale";
-  return isOfServer || (fault === "handshake" && httpStatus !== null && httpStatus >= 500);
-}
-
-function isUnreachedOrRefused(part: MeasuredPart): boolean {
-  return isBad(part) && !answersBadly(part);
-}
-
-interface Dissent {
-  component: string;
-  /** At most this many: a vote that is unknown does not agree, either. */
-  regions: number;
-  of: number;
-}
-
-/** Regions that do not agree that what fails here is good; null: there is none, or they see no trouble. */
-function dissentOn(e: Evidence): Dissent | null {
-  if (e.quorum.kind !== "confirmed") return null;
-  const most = e.quorum.dissenting?.length ?? Infinity;
-  const dissents = aloneHere(e, isBad).map((part): Dissent => {
-    const { component, agreeing, reporting } = confirmedIn(e, part)!;
-    return { component, regions: Math.min(reporting - agreeing, most), of: reporting };
-  });
-  const [first] = dissents.sort((a, b) => b.regions - a.regions);
-  return first !== undefined && first.regions > 0 ? first : null;
-}
-
-function isOff(clock: ClockOffset | null): boolean {
-  return clock !== null && Math.abs(clock.errorMs) - clock.withinMs > tolerableClockErrorMs;
-}
-
-/** By its dates alone. */
-function isOfOtherTime(refused: RefusedCertificate | null): boolean {
-  return refused !== null && ["CERT_NOT_YET_VALID", "CERT_HAS_EXPIRED"].includes(refused.code);
-}
-
-/** Not the venue's own: of an authority that is not trusted, or for another name. */
-function isForged(refused: RefusedCertificate | null): boolean {
-  return refused !== null && !isOfOtherTime(refused);
-}
-
-/** The certificate is valid now, but not by this machine's clock. */
-function isExplainedByClock({ clock, refusedCertificate: refused, at }: Evidence): boolean {
-  if (refused === null || !isOfOtherTime(refused)) return false;
-  const trueMs = +at - clock!.errorMs;
-  return +refused.validFrom <= trueMs && trueMs <= +refused.validUntil;
-}
-
-function offText({ errorMs }: ClockOffset): string {
-  const seconds = Math.abs(errorMs) / 1000;
-  return `${seconds < 100 ? seconds.toFixed(1) : Math.round(seconds)} s ${errorMs > 0 ? "ahead" : "behind"}`;
-}
-
-function regionsSay(quorum: Quorum): string {
-  if (quorum.kind !== "confirmed") return "";
-  const bad = quorum.components.filter(({ state }) => state === "outage" || state === "degraded");
-  const parts = bad.map(
-    ({ component, state, agreeing, reporting }) =>
-      `${component} ${state}, as ${agreeing} of ${reporting} regions agree`,
-  );
-  const more = parts.length > 3 ? ` and ${parts.length - 3} more` : "";
-  const named = parts.length === 0 ? "" : `: ${parts.slice(0, 3).join("; ")}${more}`;
-  const state = quorum.state === "operational" ? "a component fails" : `it is in state ${quorum.state}`;
-  return `${state} since ${quorum.since}${named}`;
-}
-
-function dissentText(e: Evidence): string {
-  const { component, regions, of } = dissentOn(e)!;
-  return `${regions} of ${of} regions ${regions === 1 ? "does" : "do"} not agree that ${component} works`;
-}
-
-function reasonOf(e: Evidence): string {
-  const { quorum, here } = e;
-  if (quorum.kind === "silent") return quorum.reason;
-  if (failsAlone(e, isBad)) return "no other venue of the registry answers here for comparison";
-  const bad = here.find(isBad);
-  if (bad) return unconfirmedText(quorum.components, bad);
-  const { component, unmeasured } = here.find((part) => part.unmeasured !== null)!;
-  return `${component} could not be measured (${unmeasured})`;
-}
-
-function unconfirmedText(components: readonly QuorumComponent[], part: MeasuredPart): string {
-  const isKnown = components.some(({ component }) => componentsIn(part).includes(component));
-  return `the regions ${isKnown ? "have too little evidence of" : "do not know"} ${part.component}`;
-}
-
-function faultsOf({ here }: Evidence): string {
-  const bad = here.filter(isBad).map(({ component, fault }) => `${component} ${fault}`);
-  return bad.length > 3 ? `${bad.slice(0, 3).join(", ")} and ${bad.length - 3} more` : bad.join(", ");
-}
-
-function statusesOf({ here }: Evidence, fault: string): string {
-  const parts = here.filter((part) => part.fault === fault);
-  return [...new Set(parts.map(({ httpStatus }) => (httpStatus === null ? "no status" : `status ${httpStatus}`)))].join(
-    ", ",
-  );
 }

@@ -73,7 +73,7 @@ void t.test("an address that is none is refused before anything is asked", (t) =
   t.end();
 });
 
-void t.test("a service that cannot be reached is told apart by what is missing", async (t) => {
+void t.test("a service that cannot be reached is distinguished by what is missing", async (t) => {
   const port = await freePort();
   const refused = await errorOf(serviceAt(t, `http://127.0.0.1:${port}`).read("/v1/status"));
   t.match(refused, { awaited: "a connection", codes: ["ECONNREFUSED"] });
@@ -137,7 +137,7 @@ async function brokenText(t: Test) {
   return serviceAt(t, `http://127.0.0.1:${port}`);
 }
 
-void t.test("the API's own refusals are told apart, in its words made plain", async (t) => {
+void t.test("the API's own refusals are distinguished, in its words made plain", async (t) => {
   const problem = (detail: string) => JSON.stringify({ type: "about:blank", title: "x", status: 404, detail });
   const json = "application/problem+json; charset=utf-8";
   const unknown = await errorOf(

@@ -152,7 +152,7 @@ class Watch:
         return [_watched(row, is_doubted) for row in self._memory.rows.values()]
 
     def wait_until_ready(self, timeout_s: float | None = 30.0) -> None:
-        """Returns when the states are known for the first time. None: waits for ever.
+        """Returns when the states are known for the first time. None: without a limit.
 
         Raises TimeoutError after that time, with the doubt; LookupError if a venue of `venues` does not exist; and
         RuntimeError if the watch is closed. Without waiting, everything is "unknown" until then.

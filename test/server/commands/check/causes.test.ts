@@ -52,11 +52,13 @@ interface Circumstances {
   url?: string;
   lookup?: LookupFunction;
   clock?: ClockWatch;
+  /** Null: as long as the command waits. */
+  withinMs?: number | null;
 }
 
 /** Runs the check, and asserts its rule and exit code. */
 async function gives(t: Test, [rule, code]: [string, number], given: Circumstances = {}) {
-  const { venue = "kraken", url = at(api.port), clock = makeClockWatch() } = given;
+  const { venue = "kraken", url = at(api.port), clock = makeClockWatch(), withinMs = 3_000 } = given;
   const service = makeService(url, {
     deadlineMs: 3_500,
     onAnswer: ({ date, age }, from, to) => clock.answered("the service", date, age, from, to),
@@ -66,13 +68,14 @@ async function gives(t: Test, [rule, code]: [string, number], given: Circumstanc
   const examined = await examine({
     ...{ venue, registry: given.registry ?? registry, service, clock, userAgent: "test", log },
     lookup: given.lookup,
+    ...(withinMs !== null && { withinMs }),
   });
   const tookMs = performance.now() - startMs;
   const { evidence } = examined;
   const verdict = verdictOf(evidence);
   const text = reportText(verdict, examined);
   t.strictSame([verdict.rule, exitCodeOf(verdict, evidence)], [rule, code], text);
-  t.ok(tookMs < boundedMs, `within ${Math.round(tookMs)} ms`);
+  if (withinMs !== null) t.ok(tookMs < boundedMs, `within ${Math.round(tookMs)} ms`);
   t.match(text, `${venue}: ${verdict.summary}\n`);
   t.match(JSON.parse(JSON.stringify(reportJson(url, verdict, examined))), { venue, rule, exitCode: code });
   return { ...examined, text };
@@ -127,6 +130,12 @@ void t.test("while the regions see no trouble", async (t) => {
     const { text } = await gives(t, ["only-here", 20]);
     t.match(text, /timeout.*the regions may not have confirmed it yet/s);
     await world.clear();
+  });
+
+  await t.test("it is silent here, and the registry gives it as much time as a probe does", async (t) => {
+    const url = await serve(t, () => {});
+    const { text } = await gives(t, ["only-here", 20], { registry: withEndpoints([url], 4_500), withinMs: null });
+    t.match(text, "rest:time timeout");
   });
 
   await t.test("its data stand still here", async (t) => {

@@ -12,7 +12,8 @@ import {
 } from "../../../../server/commands/check/evidence.js";
 import type { MeasuredPart } from "../../../../server/commands/measured-once.js";
 import { exitCodeOf } from "../../../../server/commands/check/report.js";
-import { culprits, rules, tolerableClockErrorMs, verdictOf } from "../../../../server/commands/check/verdict.js";
+import { tolerableClockErrorMs } from "../../../../server/commands/check/conditions.js";
+import { culprits, rules, verdictOf } from "../../../../server/commands/check/verdict.js";
 import { packagedFile } from "../../../../shared/config/package.js";
 import { faults } from "../../../../shared/measurement/sample.js";
 import { bad, confirmed, controls, evidence, part, refused, silent, untried } from "../../../support/evidence.js";
