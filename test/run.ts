@@ -38,18 +38,25 @@ const optimizeLater = process.version.startsWith("v20.") ? ["--interrupt-budget=
 const startedFirst = ["demo", "in-chromium", "incident-scenarios", "engine-scenarios", "prometheus"];
 
 /**
- * Run only by `--ci`, on every change: a quarter of the processor time of the others. They start whole programs, a
- * browser or programs of others, or live through minutes. Each has a sibling that always runs.
+ * Run only by `--ci`, on every change. They start whole programs, a browser or programs of others, read formats of
+ * others, live through minutes, or take half a minute for one page or command. Each has a sibling that always runs.
  */
 const ci = [
   ...["demo", "in-chromium", "embedded", "cli", "all-venues", "own-metrics"],
-  ...["doctor", "channel-command", "delivery-command"],
-  ...["check-command", "completion"],
+  ...["doctor", "channel-command", "delivery-command", "incident-command", "server/commands/status"],
+  ...["check-command", "causes", "completion"],
   ...["chain-lag", "polling", "state-since"],
+  ...["ship-database", "reconnecting-socket", "jitter", "supervisor", "deadlines"],
   // formats of others, and their readers
   ...["clients/bots", "clients/generated-client", "clients/python/package", "clients/python/watch"],
-  ...["events", "incident-feeds", "statuspage-clients", "parquet-interrupted", "embed"],
-  ...["agents-by-stdio", "conformance"],
+  ...["client-types", "clients/typescript/watch"],
+  ...["events", "incident-feeds", "maintenance-calendar", "statuspage-clients", "native-alert"],
+  ...["parquet", "parquet-interrupted", "embed"],
+  ...["agents-by-stdio", "agent-tools", "service-source", "conformance"],
+  // deployment
+  ...["backup", "image", "monitoring"],
+  // single pages
+  ...["server/pages/compare", "wall", "detection-page", "error-pages", "reference", "shortcut"],
 ];
 
 /**
