@@ -72,19 +72,19 @@ void t.test("a closed socket is a fault of ws:conn; its streams' slots are unser
   world.fault({ kind: "handshake-refused", venue: "okx" });
   world.fault({ kind: "socket-closed", venue: "okx" });
   await until(() => of("ws:conn").some(({ fault }) => fault === "closed"));
+  const { subscribing } = probe.status().unmeasured;
   await until(() => of("ws:conn").at(-1)!.fault === "handshake");
   t.match(of("ws:conn").at(-1), { httpStatus: 503, latencyUs: null });
   const downFrom = of("ws:conn").find(({ good }) => !good)!.slotAt;
   const unserved = () => of("ws:trades", downFrom).filter((sample) => sample.unserved);
   await until(() => unserved().at(-1)?.fault === "handshake");
   for (const sample of unserved()) t.match(sample, { good: false, latencyUs: null, messages: null });
-  const { subscribing } = probe.status().unmeasured;
+  t.equal(probe.status().unmeasured.subscribing, subscribing, "no slot is unmeasured while the socket is down");
   await world.clear();
   await until(() => of("ws:conn").at(-1)!.good);
   const upFrom = of("ws:conn").at(-1)!.slotAt;
   await until(() => of("ws:trades", upFrom).filter(({ good }) => good).length > 2);
   t.ok(of("ws:trades").every(({ good, unserved }) => good || unserved));
-  t.equal(probe.status().unmeasured.subscribing, subscribing, "no slot is unmeasured until the socket is back");
 });
 
 const refusals = [
