@@ -43,7 +43,9 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** The identity stored in the directory; if there is none, stores and returns `fresh`. */
 export async function identityIn(directory: string, log: Log, fresh: string): Promise<string> {
   const path = join(directory, "process");
-  const written = await readFile(path, "utf8").catch(() => "");
+  const written = await storedIn(path, log);
+  // the stored identity stays for the next start
+  if (written === null) return fresh;
   if (uuid.test(written.trim())) return written.trim();
   try {
     await writeFile(`${path}.new`, `${fresh}\n`);
@@ -52,4 +54,15 @@ export async function identityIn(directory: string, log: Log, fresh: string): Pr
     log.warn("cannot store this probe's identity: after a restart it will count as another probe", { path, error });
   }
   return fresh;
+}
+
+/** Empty if there is no such file; null if it cannot be read. */
+async function storedIn(path: string, log: Log): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    log.warn("cannot read this probe's identity: until its next start it counts as another probe", { path, error });
+    return null;
+  }
 }

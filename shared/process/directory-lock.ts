@@ -38,7 +38,11 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     const claim = await makeClaim(directory).catch((error: unknown) => {
       throw unusable(directory, error as NodeJS.ErrnoException);
     });
-    const rival = await livingRival(directory, claim.name);
+    const rival = await livingRival(directory, claim.name).catch(async (error: unknown) => {
+      // this process's next attempt would take a claim that is left for a rival
+      await claim.withdraw();
+      throw unusable(directory, error as NodeJS.ErrnoException);
+    });
     if (!rival) return { release: claim.withdraw };
     await claim.withdraw();
     if (attempt === attempts) throw heldBy(directory, rival);
@@ -68,8 +72,9 @@ async function makeClaim(directory: string): Promise<Claim> {
   return {
     name,
     async withdraw() {
-      await unlink(join(directory, name)).catch(ignoreMissing);
       await new Promise((resolve) => server.close(resolve));
+      // A file whose socket refuses connections is dead: where it cannot be removed, the next contender does it.
+      await unlink(join(directory, name)).catch(() => {});
     },
   };
 }
