@@ -7,7 +7,7 @@ export interface Clock {
 }
 
 export const systemClock: Clock = {
-  now: Date.now,
+  now: () => Date.now(),
   after(delayMs, callback) {
     const timer = setTimeout(callback, delayMs);
     return () => clearTimeout(timer);

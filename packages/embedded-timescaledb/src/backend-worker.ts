@@ -61,7 +61,8 @@ let isCancellable = false;
 /** The error that replaces PostgreSQL's own (null: it stays); undefined while nothing is cancelled. */
 let cancelled: wire.Complaint | null | undefined;
 
-const { directory, ...sessionOptions } = workerData as Omit<BackendOptions, "statementLimitMs">;
+const { directory, wallClock, ...sessionOptions } = workerData as Omit<BackendOptions, "statementLimitMs">;
+if (wallClock) replaceClock(new Float64Array(wallClock));
 const database = await open(directory);
 const postgres = database.Module as unknown as Interruptible & RightsOfModule & Stacked;
 const backend: SessionBackend = {
@@ -78,6 +79,11 @@ let requests = Promise.resolve();
 Object.assign(globalThis, { cancelRequest });
 parentPort!.on("message", takeRequest);
 parentPort!.postMessage("ready");
+
+/** PostgreSQL's clock in WebAssembly is `Date.now`, for `now()` and everything else. */
+function replaceClock(wallMs: Float64Array): void {
+  Date.now = () => wallMs[0]!;
+}
 
 async function open(directory: string): Promise<PGlite> {
   const pglite = await PGlite.create({

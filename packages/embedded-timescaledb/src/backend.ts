@@ -102,6 +102,11 @@ export interface BackendOptions extends ClientSessionOptions {
    * that takes that long.
    */
   statementLimitMs: number;
+  /**
+   * PostgreSQL's wall time, milliseconds since 1970, as one Float64 that the host may change at any time; the machine's
+   * clock by default.
+   */
+  wallClock?: SharedArrayBuffer | undefined;
 }
 
 /** Runs PostgreSQL in a separate thread, so that sockets are served while a query runs. */

@@ -23,7 +23,8 @@ export interface DatabaseOptions extends Partial<Omit<BackendOptions, "directory
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Backend> {
   const { directory, log, searchPath = "public", ownPrograms = null, statementLimitMs = 10 * 60_000 } = options;
-  const backendOptions: BackendOptions = { directory, searchPath, ownPrograms, statementLimitMs };
+  const { wallClock } = options;
+  const backendOptions: BackendOptions = { directory, searchPath, ownPrograms, statementLimitMs, wallClock };
   const unfinished = `${directory}.unfinished`;
   if (await exists(unfinished)) await rm(directory, { recursive: true, force: true });
   const isNew = !(await exists(directory));
