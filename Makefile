@@ -2,7 +2,7 @@
 # `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start secrets watch test test-ci test-long test-node-lines test-servers proofs bench figures screenshots clients build product lint rules format-check format clean
+.PHONY: help demo start secrets watch test test-ci test-long test-node-lines test-servers proofs simulate bench figures screenshots clients build product lint rules format-check format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
@@ -82,6 +82,12 @@ test-servers: build ## run all tests on each server of TEST_SERVERS="postgres://
 	done; \
 	[ $$upgraded = 1 ] || { echo "expected a server with two tested versions of TimescaleDB, got none: the upgrade is not tested" >&2; exit 1; }; \
 	exit $$failed
+
+# SEED=7 STEPS=40 plays one history; SCRIPT=file plays the faults of a file on it; LOG=file keeps its log. SECONDS=600
+# plays seed after seed, and shrinks the histories that fail.
+simulate: build ## play the whole service in virtual time with faults: SEED=7 STEPS=40, or SECONDS=600
+	@if [ -n "$(SECONDS)" ]; then node --enable-source-maps dist/simulation/search.js $(SECONDS) $(or $(STEPS),40) $(or $(SEED),1); \
+	else node --enable-source-maps dist/simulation/simulate.js $(or $(SEED),1) $(STEPS); fi
 
 bench: build ## run the benchmarks
 	node --enable-source-maps dist/bench/run.js

@@ -55,6 +55,8 @@ const ci = [
   ...["agents-by-stdio", "agent-tools", "service-source", "conformance"],
   // deployment
   ...["backup", "image", "monitoring"],
+  // the whole service in virtual time, and the spool on a failing disk
+  ...["simulation/history", "simulation/disk/spool", "simulation/disk/comparison"],
   // single pages
   ...["server/pages/compare", "wall", "detection-page", "error-pages", "reference", "shortcut"],
 ];

@@ -27,7 +27,10 @@ const libraryManifest = manifestIn(library);
 /** The client for TypeScript, another package of its own. */
 const client = "clients/typescript/src";
 
-const folders = [`${library}/src`, client, "shared", "probe", "server", "receiving", "simulator", "test", "bench"];
+const folders = [
+  ...[`${library}/src`, client, "shared", "probe", "server", "receiving", "simulator"],
+  ...["simulation", "test", "bench"],
+];
 
 const sources = folders.flatMap(sourcesIn);
 const isOurs = (name: string) => folders.some((folder) => name.startsWith(`${folder}/`));
@@ -132,8 +135,8 @@ void t.test("only tests import what the embedded database's package does not off
 
 void t.test("the product imports no tests, and only the demo imports the simulator", (t) => {
   for (const [from, to] of [
-    [/^(?!test\/|bench\/)/, /^(test|bench)\//],
-    [/^(?!test\/|bench\/|simulator\/|server\/commands\/demo\.ts$)/, /^simulator\//],
+    [/^(?!test\/|bench\/|simulation\/)/, /^(test|bench|simulation)\//],
+    [/^(?!test\/|bench\/|simulation\/|simulator\/|server\/commands\/demo\.ts$)/, /^simulator\//],
   ] as const) {
     const importers = forbidden(from, (path) => !to.test(path));
     t.same(importers, []);
@@ -150,7 +153,7 @@ void t.test("each type of the product has a unique name", (t) => {
   const places = new Map<string, string[]>();
   for (const { path, text } of sources)
     // the client has the API's names
-    if (!/^(test|bench|clients)\//.test(path))
+    if (!/^(test|bench|simulation|clients)\//.test(path))
       for (const [, name = ""] of text.matchAll(/^export (?:interface|type|class) (\w+)/gm))
         places.set(name, [...(places.get(name) ?? []), path]);
   t.ok(places.size > 100);
@@ -189,7 +192,7 @@ void t.test("code for receivers imports none of our modules", (t) => {
 
 void t.test("the environment is read in one place", (t) => {
   // code that receivers copy is not part of the programs
-  const ofPrograms = sources.filter(({ path }) => !/^(test|bench|receiving)\//.test(path));
+  const ofPrograms = sources.filter(({ path }) => !/^(test|bench|simulation|receiving)\//.test(path));
   const readers = ofPrograms.filter(({ text }) => /\bprocess(\.|\[")env\b/.test(text)).map(({ path }) => path);
   t.same(readers, ["shared/config/settings.ts"]);
   t.end();

@@ -41,6 +41,7 @@ const code = [
   "server",
   "receiving",
   "simulator",
+  "simulation",
   "test",
   "bench",
 ];

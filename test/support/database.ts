@@ -78,7 +78,8 @@ async function keepPlans(pool: Pool): Promise<void> {
   `);
 }
 
-async function digestOfDefinitions(): Promise<string> {
+/** Changes with whatever a prepared database depends on, and with `more`. */
+export async function digestOfDefinitions(more = ""): Promise<string> {
   const hash = createHash("sha256");
   const entries = await readdir(packagedFile("sql"), { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
@@ -88,6 +89,7 @@ async function digestOfDefinitions(): Promise<string> {
   ];
   const others = ["package-lock.json", "registry.json", ...makers].map((name) => packagedFile(name));
   for (const path of [...files.sort(), ...others]) hash.update(await readFile(path));
+  hash.update(more);
   return hash.digest("hex").slice(0, 12);
 }
 

@@ -1,0 +1,46 @@
+/** Our own faults are on no venue: each bad sample has a fault of its venue, or of the way there, at that time. */
+import { sql } from "../../shared/database/pool.js";
+import type { Cluster } from "../cluster.js";
+import { isTouched } from "../ledger.js";
+
+/** A stream's slot looks back over its stall threshold, and a reconnecting socket needs some backoff. */
+const beforeMs = { stream: 90_000, rest: 1_000 };
+/** A request that fails began at its slot, and ends within its timeout. */
+const afterMs = 6_000;
+
+interface BadSample {
+  venue: string;
+  component: string;
+  region: string;
+  ts: Date;
+  fault: string;
+}
+
+export async function checkBlame({ ask, ledger, probes }: Cluster): Promise<string[]> {
+  const bad = await ask((pool) =>
+    pool.query<BadSample>(sql`
+      select venue, component, region, ts, fault
+      from sample
+      join component using (component_id)
+      join venue using (venue_id)
+      join region using (region_id)
+      where fault is not null
+      order by ts
+    `),
+  );
+
+  function isExcused({ venue, component, region, ts }: BadSample): boolean {
+    const isRest = component.startsWith("rest:");
+    const ways = probes.filter((one) => one.region === region).map(({ name }) => `${name} ${venue}`);
+    const faults = [venue, ...ways].flatMap((of) => ledger.periods.get(of) ?? []);
+    const able = isRest ? faults.filter(({ what }) => what !== "quiet stream") : faults;
+    return isTouched(able, +ts - (isRest ? beforeMs.rest : beforeMs.stream), +ts + afterMs);
+  }
+
+  return bad
+    .filter((sample) => !isExcused(sample))
+    .map(
+      ({ venue, component, region, ts, fault }) =>
+        `blamed without a fault: ${venue} ${component} from ${region} at ${ts.toISOString()}: ${fault}`,
+    );
+}

@@ -1,0 +1,58 @@
+/**
+ * Each slot of an endpoint is measured at its instant, as long as one probe of its region is well and has had the time
+ * to take over what others left. A takeover needs the database; measuring does not.
+ */
+import { phaseMsOf } from "../../probe/schedule/schedule.js";
+import type { Cluster } from "../cluster.js";
+import { isTouched, keyOf } from "../ledger.js";
+
+/** A lease expires after six seconds, and its venues are taken over within another six. */
+const takenOverMs = 30_000;
+const afterMs = 10_000;
+/** After the start, and before the end. */
+const marginMs = 60_000;
+
+export function checkCoverage(cluster: Cluster): Promise<string[]> {
+  const { registry, ledger, startMs, nowMs } = cluster;
+  const problems: string[] = [];
+  for (const { id: region } of registry.regions)
+    for (const { id: venue, rest } of registry.venues)
+      for (const { name, cadenceMs } of rest) {
+        const component = `rest:${name}`;
+        const phaseMs = phaseMsOf(region, { venue, component, cadenceMs });
+        const firstMs = Math.ceil((startMs + marginMs - phaseMs) / cadenceMs) * cadenceMs + phaseMs;
+        for (let slotMs = firstMs; slotMs < nowMs() - marginMs; slotMs += cadenceMs) {
+          const key = keyOf(region, { venue, component, slotAt: new Date(slotMs) });
+          if (!ledger.taken.has(key) && isServed(cluster, region, slotMs)) problems.push(`not measured: ${key}`);
+        }
+      }
+  return Promise.resolve([...problems, ...offTheGrid(cluster)]);
+}
+
+/** Whether one of the region's probes is well, and has had the time and the means to take over. */
+function isServed({ ledger, probes }: Cluster, region: string, slotMs: number): boolean {
+  const here = probes.filter((one) => one.region === region).map(({ name }) => name);
+  const fromMs = slotMs - takenOverMs;
+  const toMs = slotMs + afterMs;
+  const isWell = (name: string) => !isTouched(ledger.periods.get(name), fromMs, toMs);
+  if (here.every(isWell)) return true;
+  const hasChanged = (name: string) =>
+    (ledger.periods.get(name) ?? []).some((one) => [one.fromMs, one.toMs].some((at) => at >= fromMs && at <= toMs));
+  // without the database nobody learns that a probe is gone, until a while after it is back
+  const couldTakeOver = !isTouched(ledger.periods.get("database"), fromMs - takenOverMs, toMs);
+  return !here.some(hasChanged) && couldTakeOver && here.some(isWell);
+}
+
+function offTheGrid({ registry, ledger }: Cluster): string[] {
+  const cadences = new Map(
+    registry.venues.flatMap(({ id, rest }) => rest.map(({ name, cadenceMs }) => [`${id} rest:${name}`, cadenceMs])),
+  );
+  return [...ledger.taken.values()].flatMap((takers) =>
+    takers.flatMap(({ region, sample }) => {
+      const cadenceMs = cadences.get(`${sample.venue} ${sample.component}`);
+      if (cadenceMs === undefined) return [];
+      const isOn = (+sample.slotAt - phaseMsOf(region, { ...sample, cadenceMs })) % cadenceMs === 0;
+      return isOn ? [] : [`measured beside its slots: ${keyOf(region, sample)}`];
+    }),
+  );
+}

@@ -1,0 +1,60 @@
+/**
+ * What really happened, noted outside of the service: what each probe took, what was acknowledged, what receivers got,
+ * when venues failed, and when our own machines did. The checkers compare the service's words with it.
+ */
+import type { Sample } from "../shared/measurement/sample.js";
+
+export interface Taken {
+  region: string;
+  /** The probe's name; its successor in the same directory has the same. */
+  probe: string;
+  sample: Sample;
+  /** True time. */
+  atMs: number;
+}
+
+export interface Arrival {
+  channel: string;
+  eventId: number;
+  /** The body of the request. */
+  content: string;
+  atMs: number;
+}
+
+/** Something lasted; `toMs` is Infinity while it does. */
+export interface Period {
+  what: string;
+  fromMs: number;
+  toMs: number;
+}
+
+export interface Ledger {
+  taken: Map<string, Taken[]>;
+  acknowledged: Set<string>;
+  arrivals: Arrival[];
+  /** By the name of a venue, a machine or a process. */
+  periods: Map<string, Period[]>;
+  begin: (of: string, what: string, atMs: number) => Period;
+}
+
+export function makeLedger(): Ledger {
+  const periods = new Map<string, Period[]>();
+  return {
+    ...{ taken: new Map(), acknowledged: new Set(), arrivals: [], periods },
+    begin(of, what, atMs) {
+      const period = { what, fromMs: atMs, toMs: Infinity };
+      periods.set(of, [...(periods.get(of) ?? []), period]);
+      return period;
+    },
+  };
+}
+
+/** The key under which a sample is stored once. */
+export function keyOf(region: string, { venue, component, slotAt }: Pick<Sample, "venue" | "component" | "slotAt">) {
+  return `${region} ${venue} ${component} ${slotAt.toISOString()}`;
+}
+
+/** Whether any of the periods touches the given one. */
+export function isTouched(periods: readonly Period[] | undefined, fromMs: number, toMs: number): boolean {
+  return (periods ?? []).some((one) => one.fromMs <= toMs && one.toMs >= fromMs);
+}

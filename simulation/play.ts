@@ -1,0 +1,186 @@
+/** Plays a script of faults on a cluster, and ends each. */
+import type { Cluster, Supervised } from "./cluster.js";
+import type { Disks } from "./disk/disks.js";
+import type { Network } from "./network/network.js";
+import { type ScriptedFault, textOf } from "./script.js";
+import type { Machine, VirtualTime } from "./virtual-time.js";
+
+export interface Stage {
+  time: VirtualTime;
+  network: Network;
+  disks: Disks;
+  cluster: Cluster;
+  write: (line: string) => void;
+}
+
+/** The faults that are on, by what they affect, oldest first. */
+type Ongoing = Map<string, ScriptedFault[]>;
+
+/** @throws Error that names a fault of something that does not exist */
+export function scheduleScript(stage: Stage, script: readonly ScriptedFault[]): void {
+  const ongoing: Ongoing = new Map();
+  const startMs = stage.time.nowMs();
+  for (const fault of script) {
+    requireTargets(stage.cluster, fault);
+    stage.time.schedule(startMs + fault.atMs - stage.time.nowMs(), () => play(stage, fault, ongoing), null);
+  }
+}
+
+function requireTargets({ machines, channels }: Cluster, fault: ScriptedFault): void {
+  const known = [...machines, ...channels].map(({ name }) => name);
+  for (const name of [fault.target, ...(fault.other ? [fault.other] : [])])
+    if (!known.includes(name))
+      throw new Error(`expected one of ${known.join(", ")} in "${textOf(fault)}", got ${name}`);
+}
+
+function play(stage: Stage, fault: ScriptedFault, ongoing: Ongoing): void {
+  const { time, cluster, write } = stage;
+  const { target, other, forMs } = fault;
+  write(`-- ${textOf(fault)}\n`);
+  const periods = (other ? [target, `${target} ${other}`] : [target]).map((of) =>
+    cluster.ledger.begin(of, periodOf(fault), time.nowMs()),
+  );
+  const key = affectedBy(fault);
+  const others = ongoing.get(key) ?? [];
+  ongoing.set(key, [...others, fault]);
+  begin(stage, fault);
+  time.schedule(
+    forMs,
+    () => {
+      for (const period of periods) period.toMs = time.nowMs();
+      const left = ongoing.get(key)!.filter((one) => one !== fault);
+      ongoing.set(key, left);
+      // a process stays dead until the last of them is over
+      if (left.length > 0 && key.startsWith("process ")) return;
+      end(stage, fault);
+      if (!endsByItself(fault)) left.forEach((one) => begin(stage, one));
+    },
+    null,
+  );
+}
+
+function endsByItself({ kind }: ScriptedFault): boolean {
+  return ["pause", "stall", "reconnect"].includes(kind);
+}
+
+/** Faults of the same are not ended by each other. */
+function affectedBy({ kind, target, other = "" }: ScriptedFault): string {
+  if (["kill", "power"].includes(kind)) return `process ${target}`;
+  if (["cut", "part"].includes(kind)) return `links ${target}`;
+  if (["errors", "silent", "slow", "nonsense", "quiet stream"].includes(kind)) return `venue ${target}`;
+  if (["refuse", "hang", "reset"].includes(kind)) return `receiver ${target}`;
+  return `${kind} ${target} ${other}`;
+}
+
+function periodOf({ kind, target }: ScriptedFault): string {
+  if (kind === "kill") return "down";
+  return target !== "database" && ["full", "broken", "stall"].includes(kind) ? "disk" : kind;
+}
+
+function begin(stage: Stage, fault: ScriptedFault): void {
+  const { cluster, network, disks, time } = stage;
+  const { kind, target, other } = fault;
+  const machine = () => machineOf(cluster, target);
+  switch (kind) {
+    case "kill":
+      return kill(stage, target);
+    case "power":
+      network.forgetConnections(machine());
+      programOf(cluster, target)!.process()?.kill();
+      return disks.of(machine()).crash();
+    case "pause":
+      return programOf(cluster, target)
+        ?.process()
+        ?.pause(time.nowMs() + fault.forMs);
+    case "stall":
+      if (target === "database") return cluster.database.stall(time.nowMs() + fault.forMs);
+      return disks.of(machine()).stall(time.nowMs() + fault.forMs);
+    case "full":
+      return disks.of(machine()).setCapacity(0);
+    case "broken":
+      return disks.of(machine()).fail("all", "EIO", 1);
+    case "cut":
+      return everyOtherThan(cluster, target).forEach((one) => network.partition(machine(), one));
+    case "part":
+      return network.partition(machine(), machineOf(cluster, other!));
+    case "dns":
+      return network.setNameService(machine(), "fails");
+    case "reconnect":
+      return network.resetConnections(machine(), machineOf(cluster, other!));
+    case "lossy":
+      return setLoss(stage, target, 0.1);
+    case "refuse":
+    case "hang":
+    case "reset":
+      return channelOf(cluster, target).react(kind);
+    default:
+      return cluster.venues.get(target)!.fault(kind);
+  }
+}
+
+function end(stage: Stage, { kind, target }: ScriptedFault): void {
+  const { cluster, network, disks } = stage;
+  const machine = () => machineOf(cluster, target);
+  switch (kind) {
+    case "kill":
+    case "power":
+      return restart(cluster, target);
+    case "full":
+      return disks.of(machine()).setCapacity(Infinity);
+    case "broken":
+      return disks.of(machine()).fail("all", "EIO", 0);
+    case "cut":
+    case "part":
+      return everyOtherThan(cluster, target).forEach((one) => network.heal(machine(), one));
+    case "dns":
+      return network.setNameService(machine(), "works");
+    case "lossy":
+      return setLoss(stage, target, 0);
+    case "refuse":
+    case "hang":
+    case "reset":
+      return channelOf(cluster, target).react("accept");
+    case "errors":
+    case "silent":
+    case "slow":
+    case "nonsense":
+    case "quiet stream":
+      return cluster.venues.get(target)!.fault(null);
+    default:
+    // they end by themselves
+  }
+}
+
+function kill({ cluster, time }: Stage, target: string): void {
+  if (target !== "database") return (cluster.venues.get(target) ?? programOf(cluster, target)!.process())?.kill();
+  cluster.database.crash().catch((error: unknown) => time.crashes.push({ process: "database", error }));
+}
+
+function restart(cluster: Cluster, target: string): void {
+  if (target === "database") return cluster.database.start();
+  (cluster.venues.get(target) ?? programOf(cluster, target)!).start();
+}
+
+function setLoss({ cluster, network }: Stage, target: string, lossShare: number): void {
+  const machine = machineOf(cluster, target);
+  for (const other of everyOtherThan(cluster, target)) {
+    network.setLink(machine, other, { lossShare });
+    network.setLink(other, machine, { lossShare });
+  }
+}
+
+function programOf({ probes, cores }: Cluster, name: string): Supervised | undefined {
+  return [...probes, ...cores].find((one) => one.name === name);
+}
+
+function machineOf({ machines }: Cluster, name: string): Machine {
+  return machines.find((one) => one.name === name)!;
+}
+
+function everyOtherThan({ machines }: Cluster, name: string): Machine[] {
+  return machines.filter((one) => one.name !== name && one.name !== "observer");
+}
+
+function channelOf({ channels }: Cluster, name: string) {
+  return channels.find((one) => one.name === name)!;
+}

@@ -1,0 +1,123 @@
+/**
+ * The programs of the service as `server/commands/` composes them, without settings, signals and health ports. Each
+ * start runs in a process of its own.
+ */
+import { endLease, sendHeartbeat } from "../probe/lease/heartbeat.js";
+import { startVenueLease } from "../probe/lease/venue-lease.js";
+import { openSpool, type Spool } from "../probe/delivery/spool.js";
+import { startProbe, type Probe } from "../probe/probe.js";
+import { startDispatcher } from "../server/alerts/delivery/dispatcher.js";
+import { makePoster } from "../server/alerts/delivery/post.js";
+import { makeSealing } from "../server/alerts/channels/sealing.js";
+import { formatAlert } from "../server/alerts/formats/format-alert.js";
+import { recordSamples } from "../server/database/record-samples.js";
+import { startCore, type Core } from "../server/engine/core.js";
+import { openPool } from "../shared/database/pool.js";
+import { makeLog } from "../shared/log/log.js";
+import type { Sample } from "../shared/measurement/sample.js";
+import type { Registry } from "../shared/registry/registry.js";
+
+const version = "0.0.0";
+const siteUrl = "https://status.example";
+export const channelKey = Buffer.alloc(32, 5);
+
+export interface ProgramOptions {
+  databaseUrl: string;
+  /** Receives the lines of the program's log. */
+  write: (line: string) => void;
+}
+
+export interface ProbeProgramOptions extends ProgramOptions {
+  registry: Registry;
+  region: string;
+  /** On the simulated disk. */
+  dataDir: string;
+  /** Fingerprint of its machine. */
+  machine: string;
+  /** Called with each sample that the probe has taken. */
+  onTaken: (sample: Sample) => void;
+  /** Called with each batch that the database has acknowledged. */
+  onAcknowledged: (samples: readonly Sample[]) => void;
+}
+
+export interface ProbeProgram {
+  probe: Probe;
+  close: () => Promise<void>;
+}
+
+/** As server/commands/probe.ts. */
+export async function startProbeProgram(options: ProbeProgramOptions): Promise<ProbeProgram> {
+  const { databaseUrl, registry, region, dataDir, machine, onTaken, onAcknowledged, write } = options;
+  const log = makeLog(`probe ${region}`, "info", write, { withoutDatabase: "the probe keeps measuring" });
+  const pool = openPool(databaseUrl, { applicationName: `probe ${region}`, log, max: 2, statementTimeoutMs: 30_000 });
+  const startedAt = new Date();
+  const known = registry.venues.map(({ id }) => id);
+  const spool = watchedSpool(await openSpool({ directory: `${dataDir}/spool/${region}`, log }), onTaken);
+  const probe = startProbe({
+    ...{ registry, region, spool, version, siteUrl, log, venues: [] },
+    async record(samples) {
+      const recorded = await recordSamples(pool, region, samples);
+      const unknown = new Set(recorded.unknown);
+      if (recorded.refused === 0) onAcknowledged(samples.filter((sample) => !unknown.has(sample)));
+      return recorded;
+    },
+  });
+  const lease = startVenueLease({
+    keep(mayTakeOver) {
+      const { unmeasured, troubles, clock } = probe.status();
+      const report = { region, process: spool.process, version, startedAt, unmeasured, troubles, clock, known };
+      return sendHeartbeat(pool, { ...report, vantage: null, machine }, mayTakeOver);
+    },
+    leave: () => endLease(pool, region, spool.process),
+    watch: probe.watch,
+    allVenues: known,
+    log,
+  });
+  return {
+    probe,
+    async close() {
+      await lease.close();
+      await probe.close();
+      await pool.close();
+    },
+  };
+}
+
+function watchedSpool(spool: Spool, onTaken: (sample: Sample) => void): Spool {
+  return {
+    ...spool,
+    add(sample) {
+      onTaken(sample);
+      spool.add(sample);
+    },
+  };
+}
+
+/** As server/commands/core.ts, without the readers of feeds. */
+export function startCoreProgram({ databaseUrl, write }: ProgramOptions): { core: Core; close: () => Promise<void> } {
+  const log = makeLog("core", "info", write, { withoutDatabase: "the engine and alerts pause" });
+  const open = (name: string, max: number, statementTimeoutMs: number, idleInTransactionMs?: number) =>
+    openPool(databaseUrl, { applicationName: name, log, max, statementTimeoutMs, idleInTransactionMs });
+  const pool = open("core", 4, 120_000);
+  const leasePool = open("core lease", 1, 15_000);
+  const alertsPool = open("core alerts", 1, 120_000, 5_000);
+  const poster = makePoster({ allowLoopback: true });
+  const dispatcher = startDispatcher({
+    db: alertsPool,
+    poster,
+    sealing: makeSealing(channelKey),
+    write: (to, alert, sent) =>
+      formatAlert(to, alert, { ...sent, baseUrl: siteUrl, userAgent: `venuewatch/${version} (alerts)` }),
+    log,
+  });
+  const core = startCore({ pool, leasePool, log, onAlert: dispatcher.wake });
+  return {
+    core,
+    async close() {
+      await core.close();
+      await dispatcher.close();
+      await poster.close();
+      await Promise.all([pool, leasePool, alertsPool].map((one) => one.close()));
+    },
+  };
+}

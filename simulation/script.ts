@@ -1,0 +1,102 @@
+/**
+ * The faults of a history: drawn from a seed, or read from a text that someone kept. One line is one fault:
+ *
+ *     00:12:03.250 kill core-1 for 4000 ms
+ */
+import type { SeededRandom } from "./seeded-random.js";
+
+/**
+ * - `kill` the process dies, and its supervisor starts it again after the duration
+ * - `pause` it stands still, as after SIGSTOP
+ * - `stall` the database executes nothing; of a probe: its disk does not answer
+ * - `cut` the machine has no network
+ * - `dns` its name server fails
+ * - `reconnect` all connections between two machines are reset
+ * - `lossy` a tenth of its segments is lost
+ * - `part` two machines cannot reach each other
+ * - `full`, `broken` the disk takes no writes, or fails every operation
+ * - `power` the machine loses its power: processes, and what the disk had not synced
+ * - `errors`, `silent`, `slow`, `nonsense`, `quiet stream` a venue's faults
+ * - `refuse`, `hang`, `reset` a receiver's reactions to alerts
+ */
+export const faultKinds = [
+  ...(["kill", "pause", "stall", "cut", "dns", "reconnect", "lossy", "part", "full", "broken", "power"] as const),
+  ...(["errors", "silent", "slow", "nonsense", "quiet stream"] as const),
+  ...(["refuse", "hang", "reset"] as const),
+];
+
+export type FaultKind = (typeof faultKinds)[number];
+
+export interface ScriptedFault {
+  /** Since the start. */
+  atMs: number;
+  kind: FaultKind;
+  target: string;
+  /** The other machine of `part`. */
+  other?: string;
+  forMs: number;
+}
+
+/** Names of what can fail. */
+export interface Targets {
+  probes: readonly string[];
+  cores: readonly string[];
+  venues: readonly string[];
+  channels: readonly string[];
+}
+
+/** @param everyMs the average time between two faults */
+export function drawScript(random: SeededRandom, targets: Targets, steps: number, everyMs: number): ScriptedFault[] {
+  const { probes, cores, venues, channels } = targets;
+  let atMs = 60_000;
+  const short = () => 100 + Math.round(random.next() * 8_000);
+  const long = () => 5_000 + Math.round(random.next() * 90_000);
+  const drawn: (() => Omit<ScriptedFault, "atMs">)[] = [
+    () => ({ kind: "kill", target: random.pick(probes), forMs: short() }),
+    () => ({ kind: "kill", target: random.pick(cores), forMs: short() }),
+    () => ({ kind: "kill", target: "database", forMs: short() }),
+    () => ({ kind: "kill", target: random.pick(venues), forMs: long() }),
+    () => ({ kind: "pause", target: random.pick([...probes, ...cores]), forMs: random.chance(0.5) ? short() : long() }),
+    () => ({ kind: "stall", target: "database", forMs: short() }),
+    () => ({ kind: "cut", target: random.pick([...probes, ...cores]), forMs: long() }),
+    () => ({ kind: "dns", target: random.pick([...probes, ...cores]), forMs: long() }),
+    () => ({ kind: "reconnect", target: random.pick([...probes, ...cores]), other: "database", forMs: 1 }),
+    () => ({ kind: "lossy", target: random.pick([...probes, ...cores, "database"]), forMs: long() }),
+    () => ({ kind: "part", target: random.pick([...probes, ...cores]), other: "database", forMs: long() }),
+    () => ({ kind: "part", target: random.pick(probes), other: random.pick(venues), forMs: long() }),
+    () => ({ kind: random.pick(["full", "broken", "stall"] as const), target: random.pick(probes), forMs: long() }),
+    () => ({ kind: "power", target: random.pick(probes), forMs: short() }),
+    () => ({
+      kind: random.pick(["errors", "silent", "slow", "nonsense", "quiet stream"] as const),
+      target: random.pick(venues),
+      forMs: long() + 20_000,
+    }),
+    () => ({ kind: random.pick(["refuse", "hang", "reset"] as const), target: random.pick(channels), forMs: long() }),
+  ];
+  return Array.from({ length: steps }, () => {
+    atMs += Math.ceil(-Math.log(1 - random.next()) * everyMs);
+    return { atMs, ...random.pick(drawn)() };
+  });
+}
+
+export function textOf({ atMs, kind, target, other, forMs }: ScriptedFault): string {
+  const [minutes, milliseconds] = [Math.floor(atMs / 60_000), atMs % 60_000];
+  const time = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, "0")).join(":");
+  return `${time}:${(milliseconds / 1000).toFixed(3).padStart(6, "0")} ${kind} ${target}${other ? ` from ${other}` : ""} for ${forMs} ms`;
+}
+
+const line = /^(\d+):(\d\d):(\d\d\.\d{3}) (.+?) (\S+?)(?: from (\S+))? for (\d+) ms$/;
+
+/** @throws Error that names the line */
+export function readScript(text: string): ScriptedFault[] {
+  const lines = text.split("\n").filter((one) => one.trim() !== "");
+  return lines.map((one) => {
+    const [, hours, minutes, seconds, kind, target, other, forMs] = line.exec(one.trim()) ?? [];
+    if (!target || !(faultKinds as readonly string[]).includes(kind!))
+      throw new Error(`expected a line such as "00:12:03.250 kill core-1 for 4000 ms", got "${one}"`);
+    return {
+      atMs: Math.round((Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000),
+      ...{ kind: kind as FaultKind, target, forMs: Number(forMs), ...(other && { other }) },
+    };
+  });
+}
