@@ -40,7 +40,7 @@ export interface HistoryResult {
   digest: string;
 }
 
-/** `small` takes seconds. */
+/** `small` takes a minute. */
 export const shapes: Record<string, ClusterShape> = {
   usual: { regions: 3, probesPerRegion: 2, venues: 4, cores: 2, channels: 2, cadenceMs: 5_000 },
   small: { regions: 2, probesPerRegion: 1, venues: 2, cores: 2, channels: 1, cadenceMs: 5_000 },

@@ -195,7 +195,7 @@ void t.test("a socket that is destroyed while it connects reports nothing", asyn
   t.equal(network.connectionsOf(server.machine), 0);
 });
 
-void t.test("a reset and an end are told apart", async (t) => {
+void t.test("a reset and an end are distinguished", async (t) => {
   const { client, server, host } = makePair();
   await listen(server, 7000, (socket) => socket.resetAndDestroy());
   await listen(server, 7001, (socket) => socket.destroy());
