@@ -2,7 +2,7 @@
 # `make start PORT=9000` sets one.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo start secrets watch test test-ci test-long test-node-lines test-servers proofs simulate bench figures screenshots clients build product lint rules format-check format clean
+.PHONY: help demo start secrets watch test test-ci test-long test-node-lines test-servers proofs simulate simulate-long mutants bench figures screenshots clients build product lint rules format-check format clean
 
 BIN := node_modules/.bin
 VENUEWATCH := node --enable-source-maps dist/server/cli.js
@@ -88,6 +88,13 @@ test-servers: build ## run all tests on each server of TEST_SERVERS="postgres://
 simulate: build ## play the whole service in virtual time with faults: SEED=7 STEPS=40, or SECONDS=600
 	@if [ -n "$(SECONDS)" ]; then node --enable-source-maps dist/simulation/search.js $(SECONDS) $(or $(STEPS),40) $(or $(SEED),1); \
 	else node --enable-source-maps dist/simulation/simulate.js $(or $(SEED),1) $(STEPS); fi
+
+simulate-long: build ## play ten thousand crashes and a thousand failovers, within an hour
+	node --enable-source-maps dist/simulation/long.js
+
+# SEEDS=5 plays more seeds with each mutant, PART="a lease" only the mutants with that in their names.
+mutants: build ## inject known faults into the production code, and print those that the simulation does not find
+	node --enable-source-maps dist/simulation/mutants/hunt.js $(or $(SEEDS),3) "$(PART)"
 
 bench: build ## run the benchmarks
 	node --enable-source-maps dist/bench/run.js

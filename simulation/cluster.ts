@@ -15,6 +15,7 @@ import type { Network } from "./network/network.js";
 import { copyPreparedDatabase } from "./prepared-database.js";
 import { channelKey, startCoreProgram, startProbeProgram, type ProbeProgram } from "./programs.js";
 import type { SeededRandom } from "./seeded-random.js";
+import { noteStates } from "./states.js";
 import { startSimulatedVenue, venueEntry, type SimulatedVenue, type VenueFault } from "./venue.js";
 import type { Machine, Process, VirtualTime } from "./virtual-time.js";
 
@@ -76,12 +77,14 @@ interface Surroundings {
   network: Network;
   /** Receives every log line of every program. */
   write: (line: string) => void;
+  /** Replaces functions of the database, in SQL. */
+  definitions?: string | undefined;
 }
 
 const receiverPort = 9000;
 
 export async function startCluster(shape: ClusterShape, around: Surroundings): Promise<Cluster> {
-  const { time, random, network, write } = around;
+  const { time, random, network, write, definitions } = around;
   const registry = registryOf(shape);
   const ledger = makeLedger();
   const machines: Machine[] = [];
@@ -130,6 +133,7 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
     throw settled ? settled.error : new Error("the database did not answer the observer within ten minutes");
   }
 
+  if (definitions !== undefined) await ask((pool) => pool.script(definitions));
   for (const place of channels.keys())
     await ask((pool) =>
       addChannel(pool, makeSealing(channelKey), {
@@ -144,6 +148,7 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
   );
   const cores = coreMachines.map(superviseCore);
   for (const program of [...probes, ...cores]) program.start();
+  void observer.run(() => noteStates(pool, (states) => ledger.states.push(states)));
 
   function superviseProbe(region: string, name: string): Probe {
     const machine = makeMachine(name);
@@ -175,7 +180,12 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
       ...{ name: machine.name, machine, process: () => process },
       start() {
         process = time.startProcess(machine.name, machine);
-        process.run(() => startCoreProgram({ databaseUrl: database.url, write }));
+        process.run(() =>
+          startCoreProgram({
+            ...{ databaseUrl: database.url, write },
+            onDecided: (instant, fence) => ledger.decisions.push({ core: machine.name, instant, fence }),
+          }),
+        );
       },
     };
   }

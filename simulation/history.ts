@@ -4,14 +4,18 @@ import { checkAlerts } from "./checkers/alerts.js";
 import { checkBlame } from "./checkers/blame.js";
 import { checkBounds } from "./checkers/bounds.js";
 import { checkCoverage } from "./checkers/coverage.js";
-import { checkEngine, checkRollups } from "./checkers/engine.js";
+import { checkEngine } from "./checkers/engine.js";
+import { checkGreen } from "./checkers/green.js";
+import { checkLeader } from "./checkers/leader.js";
+import { checkRollups } from "./checkers/rollups.js";
 import { checkSamples } from "./checkers/samples.js";
+import { checkSecondOpinion } from "./checkers/second-opinion.js";
 import { type Cluster, type ClusterShape, startCluster } from "./cluster.js";
 import { installVirtualDisk } from "./disk/disks.js";
 import { installVirtualNetwork } from "./network/network.js";
 import { scheduleScript } from "./play.js";
 import { startMs } from "./prepared-database.js";
-import { drawScript, type ScriptedFault } from "./script.js";
+import { drawScript, type Profile, type ScriptedFault } from "./script.js";
 import { makeSeededRandom } from "./seeded-random.js";
 import { installVirtualGlobals } from "./virtual-globals.js";
 import { makeVirtualTime, type VirtualTime } from "./virtual-time.js";
@@ -21,9 +25,11 @@ export interface HistoryOptions {
   shape: ClusterShape;
   /** The number of faults to draw from the seed, or the faults. */
   faults: number | readonly ScriptedFault[];
-  /** The average time between two faults that are drawn. */
-  everyMs: number;
+  /** Of the faults that are drawn. */
+  profile: Profile;
   write: (line: string) => void;
+  /** SQL that replaces functions of the database. */
+  definitions?: string | undefined;
   /** Called before the first fault. */
   onScript: (script: readonly ScriptedFault[]) => void;
 }
@@ -36,24 +42,39 @@ export interface HistoryResult {
   statements: number;
   samples: number;
   alerts: number;
+  crashes: number;
+  partitions: number;
+  /** How often the lease of the engine changed its holder. */
+  failovers: number;
   /** Of all log lines: the same for the same history. */
   digest: string;
 }
 
-/** `small` takes a minute. */
+/**
+ * `small` takes a minute. A probe that has just started needs four venues to see that its own network is at fault
+ * (probe/network/own-network.ts).
+ */
 export const shapes: Record<string, ClusterShape> = {
-  usual: { regions: 3, probesPerRegion: 2, venues: 4, cores: 2, channels: 2, cadenceMs: 5_000 },
-  small: { regions: 2, probesPerRegion: 1, venues: 2, cores: 2, channels: 1, cadenceMs: 5_000 },
+  usual: { regions: 3, probesPerRegion: 2, venues: 8, cores: 2, channels: 2, cadenceMs: 10_000 },
+  small: { regions: 2, probesPerRegion: 1, venues: 4, cores: 2, channels: 1, cadenceMs: 10_000 },
 };
 
 /** All work that the faults delayed is done by then: samples delivered, incidents closed, alerts sent. */
-const quietMs = 8 * 60_000;
+function quietMsAfter(script: readonly ScriptedFault[]): number {
+  // late samples are rolled up every ten minutes
+  return (script.some(({ forMs }) => forMs > 180_000) ? 13 : 8) * 60_000;
+}
 
-const checks = [checkBounds, checkSamples, checkCoverage, checkBlame, checkAlerts, checkEngine, checkRollups];
+/** While all programs run; then the cores stop, so that the engine's records stay as they are. */
+const checksOfRunning = [checkBounds, checkRollups];
+const checks = [
+  ...[checkSamples, checkCoverage, checkBlame, checkGreen],
+  ...[checkAlerts, checkLeader, checkEngine, checkSecondOpinion],
+];
 
 /** To be called once in a program: it replaces the program's clock, timers, network and disk. */
 export async function playHistory(options: HistoryOptions): Promise<HistoryResult> {
-  const { seed, shape, faults, everyMs } = options;
+  const { seed, shape, faults, profile } = options;
   const hash = createHash("sha256");
   const write = (line: string) => {
     hash.update(line);
@@ -68,20 +89,28 @@ export async function playHistory(options: HistoryOptions): Promise<HistoryResul
   const network = installVirtualNetwork(time, random.branch("network"));
   const disks = installVirtualDisk(time, random.branch("disks"));
   network.useDisks(disks);
-  const cluster = await startCluster(shape, { time, random: random.branch("cluster"), network, write });
+  const cluster = await startCluster(shape, {
+    ...{ time, random: random.branch("cluster"), network, write },
+    definitions: options.definitions,
+  });
   const script =
-    typeof faults === "number" ? drawScript(random.branch("faults"), targetsOf(cluster), faults, everyMs) : faults;
+    typeof faults === "number" ? drawScript(random.branch("faults"), targetsOf(cluster), faults, profile) : faults;
   options.onScript(script);
   scheduleScript({ time, network, disks, cluster, write }, script);
   const endMs = Math.max(0, ...script.map(({ atMs, forMs }) => atMs + forMs));
-  await time.pass(time.nowMs() + endMs + quietMs);
+  await time.pass(time.nowMs() + endMs + quietMsAfter(script));
   const problems: string[] = [];
+  for (const check of checksOfRunning) problems.push(...(await check(cluster)));
+  cluster.cores.forEach((core) => core.process()?.kill());
   for (const check of checks) problems.push(...(await check(cluster)));
   problems.unshift(...time.crashes.map(crashText));
   const result = {
     ...{ problems, simulatedMs: time.nowMs() - startMs, events: time.events() },
     ...{ statements: cluster.database.statements(), samples: cluster.ledger.taken.size },
     alerts: cluster.ledger.arrivals.length,
+    crashes: script.filter(({ kind }) => ["kill", "power"].includes(kind)).length,
+    partitions: script.filter(({ kind }) => ["cut", "part"].includes(kind)).length,
+    failovers: new Set(cluster.ledger.decisions.map(({ fence }) => fence)).size - 1,
     digest: hash.digest("hex").slice(0, 12),
   };
   await cluster.close();

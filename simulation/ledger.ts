@@ -21,6 +21,20 @@ export interface Arrival {
   atMs: number;
 }
 
+/** An instant that the engine decided. */
+export interface Decision {
+  core: string;
+  instant: Date;
+  /** That of the core's lease. */
+  fence: number;
+}
+
+/** All states of the engine after an instant, in the lines of test/support/engine-on-worlds.ts. */
+export interface EngineStates {
+  instantMs: number;
+  lines: string;
+}
+
 /** Something lasted; `toMs` is Infinity while it does. */
 export interface Period {
   what: string;
@@ -32,6 +46,9 @@ export interface Ledger {
   taken: Map<string, Taken[]>;
   acknowledged: Set<string>;
   arrivals: Arrival[];
+  /** Those of which the core got the answer. */
+  decisions: Decision[];
+  states: EngineStates[];
   /** By the name of a venue, a machine or a process. */
   periods: Map<string, Period[]>;
   begin: (of: string, what: string, atMs: number) => Period;
@@ -40,7 +57,7 @@ export interface Ledger {
 export function makeLedger(): Ledger {
   const periods = new Map<string, Period[]>();
   return {
-    ...{ taken: new Map(), acknowledged: new Set(), arrivals: [], periods },
+    ...{ taken: new Map(), acknowledged: new Set(), arrivals: [], decisions: [], states: [], periods },
     begin(of, what, atMs) {
       const period = { what, fromMs: atMs, toMs: Infinity };
       periods.set(of, [...(periods.get(of) ?? []), period]);

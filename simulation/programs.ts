@@ -12,7 +12,8 @@ import { makeSealing } from "../server/alerts/channels/sealing.js";
 import { formatAlert } from "../server/alerts/formats/format-alert.js";
 import { recordSamples } from "../server/database/record-samples.js";
 import { startCore, type Core } from "../server/engine/core.js";
-import { openPool } from "../shared/database/pool.js";
+import type { Decided, Refused } from "../server/engine/tick.js";
+import { openPool, type Pool } from "../shared/database/pool.js";
 import { makeLog } from "../shared/log/log.js";
 import type { Sample } from "../shared/measurement/sample.js";
 import type { Registry } from "../shared/registry/registry.js";
@@ -93,8 +94,14 @@ function watchedSpool(spool: Spool, onTaken: (sample: Sample) => void): Spool {
   };
 }
 
+export interface CoreProgramOptions extends ProgramOptions {
+  /** Called with each instant that it has decided, and with the fence of its lease. */
+  onDecided: (instant: Date, fence: number) => void;
+}
+
 /** As server/commands/core.ts, without the readers of feeds. */
-export function startCoreProgram({ databaseUrl, write }: ProgramOptions): { core: Core; close: () => Promise<void> } {
+export function startCoreProgram(options: CoreProgramOptions): { core: Core; close: () => Promise<void> } {
+  const { databaseUrl, write, onDecided } = options;
   const log = makeLog("core", "info", write, { withoutDatabase: "the engine and alerts pause" });
   const open = (name: string, max: number, statementTimeoutMs: number, idleInTransactionMs?: number) =>
     openPool(databaseUrl, { applicationName: name, log, max, statementTimeoutMs, idleInTransactionMs });
@@ -110,7 +117,7 @@ export function startCoreProgram({ databaseUrl, write }: ProgramOptions): { core
       formatAlert(to, alert, { ...sent, baseUrl: siteUrl, userAgent: `venuewatch/${version} (alerts)` }),
     log,
   });
-  const core = startCore({ pool, leasePool, log, onAlert: dispatcher.wake });
+  const core = startCore({ pool: watchedTicks(pool, onDecided), leasePool, log, onAlert: dispatcher.wake });
   return {
     core,
     async close() {
@@ -118,6 +125,20 @@ export function startCoreProgram({ databaseUrl, write }: ProgramOptions): { core
       await dispatcher.close();
       await poster.close();
       await Promise.all([pool, leasePool, alertsPool].map((one) => one.close()));
+    },
+  };
+}
+
+function watchedTicks(pool: Pool, onDecided: CoreProgramOptions["onDecided"]): Pool {
+  return {
+    ...pool,
+    async file<Row>(name: string, values: readonly unknown[] = []) {
+      const rows = await pool.file<Row>(name, values);
+      if (name !== "tick") return rows;
+      const [{ decided }] = rows as unknown as [{ decided: Decided | Refused }];
+      const [instant, , , , , fence] = values as [Date, ...unknown[]];
+      if (!("refused" in decided)) onDecided(instant, fence as number);
+      return rows;
     },
   };
 }

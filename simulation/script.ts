@@ -45,13 +45,54 @@ export interface Targets {
   channels: readonly string[];
 }
 
-/** @param everyMs the average time between two faults */
-export function drawScript(random: SeededRandom, targets: Targets, steps: number, everyMs: number): ScriptedFault[] {
-  const { probes, cores, venues, channels } = targets;
+/** Which faults are drawn, and the average time between two of them. */
+export const profiles = {
+  usual: { everyMs: 15_000 },
+  /** Processes die every other second. */
+  crashes: { everyMs: 2_000 },
+  /** Machines lose each other, and the leader loses its lease. */
+  partitions: { everyMs: 6_000 },
+};
+
+export type Profile = keyof typeof profiles;
+
+type Draw = () => Omit<ScriptedFault, "atMs">;
+
+export function drawScript(random: SeededRandom, targets: Targets, steps: number, profile: Profile): ScriptedFault[] {
+  const draws = { usual: usualDraws, crashes: crashDraws, partitions: partitionDraws }[profile](random, targets);
   let atMs = 60_000;
+  return Array.from({ length: steps }, () => {
+    atMs += Math.ceil(-Math.log(1 - random.next()) * profiles[profile].everyMs);
+    return { atMs, ...random.pick(draws)() };
+  });
+}
+
+function crashDraws(random: SeededRandom, { probes, cores, venues }: Targets): Draw[] {
+  const forMs = () => 100 + Math.round(random.next() * 3_000);
+  return [
+    () => ({ kind: "kill", target: random.pick(probes), forMs: forMs() }),
+    () => ({ kind: "kill", target: random.pick(cores), forMs: forMs() }),
+    () => ({ kind: "kill", target: "database", forMs: forMs() }),
+    () => ({ kind: "kill", target: random.pick(venues), forMs: forMs() }),
+    () => ({ kind: "power", target: random.pick(probes), forMs: forMs() }),
+  ];
+}
+
+function partitionDraws(random: SeededRandom, { probes, cores, venues }: Targets): Draw[] {
+  const forMs = () => 500 + Math.round(random.next() * 15_000);
+  return [
+    () => ({ kind: "part", target: random.pick(cores), other: "database", forMs: forMs() }),
+    () => ({ kind: "pause", target: random.pick(cores), forMs: forMs() }),
+    () => ({ kind: "cut", target: random.pick([...probes, ...cores]), forMs: forMs() }),
+    () => ({ kind: "part", target: random.pick(probes), other: "database", forMs: forMs() }),
+    () => ({ kind: "part", target: random.pick(probes), other: random.pick(venues), forMs: forMs() }),
+  ];
+}
+
+function usualDraws(random: SeededRandom, { probes, cores, venues, channels }: Targets): Draw[] {
   const short = () => 100 + Math.round(random.next() * 8_000);
   const long = () => 5_000 + Math.round(random.next() * 90_000);
-  const drawn: (() => Omit<ScriptedFault, "atMs">)[] = [
+  return [
     () => ({ kind: "kill", target: random.pick(probes), forMs: short() }),
     () => ({ kind: "kill", target: random.pick(cores), forMs: short() }),
     () => ({ kind: "kill", target: "database", forMs: short() }),
@@ -64,6 +105,13 @@ export function drawScript(random: SeededRandom, targets: Targets, steps: number
     () => ({ kind: "lossy", target: random.pick([...probes, ...cores, "database"]), forMs: long() }),
     () => ({ kind: "part", target: random.pick([...probes, ...cores]), other: "database", forMs: long() }),
     () => ({ kind: "part", target: random.pick(probes), other: random.pick(venues), forMs: long() }),
+    // samples that come this late are rolled up later than others
+    () => ({
+      kind: "part",
+      target: random.pick(probes),
+      other: "database",
+      forMs: random.chance(0.2) ? 240_000 + long() : long(),
+    }),
     () => ({ kind: random.pick(["full", "broken", "stall"] as const), target: random.pick(probes), forMs: long() }),
     () => ({ kind: "power", target: random.pick(probes), forMs: short() }),
     () => ({
@@ -73,10 +121,6 @@ export function drawScript(random: SeededRandom, targets: Targets, steps: number
     }),
     () => ({ kind: random.pick(["refuse", "hang", "reset"] as const), target: random.pick(channels), forMs: long() }),
   ];
-  return Array.from({ length: steps }, () => {
-    atMs += Math.ceil(-Math.log(1 - random.next()) * everyMs);
-    return { atMs, ...random.pick(drawn)() };
-  });
 }
 
 export function textOf({ atMs, kind, target, other, forMs }: ScriptedFault): string {

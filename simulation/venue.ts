@@ -51,7 +51,7 @@ export function venueEntry(id: string, cadenceMs: number): Venue {
   const stream: Stream = {
     ...{ name: "trades", label: "Trades", subscribe: { subscribe: "trades" }, cadenceMs },
     match: { path: "$.channel", equals: "trades" },
-    ...{ typicalPerMinute: 60_000 / messageEveryMs, rateBasis: "estimate" },
+    ...{ typicalPerMinute: 60_000 / messageEveryMs, rateBasis: "documented" },
     stall: { afterMs: 10_000, distribution: null },
   };
   return {

@@ -10,6 +10,7 @@ import {
   closeReading,
   deleteSegment,
   emptySegment,
+  FileTruncated,
   measureSegment,
   readSegment,
   type Segment,
@@ -26,11 +27,14 @@ export interface Batch {
 export interface Backlog {
   /** Oldest first; new segments are appended. */
   readonly segments: Segment[];
+  /** The oldest segment that can be read now. */
+  oldest: () => Segment | undefined;
+  /** Includes those in files that cannot be read now, as far as they were counted. */
   samples: () => number;
   bytes: () => number;
-  /** The number of the newest file that was found, including unreadable files; 0 if there was none. */
+  /** The number of the newest file that was found; 0 if there was none. */
   newest: () => number;
-  /** Lines that could not be read, since this backlog was opened. */
+  /** Samples in corrupt lines, and in files that were deleted or truncated, since this backlog was opened. */
   corrupt: () => number;
   /**
    * At most `size` of the oldest; null if none waits.
@@ -45,6 +49,9 @@ export interface Backlog {
   close: () => Promise<void>;
 }
 
+/** How long a file that could not be read is left alone. */
+const unreadableForMs = 60_000;
+
 /** Opens the segments that an earlier process left in a directory. No other process may use it at the same time. */
 export async function openBacklog(directory: string, log: Log): Promise<Backlog> {
   const segments: Segment[] = [];
@@ -53,22 +60,22 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
 
   const found = await segmentsIn(directory);
   for (const number of found) {
-    const segment = emptySegment(directory, number);
+    const segment = { ...emptySegment(directory, number), isMeasured: false };
+    segments.push(segment);
     try {
       await measureSegment(segment, log);
-      segments.push(segment);
     } catch (error) {
       if (passes(error)) throw error;
-      logUnreadable(segment, error);
+      leaveAlone(segment, error);
     }
   }
 
   async function next(size: number, growing: () => Segment | undefined = () => undefined): Promise<Batch | null> {
     flying = null;
-    for (let segment = segments[0]; segment; segment = segments[0]) {
+    for (let segment = oldest(); segment; segment = oldest()) {
       await readMore(segment, size);
-      if (segment !== segments[0]) {
-        // dropped meanwhile
+      if (segment !== oldest()) {
+        // dropped meanwhile, or unreadable
         await closeReading(segment);
         continue;
       }
@@ -81,6 +88,10 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
       await deleteSegment(segment, log);
     }
     return null;
+  }
+
+  function oldest(): Segment | undefined {
+    return segments.find(({ unreadableUntilMs }) => (unreadableUntilMs ?? -Infinity) <= performance.now());
   }
 
   function batchOf(segment: Segment, size: number): Batch {
@@ -98,30 +109,45 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
 
   async function readMore(segment: Segment, size: number): Promise<void> {
     try {
+      if (!segment.isMeasured) await measureSegment(segment, log);
       while (segment.read.length < size && segment.readTo < segment.bytes) {
         const broken = await readSegment(segment, size, log);
         corrupt += broken;
       }
+      if (segment.unreadableUntilMs === null) return;
+      segment.unreadableUntilMs = null;
+      log.info("a file of the spool can be read again", { file: segment.path, samples: segment.samples });
     } catch (error) {
       if (!segments.includes(segment)) return;
       // samples already read are delivered first; some errors, such as a lack of file descriptors, are temporary
       if (segment.read.length > 0) return;
       if (passes(error)) throw error;
-      await passOver(segment, error);
+      if (isLost(error)) giveUp(segment, error);
+      else leaveAlone(segment, error);
     }
   }
 
-  async function passOver(segment: Segment, error: unknown): Promise<void> {
-    corrupt += segment.samples;
-    forget(segment);
-    logUnreadable(segment, error);
-    await closeReading(segment);
+  /** A disk that fails may work again, and a restart must not be needed then. */
+  function leaveAlone(segment: Segment, error: unknown): void {
+    const wasReadable = segment.unreadableUntilMs === null;
+    segment.unreadableUntilMs = performance.now() + unreadableForMs;
+    if (wasReadable)
+      log.error(
+        "cannot read a file of the spool: the file stays, its samples wait, and every minute it is tried again",
+        {
+          file: segment.path,
+          samples: segment.isMeasured ? segment.samples : "unknown",
+          error,
+        },
+      );
   }
 
-  function logUnreadable({ path, samples }: Segment, error: unknown): void {
-    log.error("cannot read a file of the spool, and skip it: the file stays, and is read again after the next start", {
-      file: path,
-      samples,
+  function giveUp(segment: Segment, error: unknown): void {
+    corrupt += segment.samples;
+    forget(segment);
+    log.error("another program has deleted or truncated a file of the spool: its samples are lost", {
+      file: segment.path,
+      samples: segment.samples,
       error,
     });
   }
@@ -133,6 +159,7 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
 
   return {
     segments,
+    oldest,
     samples: () => segments.reduce((sum, { samples }) => sum + samples, 0),
     bytes: () => segments.reduce((sum, { bytes }) => sum + bytes, 0),
     newest: () => found.at(-1) ?? 0,
@@ -155,6 +182,10 @@ export async function openBacklog(directory: string, log: Log): Promise<Backlog>
       for (const segment of segments) await closeReading(segment);
     },
   };
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof FileTruncated || (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
 function passes(error: unknown): boolean {

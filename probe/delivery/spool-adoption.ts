@@ -33,10 +33,12 @@ export function startAdoption(
     corruptBefore: () => corruptBefore,
     /** As in a backlog. */
     async next(size: number): Promise<Batch | null> {
-      for (let one = adopted[0]; one; one = adopted[0]) {
+      for (const one of [...adopted]) {
         const batch = await one.backlog.next(size);
         if (batch) return batch;
-        adopted.shift();
+        // files that cannot be read now are tried again later
+        if (one.backlog.segments.length > 0) continue;
+        adopted.splice(adopted.indexOf(one), 1);
         corruptBefore += one.backlog.corrupt();
         await one.release();
       }

@@ -78,8 +78,9 @@ export function makeSpoolFiles(
   }
 
   function isOver(segment: Segment): boolean {
-    // a segment that could not be read, and was skipped, is no longer listed
-    return segment.bytes >= segmentBytes || !place!.backlog.segments.includes(segment);
+    // the next samples are not written to a file that cannot be read, nor to one that was given up
+    const isReadable = segment.unreadableUntilMs === null && place!.backlog.segments.includes(segment);
+    return segment.bytes >= segmentBytes || !isReadable;
   }
 
   async function begin(directory: string) {
@@ -103,7 +104,7 @@ export function makeSpoolFiles(
   async function truncateDelivered(): Promise<void> {
     if (!place || !current || current.segment.bytes === 0) return;
     const { segment, file } = current;
-    if (place.backlog.samples() > 0 || place.backlog.segments[0] !== segment) return;
+    if (segment.samples > 0 || place.backlog.oldest() !== segment) return;
     try {
       await file.truncate(0);
       segment.bytes = segment.readTo = 0;

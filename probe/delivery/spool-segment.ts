@@ -19,7 +19,13 @@ export interface Segment {
   /** Samples that are read but not delivered. */
   read: Sample[];
   reading: FileHandle | null;
+  /** Whether `bytes` and `samples` are known. */
+  isMeasured: boolean;
+  /** It could not be read, and is left alone until then, by `performance.now()`; null: it can be read. */
+  unreadableUntilMs: number | null;
 }
+
+export class FileTruncated extends Error {}
 
 /** Holds most of a batch, and takes two milliseconds to read and parse. */
 const chunkBytes = 128 * 1024;
@@ -28,7 +34,10 @@ const namePattern = /^(\d{12})\.samples$/;
 
 export function emptySegment(directory: string, number: number): Segment {
   const path = join(directory, `${String(number).padStart(12, "0")}.samples`);
-  return { number, path, bytes: 0, samples: 0, readTo: 0, read: [], reading: null };
+  return {
+    ...{ number, path, bytes: 0, samples: 0, isMeasured: true },
+    ...{ readTo: 0, read: [], reading: null, unreadableUntilMs: null },
+  };
 }
 
 /** Numbers of the segments in a directory, oldest first. */
@@ -40,12 +49,16 @@ export async function segmentsIn(directory: string): Promise<number[]> {
     .sort((a, b) => a - b);
 }
 
-/** Counts whole lines. A partial line at the end was being written when its process died, and is ignored. */
+/**
+ * Counts whole lines of a file that is not written any more. A partial line at the end was being written when its
+ * process died, and is ignored.
+ */
 export async function measureSegment(segment: Segment, log: Log): Promise<void> {
   const file = await open(segment.path);
   try {
     const chunk = Buffer.allocUnsafe(chunkBytes);
     let at = 0;
+    segment.bytes = segment.samples = 0;
     for (;;) {
       const { bytesRead } = await file.read(chunk, 0, chunkBytes, at);
       if (bytesRead === 0) break;
@@ -57,6 +70,7 @@ export async function measureSegment(segment: Segment, log: Log): Promise<void> 
       }
       at += bytesRead;
     }
+    segment.isMeasured = true;
     if (segment.bytes < at)
       log.info("ignored a partial line at the end of a file of the spool", {
         file: segment.path,
@@ -105,8 +119,7 @@ async function nextChunk(segment: Segment): Promise<Buffer> {
   const chunk = Buffer.allocUnsafe(length);
   const { bytesRead } = await segment.reading.read(chunk, 0, length, from);
   if (segment.bytes < from + length) return Buffer.alloc(0);
-  if (bytesRead < length)
-    throw new Error(`expected ${length} bytes at ${from}, got ${bytesRead}: another program has truncated the file`);
+  if (bytesRead < length) throw new FileTruncated(`expected ${length} bytes at ${from}, got ${bytesRead}`);
   return chunk;
 }
 

@@ -11,12 +11,13 @@ export function initialize(given: Mutant): void {
 export const load: LoadHook = async (url, context, nextLoad) => {
   const loaded = await nextLoad(url, context);
   if (!url.endsWith(`/dist/${mutant.file}`)) return loaded;
-  const parts = Buffer.from(loaded.source as Uint8Array)
-    .toString()
-    .split(mutant.from);
-  if (parts.length !== 2)
-    throw new Error(
-      `expected the mutant's text once in ${mutant.file}, got it ${parts.length - 1} times: ${mutant.from}`,
-    );
-  return { ...loaded, source: `${parts.join(mutant.to)}\nglobalThis.isMutated = true;\n` };
+  const text = mutated(mutant, Buffer.from(loaded.source as Uint8Array).toString());
+  return { ...loaded, source: `${text}\nglobalThis.isMutated = true;\n` };
 };
+
+export function mutated({ file, from, to }: Mutant, text: string): string {
+  const parts = text.split(from);
+  if (parts.length !== 2)
+    throw new Error(`expected the mutant's text once in ${file}, got it ${parts.length - 1} times: ${from}`);
+  return parts.join(to);
+}

@@ -3,13 +3,17 @@
  * what the checkers do not see.
  */
 
+import type { Profile } from "../script.js";
+
 export interface Mutant {
   name: string;
-  /** A compiled module below `dist/`. */
+  /** A compiled module below `dist/`, or a file of functions below `sql/`. */
   file: string;
   /** Occurs once in it. */
   from: string;
   to: string;
+  /** Whose faults find it soon; by default the usual ones. */
+  profile?: Profile;
 }
 
 export const mutants: readonly Mutant[] = [
@@ -41,8 +45,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a file is truncated while samples of it wait",
     file: "probe/delivery/spool-files.js",
-    from: "if (place.backlog.samples() > 0 || place.backlog.segments[0] !== segment)",
-    to: "if (place.backlog.segments[0] !== segment)",
+    from: "if (segment.samples > 0 || place.backlog.oldest() !== segment)",
+    to: "if (place.backlog.oldest() !== segment)",
   },
   {
     name: "a sample too many leaves memory",
@@ -94,6 +98,90 @@ export const mutants: readonly Mutant[] = [
     from: "return standstills.some(",
     to: "return [].some(",
   },
+  // the leader
+  {
+    name: "a lease without its fence",
+    file: "sql/engine/080-tick.sql",
+    from: "and l.holder = tick.holder and l.fence = tick.fence",
+    to: "",
+    profile: "partitions",
+  },
+  {
+    name: "a lease that has not expired is taken",
+    file: "sql/hot-path/030-renew-lease.sql",
+    from: "or (l.expires_at = was_over and l.expires_at <= now())",
+    to: "or true",
+    profile: "partitions",
+  },
+  {
+    name: "a core that was away decides only the newest instant",
+    file: "server/engine/tick.js",
+    from: 'return db.file("due_instants", [upTo, JSON.stringify(rules)]);',
+    to: 'return (await db.file("due_instants", [upTo, JSON.stringify(rules)])).slice(-1);',
+    profile: "crashes",
+  },
+  // the rule book
+  {
+    name: "an impaired region has a vote",
+    file: "sql/engine/050-quorum.sql",
+    from: "and k.region_id <> all (array(select engine.impaired_regions(at, at)))",
+    to: "",
+  },
+  {
+    name: "unmeasured is healthy",
+    file: "sql/engine/050-quorum.sql",
+    from: "when operational + bad + outliers < quorum then 'unknown'",
+    to: "when operational + bad + outliers = 0 then 'operational'",
+  },
+  {
+    name: "one bad sample confirms trouble",
+    file: "sql/engine/065-confirmed-trouble.sql",
+    from: "and (s.bad_run >= r.opening_bad_run or s.in_part)",
+    to: "and (s.bad_run >= 1 or s.in_part)",
+  },
+  {
+    name: "an incident closes without a hold",
+    file: "sql/engine/070-incidents.sql",
+    from: "and since <= at - engine.ms(case when flapping then r.flap_hold_ms else r.recovery_hold_ms end)",
+    to: "and since <= at",
+  },
+  {
+    name: "a late sample is not received late",
+    file: "sql/hot-path/010-record-samples.sql",
+    from: "greatest(0, ceil(extract(epoch from clock_timestamp() - a.slot_at)))",
+    to: "0",
+  },
+  {
+    name: "escalations are not alerted",
+    file: "sql/engine/070-incidents.sql",
+    from: "select unnest(escalated), 'escalated', 2",
+    to: "select unnest(escalated), 'escalated', 2 where false",
+  },
+  // what is green
+  {
+    name: "an answer that proves nothing is good",
+    file: "probe/rest/rest.js",
+    from: "const { good, head } = checked;",
+    to: "const { head } = checked; const good = true;",
+  },
+  {
+    name: "a late answer is good",
+    file: "probe/rest/rest.js",
+    from: "timeoutMs: endpoint.timeoutMs",
+    to: "timeoutMs: 3 * endpoint.timeoutMs",
+  },
+  {
+    name: "an error of a server is good",
+    file: "probe/rest/rest.js",
+    from: "if (status === null || status === expectStatus)",
+    to: "if (status === null || status >= expectStatus)",
+  },
+  {
+    name: "a silent stream is good",
+    file: "probe/stream/stream-verdict.js",
+    from: "if (quietMs <= afterMs)",
+    to: "if (quietMs <= 100 * afterMs)",
+  },
   // alerts
   {
     name: "a refused alert counts as delivered",
@@ -112,6 +200,18 @@ export const mutants: readonly Mutant[] = [
     file: "server/alerts/delivery/attempts.js",
     from: "const outcome = await sent(claimed, claim);",
     to: 'const outcome = { ...(await sent(claimed, claim)), result: "delivered" };',
+  },
+  {
+    name: "the newest alert is sent first",
+    file: "sql/engine/076-next-deliveries.sql",
+    from: "order by d.event_id",
+    to: "order by d.event_id desc",
+  },
+  {
+    name: "nobody takes over what another dispatcher was sending",
+    file: "sql/hot-path/050-claim-deliveries.sql",
+    from: "(d.claimed_until is null or d.claimed_until <= n.now)",
+    to: "d.claimed_until is null",
   },
   // upkeep
   {

@@ -271,3 +271,24 @@ export async function engineRecords(db: Db): Promise<EngineRecords> {
   const { incidents, alerts, impairments, outliers } = row!.records;
   return { incidents: incidents ?? [], alerts: alerts ?? [], impairments: impairments ?? [], outliers: outliers ?? [] };
 }
+
+/** The fields that both have, by record and in this order. */
+const recordFields = [
+  ...["slug", "kind", "component", "region", "severity", "peak", "flapping", "witnesses", "group", "venues"],
+  ...["at", "startedAt", "openedAt", "recognisedAt", "escalatedAt", "lastBadAt", "closedAt", "endedAt", "retractedAt"],
+  ...["retractedByOperator", "seenElsewhere", "dropped"],
+];
+
+/** Returns one line per record, beginning with the venue, in an order that does not depend on how worlds are joined. */
+export function recordLines({ incidents, alerts, impairments, outliers }: EngineRecords): string {
+  const venueOf = new Map(incidents.map(({ slug, venue }) => [slug, venue]));
+  const line = (venue: string | undefined, record: object) => `${venue} ${JSON.stringify(record, recordFields)}`;
+  return [
+    ...incidents.map((one) => line(one.venue, one)),
+    ...alerts.map((one) => line(venueOf.get(one.slug), one)),
+    ...impairments.map((one) => line(one.venues[0], one)),
+    ...outliers.map((one) => line(one.venue, one)),
+  ]
+    .toSorted()
+    .join("\n");
+}

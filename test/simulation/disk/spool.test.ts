@@ -160,6 +160,41 @@ void t.test("errors of a share of the calls cost no sample", async (t) => {
   t.same(crashes(), []);
 });
 
+void t.test("files that a disk could not read are delivered when it can, without a restart", async (t) => {
+  for (const [name, restarts] of [
+    ["unreadable later", false],
+    ["unreadable from the start", true],
+  ] as const) {
+    seedWith(name);
+    const host = machine(name);
+    const history = newHistory();
+    const added = Array.from({ length: 200 }, (_, n) => n);
+    let process = host.start("probe");
+    let spool = await finish(time, process, () => spoolIn(history));
+    process.run(() => added.forEach((n) => spool.add(numbered(n))));
+    t.ok(await finish(time, process, () => spool.flush()));
+    host.disk.fail("read", "EIO", 1);
+    if (restarts) {
+      process.kill();
+      process = host.start("probe again");
+      spool = await finish(time, process, () => spoolIn(history));
+    }
+    await finish(time, process, () => readAll(spool, history));
+    t.same(history.returned, [], `${name}: nothing can be read`);
+    t.match(history.log.join("\n"), /cannot read a file of the spool: the file stays/);
+    host.disk.fail("read", "EIO", 0);
+    await passFor(60_001);
+    await finish(time, process, () => readAll(spool, history));
+    t.same(history.returned, added, `${name}: all samples are delivered, in order`);
+    t.match(
+      process.run(() => spool.status()),
+      { waiting: 0, corrupt: 0, trouble: null },
+    );
+    process.kill();
+  }
+  t.same(crashes(), []);
+});
+
 void t.test("a disk that does not answer holds up neither the start nor delivery", async (t) => {
   seedWith("silent");
   const host = machine("silent");

@@ -1,0 +1,39 @@
+/** Nothing is painted green: no good sample is taken while its venue fails, or while the probe cannot reach it. */
+import type { Cluster } from "../cluster.js";
+import { isTouched, type Period, type Taken } from "../ledger.js";
+
+/** What was under way when a fault began was answered before it. */
+const beginsMs = 1_000;
+/** A request of the last seconds may be answered after the fault. */
+const endsMs = 7_000;
+/** Silence of a stream is a fault after ten seconds, and a slot looks back over its cadence. */
+const streamBeginsMs = 25_000;
+
+const failingRest = ["errors", "silent", "slow", "nonsense", "down"];
+const failingStream = ["quiet stream", "silent"];
+
+export function checkGreen({ ledger }: Cluster): Promise<string[]> {
+  const problems = [...ledger.taken].flatMap(([key, takers]) =>
+    takers.filter(isPaintedGreen).map(({ probe }) => `painted green: ${key} from ${probe}`),
+  );
+  return Promise.resolve(problems);
+
+  function isPaintedGreen({ probe, sample }: Taken): boolean {
+    if (sample.fault !== null) return false;
+    const { venue, component } = sample;
+    const slotMs = +sample.slotAt;
+    const isRest = component.startsWith("rest:");
+    const ofVenue = ledger.periods.get(venue) ?? [];
+    const during = (periods: readonly Period[] = [], kinds: readonly string[], afterMs: number) =>
+      periods.some(
+        ({ what, fromMs, toMs }) => kinds.includes(what) && fromMs + afterMs < slotMs && slotMs < toMs - endsMs,
+      );
+    // the latest fault of a venue replaces the one before
+    const replaced = ofVenue.filter(({ fromMs, toMs }) => fromMs < slotMs + endsMs && toMs > slotMs - streamBeginsMs);
+    if (replaced.length > 1 || isTouched(ledger.periods.get(`${probe} ${venue}`), slotMs - streamBeginsMs, slotMs))
+      return false;
+    return isRest
+      ? during(ofVenue, failingRest, beginsMs) || during(ledger.periods.get(probe), ["cut"], beginsMs)
+      : component !== "ws:conn" && during(ofVenue, failingStream, streamBeginsMs);
+  }
+}

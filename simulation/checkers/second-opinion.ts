@@ -1,0 +1,101 @@
+/**
+ * The second implementation of the rule book, which reads the same samples, agrees with all records of the engine, and
+ * with its states at the instants at which they were noted.
+ */
+import { type Pool, sql } from "../../shared/database/pool.js";
+import { engineLines, engineRecords, opinionLines, recordLines } from "../../test/support/engine-on-worlds.js";
+import { rulesOfTheBook } from "../../test/support/random-runs.js";
+import { secondOpinion } from "../../test/support/second-opinion.js";
+import type { World } from "../../test/second-opinion/world.js";
+import type { Cluster } from "../cluster.js";
+
+export async function checkSecondOpinion(cluster: Cluster): Promise<string[]> {
+  const { ask, registry, ledger } = cluster;
+  const stored = await ask(readWorld);
+  const world: World = {
+    ...stored,
+    rules: rulesOfTheBook,
+    regions: registry.regions.map(({ id }) => id),
+    instants: instantsBetween(Math.min(...ledger.decisions.map(({ instant }) => +instant)), stored.lastInstant),
+    retractions: [],
+  };
+  const opinion = secondOpinion(world);
+  const [lines, records] = await ask(async (pool) => [await engineLines(pool), await engineRecords(pool)] as const);
+  const moments = new Map(opinion.moments.map((moment) => [moment.at, moment]));
+  const states = [...ledger.states, { instantMs: stored.lastInstant, lines }].flatMap(({ instantMs, lines }) =>
+    differing(new Date(instantMs).toISOString(), lines, opinionLines([moments.get(instantMs)!])),
+  );
+  return [...differing("in the end", recordLines(records), recordLines(opinion)), ...states];
+}
+
+function differing(when: string, engine: string, second: string): string[] {
+  const [engineSays, secondSays] = [engine.split("\n"), second.split("\n")];
+  const only = (some: readonly string[], others: readonly string[]) => some.filter((line) => !others.includes(line));
+  return [
+    ...only(engineSays, secondSays).map((line) => `only the engine says: ${when}: ${line}`),
+    ...only(secondSays, engineSays).map((line) => `only the second opinion says: ${when}: ${line}`),
+  ];
+}
+
+/** No fault lasts as long as a pause after which the engine skips instants. */
+function instantsBetween(firstMs: number, lastMs: number): number[] {
+  const { step_ms } = rulesOfTheBook;
+  return Array.from({ length: (lastMs - firstMs) / step_ms + 1 }, (_, place) => firstMs + place * step_ms);
+}
+
+type StoredWorld = Pick<World, "venues" | "samples" | "typical" | "vantages"> & { lastInstant: number };
+
+/** All that the engine had to decide from. */
+async function readWorld(pool: Pool): Promise<StoredWorld> {
+  const [row] = await pool.query<{ world: StoredWorld }>(sql`
+    with watched as (
+      select c.component_id, c.position, c.component, c.kind, c.cadence_ms, v.venue_id, v.venue, v.position as venue_position
+      from component c
+      join venue v using (venue_id)
+      where c.published and v.published
+    )
+    select jsonb_build_object(
+      'lastInstant', (select extract(epoch from ticked_at) * 1000 from engine_clock),
+      'venues', (
+        select jsonb_agg(jsonb_build_object('id', venue, 'components', components) order by venue_position)
+        from (
+          select venue, venue_position, jsonb_agg(
+            jsonb_build_object('id', component, 'kind', kind, 'cadenceMs', cadence_ms) order by position
+          ) as components
+          from watched
+          group by venue, venue_position
+        ) v
+      ),
+      'samples', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'venue', w.venue, 'component', w.component, 'region', g.region, 'ts', extract(epoch from s.ts) * 1000,
+          'fault', s.fault, 'unserved', coalesce(s.unserved, false), 'latencyUs', s.latency_us,
+          'receivedAfterS', s.received_after_s
+        )), '[]')
+        from sample s
+        join watched w using (component_id)
+        join region g using (region_id)
+      ),
+      'typical', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'venue', w.venue, 'component', w.component, 'region', g.region,
+          'boundary', extract(epoch from t.holds_from - interval '10 minutes') * 1000, 'latencyUs', t.p50_us
+        )), '[]')
+        from typical_latency t
+        join watched w using (component_id)
+        join region g using (region_id)
+        where t.p50_us is not null
+      ),
+      'vantages', (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'region', g.region, 'holdsFrom', extract(epoch from r.holds_from) * 1000, 'machine', r.machine
+        )), '[]')
+        from region_vantage r
+        join region g using (region_id)
+        -- infinity: no tick has seen it yet
+        where r.holds_from < 'infinity'
+      )
+    ) as world
+  `);
+  return row!.world;
+}

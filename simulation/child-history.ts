@@ -1,0 +1,60 @@
+/** Plays histories in processes of their own, several at a time: a history replaces the clock of its process. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { packagedFile } from "../shared/config/package.js";
+import { readScript, type ScriptedFault, textOf } from "./script.js";
+
+/** A history that takes longer hangs. */
+const historyLimitMs = 20 * 60_000;
+
+export interface ChildHistory {
+  seed: number;
+  steps: number;
+  /** Replaces the faults of the seed. */
+  script?: readonly ScriptedFault[];
+  /** Further settings of simulate.ts. */
+  settings?: { SHAPE?: string; PROFILE?: string; MUTANT?: string };
+}
+
+export interface Outcome {
+  script: ScriptedFault[];
+  /** The figures of the history, or the last line if it did not end. */
+  summary: string;
+  /** The first problem; null: all checks passed. */
+  problem: string | null;
+}
+
+export async function playInChild({ seed, steps, script, settings }: ChildHistory): Promise<Outcome> {
+  const directory = await mkdtemp(join(tmpdir(), "venuewatch-history-"));
+  const file = join(directory, "script.txt");
+  if (script) await writeFile(file, script.map((one) => `${textOf(one)}\n`).join(""));
+  const command = ["--enable-source-maps", packagedFile("dist/simulation/simulate.js"), String(seed), String(steps)];
+  const child = spawn(process.execPath, command, {
+    env: { ...process.env, ...settings, SCRIPT: script ? file : "", LOG: "" },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: historyLimitMs,
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  await rm(directory, { recursive: true });
+  const lines = output.trim().split("\n");
+  const problem = lines.find((line) => line.startsWith("problem: "))?.replace(/^problem: /, "");
+  return {
+    script: readScript(lines.filter((line) => /^\d+:\d\d:/.test(line)).join("\n")),
+    summary: lines.find((line) => line.startsWith("seed ")) ?? `seed ${seed}: ${lines.at(-1)}`,
+    problem: code === 0 ? null : (problem ?? lines.at(-1)) || "no output",
+  };
+}
+
+/** Plays two at a time: each takes one core. */
+export async function byTwo<Item>(items: Iterable<Item>, play: (item: Item) => Promise<void>): Promise<void> {
+  const left = items[Symbol.iterator]();
+  const playOn = async () => {
+    for (let next = left.next(); !next.done; next = left.next()) await play(next.value);
+  };
+  await Promise.all([playOn(), playOn()]);
+}

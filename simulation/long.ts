@@ -1,0 +1,40 @@
+/**
+ * The long run: ten thousand crashes and a thousand failovers and partitions, in histories of a small service, on two
+ * cores. `node dist/simulation/long.js [SHARE]`; a share of 0.1 plays a tenth.
+ */
+import { byTwo, playInChild } from "./child-history.js";
+import type { Profile } from "./script.js";
+
+interface Batch {
+  profile: Profile;
+  histories: number;
+  steps: number;
+}
+
+const batches: readonly Batch[] = [
+  { profile: "crashes", histories: 20, steps: 500 },
+  { profile: "partitions", histories: 20, steps: 250 },
+  { profile: "usual", histories: 6, steps: 60 },
+];
+
+const [share = "1"] = process.argv.slice(2);
+const startedMs = performance.now();
+const sums = { minutes: 0, crashes: 0, partitions: 0, failovers: 0 };
+const failed: string[] = [];
+const histories = batches.flatMap(({ profile, histories, steps }) =>
+  Array.from({ length: Math.ceil(histories * Number(share)) }, (_, seed) => ({ profile, steps, seed: seed + 1 })),
+);
+await byTwo(histories, play);
+const tookMinutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
+const figures = Object.entries(sums).map(([what, sum]) => `${sum} ${what}`);
+console.log(`${histories.length} histories in ${tookMinutes} minutes: ${figures.join(", ")}`);
+for (const line of failed) console.log(`failed: ${line}`);
+process.exitCode = failed.length > 0 ? 1 : 0;
+
+async function play({ profile, steps, seed }: (typeof histories)[number]): Promise<void> {
+  const { summary, problem } = await playInChild({ seed, steps, settings: { SHAPE: "small", PROFILE: profile } });
+  console.log(`${profile}, ${summary}`);
+  for (const what of Object.keys(sums) as (keyof typeof sums)[])
+    sums[what] += Number(new RegExp(`(\\d+) ${what}`).exec(summary)?.[1] ?? 0);
+  if (problem !== null) failed.push(`SHAPE=small PROFILE=${profile} SEED=${seed} STEPS=${steps}: ${problem}`);
+}

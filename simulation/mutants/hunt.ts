@@ -1,0 +1,29 @@
+/**
+ * Plays seeds with each mutant until one finds it, and prints those that no seed has found: `node
+ * dist/simulation/mutants/hunt.js [SEEDS] [part of a name]`.
+ */
+import { byTwo, playInChild } from "../child-history.js";
+import { type Mutant, mutants } from "./mutants.js";
+
+const [seeds = "3", part = ""] = process.argv.slice(2);
+const survivors: string[] = [];
+const hunted = mutants.filter(({ name }) => name.includes(part));
+await byTwo(hunted, hunt);
+console.log(`${hunted.length - survivors.length} of ${hunted.length} mutants were found`);
+for (const name of survivors) console.log(`not found: ${name}`);
+process.exitCode = survivors.length > 0 ? 1 : 0;
+
+async function hunt({ name, profile = "usual" }: Mutant): Promise<void> {
+  const startedMs = performance.now();
+  for (let seed = 1; seed <= Number(seeds); seed += 1) {
+    const { problem } = await playInChild({
+      seed,
+      steps: 20,
+      settings: { SHAPE: "small", PROFILE: profile, MUTANT: name },
+    });
+    if (problem === null) continue;
+    const tookS = Math.round((performance.now() - startedMs) / 1000);
+    return console.log(`${name}: found by seed ${seed} in ${tookS} s: ${problem.slice(0, 160)}`);
+  }
+  survivors.push(name);
+}
