@@ -51,12 +51,12 @@ export interface HistoryResult {
 }
 
 /**
- * `small` takes a minute. A probe that has just started needs four venues to see that its own network is at fault
- * (probe/network/own-network.ts).
+ * `small` takes a minute. To see that its own network is at fault, a probe needs four venues when it has just started,
+ * and several answers of each in ten seconds (probe/network/own-network.ts).
  */
 export const shapes: Record<string, ClusterShape> = {
-  usual: { regions: 3, probesPerRegion: 2, venues: 8, cores: 2, channels: 2, cadenceMs: 10_000 },
-  small: { regions: 2, probesPerRegion: 1, venues: 4, cores: 2, channels: 1, cadenceMs: 10_000 },
+  usual: { regions: 3, probesPerRegion: 2, venues: 8, cores: 2, channels: 2, cadenceMs: 5_000 },
+  small: { regions: 2, probesPerRegion: 1, venues: 4, cores: 2, channels: 1, cadenceMs: 5_000 },
 };
 
 /** All work that the faults delayed is done by then: samples delivered, incidents closed, alerts sent. */

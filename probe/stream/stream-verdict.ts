@@ -40,9 +40,10 @@ export function makeStreamVerdict(
   let before: StreamFault | null = null;
   let subscribedMs = -Infinity;
 
-  function isStalled({ quietMs, heardMs }: StreamMeasurement, nowMs: number): boolean {
+  function isStalled({ quietMs, heardMs, subscribedMs }: StreamMeasurement, nowMs: number): boolean {
     const { afterMs } = stall;
-    if (quietMs <= afterMs) return false;
+    // a stalled stream that was subscribed to again has to deliver something first
+    if (quietMs <= afterMs) return before === "stall" && heardMs === subscribedMs;
     if (!counterpart) return !isEstimate;
     // The stream sends again. The silence was judged in the slot before, whose verdict still holds.
     if (nowMs - heardMs <= afterMs) return before === "stall";

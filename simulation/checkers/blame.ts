@@ -7,6 +7,8 @@ import { isTouched } from "../ledger.js";
 const beforeMs = { stream: 90_000, rest: 1_000 };
 /** A request that fails began at its slot, and ends within its timeout. */
 const afterMs = 6_000;
+/** A silence of all hosts up to this length may be chance (probe/network/own-network.ts). */
+const chanceMs = 8_000;
 
 interface BadSample {
   venue: string;
@@ -31,8 +33,12 @@ export async function checkBlame({ ask, ledger, probes }: Cluster): Promise<stri
 
   function isExcused({ venue, component, region, ts }: BadSample): boolean {
     const isRest = component.startsWith("rest:");
-    const ways = probes.filter((one) => one.region === region).map(({ name }) => `${name} ${venue}`);
-    const faults = [venue, ...ways].flatMap((of) => ledger.periods.get(of) ?? []);
+    const here = probes.filter((one) => one.region === region).map(({ name }) => name);
+    const ways = here.map((name) => `${name} ${venue}`);
+    const shortCuts = here
+      .flatMap((name) => ledger.periods.get(name) ?? [])
+      .filter(({ what, fromMs, toMs }) => what === "cut" && toMs - fromMs < chanceMs);
+    const faults = [...shortCuts, ...[venue, ...ways].flatMap((of) => ledger.periods.get(of) ?? [])];
     const able = isRest ? faults.filter(({ what }) => what !== "quiet stream") : faults;
     return isTouched(able, +ts - (isRest ? beforeMs.rest : beforeMs.stream), +ts + afterMs);
   }

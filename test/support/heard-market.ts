@@ -29,6 +29,8 @@ export interface Market {
    * nothing from before.
    */
   standstill?: Span & { reconnects?: boolean };
+  /** When the socket closes; the stream is resubscribed two seconds later. */
+  reconnectsAtMs?: readonly number[];
   /** Slots that end in this span are not read, although the probe is running. */
   unread?: Span;
   /** How REST shows trades; null: the stream has no counterpart. */
@@ -84,9 +86,10 @@ export function judgeSlots(market: Market): JudgedSlot[] {
   }
   if (counterpart)
     for (const atMs of requestsOf(market)) at(atMs, () => counterpart.answered(atMs, shownAt(market, atMs)));
-  if (standstill?.reconnects) {
-    const againMs = standstill.toMs + reconnectMs;
-    at(standstill.toMs, () => meter.lost());
+  const { reconnectsAtMs = standstill?.reconnects ? [standstill.toMs] : [] } = market;
+  for (const lostMs of reconnectsAtMs) {
+    const againMs = lostMs + reconnectMs;
+    at(lostMs, () => meter.lost());
     at(againMs, () => meter.subscribed(againMs));
   }
   for (const [atMs, run] of steps.sort(([a], [b]) => a - b)) {

@@ -72,6 +72,22 @@ void t.test("no fault where a fifth of all minutes have no trade", (t) => {
   t.end();
 });
 
+void t.test("a silent stream stays stalled through reconnects, until it delivers something", (t) => {
+  const stream: Stream = { ...trades, rateBasis: "documented", stall: { afterMs: 25_000, distribution: null } };
+  const sent = every(1).filter((atMs) => atMs <= minuteMs || atMs > 4 * minuteMs);
+  const reconnectsAtMs = [105_000, 150_000, 195_000];
+  const slots = judgeSlots({ stream, rest: null, trades: sent, reconnectsAtMs, untilMs: 6 * minuteMs });
+  const [silent, other] = [
+    slots.filter(({ atMs }) => atMs >= 100_000 && atMs <= 4 * minuteMs),
+    slots.filter(({ atMs }) => atMs <= minuteMs || atMs > 4 * minuteMs + 20_000),
+  ];
+  t.ok(silent.length > 10);
+  t.strictSame([...new Set(silent.map(({ fault }) => fault))], ["stall"]);
+  t.ok(other.length > 10);
+  t.strictSame([...new Set(other.map(({ fault }) => fault))], [null]);
+  t.end();
+});
+
 const recorded = "../shared/recordings/quiet-minutes.json";
 const skip = !existsSync(recorded) && `${recorded} is not there`;
 
