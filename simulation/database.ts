@@ -38,13 +38,16 @@ export interface SimulatedDatabaseOptions {
   host: string;
   /** A directory of the real disk with a database. */
   directory: string;
+  /** Leaves out checkpoints that the program asks for sooner than this after the last; default: none. */
+  checkpointEveryMs?: number;
   log: Parameters<typeof openDatabase>[0]["log"];
 }
 
 type Request = Parameters<Backend["request"]>[0];
+type Reply = Awaited<ReturnType<Backend["request"]>>;
 
 export async function openSimulatedDatabase(options: SimulatedDatabaseOptions): Promise<SimulatedDatabase> {
-  const { time, random, machine, host, directory, log } = options;
+  const { time, random, machine, host, directory, log, checkpointEveryMs = 0 } = options;
   const wallClock = new SharedArrayBuffer(8);
   const wallMs = new Float64Array(wallClock);
   wallMs[0] = time.nowMs();
@@ -56,6 +59,7 @@ export async function openSimulatedDatabase(options: SimulatedDatabaseOptions): 
   let starts = 0;
   let statements = 0;
   let stalledUntilMs = -Infinity;
+  let checkpoint: { reply: Reply; atMs: number } | null = null;
   /** Of the clients that the current process serves. */
   let sessions = new Set<number>();
 
@@ -73,6 +77,9 @@ export async function openSimulatedDatabase(options: SimulatedDatabaseOptions): 
       cancel: () => Promise.resolve(),
       request(given) {
         const request = renumbered(given);
+        const isCheckpoint = request.kind === "checkpoint";
+        if (isCheckpoint && checkpoint && time.nowMs() - checkpoint.atMs < checkpointEveryMs)
+          return Promise.resolve(checkpoint.reply);
         const answer = last.then(() => execute(request, by));
         last = answer.catch(() => {});
         return answer;
@@ -87,6 +94,7 @@ export async function openSimulatedDatabase(options: SimulatedDatabaseOptions): 
     statements += 1;
     wallMs[0] = by.wallMs();
     const reply = await time.waitFor(backend.request(request));
+    if (request.kind === "checkpoint") checkpoint = { reply, atMs: time.nowMs() };
     await sleep(0.1 + random.next() * (random.chance(0.02) ? 200 : 2));
     return reply;
   }

@@ -8,6 +8,8 @@ const beginsMs = 1_000;
 const endsMs = 7_000;
 /** Silence of a stream is a fault after ten seconds, and a slot looks back over its cadence. */
 const streamBeginsMs = 25_000;
+/** What the network held up arrives later. */
+const heldUpMs = 60_000;
 
 const failingRest = ["errors", "silent", "slow", "nonsense", "down"];
 const failingStream = ["quiet stream", "silent"];
@@ -34,6 +36,8 @@ export function checkGreen({ ledger }: Cluster): Promise<string[]> {
       return false;
     return isRest
       ? during(ofVenue, failingRest, beginsMs) || during(ledger.periods.get(probe), ["cut"], beginsMs)
-      : component !== "ws:conn" && during(ofVenue, failingStream, streamBeginsMs);
+      : component !== "ws:conn" &&
+          !isTouched(ledger.periods.get(probe), slotMs - heldUpMs, slotMs) &&
+          during(ofVenue, failingStream, streamBeginsMs);
   }
 }
