@@ -13,7 +13,8 @@ import { openSimulatedDatabase, type SimulatedDatabase } from "./database.js";
 import { keyOf, makeLedger, type Ledger } from "./ledger.js";
 import type { Network } from "./network/network.js";
 import { copyPreparedDatabase } from "./prepared-database.js";
-import { channelKey, startCoreProgram, startProbeProgram, type ProbeProgram } from "./programs.js";
+import { channelKey, startCoreProgram, startProbeProgram, startWebProgram, type ProbeProgram } from "./programs.js";
+import { readForever, webPort } from "./reader.js";
 import type { SeededRandom } from "./seeded-random.js";
 import { noteStates } from "./states.js";
 import { startSimulatedVenue, venueEntry, type SimulatedVenue, type VenueFault } from "./venue.js";
@@ -24,6 +25,7 @@ export interface ClusterShape {
   probesPerRegion: number;
   venues: number;
   cores: number;
+  webs: number;
   channels: number;
   cadenceMs: number;
 }
@@ -58,6 +60,7 @@ export interface Cluster {
   database: SimulatedDatabase;
   probes: readonly Probe[];
   cores: readonly Supervised[];
+  webs: readonly Supervised[];
   venues: ReadonlyMap<string, RunningVenue>;
   machines: readonly Machine[];
   channels: readonly Channel[];
@@ -147,7 +150,12 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
     Array.from({ length: shape.probesPerRegion }, (_, place) => superviseProbe(region, `${region}-${place + 1}`)),
   );
   const cores = coreMachines.map(superviseCore);
-  for (const program of [...probes, ...cores]) program.start();
+  const webs = Array.from({ length: shape.webs }, (_, place) => superviseWeb(makeMachine(`web-${place + 1}`)));
+  for (const program of [...probes, ...cores, ...webs]) program.start();
+  const others = ["/v1/incidents", "/v1/regions", ...registry.venues.map(({ id }) => `/v1/exchanges/${id}`)];
+  const paths = others.flatMap((path) => ["/v1/status", path]);
+  for (const { name } of webs)
+    void observer.run(() => readForever(`${name}.machine`, paths, (body) => ledger.bodies.push(body)));
   void observer.run(() => noteStates(pool, (states) => ledger.states.push(states)));
 
   function superviseProbe(region: string, name: string): Probe {
@@ -190,8 +198,19 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
     };
   }
 
+  function superviseWeb(machine: Machine): Supervised {
+    let process: Process | null = null;
+    return {
+      ...{ name: machine.name, machine, process: () => process },
+      start() {
+        process = time.startProcess(machine.name, machine);
+        void process.run(() => startWebProgram({ databaseUrl: database.url, registry, port: webPort, write }));
+      },
+    };
+  }
+
   return {
-    ...{ registry, ledger, database, probes, cores, venues, channels, machines, ask },
+    ...{ registry, ledger, database, probes, cores, webs, venues, channels, machines, ask },
     startMs: time.nowMs(),
     nowMs: time.nowMs,
     resourcesOf(program) {
@@ -199,7 +218,7 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
       return { pending: process ? time.pending(process) : 0, connections: network.connectionsOf(program.machine) };
     },
     async close() {
-      for (const program of [...probes, ...cores]) program.process()?.kill();
+      for (const program of [...probes, ...cores, ...webs]) program.process()?.kill();
       observer.kill();
       await database.crash();
       await database.close();

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { checkAlerts } from "./checkers/alerts.js";
 import { checkBlame } from "./checkers/blame.js";
+import { checkBodies } from "./checkers/bodies.js";
 import { checkBounds } from "./checkers/bounds.js";
 import { checkCoverage } from "./checkers/coverage.js";
 import { checkEngine } from "./checkers/engine.js";
@@ -55,8 +56,8 @@ export interface HistoryResult {
  * and several answers of each in ten seconds (probe/network/own-network.ts).
  */
 export const shapes: Record<string, ClusterShape> = {
-  usual: { regions: 3, probesPerRegion: 2, venues: 8, cores: 2, channels: 2, cadenceMs: 5_000 },
-  small: { regions: 2, probesPerRegion: 1, venues: 4, cores: 2, channels: 1, cadenceMs: 5_000 },
+  usual: { regions: 3, probesPerRegion: 2, venues: 8, cores: 2, webs: 2, channels: 2, cadenceMs: 5_000 },
+  small: { regions: 2, probesPerRegion: 1, venues: 4, cores: 2, webs: 1, channels: 1, cadenceMs: 5_000 },
 };
 
 /** All work that the faults delayed is done by then: samples delivered, incidents closed, alerts sent. */
@@ -69,7 +70,7 @@ function quietMsAfter(script: readonly ScriptedFault[]): number {
 const checksOfRunning = [checkBounds, checkRollups];
 const checks = [
   ...[checkSamples, checkCoverage, checkBlame, checkGreen],
-  ...[checkAlerts, checkLeader, checkEngine, checkSecondOpinion],
+  ...[checkAlerts, checkLeader, checkEngine, checkSecondOpinion, checkBodies],
 ];
 
 /** To be called once in a program: it replaces the program's clock, timers, network and disk. */
@@ -121,10 +122,10 @@ export function crashText({ process, error }: VirtualTime["crashes"][number]): s
   return `${process} crashed: ${String((error as Error).stack ?? error)}`;
 }
 
-function targetsOf({ probes, cores, venues, channels }: Cluster) {
+function targetsOf({ probes, cores, webs, venues, channels }: Cluster) {
   const namesOf = (of: readonly { name: string }[]) => of.map(({ name }) => name);
   return {
-    ...{ probes: namesOf(probes), cores: namesOf(cores) },
+    ...{ probes: namesOf(probes), cores: namesOf(cores), webs: namesOf(webs) },
     ...{ venues: [...venues.keys()], channels: namesOf(channels) },
   };
 }

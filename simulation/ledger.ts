@@ -29,6 +29,15 @@ export interface Decision {
   fence: number;
 }
 
+/** An answer of the public API with status 200. */
+export interface ReadBody {
+  from: string;
+  path: string;
+  text: string;
+  /** When it had arrived, in true time. */
+  atMs: number;
+}
+
 /** All states of the engine after an instant, in the lines of test/support/engine-on-worlds.ts. */
 export interface EngineStates {
   instantMs: number;
@@ -49,6 +58,7 @@ export interface Ledger {
   /** Those of which the core got the answer. */
   decisions: Decision[];
   states: EngineStates[];
+  bodies: ReadBody[];
   /** By the name of a venue, a machine or a process. */
   periods: Map<string, Period[]>;
   begin: (of: string, what: string, atMs: number) => Period;
@@ -57,7 +67,7 @@ export interface Ledger {
 export function makeLedger(): Ledger {
   const periods = new Map<string, Period[]>();
   return {
-    ...{ taken: new Map(), acknowledged: new Set(), arrivals: [], decisions: [], states: [], periods },
+    ...{ taken: new Map(), acknowledged: new Set(), arrivals: [], decisions: [], states: [], bodies: [], periods },
     begin(of, what, atMs) {
       const period = { what, fromMs: atMs, toMs: Infinity };
       periods.set(of, [...(periods.get(of) ?? []), period]);

@@ -13,8 +13,8 @@ interface Batch {
 
 const batches: readonly Batch[] = [
   { profile: "crashes", histories: 20, steps: 500 },
-  { profile: "partitions", histories: 20, steps: 250 },
-  { profile: "usual", histories: 6, steps: 60 },
+  { profile: "partitions", histories: 8, steps: 200 },
+  { profile: "usual", histories: 6, steps: 40 },
 ];
 
 const [share = "1"] = process.argv.slice(2);

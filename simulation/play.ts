@@ -169,8 +169,8 @@ function setLoss({ cluster, network }: Stage, target: string, lossShare: number)
   }
 }
 
-function programOf({ probes, cores }: Cluster, name: string): Supervised | undefined {
-  return [...probes, ...cores].find((one) => one.name === name);
+function programOf({ probes, cores, webs }: Cluster, name: string): Supervised | undefined {
+  return [...probes, ...cores, ...webs].find((one) => one.name === name);
 }
 
 function machineOf({ machines }: Cluster, name: string): Machine {

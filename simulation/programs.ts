@@ -6,6 +6,7 @@ import { endLease, sendHeartbeat } from "../probe/lease/heartbeat.js";
 import { startVenueLease } from "../probe/lease/venue-lease.js";
 import { openSpool, type Spool } from "../probe/delivery/spool.js";
 import { startProbe, type Probe } from "../probe/probe.js";
+import { startWeb } from "../server/api/web.js";
 import { startDispatcher } from "../server/alerts/delivery/dispatcher.js";
 import { makePoster } from "../server/alerts/delivery/post.js";
 import { makeSealing } from "../server/alerts/channels/sealing.js";
@@ -127,6 +128,21 @@ export function startCoreProgram(options: CoreProgramOptions): { core: Core; clo
       await Promise.all([pool, leasePool, alertsPool].map((one) => one.close()));
     },
   };
+}
+
+export interface WebProgramOptions extends ProgramOptions {
+  registry: Registry;
+  port: number;
+}
+
+/** As server/commands/web.ts. */
+export async function startWebProgram({ databaseUrl, registry, port, write }: WebProgramOptions): Promise<void> {
+  const log = makeLog("web", "info", write, { withoutDatabase: "requests that need it get 503 until it is back" });
+  await startWeb({
+    ...{ registry, log, port, host: "0.0.0.0", rateLimit: 0, trustProxy: [], baseUrl: siteUrl, siteUrl },
+    pool: openPool(databaseUrl, { applicationName: "web", log, statementTimeoutMs: 10_000, readOnly: true }),
+    ...{ clockTrustedMs: 50, heldMs: 30_000 },
+  });
 }
 
 function watchedTicks(pool: Pool, onDecided: CoreProgramOptions["onDecided"]): Pool {

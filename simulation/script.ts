@@ -41,6 +41,7 @@ export interface ScriptedFault {
 export interface Targets {
   probes: readonly string[];
   cores: readonly string[];
+  webs: readonly string[];
   venues: readonly string[];
   channels: readonly string[];
 }
@@ -67,43 +68,47 @@ export function drawScript(random: SeededRandom, targets: Targets, steps: number
   });
 }
 
-function crashDraws(random: SeededRandom, { probes, cores, venues }: Targets): Draw[] {
+function crashDraws(random: SeededRandom, { probes, cores, webs, venues }: Targets): Draw[] {
   const forMs = () => 100 + Math.round(random.next() * 3_000);
   return [
     () => ({ kind: "kill", target: random.pick(probes), forMs: forMs() }),
     () => ({ kind: "kill", target: random.pick(cores), forMs: forMs() }),
     () => ({ kind: "kill", target: "database", forMs: forMs() }),
-    () => ({ kind: "kill", target: random.pick(venues), forMs: forMs() }),
+    () => ({ kind: "kill", target: random.pick([...venues, ...webs]), forMs: forMs() }),
     () => ({ kind: "power", target: random.pick(probes), forMs: forMs() }),
   ];
 }
 
-function partitionDraws(random: SeededRandom, { probes, cores, venues }: Targets): Draw[] {
+function partitionDraws(random: SeededRandom, { probes, cores, webs, venues }: Targets): Draw[] {
   const forMs = () => 500 + Math.round(random.next() * 15_000);
   return [
     () => ({ kind: "part", target: random.pick(cores), other: "database", forMs: forMs() }),
     () => ({ kind: "pause", target: random.pick(cores), forMs: forMs() }),
     () => ({ kind: "cut", target: random.pick([...probes, ...cores]), forMs: forMs() }),
-    () => ({ kind: "part", target: random.pick(probes), other: "database", forMs: forMs() }),
+    () => ({ kind: "part", target: random.pick([...probes, ...webs]), other: "database", forMs: forMs() }),
     () => ({ kind: "part", target: random.pick(probes), other: random.pick(venues), forMs: forMs() }),
   ];
 }
 
-function usualDraws(random: SeededRandom, { probes, cores, venues, channels }: Targets): Draw[] {
+function usualDraws(random: SeededRandom, { probes, cores, webs, venues, channels }: Targets): Draw[] {
   const short = () => 100 + Math.round(random.next() * 8_000);
   const long = () => 5_000 + Math.round(random.next() * 90_000);
   return [
     () => ({ kind: "kill", target: random.pick(probes), forMs: short() }),
-    () => ({ kind: "kill", target: random.pick(cores), forMs: short() }),
+    () => ({ kind: "kill", target: random.pick([...cores, ...webs]), forMs: short() }),
     () => ({ kind: "kill", target: "database", forMs: short() }),
     () => ({ kind: "kill", target: random.pick(venues), forMs: long() }),
-    () => ({ kind: "pause", target: random.pick([...probes, ...cores]), forMs: random.chance(0.5) ? short() : long() }),
+    () => ({
+      kind: "pause",
+      target: random.pick([...probes, ...cores, ...webs]),
+      forMs: random.chance(0.5) ? short() : long(),
+    }),
     () => ({ kind: "stall", target: "database", forMs: short() }),
     () => ({ kind: "cut", target: random.pick([...probes, ...cores]), forMs: long() }),
     () => ({ kind: "dns", target: random.pick([...probes, ...cores]), forMs: long() }),
     () => ({ kind: "reconnect", target: random.pick([...probes, ...cores]), other: "database", forMs: 1 }),
     () => ({ kind: "lossy", target: random.pick([...probes, ...cores, "database"]), forMs: long() }),
-    () => ({ kind: "part", target: random.pick([...probes, ...cores]), other: "database", forMs: long() }),
+    () => ({ kind: "part", target: random.pick([...probes, ...cores, ...webs]), other: "database", forMs: long() }),
     () => ({ kind: "part", target: random.pick(probes), other: random.pick(venues), forMs: long() }),
     // samples that come this late are rolled up later than others
     () => ({

@@ -5,27 +5,40 @@
 import { type Pool, sql } from "../../shared/database/pool.js";
 import { engineLines, engineRecords, opinionLines, recordLines } from "../../test/support/engine-on-worlds.js";
 import { rulesOfTheBook } from "../../test/support/random-runs.js";
-import { secondOpinion } from "../../test/support/second-opinion.js";
+import { type Opinion, secondOpinion } from "../../test/support/second-opinion.js";
 import type { World } from "../../test/second-opinion/world.js";
 import type { Cluster } from "../cluster.js";
 
 export async function checkSecondOpinion(cluster: Cluster): Promise<string[]> {
-  const { ask, registry, ledger } = cluster;
+  const { ask, ledger } = cluster;
+  const opinion = await opinionOn(cluster);
+  const [lines, records] = await ask(async (pool) => [await engineLines(pool), await engineRecords(pool)] as const);
+  const moments = new Map(opinion.moments.map((moment) => [moment.at, moment]));
+  const instantMs = opinion.moments.at(-1)!.at;
+  const states = [...ledger.states, { instantMs, lines }].flatMap(({ instantMs, lines }) =>
+    differing(new Date(instantMs).toISOString(), lines, opinionLines([moments.get(instantMs)!])),
+  );
+  return [...differing("in the end", recordLines(records), recordLines(opinion)), ...states];
+}
+
+const opinions = new WeakMap<Cluster, Promise<Opinion>>();
+
+/** Computed once, after the cores have stopped. */
+export function opinionOn(cluster: Cluster): Promise<Opinion> {
+  const opinion = opinions.get(cluster) ?? computeOpinion(cluster);
+  opinions.set(cluster, opinion);
+  return opinion;
+}
+
+async function computeOpinion({ ask, registry, ledger }: Cluster): Promise<Opinion> {
   const stored = await ask(readWorld);
-  const world: World = {
+  return secondOpinion({
     ...stored,
     rules: rulesOfTheBook,
     regions: registry.regions.map(({ id }) => id),
     instants: instantsBetween(Math.min(...ledger.decisions.map(({ instant }) => +instant)), stored.lastInstant),
     retractions: [],
-  };
-  const opinion = secondOpinion(world);
-  const [lines, records] = await ask(async (pool) => [await engineLines(pool), await engineRecords(pool)] as const);
-  const moments = new Map(opinion.moments.map((moment) => [moment.at, moment]));
-  const states = [...ledger.states, { instantMs: stored.lastInstant, lines }].flatMap(({ instantMs, lines }) =>
-    differing(new Date(instantMs).toISOString(), lines, opinionLines([moments.get(instantMs)!])),
-  );
-  return [...differing("in the end", recordLines(records), recordLines(opinion)), ...states];
+  });
 }
 
 function differing(when: string, engine: string, second: string): string[] {

@@ -1,0 +1,42 @@
+/**
+ * No body of the API contains anything newer than its `generatedAt`, which is never ahead of time; and the states of
+ * the board are those of the second opinion at that instant.
+ */
+import type { Cluster } from "../cluster.js";
+import type { ReadBody } from "../ledger.js";
+import { opinionOn } from "./second-opinion.js";
+
+export async function checkBodies(cluster: Cluster): Promise<string[]> {
+  const { ledger } = cluster;
+  if (ledger.bodies.length === 0) return ["no page of the API was answered"];
+  const opinion = await opinionOn(cluster);
+  const venuesAt = new Map(opinion.moments.map(({ at, venues }) => [at, venues]));
+  return ledger.bodies.flatMap((body) => [...newerThings(body), ...otherStates(body)]);
+
+  function otherStates({ path, text }: ReadBody): string[] {
+    if (path !== "/v1/status") return [];
+    const { generatedAt, venues } = JSON.parse(text) as Board;
+    const states = venuesAt.get(Date.parse(generatedAt));
+    return venues.flatMap(({ id, state }) => {
+      const expected = states?.find(({ venue }) => venue === id)?.state;
+      return expected === undefined || expected === state
+        ? []
+        : [`the board of ${generatedAt} says that ${id} is ${state}, and the second opinion ${expected}`];
+    });
+  }
+}
+
+interface Board {
+  generatedAt: string;
+  venues: { id: string; state: string }[];
+}
+
+function newerThings({ path, text, atMs }: ReadBody): string[] {
+  const { generatedAt } = JSON.parse(text) as { generatedAt: string };
+  const generatedMs = Date.parse(generatedAt);
+  if (generatedMs > atMs) return [`${path} was generated at ${generatedAt}, after it was read`];
+  const times = [...text.matchAll(/"(\w+)":"(\d{4}-\d\d-\d\dT[\d:.]+Z)"/g)];
+  return times
+    .filter(([, , time]) => Date.parse(time!) > generatedMs)
+    .map(([, name, time]) => `${path} of ${generatedAt} has something newer: ${name} ${time}`);
+}
