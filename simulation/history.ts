@@ -109,7 +109,7 @@ export async function playHistory(options: HistoryOptions): Promise<HistoryResul
     ...{ problems, simulatedMs: time.nowMs() - startMs, events: time.events() },
     ...{ statements: cluster.database.statements(), samples: cluster.ledger.taken.size },
     alerts: cluster.ledger.arrivals.length,
-    crashes: script.filter(({ kind }) => ["kill", "power"].includes(kind)).length,
+    crashes: script.filter(({ kind }) => ["kill", "die", "power"].includes(kind)).length,
     partitions: script.filter(({ kind }) => ["cut", "part"].includes(kind)).length,
     failovers: new Set(cluster.ledger.decisions.map(({ fence }) => fence)).size - 1,
     digest: hash.digest("hex").slice(0, 12),

@@ -12,7 +12,7 @@ interface Batch {
 }
 
 const batches: readonly Batch[] = [
-  { profile: "crashes", histories: 20, steps: 500 },
+  { profile: "crashes", histories: 20, steps: 620 },
   { profile: "partitions", histories: 8, steps: 200 },
   { profile: "usual", histories: 6, steps: 40 },
 ];

@@ -1,6 +1,7 @@
 /** Plays a script of faults on a cluster, and ends each. */
 import type { Cluster, Supervised } from "./cluster.js";
 import type { Disks } from "./disk/disks.js";
+import type { Period } from "./ledger.js";
 import type { Network } from "./network/network.js";
 import { type ScriptedFault, textOf } from "./script.js";
 import type { Machine, VirtualTime } from "./virtual-time.js";
@@ -12,6 +13,9 @@ export interface Stage {
   cluster: Cluster;
   write: (line: string) => void;
 }
+
+/** A process that is to die does so within as many events: a tick of the engine has about a hundred. */
+const mostEvents = 211;
 
 /** The faults that are on, by what they affect, oldest first. */
 type Ongoing = Map<string, ScriptedFault[]>;
@@ -44,6 +48,7 @@ function play(stage: Stage, fault: ScriptedFault, ongoing: Ongoing): void {
   const others = ongoing.get(key) ?? [];
   ongoing.set(key, [...others, fault]);
   begin(stage, fault);
+  if (fault.kind === "die") dieSoon(stage, fault, periods[0]!);
   time.schedule(
     forMs,
     () => {
@@ -65,7 +70,7 @@ function endsByItself({ kind }: ScriptedFault): boolean {
 
 /** Faults of the same are not ended by each other. */
 function affectedBy({ kind, target, other = "" }: ScriptedFault): string {
-  if (["kill", "power"].includes(kind)) return `process ${target}`;
+  if (["kill", "die", "power"].includes(kind)) return `process ${target}`;
   if (["cut", "part"].includes(kind)) return `links ${target}`;
   if (["errors", "silent", "slow", "nonsense", "quiet stream"].includes(kind)) return `venue ${target}`;
   if (["refuse", "hang", "reset"].includes(kind)) return `receiver ${target}`;
@@ -73,7 +78,7 @@ function affectedBy({ kind, target, other = "" }: ScriptedFault): string {
 }
 
 function periodOf({ kind, target }: ScriptedFault): string {
-  if (kind === "kill") return "down";
+  if (kind === "kill" || kind === "die") return "down";
   return target !== "database" && ["full", "broken", "stall"].includes(kind) ? "disk" : kind;
 }
 
@@ -113,6 +118,8 @@ function begin(stage: Stage, fault: ScriptedFault): void {
     case "hang":
     case "reset":
       return channelOf(cluster, target).react(kind);
+    case "die":
+      return;
     default:
       return cluster.venues.get(target)!.fault(kind);
   }
@@ -123,6 +130,7 @@ function end(stage: Stage, { kind, target }: ScriptedFault): void {
   const machine = () => machineOf(cluster, target);
   switch (kind) {
     case "kill":
+    case "die":
     case "power":
       return restart(cluster, target);
     case "full":
@@ -151,6 +159,15 @@ function end(stage: Stage, { kind, target }: ScriptedFault): void {
   }
 }
 
+/** @param period begins with its death */
+function dieSoon({ cluster, time }: Stage, { target, atMs, forMs }: ScriptedFault, period: Period): void {
+  period.fromMs += forMs;
+  const events = 1 + (atMs % mostEvents);
+  programOf(cluster, target)!
+    .process()
+    ?.killAfter(events, () => (period.fromMs = Math.min(period.fromMs, time.nowMs())));
+}
+
 function kill({ cluster, time }: Stage, target: string): void {
   if (target !== "database") return (cluster.venues.get(target) ?? programOf(cluster, target)!.process())?.kill();
   cluster.database.crash().catch((error: unknown) => time.crashes.push({ process: "database", error }));
@@ -158,6 +175,8 @@ function kill({ cluster, time }: Stage, target: string): void {
 
 function restart(cluster: Cluster, target: string): void {
   if (target === "database") return cluster.database.start();
+  // it may still have to die
+  programOf(cluster, target)?.process()?.kill();
   (cluster.venues.get(target) ?? programOf(cluster, target)!).start();
 }
 

@@ -7,6 +7,7 @@ import type { SeededRandom } from "./seeded-random.js";
 
 /**
  * - `kill` the process dies, and its supervisor starts it again after the duration
+ * - `die` the same, but not at once: after some of its events, at whatever it awaits then
  * - `pause` it stands still, as after SIGSTOP
  * - `stall` the database executes nothing; of a probe: its disk does not answer
  * - `cut` the machine has no network
@@ -20,7 +21,20 @@ import type { SeededRandom } from "./seeded-random.js";
  * - `refuse`, `hang`, `reset` a receiver's reactions to alerts
  */
 export const faultKinds = [
-  ...(["kill", "pause", "stall", "cut", "dns", "reconnect", "lossy", "part", "full", "broken", "power"] as const),
+  ...([
+    "kill",
+    "die",
+    "pause",
+    "stall",
+    "cut",
+    "dns",
+    "reconnect",
+    "lossy",
+    "part",
+    "full",
+    "broken",
+    "power",
+  ] as const),
   ...(["errors", "silent", "slow", "nonsense", "quiet stream"] as const),
   ...(["refuse", "hang", "reset"] as const),
 ];
@@ -68,14 +82,20 @@ export function drawScript(random: SeededRandom, targets: Targets, steps: number
   });
 }
 
-function crashDraws(random: SeededRandom, { probes, cores, webs, venues }: Targets): Draw[] {
+function crashDraws(random: SeededRandom, { probes, cores, webs, venues, channels }: Targets): Draw[] {
   const forMs = () => 100 + Math.round(random.next() * 3_000);
+  const long = () => 20_000 + Math.round(random.next() * 40_000);
   return [
-    () => ({ kind: "kill", target: random.pick(probes), forMs: forMs() }),
-    () => ({ kind: "kill", target: random.pick(cores), forMs: forMs() }),
+    () => ({ kind: "die", target: random.pick(probes), forMs: forMs() }),
+    () => ({ kind: "die", target: random.pick(cores), forMs: forMs() }),
+    () => ({ kind: "die", target: random.pick([...cores, ...webs]), forMs: forMs() }),
+    () => ({ kind: "kill", target: random.pick([...probes, ...cores]), forMs: forMs() }),
     () => ({ kind: "kill", target: "database", forMs: forMs() }),
-    () => ({ kind: "kill", target: random.pick([...venues, ...webs]), forMs: forMs() }),
+    () => ({ kind: "kill", target: random.pick(venues), forMs: forMs() }),
     () => ({ kind: "power", target: random.pick(probes), forMs: forMs() }),
+    // so that there is something to alert
+    () => ({ kind: "errors", target: random.pick(venues), forMs: long() }),
+    () => ({ kind: random.pick(["refuse", "hang", "reset"] as const), target: random.pick(channels), forMs: forMs() }),
   ];
 }
 
@@ -96,6 +116,7 @@ function usualDraws(random: SeededRandom, { probes, cores, webs, venues, channel
   return [
     () => ({ kind: "kill", target: random.pick(probes), forMs: short() }),
     () => ({ kind: "kill", target: random.pick([...cores, ...webs]), forMs: short() }),
+    () => ({ kind: "die", target: random.pick([...probes, ...cores, ...webs]), forMs: short() }),
     () => ({ kind: "kill", target: "database", forMs: short() }),
     () => ({ kind: "kill", target: random.pick(venues), forMs: long() }),
     () => ({

@@ -27,6 +27,8 @@ export interface Process {
   isAlive: () => boolean;
   /** Nothing of it runs any more. */
   kill: () => void;
+  /** Kills it after so many of its events: at whatever it awaits then. */
+  killAfter: (events: number, then: () => void) => void;
   /** Nothing of it runs until the given true time, as after SIGSTOP; sockets and timers wait. */
   pause: (untilMs: number) => void;
   /** Runs something in the process, at once. */
@@ -70,6 +72,13 @@ interface Event {
   isCancelled: boolean;
 }
 
+interface StartedProcess extends Process {
+  pausedUntilMs: number;
+  doom: { events: number; then: () => void } | null;
+}
+
+const outsideOfProcesses = { pausedUntilMs: -Infinity, doom: null };
+
 const context = new AsyncLocalStorage<Process>();
 const realImmediate = setImmediate;
 
@@ -104,14 +113,15 @@ export function makeVirtualTime(startMs: number): VirtualTime {
   function startProcess(name: string, machine: Machine): Process {
     let isAlive = true;
     const onKill: (() => void)[] = [];
-    const process: Process & { pausedUntilMs: number } = {
-      ...{ name, machine, pid: ++started, pausedUntilMs: -Infinity },
+    const process: StartedProcess = {
+      ...{ name, machine, pid: ++started, pausedUntilMs: -Infinity, doom: null },
       isAlive: () => isAlive,
       kill() {
         if (!isAlive) return;
         isAlive = false;
         context.exit(() => onKill.forEach((then) => then()));
       },
+      killAfter: (events, then) => (process.doom = { events, then }),
       pause: (untilMs) => (process.pausedUntilMs = Math.max(process.pausedUntilMs, untilMs)),
       run: (work) => context.run(process, work),
       onKill: (then) => void onKill.push(then),
@@ -124,7 +134,7 @@ export function makeVirtualTime(startMs: number): VirtualTime {
   function runEvent(event: Event): void {
     const { process, callback } = event;
     if (process && !process.isAlive()) return;
-    const pausedUntilMs = (process as { pausedUntilMs?: number } | null)?.pausedUntilMs ?? -Infinity;
+    const { pausedUntilMs, doom } = (process ?? outsideOfProcesses) as StartedProcess;
     if (pausedUntilMs > nowMs) {
       event.atMs = pausedUntilMs;
       // they come here in the order in which they were due, and keep it
@@ -138,6 +148,11 @@ export function makeVirtualTime(startMs: number): VirtualTime {
     } catch (error) {
       if (!process) throw error;
       crashes.push({ process: process.name, error });
+    }
+    if (doom) doom.events -= 1;
+    if (doom?.events === 0) {
+      process!.kill();
+      doom.then();
     }
   }
 
