@@ -91,8 +91,10 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
   const registry = registryOf(shape);
   const ledger = makeLedger();
   const machines: Machine[] = [];
-  const makeMachine = (name: string): Machine => {
-    const machine = { name, clock: { errorMs: 0, rate: 1 } };
+  const clocks = random.branch("clocks");
+  const makeMachine = (name: string, isExact = false): Machine => {
+    const clock = { errorMs: 600 * (clocks.next() - 0.5), rate: 1 + 2e-4 * (clocks.next() - 0.5) };
+    const machine = { name, clock: isExact ? { errorMs: 0, rate: 1 } : clock };
     machines.push(machine);
     network.name(`${name}.machine`, machine);
     return machine;
@@ -101,7 +103,7 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
   const log = makeLog("database", "warn", write);
   const database = await openSimulatedDatabase({
     ...{ time, random: random.branch("database"), log },
-    ...{ machine: makeMachine("database"), host: "database.machine", directory: `${directory}/pgdata` },
+    ...{ machine: makeMachine("database", true), host: "database.machine", directory: `${directory}/pgdata` },
   });
   database.start();
 
@@ -118,7 +120,7 @@ export async function startCluster(shape: ClusterShape, around: Surroundings): P
     startReceivers(`channel-${place + 1}`, receiverPort + place, coreMachines, time, ledger),
   );
 
-  const observer = time.startProcess("observer", makeMachine("observer"));
+  const observer = time.startProcess("observer", makeMachine("observer", true));
   const pool = observer.run(() =>
     openPool(database.url, { applicationName: "observer", log: makeLog("observer", "warn", write), max: 1 }),
   );

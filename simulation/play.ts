@@ -65,7 +65,7 @@ function play(stage: Stage, fault: ScriptedFault, ongoing: Ongoing): void {
 }
 
 function endsByItself({ kind }: ScriptedFault): boolean {
-  return ["pause", "stall", "reconnect"].includes(kind);
+  return ["pause", "stall", "reconnect", "clock"].includes(kind);
 }
 
 /** Faults of the same are not ended by each other. */
@@ -112,6 +112,8 @@ function begin(stage: Stage, fault: ScriptedFault): void {
       return network.setNameService(machine(), "fails");
     case "reconnect":
       return network.resetConnections(machine(), machineOf(cluster, other!));
+    case "clock":
+      return void (machine().clock.errorMs += fault.byMs!);
     case "lossy":
       return setLoss(stage, target, 0.1);
     case "refuse":
@@ -125,7 +127,7 @@ function begin(stage: Stage, fault: ScriptedFault): void {
   }
 }
 
-function end(stage: Stage, { kind, target }: ScriptedFault): void {
+function end(stage: Stage, { kind, target, byMs }: ScriptedFault): void {
   const { cluster, network, disks } = stage;
   const machine = () => machineOf(cluster, target);
   switch (kind) {
@@ -142,6 +144,8 @@ function end(stage: Stage, { kind, target }: ScriptedFault): void {
       return everyOtherThan(cluster, target).forEach((one) => network.heal(machine(), one));
     case "dns":
       return network.setNameService(machine(), "works");
+    case "clock":
+      return void (machine().clock.errorMs -= byMs!);
     case "lossy":
       return setLoss(stage, target, 0);
     case "refuse":

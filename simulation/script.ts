@@ -16,25 +16,14 @@ import type { SeededRandom } from "./seeded-random.js";
  * - `lossy` a tenth of its segments is lost
  * - `part` two machines cannot reach each other
  * - `full`, `broken` the disk takes no writes, or fails every operation
+ * - `clock` the machine's clock is wrong
  * - `power` the machine loses its power: processes, and what the disk had not synced
  * - `errors`, `silent`, `slow`, `nonsense`, `quiet stream` a venue's faults
  * - `refuse`, `hang`, `reset` a receiver's reactions to alerts
  */
 export const faultKinds = [
-  ...([
-    "kill",
-    "die",
-    "pause",
-    "stall",
-    "cut",
-    "dns",
-    "reconnect",
-    "lossy",
-    "part",
-    "full",
-    "broken",
-    "power",
-  ] as const),
+  ...(["kill", "die", "pause", "stall", "cut", "dns", "reconnect", "lossy", "part"] as const),
+  ...(["full", "broken", "power", "clock"] as const),
   ...(["errors", "silent", "slow", "nonsense", "quiet stream"] as const),
   ...(["refuse", "hang", "reset"] as const),
 ];
@@ -48,6 +37,8 @@ export interface ScriptedFault {
   target: string;
   /** The other machine of `part`. */
   other?: string;
+  /** How far the clock is ahead in `clock`; negative: behind. */
+  byMs?: number;
   forMs: number;
 }
 
@@ -141,6 +132,12 @@ function usualDraws(random: SeededRandom, { probes, cores, webs, venues, channel
     () => ({ kind: random.pick(["full", "broken", "stall"] as const), target: random.pick(probes), forMs: long() }),
     () => ({ kind: "power", target: random.pick(probes), forMs: short() }),
     () => ({
+      kind: "clock",
+      target: random.pick([...probes, ...cores, ...webs]),
+      byMs: random.pick([-1, 1]) * (3_000 + Math.round(random.next() * 40_000)),
+      forMs: long(),
+    }),
+    () => ({
       kind: random.pick(["errors", "silent", "slow", "nonsense", "quiet stream"] as const),
       target: random.pick(venues),
       forMs: long() + 20_000,
@@ -149,24 +146,28 @@ function usualDraws(random: SeededRandom, { probes, cores, webs, venues, channel
   ];
 }
 
-export function textOf({ atMs, kind, target, other, forMs }: ScriptedFault): string {
+export function textOf({ atMs, kind, target, other, byMs, forMs }: ScriptedFault): string {
   const [minutes, milliseconds] = [Math.floor(atMs / 60_000), atMs % 60_000];
   const time = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, "0")).join(":");
-  return `${time}:${(milliseconds / 1000).toFixed(3).padStart(6, "0")} ${kind} ${target}${other ? ` from ${other}` : ""} for ${forMs} ms`;
+  const seconds = (milliseconds / 1000).toFixed(3).padStart(6, "0");
+  const more = `${other ? ` from ${other}` : ""}${byMs ? ` by ${byMs} ms` : ""}`;
+  return `${time}:${seconds} ${kind} ${target}${more} for ${forMs} ms`;
 }
 
-const line = /^(\d+):(\d\d):(\d\d\.\d{3}) (.+?) (\S+?)(?: from (\S+))? for (\d+) ms$/;
+const line = /^(\d+):(\d\d):(\d\d\.\d{3}) (.+?) (\S+?)(?: from (\S+))?(?: by (-?\d+) ms)? for (\d+) ms$/;
 
 /** @throws Error that names the line */
 export function readScript(text: string): ScriptedFault[] {
   const lines = text.split("\n").filter((one) => one.trim() !== "");
   return lines.map((one) => {
-    const [, hours, minutes, seconds, kind, target, other, forMs] = line.exec(one.trim()) ?? [];
+    const [, hours, minutes, seconds, kind, target, other, byMs, forMs] = line.exec(one.trim()) ?? [];
     if (!target || !(faultKinds as readonly string[]).includes(kind!))
       throw new Error(`expected a line such as "00:12:03.250 kill core-1 for 4000 ms", got "${one}"`);
     return {
       atMs: Math.round((Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000),
-      ...{ kind: kind as FaultKind, target, forMs: Number(forMs), ...(other && { other }) },
+      ...{ kind: kind as FaultKind, target, forMs: Number(forMs) },
+      ...(other && { other }),
+      ...(byMs && { byMs: Number(byMs) }),
     };
   });
 }

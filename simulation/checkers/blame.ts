@@ -7,6 +7,8 @@ import { isTouched } from "../ledger.js";
 const beforeMs = { stream: 90_000, rest: 1_000 };
 /** A request that fails began at its slot, and ends within its timeout. */
 const afterMs = 6_000;
+/** The slots of a probe whose clock is wrong are of another time; it may take so long until it notices. */
+const clockMs = 60_000;
 /** A silence of all hosts up to this length may be chance (probe/network/own-network.ts). */
 const chanceMs = 8_000;
 
@@ -35,9 +37,10 @@ export async function checkBlame({ ask, ledger, probes }: Cluster): Promise<stri
     const isRest = component.startsWith("rest:");
     const here = probes.filter((one) => one.region === region).map(({ name }) => name);
     const ways = here.map((name) => `${name} ${venue}`);
-    const shortCuts = here
-      .flatMap((name) => ledger.periods.get(name) ?? [])
-      .filter(({ what, fromMs, toMs }) => what === "cut" && toMs - fromMs < chanceMs);
+    const ofProbes = here.flatMap((name) => ledger.periods.get(name) ?? []);
+    const shortCuts = ofProbes.filter(({ what, fromMs, toMs }) => what === "cut" && toMs - fromMs < chanceMs);
+    const wrongClocks = ofProbes.filter(({ what }) => what === "clock");
+    if (isTouched(wrongClocks, +ts - clockMs, +ts + clockMs)) return true;
     const faults = [...shortCuts, ...[venue, ...ways].flatMap((of) => ledger.periods.get(of) ?? [])];
     const able = isRest ? faults.filter(({ what }) => what !== "quiet stream") : faults;
     return isTouched(able, +ts - (isRest ? beforeMs.rest : beforeMs.stream), +ts + afterMs);

@@ -30,6 +30,9 @@ export function checkGreen({ ledger }: Cluster): Promise<string[]> {
       periods.some(
         ({ what, fromMs, toMs }) => kinds.includes(what) && fromMs + afterMs < slotMs && slotMs < toMs - endsMs,
       );
+    // slots by a wrong clock are of another time
+    const wrongClocks = (ledger.periods.get(probe) ?? []).filter(({ what }) => what === "clock");
+    if (isTouched(wrongClocks, slotMs - heldUpMs, slotMs + heldUpMs)) return false;
     // the latest fault of a venue replaces the one before
     const replaced = ofVenue.filter(({ fromMs, toMs }) => fromMs < slotMs + endsMs && toMs > slotMs - streamBeginsMs);
     if (replaced.length > 1 || isTouched(ledger.periods.get(`${probe} ${venue}`), slotMs - streamBeginsMs, slotMs))

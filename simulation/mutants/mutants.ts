@@ -206,12 +206,14 @@ export const mutants: readonly Mutant[] = [
     file: "sql/engine/076-next-deliveries.sql",
     from: "order by d.event_id",
     to: "order by d.event_id desc",
+    profile: "crashes",
   },
   {
     name: "nobody takes over what another dispatcher was sending",
     file: "sql/hot-path/050-claim-deliveries.sql",
     from: "(d.claimed_until is null or d.claimed_until <= n.now)",
     to: "d.claimed_until is null",
+    profile: "crashes",
   },
   // upkeep
   {
