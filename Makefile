@@ -92,7 +92,7 @@ simulate: build ## play the whole service in virtual time with faults: SEED=7 ST
 simulate-long: build ## play ten thousand crashes and a thousand failovers, within an hour
 	node --enable-source-maps dist/simulation/long.js
 
-# SEEDS=5 plays more seeds with each mutant, PART="a lease" only the mutants with that in their names.
+# SEEDS=5 plays more seeds with each mutant, PART="a lease" only those whose names match it.
 mutants: build ## inject known faults into the production code, and print those that the simulation does not find
 	node --enable-source-maps dist/simulation/mutants/hunt.js $(or $(SEEDS),3) "$(PART)"
 

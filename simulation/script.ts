@@ -134,7 +134,7 @@ function usualDraws(random: SeededRandom, { probes, cores, webs, venues, channel
     () => ({
       kind: "clock",
       target: random.pick([...probes, ...cores, ...webs]),
-      byMs: random.pick([-1, 1]) * (3_000 + Math.round(random.next() * 40_000)),
+      byMs: random.pick([-1, 1]) * (5_000 + Math.round(random.next() * 40_000)),
       forMs: long(),
     }),
     () => ({

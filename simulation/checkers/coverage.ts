@@ -1,6 +1,7 @@
 /**
  * Each slot of an endpoint is measured at its instant, as long as one probe of its region is well and has had the time
- * to take over what others left. A takeover needs the database; measuring does not.
+ * to take over what others left. A takeover needs the database; measuring does not. A probe whose clock is wrong
+ * notices it, and measures nothing.
  */
 import { phaseMsOf } from "../../probe/schedule/schedule.js";
 import type { Cluster } from "../cluster.js";
@@ -9,6 +10,8 @@ import { isTouched, keyOf } from "../ledger.js";
 /** A lease expires after six seconds, and its venues are taken over within another six. */
 const takenOverMs = 30_000;
 const afterMs = 10_000;
+/** Within this time a probe compares its clock with enough hosts. */
+const clockNoticedMs = 30_000;
 /** After the start, and before the end. */
 const marginMs = 60_000;
 
@@ -26,7 +29,7 @@ export function checkCoverage(cluster: Cluster): Promise<string[]> {
           if (!ledger.taken.has(key) && isServed(cluster, region, slotMs)) problems.push(`not measured: ${key}`);
         }
       }
-  return Promise.resolve([...problems, ...offTheGrid(cluster)]);
+  return Promise.resolve([...problems, ...offTheGrid(cluster), ...byWrongClocks(cluster)]);
 }
 
 /** Whether one of the region's probes is well, and has had the time and the means to take over. */
@@ -53,6 +56,20 @@ function offTheGrid({ registry, ledger }: Cluster): string[] {
       if (cadenceMs === undefined) return [];
       const isOn = (+sample.slotAt - phaseMsOf(region, { ...sample, cadenceMs })) % cadenceMs === 0;
       return isOn ? [] : [`measured beside its slots: ${keyOf(region, sample)}`];
+    }),
+  );
+}
+
+function byWrongClocks({ ledger }: Cluster): string[] {
+  return [...ledger.taken].flatMap(([key, takers]) =>
+    takers.flatMap(({ probe, atMs }) => {
+      const periods = ledger.periods.get(probe) ?? [];
+      const isWrong = periods.some(
+        ({ what, fromMs, toMs }) => what === "clock" && fromMs + clockNoticedMs < atMs && atMs < toMs,
+      );
+      // after a restart it compares its clock from the beginning, and without a network it cannot
+      const others = periods.filter(({ what }) => what !== "clock");
+      return isWrong && !isTouched(others, atMs - clockNoticedMs, atMs) ? [`measured by a wrong clock: ${key}`] : [];
     }),
   );
 }

@@ -1,24 +1,25 @@
 /**
  * Plays seeds with each mutant until one finds it, and prints those that no seed has found: `node
- * dist/simulation/mutants/hunt.js [SEEDS] [part of a name]`.
+ * dist/simulation/mutants/hunt.js [SEEDS] [pattern of names]`.
  */
 import { byTwo, playInChild } from "../child-history.js";
+import { readScript } from "../script.js";
 import { type Mutant, mutants } from "./mutants.js";
 
 const [seeds = "3", part = ""] = process.argv.slice(2);
 const survivors: string[] = [];
-const hunted = mutants.filter(({ name }) => name.includes(part));
+const hunted = mutants.filter(({ name }) => name.match(part));
 await byTwo(hunted, hunt);
 console.log(`${hunted.length - survivors.length} of ${hunted.length} mutants were found`);
 for (const name of survivors) console.log(`not found: ${name}`);
 process.exitCode = survivors.length > 0 ? 1 : 0;
 
-async function hunt({ name, profile = "usual" }: Mutant): Promise<void> {
+async function hunt({ name, profile = "usual", faults }: Mutant): Promise<void> {
   const startedMs = performance.now();
+  const script = faults === undefined ? undefined : readScript(faults);
   for (let seed = 1; seed <= Number(seeds); seed += 1) {
     const { problem } = await playInChild({
-      seed,
-      steps: 20,
+      ...{ seed, steps: 20, ...(script && { script }) },
       settings: { SHAPE: "small", PROFILE: profile, MUTANT: name },
     });
     if (problem === null) continue;

@@ -14,6 +14,8 @@ export interface Mutant {
   to: string;
   /** Whose faults find it soon; by default the usual ones. */
   profile?: Profile;
+  /** Lines of a script that finds it, instead of the faults of seeds. */
+  faults?: string;
 }
 
 export const mutants: readonly Mutant[] = [
@@ -43,12 +45,6 @@ export const mutants: readonly Mutant[] = [
     to: "done(); if (!(await makeRoom(error)))",
   },
   {
-    name: "a file is truncated while samples of it wait",
-    file: "probe/delivery/spool-files.js",
-    from: "if (segment.samples > 0 || place.backlog.oldest() !== segment)",
-    to: "if (place.backlog.oldest() !== segment)",
-  },
-  {
     name: "a sample too many leaves memory",
     file: "probe/delivery/spool-memory.js",
     from: "memory.splice(0, samples);",
@@ -59,6 +55,7 @@ export const mutants: readonly Mutant[] = [
     file: "probe/delivery/backlog.js",
     from: "segment.read.splice(0, samples.length);",
     to: "segment.read.splice(0, samples.length + 1);",
+    faults: `00:01:00.000 part region-1-1 from database for 400000 ms`,
   },
   {
     name: "a connection is not returned after an error",
@@ -87,16 +84,29 @@ export const mutants: readonly Mutant[] = [
   },
   // whose fault it is
   {
+    name: "a wrong clock is not noticed",
+    file: "probe/network/probe-troubles.js",
+    from: "return certainErrorMs(clockError) > tolerableClockErrorMs;",
+    to: "return false;",
+    faults: "00:01:30.000 clock region-1-1 by 20000 ms for 90000 ms",
+  },
+  {
     name: "silence of all venues is theirs",
     file: "probe/network/own-network.js",
     from: 'return "shut";',
     to: 'return "open";',
+    faults: `00:01:30.000 cut region-1-1 for 40000 ms`,
   },
   {
     name: "a standstill of the probe is not noticed",
     file: "probe/schedule/event-loop-watch.js",
     from: "return standstills.some(",
     to: "return [].some(",
+    faults: `
+00:01:30.000 pause region-1-1 for 20000 ms
+00:02:10.000 pause region-2-1 for 12000 ms
+00:02:40.000 pause region-1-1 for 7000 ms
+`,
   },
   // the leader
   {
@@ -126,6 +136,12 @@ export const mutants: readonly Mutant[] = [
     file: "sql/engine/050-quorum.sql",
     from: "and k.region_id <> all (array(select engine.impaired_regions(at, at)))",
     to: "",
+    faults: `
+00:01:30.000 part region-1-1 from venue-1 for 90000 ms
+00:01:30.000 part region-1-1 from venue-2 for 90000 ms
+00:01:30.000 part region-1-1 from venue-3 for 90000 ms
+00:01:30.000 part region-1-1 from venue-4 for 90000 ms
+`,
   },
   {
     name: "unmeasured is healthy",
@@ -227,5 +243,6 @@ export const mutants: readonly Mutant[] = [
     file: "server/engine/upkeep.js",
     from: "await pool.query(sql `call upkeep.refresh_late(${at})`);",
     to: "",
+    faults: `00:01:00.000 part region-1-1 from database for 400000 ms`,
   },
 ];
