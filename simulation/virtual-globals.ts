@@ -68,7 +68,7 @@ class VirtualTimer {
       if (this.repeats) this.start();
       this.callback();
     };
-    this.#cancel = this.time.schedule(Math.max(1, this.ms), again, this.process);
+    this.#cancel = this.time.schedule(Math.max(1, this.ms), again, this.process, true);
   }
   cancel(): void {
     this.#cancel();
@@ -147,6 +147,7 @@ function installTimerPromises(time: VirtualTime): void {
           resolve(value);
         },
         process,
+        true,
       );
       if (signal?.aborted) fail();
       else signal?.addEventListener("abort", fail, { once: true });

@@ -48,9 +48,10 @@ export interface VirtualTime {
    * Calls back in the process, unless it is dead by then; null: in no process.
    *
    * @param afterMs by the clock of the process's machine
+   * @param isTimer after a pause, node runs all timers that are due before it reads what has arrived
    * @returns cancels it
    */
-  schedule: (afterMs: number, callback: () => void, process: Process | null) => () => void;
+  schedule: (afterMs: number, callback: () => void, process: Process | null, isTimer?: boolean) => () => void;
   startProcess: (name: string, machine: Machine) => Process;
   /** Waits with the next event until work outside of virtual time is done, such as a statement of the database. */
   waitFor: <Result>(work: Promise<Result>) => Promise<Result>;
@@ -69,8 +70,12 @@ interface Event {
   number: number;
   callback: () => void;
   process: Process | null;
+  isTimer: boolean;
   isCancelled: boolean;
 }
+
+/** How much later than timers a process reads after a pause. */
+const readsLaterMs = 0.001;
 
 interface StartedProcess extends Process {
   pausedUntilMs: number;
@@ -97,13 +102,14 @@ export function makeVirtualTime(startMs: number): VirtualTime {
   let started = 0;
   let onBack = () => {};
 
-  function schedule(afterMs: number, callback: () => void, process: Process | null): () => void {
+  function schedule(afterMs: number, callback: () => void, process: Process | null, isTimer = false): () => void {
     const rate = process?.machine.clock.rate ?? 1;
     const event = {
       atMs: nowMs + Math.max(0, afterMs) / rate,
       number: scheduled++,
       callback,
       process,
+      isTimer,
       isCancelled: false,
     };
     queue.add(event);
@@ -136,7 +142,7 @@ export function makeVirtualTime(startMs: number): VirtualTime {
     if (process && !process.isAlive()) return;
     const { pausedUntilMs, doom } = (process ?? outsideOfProcesses) as StartedProcess;
     if (pausedUntilMs > nowMs) {
-      event.atMs = pausedUntilMs;
+      event.atMs = pausedUntilMs + (event.isTimer ? 0 : readsLaterMs);
       // they come here in the order in which they were due, and keep it
       event.number = scheduled++;
       return queue.add(event);
