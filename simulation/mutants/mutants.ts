@@ -110,7 +110,7 @@ export const mutants: readonly Mutant[] = [
     file: "sql/hot-path/030-renew-lease.sql",
     from: "or (l.expires_at = was_over and l.expires_at <= now())",
     to: "or true",
-    profile: "partitions",
+    faults: "00:01:10.000 pause web-1 for 100 ms",
   },
   {
     name: "a core that was away decides only the newest instant",
@@ -167,24 +167,28 @@ export const mutants: readonly Mutant[] = [
     file: "probe/rest/rest.js",
     from: "const { good, head } = checked;",
     to: "const { head } = checked; const good = true;",
+    faults: "00:01:30.000 nonsense venue-1 for 40000 ms",
   },
   {
     name: "a late answer is good",
     file: "probe/rest/rest.js",
     from: "timeoutMs: endpoint.timeoutMs",
     to: "timeoutMs: 3 * endpoint.timeoutMs",
+    faults: "00:01:30.000 slow venue-1 for 40000 ms",
   },
   {
     name: "an error of a server is good",
     file: "probe/rest/rest.js",
     from: "if (status === null || status === expectStatus)",
     to: "if (status === null || status >= expectStatus)",
+    faults: "00:01:30.000 errors venue-1 for 40000 ms",
   },
   {
     name: "a silent stream is good",
     file: "probe/stream/stream-verdict.js",
     from: "if (quietMs <= afterMs)",
     to: "if (quietMs <= 100 * afterMs)",
+    faults: "00:01:30.000 quiet stream venue-1 for 60000 ms",
   },
   // alerts
   {
@@ -192,18 +196,30 @@ export const mutants: readonly Mutant[] = [
     file: "server/alerts/delivery/classify-exchange.js",
     from: "if (hundreds === 2)",
     to: "if (hundreds > 0)",
+    faults: `
+00:01:30.000 errors venue-1 for 60000 ms
+00:01:31.000 refuse channel-1 for 90000 ms
+`,
   },
   {
     name: "an alert without an answer counts as delivered",
     file: "server/alerts/delivery/classify-exchange.js",
     from: 'return { result: "timeout", error: `${expected}, got none`',
     to: 'return { result: "delivered", error: `${expected}, got none`',
+    faults: `
+00:01:30.000 errors venue-1 for 60000 ms
+00:01:31.000 hang channel-1 for 90000 ms
+`,
   },
   {
     name: "every attempt counts as delivered",
     file: "server/alerts/delivery/attempts.js",
     from: "const outcome = await sent(claimed, claim);",
     to: 'const outcome = { ...(await sent(claimed, claim)), result: "delivered" };',
+    faults: `
+00:01:30.000 errors venue-1 for 60000 ms
+00:01:31.000 reset channel-1 for 90000 ms
+`,
   },
   {
     name: "the newest alert is sent first",
