@@ -53,8 +53,9 @@ end;
 -- The parts of a window whose source exists: only these may be refreshed. Where a chunk was dropped, at the beginning
 -- of the history or in the middle, a refresh would find nothing and erase the roll-up.
 --
--- A bucket wider than a chunk needs all of its chunks. A missing chunk in which hours were measured was dropped;
--- otherwise it never existed.
+-- A bucket that is wider than a chunk, or lies across the beginning of one, needs all of its chunks. A missing chunk in
+-- which hours were measured was dropped; otherwise it never existed. A part of a bucket is never returned, because a
+-- refresh of it is refused.
 --
 -- A chunk of samples that was created after its time is examined: late samples may have recreated it after it was
 -- dropped. If it holds less than half of what was rolled up, it backs nothing. (A roll-up that is wrong by that much is
@@ -64,7 +65,7 @@ language plpgsql stable
 as $$
 declare
   width    interval := upkeep.bucket_width(backed.rollup);
-  narrower boolean;
+  divided  boolean;
   chunks   tstzmultirange;
   lost     tstzmultirange;
 begin
@@ -75,8 +76,8 @@ begin
         and ch.chunk_creation_time > ch.range_end
         and upkeep.most_samples_lost(ch.range_start, ch.range_end)
     ),
-    bool_or(ch.range_end - ch.range_start < width)
-  into chunks, lost, narrower
+    bool_or(time_bucket(width, ch.range_start) <> ch.range_start or time_bucket(width, ch.range_end) <> ch.range_end)
+  into chunks, lost, divided
   from timescaledb_information.continuous_aggregates ca
   join timescaledb_information.chunks ch
     on ch.hypertable_schema = ca.hypertable_schema and ch.hypertable_name = ca.hypertable_name
@@ -84,7 +85,7 @@ begin
     and ch.range_end > from_at and ch.range_start < to_at;
 
   chunks := chunks - coalesce(lost, '{}');
-  if narrower then
+  if divided then
     select range_agg(bucket) into chunks
     from generate_series(time_bucket(width, lower(chunks)), upper(chunks) - interval '1 microsecond', width) as here
     cross join lateral (values (tstzrange(here, here + width))) as of_it (bucket)

@@ -147,6 +147,31 @@ void t.test("an hour is repaired once it is over", async (t) => {
   }
 });
 
+void t.test("five days whose history begins within them are repaired", async (t) => {
+  const { pool } = await migratedDatabase(t);
+  const oldest = async () => {
+    const [row] = await pool.query<{ chunk: Date; bucket: Date }>(sql`
+      select at as chunk, time_bucket('5 days', at) as bucket from upkeep.oldest_source_at('usual_hour') as at
+    `);
+    return row!;
+  };
+  let at = Date.now() - 20 * dayMs;
+  let first: { chunk: Date; bucket: Date };
+  // on some days the oldest chunk begins with its five days: then an older one is made
+  do {
+    at -= 8 * dayMs;
+    await insertRaw(pool, samplesAround(new Date(at), 1));
+    await pool.query(sql`call upkeep.refresh('sample_hour', null, now())`);
+    first = await oldest();
+  } while (+first.chunk === +first.bucket);
+  const begin = new Date(+first.chunk + hourMs);
+  await insertRaw(pool, samplesAround(begin, 30));
+  await pool.query(sql`call upkeep.refresh('sample_hour', null, now())`);
+  await pool.query(sql`call upkeep.mend('usual_hour', ${begin}, ${new Date(+begin + hourMs)})`);
+  const buckets = await pool.query(sql`select distinct bucket from usual_hour where bucket = ${first.bucket}`);
+  t.strictSame(buckets, [{ bucket: first.bucket }]);
+});
+
 void t.test(
   "no hour is missing before those that a page takes for complete, after any order of refreshes",
   async (t) => {
